@@ -1,1 +1,12 @@
 //! The Responses API.
+
+mod assembly;
+mod frame;
+mod provider;
+mod replay;
+mod request;
+mod stream;
+mod usage;
+
+pub use provider::OpenAi;
+pub(crate) use provider::Settings;

@@ -5,7 +5,9 @@
 
 mod tree;
 
-use tree::{Json, Members};
+use std::borrow::Cow;
+
+use tree::{Json, Members, Top};
 use windlass_types::JsonText;
 
 /// The deepest nesting and the most properties of a schema.
@@ -65,6 +67,31 @@ pub(crate) fn strict(schema: &JsonText) -> Option<JsonText> {
     }
     let converted = converter.schema(&root, Place { depth: 0, is_root: true })?;
     JsonText::of(&converted).ok()
+}
+
+/// The schema of a tool's input that is not strict, as the API takes it: an object with a list of properties, and no
+/// alternatives at its top, which the API refuses there. What they would have excluded, the tool itself refuses.
+pub(crate) fn parameters(schema: &JsonText) -> Cow<'_, str> {
+    const REFUSED: [&str; 5] = ["anyOf", "oneOf", "allOf", "enum", "not"];
+    let Ok(top) = serde_json::from_str::<Top<'_>>(schema.as_str()) else {
+        return Cow::Borrowed("{\"type\":\"object\",\"properties\":{}}");
+    };
+    let is = |name: &str| top.0.iter().any(|(own, _)| own == name);
+    let is_object = top.0.iter().any(|(name, value)| name == "type" && value.get() == "\"object\"");
+    if is_object && is("properties") && !REFUSED.iter().any(|name| is(name)) {
+        return Cow::Borrowed(schema.as_str());
+    }
+    let mut out = String::from("{\"type\":\"object\"");
+    if !is("properties") {
+        out.push_str(",\"properties\":{}");
+    }
+    for (name, value) in top.0.iter().filter(|(name, _)| name != "type" && !REFUSED.contains(&&**name)) {
+        // A string always serialises.
+        let name = serde_json::to_string(name).unwrap_or_default();
+        out.extend([",", &name, ":", value.get()]);
+    }
+    out.push('}');
+    Cow::Owned(out)
 }
 
 /// Where a schema stands.
@@ -288,7 +315,7 @@ fn nullable(schema: Json) -> Option<Json> {
         word => members.set("type", Json::Array(vec![word, null()])),
     }
     if let Some(Json::Array(values)) = members.get("enum")
-        && !values.iter().any(|value| *value == Json::Null)
+        && !values.contains(&Json::Null)
     {
         let mut values = values.clone();
         values.push(Json::Null);

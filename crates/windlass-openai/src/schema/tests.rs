@@ -181,3 +181,23 @@ fn deep_and_wide_schemas_are_not_strict() {
         (0..5_001).map(|at| (format!("p{at}"), json!({"type": "string"}))).collect();
     cannot(&json!({"type": "object", "properties": properties}));
 }
+
+#[test]
+fn schemas_that_are_not_strict_are_objects_with_properties() {
+    for (schema, expected) in [
+        (
+            r#"{"type":"object","properties":{"a":{"anyOf":[]}},"x":1.0}"#,
+            r#"{"type":"object","properties":{"a":{"anyOf":[]}},"x":1.0}"#,
+        ),
+        (r#"{"type":"object"}"#, r#"{"type":"object","properties":{}}"#),
+        (r#"{}"#, r#"{"type":"object","properties":{}}"#),
+        (r#"{"properties":{"b":1,"a":2}}"#, r#"{"type":"object","properties":{"b":1,"a":2}}"#),
+        (
+            r#"{"type":["object","null"],"oneOf":[{"required":["a"]}],"required":["a"],"properties":{"a":{}}}"#,
+            r#"{"type":"object","required":["a"],"properties":{"a":{}}}"#,
+        ),
+        ("true", r#"{"type":"object","properties":{}}"#),
+    ] {
+        assert_eq!(parameters(&JsonText::parse(schema).unwrap()), expected, "{schema}");
+    }
+}

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Number;
+use serde_json::value::RawValue;
 
 /// A JSON value.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,6 +21,33 @@ pub(super) enum Json {
 /// The members of an object, in their order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Members(Vec<(String, Json)>);
+
+/// The members of an object, in their order, the values as their texts.
+pub(super) struct Top<'a>(pub(super) Vec<(String, &'a RawValue)>);
+
+impl<'de> Deserialize<'de> for Top<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct AnyObject;
+
+        impl<'de> Visitor<'de> for AnyObject {
+            type Value = Top<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a JSON object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Top<'de>, A::Error> {
+                let mut members = Vec::new();
+                while let Some((name, value)) = map.next_entry::<String, &RawValue>()? {
+                    members.push((name, value));
+                }
+                Ok(Top(members))
+            }
+        }
+
+        deserializer.deserialize_map(AnyObject)
+    }
+}
 
 impl Json {
     pub(super) fn string(text: &str) -> Self {

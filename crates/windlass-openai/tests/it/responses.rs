@@ -1,1 +1,9 @@
+//! The Responses API.
 
+mod conformance;
+mod errors;
+mod replay;
+mod requests;
+mod stream;
+mod strict;
+mod wire;

@@ -1,0 +1,197 @@
+use std::time::Duration;
+
+use windlass_http::provider::{Secrets, from_http};
+use windlass_http::{HeaderMap, HeaderName, HeaderValue, HttpClient, HttpOptions, Secret};
+use windlass_model::ModelError;
+use windlass_types::{ModelErrorKind, ModelInfo};
+
+use crate::OpenAi;
+use crate::responses::Settings;
+
+const BASE_URL: &str = "https://api.openai.com/v1";
+
+/// Headers that the HTTP client owns: a custom value would break the framing.
+const FRAMING: [&str; 5] = ["host", "content-length", "transfer-encoding", "connection", "accept-encoding"];
+
+/// Sets up an [`OpenAi`] provider.
+#[derive(Clone, Debug, Default)]
+#[must_use]
+pub struct OpenAiBuilder {
+    key: Option<Secret>,
+    base_url: Option<String>,
+    organization: Option<String>,
+    project: Option<String>,
+    headers: Vec<(String, Secret)>,
+    options: HttpOptions,
+    settings: Settings,
+}
+
+impl OpenAiBuilder {
+    /// Sets the API key. An empty one counts as none. It is sent as `authorization: Bearer`, to hosts of Azure as
+    /// `api-key`.
+    pub fn api_key(mut self, key: impl AsRef<str>) -> Self {
+        self.key = Some(Secret::new(key)).filter(|key| !key.is_empty());
+        self
+    }
+
+    /// Sets the base URL, with the version: what stands before `/responses`. Default: `https://api.openai.com/v1`.
+    /// For Azure it is `https://RESOURCE.openai.azure.com/openai/v1`, and models are named by their deployments.
+    pub fn base_url(mut self, url: impl Into<String>) -> Self {
+        self.base_url = Some(url.into());
+        self
+    }
+
+    /// Sets the organization that is billed, for keys that belong to several.
+    pub fn organization(mut self, id: impl Into<String>) -> Self {
+        self.organization = Some(id.into());
+        self
+    }
+
+    /// Sets the project that is billed, for keys that belong to several.
+    pub fn project(mut self, id: impl Into<String>) -> Self {
+        self.project = Some(id.into());
+        self
+    }
+
+    /// Adds a header to every request; it replaces one that windlass would send.
+    pub fn header(mut self, name: impl Into<String>, value: impl AsRef<str>) -> Self {
+        self.headers.push((name.into(), Secret::new(value)));
+        self
+    }
+
+    /// Describes a model by its exact name, such as a deployment of Azure. It wins over what is known of the name. A
+    /// model reasons if its description has adaptive thinking, a thinking budget or efforts.
+    pub fn model(mut self, name: impl Into<String>, info: ModelInfo) -> Self {
+        self.settings.models.push((name.into(), info));
+        self
+    }
+
+    /// Sets whether summaries of the reasoning are asked for. Default: yes. The API refuses them to organizations that
+    /// are not verified.
+    pub fn reasoning_summaries(mut self, on: bool) -> Self {
+        self.settings.summaries = on;
+        self
+    }
+
+    /// Sets the longest time to establish a connection. Default: 30 s.
+    pub fn connect_timeout(mut self, limit: Duration) -> Self {
+        self.options.connect_timeout = limit;
+        self
+    }
+
+    /// Sets the longest time without a byte of an answer. Default: 120 s.
+    pub fn idle_timeout(mut self, limit: Duration) -> Self {
+        self.options.idle_timeout = limit;
+        self
+    }
+
+    /// Sets the longest time in which only signs of life come. Default: 600 s.
+    pub fn stall_timeout(mut self, limit: Duration) -> Self {
+        self.options.stall_timeout = limit;
+        self
+    }
+
+    /// Takes the settings that [`OpenAi::from_env`] names from a lookup.
+    pub fn lookup(mut self, lookup: impl Fn(&str) -> Option<String>) -> Self {
+        let lookup = |name: &str| lookup(name).filter(|value| !value.trim().is_empty());
+        if let Some(key) = lookup("OPENAI_API_KEY") {
+            self = self.api_key(key);
+        }
+        if let Some(url) = lookup("OPENAI_BASE_URL") {
+            self = self.base_url(url.trim());
+        }
+        if let Some(id) = lookup("OPENAI_ORG_ID") {
+            self = self.organization(id.trim());
+        }
+        if let Some(id) = lookup("OPENAI_PROJECT_ID") {
+            self = self.project(id.trim());
+        }
+        self
+    }
+
+    /// Builds the provider. It connects at the first request.
+    ///
+    /// # Errors
+    /// `Authentication` without a key; `Configuration` for a base URL or a header that cannot be used.
+    pub fn build(self) -> Result<OpenAi, ModelError> {
+        let mut secrets = Secrets::default();
+        let mut headers = HeaderMap::new();
+        headers.insert("content-type", HeaderValue::from_static("application/json"));
+        for (name, id) in [("openai-organization", &self.organization), ("openai-project", &self.project)] {
+            if let Some(id) = id {
+                headers.insert(name, plain_header(name, id)?);
+            }
+        }
+        for (name, value) in self.headers {
+            let (name, header) = custom_header(&name, &value)?;
+            headers.insert(name, header);
+            secrets.push(value);
+        }
+        let base_url = self.base_url.as_deref().unwrap_or(BASE_URL);
+        let client = HttpClient::new(base_url, self.options).map_err(from_http)?;
+        let own = ["authorization", "api-key"].iter().any(|name| headers.contains_key(*name));
+        match self.key {
+            Some(key) => {
+                let (name, prefix) = credential_header(client.host());
+                headers.insert(name, key.header(prefix).map_err(from_http)?);
+                secrets.push(key);
+            }
+            None if own => {}
+            None => {
+                return Err(ModelError::new(
+                    ModelErrorKind::Authentication,
+                    "no API key: set OPENAI_API_KEY, or give it to the builder",
+                ));
+            }
+        }
+        Ok(OpenAi::assembled(client, headers, secrets, self.settings))
+    }
+}
+
+/// The header of the key and what stands before it. Azure takes a bearer token only from its own identity service.
+fn credential_header(host: &str) -> (&'static str, &'static str) {
+    let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
+    if name.ends_with(".azure.com") || name.ends_with(".azure.us") {
+        ("api-key", "")
+    } else {
+        ("authorization", "Bearer ")
+    }
+}
+
+fn plain_header(name: &str, value: &str) -> Result<HeaderValue, ModelError> {
+    HeaderValue::from_str(value)
+        .map_err(|_| ModelError::new(ModelErrorKind::Configuration, format!("the value for {name} cannot be a header")))
+}
+
+fn custom_header(name: &str, value: &Secret) -> Result<(HeaderName, HeaderValue), ModelError> {
+    let refuse =
+        |why: &str| ModelError::new(ModelErrorKind::Configuration, format!("the custom header {name:?} {why}"));
+    let parsed = HeaderName::from_bytes(name.as_bytes()).map_err(|_| refuse("is not a header name"))?;
+    if value.is_empty() {
+        return Err(refuse("has no value"));
+    }
+    if FRAMING.contains(&parsed.as_str()) {
+        return Err(refuse("cannot be set"));
+    }
+    let value = value.header("").map_err(|_| refuse("has a value that no header can carry"))?;
+    Ok((parsed, value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn azure_has_the_key_in_a_header_of_its_own() {
+        for (host, name) in [
+            ("api.openai.com", "authorization"),
+            ("localhost:8080", "authorization"),
+            ("mine.openai.azure.com", "api-key"),
+            ("mine.services.ai.azure.com:443", "api-key"),
+            ("mine.openai.azure.us", "api-key"),
+            ("azure.com.example.org", "authorization"),
+        ] {
+            assert_eq!(credential_header(host).0, name, "{host}");
+        }
+    }
+}

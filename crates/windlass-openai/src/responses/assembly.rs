@@ -1,0 +1,227 @@
+//! From the events of the wire to [`ModelEvent`]s, and the rules of their order.
+//!
+//! Items may come interleaved. The first that is not done is shown as it grows; the others wait until it is.
+
+mod block;
+mod item;
+mod order;
+
+use std::collections::VecDeque;
+
+use serde_json::value::RawValue;
+use windlass_http::provider::{Secrets, Vendor};
+use windlass_model::ModelError;
+use windlass_types::{MessageId, ModelErrorKind, ModelEvent, StopReason, Usage};
+
+use super::frame::{Frame, Item, Response, Tag};
+use crate::error::{from_event, protocol};
+use block::Blocks;
+use item::Growth;
+use order::Items;
+
+/// The most bytes of event data of one message.
+const MAX_MESSAGE_BYTES: usize = 64 << 20;
+
+const VENDOR: Vendor = super::provider::VENDOR;
+
+/// One message on its way.
+#[derive(Debug)]
+pub(super) struct Assembly {
+    state: MessageState,
+    items: Items,
+    blocks: Blocks,
+    bytes: usize,
+    /// The model that was asked, for servers that do not name the one that answers.
+    asked: String,
+    secrets: Secrets,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum MessageState {
+    #[default]
+    Waiting,
+    Started,
+    Complete,
+}
+
+impl Assembly {
+    pub(super) fn new(asked: &str, secrets: Secrets) -> Self {
+        Self {
+            state: MessageState::Waiting,
+            items: Items::default(),
+            blocks: Blocks::default(),
+            bytes: 0,
+            asked: asked.to_owned(),
+            secrets,
+        }
+    }
+
+    /// Whether the message is complete; its last events may still wait to be taken.
+    pub(super) fn is_complete(&self) -> bool {
+        self.state == MessageState::Complete
+    }
+
+    /// Reads one event: its name, if the stream gives one, and its data. What it means is added to `out`.
+    ///
+    /// # Errors
+    /// The event is an error, cannot be read or cannot stand here.
+    pub(super) fn accept(
+        &mut self,
+        name: Option<&str>,
+        data: &str,
+        out: &mut VecDeque<ModelEvent>,
+    ) -> Result<(), ModelError> {
+        self.bytes = self.bytes.saturating_add(data.len());
+        if self.bytes > MAX_MESSAGE_BYTES {
+            return Err(protocol(format_args!("a message is larger than {MAX_MESSAGE_BYTES} bytes")));
+        }
+        if data.trim_start().starts_with('[') {
+            // The end mark of Chat Completions, which some servers add.
+            return if data == "[DONE]" { Ok(()) } else { Err(protocol("an event is not an object")) };
+        }
+        let mut frame: Frame<'_> = match serde_json::from_str(data) {
+            Ok(frame) => frame,
+            Err(error) => return self.accept_foreign(name, data, &error),
+        };
+        let own = std::mem::take(&mut frame.kind);
+        let kind = if own.is_empty() { name.unwrap_or_default() } else { &own };
+        if is_foreign(kind) {
+            return if kind == "error" { Err(self.failure(data)) } else { Ok(()) };
+        }
+        self.dispatch(kind, frame, out)
+    }
+
+    /// An event that cannot be read as those known here: an error, unknown, or a known one that is broken.
+    fn accept_foreign(&self, name: Option<&str>, data: &str, error: &serde_json::Error) -> Result<(), ModelError> {
+        let unreadable = || protocol("an event cannot be read").with_source(PlainError(error.to_string()));
+        let tag: Tag<'_> = serde_json::from_str(data).map_err(|_| match name {
+            Some("error") => self.failure(data),
+            _ => unreadable(),
+        })?;
+        let kind = if tag.kind.is_empty() { name.unwrap_or_default() } else { &tag.kind };
+        match kind {
+            "error" => Err(self.failure(data)),
+            kind if is_foreign(kind) => Ok(()),
+            _ => Err(unreadable()),
+        }
+    }
+
+    fn dispatch(&mut self, kind: &str, mut frame: Frame<'_>, out: &mut VecDeque<ModelEvent>) -> Result<(), ModelError> {
+        if self.state == MessageState::Complete {
+            return Err(protocol(format_args!("{kind} after the end of the response")));
+        }
+        let ending = matches!(kind, "response.completed" | "response.incomplete" | "response.failed");
+        if ending || matches!(kind, "response.created" | "response.in_progress" | "response.queued") {
+            let json = frame.response.ok_or_else(|| protocol(format_args!("{kind} without its response")))?;
+            if kind == "response.failed" {
+                return Err(self.failure(json.get()));
+            }
+            let response = read_response(json)?;
+            self.start(&response, out);
+            return if ending { self.end(kind, &response, out) } else { Ok(()) };
+        }
+        if self.state == MessageState::Waiting {
+            return Err(protocol(format_args!("{kind} before the response was created")));
+        }
+        match kind {
+            "response.output_item.added" => {
+                let item = read_item(frame.item, kind)?;
+                self.items.add(frame.output_index, &item)?;
+            }
+            "response.output_item.done" => {
+                let json = frame.item.ok_or_else(|| protocol("an item that is done without its content"))?;
+                let item = read_item(frame.item, kind)?;
+                self.items.done(frame.output_index, &item, json.get())?;
+            }
+            _ => {
+                let Some(growth) = Growth::of(kind, &mut frame)? else { return Ok(()) };
+                self.items.grow(frame.output_index, frame.item_id.as_deref(), growth)?;
+            }
+        }
+        self.items.show(&mut self.blocks, out)
+    }
+
+    fn start(&mut self, response: &Response<'_>, out: &mut VecDeque<ModelEvent>) {
+        if self.state != MessageState::Waiting {
+            return;
+        }
+        self.state = MessageState::Started;
+        let text = |text: &Option<std::borrow::Cow<'_, str>>, otherwise: &str| match text.as_deref() {
+            Some(text) if !text.is_empty() => text.to_owned(),
+            _ => otherwise.to_owned(),
+        };
+        out.push_back(ModelEvent::MessageStart {
+            id: MessageId::from(text(&response.id, "resp_without_id")),
+            model: text(&response.model, &self.asked),
+            usage: Usage::default(),
+        });
+    }
+
+    fn end(&mut self, kind: &str, response: &Response<'_>, out: &mut VecDeque<ModelEvent>) -> Result<(), ModelError> {
+        let is_cut = kind == "response.incomplete" || response.status.as_deref() == Some("incomplete");
+        let reason = if is_cut { Some(cut_reason(response)) } else { None };
+        self.items.end(reason.as_ref(), response.output.as_deref().unwrap_or_default(), &mut self.blocks, out)?;
+        let mut usage = Usage::from(response.usage.unwrap_or_default());
+        usage.web_search_requests = self.items.searches();
+        let stop_reason = Some(reason.unwrap_or_else(|| self.blocks.stop_reason()));
+        out.push_back(ModelEvent::MessageDelta { stop_reason, usage });
+        out.push_back(ModelEvent::MessageStop);
+        self.state = MessageState::Complete;
+        Ok(())
+    }
+
+    fn failure(&self, data: &str) -> ModelError {
+        from_event(&VENDOR, data, &self.secrets)
+    }
+}
+
+/// Why the model could not write to the end.
+fn cut_reason(response: &Response<'_>) -> StopReason {
+    let details = response.incomplete_details.as_ref();
+    match details.and_then(|details| details.reason.as_deref()) {
+        Some("max_output_tokens") => StopReason::MaxTokens,
+        Some("content_filter") => StopReason::ContentFilter,
+        Some(other) if !other.is_empty() => StopReason::Other(other.to_owned()),
+        _ => StopReason::Other("incomplete".to_owned()),
+    }
+}
+
+/// Whether an event is none of those that make a message.
+fn is_foreign(kind: &str) -> bool {
+    !matches!(
+        kind,
+        "response.created"
+            | "response.in_progress"
+            | "response.queued"
+            | "response.completed"
+            | "response.incomplete"
+            | "response.failed"
+            | "response.output_item.added"
+            | "response.output_item.done"
+    ) && !Growth::is_one(kind)
+}
+
+fn read_response(json: &RawValue) -> Result<Response<'_>, ModelError> {
+    serde_json::from_str(json.get())
+        .map_err(|error| protocol("the response cannot be read").with_source(PlainError(error.to_string())))
+}
+
+fn read_item<'a>(json: Option<&'a RawValue>, event: &str) -> Result<Item<'a>, ModelError> {
+    let json = json.ok_or_else(|| protocol(format_args!("{event} without its item")))?;
+    let item = Item::read(json.get())
+        .map_err(|error| protocol("an item cannot be read").with_source(PlainError(error.to_string())))?;
+    if item.kind.is_empty() { Err(protocol("an item without a type")) } else { Ok(item) }
+}
+
+/// A message whose items did not come to their end.
+fn unfinished() -> ModelError {
+    ModelError::new(ModelErrorKind::Cut, "the API ended the response before its items were complete")
+}
+
+/// The message of a JSON parser. Its own error would keep no more than this text.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct PlainError(String);
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,260 @@
+//! One output item as it grows.
+
+mod call;
+mod message;
+mod thought;
+
+use std::borrow::Cow;
+use std::collections::VecDeque;
+
+use windlass_model::ModelError;
+use windlass_types::{BlockStart, ContentBlock, JsonText, ModelEvent};
+
+use super::PlainError;
+use super::block::Blocks;
+use crate::error::protocol;
+use crate::responses::frame::{Frame, Item};
+use crate::responses::replay::{Replay, is_replayable};
+use call::Call;
+use message::Message;
+use thought::Thought;
+
+/// What an event adds to an item.
+#[derive(Debug)]
+pub(super) enum Growth {
+    /// Text of one part of a message.
+    Text { part: usize, text: String, is_refusal: bool },
+    /// Text of one part of a summary, or of the reasoning itself.
+    Reasoning { part: usize, text: String, is_summary: bool },
+    /// A piece of the arguments of a call.
+    Arguments(String),
+    /// All of them.
+    AllArguments(String),
+}
+
+impl Growth {
+    pub(super) fn is_one(kind: &str) -> bool {
+        matches!(
+            kind,
+            "response.output_text.delta"
+                | "response.refusal.delta"
+                | "response.reasoning_summary_text.delta"
+                | "response.reasoning_text.delta"
+                | "response.function_call_arguments.delta"
+                | "response.function_call_arguments.done"
+        )
+    }
+
+    /// What an event adds. `None`: it adds nothing.
+    pub(super) fn of(kind: &str, frame: &mut Frame<'_>) -> Result<Option<Self>, ModelError> {
+        let text = match kind {
+            "response.function_call_arguments.done" => frame.arguments.take(),
+            _ => frame.delta.take(),
+        };
+        let text = text.ok_or_else(|| protocol(format_args!("{kind} without its text")))?;
+        let part = frame.content_index.unwrap_or_default();
+        Ok(Some(match kind {
+            "response.output_text.delta" => Self::Text { part, text, is_refusal: false },
+            "response.refusal.delta" => Self::Text { part, text, is_refusal: true },
+            "response.reasoning_text.delta" => Self::Reasoning { part, text, is_summary: false },
+            "response.reasoning_summary_text.delta" => {
+                Self::Reasoning { part: frame.summary_index.unwrap_or_default(), text, is_summary: true }
+            }
+            "response.function_call_arguments.delta" => Self::Arguments(text),
+            "response.function_call_arguments.done" => Self::AllArguments(text),
+            _ => return Ok(None),
+        }))
+    }
+}
+
+/// An item that is not shown to its end.
+#[derive(Debug)]
+pub(super) struct Output {
+    pub(super) place: usize,
+    pub(super) id: String,
+    phase: Option<String>,
+    kind: Kind,
+    /// The item as it is complete.
+    whole: Option<String>,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Message(Message),
+    Call(Call),
+    Reasoning(Thought),
+    /// A tool that the API runs, or something later.
+    Other(String),
+}
+
+impl Output {
+    pub(super) fn new(place: usize, item: &Item<'_>) -> Self {
+        let kind = match &*item.kind {
+            "message" => Kind::Message(Message::default()),
+            "function_call" => Kind::Call(Call::new(item)),
+            "reasoning" => Kind::Reasoning(Thought::default()),
+            other => Kind::Other(other.to_owned()),
+        };
+        let phase = item.phase.as_deref().map(str::to_owned);
+        Self { place, id: item.id.as_deref().unwrap_or_default().to_owned(), phase, kind, whole: None }
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        self.whole.is_some()
+    }
+
+    /// Whether a part of it was shown.
+    pub(super) fn is_shown(&self) -> bool {
+        match &self.kind {
+            Kind::Message(message) => message.is_shown(),
+            Kind::Call(call) => call.is_shown(),
+            Kind::Reasoning(thought) => thought.is_shown(),
+            Kind::Other(_) => false,
+        }
+    }
+
+    pub(super) fn is_reasoning(&self) -> bool {
+        matches!(self.kind, Kind::Reasoning(_))
+    }
+
+    pub(super) fn is_call_item(&self) -> bool {
+        matches!(self.kind, Kind::Call(_))
+    }
+
+    /// Whether it is the call with this id.
+    pub(super) fn is_call(&self, id: Option<&str>) -> bool {
+        matches!((&self.kind, id), (Kind::Call(call), Some(id)) if !id.is_empty() && call.id() == id)
+    }
+
+    pub(super) fn is_search(&self) -> bool {
+        matches!(&self.kind, Kind::Other(kind) if kind == "web_search_call")
+    }
+
+    /// Whether an item is of the same type.
+    pub(super) fn is_like(&self, item: &Item<'_>) -> bool {
+        let kind = match &self.kind {
+            Kind::Message(_) => "message",
+            Kind::Call(_) => "function_call",
+            Kind::Reasoning(_) => "reasoning",
+            Kind::Other(kind) => kind,
+        };
+        kind == item.kind
+    }
+
+    pub(super) fn grow(&mut self, growth: Growth) -> Result<(), ModelError> {
+        if self.is_done() {
+            return Err(protocol("an item grows after its end"));
+        }
+        match (&mut self.kind, growth) {
+            (Kind::Message(message), Growth::Text { part, text, is_refusal }) => message.grow(part, text, is_refusal),
+            (Kind::Reasoning(thought), Growth::Reasoning { part, text, is_summary }) => {
+                thought.grow((is_summary, part), &text);
+                Ok(())
+            }
+            (Kind::Call(call), Growth::Arguments(text)) => {
+                call.grow(&text);
+                Ok(())
+            }
+            (Kind::Call(call), Growth::AllArguments(text)) => call.complete(&text),
+            (Kind::Other(_), _) => Ok(()),
+            _ => Err(protocol("an item grows by what is not of its type")),
+        }
+    }
+
+    /// Takes the item as it is complete. A call that the model could not write to its end stays open.
+    pub(super) fn end(&mut self, item: &Item<'_>, json: &str) -> Result<(), ModelError> {
+        if self.is_done() {
+            return Err(protocol("an item ends twice"));
+        }
+        if !self.is_like(item) {
+            return Err(protocol("an item ends as one of another type"));
+        }
+        if let Kind::Call(call) = &mut self.kind {
+            call.name(item)?;
+            if item.is_incomplete() {
+                return Ok(());
+            }
+        }
+        self.whole = Some(json.to_owned());
+        Ok(())
+    }
+
+    /// Shows what has come since. The item follows this reasoning.
+    pub(super) fn show(
+        &mut self,
+        reasoning: &[String],
+        blocks: &mut Blocks,
+        out: &mut VecDeque<ModelEvent>,
+    ) -> Result<(), ModelError> {
+        match &mut self.kind {
+            Kind::Message(message) => {
+                let replay = || Replay {
+                    id: Cow::Borrowed(&self.id),
+                    phase: self.phase.as_deref().map(Cow::Borrowed),
+                    refusal: false,
+                    reasoning: borrowed(reasoning),
+                };
+                message.show(&replay, blocks, out)
+            }
+            Kind::Call(call) => call.show(blocks, out),
+            Kind::Reasoning(thought) => thought.show(blocks, out),
+            Kind::Other(_) => Ok(()),
+        }
+    }
+
+    /// Shows its end. Returns whether anything of it is kept.
+    pub(super) fn finish(
+        self,
+        reasoning: &[String],
+        blocks: &mut Blocks,
+        out: &mut VecDeque<ModelEvent>,
+    ) -> Result<bool, ModelError> {
+        let whole = self.whole.as_deref();
+        let item = whole.map(Item::read).transpose().map_err(unreadable)?.unwrap_or_default();
+        let id = item.id.clone().unwrap_or(Cow::Borrowed(&self.id));
+        let phase = item.phase.clone().or(self.phase.as_deref().map(Cow::Borrowed));
+        let replay = Replay { id, phase, refusal: false, reasoning: borrowed(reasoning) };
+        match self.kind {
+            Kind::Message(message) => message.finish(&item, &|| replay.clone(), blocks, out),
+            Kind::Call(call) => call.finish(&item, self.place, &replay, blocks, out).map(|()| true),
+            Kind::Other(kind) => match whole.filter(|_| is_replayable(&kind)) {
+                Some(json) => {
+                    let json = JsonText::parse(json).map_err(unreadable)?;
+                    blocks.open(BlockStart::Whole(ContentBlock::Unknown(json)), out)?;
+                    blocks.close(out);
+                    Ok(true)
+                }
+                None => Ok(false),
+            },
+            Kind::Reasoning(_) => Ok(false),
+        }
+    }
+
+    /// Shows the end of reasoning.
+    pub(super) fn finish_reasoning(
+        self,
+        blocks: &mut Blocks,
+        out: &mut VecDeque<ModelEvent>,
+    ) -> Result<FinishedReasoning, ModelError> {
+        match self.kind {
+            Kind::Reasoning(thought) => thought.finish(self.whole.as_deref(), &self.id, blocks, out),
+            _ => Ok(FinishedReasoning { key: self.id, is_readable: false }),
+        }
+    }
+}
+
+/// What later items must know of reasoning.
+#[derive(Debug)]
+pub(super) struct FinishedReasoning {
+    pub(super) key: String,
+    /// Whether it can be sent back.
+    pub(super) is_readable: bool,
+}
+
+fn borrowed(keys: &[String]) -> Vec<Cow<'_, str>> {
+    keys.iter().map(|key| Cow::Borrowed(key.as_str())).collect()
+}
+
+fn unreadable(error: impl std::fmt::Display) -> ModelError {
+    protocol("an item cannot be read").with_source(PlainError(error.to_string()))
+}

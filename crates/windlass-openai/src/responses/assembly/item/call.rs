@@ -1,0 +1,109 @@
+//! A function call.
+
+use std::collections::VecDeque;
+
+use serde_json::Value;
+use windlass_model::ModelError;
+use windlass_types::{BlockStart, ModelEvent, StreamDelta, ToolUseId};
+
+use crate::error::protocol;
+use crate::responses::assembly::block::Blocks;
+use crate::responses::frame::Item;
+use crate::responses::replay::Replay;
+
+#[derive(Debug, Default)]
+pub(super) struct Call {
+    id: String,
+    name: String,
+    arguments: String,
+    /// How many bytes of the arguments were shown.
+    shown: usize,
+    is_open: bool,
+}
+
+impl Call {
+    pub(super) fn new(item: &Item<'_>) -> Self {
+        let text = |text: &Option<std::borrow::Cow<'_, str>>| text.as_deref().unwrap_or_default().to_owned();
+        Self { id: text(&item.call_id), name: text(&item.name), ..Self::default() }
+    }
+
+    pub(super) fn id(&self) -> &str {
+        &self.id
+    }
+
+    pub(super) fn is_shown(&self) -> bool {
+        self.is_open
+    }
+
+    pub(super) fn grow(&mut self, text: &str) {
+        self.arguments.push_str(text);
+    }
+
+    /// Takes the arguments as they are complete. Pieces of two calls that a server mixed make another text.
+    pub(super) fn complete(&mut self, all: &str) -> Result<(), ModelError> {
+        if let Some(rest) = all.strip_prefix(self.arguments.as_str()) {
+            self.arguments.push_str(rest);
+            return Ok(());
+        }
+        let value = |text: &str| serde_json::from_str::<Value>(text).ok();
+        let is_same = value(all).is_some_and(|all| value(&self.arguments) == Some(all));
+        if is_same || all.is_empty() { Ok(()) } else { Err(protocol("the arguments of a call are not those streamed")) }
+    }
+
+    /// Takes the name and the id that the complete call has.
+    pub(super) fn name(&mut self, item: &Item<'_>) -> Result<(), ModelError> {
+        for (own, given) in [(&mut self.id, &item.call_id), (&mut self.name, &item.name)] {
+            match given.as_deref().filter(|given| !given.is_empty()) {
+                Some(given) if own != given && self.is_open => {
+                    return Err(protocol("a call ends with another id or name"));
+                }
+                Some(given) => given.clone_into(own),
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn show(&mut self, blocks: &mut Blocks, out: &mut VecDeque<ModelEvent>) -> Result<(), ModelError> {
+        if !self.is_open && !self.id.is_empty() && !self.name.is_empty() {
+            self.open(blocks, out)?;
+        }
+        let rest = self.arguments.get(self.shown..).filter(|rest| self.is_open && !rest.is_empty());
+        if let Some(rest) = rest {
+            blocks.grow(StreamDelta::ToolInput(rest.to_owned()), out);
+            self.shown = self.arguments.len();
+        }
+        Ok(())
+    }
+
+    fn open(&mut self, blocks: &mut Blocks, out: &mut VecDeque<ModelEvent>) -> Result<(), ModelError> {
+        let (id, name) = (ToolUseId::from(self.id.as_str()), self.name.clone());
+        self.is_open = true;
+        blocks.open(BlockStart::ToolUse { id, name }, out)
+    }
+
+    pub(super) fn finish(
+        mut self,
+        item: &Item<'_>,
+        place: usize,
+        replay: &Replay<'_>,
+        blocks: &mut Blocks,
+        out: &mut VecDeque<ModelEvent>,
+    ) -> Result<(), ModelError> {
+        if let Some(arguments) = item.arguments() {
+            self.complete(&arguments)?;
+        }
+        if self.name.is_empty() {
+            return Err(protocol("a call without a name"));
+        }
+        if self.id.is_empty() {
+            self.id = if replay.id.is_empty() { format!("call_{place}") } else { replay.id.clone().into_owned() };
+        }
+        self.show(blocks, out)?;
+        if let Some(json) = replay.json() {
+            blocks.grow(StreamDelta::Replay(json), out);
+        }
+        blocks.close(out);
+        Ok(())
+    }
+}

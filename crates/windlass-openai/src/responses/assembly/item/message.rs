@@ -1,0 +1,104 @@
+//! A message: each of its parts is a text block.
+
+use std::collections::VecDeque;
+
+use windlass_model::ModelError;
+use windlass_types::{BlockStart, ModelEvent, StreamDelta};
+
+use crate::error::protocol;
+use crate::responses::assembly::block::Blocks;
+use crate::responses::frame::Item;
+use crate::responses::replay::Replay;
+
+#[derive(Debug, Default)]
+pub(super) struct Message {
+    /// What is not shown yet.
+    waiting: VecDeque<Piece>,
+    /// The part that came last, and how many bytes of it came.
+    last: Option<(usize, usize)>,
+    /// The part whose block is open, and whether it is a refusal.
+    open: Option<(usize, bool)>,
+    is_shown: bool,
+}
+
+#[derive(Debug)]
+struct Piece {
+    part: usize,
+    text: String,
+    is_refusal: bool,
+}
+
+impl Message {
+    pub(super) fn is_shown(&self) -> bool {
+        self.is_shown
+    }
+
+    pub(super) fn grow(&mut self, part: usize, text: String, is_refusal: bool) -> Result<(), ModelError> {
+        let came = match self.last {
+            Some((last, came)) if last == part => came,
+            Some((last, _)) if last > part => return Err(protocol("the parts of a message are mixed")),
+            _ => 0,
+        };
+        self.last = Some((part, came.saturating_add(text.len())));
+        match self.waiting.back_mut() {
+            Some(piece) if piece.part == part => piece.text.push_str(&text),
+            _ => self.waiting.push_back(Piece { part, text, is_refusal }),
+        }
+        Ok(())
+    }
+
+    /// Shows what waits. `replay` makes what goes with a part that ends.
+    pub(super) fn show<'r>(
+        &mut self,
+        replay: &dyn Fn() -> Replay<'r>,
+        blocks: &mut Blocks,
+        out: &mut VecDeque<ModelEvent>,
+    ) -> Result<(), ModelError> {
+        while let Some(Piece { part, text, is_refusal }) = self.waiting.pop_front() {
+            if self.open.is_none_or(|(open, _)| open != part) {
+                self.close(replay, blocks, out);
+                blocks.open(BlockStart::Text(String::new()), out)?;
+                if is_refusal {
+                    blocks.refuse();
+                }
+                (self.open, self.is_shown) = (Some((part, is_refusal)), true);
+            }
+            blocks.grow(StreamDelta::Text(text), out);
+        }
+        Ok(())
+    }
+
+    fn close<'r>(&mut self, replay: &dyn Fn() -> Replay<'r>, blocks: &mut Blocks, out: &mut VecDeque<ModelEvent>) {
+        if let Some((_, refusal)) = self.open.take() {
+            if let Some(json) = (Replay { refusal, ..replay() }).json() {
+                blocks.grow(StreamDelta::Replay(json), out);
+            }
+            blocks.close(out);
+        }
+    }
+
+    /// Returns whether the message has text.
+    pub(super) fn finish<'r>(
+        mut self,
+        item: &Item<'_>,
+        replay: &dyn Fn() -> Replay<'r>,
+        blocks: &mut Blocks,
+        out: &mut VecDeque<ModelEvent>,
+    ) -> Result<bool, ModelError> {
+        for (at, part) in item.parts().iter().enumerate() {
+            // What was not streamed.
+            let came = match self.last {
+                Some((last, _)) if at < last => continue,
+                Some((last, came)) if at == last => came,
+                _ => 0,
+            };
+            if let Some(rest) = part.text().get(came..).filter(|rest| !rest.is_empty()) {
+                self.grow(at, rest.to_owned(), part.is_refusal())?;
+            }
+        }
+        let is_kept = self.is_shown || !self.waiting.is_empty();
+        self.show(replay, blocks, out)?;
+        self.close(replay, blocks, out);
+        Ok(is_kept)
+    }
+}

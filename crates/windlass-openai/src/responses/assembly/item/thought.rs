@@ -1,0 +1,88 @@
+//! Reasoning: its summary or text is shown, the item itself is what the API wants back.
+
+use std::collections::VecDeque;
+
+use windlass_model::ModelError;
+use windlass_types::{BlockStart, ModelEvent, StreamDelta};
+
+use super::{FinishedReasoning, unreadable};
+use crate::responses::assembly::block::Blocks;
+use crate::responses::frame::{Item, Part};
+use crate::responses::replay::Reasoning;
+
+/// What stands between the parts of a summary.
+const BETWEEN: &str = "\n\n";
+
+#[derive(Debug, Default)]
+pub(super) struct Thought {
+    /// Text that is not shown yet.
+    waiting: String,
+    /// The part that came last: whether it is of a summary, and which.
+    last: Option<(bool, usize)>,
+    is_open: bool,
+}
+
+impl Thought {
+    pub(super) fn is_shown(&self) -> bool {
+        self.is_open
+    }
+
+    pub(super) fn grow(&mut self, part: (bool, usize), text: &str) {
+        if self.last.is_some_and(|last| last != part) {
+            self.waiting.push_str(BETWEEN);
+        }
+        self.last = Some(part);
+        self.waiting.push_str(text);
+    }
+
+    pub(super) fn show(&mut self, blocks: &mut Blocks, out: &mut VecDeque<ModelEvent>) -> Result<(), ModelError> {
+        if self.waiting.is_empty() {
+            return Ok(());
+        }
+        self.open(blocks, out)?;
+        blocks.grow(StreamDelta::Thinking(std::mem::take(&mut self.waiting)), out);
+        Ok(())
+    }
+
+    fn open(&mut self, blocks: &mut Blocks, out: &mut VecDeque<ModelEvent>) -> Result<(), ModelError> {
+        if self.is_open {
+            return Ok(());
+        }
+        self.is_open = true;
+        blocks.open(BlockStart::Thinking { thinking: String::new(), signature: String::new() }, out)
+    }
+
+    pub(super) fn finish(
+        mut self,
+        whole: Option<&str>,
+        id: &str,
+        blocks: &mut Blocks,
+        out: &mut VecDeque<ModelEvent>,
+    ) -> Result<FinishedReasoning, ModelError> {
+        let mut finished = FinishedReasoning { key: id.to_owned(), is_readable: false };
+        if let Some(json) = whole {
+            if self.last.is_none() {
+                self.waiting = text_of(&Item::read(json).map_err(unreadable)?);
+            }
+            if let Some(item) = Reasoning::read(json) {
+                finished = FinishedReasoning { key: item.key(json).into_owned(), is_readable: item.is_readable() };
+            }
+        }
+        self.show(blocks, out)?;
+        if let Some(json) = whole.filter(|_| finished.is_readable) {
+            self.open(blocks, out)?;
+            blocks.grow(StreamDelta::Signature(json.to_owned()), out);
+        }
+        if self.is_open {
+            blocks.close(out);
+        }
+        Ok(finished)
+    }
+}
+
+/// The summary, or the reasoning itself where there is none.
+fn text_of(item: &Item<'_>) -> String {
+    let joined = |parts: Vec<Part>| parts.iter().map(Part::text).collect::<Vec<_>>().join(BETWEEN);
+    let summary = joined(item.summaries());
+    if summary.is_empty() { joined(item.parts()) } else { summary }
+}

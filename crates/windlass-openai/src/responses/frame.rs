@@ -1,0 +1,133 @@
+//! The JSON of stream events, as the wire has it.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::usage::ApiUsage;
+
+/// Every event, flat: one pass over the text, keys borrowed, no buffering as an enum by tag would need it.
+#[derive(Default, Deserialize)]
+pub(super) struct Frame<'a> {
+    #[serde(borrow, default, rename = "type")]
+    pub(super) kind: Cow<'a, str>,
+    #[serde(default)]
+    pub(super) output_index: Option<usize>,
+    #[serde(borrow, default)]
+    pub(super) item_id: Option<Cow<'a, str>>,
+    #[serde(default)]
+    pub(super) content_index: Option<usize>,
+    #[serde(default)]
+    pub(super) summary_index: Option<usize>,
+    #[serde(default)]
+    pub(super) delta: Option<String>,
+    #[serde(default)]
+    pub(super) arguments: Option<String>,
+    #[serde(borrow, default)]
+    pub(super) item: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) response: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Tag<'a> {
+    #[serde(borrow, default, rename = "type")]
+    pub(super) kind: Cow<'a, str>,
+}
+
+/// An output item of any type.
+#[derive(Default, Deserialize)]
+pub(super) struct Item<'a> {
+    #[serde(borrow, default, rename = "type")]
+    pub(super) kind: Cow<'a, str>,
+    #[serde(borrow, default)]
+    pub(super) id: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    pub(super) status: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    pub(super) phase: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    pub(super) call_id: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    pub(super) name: Option<Cow<'a, str>>,
+    /// Text for a function call, an object for some others.
+    #[serde(borrow, default)]
+    pub(super) arguments: Option<&'a RawValue>,
+    /// Parts of a message or of reasoning.
+    #[serde(borrow, default)]
+    pub(super) content: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    pub(super) summary: Option<&'a RawValue>,
+}
+
+impl<'a> Item<'a> {
+    pub(super) fn read(json: &'a str) -> serde_json::Result<Self> {
+        serde_json::from_str(json)
+    }
+
+    /// The parts of its content. What is no list of parts has none.
+    pub(super) fn parts(&self) -> Vec<Part> {
+        parts(self.content)
+    }
+
+    pub(super) fn summaries(&self) -> Vec<Part> {
+        parts(self.summary)
+    }
+
+    /// The text of its arguments.
+    pub(super) fn arguments(&self) -> Option<String> {
+        serde_json::from_str(self.arguments?.get()).ok()
+    }
+
+    /// Whether the model was cut while it wrote the item.
+    pub(super) fn is_incomplete(&self) -> bool {
+        self.status.as_deref() == Some("incomplete")
+    }
+}
+
+fn parts(json: Option<&RawValue>) -> Vec<Part> {
+    json.and_then(|json| serde_json::from_str(json.get()).ok()).unwrap_or_default()
+}
+
+/// A part of a message, of a summary or of reasoning.
+#[derive(Default, Deserialize)]
+pub(super) struct Part {
+    #[serde(default)]
+    text: Option<String>,
+    #[serde(default)]
+    refusal: Option<String>,
+}
+
+impl Part {
+    pub(super) fn is_refusal(&self) -> bool {
+        self.refusal.is_some()
+    }
+
+    pub(super) fn text(&self) -> &str {
+        self.refusal.as_deref().or(self.text.as_deref()).unwrap_or_default()
+    }
+}
+
+/// The response, as far as it matters here. It repeats tools and instructions, which are passed over.
+#[derive(Default, Deserialize)]
+pub(super) struct Response<'a> {
+    #[serde(borrow, default)]
+    pub(super) id: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    pub(super) model: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    pub(super) status: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    pub(super) output: Option<Vec<&'a RawValue>>,
+    #[serde(borrow, default)]
+    pub(super) incomplete_details: Option<IncompleteDetails<'a>>,
+    #[serde(default)]
+    pub(super) usage: Option<ApiUsage>,
+}
+
+#[derive(Default, Deserialize)]
+pub(super) struct IncompleteDetails<'a> {
+    #[serde(borrow, default)]
+    pub(super) reason: Option<Cow<'a, str>>,
+}

@@ -1,0 +1,291 @@
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use serde::Deserialize;
+use windlass_http::provider::{Secrets, Vendor, from_http};
+use windlass_http::{Bytes, HeaderMap, HeaderValue, HttpClient, Response};
+use windlass_model::{ModelError, ModelProvider, ModelStream};
+use windlass_types::near::nearest;
+use windlass_types::{Api, ModelErrorKind, ModelInfo, ModelRequest};
+
+use super::assembly::Assembly;
+use super::request::{self, Form, Written};
+use super::stream::MessageStream;
+use crate::OpenAiBuilder;
+use crate::error::{ErrorDetail, from_answer, from_event, protocol, request_id};
+use crate::models::{self, DEFAULT_MODEL, Model};
+
+pub(super) const VENDOR: Vendor = Vendor::new("OPENAI_API_KEY", "OPENAI_BASE_URL");
+
+/// The most bytes read of an answer that is not a stream.
+const MAX_BODY: usize = 64 * 1024;
+
+/// How long the body of an error is waited for, all in all: its status is known already.
+const ERROR_BODY_TIME: Duration = Duration::from_secs(5);
+
+/// The most models of which it is remembered that their endpoint takes no strict schemas.
+const MAX_REMEMBERED: usize = 64;
+
+/// The OpenAI Responses API behind one base URL and one set of credentials.
+///
+/// Cheap to clone; clones share their connections, and what they learned of the endpoint.
+#[derive(Clone)]
+pub struct OpenAi {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    client: HttpClient,
+    headers: HeaderMap,
+    secrets: Secrets,
+    settings: Settings,
+    /// Models for which a strict schema was refused.
+    not_strict: Mutex<Vec<String>>,
+}
+
+/// What a builder sets beside the connection.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    /// Models that the user describes, by name.
+    pub(crate) models: Vec<(String, ModelInfo)>,
+    /// Whether summaries of the reasoning are asked for.
+    pub(crate) summaries: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { models: Vec::new(), summaries: true }
+    }
+}
+
+impl fmt::Debug for OpenAi {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("OpenAi").field("host", &self.inner.client.host()).finish_non_exhaustive()
+    }
+}
+
+impl OpenAi {
+    /// A provider for the public API with this key.
+    ///
+    /// # Errors
+    /// The key is empty or cannot be a header.
+    pub fn new(key: impl AsRef<str>) -> Result<Self, ModelError> {
+        Self::builder().api_key(key).build()
+    }
+
+    /// A provider set up from the environment: `OPENAI_API_KEY`, `OPENAI_BASE_URL`, `OPENAI_ORG_ID` and
+    /// `OPENAI_PROJECT_ID`.
+    ///
+    /// # Errors
+    /// There is no key, or a setting cannot be used.
+    #[expect(clippy::disallowed_methods, reason = "reads the environment because its caller asks for that by name")]
+    pub fn from_env() -> Result<Self, ModelError> {
+        Self::from_lookup(|name| std::env::var(name).ok())
+    }
+
+    /// [`from_env`](Self::from_env) with another source of the variables.
+    ///
+    /// # Errors
+    /// There is no key, or a setting cannot be used.
+    pub fn from_lookup(lookup: impl Fn(&str) -> Option<String>) -> Result<Self, ModelError> {
+        Self::builder().lookup(lookup).build()
+    }
+
+    /// A builder for all settings.
+    pub fn builder() -> OpenAiBuilder {
+        OpenAiBuilder::default()
+    }
+
+    pub(crate) fn assembled(client: HttpClient, headers: HeaderMap, secrets: Secrets, settings: Settings) -> Self {
+        Self { inner: Arc::new(Inner { client, headers, secrets, settings, not_strict: Mutex::default() }) }
+    }
+}
+
+impl Inner {
+    fn model(&self, name: &str) -> Model {
+        match self.settings.models.iter().rev().find(|(own, _)| own == name) {
+            Some((_, info)) => Model { info: info.clone(), can_skip_reasoning: false },
+            None => models::model(name),
+        }
+    }
+
+    fn headers(&self, request: &ModelRequest) -> HeaderMap {
+        let mut headers = self.headers.clone();
+        // By it the API sends requests of one conversation to where its prompt is cached.
+        let key = request::cache_key(request).and_then(|key| HeaderValue::from_str(&key).ok());
+        if let Some(key) = key
+            && !headers.contains_key("session-id")
+        {
+            headers.insert("session-id", key);
+        }
+        headers
+    }
+
+    async fn call(&self, body: Bytes, request: &ModelRequest) -> Result<Response, ModelError> {
+        let mut headers = self.headers(request);
+        headers.insert("accept", HeaderValue::from_static("text/event-stream"));
+        // A compressor on the way would hold deltas back to fill its window.
+        headers.insert("accept-encoding", HeaderValue::from_static("identity"));
+        self.client.post("/responses", headers, body).await.map_err(from_http)
+    }
+
+    /// Sends a request, and sends it once more without strict schemas if they are why it was refused.
+    async fn answer(&self, request: &ModelRequest, model: &Model) -> Result<Response, ModelError> {
+        let strict = !self.not_strict().contains(&request.model);
+        let form = Form { model, strict, summaries: self.settings.summaries };
+        let Written { body, is_strict } = request::call(request, form)?;
+        let response = self.call(body, request).await?;
+        if response.status() == 200 {
+            return Ok(response);
+        }
+        let refusal = Refusal::read(response).await;
+        if !(is_strict && refusal.is_about_schemas()) {
+            return Err(refusal.error(&self.secrets));
+        }
+        let Written { body, .. } = request::call(request, Form { strict: false, ..form })?;
+        let response = self.call(body, request).await?;
+        if response.status() != 200 {
+            return Err(Refusal::read(response).await.error(&self.secrets));
+        }
+        let mut models = self.not_strict();
+        if models.len() < MAX_REMEMBERED && !models.contains(&request.model) {
+            models.push(request.model.clone());
+        }
+        drop(models);
+        Ok(response)
+    }
+
+    fn not_strict(&self) -> std::sync::MutexGuard<'_, Vec<String>> {
+        self.not_strict.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// An answer with status 200 that is no event stream: an error of a gateway, a whole response, or the page of a
+    /// server that is not the API at all.
+    async fn not_a_stream(&self, response: Response) -> ModelError {
+        let kind = response.header("content-type").unwrap_or_default().to_owned();
+        let id = request_id(response.headers());
+        let body = response.excerpt(MAX_BODY, ERROR_BODY_TIME).await;
+        #[derive(Deserialize)]
+        struct Whole<'a> {
+            #[serde(borrow, default)]
+            error: Option<&'a serde_json::value::RawValue>,
+        }
+        let whole: Option<Whole<'_>> = serde_json::from_str(&body).ok();
+        if whole.is_some_and(|whole| whole.error.is_some_and(|error| error.get() != "null")) {
+            return from_event(&VENDOR, &body, &self.secrets).with_request_id(id);
+        }
+        if kind.contains("json") {
+            // A whole message may have been written and not streamed.
+            return protocol("the answer is whole JSON and not an event stream; the server must be able to stream")
+                .with_request_id(id);
+        }
+        protocol(format_args!("the answer is {kind}, not an event stream; check {}", VENDOR.base_url))
+            .unbilled()
+            .with_request_id(id)
+    }
+}
+
+/// An answer with a status other than 200.
+struct Refusal {
+    status: u16,
+    headers: HeaderMap,
+    body: String,
+}
+
+impl Refusal {
+    async fn read(response: Response) -> Self {
+        let (status, headers) = (response.status(), response.headers().clone());
+        // Without its body, or with half of it, an error is still worth its status.
+        let body = response.excerpt(MAX_BODY, ERROR_BODY_TIME).await;
+        Self { status, headers, body }
+    }
+
+    fn error(&self, secrets: &Secrets) -> ModelError {
+        from_answer(&VENDOR, self.status, &self.headers, &self.body, secrets)
+    }
+
+    /// Whether the server does not take a schema, or strict schemas at all.
+    fn is_about_schemas(&self) -> bool {
+        let Some(detail) = ErrorDetail::read(&self.body).filter(|_| self.status == 400) else { return false };
+        let (code, param, text) = (detail.code(), detail.param(), detail.message().to_ascii_lowercase());
+        matches!(&*code, "invalid_function_parameters" | "invalid_json_schema" | "invalid_schema")
+            || param.ends_with(".strict")
+            || param.starts_with("text.format")
+            || (param.starts_with("tools") && text.contains("schema"))
+            || text.contains("invalid schema")
+            || text.contains("strict")
+    }
+}
+
+#[async_trait]
+#[deny(clippy::missing_trait_methods)]
+impl ModelProvider for OpenAi {
+    fn name(&self) -> &str {
+        "openai"
+    }
+
+    fn resolve_model(&self, name: &str) -> String {
+        match name.trim() {
+            "default" => DEFAULT_MODEL.to_owned(),
+            name => name.to_owned(),
+        }
+    }
+
+    fn similar_models(&self, name: &str) -> Vec<String> {
+        let own = self.inner.settings.models.iter().map(|(name, _)| name.as_str());
+        let known: Vec<&str> = own.chain(models::names()).collect();
+        if name.trim() == "default" || known.contains(&name) || models::is_known(name) {
+            return Vec::new();
+        }
+        nearest(name, known).into_iter().map(str::to_owned).collect()
+    }
+
+    fn model_info(&self, model: &str) -> ModelInfo {
+        let mut info = self.inner.model(model).info;
+        info.api = Api::new(self.name(), Api::RESPONSES);
+        info
+    }
+
+    async fn stream(&self, request: Arc<ModelRequest>) -> Result<ModelStream, ModelError> {
+        let inner = &*self.inner;
+        let response = inner.answer(&request, &inner.model(&request.model)).await?;
+        if response.header("content-type").is_some_and(|kind| !kind.starts_with("text/event-stream")) {
+            return Err(inner.not_a_stream(response).await);
+        }
+        let id = request_id(response.headers());
+        let assembly = Assembly::new(&request.model, inner.secrets.clone());
+        Ok(Box::pin(MessageStream::new(response.events(), assembly, request.raw_frames, id)))
+    }
+
+    async fn count_tokens(&self, request: Arc<ModelRequest>) -> Result<u64, ModelError> {
+        #[derive(Deserialize)]
+        struct Count {
+            input_tokens: u64,
+        }
+        let inner = &*self.inner;
+        let model = inner.model(&request.model);
+        let strict = !inner.not_strict().contains(&request.model);
+        let body = request::count(&request, Form { model: &model, strict, summaries: inner.settings.summaries })?;
+        let headers = inner.headers(&request);
+        let response = inner.client.post("/responses/input_tokens", headers, body).await.map_err(from_http)?;
+        let status = response.status();
+        if status != 200 {
+            let error = Refusal::read(response).await.error(&inner.secrets);
+            let is_missing = matches!(status, 404 | 405 | 501) && !error.message.contains("model");
+            return Err(if is_missing { cannot_count(error) } else { error });
+        }
+        let text = response.text(MAX_BODY).await.map_err(from_http)?;
+        let count: Count = serde_json::from_str(&text)
+            .map_err(|error| protocol("the token count cannot be read").with_source(error))?;
+        Ok(count.input_tokens)
+    }
+}
+
+/// The server has the API, but not its token count.
+fn cannot_count(mut error: ModelError) -> ModelError {
+    error.kind = ModelErrorKind::NotFound;
+    "this server cannot count tokens: it has no /responses/input_tokens".clone_into(&mut error.message);
+    error.unbilled()
+}

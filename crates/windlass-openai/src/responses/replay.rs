@@ -1,0 +1,92 @@
+//! What the API wants back with what it wrote, beside the text.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use windlass_types::JsonText;
+
+use crate::ids::fnv1a_128;
+
+/// What is kept with a text or a call, to send its item back as it was.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Replay<'a> {
+    /// The id of the item.
+    #[serde(borrow, default, skip_serializing_if = "str_is_empty")]
+    pub(super) id: Cow<'a, str>,
+    /// Whether the text is a commentary on the way or the final answer. Later models write worse without it.
+    #[serde(borrow, default, skip_serializing_if = "Option::is_none")]
+    pub(super) phase: Option<Cow<'a, str>>,
+    /// The text is that of a refusal.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(super) refusal: bool,
+    /// The reasoning items that the item follows: the API refuses one without the others.
+    #[serde(borrow, default, skip_serializing_if = "<[_]>::is_empty")]
+    pub(super) reasoning: Vec<Cow<'a, str>>,
+}
+
+fn str_is_empty(text: &str) -> bool {
+    text.is_empty()
+}
+
+impl<'a> Replay<'a> {
+    /// What was kept by [`Replay::json`]. Anything else is as good as none.
+    pub(super) fn read(json: &'a JsonText) -> Option<Self> {
+        serde_json::from_str(json.as_str()).ok()
+    }
+
+    /// `None` if there is nothing to keep.
+    pub(super) fn json(&self) -> Option<JsonText> {
+        if *self == Self::default() { None } else { JsonText::of(self).ok() }
+    }
+}
+
+/// A reasoning item, as far as it matters here.
+#[derive(Deserialize)]
+pub(super) struct Reasoning<'a> {
+    #[serde(borrow, default, rename = "type")]
+    kind: Cow<'a, str>,
+    #[serde(borrow, default)]
+    id: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    encrypted_content: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    content: Option<&'a RawValue>,
+}
+
+impl<'a> Reasoning<'a> {
+    /// `None` if the text is no reasoning item.
+    pub(super) fn read(item: &'a str) -> Option<Self> {
+        serde_json::from_str(item).ok().filter(|read: &Self| read.kind == "reasoning")
+    }
+
+    /// Whether a model can read the item again: nothing is stored at the API, so it must hold the reasoning itself.
+    pub(super) fn is_readable(&self) -> bool {
+        let is_text = |json: &RawValue| json.get().len() > 2 && json.get().starts_with('"');
+        let is_list = |json: &RawValue| json.get().bytes().filter(|byte| !byte.is_ascii_whitespace()).count() > 2;
+        self.encrypted_content.is_some_and(is_text)
+            || self.content.is_some_and(|json| json.get().starts_with('[') && is_list(json))
+    }
+
+    /// What stands for the item with those that follow it: its id, or a hash of an item without one.
+    pub(super) fn key(&self, item: &str) -> Cow<'a, str> {
+        match &self.id {
+            Some(id) if !id.is_empty() => id.clone(),
+            _ => Cow::Owned(format!("{:032x}", fnv1a_128(item.as_bytes()))),
+        }
+    }
+}
+
+/// Items of tools that the API runs itself, which can be sent back as they came.
+pub(super) fn is_replayable(kind: &str) -> bool {
+    matches!(
+        kind,
+        "web_search_call"
+            | "file_search_call"
+            | "code_interpreter_call"
+            | "image_generation_call"
+            | "mcp_call"
+            | "mcp_list_tools"
+            | "compaction"
+    )
+}

@@ -1,0 +1,194 @@
+//! Request bodies, written straight to bytes.
+
+mod body;
+mod items;
+
+use body::Body;
+use windlass_http::Bytes;
+use windlass_model::ModelError;
+use windlass_types::{JsonText, ModelErrorKind, ModelRequest, ResponseFormat, Thinking, ToolChoice, ToolSpec};
+
+use crate::ids::fnv1a_128;
+use crate::models::Model;
+use crate::schema;
+
+/// The longest key and name that the API takes, in bytes.
+const MAX_KEY: usize = 64;
+
+/// The API refuses a lower limit.
+const LEAST_OUTPUT: u32 = 16;
+
+/// The members that a token count takes.
+const COUNTED: [&str; 9] = [
+    "input",
+    "instructions",
+    "model",
+    "parallel_tool_calls",
+    "personality",
+    "reasoning",
+    "text",
+    "tool_choice",
+    "tools",
+];
+
+/// How a request is written, beside what it says.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Form<'a> {
+    pub(super) model: &'a Model,
+    /// Whether schemas may be strict.
+    pub(super) strict: bool,
+    /// Whether summaries of the reasoning are asked for.
+    pub(super) summaries: bool,
+}
+
+/// A body, and whether it holds a strict schema.
+#[derive(Debug)]
+pub(super) struct Written {
+    pub(super) body: Bytes,
+    pub(super) is_strict: bool,
+}
+
+/// The body of a call.
+///
+/// # Errors
+/// The request's extra members are no object.
+pub(super) fn call(request: &ModelRequest, form: Form<'_>) -> Result<Written, ModelError> {
+    let mut body = Body::new(request)?;
+    let is_strict = prompt(&mut body, request, form);
+    body.member("max_output_tokens", |out| out.json(&request.max_output_tokens.max(LEAST_OUTPUT)));
+    body.member("stream", |out| out.raw("true"));
+    body.member("store", |out| out.raw("false"));
+    if form.model.reasons() {
+        body.member("include", |out| out.raw("[\"reasoning.encrypted_content\"]"));
+    }
+    if let Some(key) = cache_key(request) {
+        body.member("prompt_cache_key", |out| out.json(&*key));
+    }
+    if let Some(user) = &request.user_id {
+        body.member("safety_identifier", |out| out.json(&*short(user)));
+    }
+    body.extra(|_| true);
+    Ok(Written { body: body.finish(), is_strict })
+}
+
+/// The body of a token count.
+///
+/// # Errors
+/// The request's extra members are no object.
+pub(super) fn count(request: &ModelRequest, form: Form<'_>) -> Result<Bytes, ModelError> {
+    let mut body = Body::new(request)?;
+    prompt(&mut body, request, form);
+    body.extra(|name| COUNTED.contains(&name));
+    Ok(body.finish())
+}
+
+/// The key by which the API finds the cached prompt of a conversation, unless caching is off.
+pub(super) fn cache_key(request: &ModelRequest) -> Option<String> {
+    let key = request.session_key.as_deref().filter(|key| !key.is_empty() && request.cache.is_some())?;
+    Some(short(key))
+}
+
+/// The text, or a hash of one that is too long.
+fn short(text: &str) -> String {
+    if text.len() <= MAX_KEY { text.to_owned() } else { format!("{:032x}", fnv1a_128(text.as_bytes())) }
+}
+
+/// What the model reads. What stays the same from request to request comes first. Returns whether a schema is strict.
+fn prompt(body: &mut Body<'_>, request: &ModelRequest, form: Form<'_>) -> bool {
+    let mut is_strict = false;
+    body.member("model", |out| out.json(&request.model));
+    let sections = || request.system.iter().filter(|section| !section.text.trim().is_empty());
+    if sections().next().is_some() {
+        body.member("instructions", |out| out.joined(sections().map(|section| &*section.text), "\n\n"));
+    }
+    if !request.tools.is_empty() {
+        body.member("tools", |out| {
+            for (at, tool) in request.tools.iter().enumerate() {
+                out.raw(if at == 0 { "[" } else { "," });
+                is_strict |= write_tool(out, tool, form.strict);
+            }
+            out.raw("]");
+        });
+        tool_choice(body, &request.tool_choice);
+    }
+    body.member("input", |out| items::write(out, &request.messages));
+    reasoning(body, request, form);
+    if let Some(format) = &request.response_format {
+        body.member("text", |out| is_strict |= write_format(out, format, form.strict));
+    }
+    is_strict
+}
+
+fn write_tool(out: &mut body::Out, tool: &ToolSpec, may_be_strict: bool) -> bool {
+    let strict = (may_be_strict && tool.strict).then(|| schema::strict(&tool.input_schema)).flatten();
+    out.raw("{\"type\":\"function\",\"name\":");
+    out.json(&tool.name);
+    if !tool.description.is_empty() {
+        out.raw(",\"description\":");
+        out.json(&tool.description);
+    }
+    out.raw(",\"parameters\":");
+    match &strict {
+        Some(schema) => out.raw(schema.as_str()),
+        None => out.raw(&schema::parameters(&tool.input_schema)),
+    }
+    // The API takes a tool as strict that does not say it is not.
+    out.raw(if strict.is_some() { ",\"strict\":true}" } else { ",\"strict\":false}" });
+    strict.is_some()
+}
+
+fn tool_choice(body: &mut Body<'_>, choice: &ToolChoice) {
+    match choice {
+        ToolChoice::Any => body.member("tool_choice", |out| out.raw("\"required\"")),
+        ToolChoice::None => body.member("tool_choice", |out| out.raw("\"none\"")),
+        ToolChoice::Tool(name) => body.member("tool_choice", |out| {
+            out.raw("{\"type\":\"function\",\"name\":");
+            out.json(name);
+            out.raw("}");
+        }),
+        _ => {}
+    }
+}
+
+fn reasoning(body: &mut Body<'_>, request: &ModelRequest, form: Form<'_>) {
+    let wants = request.effort.is_some() || request.thinking != Thinking::Off;
+    let effort = match request.effort {
+        Some(effort) => Some(form.model.info.effort_for(effort).unwrap_or(effort).as_str()),
+        None if !wants && form.model.can_skip_reasoning => Some("none"),
+        None => None,
+    };
+    let summary = form.summaries && form.model.reasons() && effort != Some("none");
+    if effort.is_none() && !summary {
+        return;
+    }
+    body.member("reasoning", |out| {
+        out.raw("{");
+        if let Some(effort) = effort {
+            out.raw("\"effort\":");
+            out.json(effort);
+        }
+        if summary {
+            out.raw(if effort.is_some() { ",\"summary\":\"auto\"" } else { "\"summary\":\"auto\"" });
+        }
+        out.raw("}");
+    });
+}
+
+fn write_format(out: &mut body::Out, format: &ResponseFormat, may_be_strict: bool) -> bool {
+    let strict: Option<JsonText> = may_be_strict.then(|| schema::strict(&format.schema)).flatten();
+    out.raw("{\"format\":{\"type\":\"json_schema\",\"name\":");
+    let is_plain = |char: &char| char.is_ascii_alphanumeric() || matches!(char, '_' | '-');
+    let name: String = format.name.chars().filter(is_plain).take(MAX_KEY).collect();
+    out.json(if name.is_empty() { "answer" } else { &name });
+    out.raw(",\"schema\":");
+    out.raw(strict.as_ref().unwrap_or(&format.schema).as_str());
+    out.raw(if strict.is_some() { ",\"strict\":true}}" } else { ",\"strict\":false}}" });
+    strict.is_some()
+}
+
+fn extra_is_no_object() -> ModelError {
+    ModelError::new(ModelErrorKind::Configuration, "the extra members of the request are not a JSON object").unbilled()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,172 @@
+//! A message of the model as the items that it came as.
+
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use windlass_types::{ContentBlock, SharedMessage, ToolUse};
+
+use super::List;
+use crate::ids::call_id;
+use crate::responses::replay::{Reasoning, Replay, is_replayable};
+
+/// The longest id of an item, in bytes.
+const MAX_ITEM_ID: usize = 64;
+
+/// Writes the items of a message.
+///
+/// The API refuses reasoning without the item that follows it, and an item with an id whose reasoning is missing. So
+/// reasoning is written just before the item that names it, and one that no item names is left out; an item of which
+/// some reasoning is missing goes without its id, as does one of another model.
+pub(super) fn write(list: &mut List<'_>, message: &SharedMessage) {
+    let mut reasoning = Reasonings::of(message);
+    let mut rest = message.content.as_slice();
+    while let Some((first, others)) = rest.split_first() {
+        rest = others;
+        match first {
+            ContentBlock::Text { text, .. } if text.is_empty() => {}
+            ContentBlock::Text { .. } => {
+                let replay = replay_of(first);
+                let id = reasoning.write_before(list, &replay);
+                let same = |block: &ContentBlock| !id.is_empty() && is_text(block) && replay_of(block).id == id;
+                let more = others.iter().take_while(|block| same(block)).count();
+                let (parts, after) = others.split_at_checked(more).unwrap_or((&[], others));
+                write_text(list, first, parts, &id, replay.phase.as_deref());
+                rest = after;
+            }
+            ContentBlock::ToolUse(call) => {
+                let id = reasoning.write_before(list, &replay_of(first));
+                write_call(list, call, &id);
+            }
+            ContentBlock::Unknown(json) if kind_of(json.as_str()).is_some_and(|kind| is_replayable(&kind)) => {
+                reasoning.write_waiting(list);
+                list.item().raw(json.as_str());
+            }
+            ContentBlock::Thinking { signature, .. } => reasoning.meet(signature),
+            _ => {}
+        }
+    }
+}
+
+fn is_text(block: &ContentBlock) -> bool {
+    block.as_text().is_some_and(|text| !text.is_empty())
+}
+
+fn replay_of(block: &ContentBlock) -> Replay<'_> {
+    block.replay().and_then(Replay::read).unwrap_or_default()
+}
+
+fn kind_of(json: &str) -> Option<Cow<'_, str>> {
+    #[derive(Deserialize)]
+    struct Tag<'a> {
+        #[serde(borrow, rename = "type")]
+        kind: Cow<'a, str>,
+    }
+    serde_json::from_str::<Tag<'_>>(json).ok().map(|tag| tag.kind)
+}
+
+/// The reasoning items of a message.
+struct Reasonings<'m> {
+    items: Vec<Item<'m>>,
+}
+
+struct Item<'m> {
+    key: Cow<'m, str>,
+    json: &'m str,
+    written: bool,
+    /// It was met in the order of the blocks, and no other item since.
+    waits: bool,
+}
+
+impl<'m> Reasonings<'m> {
+    fn of(message: &'m SharedMessage) -> Self {
+        let items = message.content.iter().filter_map(|block| match block {
+            ContentBlock::Thinking { signature, .. } => {
+                let item = Reasoning::read(signature).filter(Reasoning::is_readable)?;
+                Some(Item { key: item.key(signature), json: signature, written: false, waits: false })
+            }
+            _ => None,
+        });
+        Self { items: items.collect() }
+    }
+
+    /// The block with this item stands here.
+    fn meet(&mut self, json: &str) {
+        if let Some(item) = self.items.iter_mut().find(|item| std::ptr::eq(item.json, json)) {
+            item.waits = true;
+        }
+    }
+
+    /// Writes the reasoning that an item names. Returns the id under which that item may be sent, or an empty one.
+    fn write_before<'r>(&mut self, list: &mut List<'_>, follower: &Replay<'r>) -> Cow<'r, str> {
+        self.items.iter_mut().for_each(|item| item.waits = false);
+        let is_here = |key: &Cow<'_, str>| self.items.iter().any(|item| item.key == *key);
+        if !follower.reasoning.iter().all(is_here) {
+            return Cow::Borrowed("");
+        }
+        for key in &follower.reasoning {
+            for item in self.items.iter_mut().filter(|item| item.key == *key && !item.written) {
+                item.written = true;
+                list.item().raw(item.json);
+            }
+        }
+        if follower.id.len() <= MAX_ITEM_ID { follower.id.clone() } else { Cow::Borrowed("") }
+    }
+
+    /// Writes the reasoning that stands just before an item that names none.
+    fn write_waiting(&mut self, list: &mut List<'_>) {
+        for item in self.items.iter_mut().filter(|item| item.waits && !item.written) {
+            item.written = true;
+            list.item().raw(item.json);
+        }
+        self.items.iter_mut().for_each(|item| item.waits = false);
+    }
+}
+
+/// A text with those that were parts of the same item.
+fn write_text(list: &mut List<'_>, first: &ContentBlock, parts: &[ContentBlock], id: &str, phase: Option<&str>) {
+    let out = list.item();
+    out.raw("{\"type\":\"message\",\"role\":\"assistant\",");
+    if id.is_empty() {
+        // Without an id it is a message of the simpler kind, whose content is a string.
+        out.raw("\"content\":");
+        out.json(first.as_text().unwrap_or_default());
+    } else {
+        out.raw("\"id\":");
+        out.json(id);
+        out.raw(",\"status\":\"completed\",\"content\":[");
+        for (at, part) in std::iter::once(first).chain(parts).enumerate() {
+            out.raw(if at == 0 { "" } else { "," });
+            let is_refusal = replay_of(part).refusal;
+            out.raw(if is_refusal {
+                "{\"type\":\"refusal\",\"refusal\":"
+            } else {
+                "{\"type\":\"output_text\",\"annotations\":[],\"text\":"
+            });
+            out.json(part.as_text().unwrap_or_default());
+            out.raw("}");
+        }
+        out.raw("]");
+    }
+    if let Some(phase) = phase {
+        out.raw(",\"phase\":");
+        out.json(phase);
+    }
+    out.raw("}");
+}
+
+fn write_call(list: &mut List<'_>, call: &ToolUse, id: &str) {
+    let out = list.item();
+    out.raw("{\"type\":\"function_call\",");
+    if !id.is_empty() {
+        out.raw("\"id\":");
+        out.json(id);
+        out.raw(",");
+    }
+    out.raw("\"call_id\":");
+    out.json(&*call_id(call.id.as_str()));
+    out.raw(",\"name\":");
+    out.json(&call.name);
+    out.raw(",\"arguments\":");
+    out.json(call.input.as_str());
+    out.raw("}");
+}

@@ -1,0 +1,96 @@
+//! The stream of one call.
+
+use std::collections::VecDeque;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+
+use futures_core::Stream;
+use windlass_http::Events;
+use windlass_http::provider::from_http;
+use windlass_model::{ModelError, framed};
+use windlass_types::{ModelErrorKind, ModelEvent, ModelItem, StreamDelta};
+
+use super::assembly::Assembly;
+
+/// One answer, item by item. Ends after `MessageStop` or after one error.
+pub(super) struct MessageStream {
+    /// Gone once the stream has ended.
+    events: Option<Events>,
+    assembly: Assembly,
+    /// What was read and not yielded.
+    ready: VecDeque<ModelEvent>,
+    /// What ends the stream once everything before it is yielded.
+    error: Option<ModelError>,
+    raw_frames: bool,
+    request_id: Option<String>,
+}
+
+impl MessageStream {
+    pub(super) fn new(events: Events, assembly: Assembly, raw_frames: bool, request_id: Option<String>) -> Self {
+        Self { events: Some(events), assembly, ready: VecDeque::new(), error: None, raw_frames, request_id }
+    }
+
+    fn fail(&mut self, mut error: ModelError) {
+        self.events = None;
+        if error.request_id.is_none() {
+            error.request_id = self.request_id.take();
+        }
+        self.error = Some(error);
+    }
+
+    /// Reads one event of the wire.
+    fn read(&mut self, name: Option<&str>, data: &str) {
+        let read = self.assembly.accept(name, data, &mut self.ready);
+        if let Err(error) = read {
+            return self.fail(error);
+        }
+        if self.assembly.is_complete() {
+            if let Some(events) = self.events.take() {
+                events.release();
+            }
+        } else if self.ready.iter().any(adds_to_message)
+            && let Some(events) = &mut self.events
+        {
+            events.progress();
+        }
+    }
+}
+
+/// Whether an event adds to the message. One that does not is only a sign of life, which must not keep a call alive
+/// for ever.
+fn adds_to_message(event: &ModelEvent) -> bool {
+    match event {
+        ModelEvent::BlockDelta {
+            delta: StreamDelta::Text(text) | StreamDelta::Thinking(text) | StreamDelta::ToolInput(text),
+            ..
+        } => !text.is_empty(),
+        _ => true,
+    }
+}
+
+impl Stream for MessageStream {
+    type Item = Result<ModelItem, ModelError>;
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let this = self.get_mut();
+        loop {
+            if let Some(event) = this.ready.pop_front() {
+                return Poll::Ready(Some(Ok(framed(event, this.raw_frames))));
+            }
+            if let Some(error) = this.error.take() {
+                return Poll::Ready(Some(Err(error)));
+            }
+            let Some(events) = &mut this.events else {
+                return Poll::Ready(None);
+            };
+            match ready!(events.poll_next_event(context)) {
+                Some(Ok(event)) => this.read(event.name.as_deref(), &event.data),
+                Some(Err(error)) => this.fail(from_http(error)),
+                None => this.fail(ModelError::new(
+                    ModelErrorKind::Cut,
+                    "the connection ended before the response was complete",
+                )),
+            }
+        }
+    }
+}

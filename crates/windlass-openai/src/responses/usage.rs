@@ -1,0 +1,74 @@
+//! Usage in normal form.
+
+use serde::Deserialize;
+use windlass_types::Usage;
+
+/// Usage as the API has it: the input holds what was read from the cache and written to it, the output the reasoning.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(default)]
+pub(super) struct ApiUsage {
+    input_tokens: Option<u64>,
+    input_tokens_details: Option<InputDetails>,
+    output_tokens: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(default)]
+struct InputDetails {
+    cached_tokens: Option<u64>,
+    cache_write_tokens: Option<u64>,
+    cache_write_tokens_details: Option<WriteDetails>,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(default)]
+struct WriteDetails {
+    ttl_12h_tokens: Option<u64>,
+}
+
+impl From<ApiUsage> for Usage {
+    fn from(read: ApiUsage) -> Self {
+        let details = read.input_tokens_details.unwrap_or_default();
+        let all = read.input_tokens.unwrap_or_default();
+        let cached = details.cached_tokens.unwrap_or_default().min(all);
+        let written = details.cache_write_tokens.unwrap_or_default().min(all - cached);
+        let mut usage = Self::new(all - cached - written, read.output_tokens.unwrap_or_default());
+        usage.cache_read_input_tokens = cached;
+        usage.cache_creation_input_tokens = written;
+        let long = details.cache_write_tokens_details.and_then(|details| details.ttl_12h_tokens);
+        // The longer of the two lifetimes, as one hour is elsewhere.
+        usage.cache_creation_1h_input_tokens = long.unwrap_or_default().min(written);
+        usage
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn read(json: &str) -> Usage {
+        serde_json::from_str::<ApiUsage>(json).unwrap().into()
+    }
+
+    #[test]
+    fn each_token_is_counted_once() {
+        let usage = read(
+            r#"{"input_tokens":100,"input_tokens_details":{"cached_tokens":60,"cache_write_tokens":30,
+            "cache_write_tokens_details":{"ttl_12h_tokens":10,"ttl_30m_tokens":20}},"output_tokens":50,
+            "output_tokens_details":{"reasoning_tokens":40},"total_tokens":150}"#,
+        );
+        assert_eq!((usage.input_tokens, usage.output_tokens), (10, 50));
+        assert_eq!((usage.cache_read_input_tokens, usage.cache_creation_input_tokens), (60, 30));
+        assert_eq!(usage.cache_creation_1h_input_tokens, 10);
+        assert_eq!(usage.total_input(), 100);
+    }
+
+    #[test]
+    fn figures_that_are_missing_or_impossible_are_zero() {
+        assert_eq!(read("{}"), Usage::default());
+        assert_eq!(read(r#"{"input_tokens":5,"input_tokens_details":null,"output_tokens":null}"#), Usage::new(5, 0));
+        let usage = read(r#"{"input_tokens":5,"input_tokens_details":{"cached_tokens":9,"cache_write_tokens":9}}"#);
+        assert_eq!((usage.input_tokens, usage.total_input()), (0, 5));
+    }
+}
