@@ -93,7 +93,13 @@ pub(crate) fn from_event(vendor: &Vendor, data: &str, secrets: &Secrets) -> Mode
 
 fn from_detail(vendor: &Vendor, status: Option<u16>, detail: &ErrorDetail<'_>, secrets: &Secrets) -> ModelError {
     let (code, text) = (detail.code(), detail.message());
-    vendor.error(&Failure { status, code: &code, text: &text }, secrets)
+    let failure = Failure { status, code: &code, text: &text };
+    // Inside of a stream there is no status to tell by. A repeat of such a request fails again.
+    let is_about_request = |code: &str| ["image", "policy", "residency"].iter().any(|word| code.contains(word));
+    if status.is_none() && is_about_request(&code) {
+        return vendor.error_of(ModelErrorKind::InvalidRequest, &failure, secrets);
+    }
+    vendor.error(&failure, secrets)
 }
 
 /// The id of a request, for the vendor's support. Azure has its own name for the header.

@@ -47,7 +47,7 @@ pub fn classify(failure: &Failure<'_>) -> ModelErrorKind {
         {
             ModelErrorKind::PromptTooLong
         }
-        ModelErrorKind::InvalidRequest if has(REPLAY) => ModelErrorKind::ReplayRejected,
+        ModelErrorKind::InvalidRequest | ModelErrorKind::NotFound if has(REPLAY) => ModelErrorKind::ReplayRejected,
         ModelErrorKind::RateLimited if has(SHORT_WINDOW) => ModelErrorKind::RateLimited,
         ModelErrorKind::RateLimited | ModelErrorKind::InvalidRequest if has(FINAL_QUOTA) => {
             ModelErrorKind::QuotaExhausted

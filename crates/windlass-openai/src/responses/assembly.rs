@@ -223,5 +223,3 @@ fn unfinished() -> ModelError {
 #[error("{0}")]
 struct PlainError(String);
 
-#[cfg(test)]
-mod tests;

@@ -206,6 +206,12 @@ impl Refusal {
         from_answer(&VENDOR, self.status, &self.headers, &self.body, secrets)
     }
 
+    /// Whether the model is what the server does not have.
+    fn is_about_model(&self) -> bool {
+        ErrorDetail::read(&self.body)
+            .is_some_and(|detail| detail.code() == "model_not_found" || detail.message().contains("model"))
+    }
+
     /// Whether the server does not take a schema, or strict schemas at all.
     fn is_about_schemas(&self) -> bool {
         let Some(detail) = ErrorDetail::read(&self.body).filter(|_| self.status == 400) else { return false };
@@ -272,8 +278,9 @@ impl ModelProvider for OpenAi {
         let response = inner.client.post("/responses/input_tokens", headers, body).await.map_err(from_http)?;
         let status = response.status();
         if status != 200 {
-            let error = Refusal::read(response).await.error(&inner.secrets);
-            let is_missing = matches!(status, 404 | 405 | 501) && !error.message.contains("model");
+            let refusal = Refusal::read(response).await;
+            let is_missing = matches!(status, 404 | 405 | 501) && !refusal.is_about_model();
+            let error = refusal.error(&inner.secrets);
             return Err(if is_missing { cannot_count(error) } else { error });
         }
         let text = response.text(MAX_BODY).await.map_err(from_http)?;

@@ -190,5 +190,3 @@ fn extra_is_no_object() -> ModelError {
     ModelError::new(ModelErrorKind::Configuration, "the extra members of the request are not a JSON object").unbilled()
 }
 
-#[cfg(test)]
-mod tests;

@@ -53,6 +53,8 @@ fn refused_replays_are_a_kind_of_their_own() {
         assert_eq!(kind(400, "invalid_request_error", text), Kind::ReplayRejected, "{text}");
     }
     assert_eq!(kind(400, "invalid_encrypted_content", "x"), Kind::ReplayRejected);
+    let gone = "Item with id 'rs_1' not found. Items are not persisted when `store` is set to false.";
+    assert_eq!(kind(404, "", gone), Kind::ReplayRejected);
 }
 
 #[test]
