@@ -78,6 +78,13 @@ impl Events {
         }
     }
 
+    /// Reads each line of a stream that is not blank as the data of one event, for servers that write a JSON object in each
+    /// line. A line without an end at the end of the stream is dropped.
+    #[must_use]
+    pub fn lines(body: impl Stream<Item = Result<Bytes, HttpError>> + Send + 'static, options: &HttpOptions) -> Self {
+        Self { decoder: Decoder::lines(), ..Self::new(body, options) }
+    }
+
     /// The next event; `None` once the answer has ended or failed. Cancel safe.
     ///
     /// # Errors

@@ -77,10 +77,21 @@ impl Response {
     /// Reads the body as server-sent events.
     #[must_use]
     pub fn events(self) -> Events {
-        let chunks = stream::unfold(self.response, |mut response| async move {
+        let options = self.options.clone();
+        Events::new(self.chunks(), &options)
+    }
+
+    /// Reads the body as lines, each the data of one event: [`Events::lines`].
+    #[must_use]
+    pub fn lines(self) -> Events {
+        let options = self.options.clone();
+        Events::lines(self.chunks(), &options)
+    }
+
+    fn chunks(self) -> impl futures_util::Stream<Item = Result<bytes::Bytes, HttpError>> + Send + 'static {
+        stream::unfold(self.response, |mut response| async move {
             let chunk = response.chunk().await.map_err(HttpError::receiving).transpose()?;
             Some((chunk, response))
-        });
-        Events::new(chunks, &self.options)
+        })
     }
 }

@@ -15,6 +15,7 @@ const MOST_KEPT: usize = 64 * 1024;
 /// stands: an event of one line of data, as nearly all are, costs its text and nothing else.
 #[derive(Debug, Default)]
 pub(super) struct Decoder {
+    format: Format,
     chunk: Bytes,
     /// How much of the chunk is read.
     read: usize,
@@ -25,6 +26,16 @@ pub(super) struct Decoder {
     /// Whether a line has been read. A mark of byte order may stand before the first.
     has_begun: bool,
     fields: Fields,
+}
+
+/// What the lines of a stream are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Format {
+    /// The fields of events.
+    #[default]
+    Events,
+    /// An event each.
+    Lines,
 }
 
 /// The fields of the event that is being read.
@@ -56,6 +67,11 @@ impl Block {
 }
 
 impl Decoder {
+    /// A decoder of lines that are an event each.
+    pub(super) fn lines() -> Self {
+        Self { format: Format::Lines, ..Self::default() }
+    }
+
     /// Takes the next chunk, when [`next`](Self::next) has nothing more of the one before.
     pub(super) fn put(&mut self, chunk: Bytes) {
         (self.chunk, self.read) = (chunk, 0);
@@ -85,10 +101,10 @@ impl Decoder {
             self.skips_lf = *delimiter == b'\r';
             let is_first = !std::mem::replace(&mut self.has_begun, true);
             let ended = if self.begun.is_empty() {
-                self.fields.line(without_mark(line, is_first))?
+                self.fields.read(self.format, without_mark(line, is_first))?
             } else {
                 self.begun.extend_from_slice(line);
-                let ended = self.fields.line(without_mark(&self.begun, is_first))?;
+                let ended = self.fields.read(self.format, without_mark(&self.begun, is_first))?;
                 self.begun.clear();
                 self.begun.shrink_to(MOST_KEPT);
                 ended
@@ -105,6 +121,14 @@ fn without_mark(line: &[u8], is_first: bool) -> &[u8] {
 }
 
 impl Fields {
+    fn read(&mut self, format: Format, line: &[u8]) -> Result<Option<Block>, Utf8Error> {
+        match format {
+            Format::Events => self.line(line),
+            Format::Lines if line.is_empty() => Ok(None),
+            Format::Lines => Ok(Some(Block { name: None, data: Some(std::str::from_utf8(line)?.into()) })),
+        }
+    }
+
     /// Reads a line without its end. Returns the event that it ends.
     fn line(&mut self, line: &[u8]) -> Result<Option<Block>, Utf8Error> {
         if let Some(value) = line.strip_prefix(b"data:") {

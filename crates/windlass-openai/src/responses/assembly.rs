@@ -222,4 +222,3 @@ fn unfinished() -> ModelError {
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 struct PlainError(String);
-

@@ -189,4 +189,3 @@ fn write_format(out: &mut body::Out, format: &ResponseFormat, may_be_strict: boo
 fn extra_is_no_object() -> ModelError {
     ModelError::new(ModelErrorKind::Configuration, "the extra members of the request are not a JSON object").unbilled()
 }
-

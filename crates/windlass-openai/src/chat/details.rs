@@ -1,0 +1,134 @@
+//! `reasoning_details` of OpenRouter: a list that goes back in order, word for word.
+
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+type Members<'a> = BTreeMap<Cow<'a, str>, &'a RawValue>;
+
+/// The members that come in pieces.
+const PIECES: [&str; 3] = ["text", "summary", "data"];
+
+/// The details that have come and were not handed on yet.
+///
+/// A stream has each detail in pieces: those that follow one another with the same type, index and id are one detail. Members
+/// that are not known are kept.
+#[derive(Debug, Default)]
+pub(super) struct Details {
+    list: Vec<Detail>,
+}
+
+/// The details of one delta.
+#[derive(Debug)]
+pub(super) struct Delta<'a>(Vec<Members<'a>>);
+
+impl<'a> Delta<'a> {
+    /// Reads them. What is no list of objects has none.
+    pub(super) fn read(json: &'a RawValue) -> Self {
+        Self(serde_json::from_str(json.get()).unwrap_or_default())
+    }
+
+    /// Their text, as far as it can be read.
+    pub(super) fn text(&self) -> String {
+        let shown = |detail: &Members<'_>| ["text", "summary"].iter().find_map(|name| string(detail.get(*name)?));
+        self.0.iter().filter_map(shown).collect()
+    }
+}
+
+#[derive(Debug)]
+struct Detail {
+    members: Vec<(String, Value)>,
+}
+
+#[derive(Debug)]
+enum Value {
+    Text(String),
+    Json(Box<str>),
+}
+
+impl Details {
+    /// Adds the details of a delta.
+    pub(super) fn add(&mut self, delta: &Delta<'_>) {
+        for detail in &delta.0 {
+            match self.list.last_mut() {
+                Some(last) if last.continues_with(detail) => last.extend(detail),
+                _ => self.list.push(Detail::of(detail)),
+            }
+        }
+    }
+
+    /// The list as JSON, to be handed on. `None`: nothing has come since it was handed on.
+    pub(super) fn take(&mut self) -> Option<String> {
+        if self.list.is_empty() {
+            return None;
+        }
+        let list: Vec<String> = std::mem::take(&mut self.list).iter().map(Detail::json).collect();
+        Some(format!("[{}]", list.join(",")))
+    }
+}
+
+impl Detail {
+    fn of(members: &Members<'_>) -> Self {
+        let value = |name: &str, json: &RawValue| match string(json) {
+            Some(text) if PIECES.contains(&name) => Value::Text(text),
+            _ => Value::Json(json.get().into()),
+        };
+        Self { members: members.iter().map(|(name, json)| (name.clone().into_owned(), value(name, json))).collect() }
+    }
+
+    fn raw(&self, name: &str) -> Option<&str> {
+        self.members.iter().find_map(|(member, value)| match value {
+            Value::Json(json) if member == name => Some(&**json).filter(|json| *json != "null"),
+            _ => None,
+        })
+    }
+
+    fn continues_with(&self, next: &Members<'_>) -> bool {
+        let of_next = |name: &str| next.get(name).map(|json| json.get()).filter(|json| *json != "null");
+        let same = |name: &str| self.raw(name) == of_next(name);
+        // Encrypted data comes whole: two of them are two.
+        let is_text = self.raw("type") != Some("\"reasoning.encrypted\"");
+        let id = of_next("id").is_none() || same("id");
+        is_text && same("type") && same("index") && id
+    }
+
+    fn extend(&mut self, next: &Members<'_>) {
+        for (name, json) in next {
+            let known = self.members.iter_mut().find(|(member, _)| member == name);
+            match (known, string(json)) {
+                (Some((_, Value::Text(before))), Some(text)) => before.push_str(&text),
+                (_, None) if json.get() == "null" => {}
+                (Some((_, value)), Some(text)) if PIECES.contains(&&**name) => *value = Value::Text(text),
+                (Some((_, value)), _) => *value = Value::Json(json.get().into()),
+                (None, Some(text)) if PIECES.contains(&&**name) => {
+                    self.members.push((name.clone().into_owned(), Value::Text(text)));
+                }
+                (None, _) => self.members.push((name.clone().into_owned(), Value::Json(json.get().into()))),
+            }
+        }
+    }
+
+    fn json(&self) -> String {
+        let member = |(name, value): &(String, Value)| {
+            let value = match value {
+                Value::Text(text) => quoted(text),
+                Value::Json(json) => json.to_string(),
+            };
+            format!("{}:{value}", quoted(name))
+        };
+        let members: Vec<String> = self.members.iter().map(member).collect();
+        format!("{{{}}}", members.join(","))
+    }
+}
+
+fn string(json: &RawValue) -> Option<String> {
+    super::chunk::literal(json.get())
+}
+
+fn quoted(text: &str) -> String {
+    // A string always serialises.
+    serde_json::to_string(text).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests;

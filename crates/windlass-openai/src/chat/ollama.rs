@@ -1,0 +1,165 @@
+//! The API of Ollama: `POST /api/chat`, with a JSON object in each line.
+//!
+//! Behind its OpenAI-compatible endpoint the size of the context cannot be set. It is small there by default, and a longer prompt
+//! is cut from the front behind a 200: the system prompt and the tools go first. Here the size is set, the server is
+//! asked to refuse what does not fit (`truncate: false`, `shift: false`; since 0.12.4), and what it says that it has read is
+//! compared with what was sent, for servers that do not know this.
+
+mod request;
+
+pub(super) use request::call;
+
+use super::assembly::Assembly;
+use super::calls::CallPiece;
+use super::chunk::text;
+use super::compat::AnswerCompat;
+use super::error::from_chunk;
+use crate::error::protocol;
+use crate::ids::fnv1a_128;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use windlass_http::provider::{Secrets, Vendor};
+use windlass_model::ModelError;
+use windlass_types::{ModelErrorKind, Usage};
+
+/// The size of the context that is asked for unless another one is set. The system prompt, the tools and some files of an agent
+/// fit, and so does the memory that it takes on most machines.
+pub(super) const CONTEXT_SIZE: u32 = 32_768;
+
+/// What was sent, to compare with what the server has read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Sent {
+    /// Bytes of text in messages and tools.
+    pub(super) bytes: u64,
+    /// The size of the context that was asked for, in tokens.
+    pub(super) context_size: u32,
+}
+
+/// Reads the lines of one answer.
+#[derive(Debug)]
+pub(super) struct Reader {
+    pub(super) vendor: Vendor,
+    pub(super) secrets: Secrets,
+    pub(super) answer: AnswerCompat,
+    pub(super) model: String,
+    pub(super) sent: Sent,
+}
+
+#[derive(Deserialize)]
+struct Line<'a> {
+    #[serde(borrow, default)]
+    model: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    message: Option<Message<'a>>,
+    #[serde(default)]
+    done: Option<bool>,
+    #[serde(borrow, default)]
+    done_reason: Option<&'a RawValue>,
+    #[serde(default)]
+    prompt_eval_count: Option<u64>,
+    #[serde(default)]
+    eval_count: Option<u64>,
+    #[serde(borrow, default)]
+    error: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Message<'a> {
+    #[serde(borrow, default)]
+    content: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    thinking: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    tool_calls: Option<Vec<Call<'a>>>,
+}
+
+/// A call, which comes whole. Its index is not read: it was zero for all calls for a long time.
+#[derive(Deserialize)]
+struct Call<'a> {
+    #[serde(borrow, default)]
+    id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    function: Function<'a>,
+}
+
+#[derive(Deserialize)]
+struct Function<'a> {
+    #[serde(borrow, default)]
+    name: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    arguments: Option<&'a RawValue>,
+}
+
+impl Reader {
+    /// Reads a line. `true`: it was the last one.
+    ///
+    /// # Errors
+    /// It is an error of the server, cannot be read, or says that the server has cut the prompt.
+    pub(super) fn read(&self, data: &str, assembly: &mut Assembly) -> Result<bool, ModelError> {
+        let unreadable = |error: serde_json::Error| {
+            protocol("a line cannot be read").with_source(std::io::Error::other(error.to_string()))
+        };
+        let line: Line<'_> = serde_json::from_str(data).map_err(unreadable)?;
+        if line.error.is_some_and(|error| error.get() != "null") {
+            return Err(from_chunk(&self.vendor, data, &self.secrets));
+        }
+        if !assembly.is_started() {
+            let id = format!("ollama-{:016x}", fnv1a_128(data.as_bytes()) as u64);
+            assembly.start(id, text(line.model).unwrap_or_else(|| self.model.clone()));
+        }
+        if let Some(message) = &line.message {
+            add(message, assembly)?;
+        }
+        if line.done != Some(true) {
+            return Ok(false);
+        }
+        let read = line.prompt_eval_count.unwrap_or_default();
+        self.check_read(read)?;
+        assembly.usage(Usage::new(read, line.eval_count.unwrap_or_default()));
+        assembly.finish(text(line.done_reason).as_deref().unwrap_or("stop"), &self.answer);
+        Ok(true)
+    }
+
+    /// Fails if the server cannot have read the whole prompt. A server that reports no figure had all of it cached.
+    fn check_read(&self, read: u64) -> Result<(), ModelError> {
+        let Sent { bytes, context_size } = self.sent;
+        let size = u64::from(context_size);
+        // A token is about four bytes of prose or code, and hardly ever eight on average. Where the prompt is too large by the
+        // first figure, less is needed to be sure.
+        let bytes_per_token = if bytes / 4 > size { 5 } else { 8 };
+        let is_cut = read > 0 && (read < bytes / bytes_per_token || read >= size);
+        if !is_cut {
+            return Ok(());
+        }
+        let estimate = bytes / 4;
+        Err(ModelError::new(
+            ModelErrorKind::PromptTooLong,
+            format!(
+                "Ollama has cut the prompt: it read {read} tokens of about {estimate}, with a context of {context_size}. Raise the \
+                 context size (OLLAMA_CONTEXT_LENGTH) as far as the model and the memory allow"
+            ),
+        ))
+    }
+}
+
+fn add(message: &Message<'_>, assembly: &mut Assembly) -> Result<(), ModelError> {
+    if let Some(thinking) = text(message.thinking) {
+        assembly.reasoning("thinking", thinking);
+    }
+    if let Some(content) = text(message.content) {
+        assembly.text(content);
+    }
+    for call in message.tool_calls.iter().flatten() {
+        let id = text(call.id);
+        assembly.call(CallPiece {
+            id: id.as_deref(),
+            name: text(call.function.name),
+            arguments: call.function.arguments.map(|arguments| arguments.get().to_owned()),
+            ..CallPiece::default()
+        })?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,203 @@
+//! Chunks of Chat Completions, read into the assembly of a message.
+
+use super::assembly::Assembly;
+use super::calls::CallPiece;
+use super::chunk::{Choice, Chunk, Delta, Piece, parts, text};
+use super::compat::{AnswerCompat, ReasoningField};
+use super::details;
+use super::error::from_chunk;
+use super::template::{Place, Template};
+use super::usage::WireUsage;
+use crate::error::protocol;
+use crate::ids::fnv1a_128;
+use serde_json::value::RawValue;
+use windlass_http::provider::{Secrets, Vendor};
+use windlass_model::ModelError;
+use windlass_types::JsonText;
+
+/// After so many chunks of changing form, no more forms are kept.
+const MAX_MISSES: u32 = 64;
+
+/// Reads the chunks of one answer.
+#[derive(Debug)]
+pub(super) struct Reader {
+    pub(super) vendor: Vendor,
+    pub(super) secrets: Secrets,
+    pub(super) answer: AnswerCompat,
+    pub(super) fields: Vec<ReasoningField>,
+    /// The model that was asked, for servers that do not name it.
+    pub(super) model: String,
+    pub(super) template: Option<Template>,
+    pub(super) misses: u32,
+}
+
+impl Reader {
+    /// Reads the data of one event.
+    ///
+    /// # Errors
+    /// It is an error of the server, or cannot be read.
+    pub(super) fn read(&mut self, data: &str, assembly: &mut Assembly) -> Result<(), ModelError> {
+        if let Some((template, letters)) = self.template.as_ref().and_then(|form| Some((form, form.letters(data)?))) {
+            self.misses = 0;
+            return add(&template.place, letters, assembly);
+        }
+        let chunk: Chunk<'_> = serde_json::from_str(data).map_err(|error| {
+            // A server may write an error in the form of its own.
+            let looks_like_chunk = data.contains("\"choices\"");
+            if looks_like_chunk || !data.trim_start().starts_with('{') {
+                protocol("a chunk cannot be read").with_source(std::io::Error::other(error.to_string()))
+            } else {
+                from_chunk(&self.vendor, data, &self.secrets)
+            }
+        })?;
+        self.check_error(&chunk, data)?;
+        self.start(&chunk, data, assembly);
+        self.usage(&chunk, assembly);
+        for choice in chunk.choices.iter().flatten().filter(|choice| choice.is_first()) {
+            self.choice(choice, assembly)?;
+        }
+        if self.misses < MAX_MISSES {
+            self.misses += 1;
+            self.template = Template::of(data, &chunk, &self.fields).or(self.template.take());
+        }
+        Ok(())
+    }
+
+    fn check_error(&self, chunk: &Chunk<'_>, data: &str) -> Result<(), ModelError> {
+        let is_error = |error: &Option<&RawValue>| error.is_some_and(|error| !matches!(error.get(), "null" | "\"\""));
+        let groq = chunk.x_groq.as_ref().and_then(|groq| groq.error).map(RawValue::get);
+        if is_error(&chunk.error) {
+            return Err(from_chunk(&self.vendor, data, &self.secrets));
+        }
+        if let Some(error) = groq.filter(|error| *error != "null") {
+            return Err(from_chunk(&self.vendor, error, &self.secrets));
+        }
+        let choice = chunk.choices.iter().flatten().find(|choice| is_error(&choice.error));
+        match choice.and_then(|choice| choice.error) {
+            Some(error) => Err(from_chunk(&self.vendor, error.get(), &self.secrets)),
+            None => Ok(()),
+        }
+    }
+
+    fn start(&self, chunk: &Chunk<'_>, data: &str, assembly: &mut Assembly) {
+        // Azure begins with a chunk that has neither a choice nor a model.
+        let says_something = chunk.choices.as_ref().is_some_and(|choices| !choices.is_empty());
+        if assembly.is_started() || !says_something {
+            return;
+        }
+        let made_up = || format!("chatcmpl-{:016x}", fnv1a_128(data.as_bytes()) as u64);
+        let id = text(chunk.id).unwrap_or_else(made_up);
+        assembly.start(id, text(chunk.model).unwrap_or_else(|| self.model.clone()));
+    }
+
+    fn usage(&self, chunk: &Chunk<'_>, assembly: &mut Assembly) {
+        let of_choices = chunk.choices.iter().flatten().filter_map(|choice| choice.usage);
+        let all = of_choices.chain(chunk.x_groq.as_ref().and_then(|groq| groq.usage)).chain(chunk.usage);
+        for usage in all {
+            // A usage that cannot be read does not end an answer that can.
+            if let Ok(usage) = serde_json::from_str::<WireUsage>(usage.get()) {
+                assembly.usage(usage.normal(self.answer.reasoning_beside_output));
+            }
+        }
+    }
+
+    fn choice(&self, choice: &Choice<'_>, assembly: &mut Assembly) -> Result<(), ModelError> {
+        if let Some(delta) = &choice.delta {
+            self.reasoning(delta, assembly);
+            content(delta, assembly);
+            if let Some(refusal) = text(delta.refusal) {
+                assembly.refusal(refusal);
+            }
+            for piece in delta.tool_calls.iter().flatten() {
+                call(piece, assembly)?;
+            }
+        }
+        if let Some(reason) = text(choice.finish_reason) {
+            assembly.finish(&reason, &self.answer);
+        }
+        Ok(())
+    }
+
+    fn reasoning(&self, delta: &Delta<'_>, assembly: &mut Assembly) {
+        let flat = self.fields.iter().find_map(|field| {
+            let member = match field {
+                ReasoningField::ReasoningContent => delta.reasoning_content,
+                ReasoningField::Reasoning => delta.reasoning,
+                ReasoningField::ReasoningText => delta.reasoning_text,
+            };
+            Some((field.name(), text(member)?))
+        });
+        let is_shown = flat.is_some();
+        if let Some((name, text)) = flat {
+            assembly.reasoning(name, text);
+        }
+        let details = delta.reasoning_details.filter(|details| details.get().starts_with('[') && details.get() != "[]");
+        if let Some(details) = details {
+            assembly.details(&details::Delta::read(details), is_shown);
+        }
+    }
+}
+
+/// Adds the letters of a chunk that had the form of an earlier one.
+fn add(place: &Place, letters: String, assembly: &mut Assembly) -> Result<(), ModelError> {
+    if letters.is_empty() {
+        return Ok(());
+    }
+    match place {
+        Place::Content => assembly.text(letters),
+        Place::Reasoning(field) => assembly.reasoning(field.name(), letters),
+        Place::Arguments { index, id } => {
+            let piece =
+                CallPiece { index: *index, id: id.as_deref(), arguments: Some(letters), ..CallPiece::default() };
+            return assembly.call(piece);
+        }
+    }
+    Ok(())
+}
+
+/// The content of a delta: a string, or parts.
+fn content(delta: &Delta<'_>, assembly: &mut Assembly) {
+    let Some(json) = delta.content else { return };
+    if let Some(letters) = text(Some(json)) {
+        assembly.text(letters);
+        return;
+    }
+    for part in parts(json) {
+        match &*part.kind {
+            "thinking" | "reasoning" => {
+                let inner = part.thinking.or(part.text);
+                let nested: String =
+                    inner.map(parts).unwrap_or_default().iter().filter_map(|part| text(part.text)).collect();
+                let all = text(inner).unwrap_or(nested);
+                if !all.is_empty() {
+                    assembly.reasoning(PART, all);
+                }
+            }
+            _ => {
+                if let Some(letters) = text(part.text) {
+                    assembly.text(letters);
+                }
+            }
+        }
+    }
+}
+
+/// Stands for the name of a member where reasoning came as a part of the content.
+pub(super) const PART: &str = "thinking";
+
+fn call(piece: &Piece<'_>, assembly: &mut Assembly) -> Result<(), ModelError> {
+    let function = piece.function.as_ref();
+    // A server that does not stream them writes the arguments as an object.
+    let arguments = function.and_then(|function| function.arguments).and_then(|json| match json.get() {
+        object if object.starts_with('{') => Some(object.to_owned()),
+        _ => text(Some(json)),
+    });
+    let id = text(piece.id);
+    assembly.call(CallPiece {
+        index: piece.index(),
+        id: id.as_deref(),
+        name: function.and_then(|function| text(function.name)),
+        arguments,
+        extra: piece.extra_content.filter(|extra| extra.get() != "null").map(|extra| JsonText::from(extra.to_owned())),
+    })
+}

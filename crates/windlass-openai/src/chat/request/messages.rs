@@ -1,0 +1,269 @@
+//! The messages of a request.
+
+mod assistant;
+
+use super::Body;
+use super::instructions;
+use crate::chat::alias::alias;
+use crate::chat::compat::{Compat, InstructionRole, ToolImages};
+use std::borrow::Cow;
+use std::collections::HashMap;
+use windlass_types::{
+    CacheTtl, ContentBlock, DocumentSource, ImageSource, ModelRequest, Role, ToolResult, ToolResultContent,
+};
+
+/// What stands for content that cannot be sent.
+const NO_CONTENT: &str = "(no content)";
+const UNKNOWN: &str = "(content of a kind that this model cannot read was left out)";
+
+pub(super) fn write(body: &mut Body<'_>, request: &ModelRequest, compat: &Compat) {
+    let mut writer = Writer { body, compat, names: HashMap::new(), marker: marker(request, compat) };
+    writer.body.raw("[");
+    writer.system(request);
+    // As for the Messages API: at the end, and where the previous request ended.
+    let last = request.messages.len().saturating_sub(1);
+    let before = request.messages.iter().take(last).rposition(|message| message.role == Role::User);
+    for (at, message) in request.messages.iter().enumerate() {
+        let is_marked = at == last || Some(at) == before;
+        match message.role {
+            Role::Assistant => writer.assistant(message),
+            _ => writer.user(&message.content, is_marked),
+        }
+    }
+    writer.body.raw("]");
+}
+
+/// What marks the end of what shall be cached, where the model wants that.
+fn marker(request: &ModelRequest, compat: &Compat) -> &'static str {
+    let wants = compat.cache.control_models.iter().any(|part| request.model.contains(&**part));
+    match request.cache {
+        Some(CacheTtl::OneHour) if wants => r#","cache_control":{"type":"ephemeral","ttl":"1h"}"#,
+        Some(_) if wants => r#","cache_control":{"type":"ephemeral"}"#,
+        _ => "",
+    }
+}
+
+pub(super) struct Writer<'b, 'e, 'r> {
+    body: &'b mut Body<'e>,
+    compat: &'b Compat,
+    /// The names of the tools by the ids of their calls.
+    names: HashMap<&'r str, &'r str>,
+    marker: &'static str,
+}
+
+/// A part of a content.
+#[derive(Debug)]
+pub(in crate::chat) enum Part<'r> {
+    Text(Cow<'r, str>),
+    Image(&'r ImageSource),
+    /// A document and its title.
+    Document(&'r DocumentSource, Option<&'r str>),
+}
+
+/// What an endpoint does with images and documents.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::chat) struct Images {
+    pub(in crate::chat) images: bool,
+    pub(in crate::chat) documents: bool,
+}
+
+impl<'r> Writer<'_, '_, 'r> {
+    fn system(&mut self, request: &ModelRequest) {
+        let is_one = self.compat.messages.one_system_message;
+        let role = match self.compat.messages.instructions {
+            InstructionRole::System => "system",
+            InstructionRole::Developer => "developer",
+        };
+        for text in instructions(request, is_one, self.compat.body.answer_format) {
+            self.begin(role);
+            self.content(&[Part::Text(Cow::Owned(text))], true);
+            self.body.raw("}");
+        }
+    }
+
+    fn user(&mut self, blocks: &'r [ContentBlock], is_marked: bool) {
+        let results: Vec<&ToolResult> = blocks
+            .iter()
+            .filter_map(|block| match block {
+                ContentBlock::ToolResult(result) => Some(result),
+                _ => None,
+            })
+            .collect();
+        let can = Images { images: self.compat.messages.images, documents: self.compat.messages.documents };
+        let others = blocks.iter().filter(|block| !matches!(block, ContentBlock::ToolResult(_)));
+        let rest = user_parts(others, can);
+        let mut moved = Vec::new();
+        for (at, result) in results.iter().enumerate() {
+            let is_last = at + 1 == results.len() && rest.is_empty();
+            self.result(result, &mut moved, is_marked && is_last);
+        }
+        moved.extend(rest);
+        if moved.is_empty() && !results.is_empty() {
+            return;
+        }
+        if moved.is_empty() {
+            moved.push(Part::Text(Cow::Borrowed(NO_CONTENT)));
+        }
+        if !results.is_empty() && self.compat.messages.assistant_after_results {
+            self.begin("assistant");
+            self.body.member_here("content", "I have the results.");
+            self.body.raw("}");
+        }
+        self.begin("user");
+        self.content(&moved, is_marked);
+        self.body.raw("}");
+    }
+
+    /// The result of a call. What cannot stand in it is moved to the message after all results.
+    fn result(&mut self, result: &'r ToolResult, moved: &mut Vec<Part<'r>>, is_marked: bool) {
+        let id = alias(result.tool_use_id.as_str(), self.compat.tools.ids);
+        self.begin("tool");
+        self.body.member_here("tool_call_id", &id);
+        if self.compat.messages.tool_name
+            && let Some(name) = self.names.get(result.tool_use_id.as_str())
+        {
+            self.body.member_here("name", name);
+        }
+        let can = Images { images: self.compat.messages.images, documents: self.compat.messages.documents };
+        let (mut texts, mut others) = (Vec::new(), Vec::new());
+        match &result.content {
+            ToolResultContent::Text(text) => texts.push(Part::Text(Cow::Borrowed(text))),
+            ToolResultContent::Blocks(blocks) => {
+                for part in user_parts(blocks.iter(), can) {
+                    let is_moved = !matches!(part, Part::Text(_));
+                    if is_moved { &mut others } else { &mut texts }.push(part);
+                }
+            }
+        }
+        let is_blank = texts.iter().all(|part| matches!(part, Part::Text(text) if text.trim().is_empty()));
+        let stays = self.compat.messages.tool_images == ToolImages::InResult;
+        if is_blank && !others.is_empty() && !stays {
+            texts = vec![Part::Text(Cow::Borrowed("(the result follows)"))];
+        } else if is_blank && others.is_empty() && !self.compat.messages.blank_output.is_empty() {
+            texts = vec![Part::Text(Cow::Owned(self.compat.messages.blank_output.clone().into_owned()))];
+        }
+        if stays {
+            texts.append(&mut others);
+        } else if !others.is_empty() {
+            moved.push(Part::Text(Cow::Owned(format!("The result of the call {id} has this content:"))));
+            moved.append(&mut others);
+        }
+        self.content(&texts, is_marked);
+        self.body.raw("}");
+    }
+
+    fn begin(&mut self, role: &str) {
+        self.body.separate();
+        self.body.raw("{\"role\":");
+        self.body.json(role);
+    }
+
+    /// A content: a string if it is only text that nothing has to be added to, since not all servers take parts.
+    fn content(&mut self, parts: &[Part<'_>], is_marked: bool) {
+        let marker = if is_marked { self.marker } else { "" };
+        let texts: Option<Vec<&str>> = parts
+            .iter()
+            .map(|part| match part {
+                Part::Text(text) => Some(&**text),
+                _ => None,
+            })
+            .collect();
+        self.body.raw(",\"content\":");
+        if let Some(texts) = texts.filter(|_| marker.is_empty()) {
+            self.body.json(&joined(&texts, "\n\n"));
+            return;
+        }
+        let last_text = parts.iter().rposition(|part| matches!(part, Part::Text(_)));
+        self.body.raw("[");
+        for (at, part) in parts.iter().enumerate() {
+            self.body.separate();
+            self.part(part, if Some(at) == last_text { marker } else { "" });
+        }
+        self.body.raw("]");
+    }
+
+    fn part(&mut self, part: &Part<'_>, marker: &str) {
+        match part {
+            Part::Text(text) => {
+                self.body.raw("{\"type\":\"text\",\"text\":");
+                self.body.json(&**text);
+                self.body.raw(marker);
+                self.body.raw("}");
+            }
+            Part::Image(source) => {
+                self.body.raw("{\"type\":\"image_url\",\"image_url\":{\"url\":");
+                match source {
+                    ImageSource::Base64 { media_type, data } => self.data_url(media_type, data),
+                    ImageSource::Url { url } => self.body.json(url),
+                    _ => self.body.json(""),
+                }
+                self.body.raw("}}");
+            }
+            Part::Document(source, title) => {
+                self.body.raw("{\"type\":\"file\",\"file\":{\"filename\":");
+                self.body.json(title.unwrap_or("document.pdf"));
+                self.body.raw(",\"file_data\":");
+                match source {
+                    DocumentSource::Base64 { media_type, data } => self.data_url(media_type, data),
+                    DocumentSource::Url { url } => self.body.json(url),
+                    _ => self.body.json(""),
+                }
+                self.body.raw("}}");
+            }
+        }
+    }
+
+    /// Base64 needs no escapes, so large images are copied and not read letter by letter.
+    fn data_url(&mut self, media_type: &str, data: &str) {
+        let is_base64 = data.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'='));
+        if is_base64 && !media_type.contains(['"', '\\']) {
+            self.body.raw("\"data:");
+            self.body.raw(media_type);
+            self.body.raw(";base64,");
+            self.body.raw(data);
+            self.body.raw("\"");
+        } else {
+            self.body.json(&format!("data:{media_type};base64,{data}"));
+        }
+    }
+}
+
+fn joined<'t>(texts: &[&'t str], separator: &str) -> Cow<'t, str> {
+    match texts {
+        [text] => Cow::Borrowed(text),
+        texts => Cow::Owned(texts.join(separator)),
+    }
+}
+
+/// The parts of a user's blocks, with notes for what the endpoint cannot read. Blank texts are left out.
+pub(in crate::chat) fn user_parts<'r>(blocks: impl Iterator<Item = &'r ContentBlock>, can: Images) -> Vec<Part<'r>> {
+    let part = |block: &'r ContentBlock| match block {
+        ContentBlock::Text { text, .. } if text.trim().is_empty() => None,
+        ContentBlock::Text { text, .. } => Some(Part::Text(Cow::Borrowed(text))),
+        ContentBlock::Image { source: ImageSource::File { .. } } => Some(Part::Text(Cow::Borrowed(UNKNOWN))),
+        ContentBlock::Image { source } if can.images => Some(Part::Image(source)),
+        ContentBlock::Image { .. } => {
+            Some(Part::Text(Cow::Borrowed("(an image was left out: this model does not see images)")))
+        }
+        ContentBlock::Document { source, title } => Some(document(source, title.as_deref(), can.documents)),
+        ContentBlock::Unknown(_) => Some(Part::Text(Cow::Borrowed(UNKNOWN))),
+        _ => None,
+    };
+    blocks.filter_map(part).collect()
+}
+
+fn document<'r>(source: &'r DocumentSource, title: Option<&'r str>, can_read: bool) -> Part<'r> {
+    match source {
+        DocumentSource::Text { data, .. } => Part::Text(match title {
+            Some(title) => Cow::Owned(format!("Document {title}:\n{data}")),
+            None => Cow::Borrowed(data),
+        }),
+        DocumentSource::Base64 { .. } | DocumentSource::Url { .. } if can_read => Part::Document(source, title),
+        _ => Part::Text(Cow::Owned(note_of_document(title))),
+    }
+}
+
+/// What stands for a document that an endpoint does not read.
+pub(in crate::chat) fn note_of_document(title: Option<&str>) -> String {
+    format!("(the document {} was left out: this model does not read documents)", title.unwrap_or("without a title"))
+}

@@ -1,0 +1,141 @@
+//! The stream of one call.
+
+use super::assembly::{Assembly, MAX_MESSAGE_BYTES, cut};
+use super::ollama;
+use super::reader::Reader;
+use crate::error::protocol;
+use futures_core::Stream;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use windlass_http::Events;
+use windlass_http::provider::from_http;
+use windlass_model::{ModelError, framed};
+use windlass_types::{ModelErrorKind, ModelItem};
+
+/// How the events of an answer are read.
+#[derive(Debug)]
+pub(super) enum Wire {
+    ChatCompletions(Box<Reader>),
+    Ollama(Box<ollama::Reader>),
+}
+
+/// What a stream knows of its call.
+#[derive(Debug)]
+pub(super) struct CallInfo {
+    pub(super) raw_frames: bool,
+    pub(super) request_id: Option<String>,
+    /// The window of the model, where overflows are silent.
+    pub(super) window: Option<u64>,
+    /// Whether `[DONE]` alone ends a message.
+    pub(super) done_without_finish: bool,
+}
+
+/// One answer, item by item. Ends after `MessageStop` or after one error.
+pub(super) struct MessageStream {
+    /// Gone once the answer has ended.
+    events: Option<Events>,
+    wire: Wire,
+    assembly: Assembly,
+    call: CallInfo,
+    bytes: usize,
+    /// The error that comes after the events before it.
+    error: Option<ModelError>,
+}
+
+impl MessageStream {
+    pub(super) fn new(events: Events, wire: Wire, call: CallInfo) -> Self {
+        Self { events: Some(events), wire, assembly: Assembly::default(), call, bytes: 0, error: None }
+    }
+
+    /// Reads the data of one event. `true`: the answer has ended.
+    fn accept(&mut self, data: &str) -> Result<bool, ModelError> {
+        self.bytes = self.bytes.saturating_add(data.len());
+        if self.bytes > MAX_MESSAGE_BYTES {
+            return Err(protocol(format_args!("a message is larger than {MAX_MESSAGE_BYTES} bytes")));
+        }
+        match &mut self.wire {
+            Wire::ChatCompletions(_) if data.trim() == "[DONE]" => Ok(true),
+            Wire::ChatCompletions(reader) => reader.read(data, &mut self.assembly).map(|()| false),
+            Wire::Ollama(reader) => reader.read(data, &mut self.assembly),
+        }
+    }
+
+    /// Ends the message once the answer has ended.
+    fn end(&mut self, is_done: bool) {
+        let is_done = is_done && self.call.done_without_finish;
+        if let Err(error) = self.assembly.complete(is_done, self.call.window) {
+            self.fail(error);
+        }
+    }
+
+    fn fail(&mut self, mut error: ModelError) {
+        self.events = None;
+        if error.request_id.is_none() {
+            error.request_id = self.call.request_id.take();
+        }
+        self.error = Some(error);
+    }
+
+    /// Reads the next event of the answer.
+    fn advance(
+        &mut self,
+        events: &mut Events,
+        event: Option<Result<windlass_http::SseEvent, windlass_http::HttpError>>,
+    ) -> bool {
+        match event {
+            Some(Ok(event)) => match self.accept(&event.data) {
+                Ok(true) => {
+                    self.end(true);
+                    return true;
+                }
+                Ok(false) => {
+                    if self.assembly.takes_progress() {
+                        events.progress();
+                    }
+                    return false;
+                }
+                Err(error) => self.fail(error),
+            },
+            // The message is whole without its last mark.
+            Some(Err(_)) | None if self.assembly.has_finish() => self.end(false),
+            Some(Err(error)) => {
+                let error = from_http(error);
+                self.fail(if error.kind == ModelErrorKind::Cut { cut().with_source(error) } else { error });
+            }
+            None => self.fail(cut()),
+        }
+        true
+    }
+}
+
+impl Stream for MessageStream {
+    type Item = Result<ModelItem, ModelError>;
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let this = self.get_mut();
+        loop {
+            if let Some(event) = this.assembly.next_event() {
+                return Poll::Ready(Some(Ok(framed(event, this.call.raw_frames))));
+            }
+            if let Some(error) = this.error.take() {
+                return Poll::Ready(Some(Err(error)));
+            }
+            let Some(mut events) = this.events.take() else {
+                return Poll::Ready(None);
+            };
+            let event = match events.poll_next_event(context) {
+                Poll::Ready(event) => event,
+                Poll::Pending => {
+                    this.events = Some(events);
+                    return Poll::Pending;
+                }
+            };
+            match this.advance(&mut events, event) {
+                false => this.events = Some(events),
+                // What is left of a whole answer is only its last mark.
+                true if this.error.is_none() => events.release(),
+                true => {}
+            }
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! The chunks of one stream are alike but for a few letters: what is around the letters is compared, not parsed.
+
+use super::chunk::{Choice, Chunk, Delta, Piece, literal, text};
+use super::compat::ReasoningField;
+use serde_json::value::RawValue;
+
+/// What the letters of a chunk belong to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Place {
+    /// The text of the answer.
+    Content,
+    /// Reasoning.
+    Reasoning(ReasoningField),
+    /// The arguments of a call.
+    Arguments { index: Option<u64>, id: Option<String> },
+}
+
+/// A chunk that was read, without its letters.
+#[derive(Debug)]
+pub(super) struct Template {
+    head: String,
+    tail: String,
+    pub(super) place: Place,
+}
+
+impl Template {
+    /// The form of a chunk that has letters in one member and adds nothing else.
+    pub(super) fn of(data: &str, chunk: &Chunk<'_>, fields: &[ReasoningField]) -> Option<Self> {
+        let nothing_else = chunk.error.is_none() && chunk.usage.is_none_or(is_null) && chunk.x_groq.is_none();
+        let [choice] = chunk.choices.as_deref()? else { return None };
+        if !nothing_else || !is_plain(choice) {
+            return None;
+        }
+        let (place, letters) = letters(choice.delta.as_ref()?, fields)?;
+        // The member is a part of the text that was parsed.
+        let start = (letters.get().as_ptr() as usize).checked_sub(data.as_ptr() as usize)?;
+        let head = data.get(..start)?.to_owned();
+        let tail = data.get(start.checked_add(letters.get().len())?..)?.to_owned();
+        Some(Self { head, tail, place })
+    }
+
+    /// The letters of a chunk that has this form. What is around them is JSON that was parsed, and they are a string: so the
+    /// chunk is the JSON that a parser would read.
+    pub(super) fn letters(&self, data: &str) -> Option<String> {
+        literal(data.strip_prefix(&*self.head)?.strip_suffix(&*self.tail)?)
+    }
+}
+
+fn is_null(json: &RawValue) -> bool {
+    json.get() == "null"
+}
+
+fn is_plain(choice: &Choice<'_>) -> bool {
+    let is_none = |member: Option<&RawValue>| member.is_none_or(is_null);
+    choice.is_first() && is_none(choice.finish_reason) && is_none(choice.usage) && is_none(choice.error)
+}
+
+/// The one member with text, where no other has any.
+fn letters<'a>(delta: &Delta<'a>, fields: &[ReasoningField]) -> Option<(Place, &'a RawValue)> {
+    let is_empty = |member: Option<&RawValue>| member.is_none_or(|json| matches!(json.get(), "null" | "\"\"" | "[]"));
+    if !is_empty(delta.refusal) || !is_empty(delta.reasoning_details) {
+        return None;
+    }
+    let reasoning = |field| match field {
+        ReasoningField::ReasoningContent => delta.reasoning_content,
+        ReasoningField::Reasoning => delta.reasoning,
+        ReasoningField::ReasoningText => delta.reasoning_text,
+    };
+    let places = std::iter::once((Place::Content, delta.content))
+        .chain(ReasoningField::ALL.map(|field| (Place::Reasoning(field), reasoning(field))));
+    let mut full = places.filter(|(_, member)| !is_empty(*member));
+    let (place, member) = match delta.tool_calls.as_deref() {
+        None | Some([]) => full.next()?,
+        Some([piece]) => arguments(piece)?,
+        Some(_) => return None,
+    };
+    let known = match &place {
+        Place::Content | Place::Arguments { .. } => true,
+        Place::Reasoning(field) => fields.contains(field),
+    };
+    let member = member.filter(|member| known && member.get().starts_with('"'))?;
+    full.next().is_none().then_some((place, member))
+}
+
+/// The arguments of a piece that only continues a call. What is around them is the same in the next chunk, the id too.
+fn arguments<'a>(piece: &Piece<'a>) -> Option<(Place, Option<&'a RawValue>)> {
+    let function = piece.function.as_ref()?;
+    if text(function.name).is_some() || piece.extra_content.is_some() {
+        return None;
+    }
+    Some((Place::Arguments { index: piece.index(), id: text(piece.id) }, function.arguments))
+}
