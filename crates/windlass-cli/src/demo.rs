@@ -4,7 +4,7 @@ use crate::args::DemoArgs;
 use crate::ask::AskAtTerminal;
 use crate::display::{Display, Paint, Pen};
 use crate::failure::{of_result, of_start};
-use crate::provider::anthropic;
+use crate::provider::{Lookup, providers};
 use crate::signals::Signals;
 use crate::terminal::Terminal;
 use crate::writer::{Target, Writer};
@@ -48,7 +48,8 @@ pub(crate) async fn demo(args: DemoArgs, terminal: Terminal) -> anyhow::Result<i
 }
 
 async fn demo_on(writer: &Writer, args: DemoArgs, terminal: Terminal, signals: &Signals) -> anyhow::Result<i32> {
-    let provider = if args.live { Some(anthropic(&|name| std::env::var(name).ok())?.0) } else { None };
+    let lookup: Lookup = Arc::new(|name| std::env::var(name).ok());
+    let provider = args.live.then(|| providers(&lookup));
     cargo_works()?;
     let folder = tempfile::Builder::new().prefix("windlass-demo-").tempdir();
     let folder = folder.context("there is no room for a temporary folder")?;

@@ -45,6 +45,9 @@ pub(crate) fn usage(error: &clap::Error) -> Usage {
 pub(crate) fn of_start(error: Error) -> anyhow::Error {
     use windlass::OpenError;
     let text = match &error {
+        Error::Model(model) if model.kind == windlass::ModelErrorKind::Authentication => {
+            return anyhow::anyhow!("{error}; `windlass demo` shows an agent at work without a key");
+        }
         Error::Open(OpenError::NotFound { .. }) | Error::NothingToContinue { .. } => {
             return anyhow::anyhow!("{error}; `windlass sessions list` shows the sessions of this directory");
         }

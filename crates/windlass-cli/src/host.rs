@@ -16,7 +16,7 @@ use crate::args::RunArgs;
 use crate::failure::Usage;
 use crate::launch::{self, Driver};
 use crate::mcp::Configured;
-use crate::provider::Provider;
+use crate::provider::{Lookup, Provider};
 use crate::terminal::clean_line;
 use crate::writer::{WaitingOutput, Writer};
 use agent::defined;
@@ -202,7 +202,9 @@ impl Host {
     }
 
     fn provider(&self, project: &LoadedProject) -> anyhow::Result<Arc<dyn ModelProvider>> {
-        Ok(Provider::choose(&self.args, &|name| project.variable(name))?.model)
+        let project = project.clone();
+        let lookup: Lookup = Arc::new(move |name| project.variable(name));
+        Ok(Provider::choose(&self.args, &lookup)?.model)
     }
 
     /// The session that the flags and `initialize` describe, settled with its project.

@@ -1,18 +1,23 @@
 //! The model provider of a run.
 
 use crate::args::RunArgs;
-use crate::failure::of_start;
 use crate::files::recorded;
 use anyhow::Context;
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::BufWriter;
 use std::path::Path;
 use std::sync::Arc;
 use windlass::crates::model::Scrub;
-use windlass::{Anthropic, ModelProvider, Recorder, Replayer, Script, ScriptedModel};
+use windlass::provider::{Endpoint, from_lookup};
+use windlass::{ModelProvider, Recorder, Replayer, Script, ScriptedModel};
 
 /// A scripted model for tests of the command itself.
 const SCRIPT: &str = "WINDLASS_SCRIPT";
+
+/// The variables that hold keys, beside those of endpoints that are known by name.
+const KEYS: [&str; 5] =
+    ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "GEMINI_API_KEY", "GOOGLE_API_KEY", "OPENAI_API_KEY"];
 
 /// The model provider of a run.
 pub(crate) struct Provider {
@@ -24,13 +29,13 @@ pub(crate) struct Provider {
 
 impl Provider {
     /// The provider that the command line and the environment, as `lookup` knows it, name.
-    pub(crate) fn choose(args: &RunArgs, lookup: &dyn Fn(&str) -> Option<String>) -> anyhow::Result<Self> {
+    pub(crate) fn choose(args: &RunArgs, lookup: &Lookup) -> anyhow::Result<Self> {
         let (model, key_source): (Arc<dyn ModelProvider>, _) = if let Some(path) = &args.session.cassette.replay {
             (Arc::new(replay(path)?), "none")
         } else if let Some(path) = std::env::var_os(SCRIPT) {
             (Arc::new(scripted(Path::new(&path))?), "none")
         } else {
-            anthropic(lookup)?
+            (providers(lookup), key_source(lookup))
         };
         let Some(path) = &args.session.cassette.record else { return Ok(Self { model, key_source, cassette: None }) };
         let file = File::create(path).with_context(|| format!("the cassette {} cannot be written", path.display()))?;
@@ -49,21 +54,19 @@ impl Provider {
     }
 }
 
-/// The Anthropic API, set up from environment variables.
-pub(crate) fn anthropic(
-    lookup: &dyn Fn(&str) -> Option<String>,
-) -> anyhow::Result<(Arc<dyn ModelProvider>, &'static str)> {
-    let provider = Anthropic::from_lookup(lookup).map_err(|error| {
-        let text = of_start(error.into());
-        if lookup("ANTHROPIC_API_KEY").is_none() {
-            anyhow::anyhow!("{text}; `windlass demo` shows an agent at work without a key")
-        } else {
-            text
-        }
-    })?;
+/// Where the variables of providers come from.
+pub(crate) type Lookup = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
+
+/// All providers, each set up when a model of it is named.
+pub(crate) fn providers(lookup: &Lookup) -> Arc<dyn ModelProvider> {
+    let lookup = Arc::clone(lookup);
+    Arc::new(from_lookup(move |name| lookup(name)))
+}
+
+/// Where the key of Anthropic comes from, as hosts name it.
+fn key_source(lookup: &Lookup) -> &'static str {
     let set = |name: &str| lookup(name).is_some_and(|value| !value.is_empty());
-    let source = if set("ANTHROPIC_AUTH_TOKEN") { "ANTHROPIC_AUTH_TOKEN" } else { "ANTHROPIC_API_KEY" };
-    Ok((Arc::new(provider), source))
+    if set("ANTHROPIC_AUTH_TOKEN") { "ANTHROPIC_AUTH_TOKEN" } else { "ANTHROPIC_API_KEY" }
 }
 
 fn scripted(path: &Path) -> anyhow::Result<ScriptedModel> {
@@ -80,9 +83,11 @@ fn replay(path: &Path) -> anyhow::Result<Replayer> {
 /// What differs between machines, and what must not be recorded.
 fn scrub() -> Scrub {
     let mut scrub = Scrub::new();
-    for name in ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"] {
-        if let Ok(secret) = std::env::var(name) {
-            scrub = scrub.secret(name, &secret);
+    let endpoints = Endpoint::preset_names().filter_map(Endpoint::preset);
+    let of_endpoints = endpoints.flat_map(|endpoint| endpoint.key_variables.into_owned());
+    for name in KEYS.into_iter().map(Cow::Borrowed).chain(of_endpoints) {
+        if let Ok(secret) = std::env::var(&*name) {
+            scrub = scrub.secret(&name, &secret);
         }
     }
     if let Ok(cwd) = std::env::current_dir().and_then(|cwd| cwd.canonicalize()) {

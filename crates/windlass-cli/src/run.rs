@@ -10,7 +10,7 @@ use crate::launch::{self, Driver};
 use crate::mcp::Configured;
 use crate::output::{Output, OutputOptions};
 use crate::prompt;
-use crate::provider::Provider;
+use crate::provider::{Lookup, Provider};
 use crate::settings::current_directory;
 use crate::signals::Signals;
 use crate::terminal::{Terminal, clean};
@@ -50,7 +50,9 @@ async fn run_to_end(
     writer: &Writer,
 ) -> anyhow::Result<Option<RunResult>> {
     let project = launch::load(&args, &current_directory()?, Driver::Person)?;
-    let provider = Provider::choose(&args, &|name| project.variable(name))?;
+    let variables = project.clone();
+    let lookup: Lookup = Arc::new(move |name| variables.variable(name));
+    let provider = Provider::choose(&args, &lookup)?;
     let asker = terminal.can_ask().then(AskAtTerminal::new);
     let (builder, notes) = settled(&args, &project, asker.as_ref())?;
     let builder = builder.provider(Arc::clone(&provider.model));

@@ -76,15 +76,12 @@ impl fmt::Debug for Router {
 impl Router {
     /// A router whose first provider, under this prefix, also has the names without one.
     pub fn new(prefix: impl Into<Arc<str>>, provider: impl ModelProvider) -> Self {
-        Self { routes: Arc::from([]) }.with(prefix, provider)
+        Self::empty().with(prefix, provider)
     }
 
-    /// As [`new`](Self::new), with a provider that is set up when it is first needed.
-    pub fn lazy_first(
-        prefix: impl Into<Arc<str>>,
-        setup: impl Fn() -> Result<Arc<dyn ModelProvider>, ModelError> + Send + Sync + 'static,
-    ) -> Self {
-        Self { routes: Arc::from([]) }.lazy(prefix, setup)
+    /// A router without providers. The first one that is added also has the names without a prefix.
+    pub fn empty() -> Self {
+        Self { routes: Arc::from([]) }
     }
 
     /// Adds a provider. One of the same prefix is replaced, in its place.

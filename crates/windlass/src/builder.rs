@@ -229,6 +229,12 @@ macro_rules! option_methods {
                 self.with(|options| options.storage.home = Some(home))
             }
 
+            /// Members that are added to the body of each request as they are, a JSON object: settings of a vendor that
+            /// windlass does not have. They win over members of the same name; objects are merged. Default: none.
+            pub fn request_fields(self, fields: JsonText) -> Self {
+                self.with(|options| options.requests.extra = Some(fields))
+            }
+
             /// Whether the provider is sent an opaque id of the user with each request, by which it can tell users of one
             /// key apart: 128 random bits that are kept in the home of [`persist`](Self::persist), never an account, a name
             /// or a path. Default: yes. Without a home none is sent.

@@ -87,6 +87,7 @@ mod permissions;
 mod project;
 mod prompt;
 pub mod provider;
+mod providers;
 mod query;
 #[cfg(all(feature = "store", feature = "tools"))]
 mod repository;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use windlass_context::SystemPrompt;
 use windlass_model::ModelProvider;
 use windlass_runtime::{Limits, ModelProfile, UnpricedModels};
-use windlass_types::{CacheTtl, Effort, NanoUsd, Thinking};
+use windlass_types::{CacheTtl, Effort, JsonText, NanoUsd, Thinking};
 
 /// Which model answers, and how much it thinks.
 #[derive(Clone, Default)]
@@ -27,6 +27,13 @@ impl ModelChoice {
         profile(provider, self.name.as_deref().unwrap_or("default"))
     }
 
+    /// Refuses models that cannot be called at all, such as one whose provider has no key.
+    pub(crate) fn check_ready(&self, provider: &dyn ModelProvider) -> Result<(), Error> {
+        provider.ready(self.name.as_deref().unwrap_or("default"))?;
+        self.fallback.as_deref().map_or(Ok(()), |name| provider.ready(name))?;
+        Ok(())
+    }
+
     /// The model that takes over, as the provider knows it.
     pub(crate) fn fallback_profile(&self, provider: &dyn ModelProvider) -> Option<ModelProfile> {
         Some(profile(provider, self.fallback.as_deref()?))
@@ -46,6 +53,8 @@ pub(crate) struct RequestOptions {
     pub(crate) betas: Vec<String>,
     pub(crate) cache: Option<CacheTtl>,
     pub(crate) send_user_id: Option<bool>,
+    /// Members that are added to each body as they are.
+    pub(crate) extra: Option<JsonText>,
     /// Whether the frames of the answer are events.
     pub(crate) raw_frames: bool,
 }
@@ -53,7 +62,7 @@ pub(crate) struct RequestOptions {
 impl Default for RequestOptions {
     fn default() -> Self {
         let cache = Some(CacheTtl::FiveMinutes);
-        Self { max_output_tokens: None, betas: Vec::new(), cache, send_user_id: None, raw_frames: false }
+        Self { max_output_tokens: None, betas: Vec::new(), cache, send_user_id: None, extra: None, raw_frames: false }
     }
 }
 

@@ -77,6 +77,7 @@ impl Opening {
     async fn new(options: Options) -> Result<(Self, Vec<String>), Error> {
         let provider = provider(&options)?;
         let cwd = options.working_directory()?;
+        options.model.check_ready(&*provider)?;
         options.limits.check(&options.model, &*provider)?;
         let (ids, mut notices) = (SystemIds::default(), names::check(&options, &*provider)?);
         let chosen = choose(&options.start, &options.storage, &cwd, &ids, &mut notices).await?;
@@ -151,9 +152,10 @@ fn provider(options: &Options) -> Result<Arc<dyn ModelProvider>, Error> {
     if let Some(provider) = &options.model.provider {
         return Ok(Arc::clone(provider));
     }
-    #[cfg(all(feature = "anthropic", feature = "project"))]
+    #[cfg(all(feature = "project", any(feature = "anthropic", feature = "gemini", feature = "openai")))]
     if let Some(project) = options.applied_project() {
-        return Ok(Arc::new(crate::Anthropic::from_lookup(|name| project.variable(name))?));
+        let project = project.clone();
+        return Ok(Arc::new(crate::provider::from_lookup(move |name| project.variable(name))));
     }
     Err(Error::NoProvider)
 }

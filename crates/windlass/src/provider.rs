@@ -1,19 +1,30 @@
 //! Models: the port [`ModelProvider`], what it is sent and gives back, and the providers of this crate.
 
+pub use crate::providers::{from_env, from_lookup};
 #[cfg(feature = "anthropic")]
 pub use windlass_anthropic::{Anthropic, AnthropicBuilder};
 pub use windlass_context::SystemPrompt;
+#[cfg(feature = "gemini")]
+pub use windlass_gemini::{Gemini, GeminiBuilder};
 #[cfg(feature = "proxy")]
 pub use windlass_http::proxy::{
     CredentialProxy, ProxyCredential, ProxyError, ProxyNotice, ProxyNoticeKind, ProxyOptions,
 };
 pub use windlass_model::{
-    Catalogue, DEFAULT_MODEL, ModelError, ModelOverride, ModelProvider, ModelStream, beta, framed,
+    Catalogue, DEFAULT_MODEL, ModelError, ModelOverride, ModelProvider, ModelStream, Router, beta, framed,
+};
+#[cfg(feature = "openai")]
+pub use windlass_openai::{
+    AnswerCompat, AnswerFormat, Auth, BodyCompat, CacheCompat, ChatCompletions, ChatCompletionsBuilder, Compat,
+    EmptyContent, Endpoint, Finish, IdRule, InstructionRole, MessageCompat, OpenAi, OpenAiBuilder, OutputLimit,
+    Protocol, ReasoningBack, ReasoningCompat, ReasoningField, Strict, ThinkingSwitch, ToolCompat, ToolImages,
+    ToolSupport, TransportCompat,
 };
 pub use windlass_runtime::{Limits, ModelProfile, ModelSelection, UnpricedModels};
 pub use windlass_types::{
-    ApiUsage, BlockStart, CacheTtl, ContentBlock, DocumentSource, Effort, ErrorClass, ImageSource, JsonError, JsonText,
-    LongPrompt, Message, MessageId, ModelErrorKind, ModelEvent, ModelInfo, ModelItem, ModelRequest, NanoUsd, Price,
-    RateLimit, RateLimitKind, RateLimitStatus, Role, SectionScope, SharedMessage, StopReason, StreamDelta,
-    SystemSection, Thinking, ToolResult, ToolResultContent, ToolSpec, ToolUse, ToolUseId, Usage, Utilization,
+    AddedTools, Api, ApiUsage, BlockStart, CacheTtl, ContentBlock, DocumentSource, Effort, ErrorClass, ImageSource,
+    JsonError, JsonText, LongPrompt, Message, MessageId, ModelErrorKind, ModelEvent, ModelInfo, ModelItem,
+    ModelRequest, NanoUsd, Origin, Price, RateLimit, RateLimitKind, RateLimitStatus, ResponseFormat, Role,
+    SectionScope, SharedMessage, StopReason, StreamDelta, SystemSection, Thinking, ToolChoice, ToolResult,
+    ToolResultContent, ToolSpec, ToolUse, ToolUseId, Usage, Utilization,
 };

@@ -1,5 +1,6 @@
 //! What a host changes while its session is open.
 
+use crate::provider::{Lookup, providers};
 use async_trait::async_trait;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -7,7 +8,7 @@ use windlass::crates::context::{SystemPrompt, estimate_text};
 use windlass::crates::model::{ModelError, ModelInfo, ModelStream};
 use windlass::crates::runtime::SessionHandle;
 use windlass::crates::types::ModelRequest;
-use windlass::{Anthropic, LoadedProject, ModelProvider, Toolkit, given_environment};
+use windlass::{LoadedProject, ModelProvider, Toolkit, given_environment};
 use windlass_protocol::ContextPart;
 
 /// Variables that a provider is set up from.
@@ -90,10 +91,13 @@ impl Environment {
             let _ = self.handle.set_environment(given_environment(environment).passed);
         }
         let concerns = |name: &String| OF_PROVIDERS.iter().any(|prefix| name.starts_with(prefix));
-        if self.provider.name() == "anthropic" && variables.keys().any(concerns) {
-            let provider = Anthropic::from_lookup(|name| project.variable(name))
+        if self.provider.name() == "router" && variables.keys().any(concerns) {
+            let lookup: Lookup = Arc::new(move |name| project.variable(name));
+            let provider = providers(&lookup);
+            provider
+                .ready("default")
                 .map_err(|error| format!("the new variables cannot be used for the model provider: {error}"))?;
-            self.provider.renew(Arc::new(provider));
+            self.provider.renew(provider);
         }
         Ok(())
     }
