@@ -1,1 +1,63 @@
-//! Models behind the Gemini API.
+//! The Gemini API, and Gemini on Vertex AI, as a [`ModelProvider`](windlass_model::ModelProvider).
+//!
+//! ```no_run
+//! # fn main() -> Result<(), windlass_model::ModelError> {
+//! use windlass_gemini::Gemini;
+//!
+//! let from_environment = Gemini::from_env()?;
+//! let by_hand = Gemini::builder().api_key("AIza…").base_url("http://127.0.0.1:8080").build()?;
+//! let on_vertex = Gemini::vertex("my-project", "global").token("ya29.…").build()?;
+//! # Ok(()) }
+//! ```
+//!
+//! # What it promises
+//! - The API's chunks become events of one message. A message completes only when the API gave a finish reason; a
+//!   connection that ends before is [`Cut`](windlass_types::ModelErrorKind::Cut), and usage that came until then is
+//!   reported before the error.
+//! - Calls of a message that the API calls malformed are reported with
+//!   [`MalformedToolCall`](windlass_types::StopReason::MalformedToolCall), so that they are never run. A message that
+//!   ends as a success without any content is no success: it is an error that the loop repeats.
+//! - Tokens are counted once: cached ones apart, reasoning as output, the highest figure of each kind.
+//! - No retry, and one error kind for each thing that a caller can do about it.
+//! - The key is in a header, never in an address, in no error and in no `Debug` text.
+//!
+//! # Thought signatures
+//! The API signs parts of its messages and wants each signature back on its own part: parts are neither merged nor
+//! moved. Reasoning keeps its signature as that of the thinking block. For a text and a call it is kept beside the
+//! block, as JSON of these members, all optional:
+//! - `thoughtSignature`: the signature of the call, or of the text.
+//! - `unsigned`: how many bytes at the beginning of the text came in a part without signature. Streams send most of a
+//!   text without, and its end with one; the block holds both, and both parts are sent back.
+//! - `before`, `after`: parts whose text is blank, which a transcript would drop, with their `text` and
+//!   `thoughtSignature`. They are sent back before or after the block.
+//! - `id`: the id that the API gave to the call.
+//!
+//! Two texts that are both signed are two blocks. A blank signed part with neither text nor call in its message is
+//! lost: such a message has no content that could be sent back.
+//!
+//! Models from Gemini 3 on refuse calls without a signature. A step of the history whose calls have none, because
+//! another model made them, gets the one that the API documents for this on its first call.
+//!
+//! # What the API does not have
+//! Cache hints, betas, the user id and the session key are not sent: the API caches by itself. Image and document
+//! sources of the kind `file` are addresses of the Files API or of Cloud Storage.
+
+mod assembly;
+mod builder;
+mod endpoint;
+mod error;
+mod finish;
+mod frame;
+mod ids;
+mod models;
+mod provider;
+mod replay;
+mod request;
+mod stream;
+mod token;
+mod usage;
+
+pub use builder::GeminiBuilder;
+pub use provider::Gemini;
+pub use token::{StaticToken, TokenSource};
+pub use windlass_http::Secret;

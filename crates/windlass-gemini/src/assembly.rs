@@ -1,0 +1,219 @@
+//! From chunks to the events of one message.
+//!
+//! A block is left open until the next one begins, so that blank parts that follow it can still be kept beside it.
+
+mod blocks;
+
+use crate::error::Faults;
+use crate::finish::Finish;
+use crate::frame::{Chunk, FunctionCall, Part};
+use crate::ids::digest;
+use crate::usage::Counts;
+use blocks::Blocks;
+pub(crate) use blocks::PART;
+use serde_json::value::RawValue;
+use std::collections::{HashSet, VecDeque};
+use windlass_model::ModelError;
+use windlass_types::{MessageId, ModelErrorKind, ModelEvent, StopReason, ToolUseId};
+
+/// The most bytes of chunks of one message.
+const MAX_MESSAGE_BYTES: usize = 64 << 20;
+
+/// One message, as far as it has come.
+#[derive(Debug)]
+pub(crate) struct Assembly {
+    /// The model that was asked.
+    model: String,
+    faults: Faults,
+    /// Of the message; `None` before the first chunk.
+    id: Option<String>,
+    ready: VecDeque<ModelEvent>,
+    blocks: Blocks,
+    calls: HashSet<String>,
+    counts: Counts,
+    finish: Option<Finish>,
+    bytes: usize,
+}
+
+impl Assembly {
+    pub(crate) fn new(model: String, faults: Faults) -> Self {
+        Self {
+            model,
+            faults,
+            id: None,
+            ready: VecDeque::new(),
+            blocks: Blocks::default(),
+            calls: HashSet::new(),
+            counts: Counts::default(),
+            finish: None,
+            bytes: 0,
+        }
+    }
+
+    /// The next event of the message.
+    pub(crate) fn next(&mut self) -> Option<ModelEvent> {
+        self.ready.pop_front()
+    }
+
+    pub(crate) fn has_events(&self) -> bool {
+        !self.ready.is_empty()
+    }
+
+    /// Whether the API has said why it stopped.
+    pub(crate) fn is_finished(&self) -> bool {
+        self.finish.is_some()
+    }
+
+    /// The API's id of the answer.
+    pub(crate) fn id(&self) -> Option<&str> {
+        self.id.as_deref()
+    }
+
+    /// Reads one chunk.
+    ///
+    /// # Errors
+    /// The chunk is an error, cannot be read, or holds what cannot be a part of a message.
+    pub(crate) fn accept(&mut self, data: &str) -> Result<(), ModelError> {
+        self.bytes = self.bytes.saturating_add(data.len());
+        if self.bytes > MAX_MESSAGE_BYTES {
+            return Err(self.faults.protocol(format_args!("a message is larger than {MAX_MESSAGE_BYTES} bytes")));
+        }
+        match data.trim_start().as_bytes().first() {
+            Some(b'{') => {}
+            // Errors may come in an array; other vendors' end mark is added by some gateways.
+            Some(b'[') if data.trim() == "[DONE]" => return Ok(()),
+            Some(b'[') => return Err(self.faults.in_stream(data)),
+            _ => return Err(self.faults.protocol("a chunk is not an object")),
+        }
+        let chunk: Chunk<'_> = match serde_json::from_str(data) {
+            Ok(chunk) => chunk,
+            Err(error) => return Err(self.faults.unreadable("a chunk", &error)),
+        };
+        if chunk.error.is_some() {
+            return Err(self.faults.in_stream(data));
+        }
+        if let Some(counts) = &chunk.usage_metadata {
+            self.counts.take(counts);
+        }
+        if self.id.is_none() {
+            self.start(&chunk, data);
+        }
+        self.content(chunk)
+    }
+
+    fn start(&mut self, chunk: &Chunk<'_>, data: &str) {
+        let text = |json: Option<&RawValue>| {
+            json.and_then(|json| serde_json::from_str::<String>(json.get()).ok()).filter(|text| !text.is_empty())
+        };
+        // The API names each answer; what stands between may not.
+        let id = text(chunk.response_id).unwrap_or_else(|| format!("msg_{}", digest(data)));
+        let model = text(chunk.model_version).unwrap_or_else(|| self.model.clone());
+        self.ready.push_back(ModelEvent::MessageStart {
+            id: MessageId::from(id.as_str()),
+            model,
+            usage: self.counts.report(),
+        });
+        self.id = Some(id);
+    }
+
+    fn content(&mut self, chunk: Chunk<'_>) -> Result<(), ModelError> {
+        let first = chunk.candidates.into_iter().flatten().find(|candidate| candidate.index.unwrap_or(0) == 0);
+        if let Some(candidate) = first {
+            for part in candidate.content.and_then(|content| content.parts).into_iter().flatten() {
+                self.part(part)?;
+            }
+            if let Some(later) = candidate.finish_reason.as_deref().and_then(Finish::read) {
+                self.finish = Some(Finish::or_later(self.finish.take(), later));
+            }
+        }
+        let block_reason = chunk.prompt_feedback.and_then(|feedback| feedback.block_reason);
+        if block_reason.is_some_and(|reason| !matches!(&*reason, "" | "BLOCKED_REASON_UNSPECIFIED")) {
+            self.finish = Some(Finish::Stopped(StopReason::ContentFilter));
+        }
+        if self.blocks.are_too_many() {
+            return Err(self.faults.protocol("a message has too many blocks"));
+        }
+        Ok(())
+    }
+
+    fn part(&mut self, part: Part<'_>) -> Result<(), ModelError> {
+        let signature = part.thought_signature.clone().filter(|signature| !signature.is_empty());
+        if let Some(call) = part.function_call {
+            return self.call(call, signature);
+        }
+        if let Some((name, value)) = part.other() {
+            return match self.blocks.other(name, value, signature.as_deref(), &mut self.ready) {
+                Ok(()) => Ok(()),
+                Err(error) => Err(self.faults.protocol(format_args!("a part cannot be kept: {error}"))),
+            };
+        }
+        let text = part.text.unwrap_or_default();
+        if part.thought == Some(true) {
+            self.blocks.thought(text, signature, &mut self.ready);
+        } else {
+            self.blocks.text(text, signature, &mut self.ready);
+        }
+        Ok(())
+    }
+
+    fn call(&mut self, call: FunctionCall<'_>, signature: Option<String>) -> Result<(), ModelError> {
+        if call.partial_args.is_some() || call.will_continue == Some(true) {
+            return Err(self.faults.protocol("a call comes in pieces, which nothing asked for"));
+        }
+        let Some(name) = call.name.filter(|name| !name.is_empty()) else {
+            return Err(self.faults.protocol("a call without a name"));
+        };
+        let given = call.id.filter(|id| !id.is_empty());
+        // An id that repeats in a message could not be answered.
+        let id = match &given {
+            Some(id) if !self.calls.contains(id) => id.clone(),
+            _ => format!("call_{}_{}", self.id.as_deref().unwrap_or_default(), self.calls.len()),
+        };
+        if !self.calls.insert(id.clone()) {
+            return Err(self.faults.protocol("two calls with one id"));
+        }
+        let input = call.args.map_or(String::new(), |args| args.get().to_owned());
+        self.blocks.call(ToolUseId::from(id), name, input, (given, signature), &mut self.ready);
+        Ok(())
+    }
+
+    /// The answer has come to its end, or is not heard of again after its last word.
+    ///
+    /// # Errors
+    /// There was no last word, or the message has nothing in it.
+    pub(crate) fn end(&mut self) -> Result<(), ModelError> {
+        let stop_reason = match self.finish.take() {
+            None => {
+                self.report();
+                let text = "the connection ended before the message was complete";
+                return Err(ModelError::new(ModelErrorKind::Cut, text));
+            }
+            Some(Finish::SignatureMissing) => {
+                self.report();
+                let text = "the API refused what was sent back of its earlier messages: a signature is missing";
+                return Err(ModelError::new(ModelErrorKind::ReplayRejected, text));
+            }
+            Some(Finish::Done) if !self.blocks.have_content() => {
+                self.report();
+                // The same request mostly gets an answer when it is repeated.
+                return Err(ModelError::new(ModelErrorKind::Server, "the model ended its turn without an answer"));
+            }
+            Some(Finish::Done) if self.calls.is_empty() => StopReason::EndTurn,
+            Some(Finish::Done) => StopReason::ToolUse,
+            Some(Finish::Stopped(reason)) => reason,
+        };
+        self.blocks.close(&mut self.ready);
+        self.ready.push_back(ModelEvent::MessageDelta { stop_reason: Some(stop_reason), usage: self.counts.report() });
+        self.ready.push_back(ModelEvent::MessageStop);
+        Ok(())
+    }
+
+    /// Reports what a message has cost that will not be complete.
+    pub(crate) fn report(&mut self) {
+        if self.id.is_some()
+            && let Some(usage) = self.counts.news()
+        {
+            self.ready.push_back(ModelEvent::MessageDelta { stop_reason: None, usage });
+        }
+    }
+}

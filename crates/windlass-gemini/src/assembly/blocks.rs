@@ -1,0 +1,194 @@
+//! The blocks of a message, one after the other.
+
+use crate::replay::{Blank, Replay};
+use serde::Serialize;
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::collections::VecDeque;
+use windlass_types::{BlockStart, ContentBlock, JsonError, JsonText, ModelEvent, StreamDelta, ToolUseId};
+
+/// The most blocks of one message.
+const MAX_BLOCKS: usize = 10_000;
+
+/// The type of a block that holds a part of neither text nor call.
+pub(crate) const PART: &str = "gemini_part";
+
+/// A part of neither text nor call, as a block.
+#[derive(Serialize)]
+struct Other<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    part: std::collections::BTreeMap<&'static str, Member<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Member<'a> {
+    Json(&'a RawValue),
+    Text(&'a str),
+}
+
+type Ready = VecDeque<ModelEvent>;
+
+/// The blocks so far.
+#[derive(Debug, Default)]
+pub(crate) struct Blocks {
+    /// How many are closed; also the index of the one that is open or comes next.
+    closed: usize,
+    open: Option<Open>,
+    /// Blank parts that wait for the next text or call.
+    held: Vec<Blank<'static>>,
+    has_content: bool,
+}
+
+#[derive(Debug)]
+enum Open {
+    Text { bytes: usize, replay: Replay<'static> },
+    Thinking { is_signed: bool },
+    Call { replay: Replay<'static> },
+}
+
+impl Blocks {
+    /// Whether there is more than reasoning and blank text.
+    pub(crate) fn have_content(&self) -> bool {
+        self.has_content
+    }
+
+    pub(crate) fn are_too_many(&self) -> bool {
+        self.closed > MAX_BLOCKS || self.held.len() > MAX_BLOCKS
+    }
+
+    /// A part with text.
+    pub(crate) fn text(&mut self, text: String, signature: Option<String>, ready: &mut Ready) {
+        if text.is_empty() && signature.is_none() {
+            return;
+        }
+        let is_blank = text.trim().is_empty();
+        match &mut self.open {
+            Some(Open::Text { bytes, replay }) if replay.thought_signature.is_none() && replay.after.is_empty() => {
+                if is_blank && signature.is_some() {
+                    replay.after.push(blank(text, signature));
+                    return;
+                }
+                if signature.is_some() {
+                    replay.unsigned = *bytes;
+                    replay.thought_signature = signature.map(Cow::Owned);
+                }
+                *bytes = bytes.saturating_add(text.len());
+                ready.push_back(delta(self.closed, StreamDelta::Text(text)));
+            }
+            Some(Open::Text { replay, .. }) if is_blank => replay.after.push(blank(text, signature)),
+            Some(Open::Call { replay }) if is_blank && signature.is_some() => replay.after.push(blank(text, signature)),
+            _ if is_blank => self.held.push(blank(text, signature)),
+            _ => self.begin_text(text, signature, ready),
+        }
+    }
+
+    fn begin_text(&mut self, text: String, signature: Option<String>, ready: &mut Ready) {
+        self.close(ready);
+        let (mut replay, mut whole) = (Replay::default(), String::new());
+        if self.held.iter().all(|held| held.thought_signature.is_none()) {
+            self.held.drain(..).for_each(|held| whole.push_str(&held.text));
+        } else {
+            replay.before = std::mem::take(&mut self.held);
+        }
+        if signature.is_some() {
+            replay.unsigned = whole.len();
+            replay.thought_signature = signature.map(Cow::Owned);
+        }
+        whole = if whole.is_empty() { text } else { whole + &text };
+        self.has_content = true;
+        ready.push_back(ModelEvent::BlockStart { index: self.closed, block: BlockStart::Text(String::new()) });
+        let bytes = whole.len();
+        ready.push_back(delta(self.closed, StreamDelta::Text(whole)));
+        self.open = Some(Open::Text { bytes, replay });
+    }
+
+    /// A part with reasoning.
+    pub(crate) fn thought(&mut self, text: String, signature: Option<String>, ready: &mut Ready) {
+        if text.is_empty() && signature.is_none() {
+            return;
+        }
+        if !matches!(self.open, Some(Open::Thinking { is_signed: false })) {
+            self.close(ready);
+            let block = BlockStart::Thinking { thinking: String::new(), signature: String::new() };
+            ready.push_back(ModelEvent::BlockStart { index: self.closed, block });
+        }
+        self.open = Some(Open::Thinking { is_signed: signature.is_some() });
+        if !text.is_empty() {
+            ready.push_back(delta(self.closed, StreamDelta::Thinking(text)));
+        }
+        if let Some(signature) = signature {
+            ready.push_back(delta(self.closed, StreamDelta::Signature(signature)));
+        }
+    }
+
+    /// A part with a call. `kept`: the API's id and the signature.
+    pub(crate) fn call(
+        &mut self,
+        id: ToolUseId,
+        name: String,
+        input: String,
+        kept: (Option<String>, Option<String>),
+        ready: &mut Ready,
+    ) {
+        self.close(ready);
+        let held = std::mem::take(&mut self.held);
+        // Blank text without a signature means nothing between calls.
+        let before = if held.iter().any(|held| held.thought_signature.is_some()) { held } else { Vec::new() };
+        let (given, signature) = kept;
+        let replay = Replay {
+            id: given.map(Cow::Owned),
+            thought_signature: signature.map(Cow::Owned),
+            before,
+            ..Replay::default()
+        };
+        self.has_content = true;
+        ready.push_back(ModelEvent::BlockStart { index: self.closed, block: BlockStart::ToolUse { id, name } });
+        if !input.is_empty() {
+            ready.push_back(delta(self.closed, StreamDelta::ToolInput(input)));
+        }
+        self.open = Some(Open::Call { replay });
+    }
+
+    /// A part of another kind: kept whole and sent back as it is.
+    pub(crate) fn other(
+        &mut self,
+        name: &'static str,
+        value: &RawValue,
+        signature: Option<&str>,
+        ready: &mut Ready,
+    ) -> Result<(), JsonError> {
+        self.close(ready);
+        let mut part = std::collections::BTreeMap::from([(name, Member::Json(value))]);
+        if let Some(signature) = signature {
+            part.insert("thoughtSignature", Member::Text(signature));
+        }
+        let block = ContentBlock::Unknown(JsonText::of(&Other { kind: PART, part })?);
+        self.has_content = true;
+        ready.push_back(ModelEvent::BlockStart { index: self.closed, block: BlockStart::Whole(block) });
+        ready.push_back(ModelEvent::BlockStop { index: self.closed });
+        self.closed += 1;
+        Ok(())
+    }
+
+    /// Closes the block that is open, if there is one.
+    pub(crate) fn close(&mut self, ready: &mut Ready) {
+        let Some(open) = self.open.take() else { return };
+        if let Open::Text { replay, .. } | Open::Call { replay } = open
+            && let Some(json) = replay.to_json()
+        {
+            ready.push_back(delta(self.closed, StreamDelta::Replay(json)));
+        }
+        ready.push_back(ModelEvent::BlockStop { index: self.closed });
+        self.closed += 1;
+    }
+}
+
+fn blank(text: String, signature: Option<String>) -> Blank<'static> {
+    Blank { text: Cow::Owned(text), thought_signature: signature.map(Cow::Owned) }
+}
+
+fn delta(index: usize, delta: StreamDelta) -> ModelEvent {
+    ModelEvent::BlockDelta { index, delta }
+}

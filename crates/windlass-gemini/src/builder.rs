@@ -1,0 +1,174 @@
+use crate::endpoint::Endpoint;
+use crate::error::Faults;
+use crate::provider::{Gemini, Key};
+use crate::token::{StaticToken, TokenSource};
+use std::sync::Arc;
+use std::time::Duration;
+use windlass_http::provider::{Secrets, Vendor, from_http};
+use windlass_http::{HeaderMap, HeaderName, HeaderValue, HttpClient, HttpOptions, Secret};
+use windlass_model::ModelError;
+use windlass_types::ModelErrorKind;
+
+/// Headers that the HTTP client owns: a custom value would break the framing.
+const FRAMING: [&str; 5] = ["host", "content-length", "transfer-encoding", "connection", "accept-encoding"];
+
+/// Sets up a [`Gemini`] provider.
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct GeminiBuilder {
+    endpoint: Endpoint,
+    key: Option<Secret>,
+    tokens: Option<Arc<dyn TokenSource>>,
+    base_url: Option<String>,
+    headers: Vec<(String, Secret)>,
+    options: HttpOptions,
+}
+
+impl GeminiBuilder {
+    pub(crate) fn new(endpoint: Endpoint) -> Self {
+        Self { endpoint, key: None, tokens: None, base_url: None, headers: Vec::new(), options: HttpOptions::default() }
+    }
+
+    /// Sets the API key, sent as `x-goog-api-key`. An empty one counts as none.
+    pub fn api_key(mut self, key: impl AsRef<str>) -> Self {
+        self.key = Some(Secret::new(key)).filter(|key| !key.is_empty());
+        self
+    }
+
+    /// Sets a source of access tokens, sent as `authorization: Bearer` and used instead of a key.
+    pub fn token_source(mut self, source: impl TokenSource) -> Self {
+        self.tokens = Some(Arc::new(source));
+        self
+    }
+
+    /// Sets one access token, for as long as it is valid. An empty one counts as none.
+    pub fn token(mut self, token: impl AsRef<str>) -> Self {
+        let given = !token.as_ref().trim().is_empty();
+        self.tokens = given.then(|| Arc::new(StaticToken::new(token)) as Arc<dyn TokenSource>);
+        self
+    }
+
+    /// Sets the base URL, without `/v1beta`. Default: `https://generativelanguage.googleapis.com`, and on Vertex AI
+    /// the host of the location.
+    pub fn base_url(mut self, url: impl Into<String>) -> Self {
+        self.base_url = Some(url.into());
+        self
+    }
+
+    /// Adds a header to every request; it replaces one that windlass would send.
+    pub fn header(mut self, name: impl Into<String>, value: impl AsRef<str>) -> Self {
+        self.headers.push((name.into(), Secret::new(value)));
+        self
+    }
+
+    /// Sets the longest time to establish a connection. Default: 30 s.
+    pub fn connect_timeout(mut self, limit: Duration) -> Self {
+        self.options.connect_timeout = limit;
+        self
+    }
+
+    /// Sets the longest time without a byte of an answer. Default: 120 s.
+    pub fn idle_timeout(mut self, limit: Duration) -> Self {
+        self.options.idle_timeout = limit;
+        self
+    }
+
+    /// Sets the longest time in which nothing comes that adds to the answer. Default: 600 s.
+    pub fn stall_timeout(mut self, limit: Duration) -> Self {
+        self.options.stall_timeout = limit;
+        self
+    }
+
+    /// Takes the settings that [`Gemini::from_env`] names from a lookup. On Vertex AI there are none.
+    pub fn lookup(mut self, lookup: impl Fn(&str) -> Option<String>) -> Self {
+        if self.endpoint != Endpoint::Gemini {
+            return self;
+        }
+        let lookup = |name: &str| lookup(name).filter(|value| !value.trim().is_empty());
+        if let Some(key) = lookup("GEMINI_API_KEY").or_else(|| lookup("GOOGLE_API_KEY")) {
+            self = self.api_key(key);
+        }
+        if let Some(url) = lookup("GOOGLE_GEMINI_BASE_URL") {
+            self = self.base_url(url);
+        }
+        self
+    }
+
+    /// Builds the provider. It connects at the first request.
+    ///
+    /// # Errors
+    /// `Authentication` without key and source of tokens; `Configuration` for a base URL, a project, a location or a
+    /// header that cannot be used.
+    pub fn build(self) -> Result<Gemini, ModelError> {
+        let mut secrets = Secrets::default();
+        let mut headers = HeaderMap::new();
+        headers.insert("content-type", HeaderValue::from_static("application/json"));
+        for (name, value) in &self.headers {
+            let (name, value) = custom_header(name, value)?;
+            headers.insert(name, value);
+        }
+        for (_, value) in self.headers {
+            secrets.push(value);
+        }
+        let own = ["x-goog-api-key", "authorization"].iter().any(|name| headers.contains_key(*name));
+        let key = match (self.tokens, self.key) {
+            (Some(tokens), _) => Key::Tokens(tokens),
+            (None, Some(key)) => {
+                headers.insert("x-goog-api-key", key.header("").map_err(from_http)?);
+                secrets.push(key);
+                Key::InHeaders
+            }
+            (None, None) if own => Key::InHeaders,
+            (None, None) => return Err(no_key(&self.endpoint)),
+        };
+        check_names(&self.endpoint)?;
+        let base_url = self.base_url.unwrap_or_else(|| self.endpoint.base_url());
+        let client = HttpClient::new(&base_url, self.options).map_err(from_http)?;
+        let faults = Faults { vendor: vendor(&self.endpoint), secrets };
+        Ok(Gemini::assembled(client, headers, key, self.endpoint, faults))
+    }
+}
+
+/// Where the settings of the service are made.
+fn vendor(endpoint: &Endpoint) -> Vendor {
+    match endpoint {
+        Endpoint::Gemini => Vendor::new("GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL"),
+        Endpoint::Vertex { .. } => Vendor::new("the access token", "the project, the location and the base URL"),
+    }
+}
+
+fn no_key(endpoint: &Endpoint) -> ModelError {
+    let text = match endpoint {
+        Endpoint::Gemini => "no API key: set GEMINI_API_KEY or GOOGLE_API_KEY",
+        Endpoint::Vertex { .. } => "no access token: give one with `.token(..)`, or a source of them",
+    };
+    ModelError::new(ModelErrorKind::Authentication, text)
+}
+
+/// Project and location become part of addresses.
+fn check_names(endpoint: &Endpoint) -> Result<(), ModelError> {
+    let Endpoint::Vertex { project, location } = endpoint else { return Ok(()) };
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_:.".contains(&byte);
+    for (what, name) in [("project", project), ("location", location)] {
+        let is_name = !name.is_empty() && name.bytes().all(plain) && !name.starts_with('.');
+        if !is_name || (what == "location" && name.contains(['.', ':'])) {
+            let text = format!("the {what} {name:?} is none: it holds letters, digits and hyphens");
+            return Err(ModelError::new(ModelErrorKind::Configuration, text));
+        }
+    }
+    Ok(())
+}
+
+fn custom_header(name: &str, value: &Secret) -> Result<(HeaderName, HeaderValue), ModelError> {
+    let refuse =
+        |why: &str| ModelError::new(ModelErrorKind::Configuration, format!("the custom header {name:?} {why}"));
+    let parsed = HeaderName::from_bytes(name.as_bytes()).map_err(|_| refuse("is not a header name"))?;
+    if value.is_empty() {
+        return Err(refuse("has no value"));
+    }
+    if FRAMING.contains(&parsed.as_str()) {
+        return Err(refuse("cannot be set"));
+    }
+    let value = value.header("").map_err(|_| refuse("has a value that no header can carry"))?;
+    Ok((parsed, value))
+}

@@ -1,0 +1,117 @@
+//! `google.rpc.Status`, in the JSON that the API answers with.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::collections::HashMap;
+
+/// What a failure says of itself.
+#[derive(Debug, Default)]
+pub(super) struct Status {
+    /// The HTTP status.
+    pub(super) code: Option<u16>,
+    pub(super) message: Option<String>,
+    /// The name of the code: `RESOURCE_EXHAUSTED`.
+    pub(super) status: Option<String>,
+    details: Vec<Detail>,
+}
+
+/// How long the window of a limit is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Window {
+    /// At most an hour.
+    Short,
+    /// A day or longer.
+    Long,
+}
+
+#[derive(Deserialize)]
+struct Body<'a> {
+    #[serde(borrow)]
+    error: Outline<'a>,
+}
+
+/// Members are read one by one, so that one of another form does not hide the rest.
+#[derive(Deserialize)]
+struct Outline<'a> {
+    #[serde(borrow, default)]
+    code: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    message: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    status: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    details: Option<&'a RawValue>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Detail {
+    reason: Option<String>,
+    metadata: HashMap<String, serde_json::Value>,
+    violations: Vec<Violation>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Violation {
+    quota_id: Option<String>,
+    quota_metric: Option<String>,
+}
+
+impl Status {
+    /// Reads a body: the object, or an array with it, as streams have it.
+    pub(super) fn read(body: &str) -> Option<Self> {
+        let is_array = body.trim_start().starts_with('[');
+        let object = if is_array { part_of_array(body)? } else { body };
+        // Serde would read the members of an array as those of the object.
+        if !object.trim_start().starts_with('{') {
+            return None;
+        }
+        let outline = serde_json::from_str::<Body<'_>>(object).ok()?.error;
+        let details = part::<Vec<&RawValue>>(outline.details).unwrap_or_default();
+        Some(Self {
+            code: part(outline.code),
+            message: part(outline.message),
+            status: part(outline.status),
+            details: details.into_iter().filter_map(|detail| part(Some(detail))).collect(),
+        })
+    }
+
+    pub(super) fn has_reason(&self, reason: &str) -> bool {
+        self.details.iter().any(|detail| detail.reason.as_deref() == Some(reason))
+    }
+
+    /// A text among the data of the details.
+    pub(super) fn metadata(&self, name: &str) -> Option<&str> {
+        self.details.iter().find_map(|detail| detail.metadata.get(name)?.as_str())
+    }
+
+    /// The window of the limit, if the details name one. Where several limits are passed, the longest counts.
+    pub(super) fn window(&self) -> Option<Window> {
+        let of_violations = self.details.iter().flat_map(|detail| &detail.violations);
+        let names =
+            of_violations.flat_map(|violation| [violation.quota_id.as_deref(), violation.quota_metric.as_deref()]);
+        let named = ["quota_limit", "quotaLimit", "quota_id"].map(|name| self.metadata(name));
+        let windows = names.chain(named).flatten().filter_map(|name| {
+            let name = name.to_lowercase().replace([' ', '_', '-'], "");
+            let has = |parts: &[&str]| parts.iter().any(|part| name.contains(part));
+            if has(&["perday", "perweek", "permonth"]) {
+                Some(Window::Long)
+            } else {
+                has(&["perminute", "persecond", "perhour"]).then_some(Window::Short)
+            }
+        });
+        windows.fold(None, |longest, window| match longest {
+            Some(Window::Long) => longest,
+            _ => Some(window),
+        })
+    }
+}
+
+fn part_of_array(body: &str) -> Option<&str> {
+    serde_json::from_str::<Vec<&RawValue>>(body).ok()?.first().map(|first| first.get())
+}
+
+fn part<'a, T: Deserialize<'a>>(json: Option<&'a RawValue>) -> Option<T> {
+    serde_json::from_str(json?.get()).ok()
+}

@@ -1,0 +1,231 @@
+//! What is known of the models.
+//!
+//! Sources: <https://ai.google.dev/gemini-api/docs/models> (limits, abilities),
+//! <https://ai.google.dev/gemini-api/docs/pricing> (prices, as of October 2026),
+//! <https://ai.google.dev/gemini-api/docs/thinking> and
+//! <https://docs.cloud.google.com/gemini-enterprise-agent-platform/models/guides/gemini-4-argon> (levels and budgets).
+
+use windlass_types::{Effort, LongPrompt, ModelInfo, Price};
+
+/// Tokens that a prompt may have. Those of the answer come on top before Gemini 4, and are part of it since.
+const WINDOW: u64 = 1_048_576;
+const OUTPUT: u32 = 65_536;
+
+/// Output to ask for: reasoning counts as output, and a low limit ends a message in the middle of it.
+const DEFAULT_OUTPUT: u32 = 32_768;
+
+/// Names that stand for a model.
+const ALIASES: &[(&str, &str)] = &[
+    ("default", "gemini-3.8-flash"),
+    ("flash", "gemini-3.8-flash"),
+    ("flash-lite", "gemini-3.5-flash-lite"),
+    ("pro", "gemini-3.1-pro-preview"),
+    ("argon", "gemini-4-argon"),
+];
+
+/// A price in billionths of a dollar per token, by the beginning of the model's name. The longest that fits counts.
+struct Known {
+    prefix: &'static str,
+    price: Price,
+    long: Option<LongPrompt>,
+}
+
+const fn flat(prefix: &'static str, input: u64, output: u64) -> Known {
+    Known { prefix, price: Price::new(input, output), long: None }
+}
+
+const fn tiered(prefix: &'static str, short: (u64, u64), long: (u64, u64)) -> Known {
+    let long = LongPrompt::new(200_000, Price::new(long.0, long.1));
+    Known { prefix, price: Price::new(short.0, short.1), long: Some(long) }
+}
+
+/// A cached token costs a tenth of a plain one, as with [`Price::new`]; the API does not bill writes to its own cache.
+const PRICES: &[Known] = &[
+    // The price from 2026-12-01 on. Until then it is half of that.
+    // Source: https://ai.google.dev/gemini-api/docs/generate-content/latest-model.
+    flat("gemini-4-argon", 4_000, 20_000),
+    // The price from 2027-01-01 on. Until then it is half of that.
+    flat("gemini-3.8-flash", 1_500, 7_500),
+    flat("gemini-3.5-flash", 1_500, 9_000),
+    flat("gemini-3.5-flash-lite", 300, 2_500),
+    tiered("gemini-3.1-pro-preview", (2_000, 12_000), (4_000, 18_000)),
+    tiered("gemini-2.5-pro", (1_250, 10_000), (2_500, 15_000)),
+    flat("gemini-2.5-flash", 300, 2_500),
+    flat("gemini-2.5-flash-lite", 100, 400),
+];
+
+/// Models of a known family whose price is another, or by another unit.
+const OTHER_PRICES: [&str; 5] = ["-tts", "-image", "-live", "-audio", "-native"];
+
+/// How a model is told how much to reason.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Dial {
+    /// Not at all, or nothing is known.
+    None,
+    /// By tokens.
+    Budget { least: u32, most: u32, can_be_off: bool },
+    /// By words. All have `HIGH`.
+    Level { has_minimal: bool, has_low: bool, has_medium: bool, has_xhigh: bool },
+}
+
+/// What requests depend on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Family {
+    pub(crate) dial: Dial,
+    /// Gemini 3 and later: calls have ids and signatures, and results may hold images.
+    pub(crate) is_modern: bool,
+}
+
+/// Generation and the rest of the name of a Gemini model. Names such as `gemini-flash-latest` are of the newest.
+fn generation(model: &str) -> Option<((u32, u32), &str)> {
+    let name = model.rsplit('/').next().unwrap_or(model);
+    let rest = name.strip_prefix("gemini-")?;
+    let (number, kind) = rest.split_once('-').unwrap_or((rest, ""));
+    let (major, minor) = number.split_once('.').unwrap_or((number, "0"));
+    match (major.parse(), minor.parse()) {
+        (Ok(major), Ok(minor)) => Some(((major, minor), kind)),
+        _ if name.ends_with("-latest") => Some(((u32::MAX, 0), rest)),
+        _ => None,
+    }
+}
+
+/// What requests to a model depend on. Unknown models are asked for nothing that not all understand.
+pub(crate) fn family(model: &str) -> Family {
+    let name = model.rsplit('/').next().unwrap_or(model);
+    if name.starts_with("gemma-4") {
+        let dial = Dial::Level { has_minimal: true, has_low: false, has_medium: false, has_xhigh: false };
+        return Family { dial, is_modern: false };
+    }
+    let Some((version, kind)) = generation(model) else {
+        return Family { dial: Dial::None, is_modern: false };
+    };
+    let dial = match version {
+        (2, 5) if kind.starts_with("pro") => Dial::Budget { least: 128, most: 32_768, can_be_off: false },
+        (2, 5) if kind.starts_with("flash-lite") => Dial::Budget { least: 512, most: 24_576, can_be_off: true },
+        (2, 5) if kind.starts_with("flash") => Dial::Budget { least: 1, most: 24_576, can_be_off: true },
+        (3.., _) => Dial::Level {
+            has_minimal: kind.starts_with("flash") && version <= (3, 6),
+            has_low: true,
+            has_medium: version != (3, 0) || !kind.starts_with("pro"),
+            has_xhigh: kind.starts_with("hydrogen") || kind.starts_with("neon"),
+        },
+        _ => Dial::None,
+    };
+    Family { dial, is_modern: version.0 >= 3 }
+}
+
+/// The model that a user means.
+pub(crate) fn resolve(name: &str) -> String {
+    let name = name.trim();
+    let name = name.strip_prefix("models/").unwrap_or(name);
+    let model = ALIASES.iter().find(|(alias, _)| alias.eq_ignore_ascii_case(name)).map_or(name, |(_, model)| model);
+    model.to_owned()
+}
+
+/// Aliases that are close to a name which is neither an alias nor looks like a model.
+pub(crate) fn similar(name: &str) -> Vec<String> {
+    let name = resolve(name);
+    if name.contains(['-', '/']) {
+        return Vec::new();
+    }
+    let near = windlass_types::near::nearest(&name, ALIASES.iter().map(|(alias, _)| *alias));
+    near.into_iter().map(str::to_owned).collect()
+}
+
+/// What is known of a model.
+pub(crate) fn info(model: &str) -> ModelInfo {
+    let family = family(model);
+    let known = generation(model).is_some_and(|(version, _)| version >= (2, 5));
+    if !known {
+        let mut info = ModelInfo::new(131_072, 8_192);
+        info.adaptive_thinking = family.dial != Dial::None;
+        return info;
+    }
+    let mut info = ModelInfo::new(WINDOW, OUTPUT);
+    info.default_output_tokens = DEFAULT_OUTPUT;
+    info.adaptive_thinking = family.dial != Dial::None;
+    info.thinking_budget = matches!(family.dial, Dial::Budget { .. });
+    if let Dial::Level { has_medium, has_xhigh, .. } = family.dial {
+        info.efforts = Effort::ALL.to_vec();
+        info.efforts.retain(|effort| match effort {
+            Effort::Medium => has_medium,
+            Effort::XHigh => has_xhigh,
+            Effort::Max => false,
+            _ => true,
+        });
+    }
+    (info.vision, info.documents, info.prompt_cache) = (true, true, true);
+    let name = model.rsplit('/').next().unwrap_or(model);
+    let priced = PRICES.iter().filter(|known| is_of(name, known.prefix)).max_by_key(|known| known.prefix.len());
+    if let Some(known) = priced {
+        (info.price, info.long_prompt) = (Some(known.price), known.long);
+    }
+    info
+}
+
+/// Whether a model is that of a prefix, or a dated version of it.
+fn is_of(name: &str, prefix: &str) -> bool {
+    let rest = name.strip_prefix(prefix);
+    let is_same = rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
+    is_same && !OTHER_PRICES.iter().any(|other| name.contains(other))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use windlass_types::{NanoUsd, Usage};
+
+    #[test]
+    fn families_are_told_apart() {
+        for (model, is_modern, least) in [
+            ("gemini-2.5-pro", false, Some(128)),
+            ("gemini-2.5-flash-lite-preview-06-17", false, Some(512)),
+            ("publishers/google/models/gemini-2.5-flash", false, Some(1)),
+            ("gemini-2.0-flash", false, None),
+            ("gemini-3-flash-preview", true, None),
+            ("gemini-3.1-pro-preview", true, None),
+            ("gemini-4-argon", true, None),
+            ("gemini-5-x", true, None),
+            ("gemini-flash-latest", true, None),
+            ("learnlm-2", false, None),
+            ("gemini-exp", false, None),
+        ] {
+            let family = family(model);
+            assert_eq!(family.is_modern, is_modern, "{model}");
+            let budget = if let Dial::Budget { least, .. } = family.dial { Some(least) } else { None };
+            assert_eq!(budget, least, "{model}");
+            assert_eq!(matches!(family.dial, Dial::Level { .. }), is_modern, "{model}");
+        }
+    }
+
+    #[test]
+    fn models_have_the_efforts_that_they_have_levels_for() {
+        use Effort::{High, Low, Medium, XHigh};
+        assert_eq!(info("gemini-4-argon").efforts, [Low, Medium, High]);
+        assert_eq!(info("gemini-4-neon").efforts, [Low, Medium, High, XHigh]);
+        assert_eq!(info("gemini-3-pro-preview").efforts, [Low, High]);
+        assert_eq!(info("gemini-2.5-pro").efforts, []);
+    }
+
+    #[test]
+    fn prices_depend_on_the_length_of_the_prompt() {
+        let pro = info("gemini-3.1-pro-preview");
+        let mut usage = Usage::new(1_000, 10);
+        assert_eq!(pro.cost(&usage), Some(NanoUsd::new(2_000 * 1_000 + 12_000 * 10)));
+        usage.cache_read_input_tokens = 200_000;
+        assert_eq!(pro.cost(&usage), Some(NanoUsd::new(4_000 * 1_000 + 18_000 * 10 + 400 * 200_000)));
+        assert_eq!(info("gemini-2.5-flash-lite").cost(&Usage::new(1, 1)), Some(NanoUsd::new(500)));
+        for unpriced in ["gemini-2.5-flash-preview-tts", "gemini-4-neon", "gemini-3.8-flashy", "other"] {
+            assert_eq!(info(unpriced).price, None, "{unpriced}");
+        }
+    }
+
+    #[test]
+    fn names_resolve() {
+        assert_eq!(resolve("Flash"), "gemini-3.8-flash");
+        assert_eq!(resolve(" models/gemini-2.5-pro "), "gemini-2.5-pro");
+        assert_eq!(resolve("tunedModels/x"), "tunedModels/x");
+        assert_eq!(similar("flsh").first().map(String::as_str), Some("flash"));
+        assert!(similar("gemini-9").is_empty() && similar("pro").is_empty());
+    }
+}

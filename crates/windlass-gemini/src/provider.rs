@@ -1,0 +1,203 @@
+use crate::GeminiBuilder;
+use crate::assembly::Assembly;
+use crate::endpoint::{Endpoint, Method};
+use crate::error::Faults;
+use crate::models;
+use crate::request::{self, Target};
+use crate::stream::MessageStream;
+use crate::token::TokenSource;
+use async_trait::async_trait;
+use serde::Deserialize;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+use windlass_http::provider::from_http;
+use windlass_http::{Bytes, HeaderMap, HeaderValue, HttpClient, Response};
+use windlass_model::{ModelError, ModelProvider, ModelStream};
+use windlass_types::{Api, ModelInfo, ModelRequest};
+
+/// The most bytes read of an answer that is not a stream.
+const MAX_BODY: usize = 64 * 1024;
+
+/// How long the body of an error is waited for, all in all: its status is known already.
+const ERROR_BODY_TIME: Duration = Duration::from_secs(5);
+
+/// Gemini models behind one service and one set of credentials.
+///
+/// Cheap to clone; clones share their connections.
+#[derive(Clone)]
+pub struct Gemini {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    client: HttpClient,
+    headers: HeaderMap,
+    key: Key,
+    endpoint: Endpoint,
+    faults: Faults,
+}
+
+/// How requests are authenticated.
+pub(crate) enum Key {
+    InHeaders,
+    Tokens(Arc<dyn TokenSource>),
+}
+
+impl fmt::Debug for Gemini {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Gemini")
+            .field("host", &self.inner.client.host())
+            .field("endpoint", &self.inner.endpoint)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Gemini {
+    /// A provider for the Gemini API with this key.
+    ///
+    /// # Errors
+    /// The key is empty or cannot be a header.
+    pub fn new(key: impl AsRef<str>) -> Result<Self, ModelError> {
+        Self::builder().api_key(key).build()
+    }
+
+    /// A provider set up from the environment: `GEMINI_API_KEY`, else `GOOGLE_API_KEY`, and
+    /// `GOOGLE_GEMINI_BASE_URL`.
+    ///
+    /// # Errors
+    /// There is no key, or a setting cannot be used.
+    #[expect(clippy::disallowed_methods, reason = "reads the environment because its caller asks for that by name")]
+    pub fn from_env() -> Result<Self, ModelError> {
+        Self::from_lookup(|name| std::env::var(name).ok())
+    }
+
+    /// [`from_env`](Self::from_env) with another source of the variables.
+    ///
+    /// # Errors
+    /// There is no key, or a setting cannot be used.
+    pub fn from_lookup(lookup: impl Fn(&str) -> Option<String>) -> Result<Self, ModelError> {
+        Self::builder().lookup(lookup).build()
+    }
+
+    /// A builder for the Gemini API.
+    pub fn builder() -> GeminiBuilder {
+        GeminiBuilder::new(Endpoint::Gemini)
+    }
+
+    /// A builder for Vertex AI in a project and a location (`global`, `us`, `europe-west4`). It needs a token or a
+    /// source of tokens. The provider's name is `vertex`.
+    pub fn vertex(project: impl Into<String>, location: impl Into<String>) -> GeminiBuilder {
+        GeminiBuilder::new(Endpoint::Vertex { project: project.into(), location: location.into() })
+    }
+
+    pub(crate) fn assembled(
+        client: HttpClient,
+        headers: HeaderMap,
+        key: Key,
+        endpoint: Endpoint,
+        faults: Faults,
+    ) -> Self {
+        Self { inner: Arc::new(Inner { client, headers, key, endpoint, faults }) }
+    }
+}
+
+impl Inner {
+    fn target<'a>(&'a self, model: &'a str) -> Target<'a> {
+        Target { model, family: models::family(model), endpoint: &self.endpoint }
+    }
+
+    /// Posts a body. Returns the answer, and what makes the errors of this call: they must not show its token either.
+    async fn post(&self, model: &str, method: Method, body: Bytes) -> Result<(Response, Faults), ModelError> {
+        let path = self.endpoint.path(model, method)?;
+        let (mut headers, mut faults) = (self.headers.clone(), self.faults.clone());
+        if let Key::Tokens(source) = &self.key {
+            let token = source.token().await?;
+            headers.insert("authorization", token.header("Bearer ").map_err(from_http)?);
+            faults.secrets.push(token);
+        }
+        if method == Method::Stream {
+            headers.insert("accept", HeaderValue::from_static("text/event-stream"));
+            // A compressor on the way would hold chunks back to fill its window.
+            headers.insert("accept-encoding", HeaderValue::from_static("identity"));
+        }
+        let response = self.client.post(&path, headers, body).await.map_err(from_http)?;
+        if response.status() == 200 {
+            return Ok((response, faults));
+        }
+        let (status, headers) = (response.status(), response.headers().clone());
+        // Without its body, or with half of it, an error is still worth its status.
+        let body = response.excerpt(MAX_BODY, ERROR_BODY_TIME).await;
+        Err(faults.answer(status, &headers, &body))
+    }
+}
+
+/// An answer with status 200 that is no event stream: an error of a gateway, or the page of a server that is not the
+/// API at all.
+async fn not_a_stream(response: Response, faults: &Faults) -> ModelError {
+    let kind = response.header("content-type").unwrap_or_default().to_owned();
+    let body = response.excerpt(MAX_BODY, ERROR_BODY_TIME).await;
+    if faults.is_error(&body) {
+        return faults.in_stream(&body);
+    }
+    let setting = &faults.vendor.base_url;
+    let error = faults.protocol(format_args!("the answer is {kind}, not an event stream; check {setting}"));
+    // A whole message may have been written and not streamed; a page is none.
+    if kind.contains("json") { error } else { error.unbilled() }
+}
+
+#[async_trait]
+#[deny(clippy::missing_trait_methods)]
+impl ModelProvider for Gemini {
+    fn name(&self) -> &str {
+        match self.inner.endpoint {
+            Endpoint::Gemini => "gemini",
+            Endpoint::Vertex { .. } => "vertex",
+        }
+    }
+
+    fn resolve_model(&self, name: &str) -> String {
+        models::resolve(name)
+    }
+
+    fn similar_models(&self, name: &str) -> Vec<String> {
+        models::similar(name)
+    }
+
+    fn model_info(&self, model: &str) -> ModelInfo {
+        let mut info = models::info(model);
+        info.api = Api::new(self.name(), Api::GEMINI);
+        info
+    }
+
+    async fn stream(&self, request: Arc<ModelRequest>) -> Result<ModelStream, ModelError> {
+        let inner = &*self.inner;
+        let body = request::call(&request, &inner.target(&request.model));
+        let (response, faults) = inner.post(&request.model, Method::Stream, body).await?;
+        if response.header("content-type").is_some_and(|kind| !kind.starts_with("text/event-stream")) {
+            return Err(not_a_stream(response, &faults).await);
+        }
+        let assembly = Assembly::new(request.model.clone(), faults);
+        Ok(Box::pin(MessageStream::new(response.events(), assembly, request.raw_frames)))
+    }
+
+    async fn count_tokens(&self, request: Arc<ModelRequest>) -> Result<u64, ModelError> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Count {
+            total_tokens: u64,
+        }
+        let inner = &*self.inner;
+        let body = request::count(&request, &inner.target(&request.model));
+        let (response, faults) = inner.post(&request.model, Method::CountTokens, body).await?;
+        let text = response.text(MAX_BODY).await.map_err(from_http)?;
+        if faults.is_error(&text) {
+            return Err(faults.in_stream(&text));
+        }
+        match serde_json::from_str::<Count>(&text) {
+            Ok(count) => Ok(count.total_tokens),
+            Err(error) => Err(faults.unreadable("the token count", &error)),
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! Request bodies, written straight to bytes.
+
+mod contents;
+mod generation;
+mod schema;
+
+use crate::endpoint::Endpoint;
+use crate::models::Family;
+use serde::Serialize;
+use serde_json::value::RawValue;
+use std::collections::BTreeMap;
+use windlass_http::Bytes;
+use windlass_types::{ContentBlock, Message, ModelRequest, ToolChoice};
+
+/// For which model of which service a body is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Target<'a> {
+    pub(crate) model: &'a str,
+    pub(crate) family: Family,
+    pub(crate) endpoint: &'a Endpoint,
+}
+
+impl Target<'_> {
+    /// Whether calls that came without an id are sent with one. Vertex takes only ids that it gave.
+    pub(crate) fn makes_ids(&self) -> bool {
+        self.family.is_modern && *self.endpoint == Endpoint::Gemini
+    }
+}
+
+/// The body of a call. What stays the same from request to request comes first, what can change after the contents.
+pub(crate) fn call(request: &ModelRequest, target: &Target<'_>) -> Bytes {
+    let extra = Extra::read(request);
+    let mut out = Json::for_request(request);
+    let mut members = Members::new(&mut out);
+    prompt(&mut members, request, target, &extra);
+    if let Some(out) = members.begin("generationConfig", &extra) {
+        generation::write(out, request, target);
+    }
+    for (name, value) in &extra.0 {
+        let out = members.put(name);
+        out.raw(value.get());
+    }
+    members.end();
+    out.finish()
+}
+
+/// The body of a token count.
+pub(crate) fn count(request: &ModelRequest, target: &Target<'_>) -> Bytes {
+    let mut out = Json::for_request(request);
+    let is_wrapped = *target.endpoint == Endpoint::Gemini;
+    if is_wrapped {
+        out.raw("{\"generateContentRequest\":");
+    }
+    let mut members = Members::new(&mut out);
+    if is_wrapped {
+        members.put("model").json(&target.endpoint.resource(target.model));
+    }
+    prompt(&mut members, request, target, &Extra::default());
+    members.end();
+    if is_wrapped {
+        out.raw("}");
+    }
+    out.finish()
+}
+
+/// What the model reads.
+fn prompt(members: &mut Members<'_>, request: &ModelRequest, target: &Target<'_>, extra: &Extra<'_>) {
+    let system: Vec<&str> =
+        request.system.iter().map(|section| &*section.text).filter(|text| !text.trim().is_empty()).collect();
+    if !system.is_empty()
+        && let Some(out) = members.begin("systemInstruction", extra)
+    {
+        out.raw("{\"parts\":[");
+        for (at, text) in system.into_iter().enumerate() {
+            out.raw(if at == 0 { "{\"text\":" } else { ",{\"text\":" });
+            out.json(text);
+            out.raw("}");
+        }
+        out.raw("]}");
+    }
+    if !request.tools.is_empty() {
+        if let Some(out) = members.begin("tools", extra) {
+            tools(out, request);
+        }
+        if let Some(config) = tool_config(request)
+            && let Some(out) = members.begin("toolConfig", extra)
+        {
+            out.json(&config);
+        }
+    }
+    if let Some(out) = members.begin("contents", extra) {
+        contents::write(out, &request.messages, target);
+    }
+}
+
+fn tools(out: &mut Json, request: &ModelRequest) {
+    out.raw("[{\"functionDeclarations\":[");
+    for (at, tool) in request.tools.iter().enumerate() {
+        out.raw(if at == 0 { "{\"name\":" } else { ",{\"name\":" });
+        out.json(&tool.name);
+        out.raw(",\"description\":");
+        out.json(&tool.description);
+        out.raw(",\"parametersJsonSchema\":");
+        out.raw(&schema::accepted(tool.input_schema.as_str()));
+        out.raw("}");
+    }
+    out.raw("]}]");
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ToolConfig<'a> {
+    function_calling_config: FunctionCalling<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct FunctionCalling<'a> {
+    mode: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    allowed_function_names: Option<[&'a str; 1]>,
+}
+
+/// Whether the model must call a tool. `None`: it may, which is what the API assumes.
+fn tool_config(request: &ModelRequest) -> Option<ToolConfig<'_>> {
+    let (mode, only) = match &request.tool_choice {
+        // One mode for all tools: where one asks to be held to its schema, all are.
+        ToolChoice::Auto if request.tools.iter().any(|tool| tool.strict) => ("VALIDATED", None),
+        ToolChoice::Any => ("ANY", None),
+        ToolChoice::Tool(name) => ("ANY", Some([name.as_str()])),
+        ToolChoice::None => ("NONE", None),
+        _ => return None,
+    };
+    Some(ToolConfig { function_calling_config: FunctionCalling { mode, allowed_function_names: only } })
+}
+
+/// What the user adds to the top level of the body.
+#[derive(Default)]
+struct Extra<'a>(BTreeMap<String, &'a RawValue>);
+
+impl<'a> Extra<'a> {
+    fn read(request: &'a ModelRequest) -> Self {
+        let extra = request.extra.as_ref();
+        Self(extra.and_then(|extra| serde_json::from_str(extra.as_str()).ok()).unwrap_or_default())
+    }
+}
+
+/// The members of an object that is being written.
+struct Members<'a> {
+    out: &'a mut Json,
+    is_first: bool,
+}
+
+impl<'a> Members<'a> {
+    fn new(out: &'a mut Json) -> Self {
+        out.raw("{");
+        Self { out, is_first: true }
+    }
+
+    fn put(&mut self, name: &str) -> &mut Json {
+        if !std::mem::take(&mut self.is_first) {
+            self.out.raw(",");
+        }
+        self.out.json(name);
+        self.out.raw(":");
+        self.out
+    }
+
+    /// Begins a member, unless the user gives one of this name.
+    fn begin(&mut self, name: &str, extra: &Extra<'_>) -> Option<&mut Json> {
+        if extra.0.contains_key(name) { None } else { Some(self.put(name)) }
+    }
+
+    fn end(self) {
+        self.out.raw("}");
+    }
+}
+
+/// JSON that is being written.
+struct Json(Vec<u8>);
+
+impl Json {
+    fn for_request(request: &ModelRequest) -> Self {
+        let system: usize = request.system.iter().map(|section| section.text.len() + 64).sum();
+        let tools: usize =
+            request.tools.iter().map(|tool| tool.description.len() + tool.input_schema.as_str().len() + 128).sum();
+        let messages: usize = request.messages.iter().map(|message| length(message)).sum();
+        // Escapes make it longer; an eighth more is enough for prose and code.
+        Self(Vec::with_capacity((system + tools + messages) / 8 * 9 + 1024))
+    }
+
+    fn raw(&mut self, text: &str) {
+        self.0.extend_from_slice(text.as_bytes());
+    }
+
+    fn json(&mut self, value: &(impl Serialize + ?Sized)) {
+        // Strings, numbers and exact JSON, written to memory: this cannot fail.
+        let _ = serde_json::to_writer(&mut self.0, value);
+    }
+
+    fn finish(self) -> Bytes {
+        self.0.into()
+    }
+}
+
+/// About how long a message is, where that matters: its texts.
+fn length(message: &Message) -> usize {
+    let of_block = |block: &ContentBlock| match block {
+        ContentBlock::Text { text, .. } => text.len(),
+        ContentBlock::Thinking { thinking, signature } => thinking.len() + signature.len(),
+        ContentBlock::ToolUse(call) => call.input.as_str().len() + call.name.len(),
+        ContentBlock::ToolResult(result) => match &result.content {
+            windlass_types::ToolResultContent::Text(text) => text.len(),
+            windlass_types::ToolResultContent::Blocks(_) => 1024,
+        },
+        _ => 1024,
+    };
+    message.content.iter().map(|block| of_block(block) + 64).sum()
+}

@@ -1,0 +1,81 @@
+//! How the model is to answer.
+
+use super::{Json, Target, schema};
+use crate::models::Dial;
+use serde::Serialize;
+use windlass_types::{Effort, ModelRequest, Thinking};
+
+/// Budgets from which on a level is meant, for models that have levels only.
+const MEDIUM_BUDGET: u32 = 4_096;
+const HIGH_BUDGET: u32 = 16_384;
+
+/// Writes the member `generationConfig`.
+pub(super) fn write(out: &mut Json, request: &ModelRequest, target: &Target<'_>) {
+    out.raw("{\"maxOutputTokens\":");
+    out.json(&request.max_output_tokens);
+    if let Some(thinking) = thinking(request, target.family.dial) {
+        out.raw(",\"thinkingConfig\":");
+        out.json(&thinking);
+    }
+    if let Some(format) = &request.response_format {
+        out.raw(",\"responseMimeType\":\"application/json\",\"responseJsonSchema\":");
+        out.raw(&schema::accepted(format.schema.as_str()));
+    }
+    out.raw("}");
+}
+
+#[derive(Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ThinkingConfig {
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    include_thoughts: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thinking_level: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thinking_budget: Option<i64>,
+}
+
+fn thinking(request: &ModelRequest, dial: Dial) -> Option<ThinkingConfig> {
+    let include_thoughts = request.thinking != Thinking::Off;
+    match dial {
+        Dial::None => None,
+        Dial::Level { .. } => {
+            let thinking_level = level(request, dial);
+            Some(ThinkingConfig { include_thoughts, thinking_level, thinking_budget: None })
+        }
+        Dial::Budget { least, most, can_be_off } => {
+            let budget = match request.thinking {
+                Thinking::Off if can_be_off => 0,
+                Thinking::Off => i64::from(least),
+                Thinking::Budget(budget) => i64::from(budget.clamp(least, most)),
+                // As much as the model sees fit.
+                _ => -1,
+            };
+            Some(ThinkingConfig { include_thoughts, thinking_level: None, thinking_budget: Some(budget) })
+        }
+    }
+}
+
+/// The level to ask for; `None` leaves it to the model. Levels that a model does not have are refused by the API.
+fn level(request: &ModelRequest, dial: Dial) -> Option<&'static str> {
+    let Dial::Level { has_minimal, has_low, has_medium, has_xhigh } = dial else { return None };
+    let low = if has_low { "LOW" } else { "MINIMAL" };
+    let effort = match (request.thinking, request.effort) {
+        // These models always reason: the least is what comes nearest.
+        (Thinking::Off, _) => return Some(if has_minimal { "MINIMAL" } else { low }),
+        (_, Some(effort)) => effort,
+        (Thinking::Budget(budget), None) => match budget {
+            HIGH_BUDGET.. => Effort::High,
+            MEDIUM_BUDGET.. => Effort::Medium,
+            _ => Effort::Low,
+        },
+        _ => return None,
+    };
+    Some(match effort {
+        Effort::Low => low,
+        Effort::Medium if has_medium => "MEDIUM",
+        Effort::Medium if has_low => "LOW",
+        Effort::XHigh | Effort::Max if has_xhigh => "XHIGH",
+        _ => "HIGH",
+    })
+}

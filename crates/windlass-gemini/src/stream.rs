@@ -1,0 +1,73 @@
+//! The stream of one call.
+
+use crate::assembly::Assembly;
+use futures_core::Stream;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use windlass_http::provider::from_http;
+use windlass_http::{Events, HttpError, SseEvent};
+use windlass_model::{ModelError, framed};
+use windlass_types::{ModelEvent, ModelItem};
+
+/// One answer, item by item. Ends after `MessageStop` or after one error.
+pub(crate) struct MessageStream {
+    /// Gone once the answer has ended.
+    events: Option<Events>,
+    assembly: Assembly,
+    raw_frames: bool,
+    /// Follows the events that are ready.
+    failure: Option<ModelError>,
+}
+
+impl MessageStream {
+    pub(crate) fn new(events: Events, assembly: Assembly, raw_frames: bool) -> Self {
+        Self { events: Some(events), assembly, raw_frames, failure: None }
+    }
+
+    /// Takes what came. Returns whether it adds to the message.
+    fn take(&mut self, came: Option<Result<SseEvent, HttpError>>) -> bool {
+        let taken = match came {
+            Some(Ok(event)) => self.assembly.accept(&event.data),
+            // After the last word there is only the end left: it does not matter how the connection comes to it.
+            Some(Err(error)) if !self.assembly.is_finished() => Err(from_http(error)),
+            _ => {
+                self.events = None;
+                self.assembly.end()
+            }
+        };
+        if let Err(error) = taken {
+            self.events = None;
+            self.assembly.report();
+            let id = error.request_id.clone().or_else(|| self.assembly.id().map(str::to_owned));
+            self.failure = Some(error.with_request_id(id));
+        }
+        self.assembly.has_events()
+    }
+}
+
+impl Stream for MessageStream {
+    type Item = Result<ModelItem, ModelError>;
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let this = self.get_mut();
+        loop {
+            if let Some(event) = this.assembly.next() {
+                return Poll::Ready(Some(Ok(framed(event, this.raw_frames))));
+            }
+            if let Some(failure) = this.failure.take() {
+                return Poll::Ready(Some(Err(failure)));
+            }
+            let Some(events) = &mut this.events else {
+                return Poll::Ready(None);
+            };
+            let came = ready!(events.poll_next_event(context));
+            let adds = this.take(came);
+            match &mut this.events {
+                Some(events) if adds => events.progress(),
+                // A sign of life, which must not keep a call alive for ever.
+                Some(_) => return Poll::Ready(Some(Ok(framed(ModelEvent::Ping, this.raw_frames)))),
+                None => {}
+            }
+        }
+    }
+}
