@@ -6,7 +6,7 @@ mod blocks;
 
 use crate::error::Faults;
 use crate::finish::Finish;
-use crate::frame::{Chunk, FunctionCall, Part};
+use crate::frame::{Chunk, FunctionCall, Part, Plain};
 use crate::ids::digest;
 use crate::usage::Counts;
 use blocks::Blocks;
@@ -33,6 +33,8 @@ pub(crate) struct Assembly {
     counts: Counts,
     finish: Option<Finish>,
     bytes: usize,
+    /// How chunks of text end, once one has been read: with nothing that matters.
+    tail: Option<String>,
 }
 
 impl Assembly {
@@ -47,6 +49,7 @@ impl Assembly {
             counts: Counts::default(),
             finish: None,
             bytes: 0,
+            tail: None,
         }
     }
 
@@ -78,6 +81,20 @@ impl Assembly {
         if self.bytes > MAX_MESSAGE_BYTES {
             return Err(self.faults.protocol(format_args!("a message is larger than {MAX_MESSAGE_BYTES} bytes")));
         }
+        let plain = Plain::read(data);
+        match plain {
+            Some(plain) if self.tail.as_deref() == Some(plain.tail) => {
+                self.counts.take(&plain.usage);
+                self.words(plain.text, None, plain.is_thought);
+                self.check_size()
+            }
+            // Behind the text there may be anything.
+            plain => self.chunk(data, plain.map(|plain| plain.tail)),
+        }
+    }
+
+    /// Reads a chunk of any form. `tail`: how it ends, if that may be known from then on.
+    fn chunk(&mut self, data: &str, tail: Option<&str>) -> Result<(), ModelError> {
         match data.trim_start().as_bytes().first() {
             Some(b'{') => {}
             // Errors may come in an array; other vendors' end mark is added by some gateways.
@@ -97,6 +114,9 @@ impl Assembly {
         }
         if self.id.is_none() {
             self.start(&chunk, data);
+        }
+        if let (Some(tail), None) = (tail, &chunk.prompt_feedback) {
+            self.tail = Some(tail.to_owned());
         }
         self.content(chunk)
     }
@@ -130,6 +150,10 @@ impl Assembly {
         if block_reason.is_some_and(|reason| !matches!(&*reason, "" | "BLOCKED_REASON_UNSPECIFIED")) {
             self.finish = Some(Finish::Stopped(StopReason::ContentFilter));
         }
+        self.check_size()
+    }
+
+    fn check_size(&self) -> Result<(), ModelError> {
         if self.blocks.are_too_many() {
             return Err(self.faults.protocol("a message has too many blocks"));
         }
@@ -147,13 +171,16 @@ impl Assembly {
                 Err(error) => Err(self.faults.protocol(format_args!("a part cannot be kept: {error}"))),
             };
         }
-        let text = part.text.unwrap_or_default();
-        if part.thought == Some(true) {
+        self.words(part.text.unwrap_or_default(), signature, part.thought == Some(true));
+        Ok(())
+    }
+
+    fn words(&mut self, text: String, signature: Option<String>, is_thought: bool) {
+        if is_thought {
             self.blocks.thought(text, signature, &mut self.ready);
         } else {
             self.blocks.text(text, signature, &mut self.ready);
         }
-        Ok(())
     }
 
     fn call(&mut self, call: FunctionCall<'_>, signature: Option<String>) -> Result<(), ModelError> {

@@ -1,5 +1,9 @@
 //! The JSON of a chunk of an answer, as the wire has it.
 
+mod plain;
+
+pub(crate) use plain::Plain;
+
 use serde::Deserialize;
 use serde_json::value::RawValue;
 

@@ -1,6 +1,10 @@
 //! From events to the message that a transcript keeps.
 
-use windlass_types::{BlockStart, ContentBlock, JsonText, Message, ModelEvent, StreamDelta, ToolUse};
+use std::sync::Arc;
+use windlass_session::Transcript;
+use windlass_types::{
+    BlockStart, ContentBlock, JsonText, Message, ModelEvent, Origin, StreamDelta, ToolResult, ToolUse, ToolUseId,
+};
 
 /// The blocks of a message, as they were streamed.
 pub(crate) fn blocks(events: &[ModelEvent]) -> Vec<ContentBlock> {
@@ -36,14 +40,19 @@ pub(crate) fn blocks(events: &[ModelEvent]) -> Vec<ContentBlock> {
     blocks
 }
 
-/// The message as a transcript keeps it: without blank text, and without reasoning at its end.
-pub(crate) fn kept(events: &[ModelEvent]) -> Message {
-    let mut blocks = blocks(events);
-    blocks.retain(|block| block.as_text().is_none_or(|text| !text.trim().is_empty()));
-    while blocks.last().is_some_and(ContentBlock::is_thinking) {
-        blocks.pop();
+/// A conversation of one message of the model, as a transcript keeps it. Its calls are answered; without calls the user says more.
+pub(crate) fn conversation(events: &[ModelEvent], origin: Origin) -> Vec<Message> {
+    let mut transcript = Transcript::new();
+    transcript.push_user(vec![ContentBlock::text("hi")]);
+    transcript.push_assistant(blocks(events), Some(Arc::new(origin)));
+    let calls: Vec<ToolUseId> = transcript.open_calls().map(|call| call.id.clone()).collect();
+    for call in &calls {
+        assert!(transcript.push_result(ToolResult::ok(call.clone(), "done")));
     }
-    Message::assistant(blocks)
+    if calls.is_empty() {
+        transcript.push_user(vec![ContentBlock::text("next")]);
+    }
+    transcript.messages().iter().map(|message| Message::clone(message)).collect()
 }
 
 /// The text of all text blocks, together.

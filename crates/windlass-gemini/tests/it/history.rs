@@ -1,12 +1,12 @@
 //! What goes back of earlier messages: signatures on their own parts, ids and results.
 
-use crate::fold::kept;
+use crate::fold::conversation;
 use crate::wire::{MODEL, answer, asking, chunk, last, provider, read, sent};
 use serde_json::{Value, json};
 use windlass_gemini::Gemini;
 use windlass_testkit::wire::WireServer;
 use windlass_types::{
-    ContentBlock, DocumentSource, ImageSource, JsonText, Message, ToolResult, ToolResultContent, ToolUse,
+    Api, ContentBlock, DocumentSource, ImageSource, JsonText, Message, Origin, ToolResult, ToolResultContent, ToolUse,
 };
 
 const FOREIGN: &str = "skip_thought_signature_validator";
@@ -19,17 +19,8 @@ async fn sent_back(chunks: &[Vec<Value>]) -> Vec<Value> {
     server.push(answer(&whole));
     let (events, error) = read(&provider(&server), asking(MODEL, vec![Message::user_text("hi")])).await;
     assert!(error.is_none(), "{error:?}");
-    let message = kept(&events);
-    let results = message
-        .content
-        .iter()
-        .filter_map(ContentBlock::as_tool_use)
-        .map(|call| ContentBlock::ToolResult(ToolResult::ok(call.id.clone(), "done")));
-    let mut results: Vec<_> = results.collect();
-    if results.is_empty() {
-        results.push(ContentBlock::text("next"));
-    }
-    let body = sent(asking(MODEL, vec![Message::user_text("hi"), message, Message::user(results)])).await;
+    let origin = Origin::new(Api::new("gemini", Api::GEMINI), MODEL, MODEL);
+    let body = sent(asking(MODEL, conversation(&events, origin))).await;
     let contents = body["contents"].as_array().unwrap();
     assert_eq!((contents.len(), &contents[1]["role"]), (3, &json!("model")));
     contents[1]["parts"].as_array().unwrap().clone()
@@ -188,7 +179,7 @@ fn png() -> ContentBlock {
 }
 
 fn pdf() -> ContentBlock {
-    let source = DocumentSource::Base64 { media_type: "application/pdf".into(), data: "BB==".into() };
+    let source = DocumentSource::Base64 { media_type: "application/pdf".into(), data: "QQ==".into() };
     ContentBlock::Document { source, title: Some("Plan".into()) }
 }
 
@@ -235,7 +226,7 @@ async fn d3_images_are_inside_of_results_from_gemini_3_on() {
     let content = || ToolResultContent::Blocks(vec![ContentBlock::text("two"), png(), pdf()]);
     let (image, document) = (
         json!({"inlineData": {"mimeType": "image/png", "data": "AA=="}}),
-        json!({"inlineData": {"mimeType": "application/pdf", "data": "BB=="}}),
+        json!({"inlineData": {"mimeType": "application/pdf", "data": "QQ=="}}),
     );
     let new = sent(asking("gemini-3.1-pro-preview", with_results(content(), false))).await;
     let result = &new["contents"][2]["parts"][1]["functionResponse"];

@@ -166,7 +166,7 @@ async fn images_and_documents_are_data_or_addresses() {
         url("https://a.example/b"),
         image(ImageSource::File { file_id: own.to_owned() }),
         image(ImageSource::File { file_id: "files/x".to_owned() }),
-        document(DocumentSource::Base64 { media_type: "application/pdf".into(), data: "BB==".into() }),
+        document(DocumentSource::Base64 { media_type: "application/pdf".into(), data: "QQ==".into() }),
         document(DocumentSource::Text { media_type: "text/plain".into(), data: "steps".into() }),
         document(DocumentSource::Url { url: "gs://bucket/plan".into() }),
     ]);
@@ -180,7 +180,7 @@ async fn images_and_documents_are_data_or_addresses() {
             {"fileData": {"fileUri": own}},
             {"fileData": {"fileUri": own}},
             {"text": "Plan"},
-            {"inlineData": {"mimeType": "application/pdf", "data": "BB=="}},
+            {"inlineData": {"mimeType": "application/pdf", "data": "QQ=="}},
             {"text": "Plan"},
             {"text": "steps"},
             {"text": "Plan"},

@@ -48,6 +48,55 @@ async fn chunks_become_blocks() {
     assert_eq!(ending(&events).unwrap().0, StopReason::ToolUse);
 }
 
+/// A chunk of text as the API writes it.
+fn in_its_form(member: &str, output: u64) -> String {
+    format!(
+        r#"{{"candidates": [{{"content": {{"parts": [{{{member}}}],"role": "model"}},"index": 0}}],"usageMetadata": {{"promptTokenCount": 100,"candidatesTokenCount": {output},"totalTokenCount": 130,"promptTokensDetails": [{{"modality": "TEXT","tokenCount": 100}}]}},"modelVersion": "gemini-3.8-flash","responseId": "resp_1"}}"#
+    )
+}
+
+#[tokio::test]
+async fn the_form_of_the_api_gives_the_same_events_as_any_other() {
+    let members = [
+        r#""text": "hm","thought": true"#,
+        r#""text": "m","thought": true"#,
+        r#""text": "one \"\u00e9\" ""#,
+        r#""text": "two""#,
+        r#""text": "","thoughtSignature": "c2ln""#,
+        r#""text": "three""#,
+    ];
+    let chunks: Vec<String> = members.iter().zip(1..).map(|(member, at)| in_its_form(member, at)).collect();
+    let end = last(json!([]), "STOP").to_string();
+    let body = |chunks: &[String]| -> Vec<Event> {
+        chunks.iter().chain([&end]).map(|data| Event::named("", data.clone())).collect()
+    };
+    let server = WireServer::start().await.unwrap();
+    server.push(Reply::events(body(&chunks)));
+    let (events, error) = read(&provider(&server), request()).await;
+    assert!(error.is_none() && is_complete(&events), "{error:?}");
+    let spaced: Vec<String> = chunks.iter().map(|chunk| chunk.replacen("[{", "[ {", 1)).collect();
+    server.push(Reply::events(body(&spaced)));
+    assert_eq!(read(&provider(&server), request()).await.0, events);
+    assert_eq!(text(&events), "one \"é\" twothree");
+    // What ends in the middle is not read, whatever came before.
+    for before in [&chunks[..0], &chunks[..1]] {
+        let cut = chunks[3].split(",\"modelVersion\"").next().unwrap().to_owned();
+        server.push(Reply::events(body(&[before, &[cut]].concat())));
+        let (events, error) = read(&provider(&server), request()).await;
+        assert_eq!((error.unwrap().kind, is_complete(&events)), (ModelErrorKind::Protocol, false));
+    }
+    // What is new at the end is heeded.
+    let failing = chunks[3].replace(",\"modelVersion\"", ",\"error\": {\"code\": 503},\"modelVersion\"");
+    let blocked =
+        chunks[3].replace(",\"modelVersion\"", ",\"promptFeedback\": {\"blockReason\": \"OTHER\"},\"modelVersion\"");
+    server.push(Reply::events(body(&[chunks[2].clone(), failing.clone(), failing])));
+    let error = read(&provider(&server), request()).await.1.unwrap();
+    assert_eq!(error.kind, ModelErrorKind::Overloaded);
+    server.push(Reply::events(body(&[chunks[2].clone(), blocked])));
+    let (events, _) = read(&provider(&server), request()).await;
+    assert_eq!(ending(&events).unwrap().0, StopReason::ContentFilter);
+}
+
 #[tokio::test]
 async fn deltas_come_as_they_are_sent() {
     let server = WireServer::start().await.unwrap();
