@@ -10,6 +10,9 @@ use windlass_http::provider::{Failure, Secrets, Vendor, retry_after, should_retr
 use windlass_model::ModelError;
 use windlass_types::ModelErrorKind;
 
+/// The settings of OpenAI, for the sentences of errors.
+pub(crate) const OPENAI: Vendor = Vendor::new("OPENAI_API_KEY", "OPENAI_BASE_URL");
+
 /// What is read of an error, wherever it stands. Relatives of the API write numbers where it writes words.
 #[derive(Default, Deserialize)]
 pub(crate) struct ErrorDetail<'a> {
@@ -112,6 +115,16 @@ pub(crate) fn request_id(headers: &HeaderMap) -> Option<String> {
 pub(crate) fn protocol(what: impl std::fmt::Display) -> ModelError {
     ModelError::new(ModelErrorKind::Protocol, format!("the API broke its protocol: {what}"))
 }
+
+/// A part of an answer that is not of the shape known here.
+pub(crate) fn unreadable(what: &str, error: impl std::fmt::Display) -> ModelError {
+    protocol(format_args!("{what} cannot be read")).with_source(PlainError(error.to_string()))
+}
+
+/// The message of a JSON parser. Its own error would keep no more than this text.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+struct PlainError(String);
 
 #[cfg(test)]
 mod tests;

@@ -9,20 +9,18 @@ mod order;
 use std::collections::VecDeque;
 
 use serde_json::value::RawValue;
-use windlass_http::provider::{Secrets, Vendor};
+use windlass_http::provider::Secrets;
 use windlass_model::ModelError;
-use windlass_types::{MessageId, ModelErrorKind, ModelEvent, StopReason, Usage};
+use windlass_types::{MessageId, ModelEvent, StopReason, Usage};
 
 use super::frame::{Frame, Item, Response, Tag};
-use crate::error::{from_event, protocol};
+use crate::error::{OPENAI, from_event, protocol, unreadable};
 use block::Blocks;
 use item::Growth;
 use order::Items;
 
 /// The most bytes of event data of one message.
 const MAX_MESSAGE_BYTES: usize = 64 << 20;
-
-const VENDOR: Vendor = super::provider::VENDOR;
 
 /// One message on its way.
 #[derive(Debug)]
@@ -79,7 +77,7 @@ impl Assembly {
             // The end mark of Chat Completions, which some servers add.
             return if data == "[DONE]" { Ok(()) } else { Err(protocol("an event is not an object")) };
         }
-        let mut frame: Frame<'_> = match serde_json::from_str(data) {
+        let mut frame = match Frame::read(data) {
             Ok(frame) => frame,
             Err(error) => return self.accept_foreign(name, data, &error),
         };
@@ -93,7 +91,7 @@ impl Assembly {
 
     /// An event that cannot be read as those known here: an error, unknown, or a known one that is broken.
     fn accept_foreign(&self, name: Option<&str>, data: &str, error: &serde_json::Error) -> Result<(), ModelError> {
-        let unreadable = || protocol("an event cannot be read").with_source(PlainError(error.to_string()));
+        let unreadable = || unreadable("an event", error);
         let tag: Tag<'_> = serde_json::from_str(data).map_err(|_| match name {
             Some("error") => self.failure(data),
             _ => unreadable(),
@@ -171,7 +169,7 @@ impl Assembly {
     }
 
     fn failure(&self, data: &str) -> ModelError {
-        from_event(&VENDOR, data, &self.secrets)
+        from_event(&OPENAI, data, &self.secrets)
     }
 }
 
@@ -202,23 +200,11 @@ fn is_foreign(kind: &str) -> bool {
 }
 
 fn read_response(json: &RawValue) -> Result<Response<'_>, ModelError> {
-    serde_json::from_str(json.get())
-        .map_err(|error| protocol("the response cannot be read").with_source(PlainError(error.to_string())))
+    serde_json::from_str(json.get()).map_err(|error| unreadable("the response", error))
 }
 
 fn read_item<'a>(json: Option<&'a RawValue>, event: &str) -> Result<Item<'a>, ModelError> {
     let json = json.ok_or_else(|| protocol(format_args!("{event} without its item")))?;
-    let item = Item::read(json.get())
-        .map_err(|error| protocol("an item cannot be read").with_source(PlainError(error.to_string())))?;
+    let item = Item::read(json.get()).map_err(|error| unreadable("an item", error))?;
     if item.kind.is_empty() { Err(protocol("an item without a type")) } else { Ok(item) }
 }
-
-/// A message whose items did not come to their end.
-fn unfinished() -> ModelError {
-    ModelError::new(ModelErrorKind::Cut, "the API ended the response before its items were complete")
-}
-
-/// The message of a JSON parser. Its own error would keep no more than this text.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-struct PlainError(String);

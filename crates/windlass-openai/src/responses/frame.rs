@@ -1,5 +1,7 @@
 //! The JSON of stream events, as the wire has it.
 
+mod delta;
+
 use std::borrow::Cow;
 
 use serde::Deserialize;
@@ -28,6 +30,16 @@ pub(super) struct Frame<'a> {
     pub(super) item: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub(super) response: Option<&'a RawValue>,
+}
+
+impl<'a> Frame<'a> {
+    /// Reads an event.
+    ///
+    /// # Errors
+    /// It is not JSON, or a member has another type than the one known here.
+    pub(super) fn read(data: &'a str) -> serde_json::Result<Self> {
+        delta::read(data).map_or_else(|| serde_json::from_str(data), Ok)
+    }
 }
 
 #[derive(Deserialize)]

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use serde::Deserialize;
-use windlass_http::provider::{Secrets, Vendor, from_http};
+use windlass_http::provider::{Secrets, from_http};
 use windlass_http::{Bytes, HeaderMap, HeaderValue, HttpClient, Response};
 use windlass_model::{ModelError, ModelProvider, ModelStream};
 use windlass_types::near::nearest;
@@ -14,10 +14,8 @@ use super::assembly::Assembly;
 use super::request::{self, Form, Written};
 use super::stream::MessageStream;
 use crate::OpenAiBuilder;
-use crate::error::{ErrorDetail, from_answer, from_event, protocol, request_id};
+use crate::error::{ErrorDetail, OPENAI, from_answer, from_event, protocol, request_id, unreadable};
 use crate::models::{self, DEFAULT_MODEL, Model};
-
-pub(super) const VENDOR: Vendor = Vendor::new("OPENAI_API_KEY", "OPENAI_BASE_URL");
 
 /// The most bytes read of an answer that is not a stream.
 const MAX_BODY: usize = 64 * 1024;
@@ -174,14 +172,14 @@ impl Inner {
         }
         let whole: Option<Whole<'_>> = serde_json::from_str(&body).ok();
         if whole.is_some_and(|whole| whole.error.is_some_and(|error| error.get() != "null")) {
-            return from_event(&VENDOR, &body, &self.secrets).with_request_id(id);
+            return from_event(&OPENAI, &body, &self.secrets).with_request_id(id);
         }
         if kind.contains("json") {
             // A whole message may have been written and not streamed.
             return protocol("the answer is whole JSON and not an event stream; the server must be able to stream")
                 .with_request_id(id);
         }
-        protocol(format_args!("the answer is {kind}, not an event stream; check {}", VENDOR.base_url))
+        protocol(format_args!("the answer is {kind}, not an event stream; check {}", OPENAI.base_url))
             .unbilled()
             .with_request_id(id)
     }
@@ -203,7 +201,7 @@ impl Refusal {
     }
 
     fn error(&self, secrets: &Secrets) -> ModelError {
-        from_answer(&VENDOR, self.status, &self.headers, &self.body, secrets)
+        from_answer(&OPENAI, self.status, &self.headers, &self.body, secrets)
     }
 
     /// Whether the model is what the server does not have.
@@ -284,8 +282,7 @@ impl ModelProvider for OpenAi {
             return Err(if is_missing { cannot_count(error) } else { error });
         }
         let text = response.text(MAX_BODY).await.map_err(from_http)?;
-        let count: Count = serde_json::from_str(&text)
-            .map_err(|error| protocol("the token count cannot be read").with_source(error))?;
+        let count: Count = serde_json::from_str(&text).map_err(|error| unreadable("the token count", error))?;
         Ok(count.input_tokens)
     }
 }

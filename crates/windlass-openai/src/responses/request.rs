@@ -6,7 +6,7 @@ mod items;
 use body::Body;
 use windlass_http::Bytes;
 use windlass_model::ModelError;
-use windlass_types::{JsonText, ModelErrorKind, ModelRequest, ResponseFormat, Thinking, ToolChoice, ToolSpec};
+use windlass_types::{JsonText, ModelRequest, ResponseFormat, Thinking, ToolChoice, ToolSpec};
 
 use crate::ids::fnv1a_128;
 use crate::models::Model;
@@ -184,8 +184,4 @@ fn write_format(out: &mut body::Out, format: &ResponseFormat, may_be_strict: boo
     out.raw(strict.as_ref().unwrap_or(&format.schema).as_str());
     out.raw(if strict.is_some() { ",\"strict\":true}}" } else { ",\"strict\":false}}" });
     strict.is_some()
-}
-
-fn extra_is_no_object() -> ModelError {
-    ModelError::new(ModelErrorKind::Configuration, "the extra members of the request are not a JSON object").unbilled()
 }

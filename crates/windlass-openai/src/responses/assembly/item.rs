@@ -10,14 +10,13 @@ use std::collections::VecDeque;
 use windlass_model::ModelError;
 use windlass_types::{BlockStart, ContentBlock, JsonText, ModelEvent};
 
-use super::PlainError;
 use super::block::Blocks;
-use crate::error::protocol;
+use crate::error::{protocol, unreadable};
 use crate::responses::frame::{Frame, Item};
 use crate::responses::replay::{Replay, is_replayable};
 use call::Call;
 use message::Message;
-use thought::Thought;
+use thought::{FinishedReasoning, Thought};
 
 /// What an event adds to an item.
 #[derive(Debug)]
@@ -210,7 +209,7 @@ impl Output {
         out: &mut VecDeque<ModelEvent>,
     ) -> Result<bool, ModelError> {
         let whole = self.whole.as_deref();
-        let item = whole.map(Item::read).transpose().map_err(unreadable)?.unwrap_or_default();
+        let item = whole.map(Item::read).transpose().map_err(|error| unreadable("an item", error))?.unwrap_or_default();
         let id = item.id.clone().unwrap_or(Cow::Borrowed(&self.id));
         let phase = item.phase.clone().or(self.phase.as_deref().map(Cow::Borrowed));
         let replay = Replay { id, phase, refusal: false, reasoning: borrowed(reasoning) };
@@ -219,7 +218,7 @@ impl Output {
             Kind::Call(call) => call.finish(&item, self.place, &replay, blocks, out).map(|()| true),
             Kind::Other(kind) => match whole.filter(|_| is_replayable(&kind)) {
                 Some(json) => {
-                    let json = JsonText::parse(json).map_err(unreadable)?;
+                    let json = JsonText::parse(json).map_err(|error| unreadable("an item", error))?;
                     blocks.open(BlockStart::Whole(ContentBlock::Unknown(json)), out)?;
                     blocks.close(out);
                     Ok(true)
@@ -243,18 +242,6 @@ impl Output {
     }
 }
 
-/// What later items must know of reasoning.
-#[derive(Debug)]
-pub(super) struct FinishedReasoning {
-    pub(super) key: String,
-    /// Whether it can be sent back.
-    pub(super) is_readable: bool,
-}
-
 fn borrowed(keys: &[String]) -> Vec<Cow<'_, str>> {
     keys.iter().map(|key| Cow::Borrowed(key.as_str())).collect()
-}
-
-fn unreadable(error: impl std::fmt::Display) -> ModelError {
-    protocol("an item cannot be read").with_source(PlainError(error.to_string()))
 }

@@ -5,12 +5,11 @@ use std::collections::{BTreeSet, HashSet, VecDeque};
 
 use serde_json::value::RawValue;
 use windlass_model::ModelError;
-use windlass_types::{BlockStart, ModelEvent, StopReason};
+use windlass_types::{BlockStart, ModelErrorKind, ModelEvent, StopReason};
 
 use super::block::Blocks;
 use super::item::{Growth, Output};
-use super::unfinished;
-use crate::error::protocol;
+use crate::error::{protocol, unreadable};
 use crate::responses::frame::Item;
 use crate::responses::replay::Reasoning;
 
@@ -217,7 +216,7 @@ impl Items {
             return Ok(());
         }
         for (place, json) in output.iter().enumerate() {
-            let item = Item::read(json.get()).map_err(|_| protocol("an item of the output cannot be read"))?;
+            let item = Item::read(json.get()).map_err(|error| unreadable("an item of the output", error))?;
             let is_known = item.id.as_deref().is_some_and(|id| !id.is_empty() && self.ids.contains(id));
             if is_known || self.closed.contains(&place) {
                 continue;
@@ -276,6 +275,11 @@ impl Items {
             return if is_known { Ok(()) } else { Err(unfinished()) };
         }
     }
+}
+
+/// A message whose items did not come to their end.
+fn unfinished() -> ModelError {
+    ModelError::new(ModelErrorKind::Cut, "the API ended the response before its items were complete")
 }
 
 fn ambiguous() -> ModelError {

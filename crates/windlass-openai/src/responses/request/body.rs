@@ -6,9 +6,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use windlass_http::Bytes;
 use windlass_model::ModelError;
-use windlass_types::{ContentBlock, ModelRequest, ToolResultContent};
-
-use super::extra_is_no_object;
+use windlass_types::{ContentBlock, ModelErrorKind, ModelRequest, ToolResultContent};
 
 /// The object. Members of the request's own `extra` win over those of the same name.
 pub(super) struct Body<'a> {
@@ -126,4 +124,8 @@ fn block_size(block: &ContentBlock) -> usize {
             ContentBlock::Unknown(json) => json.as_str().len(),
             _ => 0,
         }
+}
+
+fn extra_is_no_object() -> ModelError {
+    ModelError::new(ModelErrorKind::Configuration, "the extra members of the request are not a JSON object").unbilled()
 }

@@ -5,13 +5,21 @@ use std::collections::VecDeque;
 use windlass_model::ModelError;
 use windlass_types::{BlockStart, ModelEvent, StreamDelta};
 
-use super::{FinishedReasoning, unreadable};
+use crate::error::unreadable;
 use crate::responses::assembly::block::Blocks;
 use crate::responses::frame::{Item, Part};
 use crate::responses::replay::Reasoning;
 
 /// What stands between the parts of a summary.
 const BETWEEN: &str = "\n\n";
+
+/// What later items must know of reasoning.
+#[derive(Debug)]
+pub(in crate::responses::assembly) struct FinishedReasoning {
+    pub(in crate::responses::assembly) key: String,
+    /// Whether it can be sent back.
+    pub(in crate::responses::assembly) is_readable: bool,
+}
 
 #[derive(Debug, Default)]
 pub(super) struct Thought {
@@ -62,7 +70,7 @@ impl Thought {
         let mut finished = FinishedReasoning { key: id.to_owned(), is_readable: false };
         if let Some(json) = whole {
             if self.last.is_none() {
-                self.waiting = text_of(&Item::read(json).map_err(unreadable)?);
+                self.waiting = text_of(&Item::read(json).map_err(|error| unreadable("an item", error))?);
             }
             if let Some(item) = Reasoning::read(json) {
                 finished = FinishedReasoning { key: item.key(json).into_owned(), is_readable: item.is_readable() };

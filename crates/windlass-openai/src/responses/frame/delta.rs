@@ -1,0 +1,137 @@
+//! Deltas, read without a JSON parser: flat objects of strings, whole numbers and empty lists. Nearly all events are of
+//! this form, in whatever order their members stand.
+
+use std::borrow::Cow;
+
+use super::Frame;
+
+/// Reads a delta of text, reasoning or arguments. `None` if the event is anything else, or is written in another form:
+/// it is for the JSON parser then. What is read here is valid JSON, and the parser reads the same.
+pub(super) fn read(data: &str) -> Option<Frame<'_>> {
+    let mut rest = data.strip_prefix('{')?;
+    let mut frame = Frame::default();
+    let mut seen = Seen::default();
+    loop {
+        rest = member(rest, &mut frame, &mut seen)?;
+        match rest.strip_prefix(',') {
+            Some(after) => rest = after,
+            None => break,
+        }
+    }
+    let is_whole = rest.strip_prefix('}')?.trim_end_matches(' ').is_empty();
+    (is_whole && seen.has(Seen::DELTA) && seen.has(Seen::TYPE)).then_some(frame)
+}
+
+/// Reads one member into the frame. Returns what follows it.
+fn member<'a>(text: &'a str, frame: &mut Frame<'a>, seen: &mut Seen) -> Option<&'a str> {
+    let of = |name: &str| text.strip_prefix(name);
+    // Names differ in their first letters: only those that can be are compared.
+    match text.as_bytes().get(1)? {
+        b't' => {
+            seen.first(Seen::TYPE)?;
+            let (kind, rest) = plain_string(of("\"type\":")?)?;
+            frame.kind = Cow::Borrowed(kind);
+            kind.ends_with(".delta").then_some(rest)
+        }
+        b'd' => {
+            seen.first(Seen::DELTA)?;
+            let (delta, rest) = string(of("\"delta\":")?)?;
+            frame.delta = Some(delta);
+            Some(rest)
+        }
+        b'i' => {
+            seen.first(Seen::ITEM)?;
+            let (id, rest) = plain_string(of("\"item_id\":")?)?;
+            frame.item_id = Some(Cow::Borrowed(id));
+            Some(rest)
+        }
+        b'o' => match of("\"output_index\":") {
+            Some(rest) => {
+                seen.first(Seen::OUTPUT)?;
+                whole(rest, &mut frame.output_index)
+            }
+            None => Some(plain_string(of("\"obfuscation\":")?)?.1),
+        },
+        b'c' => {
+            seen.first(Seen::CONTENT)?;
+            whole(of("\"content_index\":")?, &mut frame.content_index)
+        }
+        b's' => match of("\"sequence_number\":") {
+            Some(rest) => Some(number(rest)?.1),
+            None => {
+                seen.first(Seen::SUMMARY)?;
+                whole(of("\"summary_index\":")?, &mut frame.summary_index)
+            }
+        },
+        b'l' => of("\"logprobs\":[]"),
+        _ => None,
+    }
+}
+
+fn whole<'a>(text: &'a str, into: &mut Option<usize>) -> Option<&'a str> {
+    let (number, rest) = number(text)?;
+    *into = Some(number);
+    Some(rest)
+}
+
+/// The members that were read. One that comes twice is for the parser to refuse.
+#[derive(Default)]
+struct Seen(u8);
+
+impl Seen {
+    const DELTA: u8 = 1;
+    const TYPE: u8 = 2;
+    const ITEM: u8 = 4;
+    const OUTPUT: u8 = 8;
+    const CONTENT: u8 = 16;
+    const SUMMARY: u8 = 32;
+
+    fn first(&mut self, member: u8) -> Option<()> {
+        let is_first = self.0 & member == 0;
+        self.0 |= member;
+        is_first.then_some(())
+    }
+
+    fn has(&self, member: u8) -> bool {
+        self.0 & member != 0
+    }
+}
+
+/// A whole number of few digits, and what follows it.
+fn number(text: &str) -> Option<(usize, &str)> {
+    let end = text.bytes().position(|byte| !byte.is_ascii_digit())?;
+    let (digits, rest) = text.split_at_checked(end)?;
+    let is_padded = digits.len() > 1 && digits.starts_with('0');
+    // What is no whole number continues in another way.
+    let is_whole = rest.starts_with([',', '}']);
+    if digits.len() <= 9 && !is_padded && is_whole { Some((digits.parse().ok()?, rest)) } else { None }
+}
+
+/// A string without escapes, and what follows it.
+fn plain_string(text: &str) -> Option<(&str, &str)> {
+    let text = text.strip_prefix('"')?;
+    let (inside, rest) = text.split_once('"')?;
+    // Without an early exit the compiler looks at many bytes at once.
+    let is_plain = inside.bytes().fold(true, |plain, byte| plain & (byte >= b' ') & (byte != b'\\'));
+    is_plain.then_some((inside, rest))
+}
+
+/// A string, and what follows it.
+fn string(text: &str) -> Option<(String, &str)> {
+    if let Some((inside, rest)) = plain_string(text) {
+        return Some((inside.to_owned(), rest));
+    }
+    // The first quote without a backslash before it, unless that is one of a pair.
+    let mut escaped = false;
+    let inside = text.strip_prefix('"')?;
+    let end = inside.bytes().position(|byte| {
+        let is_end = byte == b'"' && !escaped;
+        escaped = byte == b'\\' && !escaped;
+        is_end
+    })?;
+    let (literal, rest) = text.split_at_checked(end + 2)?;
+    Some((serde_json::from_str(literal).ok()?, rest))
+}
+
+#[cfg(test)]
+mod tests;
