@@ -105,6 +105,15 @@ fn from_detail(vendor: &Vendor, status: Option<u16>, detail: &ErrorDetail<'_>, s
     vendor.error(&failure, secrets)
 }
 
+/// The error of a response that failed.
+pub(crate) fn from_response(vendor: &Vendor, response: &str, secrets: &Secrets) -> ModelError {
+    match ErrorDetail::read(response) {
+        Some(detail) => from_detail(vendor, None, &detail, secrets),
+        // It repeats the request, which is no text of an error.
+        None => vendor.error(&Failure { status: None, code: "", text: "it gave no reason" }, secrets),
+    }
+}
+
 /// The id of a request, for the vendor's support. Azure has its own name for the header.
 pub(crate) fn request_id(headers: &HeaderMap) -> Option<String> {
     let text = |name: &str| headers.get(name)?.to_str().ok().filter(|id| !id.is_empty()).map(str::to_owned);

@@ -14,7 +14,7 @@ use windlass_model::ModelError;
 use windlass_types::{MessageId, ModelEvent, StopReason, Usage};
 
 use super::frame::{Frame, Item, Response, Tag};
-use crate::error::{OPENAI, from_event, protocol, unreadable};
+use crate::error::{OPENAI, from_event, from_response, protocol, unreadable};
 use block::Blocks;
 use item::Growth;
 use order::Items;
@@ -112,7 +112,7 @@ impl Assembly {
         if ending || matches!(kind, "response.created" | "response.in_progress" | "response.queued") {
             let json = frame.response.ok_or_else(|| protocol(format_args!("{kind} without its response")))?;
             if kind == "response.failed" {
-                return Err(self.failure(json.get()));
+                return Err(from_response(&OPENAI, json.get(), &self.secrets));
             }
             let response = read_response(json)?;
             self.start(&response, out);
@@ -208,3 +208,6 @@ fn read_item<'a>(json: Option<&'a RawValue>, event: &str) -> Result<Item<'a>, Mo
     let item = Item::read(json.get()).map_err(|error| unreadable("an item", error))?;
     if item.kind.is_empty() { Err(protocol("an item without a type")) } else { Ok(item) }
 }
+
+#[cfg(test)]
+mod tests;

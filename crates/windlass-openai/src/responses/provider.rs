@@ -219,7 +219,7 @@ impl Refusal {
             || param.starts_with("text.format")
             || (param.starts_with("tools") && text.contains("schema"))
             || text.contains("invalid schema")
-            || text.contains("strict")
+            || text.split(|char: char| !char.is_ascii_alphanumeric()).any(|word| word == "strict")
     }
 }
 

@@ -46,6 +46,7 @@ impl Answer {
     }
 
     /// The item, announced as `added` and complete as `item`, with the events between.
+    #[expect(clippy::needless_pass_by_value, reason = "callers pass json!({..}) literals")]
     pub(crate) fn item(mut self, added: Value, between: Vec<Value>, item: Value) -> Self {
         let place = self.place();
         self.events.push(json!({"type": "response.output_item.added", "output_index": place, "item": added}));
