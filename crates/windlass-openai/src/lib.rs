@@ -19,7 +19,10 @@
 //!   word by word, just before the item that followed it; ids of items and the phases of messages go back with them.
 //!   What came from another model goes without them.
 //! - The system prompt as `instructions`; sections are parted by an empty line.
-//! - Tools at the top level of each request. When the set of tools changes in a session, its cached prompt is lost.
+//! - Tools at the top level of each request. Those that come later in a session stand where they came, as
+//!   `additional_tools` items, if the model takes them there
+//!   ([`ModelInfo::appends_tools`](windlass_types::ModelInfo::appends_tools)); otherwise they join the others in front,
+//!   which costs the cached prompt.
 //! - Strict schemas where a tool or a form of the answer wants one and the API can hold the model to it. Optional
 //!   properties become required ones that may be null. If the server refuses them, the request is sent once more
 //!   without them, and the provider remembers that for the model.

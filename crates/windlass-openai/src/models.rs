@@ -48,6 +48,9 @@ struct Family {
     window: u64,
     efforts: &'static [Effort],
     can_skip_reasoning: bool,
+    /// Whether tools may come in the middle of the conversation, as `additional_tools` items. They stand in the types of
+    /// the vendor's own library without a word on models, so only the newest are trusted with them.
+    appends_tools: bool,
     rates: Option<Rates>,
 }
 
@@ -63,24 +66,55 @@ const FAMILIES: &[Family] = &[
         window: 1_050_000,
         efforts: &Effort::ALL,
         can_skip_reasoning: false,
+        appends_tools: true,
         rates: Some(Rates { cached: 100, ..SOL }),
     },
-    Family { id: "gpt-6-sol", window: 1_050_000, efforts: &Effort::ALL, can_skip_reasoning: true, rates: Some(SOL) },
+    Family {
+        id: "gpt-6-sol",
+        window: 1_050_000,
+        efforts: &Effort::ALL,
+        can_skip_reasoning: true,
+        appends_tools: true,
+        rates: Some(SOL),
+    },
     Family {
         id: "gpt-6-luna",
         window: 1_050_000,
         efforts: &Effort::ALL,
         can_skip_reasoning: true,
+        appends_tools: true,
         rates: Some(Rates { input: 100, cached: 10, written: (125, 250), output: 500, long_over: LONG }),
     },
-    Family { id: "gpt-5.5", window: 1_000_000, efforts: UP_TO_XHIGH, can_skip_reasoning: true, rates: None },
-    Family { id: "gpt-5.4", window: 1_000_000, efforts: UP_TO_XHIGH, can_skip_reasoning: true, rates: None },
-    Family { id: "gpt-5.4-mini", window: 400_000, efforts: UP_TO_XHIGH, can_skip_reasoning: true, rates: None },
+    Family {
+        id: "gpt-5.5",
+        window: 1_000_000,
+        efforts: UP_TO_XHIGH,
+        can_skip_reasoning: true,
+        appends_tools: false,
+        rates: None,
+    },
+    Family {
+        id: "gpt-5.4",
+        window: 1_000_000,
+        efforts: UP_TO_XHIGH,
+        can_skip_reasoning: true,
+        appends_tools: false,
+        rates: None,
+    },
+    Family {
+        id: "gpt-5.4-mini",
+        window: 400_000,
+        efforts: UP_TO_XHIGH,
+        can_skip_reasoning: true,
+        appends_tools: false,
+        rates: None,
+    },
     Family {
         id: "gpt-5-nano",
         window: 400_000,
         efforts: UP_TO_HIGH,
         can_skip_reasoning: false,
+        appends_tools: false,
         rates: Some(Rates { input: 50, cached: 5, written: (50, 50), output: 400, long_over: None }),
     },
 ];
@@ -119,6 +153,7 @@ impl Family {
         info.default_output_tokens = 64_000;
         info.adaptive_thinking = true;
         info.efforts = self.efforts.to_vec();
+        info.appends_tools = self.appends_tools;
         info.price = self.rates.map(|rates| rates.price(2, 2));
         info.long_prompt = self.rates.and_then(|rates| Some(LongPrompt::new(rates.long_over?, rates.price(4, 3))));
         Model { info, can_skip_reasoning: self.can_skip_reasoning }

@@ -252,6 +252,10 @@ impl ModelProvider for OpenAi {
         info
     }
 
+    fn ready(&self, _: &str) -> Result<(), ModelError> {
+        Ok(())
+    }
+
     async fn stream(&self, request: Arc<ModelRequest>) -> Result<ModelStream, ModelError> {
         let inner = &*self.inner;
         let response = inner.answer(&request, &inner.model(&request.model)).await?;

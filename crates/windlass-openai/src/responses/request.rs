@@ -6,7 +6,7 @@ mod items;
 use body::Body;
 use windlass_http::Bytes;
 use windlass_model::ModelError;
-use windlass_types::{JsonText, ModelRequest, ResponseFormat, Thinking, ToolChoice, ToolSpec};
+use windlass_types::{AddedTools, JsonText, ModelRequest, ResponseFormat, Thinking, ToolChoice, ToolSpec};
 
 use crate::ids::fnv1a_128;
 use crate::models::Model;
@@ -101,17 +101,26 @@ fn prompt(body: &mut Body<'_>, request: &ModelRequest, form: Form<'_>) -> bool {
     if sections().next().is_some() {
         body.member("instructions", |out| out.joined(sections().map(|section| &*section.text), "\n\n"));
     }
-    if !request.tools.is_empty() {
+    let (in_front, inside): (&[AddedTools], &[AddedTools]) =
+        if form.model.info.appends_tools { (&[], &request.added_tools) } else { (&request.added_tools, &[]) };
+    let mut tools = request.tools.iter().chain(in_front.iter().flat_map(|added| &added.tools)).peekable();
+    if tools.peek().is_some() {
         body.member("tools", |out| {
-            for (at, tool) in request.tools.iter().enumerate() {
+            for (at, tool) in tools.enumerate() {
                 out.raw(if at == 0 { "[" } else { "," });
                 is_strict |= write_tool(out, tool, form.strict);
             }
             out.raw("]");
         });
+    }
+    if !request.tools.is_empty() || !request.added_tools.is_empty() {
         tool_choice(body, &request.tool_choice);
     }
-    body.member("input", |out| items::write(out, &request.messages));
+    body.member("input", |out| {
+        items::write(out, &request.messages, inside, &mut |out, tool| {
+            is_strict |= write_tool(out, tool, form.strict);
+        });
+    });
     reasoning(body, request, form);
     if let Some(format) = &request.response_format {
         body.member("text", |out| is_strict |= write_format(out, format, form.strict));

@@ -2,19 +2,35 @@
 
 mod assistant;
 
-use windlass_types::{ContentBlock, DocumentSource, ImageSource, Role, SharedMessage, ToolResult, ToolResultContent};
+use windlass_types::{
+    AddedTools, ContentBlock, DocumentSource, ImageSource, Role, SharedMessage, ToolResult, ToolResultContent, ToolSpec,
+};
 
 use super::body::Out;
 use crate::ids::call_id;
 
-/// Writes the list of items.
-pub(super) fn write(out: &mut Out, messages: &[SharedMessage]) {
+/// Writes the list of items, with the tools that came in the middle of the conversation where they came.
+pub(super) fn write(
+    out: &mut Out,
+    messages: &[SharedMessage],
+    added: &[AddedTools],
+    write_tool: &mut dyn FnMut(&mut Out, &ToolSpec),
+) {
     let mut list = List { out, items: 0 };
     list.out.raw("[");
-    for message in messages {
+    for (at, message) in messages.iter().enumerate() {
         match message.role {
             Role::Assistant => assistant::write(&mut list, message),
             _ => write_user(&mut list, message),
+        }
+        for added in added.iter().filter(|added| added.after_messages == at + 1 && !added.tools.is_empty()) {
+            let out = list.item();
+            out.raw("{\"type\":\"additional_tools\",\"role\":\"developer\",\"tools\":[");
+            for (at, tool) in added.tools.iter().enumerate() {
+                out.raw(if at == 0 { "" } else { "," });
+                write_tool(out, tool);
+            }
+            out.raw("]}");
         }
     }
     list.out.raw("]");

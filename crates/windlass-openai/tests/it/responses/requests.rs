@@ -9,8 +9,8 @@ use windlass_model::{ModelError, ModelProvider};
 use windlass_openai::OpenAi;
 use windlass_testkit::wire::{RecordedRequest, Reply, WireServer};
 use windlass_types::{
-    Api, ContentBlock, DocumentSource, Effort, ImageSource, JsonText, Message, ModelErrorKind, ModelInfo, ModelRequest,
-    SectionScope, SystemSection, Thinking, ToolChoice, ToolResult, ToolSpec,
+    AddedTools, Api, ContentBlock, DocumentSource, Effort, ImageSource, JsonText, Message, ModelErrorKind, ModelInfo,
+    ModelRequest, SectionScope, SystemSection, Thinking, ToolChoice, ToolResult, ToolSpec,
 };
 
 async fn recorded(request: ModelRequest, set: impl FnOnce(&WireServer) -> OpenAi) -> RecordedRequest {
@@ -182,6 +182,46 @@ async fn choices_of_tools() {
         request.tool_choice = choice;
         assert_eq!(body(request.clone()).await["tool_choice"], expected);
     }
+}
+
+#[tokio::test]
+async fn b6_tools_that_come_later_stand_where_they_came() {
+    let spec = |name: &str| {
+        let mut tool = ToolSpec::new(name, "", JsonText::parse(r#"{"type":"object","properties":{}}"#).unwrap());
+        tool.strict = name == "C";
+        Arc::new(tool)
+    };
+    let written = |name: &str, strict: bool| {
+        let mut parameters = json!({"type": "object", "properties": {}});
+        if strict {
+            parameters["required"] = json!([]);
+            parameters["additionalProperties"] = json!(false);
+        }
+        json!({"type": "function", "name": name, "parameters": parameters, "strict": strict})
+    };
+    let mut request = request();
+    request.tools = Arc::from([spec("A")]);
+    request.messages.push(Message::assistant(vec![ContentBlock::text("ok")]).into());
+    request.messages.push(Message::user_text("more").into());
+    request.added_tools = vec![AddedTools::new(1, vec![spec("B")]), AddedTools::new(3, vec![spec("C"), spec("D")])];
+    request.tool_choice = ToolChoice::Any;
+    let sent = body(request.clone()).await;
+    assert_eq!(sent["tools"], json!([written("A", false)]));
+    let kinds: Vec<&str> =
+        sent["input"].as_array().unwrap().iter().map(|item| item["type"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["message", "additional_tools", "message", "message", "additional_tools"]);
+    assert_eq!(
+        sent["input"][4],
+        json!({"type": "additional_tools", "role": "developer", "tools": [written("C", true), written("D", false)]})
+    );
+    // A model that does not take them there has them in front.
+    request.model = "gpt-5.5".to_owned();
+    let sent = body(request.clone()).await;
+    assert_eq!(sent["tools"].as_array().unwrap().len(), 4);
+    assert_eq!(sent["input"].as_array().unwrap().len(), 3);
+    (request.model, request.tools) = ("gpt-6.2-sol".to_owned(), Arc::from([]));
+    let sent = body(request).await;
+    assert_eq!((sent.get("tools"), &sent["tool_choice"]), (None, &json!("required")));
 }
 
 #[tokio::test]
