@@ -33,6 +33,3 @@ fn nine(mut hash: u128) -> String {
         })
         .collect()
 }
-
-#[cfg(test)]
-mod tests;

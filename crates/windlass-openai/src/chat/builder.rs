@@ -260,6 +260,3 @@ fn ollama_url(host: &str) -> String {
     let host = host.strip_prefix(':').map(|port| format!("127.0.0.1:{port}")).unwrap_or(host);
     if has_port { format!("http://{host}") } else { format!("http://{host}:11434") }
 }
-
-#[cfg(test)]
-mod tests;

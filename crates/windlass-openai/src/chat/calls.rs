@@ -122,6 +122,3 @@ impl Calls {
         (!is_new).then_some(at)
     }
 }
-
-#[cfg(test)]
-mod tests;

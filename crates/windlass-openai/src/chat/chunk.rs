@@ -11,6 +11,8 @@ pub(super) struct Chunk<'a> {
     #[serde(borrow, default)]
     pub(super) id: Option<&'a RawValue>,
     #[serde(borrow, default)]
+    pub(super) object: Option<&'a RawValue>,
+    #[serde(borrow, default)]
     pub(super) model: Option<&'a RawValue>,
     #[serde(borrow, default)]
     pub(super) choices: Option<Vec<Choice<'a>>>,

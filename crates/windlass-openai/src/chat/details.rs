@@ -129,6 +129,3 @@ fn quoted(text: &str) -> String {
     // A string always serialises.
     serde_json::to_string(text).unwrap_or_default()
 }
-
-#[cfg(test)]
-mod tests;

@@ -392,6 +392,3 @@ fn ollama(compat: &mut Compat) {
     compat.transport.protocol = Protocol::Ollama;
     compat.transport.path = Cow::Borrowed("/api/chat");
 }
-
-#[cfg(test)]
-mod tests;

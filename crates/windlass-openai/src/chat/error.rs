@@ -76,6 +76,3 @@ fn behind(body: &str) -> Option<String> {
     let raw = body.error.metadata.raw.get();
     Some(serde_json::from_str(raw).unwrap_or_else(|_| raw.to_owned())).filter(|raw| !raw.is_empty() && raw != "null")
 }
-
-#[cfg(test)]
-mod tests;

@@ -160,6 +160,3 @@ fn add(message: &Message<'_>, assembly: &mut Assembly) -> Result<(), ModelError>
     }
     Ok(())
 }
-
-#[cfg(test)]
-mod tests;

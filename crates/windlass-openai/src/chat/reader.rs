@@ -41,14 +41,12 @@ impl Reader {
             self.misses = 0;
             return add(&template.place, letters, assembly);
         }
+        // A list would be read as the members of a chunk.
+        if !data.trim_start().starts_with('{') {
+            return Err(protocol("a chunk is not an object"));
+        }
         let chunk: Chunk<'_> = serde_json::from_str(data).map_err(|error| {
-            // A server may write an error in the form of its own.
-            let looks_like_chunk = data.contains("\"choices\"");
-            if looks_like_chunk || !data.trim_start().starts_with('{') {
-                protocol("a chunk cannot be read").with_source(std::io::Error::other(error.to_string()))
-            } else {
-                from_chunk(&self.vendor, data, &self.secrets)
-            }
+            protocol("a chunk cannot be read").with_source(std::io::Error::other(error.to_string()))
         })?;
         self.check_error(&chunk, data)?;
         self.start(&chunk, data, assembly);
@@ -66,7 +64,8 @@ impl Reader {
     fn check_error(&self, chunk: &Chunk<'_>, data: &str) -> Result<(), ModelError> {
         let is_error = |error: &Option<&RawValue>| error.is_some_and(|error| !matches!(error.get(), "null" | "\"\""));
         let groq = chunk.x_groq.as_ref().and_then(|groq| groq.error).map(RawValue::get);
-        if is_error(&chunk.error) {
+        // vLLM and Mistral write the members of an error where others have a chunk.
+        if is_error(&chunk.error) || text(chunk.object).is_some_and(|object| object == "error") {
             return Err(from_chunk(&self.vendor, data, &self.secrets));
         }
         if let Some(error) = groq.filter(|error| *error != "null") {

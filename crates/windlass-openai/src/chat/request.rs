@@ -170,6 +170,3 @@ fn form_in_words(format: &ResponseFormat) -> String {
         format.schema
     )
 }
-
-#[cfg(test)]
-mod tests;

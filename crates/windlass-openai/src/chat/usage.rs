@@ -74,6 +74,3 @@ impl WireUsage {
         if reasoning > output || sum { both } else { output }
     }
 }
-
-#[cfg(test)]
-mod tests;

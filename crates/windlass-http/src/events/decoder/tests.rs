@@ -92,3 +92,24 @@ fn many_lines_of_data_are_joined_once() {
     let Ok((None, Some(data))) = &read[0] else { panic!() };
     assert_eq!((read.len(), data.len()), (1, 200_000 * 5 - 1));
 }
+
+#[test]
+fn lines_are_an_event_each_however_they_are_split() {
+    let text = "{\"a\":1}\r\n\n{\"b\":\"é: data: x\"}\nlast\n{\"unfinished\"";
+    for at in 0..text.len() {
+        let mut decoder = Decoder::lines();
+        let mut read = Vec::new();
+        let (before, after) = text.as_bytes().split_at(at);
+        for chunk in [before, after] {
+            decoder.put(Bytes::copy_from_slice(chunk));
+            while let Some(block) = decoder.next().unwrap() {
+                assert_eq!(block.name, None);
+                read.push(block.data.unwrap().to_string());
+            }
+        }
+        assert_eq!(read, ["{\"a\":1}", "{\"b\":\"é: data: x\"}", "last"], "{at}");
+    }
+    let mut decoder = Decoder::lines();
+    decoder.put(Bytes::from_static(b"\xff\n"));
+    assert!(decoder.next().is_err());
+}

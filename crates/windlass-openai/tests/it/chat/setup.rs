@@ -1,0 +1,152 @@
+//! How providers are set up.
+
+use super::*;
+use std::collections::HashMap;
+use windlass_openai::{Auth, Compat, Endpoint, Strict};
+use windlass_testkit::wire::RecordedRequest;
+use windlass_types::ModelErrorKind;
+
+fn lookup<'a>(variables: &'a [(&str, &str)]) -> impl Fn(&str) -> Option<String> + use<'a> {
+    let variables: HashMap<&str, &str> = variables.iter().copied().collect();
+    move |name| variables.get(name).map(|value| (*value).to_owned())
+}
+
+async fn recorded(server: &WireServer, provider: &ChatCompletions, request: ModelRequest) -> RecordedRequest {
+    server.push(reply(&[content("ok"), finish("stop")]));
+    assert!(ask(provider, request).await.1.is_none());
+    server.requests().pop().unwrap()
+}
+
+#[tokio::test]
+async fn a_preset_reads_the_variables_of_its_vendor() {
+    let server = WireServer::start().await.unwrap();
+    let url = server.url();
+    let provider = ChatCompletions::from_lookup(
+        "deepseek",
+        lookup(&[("DEEPSEEK_API_KEY", " sk-1\n"), ("DEEPSEEK_BASE_URL", &url)]),
+    )
+    .unwrap();
+    assert_eq!(provider.name(), "deepseek");
+    let sent = recorded(&server, &provider, request()).await;
+    assert_eq!((sent.method.as_str(), sent.path.as_str()), ("POST", "/chat/completions"));
+    assert_eq!(sent.header("authorization"), Some("Bearer sk-1"));
+    assert_eq!(sent.header("accept"), Some("text/event-stream"));
+    assert_eq!(sent.header("accept-encoding"), Some("identity"));
+}
+
+#[tokio::test]
+async fn azure_has_its_own_header_and_path() {
+    let server = WireServer::start().await.unwrap();
+    let url = server.url();
+    let variables = [("AZURE_OPENAI_API_KEY", "k"), ("AZURE_OPENAI_ENDPOINT", url.as_str())];
+    let provider = ChatCompletions::from_lookup("azure", lookup(&variables)).unwrap();
+    let sent = recorded(&server, &provider, request()).await;
+    assert_eq!(sent.path, "/openai/v1/chat/completions");
+    assert_eq!((sent.header("api-key"), sent.header("authorization")), (Some("k"), None));
+    let older = ChatCompletions::preset("azure").unwrap().api_key("k").base_url(format!("{url}/openai/deployments/x"));
+    let older = older
+        .compat(|compat| compat.transport.path = "/chat/completions?api-version=2024-10-21".into())
+        .build()
+        .unwrap();
+    let path = recorded(&server, &older, request()).await.path;
+    assert_eq!(path, "/openai/deployments/x/chat/completions?api-version=2024-10-21");
+}
+
+#[tokio::test]
+async fn openai_compatible_has_the_profile_that_its_address_tells() {
+    let of = |variables: &[(&str, &str)]| ChatCompletions::openai_compatible_from_lookup(lookup(variables));
+    let key = ("OPENAI_API_KEY", "k");
+    assert_eq!(of(&[key]).unwrap().name(), "openai");
+    assert_eq!(of(&[key, ("OPENAI_BASE_URL", "https://api.groq.com/openai/v1")]).unwrap().name(), "groq");
+    let own = of(&[("OPENAI_BASE_URL", "http://10.0.0.1:8000/v1")]).unwrap();
+    assert_eq!(own.name(), "openai-compatible");
+    let mut careful = Compat::default();
+    careful.transport.key_optional = true;
+    assert_eq!(own.compat(), &careful);
+    let error = of(&[]).unwrap_err();
+    assert_eq!(error.kind, ModelErrorKind::Authentication);
+    assert!(error.message.contains("OPENAI_API_KEY"), "{error}");
+}
+
+#[tokio::test]
+async fn an_endpoint_is_one_row_of_data() {
+    let server = WireServer::start().await.unwrap();
+    let row = JsonText::parse(format!(
+        r#"{{"name":"acme","base_url":"{}/v2","key_variables":["ACME_KEY"],
+            "compat":{{"transport":{{"auth":{{"header":"x-acme"}},"session_header":"x-session"}},"tools":{{"strict":"per_tool"}}}}}}"#,
+        server.url()
+    ));
+    let endpoint: Endpoint = row.unwrap().to().unwrap();
+    assert_eq!(endpoint.compat.tools.strict, Strict::PerTool);
+    assert_eq!(endpoint.compat.transport.auth, Auth::Header("x-acme".into()));
+    let provider = ChatCompletions::builder().endpoint(endpoint).lookup(lookup(&[("ACME_KEY", "k")])).build().unwrap();
+    let mut request = request();
+    request.session_key = Some("session-1".into());
+    let sent = recorded(&server, &provider, request).await;
+    assert_eq!((sent.path.as_str(), sent.header("x-acme")), ("/v2/chat/completions", Some("k")));
+    assert_eq!(sent.header("x-session"), Some("session-1"));
+    assert_eq!(provider.model_info("m").api.to_string(), "acme/chat-completions");
+}
+
+#[test]
+fn settings_are_merged_over_a_preset_and_wrong_ones_are_named() {
+    let settings = |text: &str| preset("deepseek").compat_settings(JsonText::parse(text).unwrap()).build();
+    let compat =
+        settings(r#"{"messages":{"images":true},"reasoning":{"efforts":[["low","tiny"]]}}"#).unwrap().compat().clone();
+    let mut expected = preset("deepseek").build().unwrap().compat().clone();
+    expected.messages.images = true;
+    expected.reasoning.efforts = vec![(windlass_types::Effort::Low, "tiny".into())].into();
+    assert_eq!(compat, expected);
+    for (wrong, says) in [
+        (r#"{"messages":{"imagse":true}}"#, "imagse"),
+        (r#"{"tools":{"strict":"maybe"}}"#, "maybe"),
+        ("[]", "a list"),
+        (r#"{"tools":[]}"#, "a list"),
+    ] {
+        let error = settings(wrong).unwrap_err();
+        assert_eq!(error.kind, ModelErrorKind::Configuration);
+        assert!(error.message.contains(says), "{error}");
+    }
+}
+
+#[test]
+fn every_profile_survives_its_settings() {
+    for name in Endpoint::preset_names() {
+        let endpoint = Endpoint::preset(name).unwrap();
+        let json = JsonText::of(&endpoint).unwrap();
+        assert_eq!(json.to::<Endpoint>().unwrap(), endpoint);
+        assert_eq!(endpoint.compat.with_settings(&JsonText::empty_object()).unwrap(), endpoint.compat);
+    }
+}
+
+#[test]
+fn set_ups_that_cannot_work_say_what_to_do() {
+    let error = ChatCompletions::preset("deepsek").unwrap_err();
+    assert_eq!(error.kind, ModelErrorKind::Configuration);
+    assert!(error.message.contains("deepseek"), "{error}");
+    for (builder, kind, says) in [
+        (ChatCompletions::preset("mistral").unwrap(), ModelErrorKind::Authentication, "MISTRAL_API_KEY"),
+        (preset("mistral").api_key(" "), ModelErrorKind::Authentication, "MISTRAL_API_KEY"),
+        (preset("mistral").api_key("a\u{1}secret-9"), ModelErrorKind::Configuration, "key"),
+        (preset("azure"), ModelErrorKind::Configuration, "AZURE_OPENAI_ENDPOINT"),
+        (preset("vllm").base_url("localhost"), ModelErrorKind::Configuration, "base URL"),
+        (preset("vllm").header("Host", "secret-9"), ModelErrorKind::Configuration, "Host"),
+        (preset("vllm").header("a b", "secret-9"), ModelErrorKind::Configuration, "a b"),
+        (preset("vllm").header("x-a", ""), ModelErrorKind::Configuration, "no value"),
+    ] {
+        let error = builder.build().unwrap_err();
+        assert_eq!(error.kind, kind, "{error}");
+        assert!(error.message.contains(says), "{error}");
+        assert!(!format!("{error} {error:?}").contains("secret-9"));
+    }
+}
+
+#[tokio::test]
+async fn custom_headers_win_and_keys_are_never_shown() {
+    let server = WireServer::start().await.unwrap();
+    let builder = preset("openai").header("Authorization", "Basic abc").header("x-team", "one");
+    let provider = builder.base_url(server.url()).build().unwrap();
+    let sent = recorded(&server, &provider, request()).await;
+    assert_eq!((sent.header("authorization"), sent.header("x-team")), (Some("Basic abc"), Some("one")));
+    assert!(!format!("{provider:?}").contains(KEY));
+}

@@ -1,0 +1,237 @@
+//! C3 and the shapes of a stream: cut, split, and what stands beside the deltas.
+
+use super::*;
+use proptest::prelude::*;
+use windlass_types::ModelErrorKind;
+
+fn full_message() -> Vec<Value> {
+    vec![
+        delta(json!({"role": "assistant", "content": ""})),
+        delta(json!({"reasoning_content": "erwägen "})),
+        delta(json!({"reasoning_content": "考虑 \"x\""})),
+        content("héllo "),
+        content("日本語 "),
+        content("🦀\r\n"),
+        calls(json!([{"index": 0, "id": "call_1", "function": {"name": "Write", "arguments": ""}}])),
+        calls(json!([{"index": 0, "function": {"arguments": "{\"path\":\"/tmp/日本\","}}])),
+        calls(json!([{"index": 0, "function": {"arguments": "\"text\":\"a\\nb \\\"q\\\" 🦀\"}"}}])),
+        calls(json!([{"index": 1, "id": "call_2", "function": {"name": "Read", "arguments": "{}"}}])),
+        finish("tool_calls"),
+        usage(100, 50),
+    ]
+}
+
+fn check_full(answer: &Answer) {
+    assert_eq!((&*answer.id, &*answer.model), ("chatcmpl-1", "model-1-0601"));
+    assert_eq!(answer.kinds(), ["thinking", "text", "call", "call"]);
+    assert_eq!(answer.blocks[0].text, "erwägen 考虑 \"x\"");
+    assert_eq!(answer.text(), "héllo 日本語 🦀\r\n");
+    let first = "{\"path\":\"/tmp/日本\",\"text\":\"a\\nb \\\"q\\\" 🦀\"}";
+    assert_eq!(answer.calls(), [("Write", first), ("Read", "{}")]);
+    assert_eq!(answer.usage, Usage::new(100, 50));
+}
+
+#[tokio::test]
+async fn c3_a_message_cut_at_every_byte_is_never_complete() {
+    let reply = reply(&full_message());
+    // All but the usage and the end mark.
+    let whole_from = open_reply(&full_message()[..11]).body().len();
+    let server = WireServer::start().await.unwrap();
+    let provider = preset("deepseek").base_url(server.url()).build().unwrap();
+    for end in 0..reply.body().len() {
+        server.push(reply.clone().stop_at(end));
+        let (answer, error) = ask(&provider, request()).await;
+        if end < whole_from {
+            assert_eq!(error.map(|error| error.kind), Some(ModelErrorKind::Cut), "{end}");
+            assert!(!answer.is_complete, "{end}");
+        } else {
+            assert!(error.is_none() && answer.is_complete, "{end}: {error:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_message_split_at_every_byte_is_the_same() {
+    let reply = reply(&full_message());
+    let server = WireServer::start().await.unwrap();
+    let provider = preset("deepseek").base_url(server.url()).build().unwrap();
+    for at in 1..reply.body().len() {
+        server.push(reply.clone().chunks_at([at]).separate_writes());
+        let (answer, error) = ask(&provider, request()).await;
+        assert!(error.is_none() && answer.is_complete);
+        check_full(&answer);
+    }
+}
+
+#[tokio::test]
+async fn c3_an_end_without_a_finish_reason_is_a_cut() {
+    for reply in [open_reply(&[content("a")]), reply(&[content("a")]), reply(&[content("a"), usage(1, 1)]), reply(&[])]
+    {
+        let (answer, error) = read("openai", reply).await;
+        assert_eq!(error.unwrap().kind, ModelErrorKind::Cut);
+        assert!(!answer.is_complete);
+    }
+}
+
+#[tokio::test]
+async fn c3_a_profile_may_take_the_end_mark_for_an_end() {
+    let server = WireServer::start().await.unwrap();
+    let builder = preset("openai").compat(|compat| compat.answer.done_without_finish = true);
+    let provider = builder.base_url(server.url()).build().unwrap();
+    server.push(reply(&[content("a")]));
+    let (answer, error) = ask(&provider, request()).await;
+    assert_eq!((answer.stop, error.is_none()), (Some(StopReason::EndTurn), true));
+    server.push(open_reply(&[content("a")]));
+    assert_eq!(ask(&provider, request()).await.1.unwrap().kind, ModelErrorKind::Cut);
+}
+
+#[tokio::test]
+async fn c3_a_finish_reason_ends_a_message_whose_end_mark_is_missing() {
+    let chunks = [content("a"), finish("stop")];
+    assert_eq!(whole("openai", open_reply(&chunks)).await.text(), "a");
+    let broken = open_reply(&[content("a"), finish("stop"), usage(1, 2)]);
+    let end = broken.body().len();
+    let answer = whole("openai", broken.cut_at(end)).await;
+    assert_eq!((answer.text().as_str(), answer.usage), ("a", Usage::new(1, 2)));
+}
+
+#[tokio::test]
+async fn c3_odd_finish_reasons_have_their_meaning() {
+    for (reason, stop) in [
+        ("stop", StopReason::EndTurn),
+        ("end", StopReason::EndTurn),
+        ("eos", StopReason::EndTurn),
+        ("tool_calls", StopReason::EndTurn),
+        ("length", StopReason::MaxTokens),
+        ("model_length", StopReason::ContextWindowExceeded),
+        ("model_context_window_exceeded", StopReason::ContextWindowExceeded),
+        ("content_filter", StopReason::ContentFilter),
+        ("sensitive", StopReason::ContentFilter),
+        ("function_call_filter: MALFORMED_FUNCTION_CALL", StopReason::MalformedToolCall),
+        ("a new one", StopReason::Other("a new one".to_owned())),
+    ] {
+        assert_eq!(whole("openai", reply(&[content("a"), finish(reason)])).await.stop, Some(stop), "{reason}");
+    }
+    for (reason, kind) in [
+        ("error", ModelErrorKind::Server),
+        ("network_error", ModelErrorKind::Server),
+        ("insufficient_system_resource", ModelErrorKind::Overloaded),
+        ("abort", ModelErrorKind::Cut),
+    ] {
+        let (answer, error) = read("openai", reply(&[content("a"), finish(reason)])).await;
+        assert_eq!((error.unwrap().kind, answer.is_complete), (kind, false), "{reason}");
+    }
+}
+
+#[tokio::test]
+async fn a_profile_gives_finish_reasons_of_its_own() {
+    let settings = JsonText::parse(r#"{"answer":{"finish_reasons":[["fin","done"],["stop","max_tokens"]]}}"#).unwrap();
+    let server = WireServer::start().await.unwrap();
+    let provider = preset("openai").compat_settings(settings).base_url(server.url()).build().unwrap();
+    for (reason, stop) in [("fin", StopReason::EndTurn), ("stop", StopReason::MaxTokens)] {
+        server.push(reply(&[content("a"), finish(reason)]));
+        assert_eq!(ask(&provider, request()).await.0.stop, Some(stop));
+    }
+}
+
+#[tokio::test]
+async fn calls_with_a_plain_stop_are_run_and_a_refusal_is_one() {
+    let call = calls(json!([{"index": 0, "id": "a", "function": {"name": "Read", "arguments": "{}"}}]));
+    assert_eq!(whole("openai", reply(&[call, finish("stop")])).await.stop, Some(StopReason::ToolUse));
+    let answer = whole("openai", reply(&[delta(json!({"refusal": "I will not."})), finish("stop")])).await;
+    assert_eq!((answer.stop.clone(), answer.text().as_str()), (Some(StopReason::Refusal), "I will not."));
+}
+
+#[tokio::test]
+async fn content_may_come_as_parts() {
+    let chunks = [
+        delta(json!({"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}]})),
+        delta(json!({"content": [{"type": "text", "text": "a"}, {"type": "output_text", "text": "b"}, {"type": "x"}]})),
+        content("c"),
+        finish("stop"),
+    ];
+    let answer = whole("mistral", reply(&chunks)).await;
+    assert_eq!((answer.kinds(), answer.text()), (vec!["thinking", "text"], "abc".to_owned()));
+    assert_eq!(answer.blocks[0].text, "hm");
+}
+
+#[tokio::test]
+async fn what_adds_nothing_is_passed_over() {
+    let frames = [
+        json!({"choices": [], "prompt_filter_results": [{"prompt_index": 0}]}).to_string(),
+        json!({"id": 7, "object": {}, "model": null, "choices": [{"index": 0, "delta": {"role": "assistant", "content": null}}]}).to_string(),
+        json!({"id": "x", "choices": null}).to_string(),
+        content("a").to_string(),
+        json!({"id": "x", "choices": [{"index": 1, "delta": {"content": "another choice"}}]}).to_string(),
+        json!({"id": "x", "choices": [{"index": 0, "delta": {"content": {"odd": 1}, "audio": null, "tool_calls": []}, "finish_reason": ""}]}).to_string(),
+        json!({"id": "x", "choices": [{"index": 0, "delta": null, "finish_reason": "stop", "usage": "none"}], "error": null}).to_string(),
+    ];
+    let body: String = frames.iter().map(|frame| format!(": OPENROUTER PROCESSING\n\ndata: {frame}\n\n")).collect();
+    let answer = whole("openrouter", Reply::stream_bytes(body + "data: [DONE]\n\n")).await;
+    assert_eq!(answer.text(), "a");
+    assert!(answer.id.starts_with("chatcmpl-"));
+    assert_eq!(answer.model, "model-1");
+}
+
+#[tokio::test]
+async fn letters_of_any_kind_survive_the_short_way() {
+    let texts = ["a", "\"", "\\", "\u{0}", "\n", "\",\"reasoning_content\":\"x", "é", "{}", "", " ", "}]}", "data: x"];
+    let mut chunks: Vec<Value> = texts.iter().map(|text| content(text)).collect();
+    chunks.extend(texts.iter().map(|text| delta(json!({"content": "b", "reasoning_content": text}))));
+    chunks.push(finish("stop"));
+    let answer = whole("deepseek", reply(&chunks)).await;
+    assert_eq!(answer.text(), texts.concat() + &"b".repeat(texts.len()));
+    assert_eq!(answer.of("thinking").iter().map(|block| &*block.text).collect::<String>(), texts.concat());
+}
+
+#[tokio::test]
+async fn a_message_that_is_too_large_is_an_error() {
+    let one = content(&"x".repeat(1 << 20));
+    let (_, error) = read("openai", reply(&vec![one; 65])).await;
+    assert_eq!(error.unwrap().kind, ModelErrorKind::Protocol);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    /// Chunks of any shape give an answer or a typed error, within the grammar of a message.
+    #[test]
+    fn hostile_chunks_never_break_the_grammar(chunks in proptest::collection::vec(chunk(), 0..12), done in any::<bool>()) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let reply = if done { reply(&chunks) } else { open_reply(&chunks) };
+            let (answer, error) = read("openrouter", reply).await;
+            assert_ne!(answer.is_complete, error.is_some());
+        });
+    }
+}
+
+/// A member, most of them of the right type.
+fn member() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        Just(Value::Null),
+        Just(json!("")),
+        Just(json!("stop")),
+        Just(json!("a")),
+        Just(json!(0)),
+        Just(json!(-1)),
+        Just(json!(1e300)),
+        Just(json!([])),
+        Just(json!({})),
+        Just(json!([{"type": "reasoning.text", "text": "t", "index": 0}])),
+        Just(json!([{"type": "reasoning.encrypted", "data": "d"}])),
+        Just(json!([[1], {"text": {}}])),
+    ]
+}
+
+fn chunk() -> impl Strategy<Value = Value> {
+    let piece = (member(), member(), member(), member()).prop_map(|(index, id, name, arguments)| {
+        json!({"index": index, "id": id, "function": {"name": name, "arguments": arguments}})
+    });
+    let pieces = proptest::collection::vec(piece, 0..3);
+    let members = (member(), member(), member(), member(), member(), member());
+    (pieces, members).prop_map(|(pieces, (content, reasoning, details, reason, usage, id))| {
+        json!({"id": id, "usage": usage, "choices": [{"index": 0, "finish_reason": reason, "usage": {"prompt_tokens": id},
+               "delta": {"content": content, "reasoning": reasoning, "reasoning_details": details, "tool_calls": pieces}}]})
+    })
+}
