@@ -177,7 +177,7 @@ impl Assembly {
         };
         self.check_overflow(&reason, window)?;
         let has_calls = !self.calls.is_empty();
-        let mut stop = stop_reason(reason, has_calls)?;
+        let mut stop = stop_reason(&reason, has_calls)?;
         if self.ending.refused && matches!(stop, StopReason::EndTurn) {
             stop = StopReason::Refusal;
         }
@@ -319,10 +319,10 @@ impl Assembly {
     }
 }
 
-fn stop_reason(reason: Reason, has_calls: bool) -> Result<StopReason, ModelError> {
+fn stop_reason(reason: &Reason, has_calls: bool) -> Result<StopReason, ModelError> {
     let finish = match reason {
-        Reason::Other(other) => return Ok(StopReason::Other(other)),
-        Reason::Known(finish) => finish,
+        Reason::Other(other) => return Ok(StopReason::Other(other.clone())),
+        Reason::Known(finish) => *finish,
     };
     finish.stop_reason(has_calls).ok_or_else(|| {
         let (kind, what) = match finish {
