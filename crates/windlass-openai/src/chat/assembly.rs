@@ -215,7 +215,7 @@ impl Assembly {
         let mut whole = true;
         let mut calls = self.calls.take().into_iter().enumerate();
         if first_is_open && let Some((_, call)) = calls.next() {
-            self.close_call(call.extra);
+            self.close_call(call.extra.as_ref());
         } else {
             self.close();
         }
@@ -231,7 +231,7 @@ impl Assembly {
             let id = id.map_or_else(|| made_up(message, at), |id| ToolUseId::from(&*id));
             self.begin(Open::Call, BlockStart::ToolUse { id, name });
             self.input(arguments);
-            self.close_call(extra);
+            self.close_call(extra.as_ref());
         }
         self.end_late();
         whole
@@ -298,8 +298,8 @@ impl Assembly {
         self.stop();
     }
 
-    fn close_call(&mut self, extra: Option<JsonText>) {
-        if let Some(replay) = self.replay(extra.as_ref()) {
+    fn close_call(&mut self, extra: Option<&JsonText>) {
+        if let Some(replay) = self.replay(extra) {
             self.delta(StreamDelta::Replay(replay));
         }
         self.stop();

@@ -7,6 +7,7 @@ use super::reader::Reader;
 use super::request;
 use super::stream::{CallInfo, MessageStream, Wire};
 use crate::error::{protocol, request_id};
+use crate::models;
 use async_trait::async_trait;
 use std::fmt;
 use std::sync::Arc;
@@ -145,7 +146,7 @@ impl Inner {
 
     fn info(&self, model: &str) -> ModelInfo {
         let compat = self.compat();
-        let mut info = self.catalogue.info(model);
+        let mut info = self.described(model);
         if compat.transport.protocol == Protocol::Ollama {
             info.context_window = u64::from(self.context_size);
         }
@@ -165,8 +166,25 @@ impl Inner {
         info.vision = compat.messages.images;
         info.documents = compat.messages.documents;
         info.prompt_cache = compat.cache.key || !compat.cache.control_models.is_empty();
+        // The catalogue knows what models can do behind the API of their vendor.
+        info.appends_tools = false;
         info.api = Api::new(&*self.endpoint.name, Api::CHAT_COMPLETIONS);
         info
+    }
+
+    /// Limits and price of a model: what the user says of it, else what is known of the vendor's own models.
+    fn described(&self, model: &str) -> ModelInfo {
+        let info = self.catalogue.info(model);
+        let own = match &*self.endpoint.name {
+            "openai" | "azure" => Some(model),
+            // Routers have the vendor in front of the name, and its prices.
+            "openrouter" => model.strip_prefix("openai/"),
+            _ => None,
+        };
+        match own.filter(|own| models::is_known(own)) {
+            Some(own) if info == Catalogue::new().info(model) => models::model(own).info,
+            _ => info,
+        }
     }
 
     /// The window of a model, where it is known and the endpoint may be silent about a prompt that does not fit.
@@ -247,6 +265,10 @@ impl ModelProvider for ChatCompletions {
 
     fn model_info(&self, model: &str) -> ModelInfo {
         self.inner.info(model)
+    }
+
+    fn ready(&self, _: &str) -> Result<(), ModelError> {
+        Ok(())
     }
 
     async fn stream(&self, request: Arc<ModelRequest>) -> Result<ModelStream, ModelError> {

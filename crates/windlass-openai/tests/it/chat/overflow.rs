@@ -68,3 +68,17 @@ async fn c8_openrouter_leaves_a_part_of_the_window_free() {
     assert_eq!(info.context_window, 128_000 * 85 / 100);
     assert_eq!(preset("openai").build().unwrap().model_info("model-1").context_window, 128_000);
 }
+
+#[test]
+fn models_have_the_limits_of_their_vendor_or_of_the_user() {
+    let window = |name: &str, model: &str| preset(name).build().unwrap().model_info(model).context_window;
+    assert_eq!(window("openai", "gpt-5-nano"), 400_000);
+    assert_eq!(window("openrouter", "openai/gpt-5-nano"), 340_000);
+    assert_eq!(window("vllm", "gpt-5-nano"), 128_000);
+    let info = preset("openai").build().unwrap().model_info("gpt-5-nano");
+    assert!(info.price.is_some() && preset("vllm").build().unwrap().model_info("gpt-5-nano").price.is_none());
+    let mut limits = ModelOverride::new();
+    limits.context_window = Some(50_000);
+    let provider = preset("openai").catalogue(Catalogue::new().with_override("gpt-5", limits)).build().unwrap();
+    assert_eq!(provider.model_info("gpt-5-nano").context_window, 50_000);
+}
