@@ -287,12 +287,11 @@ fn deepseek(compat: &mut Compat) {
     compat.reasoning.efforts = Cow::Borrowed(const { &[effort(Effort::High, "high"), effort(Effort::Max, "max")] });
 }
 
-/// Groq, "API reference", "Reasoning".
+/// Groq, "API reference", "Reasoning". It takes `reasoning` back, but refuses `reasoning_content`, which it does not send.
 fn groq(compat: &mut Compat) {
     compat.body.output_limit = OutputLimit::MaxCompletionTokens;
     compat.body.user_field = Cow::Borrowed("user");
     compat.body.answer_format = AnswerFormat::JsonSchema;
-    compat.reasoning.back = ReasoningBack::Never;
     compat.reasoning.switch = ThinkingSwitch::Effort;
     compat.reasoning.efforts = Cow::Borrowed(LOW_TO_HIGH);
 }
@@ -328,6 +327,7 @@ fn xai(compat: &mut Compat) {
 
 /// Moonshot, "Chat", "Thinking models", "Tool calls".
 fn moonshot(compat: &mut Compat) {
+    compat.body.output_limit = OutputLimit::MaxCompletionTokens;
     compat.body.answer_format = AnswerFormat::JsonObject;
     compat.tools.choice = ToolSupport::NoRequired;
     compat.reasoning.back = ReasoningBack::Always;
@@ -342,6 +342,9 @@ fn zai(compat: &mut Compat) {
     compat.reasoning.back = ReasoningBack::Always;
     compat.reasoning.switch = ThinkingSwitch::ThinkingType;
     compat.reasoning.sends_off = true;
+    compat.reasoning.efforts = Cow::Borrowed(
+        const { &[effort(Effort::Low, "low"), effort(Effort::High, "high"), effort(Effort::Max, "max")] },
+    );
     compat.reasoning.keep = true;
     compat.answer.silent_overflow = true;
 }

@@ -233,7 +233,7 @@ pub enum ToolSupport {
     All,
     /// All but `required` (Moonshot): the model is left to choose.
     NoRequired,
-    /// Only `auto`: the member is never sent.
+    /// Only `auto`: the member is never sent, and neither are the tools where none must be called (z.ai).
     AutoOnly,
 }
 

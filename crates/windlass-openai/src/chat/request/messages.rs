@@ -20,17 +20,29 @@ pub(super) fn write(body: &mut Body<'_>, request: &ModelRequest, compat: &Compat
     let mut writer = Writer { body, compat, names: HashMap::new(), marker: marker(request, compat) };
     writer.body.raw("[");
     writer.system(request);
-    // As for the Messages API: at the end, and where the previous request ended.
-    let last = request.messages.len().saturating_sub(1);
-    let before = request.messages.iter().take(last).rposition(|message| message.role == Role::User);
+    let marked = marked(request);
     for (at, message) in request.messages.iter().enumerate() {
-        let is_marked = at == last || Some(at) == before;
+        let is_marked = marked.contains(&Some(at));
         match message.role {
-            Role::Assistant => writer.assistant(message),
+            Role::Assistant => writer.assistant(message, is_marked),
             _ => writer.user(&message.content, is_marked),
         }
     }
     writer.body.raw("]");
+}
+
+/// The last two messages with text, where caching ends: results of tools take no mark behind OpenRouter
+/// (earendil-works/pi#584). The earlier one of them is where a request before this one ended.
+fn marked(request: &ModelRequest) -> [Option<usize>; 2] {
+    let has_text = |block: &ContentBlock| block.as_text().is_some_and(|text| !text.trim().is_empty());
+    let mut with_text = request
+        .messages
+        .iter()
+        .enumerate()
+        .rev()
+        .filter(|(_, message)| message.content.iter().any(has_text))
+        .map(|(at, _)| at);
+    [with_text.next(), with_text.next()]
 }
 
 /// What marks the end of what shall be cached, where the model wants that.
@@ -93,9 +105,8 @@ impl<'r> Writer<'_, '_, 'r> {
         let others = blocks.iter().filter(|block| !matches!(block, ContentBlock::ToolResult(_)));
         let rest = user_parts(others, can);
         let mut moved = Vec::new();
-        for (at, result) in results.iter().enumerate() {
-            let is_last = at + 1 == results.len() && rest.is_empty();
-            self.result(result, &mut moved, is_marked && is_last);
+        for result in &results {
+            self.result(result, &mut moved);
         }
         moved.extend(rest);
         if moved.is_empty() && !results.is_empty() {
@@ -115,7 +126,7 @@ impl<'r> Writer<'_, '_, 'r> {
     }
 
     /// The result of a call. What cannot stand in it is moved to the message after all results.
-    fn result(&mut self, result: &'r ToolResult, moved: &mut Vec<Part<'r>>, is_marked: bool) {
+    fn result(&mut self, result: &'r ToolResult, moved: &mut Vec<Part<'r>>) {
         let id = alias(result.tool_use_id.as_str(), self.compat.tools.ids);
         self.begin("tool");
         self.body.member_here("tool_call_id", &id);
@@ -148,7 +159,7 @@ impl<'r> Writer<'_, '_, 'r> {
             moved.push(Part::Text(Cow::Owned(format!("The result of the call {id} has this content:"))));
             moved.append(&mut others);
         }
-        self.content(&texts, is_marked);
+        self.content(&texts, false);
         self.body.raw("}");
     }
 

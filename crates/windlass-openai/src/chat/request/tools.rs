@@ -6,7 +6,9 @@ use crate::schema;
 use windlass_types::{ContentBlock, JsonText, ModelRequest, ToolChoice};
 
 pub(super) fn write(body: &mut Body<'_>, request: &ModelRequest, compat: &Compat) {
-    if request.tools.is_empty() {
+    // Where a call cannot be forbidden, there is nothing to call.
+    let is_forbidden = request.tool_choice == ToolChoice::None && compat.tools.choice == ToolSupport::AutoOnly;
+    if request.tools.is_empty() || is_forbidden {
         if compat.tools.empty_list && has_calls(request) {
             body.raw_member("tools", "[]");
         }

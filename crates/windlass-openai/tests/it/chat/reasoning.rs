@@ -43,7 +43,9 @@ async fn c4_reasoning_content_goes_back_with_the_calls() {
     let without_calls = [delta(json!({"reasoning_content": "hm"})), content("a"), finish("stop")];
     assert_eq!(round_trip("deepseek", &without_calls).await.1.get("reasoning_content"), None);
     assert_eq!(round_trip("moonshot", &without_calls).await.1["reasoning_content"], "hm");
-    assert_eq!(round_trip("groq", &chunks).await.1.get("reasoning_content"), None);
+    assert_eq!(round_trip("qwen", &chunks).await.1.get("reasoning_content"), None);
+    let groq = [delta(json!({"reasoning": "hm"})), call(), finish("tool_calls")];
+    assert_eq!(round_trip("groq", &groq).await.1["reasoning"], "hm");
 }
 
 #[tokio::test]
@@ -174,6 +176,12 @@ async fn each_profile_switches_reasoning_in_its_own_dialect() {
         ("moonshot", on, None, json!({"thinking": {"type": "enabled"}})),
         ("moonshot", Thinking::Off, None, json!({})),
         ("zai", on, None, json!({"thinking": {"type": "enabled", "clear_thinking": false}})),
+        (
+            "zai",
+            on,
+            Some(Effort::Medium),
+            json!({"thinking": {"type": "enabled", "clear_thinking": false}, "reasoning_effort": "low"}),
+        ),
         ("zai", Thinking::Off, None, json!({"thinking": {"type": "disabled"}})),
         ("qwen", Thinking::Budget(900), None, json!({"enable_thinking": true, "thinking_budget": 900})),
         ("qwen", Thinking::Off, None, json!({"enable_thinking": false})),

@@ -1,6 +1,6 @@
 //! Messages of the model.
 
-use super::{NO_CONTENT, Writer, joined};
+use super::{NO_CONTENT, Part, Writer, joined};
 use crate::chat::alias::alias;
 use crate::chat::compat::{EmptyContent, ReasoningBack, ReasoningField};
 use crate::chat::reader::PART;
@@ -32,7 +32,7 @@ fn replay(json: Option<&JsonText>) -> Replay<'_> {
 }
 
 impl<'r> Writer<'_, '_, 'r> {
-    pub(super) fn assistant(&mut self, message: &'r Message) {
+    pub(super) fn assistant(&mut self, message: &'r Message, is_marked: bool) {
         let calls: Vec<&ToolUse> = message.content.iter().filter_map(ContentBlock::as_tool_use).collect();
         for call in &calls {
             self.names.insert(call.id.as_str(), &call.name);
@@ -53,7 +53,11 @@ impl<'r> Writer<'_, '_, 'r> {
         };
         let reasoning = if back { gathered(&message.content) } else { Reasoning::default() };
         self.begin("assistant");
-        self.text(&text, &reasoning, calls.is_empty());
+        if is_marked && !self.marker.is_empty() && !text.trim().is_empty() {
+            self.content(&[Part::Text(text)], true);
+        } else {
+            self.text(&text, &reasoning, calls.is_empty());
+        }
         self.reasoning(&reasoning, !calls.is_empty());
         self.calls(&calls);
         self.body.raw("}");
