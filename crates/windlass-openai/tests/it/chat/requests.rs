@@ -274,9 +274,11 @@ async fn caches_are_hinted_at_in_the_way_of_the_endpoint_and_not_at_all_when_swi
     let marked = messages(preset("openrouter"), request.clone()).await;
     let part = |text: &str| json!([{"type": "text", "text": text, "cache_control": {"type": "ephemeral"}}]);
     assert_eq!(
-        (&marked[0]["content"], &marked[1]["content"], &marked[3]["content"]),
-        (&part("system"), &part("hi"), &part("x"))
+        (&marked[0]["content"], &marked[1]["content"], &marked[2]["content"]),
+        (&part("system"), &part("hi"), &part("look"))
     );
+    // Results of tools take no mark.
+    assert_eq!(marked[3]["content"], "x");
     assert_eq!(messages(preset("vllm"), request.clone()).await[0]["content"], "system");
     request.cache = Some(CacheTtl::OneHour);
     assert_eq!(messages(preset("openrouter"), request.clone()).await[0]["content"][0]["cache_control"]["ttl"], "1h");
