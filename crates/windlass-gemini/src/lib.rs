@@ -35,6 +35,9 @@
 //! Two texts that are both signed are two blocks. A blank signed part with neither text nor call in its message is
 //! lost: such a message has no content that could be sent back.
 //!
+//! A part of another kind, such as code that the service ran, is kept whole as a block of the type `gemini_part` and sent
+//! back as it is.
+//!
 //! Models from Gemini 3 on refuse calls without a signature. A step of the history whose calls have none, because
 //! another model made them, gets the one that the API documents for this on its first call.
 //!

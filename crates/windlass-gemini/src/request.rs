@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use windlass_http::Bytes;
-use windlass_types::{ContentBlock, Message, ModelRequest, ToolChoice};
+use windlass_types::{ContentBlock, DocumentSource, ImageSource, Message, ModelRequest, ToolChoice, ToolResultContent};
 
 /// For which model of which service a body is.
 #[derive(Debug, Clone, Copy)]
@@ -203,17 +203,25 @@ impl Json {
     }
 }
 
-/// About how long a message is, where that matters: its texts.
+/// About how long a message is, where that matters: its texts and its data.
 fn length(message: &Message) -> usize {
-    let of_block = |block: &ContentBlock| match block {
-        ContentBlock::Text { text, .. } => text.len(),
-        ContentBlock::Thinking { thinking, signature } => thinking.len() + signature.len(),
-        ContentBlock::ToolUse(call) => call.input.as_str().len() + call.name.len(),
-        ContentBlock::ToolResult(result) => match &result.content {
-            windlass_types::ToolResultContent::Text(text) => text.len(),
-            windlass_types::ToolResultContent::Blocks(_) => 1024,
-        },
-        _ => 1024,
-    };
+    fn of_block(block: &ContentBlock) -> usize {
+        match block {
+            ContentBlock::Text { text, .. } => text.len(),
+            ContentBlock::Thinking { thinking, signature } => thinking.len() + signature.len(),
+            ContentBlock::ToolUse(call) => call.input.as_str().len() + call.name.len(),
+            ContentBlock::ToolResult(result) => match &result.content {
+                ToolResultContent::Text(text) => text.len(),
+                ToolResultContent::Blocks(blocks) => blocks.iter().map(of_block).sum(),
+            },
+            ContentBlock::Image { source: ImageSource::Base64 { data, .. } }
+            | ContentBlock::Document {
+                source: DocumentSource::Base64 { data, .. } | DocumentSource::Text { data, .. },
+                ..
+            } => data.len(),
+            ContentBlock::Unknown(json) => json.as_str().len(),
+            _ => 256,
+        }
+    }
     message.content.iter().map(|block| of_block(block) + 64).sum()
 }
