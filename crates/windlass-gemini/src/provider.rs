@@ -171,6 +171,11 @@ impl ModelProvider for Gemini {
         info
     }
 
+    fn ready(&self, model: &str) -> Result<(), ModelError> {
+        // A key or a source of tokens is there, else it could not have been built.
+        self.inner.endpoint.path(model, Method::Stream).map(drop)
+    }
+
     async fn stream(&self, request: Arc<ModelRequest>) -> Result<ModelStream, ModelError> {
         let inner = &*self.inner;
         let body = request::call(&request, &inner.target(&request.model));

@@ -150,5 +150,7 @@ fn names_and_origins() {
     assert_eq!(gemini.name(), "gemini");
     assert_eq!(gemini.model_info("gemini-4-argon").api, Api::new("gemini", Api::GEMINI));
     assert_eq!(gemini.resolve_model("flash"), "gemini-3.8-flash");
+    assert!(gemini.ready("gemini-4-argon").is_ok());
+    assert_eq!(gemini.ready("models/../x").unwrap_err().kind, ModelErrorKind::NotFound);
     assert!(!format!("{gemini:?}").contains(KEY));
 }
