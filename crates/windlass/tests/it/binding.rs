@@ -179,6 +179,11 @@ impl World {
 
 async fn turn(session: &mut Session, text: &str) {
     session.handle.prompt(windlass::crates::runtime::Prompt::text(text)).unwrap();
+    finished(session, text).await;
+}
+
+/// Waits for the end of a run.
+async fn finished(session: &mut Session, text: &str) {
     while let Some(event) = session.events.try_next().await.unwrap() {
         if let windlass::EventKind::RunFinished(result) = event.kind {
             assert!(result.outcome.is_success(), "{text}: {result:?}");
@@ -202,7 +207,10 @@ async fn two_hundred_turns_in_which_everything_changes_are_never_refused() {
             // Modes, reminders, effort.
             25 | 85 => session.handle.set_permission_mode(PermissionMode::Plan).unwrap(),
             35 | 95 => session.handle.set_permission_mode(PermissionMode::AcceptEdits).unwrap(),
-            50 => session.handle.compact(None).unwrap(),
+            50 => {
+                session.handle.compact(None).unwrap();
+                finished(&mut session, "the compaction").await;
+            }
             // Another model, and back.
             120 => session.handle.set_model("claude-sonnet-5-5").unwrap(),
             130 => session.handle.set_model("claude-opus-5-5").unwrap(),

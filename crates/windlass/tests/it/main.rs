@@ -46,6 +46,8 @@ mod project;
 mod requests;
 mod resumed;
 mod run;
+#[cfg(all(feature = "gemini", feature = "openai"))]
+mod soak;
 mod stored;
 mod streams;
 mod structured;
