@@ -21,7 +21,7 @@ pub(crate) struct Target<'a> {
 }
 
 impl Target<'_> {
-    /// Whether calls that came without an id are sent with one. Vertex takes only ids that it gave.
+    /// Whether calls of other models are sent with an id. Vertex takes only ids that it gave.
     pub(crate) fn makes_ids(&self) -> bool {
         self.family.is_modern && *self.endpoint == Endpoint::Gemini
     }

@@ -91,8 +91,10 @@ fn end(out: &mut Json, signature: Option<&str>) {
 
 fn of_model<'a>(turns: &mut Turns<'_>, message: &'a Message, target: &Target<'_>) -> Calls<'a> {
     let mut calls = Calls::new();
-    // A step whose calls are not signed was made by another model.
-    let mut lacks_signature = target.family.is_modern && !message.content.iter().any(is_signed_call);
+    // A step whose calls are not signed was made by another model, or lost what was kept of it.
+    let is_foreign = !message.content.iter().any(is_signed_call);
+    let makes_ids = is_foreign && target.makes_ids();
+    let mut lacks_signature = is_foreign && target.family.is_modern;
     for block in &message.content {
         match block {
             ContentBlock::Text { text, replay } => model_text(turns, text, &Replay::read(replay.as_ref())),
@@ -108,7 +110,7 @@ fn of_model<'a>(turns: &mut Turns<'_>, message: &'a Message, target: &Target<'_>
                 let foreign = std::mem::take(&mut lacks_signature).then_some(FOREIGN);
                 let signature = replay.thought_signature.as_deref().or(foreign);
                 blanks(turns, &replay.before);
-                let id = replay.id.clone().or_else(|| target.makes_ids().then(|| alias(call.id.as_str())));
+                let id = replay.id.clone().or_else(|| makes_ids.then(|| alias(call.id.as_str())));
                 model_call(turns, call, id.as_deref(), signature);
                 blanks(turns, &replay.after);
                 calls.insert(&call.id, (&call.name, id));

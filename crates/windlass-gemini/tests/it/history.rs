@@ -160,6 +160,13 @@ async fn d2_ids_are_echoed_and_made_only_where_they_are_known() {
     let none = ids(&sent(asking("gemini-2.5-pro", foreign_history())).await);
     assert_eq!(none, vec![(Value::Null, Value::Null); 3]);
 
+    // Of what the API signed it gave the ids, or did without.
+    let mut signed = foreign_history();
+    signed[1].content[1].set_replay(Some(JsonText::parse(r#"{"thoughtSignature":"c2ln"}"#).unwrap()));
+    let without = ids(&sent(asking("gemini-4-argon", signed)).await);
+    let none = (Value::Null, Value::Null);
+    assert_eq!(without, [none.clone(), none, (json!("toolu_3"), json!("toolu_3"))]);
+
     // What the API gave goes back, whatever the model and the service.
     let mut given = foreign_history();
     given[1].content[2].set_replay(Some(JsonText::parse(r#"{"id":"its own|id"}"#).unwrap()));
