@@ -41,6 +41,11 @@
 //! Models from Gemini 3 on refuse calls without a signature. A step of the history whose calls have none, because
 //! another model made them, gets the one that the API documents for this on its first call.
 //!
+//! # Ids of calls
+//! Older models give their calls no ids, and some services refuse them. An id that the API gave goes back with the call
+//! and its result; calls without one get an id for windlass alone, made of that of the answer and their number. Calls of
+//! other models are sent with an id to models from Gemini 3 on, which match results by it, but not to Vertex AI.
+//!
 //! # What the API does not have
 //! Cache hints, betas, the user id and the session key are not sent: the API caches by itself. Image and document
 //! sources of the kind `file` are addresses of the Files API or of Cloud Storage.
