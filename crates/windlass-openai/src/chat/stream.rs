@@ -7,8 +7,8 @@ use crate::error::protocol;
 use futures_core::Stream;
 use std::pin::Pin;
 use std::task::{Context, Poll};
-use windlass_http::Events;
 use windlass_http::provider::from_http;
+use windlass_http::{Events, HttpError, SseEvent};
 use windlass_model::{ModelError, framed};
 use windlass_types::{ModelErrorKind, ModelItem};
 
@@ -76,12 +76,8 @@ impl MessageStream {
         self.error = Some(error);
     }
 
-    /// Reads the next event of the answer.
-    fn advance(
-        &mut self,
-        events: &mut Events,
-        event: Option<Result<windlass_http::SseEvent, windlass_http::HttpError>>,
-    ) -> bool {
+    /// Takes the next event of the answer. `true`: nothing more is wanted of it.
+    fn advance(&mut self, events: &mut Events, event: Option<Result<SseEvent, HttpError>>) -> bool {
         match event {
             Some(Ok(event)) => match self.accept(&event.data) {
                 Ok(true) => {

@@ -2,6 +2,7 @@
 
 use super::*;
 use proptest::prelude::*;
+use std::time::Duration;
 use windlass_types::ModelErrorKind;
 
 fn full_message() -> Vec<Value> {
@@ -140,6 +141,33 @@ async fn calls_with_a_plain_stop_are_run_and_a_refusal_is_one() {
     assert_eq!(whole("openai", reply(&[call, finish("stop")])).await.stop, Some(StopReason::ToolUse));
     let answer = whole("openai", reply(&[delta(json!({"refusal": "I will not."})), finish("stop")])).await;
     assert_eq!((answer.stop.clone(), answer.text().as_str()), (Some(StopReason::Refusal), "I will not."));
+}
+
+#[tokio::test]
+async fn a_call_that_the_limit_of_the_output_cut_is_told_by_the_stop_reason() {
+    let chunks = [
+        calls(json!([{"index": 0, "id": "a", "function": {"name": "Write", "arguments": "{\"text\":\"half a"}}])),
+        finish("length"),
+        usage(10, 1_000),
+    ];
+    let answer = whole("openai", reply(&chunks)).await;
+    assert_eq!(answer.calls(), [("Write", "{\"text\":\"half a")]);
+    assert_eq!(answer.stop, Some(StopReason::MaxTokens));
+}
+
+#[tokio::test]
+async fn a_stream_that_falls_silent_or_only_shows_signs_of_life_ends() {
+    let server = WireServer::start().await.unwrap();
+    let silent = open_reply(&[content("a")]);
+    server.push(silent.clone().hang_at(silent.body().len()));
+    let provider = preset("openai").idle_timeout(Duration::from_millis(50)).base_url(server.url()).build().unwrap();
+    let (answer, error) = ask(&provider, request()).await;
+    assert_eq!((answer.text().as_str(), error.unwrap().kind), ("a", ModelErrorKind::Timeout));
+    // A chunk that adds nothing is no progress, one that does is.
+    let provider = preset("openai").stall_timeout(Duration::ZERO).base_url(server.url()).build().unwrap();
+    let empty = vec![delta(json!({"content": ""})); 3];
+    server.push(reply(&[&[content("a")], &*empty, &[finish("stop")]].concat()).chunks_of(64).separate_writes());
+    assert_eq!(ask(&provider, request()).await.1.unwrap().kind, ModelErrorKind::Timeout);
 }
 
 #[tokio::test]
