@@ -1,10 +1,12 @@
 //! Request bodies.
 
 mod body;
+mod instructions;
 mod messages;
 mod tools;
 
 pub(super) use body::Body;
+pub(super) use instructions::instructions;
 pub(super) use messages::{Images, Part, user_parts};
 pub(super) use tools::list;
 
@@ -13,7 +15,7 @@ use crate::ids::fnv1a_128;
 use std::borrow::Cow;
 use windlass_http::Bytes;
 use windlass_model::ModelError;
-use windlass_types::{ModelRequest, ResponseFormat, SectionScope, Thinking};
+use windlass_types::{ModelRequest, Thinking};
 
 /// The longest `prompt_cache_key`, in characters.
 const MAX_CACHE_KEY: usize = 64;
@@ -133,40 +135,4 @@ fn answer_format(body: &mut Body<'_>, request: &ModelRequest, compat: &Compat) {
     body.raw(",\"schema\":");
     body.raw(strict.as_ref().unwrap_or(&format.schema).as_str());
     body.raw(if strict.is_some() { ",\"strict\":true}}" } else { "}}" });
-}
-
-/// The system prompt in as many texts as the endpoint takes, with the form of the answer where that has to be said in
-/// words.
-pub(super) fn instructions(request: &ModelRequest, is_one: bool, format: AnswerFormat) -> Vec<String> {
-    let sections = request.system.iter().filter(|section| !section.text.trim().is_empty());
-    let mut texts: Vec<(SectionScope, String)> = Vec::new();
-    for section in sections {
-        match texts.last_mut() {
-            Some((scope, text)) if is_one || *scope == section.scope => {
-                text.push_str("\n\n");
-                text.push_str(&section.text);
-            }
-            _ => texts.push((section.scope, section.text.to_string())),
-        }
-    }
-    let mut texts: Vec<String> = texts.into_iter().map(|(_, text)| text).collect();
-    let in_words = matches!(format, AnswerFormat::JsonObject | AnswerFormat::Prompt);
-    if let Some(format) = request.response_format.as_ref().filter(|_| in_words) {
-        let words = form_in_words(format);
-        match texts.last_mut() {
-            Some(last) => {
-                last.push_str("\n\n");
-                last.push_str(&words);
-            }
-            None => texts.push(words),
-        }
-    }
-    texts
-}
-
-fn form_in_words(format: &ResponseFormat) -> String {
-    format!(
-        "Your final answer must be one JSON object and no other text. It must fit this JSON Schema: {}",
-        format.schema
-    )
 }

@@ -2,8 +2,8 @@
 
 mod assistant;
 
-use super::Body;
-use super::instructions;
+use super::body::Body;
+use super::instructions::instructions;
 use crate::chat::alias::alias;
 use crate::chat::compat::{Compat, InstructionRole, ToolImages};
 use std::borrow::Cow;

@@ -1,6 +1,6 @@
 //! The tools of a request.
 
-use super::Body;
+use super::body::Body;
 use crate::chat::compat::{Compat, Strict, ToolSupport};
 use crate::schema;
 use windlass_types::{ContentBlock, JsonText, ModelRequest, ToolChoice};
