@@ -37,6 +37,8 @@ fn everything_else_is_for_the_parser() {
         r#"{"type":"x.delta","delta":"a","output_index":1.0}"#,
         r#"{"type":"x.delta","delta":"a","output_index":01}"#,
         r#"{"type":"x.delta","delta":"a","output_index":-1}"#,
+        r#"{"type":"x.delta","delta":"a","output_index":1234567890}"#,
+        r#"{"type":"x.delta","delta":"a","output_index":}"#,
         r#"{"type":"x.delta","delta":"a","output_index":1e2}"#,
         r#"{"type":"x.delta","delta":"a","delta":"b"}"#,
         r#"{"type":"x.delta","delta":"a",}"#,
