@@ -10,11 +10,14 @@ use crate::responses::Settings;
 
 const BASE_URL: &str = "https://api.openai.com/v1";
 
+/// Models may reason for minutes before the first word, without a sign of life.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(300);
+
 /// Headers that the HTTP client owns: a custom value would break the framing.
 const FRAMING: [&str; 5] = ["host", "content-length", "transfer-encoding", "connection", "accept-encoding"];
 
 /// Sets up an [`OpenAi`] provider.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 #[must_use]
 pub struct OpenAiBuilder {
     key: Option<Secret>,
@@ -26,7 +29,30 @@ pub struct OpenAiBuilder {
     settings: Settings,
 }
 
+impl Default for OpenAiBuilder {
+    fn default() -> Self {
+        let mut options = HttpOptions::default();
+        options.idle_timeout = IDLE_TIMEOUT;
+        Self {
+            key: None,
+            base_url: None,
+            organization: None,
+            project: None,
+            headers: Vec::new(),
+            options,
+            settings: Settings::default(),
+        }
+    }
+}
+
 impl OpenAiBuilder {
+    /// Sets the short name of the provider. It is part of where messages come from: reasoning goes back only to a
+    /// provider of the same name, so endpoints that cannot read each other's need names of their own. Default: `openai`.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.settings.name = name.into();
+        self
+    }
+
     /// Sets the API key. An empty one counts as none. It is sent as `authorization: Bearer`, to hosts of Azure as
     /// `api-key`.
     pub fn api_key(mut self, key: impl AsRef<str>) -> Self {
@@ -79,7 +105,8 @@ impl OpenAiBuilder {
         self
     }
 
-    /// Sets the longest time without a byte of an answer. Default: 120 s.
+    /// Sets the longest time without a byte of an answer. Default: 300 s, because models may reason for minutes before
+    /// their first word.
     pub fn idle_timeout(mut self, limit: Duration) -> Self {
         self.options.idle_timeout = limit;
         self

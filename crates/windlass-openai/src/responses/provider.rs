@@ -46,6 +46,8 @@ struct Inner {
 /// What a builder sets beside the connection.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
+    /// The short name of the provider.
+    pub(crate) name: String,
     /// Models that the user describes, by name.
     pub(crate) models: Vec<(String, ModelInfo)>,
     /// Whether summaries of the reasoning are asked for.
@@ -54,7 +56,7 @@ pub(crate) struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { models: Vec::new(), summaries: true }
+        Self { name: "openai".to_owned(), models: Vec::new(), summaries: true }
     }
 }
 
@@ -227,7 +229,7 @@ impl Refusal {
 #[deny(clippy::missing_trait_methods)]
 impl ModelProvider for OpenAi {
     fn name(&self) -> &str {
-        "openai"
+        &self.inner.settings.name
     }
 
     fn resolve_model(&self, name: &str) -> String {

@@ -221,7 +221,7 @@ impl Items {
             if is_known || self.closed.contains(&place) {
                 continue;
             }
-            if item.is_incomplete() {
+            if item.is_incomplete() || item.status.as_deref() == Some("in_progress") {
                 return Err(unfinished());
             }
             self.done(Some(place), &item, json.get())?;

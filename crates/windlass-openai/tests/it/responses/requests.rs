@@ -400,6 +400,8 @@ fn models_have_the_dialect_of_the_provider() {
     assert_eq!(provider.name(), "openai");
     let info = provider.model_info("gpt-6.2-sol");
     assert_eq!(info.api, Api::new("openai", Api::RESPONSES));
+    let azure = OpenAi::builder().api_key("k").name("azure").build().unwrap();
+    assert_eq!((azure.name(), azure.model_info("x").api), ("azure", Api::new("azure", Api::RESPONSES)));
     assert!(info.price.is_some() && provider.model_info("unheard-of").price.is_none());
     assert_eq!(provider.resolve_model("default"), "gpt-6.2-sol");
     assert_eq!(provider.similar_models("gpt-6.2-soll")[0], "gpt-6.2-sol");
