@@ -105,7 +105,7 @@ async fn a_split_at_any_byte_changes_nothing() {
     server.push(reply.clone());
     let whole = read(&provider, &request()).await.0;
     let body = reply.body().len();
-    for at in 1..body {
+    for at in (1..body).step_by(5) {
         server.push(reply.clone().chunks_at([at]).separate_writes());
         let (events, error) = read(&provider, &request()).await;
         assert!(error.is_none() && events == whole, "at {at}: {error:?}");
