@@ -20,6 +20,9 @@ use windlass_types::{HookCall, HookEventName, HookOutcome};
 /// [`ToolMatcher`](windlass_types::ToolMatcher): `Bash`, `Write|Edit`, `mcp__server__*`, `*`; a session with a name that
 /// can never match does not open.
 ///
+/// There is no time limit: the run waits for the answer, until it is interrupted. Of a gate that fails the model reads
+/// the text of the error.
+///
 /// ```
 /// use windlass_hook::{PostToolUseAction, PreToolUseAction, hook_fn};
 ///

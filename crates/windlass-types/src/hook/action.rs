@@ -134,7 +134,8 @@ actions! {
     StopAction {
         /// The run may end.
         Continue,
-        /// The model continues, with this feedback.
+        /// The model continues, with this feedback: at most eight times in a run. After that the run ends as if the hook had
+        /// said [`StopAction::Continue`].
         KeepGoing {
             /// What it should do.
             feedback: String,
