@@ -69,8 +69,12 @@ impl McpServers {
 
     /// Adds a server and begins to connect it.
     ///
+    /// The model and the rules name its tools `mcp__server__tool`. In there what is no letter, digit, `_` or `-` becomes
+    /// `_`, several `_` in a row become one in the server's name, and long names are cut; [`McpServers::tools`] has the
+    /// names as they are. A rule with a name that no tool has covers no call.
+    ///
     /// # Errors
-    /// There is one of this name already, the name is not usable, or the set is full.
+    /// There is one of this name already, the name has no letter or digit or more than 256 bytes, or the set is full.
     pub fn add(&self, name: impl Into<String>, config: McpServerConfig) -> Result<(), McpError> {
         let name = name.into();
         if !is_valid(&name) {

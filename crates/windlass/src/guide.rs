@@ -7,6 +7,11 @@ macro_rules! pages {
     )*};
 }
 
+#[cfg(feature = "mcp")]
+pages! {
+    McpPage: "mcp.md"
+}
+
 pages! {
     CiBot: "ci-bot.md"
     Cookbook: "cookbook.md"
