@@ -2,7 +2,8 @@
 //!
 //! Each function works in a project of its own, so all of them can run on one
 //! store, and returns the [`Violation`] where the store breaks the rule. Run
-//! [`all`] from a test of every implementation.
+//! [`all`] from a test of every implementation. The sessions of a rule are the same
+//! each time: a store that keeps them needs an empty place for each run.
 //!
 //! ```
 //! use windlass_session::MemoryStore;
