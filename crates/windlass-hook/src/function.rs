@@ -24,7 +24,8 @@ use windlass_types::{HookCall, HookEventName, HookOutcome};
 /// the text of the error.
 ///
 /// ```
-/// use windlass_hook::{PostToolUseAction, PreToolUseAction, hook_fn};
+/// # use windlass_hook as windlass;
+/// use windlass::{PostToolUseAction, PreToolUseAction, hook_fn};
 ///
 /// #[derive(serde::Deserialize)]
 /// struct Bash {

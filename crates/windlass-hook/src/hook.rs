@@ -20,11 +20,10 @@ macro_rules! define {
         /// the session's handle. They are dropped when the run is stopped.
         ///
         /// ```
-        /// use async_trait::async_trait;
-        /// use windlass_hook::{Hook, HookContext, HookError, Interest};
-        /// use windlass_hook::action::PreToolUseAction;
-        /// use windlass_hook::event::PreToolUse;
-        /// use windlass_types::HookEventName;
+        /// # mod windlass { pub use windlass_hook::{action::*, event::*, *}; pub use windlass_types::HookEventName; }
+        /// use windlass::{
+        ///     Hook, HookContext, HookError, HookEventName, Interest, PreToolUse, PreToolUseAction, async_trait,
+        /// };
         ///
         /// struct NoSecrets;
         ///

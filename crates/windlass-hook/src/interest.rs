@@ -28,8 +28,9 @@ impl Interest {
     /// every occasion of the event: a gate is asked too often rather than never.
     ///
     /// ```
-    /// use windlass_hook::Interest;
-    /// use windlass_types::HookEventName::PreToolUse;
+    /// # mod windlass { pub use windlass_hook::Interest; pub use windlass_types::HookEventName; }
+    /// use windlass::HookEventName::PreToolUse;
+    /// use windlass::Interest;
     ///
     /// let edits = Interest::tools(PreToolUse, ["Write|Edit", "mcp__files__*"]);
     /// assert!(edits.covers(PreToolUse, Some("mcp__files__write")));

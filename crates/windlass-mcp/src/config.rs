@@ -98,9 +98,8 @@ impl McpServerConfig {
     ///
     /// ```no_run
     /// use std::sync::Arc;
-    /// use windlass_mcp::{McpOptions, McpServerConfig, McpServers};
-    /// use windlass_tool::{DynTool, ToolCx, ToolSet, tool_json};
-    /// use windlass_types::JsonText;
+    /// # mod windlass { pub use {windlass_mcp::*, windlass_tool::*, windlass_types::JsonText}; }
+    /// use windlass::{DynTool, JsonText, McpOptions, McpServerConfig, McpServers, ToolCx, ToolSet, tool_json};
     ///
     /// # fn example() -> Result<(), Box<dyn std::error::Error>> {
     /// let ping = tool_json("ping", "Answers.", JsonText::parse(r#"{"type":"object"}"#)?, |_: JsonText, _: ToolCx| async {

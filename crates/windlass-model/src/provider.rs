@@ -33,10 +33,14 @@ pub type ModelStream = Pin<Box<dyn Stream<Item = Result<ModelItem, ModelError>> 
 /// The test kit's conformance functions check these.
 ///
 /// ```
-/// use async_trait::async_trait;
+/// # mod windlass {
+/// #     pub use async_trait::async_trait;
+/// #     pub mod provider { pub use windlass_model::*; pub use windlass_types::*; }
+/// # }
 /// use std::sync::Arc;
-/// use windlass_model::{ModelError, ModelProvider, ModelStream, framed};
-/// use windlass_types::{BlockStart, ModelEvent, ModelInfo, ModelRequest, StopReason, StreamDelta, Usage};
+/// use windlass::async_trait;
+/// use windlass::provider::{BlockStart, ModelEvent, ModelInfo, ModelRequest, StopReason, StreamDelta, Usage};
+/// use windlass::provider::{ModelError, ModelProvider, ModelStream, framed};
 ///
 /// /// Gives every prompt the same answer.
 /// #[derive(Debug)]

@@ -59,8 +59,9 @@ impl Script {
 /// share the script and what was recorded. It needs no runtime.
 ///
 /// ```
+/// # use windlass_model as windlass;
 /// use serde_json::json;
-/// use windlass_model::{Script, ScriptedModel};
+/// use windlass::{Script, ScriptedModel};
 ///
 /// let model = ScriptedModel::new(
 ///     Script::new()
@@ -114,7 +115,8 @@ impl ScriptedModel {
     /// number, counted from zero.
     ///
     /// ```
-    /// use windlass_model::{ScriptedModel, ScriptedTurn};
+    /// # use windlass_model as windlass;
+    /// use windlass::{ScriptedModel, ScriptedTurn};
     ///
     /// let echo = ScriptedModel::from_fn(|request, _| {
     ///     let asked = request.messages.last().map(|message| message.text()).unwrap_or_default();

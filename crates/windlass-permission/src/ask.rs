@@ -14,9 +14,8 @@ use windlass_types::{PermissionAnswer, PermissionRequest};
 /// first). An implementation takes its prompt down then.
 ///
 /// ```
-/// use async_trait::async_trait;
-/// use windlass_permission::CanUseTool;
-/// use windlass_types::{PermissionAnswer, PermissionRequest};
+/// # mod windlass { pub use async_trait::async_trait; pub use windlass_permission::*; pub use windlass_types::*; }
+/// use windlass::{CanUseTool, PermissionAnswer, PermissionRequest, async_trait};
 ///
 /// /// Says yes to files, and no to everything else.
 /// struct OnlyFiles;
@@ -40,10 +39,13 @@ pub trait CanUseTool: Send + Sync + 'static {
 /// Keeps what the host answered for longer than the session, such as rules in the files of a project.
 ///
 /// ```
-/// use async_trait::async_trait;
+/// # mod windlass {
+/// #     pub use {async_trait::async_trait, windlass_types::*};
+/// #     pub mod permission { pub use windlass_permission::RememberAnswer; }
+/// # }
 /// use std::sync::Mutex;
-/// use windlass_permission::RememberAnswer;
-/// use windlass_types::{PermissionAnswer, PermissionRequest, PermissionUpdate};
+/// use windlass::permission::RememberAnswer;
+/// use windlass::{PermissionAnswer, PermissionRequest, PermissionUpdate, async_trait};
 ///
 /// /// Keeps the changes for the next session.
 /// #[derive(Default)]
@@ -85,8 +87,8 @@ impl<F> fmt::Debug for CanUseToolFn<F> {
 /// Turns an async closure into a [`CanUseTool`].
 ///
 /// ```
-/// use windlass_permission::can_use_tool_fn;
-/// use windlass_types::PermissionAnswer;
+/// # mod windlass { pub use windlass_permission::can_use_tool_fn; pub use windlass_types::PermissionAnswer; }
+/// use windlass::{PermissionAnswer, can_use_tool_fn};
 ///
 /// let careful = can_use_tool_fn(|request| async move {
 ///     match request.tool.as_str() {

@@ -14,9 +14,11 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// tools that are named at run time.
 ///
 /// ```
+/// # mod windlass { pub mod tool { pub use windlass_tool::*; pub use windlass_types::*; } }
 /// use std::sync::Arc;
-/// use windlass_tool::{Annotations, BoxFuture, DynTool, PreparedCall, ToolCx, ToolError, ToolOutput};
-/// use windlass_types::{Access, JsonText, ToolSpec};
+/// use windlass::tool::{
+///     Access, Annotations, BoxFuture, DynTool, JsonText, PreparedCall, ToolCx, ToolError, ToolOutput, ToolSpec,
+/// };
 ///
 /// /// A command of another system, whose name and schema are read when the program starts.
 /// struct Remote {

@@ -33,8 +33,8 @@ type OfInput<I, T> = Box<dyn Fn(&I) -> T + Send + Sync>;
 /// [`ToolFn::with_access_of`] says so: it runs alone and asks.
 ///
 /// ```
-/// use windlass_tool::{ToolCheck, ToolCx, schemars, tool_fn};
-/// use windlass_types::Access;
+/// # mod windlass { pub use windlass_tool::*; pub use windlass_types::*; }
+/// use windlass::{Access, ToolCheck, ToolCx, schemars, tool_fn};
 ///
 /// #[derive(serde::Deserialize, schemars::JsonSchema)]
 /// struct City {
@@ -87,8 +87,8 @@ where
 /// ([`ToolSetError::InvalidSchema`](crate::ToolSetError::InvalidSchema)).
 ///
 /// ```
-/// use windlass_tool::{Json, ToolCx, tool_json};
-/// use windlass_types::JsonText;
+/// # mod windlass { pub use windlass_tool::*; pub use windlass_types::*; }
+/// use windlass::{Json, JsonText, ToolCx, tool_json};
 ///
 /// let schema = serde_json::json!({
 ///     "type": "object",

@@ -41,7 +41,8 @@ impl ToolOutput {
     /// An image for the model: `image/png`, `image/jpeg`, `image/gif` or `image/webp`.
     ///
     /// ```
-    /// use windlass_tool::ToolOutput;
+    /// # use windlass_tool as windlass;
+    /// use windlass::ToolOutput;
     ///
     /// let bytes = *b"\x89PNG\r\n\x1a\n and so on";
     /// assert!(ToolOutput::image("image/png", bytes).is_ok());
@@ -104,7 +105,8 @@ impl ToolOutput {
 /// What a [`Tool`](crate::Tool) may return: text, blocks, [`Json`] of any value, nothing, or a whole [`ToolOutput`].
 ///
 /// ```
-/// use windlass_tool::{IntoToolOutput, ToolError, ToolOutput};
+/// # use windlass_tool as windlass;
+/// use windlass::{IntoToolOutput, ToolError, ToolOutput};
 ///
 /// struct Celsius(f32);
 ///
@@ -163,7 +165,8 @@ impl IntoToolOutput for () {
 /// A value as the output of a tool: the model reads its JSON, and hosts get it as data.
 ///
 /// ```
-/// use windlass_tool::{IntoToolOutput, Json};
+/// # use windlass_tool as windlass;
+/// use windlass::{IntoToolOutput, Json};
 ///
 /// #[derive(serde::Serialize)]
 /// struct Weather {

@@ -14,8 +14,8 @@ use windlass_types::Access;
 /// the tool: the model gets an error that names what is wrong.
 ///
 /// ```
-/// use windlass_tool::{schemars, Tool, ToolCx, ToolError};
-/// use windlass_types::Access;
+/// # mod windlass { pub use windlass_tool::*; pub use windlass_types::*; }
+/// use windlass::{Access, Tool, ToolCx, ToolError, schemars};
 ///
 /// #[derive(serde::Deserialize, schemars::JsonSchema)]
 /// struct Sum {

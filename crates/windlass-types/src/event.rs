@@ -20,7 +20,8 @@ pub use unknown::UnknownEvent;
 /// An object of the envelope's fields and those of the kind, side by side, with the kind's name as `type`:
 ///
 /// ```
-/// use windlass_types::{Event, EventKind};
+/// # use windlass_types as windlass;
+/// use windlass::{Event, EventKind};
 ///
 /// let text = r#"{"seq":7,"session_id":"s","agent":[],"run_id":"r","turn":1,
 ///     "type":"block_delta","index":0,"delta":{"kind":"text","text":"Hello"}}"#;

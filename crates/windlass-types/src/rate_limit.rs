@@ -10,7 +10,8 @@ use std::fmt;
 /// tokens a minute, which a provider enforces without regard to a subscription.
 ///
 /// ```
-/// use windlass_types::{RateLimit, RateLimitKind, RateLimitStatus, Utilization};
+/// # use windlass_types as windlass;
+/// use windlass::{RateLimit, RateLimitKind, RateLimitStatus, Utilization};
 ///
 /// let limit = RateLimit::new(RateLimitStatus::AllowedWarning)
 ///     .with_kind(Some(RateLimitKind::FiveHour))

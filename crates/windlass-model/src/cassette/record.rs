@@ -24,7 +24,8 @@ use windlass_types::{
 /// whole conversation: [`Scrub`] takes out keys and what it is asked to, no more.
 ///
 /// ```
-/// use windlass_model::{Recorder, Replayer, Scrub, Script, ScriptedModel};
+/// # mod windlass { pub use windlass_model as testing; }
+/// use windlass::testing::{Recorder, Replayer, Scrub, Script, ScriptedModel};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// # let (dir, live) = (std::env::temp_dir(), ScriptedModel::new(Script::new()));

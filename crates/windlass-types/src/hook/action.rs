@@ -180,7 +180,8 @@ impl PreToolUseAction {
     /// The call runs with this input instead, if that is allowed: the whole input, which is a JSON object.
     ///
     /// ```
-    /// use windlass_types::hook::action::PreToolUseAction;
+    /// # use windlass_types::hook::action as windlass;
+    /// use windlass::PreToolUseAction;
     ///
     /// let quiet = PreToolUseAction::rewrite(serde_json::json!({ "command": "cargo test --quiet" }))?;
     /// # assert!(PreToolUseAction::rewrite("cargo test").is_err());

@@ -13,7 +13,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 /// `interrupt`:
 ///
 /// ```
-/// use windlass_types::PermissionAnswer;
+/// # use windlass_types as windlass;
+/// use windlass::PermissionAnswer;
 ///
 /// let answer: PermissionAnswer = serde_json::from_str(r#"{"behavior":"deny","message":"Not now."}"#)?;
 /// assert_eq!(answer, PermissionAnswer::deny("Not now."));

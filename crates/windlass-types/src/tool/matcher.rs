@@ -17,7 +17,8 @@ const OF_SERVERS: &str = "mcp__";
 /// Names are compared byte for byte. Its `Display` is the item.
 ///
 /// ```
-/// use windlass_types::ToolMatcher;
+/// # use windlass_types as windlass;
+/// use windlass::ToolMatcher;
 ///
 /// let matchers = ToolMatcher::list("Write | Edit | mcp__files")?;
 /// assert!(matchers.iter().any(|matcher| matcher.matches("mcp__files__read")));
