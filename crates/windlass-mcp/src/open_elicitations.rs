@@ -11,7 +11,8 @@ use windlass_types::QuestionId;
 ///
 /// ```
 /// use std::sync::Arc;
-/// use windlass_mcp::{McpOptions, McpServers, OpenElicitations};
+/// # mod windlass { pub use windlass_mcp as mcp; }
+/// use windlass::mcp::{McpOptions, McpServers, OpenElicitations};
 ///
 /// let questions = OpenElicitations::new();
 /// let servers = McpServers::new(McpOptions::new().with_elicitation(Arc::new(questions.clone())));

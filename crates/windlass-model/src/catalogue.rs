@@ -100,7 +100,8 @@ impl Catalogue {
     /// million tokens and is dropped from those that have it anyway.
     ///
     /// ```
-    /// use windlass_model::Catalogue;
+    /// # mod windlass { pub use windlass_model as provider; }
+    /// use windlass::provider::Catalogue;
     ///
     /// let catalogue = Catalogue::new();
     /// assert_eq!(catalogue.resolve("opus"), "claude-opus-5-5");

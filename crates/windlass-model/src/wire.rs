@@ -22,11 +22,12 @@ use windlass_types::{
 /// an allowance has no frame.
 ///
 /// ```
-/// use windlass_types::ModelEvent;
+/// # mod windlass { pub mod provider { pub use {windlass_model::framed, windlass_types::ModelEvent}; } }
+/// use windlass::provider::{ModelEvent, framed};
 ///
-/// let item = windlass_model::framed(ModelEvent::MessageStop, true);
+/// let item = framed(ModelEvent::MessageStop, true);
 /// assert_eq!(item.raw.unwrap().as_str(), r#"{"type":"message_stop"}"#);
-/// assert!(windlass_model::framed(ModelEvent::MessageStop, false).raw.is_none());
+/// assert!(framed(ModelEvent::MessageStop, false).raw.is_none());
 /// ```
 pub fn framed(event: ModelEvent, wanted: bool) -> ModelItem {
     let is_ours = matches!(

@@ -104,7 +104,8 @@ impl Plugins {
 /// plugin, also through links, is left out. Of two plugins with one name the first counts.
 ///
 /// ```
-/// use windlass_project::{PluginDir, load_plugins};
+/// # use windlass_project as windlass;
+/// use windlass::{PluginDir, load_plugins};
 ///
 /// let directory = tempfile::tempdir()?;
 /// let plugin = directory.path().join("greet");

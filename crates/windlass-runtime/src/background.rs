@@ -41,7 +41,8 @@ impl SessionHandle {
 
     /// Waits until no run and no background work is in progress or about to begin: every prompt that was
     /// given before is answered, no background work is left, and neither is a run
-    /// that its end began. Also ready when the session has ended.
+    /// that its end began. Also ready when the session has ended. A session whose stream is neither read nor detached
+    /// stands still once it is full (see [`EventStream`](crate::EventStream)), and is not quiet then.
     ///
     /// Cancel safe.
     pub fn quiet(&self) -> impl Future<Output = ()> + Send + 'static {

@@ -300,7 +300,7 @@ impl SessionHandle {
         self.give(Input::SetThinking(thinking))
     }
 
-    /// Spends so much on an answer from the next request on; nothing leaves it to the model.
+    /// Spends so much on an answer from the next request on; `None` leaves it to the model.
     ///
     /// # Errors
     /// The session is closed.
@@ -309,7 +309,7 @@ impl SessionHandle {
     }
 
     /// Offers these tools, and no others, from the next request on. Calls that
-    /// were read already go on with the tool that they named. The provider's
+    /// were read already continue with the tool that they named. The provider's
     /// cache of the conversation is lost when the tools differ.
     ///
     /// # Errors

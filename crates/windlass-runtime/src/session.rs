@@ -115,7 +115,8 @@ pub struct Session {
 }
 
 impl Session {
-    /// Opens a session and starts its task on the current tokio runtime.
+    /// Opens a session from its parts and starts its task on the current tokio runtime. Programs that use the crate
+    /// `windlass` call `SessionBuilder::open` instead, which puts the parts together.
     ///
     /// A log with open calls (the program was killed) is repaired first: each
     /// gets a result with what is known of it, and the repair is written.

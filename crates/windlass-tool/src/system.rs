@@ -8,8 +8,9 @@ use windlass_types::Timestamp;
 /// The port to the time.
 ///
 /// ```
-/// use windlass_tool::Clock;
-/// use windlass_types::Timestamp;
+/// # mod windlass { pub use {windlass_tool as tool, windlass_types::Timestamp}; }
+/// use windlass::Timestamp;
+/// use windlass::tool::Clock;
 ///
 /// /// It is always the same time.
 /// #[derive(Debug)]
@@ -30,7 +31,8 @@ pub trait Clock: Debug + Send + Sync + 'static {
 ///
 /// ```
 /// use std::sync::atomic::{AtomicU64, Ordering};
-/// use windlass_tool::Ids;
+/// # mod windlass { pub use windlass_tool as tool; }
+/// use windlass::tool::Ids;
 ///
 /// /// For tests: anyone can guess these.
 /// #[derive(Debug, Default)]

@@ -50,7 +50,8 @@ pub trait Tool: Send + Sync + 'static {
     /// What it does and when to use it, for the model. Must not change during a
     /// session: it is part of the cached prefix.
     const DESCRIPTION: &'static str;
-    /// What it takes; an object.
+    /// What it takes: a struct with named fields, since model services take only tools whose schema is one of an object.
+    /// That is not checked when a session opens; the kit `windlass_testkit::tool::all` checks it.
     type Input: ToolInput;
     /// What it returns.
     type Output: IntoToolOutput;

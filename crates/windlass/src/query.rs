@@ -185,7 +185,7 @@ impl Run {
 
     /// What was found while the session was opened: allow rules that cannot be
     /// used, damaged lines of an earlier session, calls whose outcome is unknown.
-    /// Empty before the first event.
+    /// Empty before the first event. A query that is awaited shows none of them.
     pub fn notices(&self) -> &[String] {
         &self.notices
     }

@@ -13,7 +13,8 @@ type Rewrite = Arc<dyn Fn(&str) -> String + Send + Sync>;
 /// them between deltas. Signatures of thinking are opaque and stay.
 ///
 /// ```
-/// use windlass_model::Scrub;
+/// # mod windlass { pub use windlass_model as testing; }
+/// use windlass::testing::Scrub;
 ///
 /// let scrub = Scrub::new().secret("DB_PASSWORD", "correct horse").place("HOME", "/home/me");
 /// # drop(scrub);
