@@ -19,8 +19,10 @@ mod event;
 pub mod hook;
 mod id;
 mod json;
+mod media;
 mod message;
 mod model;
+mod model_failure;
 mod model_info;
 pub mod near;
 mod origin;
@@ -39,9 +41,7 @@ mod tool;
 mod usage;
 
 pub use agent::{AgentIdentity, AgentPath, AgentRights};
-pub use content::{
-    ContentBlock, DocumentSource, IMAGE_TYPES, ImageSource, ToolResult, ToolResultContent, ToolUse, media_type_of,
-};
+pub use content::{ContentBlock, ToolResult, ToolResultContent, ToolUse};
 pub use entry::{
     AssistantEntry, CompactRecord, CompactTrigger, Entry, EntryKind, RunRecord, ToolResultEntry, UserEntry,
 };
@@ -53,11 +53,13 @@ pub use event::{
 pub use hook::{HookCall, HookEventName, HookOutcome, HookVerdict};
 pub use id::{AgentId, EntryId, MessageId, QuestionId, RunId, SessionId, TaskId, ToolUseId};
 pub use json::{JsonError, JsonText};
+pub use media::{DocumentSource, IMAGE_TYPES, ImageSource, media_type_of};
 pub use message::{Message, Role, SharedMessage};
 pub use model::{
-    AddedTools, BlockStart, CacheTtl, Effort, ErrorClass, ModelErrorKind, ModelEvent, ModelItem, ModelRequest,
-    ResponseFormat, SectionScope, StopReason, StreamDelta, SystemSection, Thinking, ToolChoice,
+    AddedTools, BlockStart, CacheTtl, Effort, ModelEvent, ModelItem, ModelRequest, ResponseFormat, SectionScope,
+    StopReason, StreamDelta, SystemSection, Thinking, ToolChoice,
 };
+pub use model_failure::{ErrorClass, ModelErrorKind};
 pub use model_info::{LongPrompt, ModelInfo, Price};
 pub use origin::{Api, Origin};
 pub use permission::{

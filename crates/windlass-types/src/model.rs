@@ -4,7 +4,6 @@ use crate::{ContentBlock, JsonText, MessageId, RateLimit, SharedMessage, ToolSpe
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 
 /// One request to a model: the whole conversation, as sections with stable bytes.
 ///
@@ -419,97 +418,5 @@ impl From<String> for StopReason {
 impl From<StopReason> for String {
     fn from(reason: StopReason) -> Self {
         reason.as_str().to_owned()
-    }
-}
-
-/// What kind of failure a model call ended in. The loop decides by it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum ModelErrorKind {
-    /// No key, or a key that the provider does not accept (401).
-    Authentication,
-    /// The key may not do this (403).
-    PermissionDenied,
-    /// Credit or plan is exhausted (402, or 400/429 with a billing text).
-    Billing,
-    /// No such model or endpoint (404).
-    NotFound,
-    /// The request is malformed (400, 422).
-    InvalidRequest,
-    /// The prompt does not fit the context window.
-    PromptTooLong,
-    /// The request body is too large (413).
-    RequestTooLarge,
-    /// What was sent back of earlier messages (a signature, encrypted reasoning) was refused.
-    ReplayRejected,
-    /// Too many requests or tokens (429).
-    RateLimited,
-    /// The quota of a day, a month or a plan is used up. The error names the time of the reset, if the provider does.
-    QuotaExhausted,
-    /// The provider is overloaded (529, 503, `overloaded_error`).
-    Overloaded,
-    /// The provider failed (other 5xx, `api_error`).
-    Server,
-    /// No answer in time, or a stream that went silent.
-    Timeout,
-    /// No connection, or it broke before the answer began.
-    Connection,
-    /// The stream ended before the message was complete.
-    Cut,
-    /// The provider broke its own protocol.
-    Protocol,
-    /// A replayed cassette does not match the request, or a script has run out.
-    Replay,
-    /// The provider was set up wrongly.
-    Configuration,
-}
-
-/// What the loop does about a failed model call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[expect(clippy::exhaustive_enums, reason = "the loop must decide on every class")]
-pub enum ErrorClass {
-    /// The same request may work later: back off and repeat.
-    Transient,
-    /// The prompt must shrink first.
-    TooLong,
-    /// What is sent back of earlier messages must be dropped first.
-    Replay,
-    /// A failure that the loop cannot mend.
-    Final,
-}
-
-impl ModelErrorKind {
-    /// What the loop does about it.
-    pub fn class(self) -> ErrorClass {
-        match self {
-            Self::RateLimited
-            | Self::Overloaded
-            | Self::Server
-            | Self::Timeout
-            | Self::Connection
-            | Self::Cut
-            | Self::Protocol => ErrorClass::Transient,
-            Self::PromptTooLong => ErrorClass::TooLong,
-            Self::ReplayRejected => ErrorClass::Replay,
-            Self::Authentication
-            | Self::PermissionDenied
-            | Self::Billing
-            | Self::QuotaExhausted
-            | Self::NotFound
-            | Self::InvalidRequest
-            | Self::RequestTooLarge
-            | Self::Replay
-            | Self::Configuration => ErrorClass::Final,
-        }
-    }
-
-    /// The least wait before a repeat that makes sense for this kind.
-    pub fn least_wait(self) -> Duration {
-        match self {
-            Self::Cut | Self::Protocol | Self::Connection => Duration::ZERO,
-            _ => Duration::from_millis(250),
-        }
     }
 }

@@ -15,11 +15,13 @@ const HUBS: &[(&str, usize, usize)] = &[
     // of the Messages API is read here, and paths are normalised here; four other crates did both. Which tools an item of
     // a list means is read here for hook, permission and core, and what an image is for context, mcp and tool. Events,
     // results and answers are read back from JSON here, exactly, and have schemas.
-    ("windlass-types", 4_400, 300),
+    // Messages of any vendor: where they come from, what is sent back, and what a request may ask for.
+    ("windlass-types", 4_600, 300),
     // Private files are written here, which six other crates did. A closure can say all that a type says of a tool.
     ("windlass-tool", 1_650, 150),
-    ("windlass-model", 2_450, 300),
-    ("windlass-core", 4_900, 375),
+    // A router holds several providers.
+    ("windlass-model", 2_700, 300),
+    ("windlass-core", 5_050, 375),
     ("windlass-runtime", 3_950, 490),
     // A quarter of it makes options of settings files, which was in the command alone. Sessions are looked at from the
     // outside here, and names are checked when one opens.
