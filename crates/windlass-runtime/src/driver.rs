@@ -319,22 +319,17 @@ impl Driver {
             match output {
                 Output::Event(event) => self.queue.push(event),
                 Output::Effect(id, effect) => self.carry_out(id, effect),
-                Output::Closed => self.end(None),
+                Output::Closed => self.over = Some(Ok(())),
                 Output::Broken(failure) => {
                     tracing::error!(%failure, "the session log was refused, or does not answer");
                     let message = failure.message;
-                    self.end(Some(match failure.kind {
+                    self.over = Some(Err(match failure.kind {
                         StoreFailureKind::Unanswered => SessionError::LogSilent { message },
                         _ => SessionError::Store { message },
                     }));
                 }
             }
         }
-    }
-
-    fn end(&mut self, error: Option<SessionError>) {
-        self.queue.end(error.clone());
-        self.over = Some(error.map_or(Ok(()), Err));
     }
 }
 

@@ -171,7 +171,12 @@ impl EventQueue {
 /// The events of a session, in order.
 ///
 /// An `Err` means that the session cannot continue; it is the last item. Failures
-/// of runs, tools and model calls are events.
+/// of runs, tools and model calls are events. Either end comes when the log is given back, which may take up to 30 seconds
+/// if the store does not answer.
+///
+/// The stream does not end with a run, since the session can have further ones. After the last
+/// [`RunFinished`](windlass_types::EventKind::RunFinished) the program closes the session, and reads on or waits for
+/// [`SessionHandle::close`](crate::SessionHandle::close).
 ///
 /// The session waits for this stream: once it is 512 events behind, no new call begins until it is read.
 /// Dropping it closes the session; [`detach`](Self::detach) does not.
@@ -186,10 +191,8 @@ impl EventStream {
         Self { queue, guard: Some(guard) }
     }
 
-    /// The next event, or `None` when the session is closed. Cancel safe.
-    ///
-    /// After the last event the session still gives back its log. A program that ends its runtime then waits for
-    /// [`SessionHandle::ended`](crate::SessionHandle::ended) before.
+    /// The next event, or `None` when the session has ended. Its log is given back then: the session can be opened again
+    /// at once, and a program may end its runtime. Cancel safe.
     ///
     /// # Errors
     /// The session cannot continue. Nothing follows.

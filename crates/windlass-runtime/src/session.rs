@@ -210,8 +210,9 @@ struct LastWord {
 }
 
 impl LastWord {
+    /// The events end last, when the log is given back: a program may end its runtime once it has read them.
     fn say(&mut self, outcome: Result<(), SessionError>) {
-        self.queue.end(None);
+        self.queue.end(outcome.clone().err());
         self.ended.send_replace(Some(outcome));
     }
 }

@@ -296,6 +296,34 @@ async fn a_log_that_does_not_close_is_given_up() {
     assert!(matches!(&error, SessionError::LogSilent { message } if message.contains("did not close")), "{error}");
 }
 
+/// A program may end its runtime, or open the session again, as soon as it has read the last event.
+#[tokio::test(start_paused = true)]
+async fn the_events_end_when_the_log_is_given_back() {
+    for broken in [false, true] {
+        let (disk, gate) = (FaultyStore::new(MemoryStore::new()), Gate::new());
+        disk.wait_at(StoreOperation::Close, 1, &gate);
+        if broken {
+            disk.fail(StoreOperation::Append, 1, StoreErrorKind::Full);
+        }
+        let mut world = world(turns(0), []);
+        world.store = Some(Arc::new(disk.clone()));
+        let mut open = world.open().await;
+        open.say("go");
+        open.result().await;
+        let handle = open.handle.clone();
+        let mut feed = handle.subscribe();
+        let closing = tokio::spawn(async move { handle.close().await });
+        gate.wait_arrived(1).await;
+        assert!(timeout(Duration::from_secs(1), open.rest()).await.is_err(), "the log is still held");
+        assert!(timeout(Duration::from_secs(1), feed.try_next()).await.is_err(), "the log is still held");
+        gate.open();
+        let (_, error) = in_a_minute(open.rest()).await;
+        assert_eq!((error.is_some(), open.handle.has_ended()), (broken, true));
+        assert_eq!(in_a_minute(closing).await.unwrap().err(), error);
+        assert_eq!(feed.try_next().await.err(), error);
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_call_that_runs_while_the_log_hangs_is_stopped_by_an_interrupt() {
     let stopped = Arc::new(Mutex::new(None));
