@@ -603,6 +603,15 @@ export type Outcome =
     /** The hook's reason. */
     reason: string;
   }
+  /**
+   * The model finished its answer, but work that it left in the background took too long, or the session was closed
+   * before it ended. It was stopped.
+   */
+  | {
+    type: "background_stopped";
+    /** What was stopped. */
+    tasks: TaskInfo[];
+  }
   /** It failed. */
   | RunFailure & {
     type: "failed";

@@ -97,6 +97,7 @@ pub(crate) fn of_result(result: &RunResult) -> Option<String> {
         Outcome::Interrupted { .. } => "interrupted".to_owned(),
         Outcome::StoppedByHook { reason } => format!("a hook stopped the run: {reason}"),
         Outcome::PromptBlocked { reason } => format!("a hook did not let the prompt in: {reason}"),
+        outcome @ Outcome::BackgroundStopped { .. } => outcome.to_string(),
         Outcome::Failed(failure) => match failure.kind {
             RunFailureKind::Model(windlass::crates::types::ModelErrorKind::NotFound) => {
                 format!("{}; --model takes opus, sonnet, haiku or a full name", clause(&failure.message))

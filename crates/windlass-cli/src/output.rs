@@ -11,7 +11,7 @@ use std::sync::Arc;
 use windlass::crates::runtime::SystemIds;
 use windlass::crates::tool::Ids;
 use windlass::crates::types::text::visible_json;
-use windlass::{Event, EventKind, JsonText, RunResult, Status};
+use windlass::{Event, EventKind, JsonText, Outcome, RunResult, Status};
 use windlass_protocol::{FrameMapper, FrameOptions, McpControl, PluginControl};
 
 /// Frames are written when so many bytes wait, or when no event is left to handle.
@@ -190,7 +190,7 @@ impl Output {
         match &mut self.form {
             Form::Text { display, streams: true } => display.end_line()?,
             Form::Text { streams: false, .. } => {
-                if let Some(result) = result.filter(|result| !windlass_protocol::is_error(&result.outcome)) {
+                if let Some(result) = result.filter(|result| has_answer(&result.outcome)) {
                     let structured = result.structured_output.as_ref().map(JsonText::as_str);
                     let shown = structured.map(|json| data(json.as_bytes(), self.is_shown));
                     writeln!(out, "{}", shown.as_deref().unwrap_or(&result.text).trim_end_matches('\n'))?;
@@ -208,6 +208,11 @@ impl Output {
         }
         Ok(())
     }
+}
+
+/// Whether the model finished its answer, whatever became of the work beside it.
+fn has_answer(outcome: &Outcome) -> bool {
+    matches!(outcome, Outcome::BackgroundStopped { .. }) || !windlass_protocol::is_error(outcome)
 }
 
 /// JSON for the reader of standard output. A terminal gets characters as `\uXXXX` that it would act on or not show.

@@ -291,7 +291,7 @@ fn exit_code(result: Option<&RunResult>, signals: &Signals) -> i32 {
         let _ = writeln!(stderr(), "windlass: {}", clean(&text));
     }
     match &result.outcome {
-        Outcome::Interrupted { .. } => signals.exit_code().unwrap_or(1),
+        Outcome::Interrupted { .. } | Outcome::BackgroundStopped { .. } => signals.exit_code().unwrap_or(1),
         outcome => i32::from(windlass_protocol::is_error(outcome)),
     }
 }

@@ -85,6 +85,10 @@ impl Ending {
                 let error = "The run was interrupted by the user".to_owned();
                 Self { user_text: text, ..Self::error(turns, "error_during_execution", error, Some(reason)) }
             }
+            // The answer stands, so it is shown; what was stopped is named beside it.
+            outcome @ Outcome::BackgroundStopped { .. } => {
+                Self { is_error: true, notice: Some(outcome.to_string()), ..Self::success(turns, "completed") }
+            }
             Outcome::Failed(failure) => Self::failed(turns, failure),
             _ => Self::error(turns, "error_during_execution", "The run ended in an unknown way".to_owned(), None),
         }

@@ -212,8 +212,9 @@ struct LastWord {
 impl LastWord {
     /// The events end last, when the log is given back: a program may end its runtime once it has read them.
     fn say(&mut self, outcome: Result<(), SessionError>) {
-        self.queue.end(outcome.clone().err());
+        let error = outcome.clone().err();
         self.ended.send_replace(Some(outcome));
+        self.queue.end(error);
     }
 }
 
@@ -235,12 +236,12 @@ async fn let_go(writer: tokio::task::JoinHandle<()>, outcome: Result<(), Session
 
 impl Drop for LastWord {
     fn drop(&mut self) {
-        self.queue.end(Some(SessionError::Internal));
         self.ended.send_if_modified(|ended| {
             let is_first = ended.is_none();
             ended.get_or_insert(Err(SessionError::Internal));
             is_first
         });
+        self.queue.end(Some(SessionError::Internal));
     }
 }
 

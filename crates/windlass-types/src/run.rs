@@ -1,6 +1,6 @@
 //! How runs continue and how they end.
 
-use crate::{JsonText, ModelErrorKind, NanoUsd, PermissionDenial, SessionId, StopReason, Usage};
+use crate::{JsonText, ModelErrorKind, NanoUsd, PermissionDenial, SessionId, StopReason, TaskInfo, Usage};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -149,20 +149,26 @@ pub enum Outcome {
         /// The hook's reason.
         reason: String,
     },
+    /// The model finished its answer, but work that it left in the background took too long, or the session was closed
+    /// before it ended. It was stopped.
+    BackgroundStopped {
+        /// What was stopped.
+        tasks: Vec<TaskInfo>,
+    },
     /// It failed.
     Failed(RunFailure),
 }
 
 impl Outcome {
-    /// Whether the model finished its answer.
+    /// Whether the model finished its answer, and no background work of it was stopped.
     pub fn is_success(&self) -> bool {
         matches!(self, Self::Success)
     }
 
     /// The exit code for a program whose work was this run, one for each kind of outcome: 0 for a success, 1 for a
     /// failure, 3 when the turns were used up, 4 when the money was, 5 when the model refused, 6 when it gave no
-    /// structured output, 7 when a hook stopped the run, 8 when a hook blocked the prompt, and 130 for an interrupt, as shells
-    /// expect. 2 is left for wrong usage of the program.
+    /// structured output, 7 when a hook stopped the run, 8 when a hook blocked the prompt, 9 when background work was
+    /// stopped, and 130 for an interrupt, as shells expect. 2 is left for wrong usage of the program.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Success => 0,
@@ -173,6 +179,7 @@ impl Outcome {
             Self::NoStructuredOutput { .. } => 6,
             Self::StoppedByHook { .. } => 7,
             Self::PromptBlocked { .. } => 8,
+            Self::BackgroundStopped { .. } => 9,
             Self::Interrupted { .. } => 130,
         }
     }
@@ -208,6 +215,14 @@ impl fmt::Display for Outcome {
             Self::Interrupted { .. } => f.write_str("the run was interrupted"),
             Self::StoppedByHook { reason } => write!(f, "a hook stopped the run: {reason}"),
             Self::PromptBlocked { reason } => write!(f, "a hook blocked the prompt: {reason}"),
+            Self::BackgroundStopped { tasks } => {
+                f.write_str("background work was stopped before it ended: ")?;
+                for (at, task) in tasks.iter().enumerate() {
+                    let separator = if at == 0 { "" } else { ", " };
+                    write!(f, "{separator}{:?} ({})", task.description, task.id)?;
+                }
+                Ok(())
+            }
             Self::Failed(failure) => f.write_str(&failure.message),
         }
     }

@@ -92,6 +92,7 @@ mod query;
 #[cfg(all(feature = "store", feature = "tools"))]
 mod repository;
 mod resume;
+mod run;
 #[cfg(all(feature = "mcp", feature = "project"))]
 mod servers;
 pub mod session;
@@ -99,6 +100,7 @@ mod session_builder;
 mod session_tools;
 #[cfg(feature = "store")]
 mod sessions;
+mod stopped;
 mod storage;
 pub mod store;
 pub mod testing;
@@ -119,8 +121,9 @@ pub use project::{
     LoadedFile, LoadedProject, PluginChange, Project, ProjectError, ProjectInput, ProjectNotice, ProjectNoticeKind,
 };
 pub use prompt::PromptInput;
-pub use query::{Query, Run, query};
+pub use query::{Query, query};
 pub use resume::Resume;
+pub use run::Run;
 #[cfg(all(feature = "mcp", feature = "project"))]
 pub use servers::{server_config, server_policy, server_refusal};
 pub use session_builder::{SessionBuilder, session};

@@ -184,3 +184,22 @@ fn a_wait_for_commands_in_the_background_is_reported() {
     assert!(ran.stderr.contains("waiting for work in the background; Ctrl-C"), "{}", ran.stderr);
     assert_eq!(ran.stdout.trim(), "Ended.");
 }
+
+#[test]
+fn a_run_whose_background_work_was_stopped_is_no_success() {
+    let slow = call("Bash", &json!({ "command": "sleep 60", "run_in_background": true }));
+    for format in ["text", "json", "stream-json"] {
+        let place = Place::with_turns(&[slow.clone(), text("It runs.")]);
+        let mut command = place.command(&["-p", "x", "--allowedTools", "Bash", "--verbose", "--output-format", format]);
+        command.env("CLAUDE_CODE_PRINT_BG_WAIT_CEILING_MS", "1");
+        let ran = crate::place::Ran::from(command.output().unwrap()).with_code(1);
+        assert!(ran.stderr.contains("background work was stopped before it ended: \"sleep 60\""), "{}", ran.stderr);
+        assert!(ran.stdout.contains("It runs."), "{format}: {}", ran.stdout);
+        if format == "stream-json" {
+            let results: Vec<_> = ran.lines().into_iter().filter(|line| line["type"] == "result").collect();
+            let said: Vec<_> = results.iter().map(|line| (&line["is_error"], &line["result"])).collect();
+            assert_eq!(said, [(&json!(false), &json!("It runs.")), (&json!(true), &json!("It runs."))]);
+            assert_eq!(results[1]["origin"]["kind"], "task-notification");
+        }
+    }
+}

@@ -25,7 +25,8 @@ impl FrameMapper {
     pub(super) fn finished(&mut self, at: Envelope<'_>, result: &RunResult, out: &mut Vec<u8>) {
         let ending = Ending::of(result);
         if let Some(notice) = &ending.notice {
-            let body = InformationalBody { prevent_continuation: true, ..InformationalBody::warning(notice) };
+            let prevent_continuation = ending.terminal_reason == Some("hook_stopped");
+            let body = InformationalBody { prevent_continuation, ..InformationalBody::warning(notice) };
             self.system(at, "informational", body, out);
         }
         if let Some(text) = ending.user_text {

@@ -259,6 +259,11 @@ fn every_end_of_a_run() {
             r#"success|false|2|"Done."|null|hook_stopped|null"#,
         ),
         (
+            Outcome::BackgroundStopped { tasks: Vec::new() },
+            vec!["system/informational"],
+            r#"success|true|2|"Done."|null|completed|null"#,
+        ),
+        (
             failed(RunFailureKind::Model(ModelErrorKind::Authentication), "check the key (401)"),
             vec!["assistant/text"],
             r#"success|true|2|"API Error: check the key (401)"|null|api_error|401"#,

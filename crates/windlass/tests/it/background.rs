@@ -50,16 +50,56 @@ async fn a_query_waits_for_what_it_left_behind_and_returns_the_last_result() {
 }
 
 #[tokio::test]
-async fn what_takes_too_long_is_stopped() {
+async fn what_takes_too_long_is_stopped_and_is_no_success() {
     let work = tempfile::tempdir().unwrap();
     for (limit, tag) in [(Duration::ZERO, "a"), (Duration::from_millis(200), "b")] {
         let began = Instant::now();
         let command = format!("touch begun-{tag}; sleep 30; touch late-{tag}");
         let result = asked(background(&command), work.path()).background_wait(Some(limit)).await.unwrap();
-        assert_eq!((result.origin, &*result.text), (RunOrigin::User, "It runs."));
+        assert_eq!((result.origin, &*result.text), (RunOrigin::TaskNotification, "It runs."));
+        let Outcome::BackgroundStopped { tasks } = &result.outcome else { panic!("{:?}", result.outcome) };
+        assert_eq!(tasks.len(), 1);
+        assert!(tasks[0].description.contains(&command), "{tasks:?}");
+        assert!(result.outcome.to_string().contains(&command), "{}", result.outcome);
+        assert_eq!(result.outcome.exit_code(), 9);
+        assert_eq!(result.success().unwrap_err().result().text, "It runs.");
         assert!(began.elapsed() < Duration::from_secs(15), "{:?}", began.elapsed());
         assert!(!work.path().join(format!("late-{tag}")).exists());
     }
+}
+
+/// The stream shows what is stopped, and its last result is the one that an awaited query gives.
+#[tokio::test]
+async fn the_stream_ends_with_what_was_stopped() {
+    let work = tempfile::tempdir().unwrap();
+    let mut run = asked(background("sleep 30"), work.path()).background_wait(Some(Duration::ZERO)).stream();
+    let mut seen = Vec::new();
+    while let Some(event) = run.try_next().await.unwrap() {
+        assert_eq!(event.seq, seen.len() as u64, "events are numbered");
+        seen.push(event.kind);
+    }
+    let [.., EventKind::RunFinished(first), EventKind::TaskEnded(ended), EventKind::RunFinished(last)] = &seen[..]
+    else {
+        panic!("{seen:#?}")
+    };
+    assert_eq!((&first.outcome, ended.status), (&Outcome::Success, TaskStatus::Stopped));
+    assert_eq!(last.outcome, Outcome::BackgroundStopped { tasks: vec![ended.info.clone()] });
+    assert!(run.try_next().await.unwrap().is_none());
+}
+
+/// What the program itself stops is its own decision.
+#[tokio::test]
+async fn work_that_the_program_stops_leaves_a_success() {
+    let work = tempfile::tempdir().unwrap();
+    let mut run = asked(background("sleep 30"), work.path()).stream();
+    let mut last = None;
+    while let Some(event) = run.try_next().await.unwrap() {
+        if let EventKind::RunFinished(result) = event.kind {
+            run.handle().await.unwrap().stop_tasks().unwrap();
+            last = Some(result.outcome);
+        }
+    }
+    assert_eq!(last, Some(Outcome::Success));
 }
 
 #[tokio::test]

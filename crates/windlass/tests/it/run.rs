@@ -139,3 +139,36 @@ async fn a_resumed_session_knows_its_tasks() {
     }
     assert_eq!(lists, ["", "one", "two", "three"]);
 }
+
+/// The runtime is dropped as soon as the stream has ended: nothing is lost, and the session can be resumed at once.
+#[test]
+fn a_runtime_that_ends_with_the_stream_loses_nothing() {
+    let (directory, home) = (workspace(), tempfile::tempdir().unwrap());
+    let runtime = || tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let session = |text: &str| {
+        let model = ScriptedModel::new(Script::new().turn(|turn| turn.text(text)));
+        windlass::session().provider(model).cwd(directory.path()).persist(Home::new(home.path()))
+    };
+    let asked = runtime().block_on(async {
+        let mut run = session("One.").query("one").stream();
+        let mut id = None;
+        while let Some(event) = run.try_next().await.unwrap() {
+            id = Some(event.session_id);
+        }
+        id.unwrap()
+    });
+    runtime().block_on(async {
+        let mut open = session("Two.").resume(asked.as_str()).open().await.unwrap();
+        open.handle.prompt("two".into()).unwrap();
+        while let Some(event) = open.events.try_next().await.unwrap() {
+            if matches!(event.kind, EventKind::RunFinished(_)) {
+                let handle = open.handle.clone();
+                tokio::spawn(async move { handle.close().await });
+            }
+        }
+    });
+    let last = runtime().block_on(async { session("Three.").resume(asked.as_str()).query("three").await.unwrap() });
+    assert_eq!((last.session_id, &*last.text), (asked, "Three."));
+    let texts: Vec<String> = crate::common::stored_texts(home.path());
+    assert_eq!(texts, ["One.", "Two.", "Three."]);
+}

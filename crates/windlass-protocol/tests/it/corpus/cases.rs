@@ -283,6 +283,11 @@ fn failures() -> Vec<RunFailureKind> {
     all
 }
 
+fn stopped() -> Outcome {
+    let task = TaskInfo::new("b1".into(), TaskKind::LocalBash, "Build it", "toolu_1".into());
+    Outcome::BackgroundStopped { tasks: vec![task] }
+}
+
 fn outcomes() -> Vec<Outcome> {
     let mut all = vec![
         Outcome::Success,
@@ -292,6 +297,7 @@ fn outcomes() -> Vec<Outcome> {
         Outcome::NoStructuredOutput { attempts: 5 },
         Outcome::StoppedByHook { reason: "enough".into() },
         Outcome::PromptBlocked { reason: "no".into() },
+        stopped(),
     ];
     all.extend(INTERRUPTED.map(|during| Outcome::Interrupted { during }));
     for kind in failures() {

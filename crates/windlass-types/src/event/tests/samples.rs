@@ -327,6 +327,7 @@ enums! {
         Interrupted { during },
         StoppedByHook { reason },
         PromptBlocked { reason },
+        BackgroundStopped { tasks },
         Failed(x),
     }
     RateLimitStatus { Allowed, AllowedWarning, Rejected, Other(x) }

@@ -1,0 +1,210 @@
+//! A query that runs.
+
+use crate::Error;
+use crate::stopped::Stopped;
+use futures_core::Stream;
+use std::fmt;
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use windlass_runtime::{EventStream, Session, SessionError, SessionHandle};
+use windlass_types::{Event, EventKind};
+
+/// A run: a stream of its events, which ends when its session has ended. Everything is durable then and the log is given
+/// back, so that a program may end its tokio runtime, or resume the session, at once.
+///
+/// When commands or agents are left in the background, further runs may follow, which begin
+/// when those end: see [`Query::background_wait`](crate::Query::background_wait). The last result counts. If work was
+/// stopped that still ran, that is the last result once more, with the outcome
+/// [`BackgroundStopped`](crate::Outcome::BackgroundStopped) in place of a success.
+///
+/// Dropping it stops the run; what was acknowledged stays in the log.
+#[must_use = "a run does nothing until it is polled"]
+pub struct Run {
+    state: RunState,
+    /// How long background work is waited for.
+    wait: Option<Duration>,
+    notices: Vec<String>,
+    stopped: Stopped,
+}
+
+type Opening = Pin<Box<dyn Future<Output = Result<Session, Error>> + Send>>;
+
+/// Ready when nothing runs in the background any more, or it has taken too long.
+type Quiet = Pin<Box<dyn Future<Output = bool> + Send>>;
+
+type Closed = Pin<Box<dyn Future<Output = Result<(), SessionError>> + Send>>;
+
+enum RunState {
+    Opening(Opening),
+    Open {
+        handle: SessionHandle,
+        events: EventStream,
+    },
+    /// The run is over; background work may still run.
+    Waiting {
+        handle: SessionHandle,
+        events: EventStream,
+        quiet: Option<Quiet>,
+    },
+    Closing {
+        /// Gives the order to close. The events end with what it returns.
+        closed: Option<Closed>,
+        events: EventStream,
+    },
+    /// The session has ended. One event may be left.
+    Ended(Option<Box<Event>>),
+}
+
+impl Run {
+    pub(crate) fn new(
+        opening: impl Future<Output = Result<Session, Error>> + Send + 'static,
+        wait: Option<Duration>,
+    ) -> Self {
+        let state = RunState::Opening(Box::pin(opening));
+        Self { state, wait, notices: Vec::new(), stopped: Stopped::default() }
+    }
+
+    /// The next event; `None` when the session has ended and its log is given back. Cancel safe.
+    ///
+    /// # Errors
+    /// The run could not start, or the session store refused an entry; then the
+    /// run's result came before. Nothing follows.
+    pub async fn try_next(&mut self) -> Result<Option<Box<Event>>, Error> {
+        poll_fn(|cx| self.poll(cx)).await.transpose()
+    }
+
+    /// Orders to the run: interrupt, steer, change the model or mode. Opens the
+    /// session if that has not happened yet.
+    ///
+    /// # Errors
+    /// The run could not start, or is over.
+    pub async fn handle(&mut self) -> Result<SessionHandle, Error> {
+        poll_fn(|cx| self.poll_open(cx)).await?;
+        match &self.state {
+            RunState::Open { handle, .. } | RunState::Waiting { handle, .. } => Ok(handle.clone()),
+            _ => Err(Error::Session(SessionError::Closed)),
+        }
+    }
+
+    /// What was found while the session was opened: allow rules that cannot be
+    /// used, damaged lines of an earlier session, calls whose outcome is unknown.
+    /// Empty before the first event. A query that is awaited shows none of them.
+    pub fn notices(&self) -> &[String] {
+        &self.notices
+    }
+
+    fn poll_open(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        if let RunState::Opening(opening) = &mut self.state {
+            match ready!(opening.as_mut().poll(cx)) {
+                Ok(Session { handle, events, notices, .. }) => {
+                    self.notices = notices;
+                    self.state = RunState::Open { handle, events };
+                }
+                Err(error) => {
+                    self.state = RunState::Ended(None);
+                    return Poll::Ready(Err(error));
+                }
+            }
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Box<Event>, Error>>> {
+        loop {
+            let next = match &mut self.state {
+                RunState::Opening(_) => match ready!(self.poll_open(cx)) {
+                    Ok(()) => continue,
+                    Err(error) => return Poll::Ready(Some(Err(error))),
+                },
+                RunState::Open { events, .. } => ready!(Pin::new(events).poll_next(cx)),
+                RunState::Waiting { events, quiet, .. } => match (Pin::new(events).poll_next(cx), &mut *quiet) {
+                    (Poll::Ready(next), _) => next,
+                    (Poll::Pending, Some(waiting)) => {
+                        ready!(waiting.as_mut().poll(cx));
+                        // Events may have come in between: they are looked for once more.
+                        *quiet = None;
+                        continue;
+                    }
+                    (Poll::Pending, None) => {
+                        self.close();
+                        continue;
+                    }
+                },
+                RunState::Closing { closed, events } => {
+                    if closed.as_mut().is_some_and(|closed| closed.as_mut().poll(cx).is_ready()) {
+                        *closed = None;
+                    }
+                    ready!(Pin::new(events).poll_next(cx))
+                }
+                RunState::Ended(last) => return Poll::Ready(last.take().map(Ok)),
+            };
+            match next {
+                Some(Ok(event)) => {
+                    self.take(&event);
+                    return Poll::Ready(Some(Ok(event)));
+                }
+                Some(Err(error)) => {
+                    self.state = RunState::Ended(None);
+                    return Poll::Ready(Some(Err(error.into())));
+                }
+                None => self.state = RunState::Ended(std::mem::take(&mut self.stopped).last_word()),
+            }
+        }
+    }
+
+    fn take(&mut self, event: &Event) {
+        self.stopped.take(event);
+        if event.agent.is_main() && matches!(event.kind, EventKind::RunFinished(_)) {
+            self.wait();
+        }
+    }
+
+    /// A run is over: waits for what it left in the background, unless that is waited for already.
+    fn wait(&mut self) {
+        if self.wait == Some(Duration::ZERO) {
+            return self.close();
+        }
+        self.state = match std::mem::replace(&mut self.state, RunState::Ended(None)) {
+            RunState::Open { handle, events } => {
+                // What takes longer is stopped.
+                let quiet: Quiet = Box::pin(handle.quiet_within(self.wait.unwrap_or(Duration::MAX)));
+                RunState::Waiting { handle, events, quiet: Some(quiet) }
+            }
+            state => state,
+        };
+    }
+
+    fn close(&mut self) {
+        self.state = match std::mem::replace(&mut self.state, RunState::Ended(None)) {
+            RunState::Open { handle, events, .. } | RunState::Waiting { handle, events, .. } => {
+                self.stopped.begin();
+                let closed: Closed = Box::pin(async move { handle.close().await });
+                RunState::Closing { closed: Some(closed), events }
+            }
+            state => state,
+        };
+    }
+}
+
+impl Stream for Run {
+    type Item = Result<Box<Event>, Error>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.poll(cx)
+    }
+}
+
+impl fmt::Debug for Run {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = match &self.state {
+            RunState::Opening(_) => "opening",
+            RunState::Open { .. } => "open",
+            RunState::Waiting { .. } => "waiting",
+            RunState::Closing { .. } => "closing",
+            RunState::Ended(_) => "ended",
+        };
+        f.debug_struct("Run").field("state", &state).finish()
+    }
+}
