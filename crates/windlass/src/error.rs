@@ -155,11 +155,14 @@ pub enum Error {
         /// What does not fit.
         problem: String,
     },
-    /// The session was to be opened outside of a tokio runtime.
+    /// The session was to be opened outside of a tokio runtime, or in one without timers or I/O.
     #[error(
-        "there is no tokio runtime: call this from `#[tokio::main]`, or inside `Runtime::block_on` of a runtime with `enable_all()`"
+        "{missing}: call this from `#[tokio::main]`, or inside `Runtime::block_on` of a runtime that was built with `enable_all()`"
     )]
-    NoRuntime,
+    NoRuntime {
+        /// What is not there.
+        missing: &'static str,
+    },
     /// Names of tools or models mean nothing in the session.
     #[error("{}", problems.join("; "))]
     Names {

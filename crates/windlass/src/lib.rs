@@ -93,6 +93,7 @@ mod query;
 mod repository;
 mod resume;
 mod run;
+mod runtime;
 #[cfg(all(feature = "mcp", feature = "project"))]
 mod servers;
 pub mod session;

@@ -6,7 +6,7 @@ use crate::repository::Look;
 use crate::resume::{Chosen, choose, refusal};
 use crate::storage::LargeResults;
 use crate::user_id::user_id;
-use crate::{Error, Options, SessionTools, names};
+use crate::{Error, Options, SessionTools, names, runtime};
 use std::path::PathBuf;
 use std::sync::Arc;
 use windlass_context::Environment;
@@ -20,6 +20,7 @@ use windlass_tool::{Ids, ToolSet};
 /// Opens a session, with what can change its tools. Has the options say what their project says before.
 #[cfg(feature = "project")]
 pub(crate) async fn open(mut options: Options) -> Result<(Session, SessionTools), Error> {
+    runtime::check()?;
     options.apply_project()?;
     let Some(project) = options.applied_project().cloned() else { return open_settled(options).await };
     #[cfg(feature = "mcp")]
@@ -35,7 +36,7 @@ pub(crate) use open_settled as open;
 
 /// Opens a session whose options say what its project says.
 pub(crate) async fn open_settled(options: Options) -> Result<(Session, SessionTools), Error> {
-    tokio::runtime::Handle::try_current().map_err(|_| Error::NoRuntime)?;
+    runtime::check()?;
     let (mut opening, mut notices) = Opening::new(options).await?;
     let offer = Offer::new(&opening.options.tools, opening.options.permissions.can_ask(), &opening.policy)?;
     #[cfg(feature = "mcp")]

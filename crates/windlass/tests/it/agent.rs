@@ -57,9 +57,37 @@ async fn two_tools_of_one_name_are_an_error() {
 #[test]
 fn outside_of_a_runtime_is_an_error_and_no_panic() {
     let asked = query("?").provider(lists_tools()).into_future().now_or_never().unwrap();
-    assert!(matches!(asked, Err(Error::NoRuntime)));
+    assert!(matches!(asked, Err(Error::NoRuntime { .. })));
     let opened = agent().provider(lists_tools()).session().open().now_or_never().unwrap();
     assert!(opened.unwrap_err().to_string().contains("#[tokio::main]"));
+}
+
+/// tokio panics where timers or I/O are used that the runtime does not have.
+#[cfg(unix)]
+#[test]
+fn a_runtime_without_timers_or_io_is_an_error_and_no_panic() {
+    let build = |io: bool, time: bool| {
+        let mut builder = tokio::runtime::Builder::new_current_thread();
+        if io {
+            builder.enable_io();
+        }
+        if time {
+            builder.enable_time();
+        }
+        builder.build().unwrap()
+    };
+    for (io, time, missing) in [(false, false, "timers"), (true, false, "timers"), (false, true, "I/O")] {
+        let runtime = build(io, time);
+        let asked = runtime.block_on(async { query("?").provider(lists_tools()).await });
+        let opened = runtime.block_on(async { agent().provider(lists_tools()).session().open().await });
+        for error in [asked.unwrap_err(), opened.unwrap_err()] {
+            let text = error.to_string();
+            assert!(matches!(error, Error::NoRuntime { .. }), "{text}");
+            assert!(text.contains(missing) && text.contains("enable_all()"), "{text}");
+        }
+    }
+    let result = build(true, true).block_on(async { query("?").provider(lists_tools()).await });
+    assert!(result.unwrap().outcome.is_success());
 }
 
 /// A program that returns the error from `main` prints its `Debug`.

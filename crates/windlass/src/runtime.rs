@@ -1,0 +1,30 @@
+//! What a session needs of its tokio runtime.
+
+use crate::Error;
+use std::panic::catch_unwind;
+use std::time::Duration;
+use tokio::runtime::Handle;
+
+/// Checks that the current runtime has all that a session needs.
+///
+/// tokio has no query for its timers and its I/O: without them the first use panics, in the middle of a run. So each is used
+/// once, on the spot, where a panic can be answered with an error. The panic hook of the program still reports it.
+pub(crate) fn check() -> Result<(), Error> {
+    Handle::try_current().map_err(|_| Error::NoRuntime { missing: "there is no tokio runtime" })?;
+    catch_unwind(|| drop(tokio::time::sleep(Duration::ZERO)))
+        .map_err(|_| Error::NoRuntime { missing: "this tokio runtime has no timers" })?;
+    check_io()
+}
+
+/// Connections and programs need I/O. A socket without a name reaches nothing; that there are no more of them is no matter
+/// of the runtime.
+#[cfg(all(unix, any(feature = "anthropic", feature = "mcp", feature = "tools")))]
+fn check_io() -> Result<(), Error> {
+    catch_unwind(|| drop(tokio::net::UnixDatagram::unbound()))
+        .map_err(|_| Error::NoRuntime { missing: "this tokio runtime has no I/O" })
+}
+
+#[cfg(not(all(unix, any(feature = "anthropic", feature = "mcp", feature = "tools"))))]
+fn check_io() -> Result<(), Error> {
+    Ok(())
+}
