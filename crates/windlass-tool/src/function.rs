@@ -83,8 +83,8 @@ where
 /// Makes a tool from an async closure whose input has a JSON Schema that is written by hand, or known at run time only.
 ///
 /// The closure takes any type that serde can read; [`JsonText`] takes the input as the model wrote it. Input that does
-/// not fit the schema never reaches it. A set with a schema that is no JSON object is refused
-/// ([`ToolSetError::InvalidSchema`](crate::ToolSetError::InvalidSchema)).
+/// not fit the schema never reaches it. A set with a schema that does not describe an object is
+/// refused ([`ToolSetError::InvalidSchema`](crate::ToolSetError::InvalidSchema)).
 ///
 /// ```
 /// # mod windlass { pub use windlass_tool::*; pub use windlass_types::*; }
@@ -284,5 +284,8 @@ mod tests {
         let refused = |tool: Arc<dyn DynTool>| matches!(ToolSet::new([tool]), Err(ToolSetError::InvalidSchema { .. }));
         assert!(refused(Arc::new(tool_json("t", "A test.", true, |_: JsonText, _| async { Ok(()) }))));
         assert!(refused(Arc::new(tool_json("t", "A test.", unwritable, |_: JsonText, _| async { Ok(()) }))));
+        assert!(refused(Arc::new(tool_fn("t", "A test.", |_: String, _| async { Ok(()) }))));
+        assert!(refused(Arc::new(tool_fn("t", "A test.", |_: Option<Input>, _| async { Ok(()) }))));
+        assert!(!refused(Arc::new(tool_fn("t", "A test.", |_: Input, _| async { Ok(()) }))));
     }
 }

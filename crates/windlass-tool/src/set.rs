@@ -4,8 +4,8 @@ use crate::{DynTool, ToolError};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
-use windlass_types::ToolSpec;
 use windlass_types::near::nearest;
+use windlass_types::{JsonText, ToolSpec};
 
 /// The tools of a session, by name. Cheap to clone; never changes.
 #[derive(Clone, Default)]
@@ -36,11 +36,24 @@ pub enum ToolSetError {
         name: String,
     },
     /// A schema that is not an object schema.
-    #[error("the input schema of the tool {name:?} is not an object schema")]
+    #[error(
+        "the input schema of the tool {name:?} does not describe an object: make the input a struct with a field for each value"
+    )]
     InvalidSchema {
         /// The tool's name.
         name: String,
     },
+}
+
+/// Whether inputs of this schema may be objects: models give no others.
+fn describes_object(schema: &JsonText) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Top {
+        #[serde(rename = "type")]
+        kind: Option<JsonText>,
+    }
+    let is_object = |kind: JsonText| kind.to::<String>().is_ok_and(|kind| kind == "object");
+    schema.is_object() && schema.to::<Top>().is_ok_and(|top| top.kind.is_none_or(is_object))
 }
 
 impl ToolSet {
@@ -62,7 +75,7 @@ impl ToolSet {
             if !is_valid_name(&name) {
                 return Err(ToolSetError::InvalidName { name });
             }
-            if !spec.input_schema.is_object() {
+            if !describes_object(&spec.input_schema) {
                 return Err(ToolSetError::InvalidSchema { name });
             }
             let member = Member { tool, spec: Arc::new(spec) };

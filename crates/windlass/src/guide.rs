@@ -19,6 +19,7 @@ pages! {
     FirstRun: "first-run.md"
     Hooks: "hooks.md"
     Migrating: "migrating.md"
+    Mistakes: "mistakes.md"
     PermissionRules: "permissions.md"
     Production: "production.md"
     ProviderPage: "provider.md"

@@ -36,6 +36,7 @@ mod link_oracle;
 mod links;
 #[cfg(feature = "mcp")]
 mod mcp;
+mod mistakes;
 mod names;
 mod only;
 mod plan;
