@@ -238,7 +238,12 @@ impl Driver {
     fn obey(&mut self, order: Order) -> Option<Input> {
         match order {
             Order::Input(input) => Some(input),
-            Order::Model(name) => Some(Input::SetModel(Box::new(self.ports.model(&name)))),
+            Order::Model(name) => {
+                if let Some(doubt) = self.ports.doubt(&name) {
+                    self.handle(Input::Notice(doubt));
+                }
+                Some(Input::SetModel(Box::new(self.ports.model(&name))))
+            }
             Order::Tools(tools) => {
                 let specs = tools.specs();
                 self.ports.tools = tools.into();

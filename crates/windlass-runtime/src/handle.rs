@@ -232,7 +232,8 @@ impl SessionHandle {
     }
 
     /// Calls this model from the next request on: a name, id or alias that the session's provider knows, such as
-    /// `haiku`, or a whole profile.
+    /// `haiku`, or a whole profile. A name that is not known and is near one that is known makes a
+    /// [notice](windlass_types::Status::Notice).
     ///
     /// # Errors
     /// The session is closed, or the name is empty.

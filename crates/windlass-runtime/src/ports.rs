@@ -108,6 +108,12 @@ impl Ports {
         let info = self.provider.model_info(&id);
         ModelProfile::new(id, info)
     }
+
+    /// What makes a name of a model doubtful: the provider does not know it, and one that it knows is near.
+    pub(crate) fn doubt(&self, name: &str) -> Option<String> {
+        let similar = self.provider.similar_models(name);
+        Some(format!("the model {name:?} is not known: did you mean {:?}?", similar.first()?))
+    }
 }
 
 impl fmt::Debug for Ports {

@@ -3,6 +3,7 @@
 
 use serde_json::json;
 use std::fmt::Display;
+use windlass::event::Status;
 use windlass::hook::PreToolUseAction;
 use windlass::session::{ForkOptions, Prompt};
 use windlass::testing::ScriptedTurn;
@@ -255,8 +256,26 @@ async fn an_open_session() -> Vec<Mistake> {
     ];
     while !matches!(session.events.try_next().await.unwrap().unwrap().kind, EventKind::RunFinished(_)) {}
     handle.close().await.unwrap();
+    let code = "handle.set_model(\"sonet\")?";
+    mistakes.push(Mistake { what: "A misspelt model for the next call", code, said: misspelt().await });
     mistakes.push(fails!("An order to a session that is closed": handle.prompt(Prompt::text("And now?"))));
     mistakes
+}
+
+/// The notice of a session that was given a misspelt model.
+async fn misspelt() -> String {
+    let anthropic = Anthropic::builder().api_key("sk-test").base_url("http://127.0.0.1:1").build().unwrap();
+    let mut session = session().provider(anthropic).max_retries(0).open().await.unwrap();
+    session.handle.set_model("sonet").unwrap();
+    session.handle.prompt(Prompt::text("And now?")).unwrap();
+    loop {
+        let event = session.events.try_next().await.unwrap().expect("a notice");
+        match event.kind {
+            EventKind::Status(Status::Notice { message }) => return message,
+            EventKind::RunFinished(result) => panic!("{result:?}"),
+            _ => {}
+        }
+    }
 }
 
 /// A server that cannot start keeps no session closed: the others are there.
