@@ -3,7 +3,7 @@
 //! the figures are medians.
 //!
 //! `whole [ROW_PREFIX…]` runs all rows or some: `start`, `reads`, `turns`, `overlap`,
-//! `growth`, `deltas`, `memory`, `search`.
+//! `growth`, `deltas`, `memory`, `watchers`, `search`.
 #![allow(clippy::disallowed_methods, reason = "it measures real time")]
 
 mod command;
@@ -15,6 +15,7 @@ mod report;
 mod search;
 mod sessions;
 mod turns;
+mod watchers;
 
 use anyhow::Result;
 use report::Report;
@@ -25,6 +26,11 @@ fn main() -> Result<()> {
         && mode == "sessions"
     {
         return sessions::hold(count.parse()?, state);
+    }
+    if let [mode, count, deltas, state] = wanted.as_slice()
+        && mode == "watchers"
+    {
+        return watchers::hold(count.parse()?, deltas.parse()?, state);
     }
     let wants = |row: &str| wanted.is_empty() || wanted.iter().any(|wanted| row.starts_with(wanted.as_str()));
     let mut report = Report::default();
@@ -50,6 +56,9 @@ fn main() -> Result<()> {
     if wants("memory") {
         command::memory(&mut report)?;
         sessions::measure(&mut report)?;
+    }
+    if wants("watchers") {
+        watchers::measure(&mut report)?;
     }
     if wants("search") {
         search::measure(&mut report)?;

@@ -42,7 +42,8 @@ impl ModelProvider for Silent {
     }
 }
 
-fn resident() -> Result<u64> {
+/// The bytes of this process that are in memory.
+pub fn resident() -> Result<u64> {
     let status = std::fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
     Ok(line.trim().trim_end_matches(" kB").parse::<u64>()? * 1024)
