@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use windlass::{
     Access, EventKind, PermissionAnswer, PermissionRequest, Permissions, Prompt, RunResult, Script, ScriptedModel,
-    SessionHandle, ToolCx, Watched, agent, schemars::JsonSchema, tool_fn,
+    SessionHandle, ToolCx, agent, event::Watched, schemars::JsonSchema, tool_fn,
 };
 
 #[derive(serde::Deserialize, JsonSchema)]

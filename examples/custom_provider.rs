@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use windlass::provider::{BlockStart, MessageId, ModelEvent, ModelInfo, ModelRequest, StopReason, StreamDelta, Usage};
 use windlass::provider::{ModelStream, framed};
-use windlass::{ModelError, ModelErrorKind, ModelProvider, async_trait, query};
+use windlass::{ModelError, ModelProvider, async_trait, provider::ModelErrorKind, query};
 
 #[derive(Debug)]
 pub struct Parrot;

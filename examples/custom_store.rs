@@ -9,7 +9,7 @@ use windlass::store::{
     SessionKey, StoreError, StoreErrorKind, read_agent_log, read_log, summarize,
 };
 use windlass::store::{Entry, Timestamp};
-use windlass::{Script, ScriptedModel, SessionStore, SessionSummary, async_trait, query};
+use windlass::{Script, ScriptedModel, async_trait, query, session::SessionSummary, store::SessionStore};
 
 /// One session in the bucket.
 #[derive(Debug, Default, Clone)]

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicU32, Ordering};
 use windlass::{
-    Access, Json, Permissions, Script, ScriptedModel, Tool, ToolCheck, ToolCx, ToolError, query, tool_fn_with,
-    tool_json,
+    Access, Json, Permissions, Script, ScriptedModel, Tool, ToolCx, ToolError, query,
+    tool::{ToolCheck, tool_fn_with, tool_json},
 };
 
 #[derive(windlass::ToolInput)]

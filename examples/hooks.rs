@@ -4,8 +4,9 @@ use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use windlass::{
-    Hook, HookContext, HookError, HookEventName, Interest, PreToolUse, PreToolUseAction, PromptAction, Script,
-    ScriptedModel, async_trait, coding_tools, hook_fn, query,
+    Hook, HookContext, HookError, PreToolUseAction, Script, ScriptedModel, async_trait, coding_tools,
+    hook::{HookEventName, Interest, PreToolUse, PromptAction},
+    hook_fn, query,
 };
 
 /// Counts the calls of tools.

@@ -6,8 +6,10 @@
 use serde_json::{Value, json};
 use std::io::{BufRead, Write};
 use windlass::{
-    EventKind, McpOptions, McpServerConfig, McpServers, Permissions, Script, ScriptedModel, coding_tools,
-    host_environment, query,
+    EventKind, Permissions, Script, ScriptedModel, coding_tools,
+    mcp::{McpOptions, McpServerConfig, McpServers},
+    query,
+    tool::built_in::host_environment,
 };
 
 #[tokio::main]

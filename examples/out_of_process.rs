@@ -11,7 +11,12 @@ use serde_json::json;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
-use windlass::{DynTool, PermissionAnswer, PreToolUseAction, ToolCx, ToolSet, can_use_tool_fn, hook_fn, tool_fn};
+use windlass::{
+    PermissionAnswer, PreToolUseAction, ToolCx, hook_fn,
+    permission::can_use_tool_fn,
+    tool::{DynTool, ToolSet},
+    tool_fn,
+};
 use windlass_protocol::client::{Client, ClientOptions, Message, Program};
 
 #[derive(windlass::ToolInput)]

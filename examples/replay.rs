@@ -3,7 +3,10 @@
 use serde_json::json;
 use std::io::BufReader;
 use windlass::testing::Scrub;
-use windlass::{Recorder, Replayer, Script, ScriptedModel, coding_tools, query};
+use windlass::{
+    Script, ScriptedModel, coding_tools, query,
+    testing::{Recorder, Replayer},
+};
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {

@@ -10,8 +10,8 @@ use futures_util::{StreamExt, future::try_join_all};
 use std::{collections::HashMap, net::SocketAddr, path::Path as FilePath, sync::Arc};
 use tokio::net::TcpListener;
 use windlass::{
-    Access, Agent, Home, PermissionAnswer, Permissions, Prompt, QuestionId, ScriptedModel, ScriptedTurn, SessionHandle,
-    ToolCx, Watched, agent, tool_fn,
+    Access, Agent, Home, PermissionAnswer, Permissions, Prompt, ScriptedModel, ScriptedTurn, SessionHandle, ToolCx,
+    agent, event::Watched, permission::QuestionId, tool_fn,
 };
 use windlass_examples::http;
 

@@ -1,7 +1,10 @@
 //! Stored sessions from outside: list, show, rename, tag, copy, export and delete them.
 
 use serde_json::json;
-use windlass::{ForkOptions, Home, Permissions, Script, ScriptedModel, TranscriptItem, coding_tools, query};
+use windlass::{
+    Home, Permissions, Script, ScriptedModel, coding_tools, query,
+    session::{ForkOptions, TranscriptItem},
+};
 
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {

@@ -18,7 +18,12 @@ use windlass::crates::types::{
     BlockStart, CallDigest, Entry, EntryKind, ModelEvent, ModelInfo, ModelItem, ModelRequest, RuleSource,
     SharedMessage, StreamDelta, Timestamp, ToolResult, Usage,
 };
-use windlass::{Access, Anthropic, Behavior, ContentBlock, DynTool, JsonText, Message, Permit, Policy, SessionId};
+use windlass::{
+    Access, Anthropic, ContentBlock, JsonText, SessionId,
+    permission::{Behavior, Policy},
+    provider::Message,
+    tool::{DynTool, Permit},
+};
 use windlass_core::{Effect, EffectId, Input, Machine, Output};
 use windlass_testkit::wire::{Message as WireMessage, Reply, WireServer};
 
@@ -84,7 +89,8 @@ fn messages(bytes: usize) -> Vec<SharedMessage> {
     let mut messages = vec![Message::user_text("go").into()];
     for at in 0..bytes / 5_000 {
         let id = format!("toolu_{at}");
-        let call = windlass::ToolUse::new(id.as_str(), "Read", JsonText::parse(r#"{"file_path":"/a"}"#).expect("JSON"));
+        let call =
+            windlass::tool::ToolUse::new(id.as_str(), "Read", JsonText::parse(r#"{"file_path":"/a"}"#).expect("JSON"));
         messages.push(Message::assistant(vec![ContentBlock::ToolUse(call)]).into());
         let result = ToolResult::ok(id.as_str(), "some text ".repeat(490));
         messages.push(Message::user(vec![ContentBlock::ToolResult(result)]).into());

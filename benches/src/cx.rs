@@ -5,7 +5,10 @@ use std::sync::Arc;
 use windlass::crates::runtime::{SystemClock, SystemIds};
 use windlass::crates::tool::ToolCxParts;
 use windlass::crates::tools::{LocalProcess, LocalWorkspace};
-use windlass::{Cancel, Permit, ToolCx};
+use windlass::{
+    ToolCx,
+    tool::{Cancel, Permit},
+};
 
 /// A context for calls in a folder.
 pub fn in_folder(root: &Path, permit: Permit) -> ToolCx {

@@ -1,7 +1,7 @@
 //! A subscription's allowance, as users see it.
 
 use windlass::crates::types::Timestamp;
-use windlass::{RateLimit, RateLimitKind, RateLimitStatus};
+use windlass::event::{RateLimit, RateLimitKind, RateLimitStatus};
 
 /// The warning about a limit, if it deserves one.
 pub(crate) fn warning(limit: &RateLimit) -> Option<String> {

@@ -9,7 +9,7 @@ use crate::terminal::{Size, forget_input};
 use std::io::{BufRead, Write, stderr, stdin};
 use std::sync::Arc;
 use tokio::sync::{Mutex, MutexGuard, Semaphore};
-use windlass::{CanUseTool, PermissionAnswer, PermissionRequest};
+use windlass::{PermissionAnswer, PermissionRequest, permission::CanUseTool};
 
 /// Asks the person at the terminal, one question at a time. Clones share the
 /// terminal.

@@ -138,7 +138,7 @@ fn configure(
     let permissions = if scripted {
         // The script asks for one edit; the question and this answer are shown.
         let pause = if terminal.stdout { Duration::from_millis(900) } else { Duration::ZERO };
-        permissions.asking(windlass::can_use_tool_fn(move |_| async move {
+        permissions.asking(windlass::permission::can_use_tool_fn(move |_| async move {
             tokio::time::sleep(pause).await;
             PermissionAnswer::allow()
         }))

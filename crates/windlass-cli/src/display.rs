@@ -10,7 +10,9 @@ use std::io::{self, Write};
 use windlass::crates::types::text::{clause, sentence};
 use windlass::crates::types::{MatchedRule, RetryStatus, ToolStarted};
 use windlass::{
-    Behavior, Decision, DecisionReason, Delta, Event, EventKind, JsonText, PermissionRequest, Status, ToolFinished,
+    Delta, Event, EventKind, JsonText, PermissionRequest,
+    event::{Status, ToolFinished},
+    permission::{Behavior, Decision, DecisionReason},
 };
 
 /// How a line is painted.

@@ -14,7 +14,10 @@ use windlass::crates::tools::LocalWorkspace;
 use windlass::crates::types::path::absolute;
 use windlass::crates::types::{MatchedRule, RuleSource, ToolUse};
 use windlass::{
-    Behavior, Decision, Home, JsonText, LoadedProject, PermissionMode, PermissionUpdate, Policy, ToolSet, coding_tools,
+    Home, JsonText, PermissionMode, coding_tools,
+    permission::{Behavior, Decision, PermissionUpdate, Policy},
+    project::LoadedProject,
+    tool::ToolSet,
 };
 
 /// The keys of a question, its id included.

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use windlass::crates::types::text::clause;
-use windlass::{Error, Outcome, ProjectError, RunFailureKind, RunResult};
+use windlass::{Error, Outcome, RunResult, event::RunFailureKind, project::ProjectError};
 
 /// The command line is wrong: exit code 2.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ pub(crate) fn usage(error: &clap::Error) -> Usage {
 /// What keeps a run from starting, in the terms of the command line.
 #[expect(clippy::needless_pass_by_value, reason = "made for map_err")]
 pub(crate) fn of_start(error: Error) -> anyhow::Error {
-    use windlass::OpenError;
+    use windlass::session::OpenError;
     let text = match &error {
         Error::Model(model) if model.kind == windlass::ModelErrorKind::Authentication => {
             return anyhow::anyhow!("{error}; `windlass demo` shows an agent at work without a key");

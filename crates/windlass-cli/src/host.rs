@@ -31,7 +31,10 @@ use windlass::crates::context::SystemPrompt;
 use windlass::crates::project::Commands;
 use windlass::crates::runtime::ModelProfile;
 use windlass::{
-    LoadedProject, ModelProvider, Options, PermissionMode, Permissions, SessionBuilder, SessionTools, Thinking, Toolkit,
+    ModelProvider, PermissionMode, Permissions, SessionBuilder, Thinking,
+    project::LoadedProject,
+    session::{Options, SessionTools},
+    tool::Toolkit,
 };
 use windlass_protocol::{
     FrameOptions, HostSetup, Mirror, OpenFailure, Opened, Served, Server, ServerError, ServerOptions,

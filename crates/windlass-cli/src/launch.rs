@@ -9,8 +9,8 @@ use windlass::crates::project::{Agents, SettingSources};
 use windlass::crates::subagent::AGENT_TOOL_NAME;
 use windlass::crates::tools::AskUserQuestion;
 use windlass::{
-    LoadedProject, PermissionMode, Permissions, Project, SessionBuilder, Subagents, SystemPrompt, Toolkit,
-    UnpricedModels, coding_tools, session,
+    PermissionMode, Permissions, Project, SessionBuilder, Subagents, SystemPrompt, coding_tools,
+    project::LoadedProject, provider::UnpricedModels, session, tool::Toolkit,
 };
 
 /// The former name of the tool for agents, which lists may still hold.

@@ -3,8 +3,8 @@
 use crate::failure::Usage;
 use crate::files::text_or_file;
 use std::collections::BTreeMap;
-use windlass::McpServerConfig;
 use windlass::crates::mcp::parse_config;
+use windlass::mcp::McpServerConfig;
 
 /// The servers of the command line, by name; of two with one name the later counts.
 pub(crate) struct Configured {

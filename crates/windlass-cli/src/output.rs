@@ -11,7 +11,7 @@ use std::sync::Arc;
 use windlass::crates::runtime::SystemIds;
 use windlass::crates::tool::Ids;
 use windlass::crates::types::text::visible_json;
-use windlass::{Event, EventKind, JsonText, Outcome, RunResult, Status};
+use windlass::{Event, EventKind, JsonText, Outcome, RunResult, event::Status};
 use windlass_protocol::{FrameMapper, FrameOptions, McpControl, PluginControl};
 
 /// Frames are written when so many bytes wait, or when no event is left to handle.

@@ -3,7 +3,10 @@
 use crate::args::PermissionArgs;
 use crate::failure::Usage;
 use windlass::crates::permission::{rule_text, split_rules};
-use windlass::{Behavior, PermissionUpdate, Permissions};
+use windlass::{
+    Permissions,
+    permission::{Behavior, PermissionUpdate},
+};
 
 /// The rules of a flag that may be repeated; each value is a list.
 pub(crate) fn rules(values: &[String]) -> Vec<String> {

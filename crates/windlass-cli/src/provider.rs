@@ -10,7 +10,10 @@ use std::path::Path;
 use std::sync::Arc;
 use windlass::crates::model::Scrub;
 use windlass::provider::{Endpoint, from_lookup};
-use windlass::{ModelProvider, Recorder, Replayer, Script, ScriptedModel};
+use windlass::{
+    ModelProvider, Script, ScriptedModel,
+    testing::{Recorder, Replayer},
+};
 
 /// A scripted model for tests of the command itself.
 const SCRIPT: &str = "WINDLASS_SCRIPT";

@@ -10,7 +10,7 @@ use serde_json::json;
 use std::ffi::OsString;
 use std::io::{Write, stderr, stdout};
 use tokio::io::AsyncReadExt;
-use windlass::{CredentialProxy, ProxyNotice, ProxyOptions};
+use windlass::provider::{CredentialProxy, ProxyNotice, ProxyOptions};
 
 /// The options of `windlass proxy`.
 #[derive(Debug, Args)]

@@ -24,8 +24,8 @@ use std::time::Duration;
 use windlass::crates::mcp::McpServerState;
 use windlass::crates::project::Agents;
 use windlass::{
-    Error, Event, EventKind, Home, LoadedProject, McpServers, Options, Outcome, PermissionMode, Run, RunResult,
-    SessionBuilder,
+    Error, Event, EventKind, Home, Outcome, PermissionMode, Run, RunResult, SessionBuilder, mcp::McpServers,
+    project::LoadedProject, session::Options,
 };
 
 /// How long background work may run before a note says that it is waited for.

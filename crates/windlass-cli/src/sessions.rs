@@ -19,7 +19,12 @@ use windlass::crates::context::is_reminder;
 use windlass::crates::session::CheckReport;
 use windlass::crates::store::{check_file, export_file};
 use windlass::crates::types::Role;
-use windlass::{AgentId, ContentBlock, Error, Home, Message, SessionId, SessionList, StoredSession};
+use windlass::{
+    ContentBlock, Error, Home, SessionId,
+    event::AgentId,
+    provider::Message,
+    session::{SessionList, StoredSession},
+};
 
 /// Carries out a command and returns the exit code.
 pub(crate) async fn sessions(command: SessionsCommand, terminal: Terminal) -> anyhow::Result<i32> {

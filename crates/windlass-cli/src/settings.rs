@@ -10,7 +10,7 @@ use std::io::{BufRead, Write, stderr, stdin, stdout};
 use std::path::PathBuf;
 use windlass::crates::project::{ReviewedItem, Setting, SettingSources, TrustKind, TrustStatus, review_trust};
 use windlass::crates::types::text::visible_json;
-use windlass::{Behavior, LoadedProject, given_environment};
+use windlass::{permission::Behavior, project::LoadedProject, tool::built_in::given_environment};
 
 /// All settings that count, as `get_settings` and `windlass settings` print them: `effective` in the shape of a settings
 /// file, `provenance` with the file of each value, `sources` with the files that were read, and notes. Keys

@@ -23,8 +23,14 @@ use windlass::crates::session::{
 };
 use windlass::crates::types::{Entry, EntryKind, ModelRequest};
 use windlass::{
-    ContentBlock, Decision, DynTool, EventKind, JsonText, LoadedProject, PermissionAnswer, Permissions, ScriptedModel,
-    Session, SessionStore, SessionSummary, Subagents, ToolFinished, ToolUseId, coding_tools, session,
+    ContentBlock, EventKind, JsonText, PermissionAnswer, Permissions, ScriptedModel, Session, Subagents, coding_tools,
+    event::ToolFinished,
+    permission::Decision,
+    project::LoadedProject,
+    session,
+    session::SessionSummary,
+    store::SessionStore,
+    tool::{DynTool, ToolUseId},
 };
 
 /// Prints the tools and returns the exit code.
@@ -151,7 +157,7 @@ fn bench_permissions(args: &ToolsCallArgs, project: Option<&LoadedProject>) -> a
         permissions = project.permissions(permissions.mode(project.permitted_mode(wanted)));
     }
     let allow = args.on_ask == OnAsk::Allow;
-    Ok(permissions.asking(windlass::can_use_tool_fn(move |_| async move {
+    Ok(permissions.asking(windlass::permission::can_use_tool_fn(move |_| async move {
         if allow {
             PermissionAnswer::allow()
         } else {

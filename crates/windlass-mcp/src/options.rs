@@ -60,7 +60,7 @@ impl McpOptions {
 
     /// The environment of programs; they inherit no other variables. They are looked
     /// for in its `PATH`. Default: empty, so only programs that are given by a
-    /// path can start. `windlass::host_environment(std::env::vars_os())` is what the
+    /// path can start. `windlass::tool::built_in::host_environment(std::env::vars_os())` is what the
     /// programs of tools get: `PATH` and the like, no keys.
     #[must_use]
     pub fn with_env<K: Into<OsString>, V: Into<OsString>>(mut self, env: impl IntoIterator<Item = (K, V)>) -> Self {

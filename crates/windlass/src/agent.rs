@@ -1,6 +1,9 @@
 //! An agent as a value.
 
-use crate::{Options, PromptInput, Query, SessionBuilder};
+use crate::{
+    Query, SessionBuilder,
+    session::{Options, PromptInput},
+};
 
 /// A provider, tools, permissions, hooks and all other options, as a value: set up once, cloned, passed around, and asked
 /// as often as one likes. Made by [`agent`]. Each query and each session is one of its own; they share what the agent was

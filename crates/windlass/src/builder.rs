@@ -3,7 +3,11 @@
 #[cfg(feature = "store")]
 use crate::Home;
 use crate::names::NameChecks;
-use crate::{Agent, Options, Permissions, Query, Resume, SessionBuilder, Toolkit};
+use crate::{
+    Agent, Permissions, Query, SessionBuilder,
+    session::{Options, Resume},
+    tool::Toolkit,
+};
 #[cfg(feature = "tools")]
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -18,7 +22,7 @@ use windlass_subagent::Subagents;
 use windlass_tool::{DynTool, Process, Workspace};
 use windlass_types::{CacheTtl, Effort, JsonText, PermissionMode, Thinking};
 
-/// Writes the same methods for every builder that holds [`Options`](crate::Options).
+/// Writes the same methods for every builder that holds [`Options`](crate::session::Options).
 macro_rules! option_methods {
     ($builder:ty $(, $output:ident)?) => {
         impl$(<$output>)? $builder {
@@ -65,7 +69,7 @@ macro_rules! option_methods {
             /// [`Subagents::new`](crate::Subagents::new) are the built-in ones, to which own ones can be added. An agent
             /// has a conversation of its own. It shares tools, hooks, budget and whoever answers permission requests,
             /// and may never do more than its parent; its events come under its own
-            /// [`AgentPath`](crate::AgentPath). Default: no agents.
+            /// [`AgentPath`](crate::event::AgentPath). Default: no agents.
             ///
             /// ```
             /// use windlass::{AgentDefinition, Subagents, coding_tools, query};
@@ -207,7 +211,7 @@ macro_rules! option_methods {
 
             /// The environment of programs that tools run, instead of the default: an allow-list of the process's
             /// variables. What is given here reaches them but for names that look like secrets or that change what
-            /// programs load, see [`given_environment`](crate::given_environment); a notice of the session names those.
+            /// programs load, see [`given_environment`](crate::tool::built_in::given_environment); a notice of the session names those.
             /// Needs the feature `tools`; without it the environment is empty.
             #[cfg(feature = "tools")]
             pub fn env<K: Into<OsString>, V: Into<OsString>>(self, env: impl IntoIterator<Item = (K, V)>) -> Self {
@@ -332,7 +336,7 @@ macro_rules! option_methods {
             /// [`Project`](crate::Project). What this builder says counts for more, before and after this call, except
             /// where a file forbids something. Default: no file is read.
             #[cfg(feature = "project")]
-            pub fn project(self, project: impl Into<crate::ProjectInput>) -> Self {
+            pub fn project(self, project: impl Into<crate::project::ProjectInput>) -> Self {
                 self.with(|options| options.project = crate::project::Applied::Given(project.into()))
             }
 

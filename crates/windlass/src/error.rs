@@ -30,7 +30,7 @@ pub enum Error {
     /// The files of the project keep the session from being opened.
     #[cfg(feature = "project")]
     #[error(transparent)]
-    Project(#[from] crate::ProjectError),
+    Project(#[from] crate::project::ProjectError),
     /// The prompt has no content.
     #[error("the prompt is empty: give it a text or at least one content block")]
     EmptyPrompt,

@@ -31,13 +31,14 @@
 //!   only read inside its workspace.
 //! - [`hook_fn`], [`Hook`]: your code at fixed points of a run.
 //! - `Project`: the settings, agents, commands and servers of a directory, as the `windlass` command reads them.
-//! - `load_plugins`: directories that bring commands, agents and MCP servers.
+//!   `project::load_plugins`: directories that bring commands, agents and MCP servers.
 //! - [`Home`]: where sessions are kept, so that they survive a crash and can be
 //!   resumed. Without it nothing is written. With `.file_checkpoints(true)` files can be rewound to any prompt.
 //!   Its methods list, show, rename, tag, copy, export and delete stored sessions.
 //!
-//! Beside the root there is a module for each part: [`provider`], [`tool`], [`hook`], [`permission`], [`session`](mod@session),
-//! [`store`], [`event`], `mcp` and [`testing`] hold all that programs name when they use it or write their own.
+//! The root has what most programs name. Everything else is in the module of its part: [`provider`], [`tool`], [`hook`],
+//! [`permission`], [`session`](mod@session), [`store`], [`event`], `project`, `mcp` and [`testing`] hold all that programs name
+//! when they use it or write their own.
 //!
 //! # Features
 //! By default: `anthropic`, `macros`, `project`, `store` and `tools`. All add something and change nothing else. The second column
@@ -84,7 +85,7 @@ mod options;
 pub mod permission;
 mod permissions;
 #[cfg(feature = "project")]
-mod project;
+pub mod project;
 mod prompt;
 pub mod provider;
 mod providers;
@@ -113,41 +114,20 @@ mod user_id;
 pub use agent::{Agent, agent};
 pub use error::Error;
 pub use home::Home;
-pub use options::Options;
 pub use permissions::Permissions;
-#[cfg(all(feature = "mcp", feature = "project"))]
-pub use project::{AbsentServer, ProjectServers, ServerNotConnected};
 #[cfg(feature = "project")]
-pub use project::{
-    LoadedFile, LoadedProject, PluginChange, Project, ProjectError, ProjectInput, ProjectNotice, ProjectNoticeKind,
-};
-pub use prompt::PromptInput;
+pub use project::Project;
 pub use query::{Query, query};
-pub use resume::Resume;
 pub use run::Run;
-#[cfg(all(feature = "mcp", feature = "project"))]
-pub use servers::{server_config, server_policy, server_refusal};
 pub use session_builder::{SessionBuilder, session};
-pub use session_tools::SessionTools;
-#[cfg(feature = "store")]
-pub use sessions::{ForkOptions, SessionTranscript, StoredSession, TranscriptEntry, TranscriptItem};
-pub use toolkit::Toolkit;
 #[cfg(feature = "tools")]
 pub use toolkit::coding_tools;
-pub use typed::{RunOutput, Typed};
+pub use typed::Typed;
 
 #[cfg(feature = "anthropic")]
 pub use windlass_anthropic::Anthropic;
 pub use windlass_context::SystemPrompt;
-pub use windlass_hook::action::*;
-pub use windlass_hook::event::*;
-pub use windlass_hook::{
-    Hook, HookContext, HookError, HookFn, HooksError, Interest, InterestError, async_trait, hook_fn,
-};
-#[cfg(feature = "proxy")]
-pub use windlass_http::proxy::{
-    CredentialProxy, ProxyCredential, ProxyError, ProxyNotice, ProxyNoticeKind, ProxyOptions,
-};
+pub use windlass_hook::{Hook, HookContext, HookError, PreToolUseAction, async_trait, hook_fn};
 /// ```
 /// use windlass::{ToolCx, tool_fn};
 ///
@@ -175,45 +155,15 @@ pub use windlass_http::proxy::{
 ///
 #[cfg(feature = "macros")]
 pub use windlass_macros::ToolInput;
-#[cfg(feature = "mcp")]
-pub use windlass_mcp::{
-    Elicitation, ElicitationAnswer, ElicitationKind, ElicitationRequest, McpChannel, McpChannelError, McpError,
-    McpOptions, McpServerConfig, McpServerState, McpServerStatus, McpServers,
-};
-pub use windlass_model::{ModelError, ModelProvider, Recorder, Replayer, Script, ScriptedModel, ScriptedTurn};
-pub use windlass_permission::{CanUseTool, Policy, can_use_tool_fn};
-#[cfg(feature = "project")]
-pub use windlass_project::{
-    Plugin, PluginDir, PluginError, PluginErrorKind, Plugins, SettingSource, SettingSources, load_plugins,
-};
-pub use windlass_runtime::{
-    AnswerError, EventFeed, EventStream, ModelProfile, ModelSelection, OpenError, Prompt, RewindError, Session,
-    SessionError, SessionHandle, UnknownPosition, UnpricedModels, Watched,
-};
-pub use windlass_session::{
-    AgentSummary, BadAnnotation, Checkpoint, CheckpointError, CheckpointErrorKind, CheckpointKind, Checkpoints,
-    FileChange, NotRestored, NotRestoredKind, Rewind, RewindOptions, RewoundFile, SessionStore, SessionSummary,
-};
-#[cfg(feature = "store")]
-pub use windlass_store::{SessionList, SkippedFile};
+pub use windlass_model::{ModelError, ModelProvider, Script, ScriptedModel, ScriptedTurn};
+pub use windlass_runtime::{Prompt, Session, SessionHandle};
 pub use windlass_subagent::{AgentDefinition, Subagents};
-pub use windlass_tool::{
-    Annotations, Cancel, DynTool, IntoToolOutput, Json, Permit, Tool, ToolCheck, ToolCx, ToolError, ToolOutput,
-    ToolSet, schemars, tool_fn, tool_fn_with, tool_json,
-};
+pub use windlass_tool::{Json, Tool, ToolCx, ToolError, ToolOutput, schemars, tool_fn};
 // The trait alone: `windlass_tool` may have a derive macro of this name, for those who depend on it.
 pub use windlass_tool::derived::ToolInput;
-#[cfg(feature = "tools")]
-pub use windlass_tools::{given_environment, host_environment};
 pub use windlass_types::{
-    Access, AgentId, AgentIdentity, AgentPath, Behavior, CacheTtl, CompactTrigger, Compacted, ContentBlock,
-    Continuation, Decision, DecisionReason, Delta, Effort, EntryId, Event, EventKind, HookEventName, InputChange,
-    InputChangedBy, Interrupted, JsonText, Message, ModelErrorKind, ModelUsage, NanoUsd, Outcome, PermissionAnswer,
-    PermissionDenial, PermissionMode, PermissionRequest, PermissionUpdate, QuestionId, RateLimit, RateLimitKind,
-    RateLimitStatus, RetryStatus, RuleSource, RunFailure, RunFailureKind, RunOrigin, RunResult, RunStarted, SessionId,
-    StateChange, Status, StopReason, TaskEnded, TaskId, TaskInfo, TaskKind, TaskProgress, TaskRecord, TaskStatus,
-    TaskUsage, Thinking, Timestamp, ToolFinished, ToolMatcher, ToolMatcherError, ToolProgress, ToolResult, ToolStarted,
-    ToolUse, ToolUseId, Unsuccessful, Usage, Utilization, WithdrawReason,
+    Access, ContentBlock, Delta, Effort, Event, EventKind, JsonText, Outcome, PermissionAnswer, PermissionMode,
+    PermissionRequest, RunResult, SessionId, Thinking,
 };
 
 /// Runs the examples of the README as tests.

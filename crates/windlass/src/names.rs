@@ -3,7 +3,7 @@
 //! A rule that silently means nothing is worse than an error. What can never be right keeps the session from opening;
 //! what may be right elsewhere is a notice; in a [strict](crate::SessionBuilder::strict) session everything is an error.
 
-use crate::{Error, Options};
+use crate::{Error, session::Options};
 use std::collections::BTreeSet;
 use windlass_model::ModelProvider;
 use windlass_permission::{WELL_KNOWN_TOOLS, parse_rule};

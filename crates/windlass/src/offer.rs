@@ -1,6 +1,6 @@
 //! The tools that the model of a session is offered.
 
-use crate::{Error, Toolkit};
+use crate::{Error, tool::Toolkit};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use windlass_context::ServerInstructions;

@@ -6,7 +6,10 @@ use crate::repository::Look;
 use crate::resume::{Chosen, choose, refusal};
 use crate::storage::LargeResults;
 use crate::user_id::user_id;
-use crate::{Error, Options, SessionTools, names, runtime};
+use crate::{
+    Error, names, runtime,
+    session::{Options, SessionTools},
+};
 use std::path::PathBuf;
 use std::sync::Arc;
 use windlass_context::Environment;

@@ -6,7 +6,7 @@ use crate::names::NameChecks;
 use crate::offer::ToolOptions;
 use crate::resume::Start;
 use crate::storage::Storage;
-use crate::{Error, Permissions, Toolkit};
+use crate::{Error, Permissions, tool::Toolkit};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use windlass_context::SystemPrompt;

@@ -1,4 +1,5 @@
-//! What a session reads of a project: settings in layers, trust, agents, commands, plugins and MCP servers.
+//! Projects: what a session reads of a directory, that is settings in layers, trust, agents, commands, plugins and MCP
+//! servers.
 
 mod agent;
 mod answers;
@@ -29,6 +30,9 @@ pub use read::LoadedFile;
 pub use request::Project;
 #[cfg(feature = "mcp")]
 pub use servers::{AbsentServer, ProjectServers, ServerNotConnected};
+pub use windlass_project::{
+    Plugin, PluginDir, PluginError, PluginErrorKind, Plugins, SettingSource, SettingSources, load_plugins,
+};
 
 #[cfg(test)]
 mod tests;

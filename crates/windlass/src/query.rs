@@ -2,7 +2,10 @@
 
 use crate::open::open;
 use crate::typed::{RunOutput, Typed};
-use crate::{Error, Options, PromptInput, Run};
+use crate::{
+    Error, Run,
+    session::{Options, PromptInput},
+};
 use std::future::{Future, IntoFuture};
 use std::marker::PhantomData;
 use std::pin::Pin;

@@ -3,11 +3,11 @@
 use windlass_mcp::{McpConfigError, McpServerConfig, McpTransport, expand_variables, parse_config};
 use windlass_project::{Layer, Resolved, ServerAddress, ServerDefinition, ServerPolicy};
 
-/// How to reach an MCP server that a file or a [plugin](crate::load_plugins) defines. `environment` says what a
+/// How to reach an MCP server that a file or a [plugin](crate::project::load_plugins) defines. `environment` says what a
 /// variable in its configuration stands for; `${CLAUDE_PLUGIN_ROOT}` is the plugin's directory whatever that says.
 ///
 /// ```no_run
-/// use windlass::{McpOptions, McpServers, PluginDir, load_plugins, server_config};
+/// use windlass::{mcp::{McpOptions, McpServers, server_config}, project::{PluginDir, load_plugins}};
 ///
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 /// let plugins = load_plugins(&std::env::current_dir()?, &[PluginDir::new("plugins/issues")]);
@@ -49,7 +49,7 @@ pub fn server_config(
 ///
 /// ```
 /// use windlass::crates::project::{Layer, Origin, Settings, SettingsFile, resolve};
-/// use windlass::{McpServerConfig, server_policy, server_refusal};
+/// use windlass::mcp::{McpServerConfig, server_policy, server_refusal};
 ///
 /// let said = r#"{"allowedMcpServers":[{"serverUrl":"https://*.example.com/*"}]}"#;
 /// let resolved = resolve(&[SettingsFile::new(Layer::Managed, Origin::Inline, "/w", Settings::parse(said)?)])?;

@@ -1,7 +1,10 @@
 //! The builder of sessions.
 
 use crate::open::open;
-use crate::{Error, Options, PromptInput, Query, SessionTools};
+use crate::{
+    Error, Query,
+    session::{Options, PromptInput, SessionTools},
+};
 use windlass_permission::Policy;
 use windlass_runtime::Session;
 

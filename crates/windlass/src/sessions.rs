@@ -7,7 +7,11 @@ pub use fork::ForkOptions;
 pub use transcript::{SessionTranscript, TranscriptEntry, TranscriptItem};
 
 use crate::resume::session_id;
-use crate::{AgentId, AgentSummary, Error, Home, OpenError, SessionId, SessionSummary};
+use crate::{
+    Error, Home, SessionId,
+    event::AgentId,
+    session::{AgentSummary, OpenError, SessionSummary},
+};
 use std::path::{Path, PathBuf};
 use windlass_session::{Annotation, Loaded, Owner, ProjectKey, SessionStore, StoreErrorKind, export_entries};
 use windlass_store::{FoundSession, JsonlStore, SessionList};

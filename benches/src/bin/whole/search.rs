@@ -12,7 +12,10 @@ use tokio::runtime::Runtime;
 use windlass::crates::tool::JudgedPath;
 use windlass::crates::tools::search::{Glob, Grep};
 use windlass::crates::types::CallDigest;
-use windlass::{DynTool, JsonText, Permit, ToolCx, ToolError};
+use windlass::{
+    JsonText, ToolCx, ToolError,
+    tool::{DynTool, Permit},
+};
 use windlass_benches::cx::in_folder;
 use windlass_benches::stats::{median, micros};
 

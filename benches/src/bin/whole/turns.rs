@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, ensure};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
-use windlass::{Access, Anthropic, EventKind, Home, Tool, ToolCx, ToolError, Toolkit, coding_tools, query, schemars};
+use windlass::{
+    Access, Anthropic, EventKind, Home, Tool, ToolCx, ToolError, coding_tools, query, schemars, tool::Toolkit,
+};
 use windlass_benches::floor::{Appender, Client};
 use windlass_benches::stats::{median, micros};
 use windlass_testkit::wire::{Message, RecordedRequest, Reply};

@@ -1,5 +1,5 @@
 use super::*;
-use windlass::Utilization;
+use windlass::event::Utilization;
 
 #[test]
 fn only_what_is_short_is_worth_a_warning() {

@@ -7,7 +7,10 @@ use serde::{Deserialize, Deserializer};
 use std::fmt;
 use windlass::crates::permission::rule_text;
 use windlass::crates::types::UpdateDestination;
-use windlass::{Behavior, JsonText, PermissionRequest, PermissionUpdate};
+use windlass::{
+    JsonText, PermissionRequest,
+    permission::{Behavior, PermissionUpdate},
+};
 
 /// Most rows of what stands beside the call itself: its head, each remark of the model, the reason, what "always" means.
 const HEAD_ROWS: usize = 3;

@@ -3,7 +3,10 @@ use crate::terminal::visible;
 use serde_json::{Value, json};
 use windlass::crates::types::text::hidden;
 use windlass::crates::types::{AgentIdentity, CallDigest, RuleValue, ToolUse, UpdateDestination};
-use windlass::{Behavior, Decision, DecisionReason, JsonText, PermissionUpdate};
+use windlass::{
+    JsonText,
+    permission::{Behavior, Decision, DecisionReason, PermissionUpdate},
+};
 
 const USUAL: Size = Size::USUAL;
 const SMALL: Size = Size { columns: 40, rows: 10 };

@@ -5,7 +5,11 @@ use crate::terminal::visible;
 use std::collections::HashMap;
 use std::io;
 use windlass::crates::types::{TaskEnded, ToolStarted};
-use windlass::{AgentPath, Behavior, DecisionReason, Event, EventKind, Status, TaskKind, TaskStatus, ToolFinished};
+use windlass::{
+    Event, EventKind,
+    event::{AgentPath, Status, TaskKind, TaskStatus, ToolFinished},
+    permission::{Behavior, DecisionReason},
+};
 
 /// Most lines that wait for the end of a line of the answer.
 const MOST_HELD: usize = 100;

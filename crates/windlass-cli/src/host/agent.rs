@@ -7,7 +7,10 @@ use crate::launch::{self, Driver};
 use serde::Deserialize;
 use std::sync::Arc;
 use windlass::crates::project::Agents;
-use windlass::{ContentBlock, DynTool, JsonText, Subagents, Toolkit};
+use windlass::{
+    ContentBlock, JsonText, Subagents,
+    tool::{DynTool, Toolkit},
+};
 use windlass_protocol::{HostAgent, HostSetup};
 
 /// What is read of `initialize`.

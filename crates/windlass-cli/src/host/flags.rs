@@ -3,7 +3,7 @@
 
 use crate::failure::Usage;
 use std::str::FromStr;
-use windlass::PluginDir;
+use windlass::project::PluginDir;
 
 /// Flags without a value.
 const SWITCHES: &[&str] = &[

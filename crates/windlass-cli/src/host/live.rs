@@ -8,7 +8,7 @@ use windlass::crates::context::{SystemPrompt, estimate_text};
 use windlass::crates::model::{ModelError, ModelInfo, ModelStream};
 use windlass::crates::runtime::SessionHandle;
 use windlass::crates::types::ModelRequest;
-use windlass::{LoadedProject, ModelProvider, Toolkit, given_environment};
+use windlass::{ModelProvider, project::LoadedProject, tool::Toolkit, tool::built_in::given_environment};
 use windlass_protocol::ContextPart;
 
 /// Variables that a provider is set up from.

@@ -16,8 +16,9 @@ use windlass::crates::mcp::{
 };
 use windlass::crates::types::ToolResultContent;
 use windlass::{
-    AbsentServer, ContentBlock, JsonText, LoadedProject, McpServerConfig, McpServers, ProjectServers,
-    ServerNotConnected, ToolOutput,
+    ContentBlock, JsonText, ToolOutput,
+    mcp::{AbsentServer, McpServerConfig, McpServers, ProjectServers, ServerNotConnected},
+    project::LoadedProject,
 };
 use windlass_protocol::{
     HostElicitation, HostMcp, HostMcpServer, McpControl, McpControlError, McpServersChanged, McpStatus,

@@ -2,8 +2,8 @@
 
 use super::Host;
 use super::commands::listed;
-use windlass::LoadedProject;
 use windlass::crates::project::{PluginDir, Plugins};
+use windlass::project::LoadedProject;
 use windlass_protocol::{
     HostPlugin, HostPluginError, PluginControl, PluginListing, PluginOffer, PluginReload, PluginSource, PluginsReloaded,
 };

@@ -11,7 +11,7 @@ use std::process::ExitStatus;
 use std::time::Duration;
 use tokio::signal::unix::{Signal as Arrivals, SignalKind, signal};
 use tokio::time::{Instant, sleep_until};
-use windlass::CredentialProxy;
+use windlass::provider::CredentialProxy;
 
 /// How long a command may take to end after the signal.
 const LAST_WORDS: Duration = Duration::from_secs(10);

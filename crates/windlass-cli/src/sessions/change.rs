@@ -1,7 +1,7 @@
 //! Changes of stored sessions: titles, tags, copies and deletion.
 
 use crate::failure::{Usage, of_start};
-use windlass::{Error, ForkOptions, Home, SessionId};
+use windlass::{Error, Home, SessionId, session::ForkOptions};
 
 /// The options of a copy.
 #[derive(Debug, Clone, clap::Args)]

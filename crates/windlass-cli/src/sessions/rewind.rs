@@ -13,8 +13,9 @@ use windlass::crates::session::{LogHeader, Owner, ProjectKey, SessionKey};
 use windlass::crates::store::{FileCheckpoints, JsonlStore};
 use windlass::crates::types::EntryKind;
 use windlass::{
-    Checkpoint, CheckpointKind, Checkpoints, EntryId, FileChange, Home, Rewind, RewindOptions, RewoundFile, SessionId,
-    SessionStore,
+    Home, SessionId,
+    session::{EntryId, FileChange, Rewind, RewindOptions, RewoundFile},
+    store::{Checkpoint, CheckpointKind, Checkpoints, SessionStore},
 };
 
 /// What to rewind.

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 use serde_json::{Map, Value, json};
 use windlass::crates::project::SettingSources;
-use windlass::{Home, PermissionMode, Permissions, Project, SessionBuilder, Toolkit, coding_tools, session};
+use windlass::{Home, PermissionMode, Permissions, Project, SessionBuilder, coding_tools, session, tool::Toolkit};
 use windlass_testkit::wire::{Message, RecordedRequest, Reply, WireServer};
 
 /// An MCP server that is a program.

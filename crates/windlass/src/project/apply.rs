@@ -3,7 +3,10 @@
 use super::agent::MainAgent;
 use super::variables::Variables;
 use super::{Applied, LoadedProject, ProjectError, ProjectInput, ProjectNoticeKind};
-use crate::{Error, Options, Resume};
+use crate::{
+    Error,
+    session::{Options, Resume},
+};
 use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;

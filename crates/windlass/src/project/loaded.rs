@@ -138,7 +138,7 @@ impl LoadedProject {
     }
 
     /// Gives all notices to a function from now on, those that wait first. Without one, those that come while a session
-    /// is open are events of it ([`Status::Notice`](crate::Status::Notice)).
+    /// is open are events of it ([`Status::Notice`](crate::event::Status::Notice)).
     pub fn on_notice(&self, listener: impl Fn(&ProjectNotice) + Send + Sync + 'static) {
         self.shared.notices.listen(listener);
     }

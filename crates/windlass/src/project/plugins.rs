@@ -52,7 +52,7 @@ impl LoadedProject {
     /// directory trusts it.
     ///
     /// ```
-    /// use windlass::{LoadedProject, PluginDir};
+    /// use windlass::project::{LoadedProject, PluginDir};
     ///
     /// /// Loads one more plugin, unless open conversations would have to be read anew.
     /// fn add(project: &LoadedProject, directory: &str) -> bool {

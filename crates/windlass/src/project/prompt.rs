@@ -1,7 +1,7 @@
 //! Prompts that name a custom command.
 
 use super::{LoadedProject, ProjectError};
-use crate::PromptInput;
+use crate::session::PromptInput;
 use std::sync::Arc;
 use windlass_project::{Commands, load_commands};
 use windlass_types::ContentBlock;

@@ -16,11 +16,11 @@ use windlass_project::{Agents, Places, PluginDir, SettingSources, SettingsReques
 /// remembered. What the program itself says through the builder counts for more, but where a file forbids something.
 ///
 /// Of a project that nobody has trusted only what its files forbid counts; each thing that is left out is a
-/// [`ProjectNotice`](crate::ProjectNotice). A file that cannot be read or understood keeps the session from being opened,
+/// [`ProjectNotice`](crate::project::ProjectNotice). A file that cannot be read or understood keeps the session from being opened,
 /// because it might have forbidden something.
 ///
 /// ```
-/// use windlass::{Project, Script, ScriptedModel, SettingSource, coding_tools, query};
+/// use windlass::{Project, Script, ScriptedModel, coding_tools, project::SettingSource, query};
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {

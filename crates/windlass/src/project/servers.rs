@@ -7,7 +7,7 @@ use super::notice::Notices;
 use super::read::Read;
 use super::{ProjectError, ProjectNotice, ProjectNoticeKind};
 use crate::lock::Lock;
-use crate::{server_policy, server_refusal};
+use crate::mcp::{server_policy, server_refusal};
 use files::Files;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

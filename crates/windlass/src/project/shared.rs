@@ -2,8 +2,8 @@
 
 use super::notice::Notices;
 use super::request::Choice;
-use crate::SessionTools;
 use crate::lock::Lock;
+use crate::session::SessionTools;
 use std::sync::Arc;
 use windlass_project::{Commands, PluginDir, Plugins};
 use windlass_subagent::Subagents;

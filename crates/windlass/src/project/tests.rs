@@ -1,7 +1,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that cannot be set up has failed")]
 
 use super::*;
-use crate::{Home, Permissions, SessionBuilder, Toolkit, coding_tools, session};
+use crate::{Home, Permissions, SessionBuilder, coding_tools, session, tool::Toolkit};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 use std::sync::Arc;

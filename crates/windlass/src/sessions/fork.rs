@@ -2,7 +2,10 @@
 
 use super::owner;
 use crate::resume::session_id;
-use crate::{EntryId, Error, OpenError, SessionId};
+use crate::{
+    Error, SessionId,
+    session::{EntryId, OpenError},
+};
 use std::path::Path;
 use windlass_runtime::{SystemClock, SystemIds};
 use windlass_session::{Annotation, ForkRequest, LogHeader, ProjectKey, ResumePoint, SessionKey, fork_session};
@@ -30,7 +33,7 @@ impl ForkOptions {
         Self::default()
     }
 
-    /// Copies no further than this entry, such as one of a [transcript](crate::SessionTranscript).
+    /// Copies no further than this entry, such as one of a [transcript](crate::session::SessionTranscript).
     #[must_use]
     pub fn at(mut self, entry: impl Into<EntryId>) -> Self {
         self.at = Some(entry.into());

@@ -1,8 +1,11 @@
 //! What the log of a session says, as typed items.
 
 use crate::{
-    CompactTrigger, ContentBlock, Decision, EntryId, InputChange, JsonText, ModelUsage, NanoUsd, PermissionMode,
-    StopReason, TaskRecord, Timestamp, ToolResult, ToolUseId, Usage,
+    ContentBlock, JsonText, PermissionMode,
+    event::{CompactTrigger, ModelUsage, NanoUsd, StopReason, Timestamp, Usage},
+    permission::{Decision, InputChange},
+    session::{EntryId, TaskRecord},
+    tool::{ToolResult, ToolUseId},
 };
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap};
@@ -25,7 +28,7 @@ pub struct SessionTranscript {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct TranscriptEntry {
-    /// Its id. A session can be [copied](crate::ForkOptions::at) up to an entry of the conversation.
+    /// Its id. A session can be [copied](crate::session::ForkOptions::at) up to an entry of the conversation.
     /// Empty for notes, which have none.
     pub id: EntryId,
     /// When it was made. The beginning of 1970 for notes, which have no time.

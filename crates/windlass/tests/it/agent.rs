@@ -16,7 +16,7 @@ fn lists_tools() -> ScriptedModel {
     })
 }
 
-fn tool(name: &str) -> impl windlass::DynTool {
+fn tool(name: &str) -> impl windlass::tool::DynTool {
     tool_fn(name, "Does nothing.", |_: In, _| async { Ok("done") })
 }
 

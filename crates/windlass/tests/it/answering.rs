@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex};
 use windlass::crates::model::ScriptedTurn;
 use windlass::{
-    DecisionReason, EventKind, Outcome, PermissionAnswer, Permissions, Query, Run, ScriptedModel, query, tool_fn,
+    EventKind, Outcome, PermissionAnswer, Permissions, Query, Run, ScriptedModel, permission::DecisionReason, query,
+    tool_fn,
 };
 
 type In = std::collections::BTreeMap<String, String>;

@@ -3,8 +3,10 @@
 use serde_json::json;
 use std::time::{Duration, Instant};
 use windlass::{
-    AgentDefinition, EventKind, Home, Outcome, PermissionMode, Permissions, Query, RunOrigin, Script, ScriptedModel,
-    Subagents, TaskStatus, coding_tools, query,
+    AgentDefinition, EventKind, Home, Outcome, PermissionMode, Permissions, Query, Script, ScriptedModel, Subagents,
+    coding_tools,
+    event::{RunOrigin, TaskStatus},
+    query,
 };
 
 fn background(command: &str) -> Script {

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use windlass::crates::context::is_reminder;
 use windlass::crates::session::ForkError;
 use windlass::{
-    Error, Home, OpenError, Outcome, PermissionMode, Query, Script, ScriptedModel, coding_tools, query, session,
+    Error, Home, Outcome, PermissionMode, Query, Script, ScriptedModel, coding_tools, query, session,
+    session::OpenError,
 };
 
 const ID: &str = "aaaaaaaa-1111-4111-8111-111111111111";

@@ -7,9 +7,11 @@ use std::sync::Arc;
 use windlass::crates::model::Gate;
 use windlass::crates::runtime::Prompt;
 use windlass::{
-    Checkpoint, CheckpointError, CheckpointErrorKind, CheckpointKind, Checkpoints, EntryId, Error, EventKind, Home,
-    PermissionMode, Rewind, RewindError, RewindOptions, Script, ScriptedModel, ScriptedTurn, Session, SessionBuilder,
-    Subagents, ToolUseId, coding_tools, session,
+    Error, EventKind, Home, PermissionMode, Script, ScriptedModel, ScriptedTurn, Session, SessionBuilder, Subagents,
+    coding_tools, session,
+    session::{CheckpointError, CheckpointErrorKind, EntryId, Rewind, RewindError, RewindOptions},
+    store::{Checkpoint, CheckpointKind, Checkpoints},
+    tool::ToolUseId,
 };
 
 struct World {

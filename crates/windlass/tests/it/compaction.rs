@@ -6,8 +6,10 @@ use windlass::crates::model::ScriptedTurn;
 use windlass::crates::runtime::Prompt;
 use windlass::crates::types::{ModelInfo, ModelRequest, SharedMessage, Usage};
 use windlass::{
-    Access, ContentBlock, Continuation, Event, EventKind, Home, ModelErrorKind, Outcome, RunFailureKind, RunResult,
-    ScriptedModel, Session, SessionBuilder, Status, session, tool_fn,
+    Access, ContentBlock, Event, EventKind, Home, Outcome, RunResult, ScriptedModel, Session, SessionBuilder,
+    event::{Continuation, RunFailureKind, Status},
+    provider::ModelErrorKind,
+    session, tool_fn,
 };
 
 type Requests = Arc<Mutex<Vec<Vec<SharedMessage>>>>;

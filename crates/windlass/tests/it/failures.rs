@@ -3,7 +3,10 @@
 use crate::common::{Seen, provider, watch};
 use std::time::{Duration, Instant};
 use windlass::{
-    Anthropic, Continuation, EventKind, ModelErrorKind, Outcome, RunFailure, RunFailureKind, Status, Utilization, query,
+    Anthropic, EventKind, Outcome,
+    event::{Continuation, RunFailure, RunFailureKind, Status, Utilization},
+    provider::ModelErrorKind,
+    query,
 };
 use windlass_testkit::wire::{Message, Reply, WireServer};
 

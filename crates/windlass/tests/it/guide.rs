@@ -6,7 +6,11 @@ use std::sync::Arc;
 use windlass::crates::permission::{Policy, PolicyConfig};
 use windlass::crates::runtime::judge;
 use windlass::tool::{ToolSet, Workspace};
-use windlass::{Behavior, JsonText, PermissionMode, Permissions, RuleSource, ToolUse, coding_tools};
+use windlass::{
+    JsonText, PermissionMode, Permissions, coding_tools,
+    permission::{Behavior, RuleSource},
+    tool::ToolUse,
+};
 use windlass_testkit::fake::MemoryWorkspace;
 
 const PAGE: &str = include_str!("../../../../docs/guide/permissions.md");

@@ -2,20 +2,20 @@
 
 use serde_json::json;
 use windlass::{
-    Access, Error, PreToolUseAction, PromptAction, RunResult, Script, ScriptedModel, ToolCx, hook_fn, query, schemars,
-    tool_fn,
+    Access, Error, PreToolUseAction, RunResult, Script, ScriptedModel, ToolCx, hook::PromptAction, hook_fn, query,
+    schemars, tool_fn,
 };
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 struct Nothing {}
 
 /// A tool that says what it was asked to do.
-fn tool(name: &str) -> impl windlass::DynTool {
+fn tool(name: &str) -> impl windlass::tool::DynTool {
     tool_fn(name, "A test.", |_: Nothing, _: ToolCx| async { Ok("it ran") }).with_access(Access::NOTHING)
 }
 
 /// Calls three tools with a hook, and returns what the model read of each.
-async fn results(hook: windlass::HookFn) -> Result<(RunResult, Vec<String>), Error> {
+async fn results(hook: windlass::hook::HookFn) -> Result<(RunResult, Vec<String>), Error> {
     let calls = Script::new().turn(|turn| {
         turn.tool_use("look", json!({})).tool_use("mcp__a__x", json!({})).tool_use("mcp__b__x", json!({}))
     });

@@ -11,7 +11,7 @@ use windlass::crates::session::{ProjectKey, SessionKey, SessionStore, Transcript
 use windlass::crates::store::JsonlStore;
 use windlass::crates::types::EntryKind;
 use windlass::{
-    Access, EventKind, Home, Outcome, Permissions, ScriptedModel, SessionId, ToolCx, query, tool_fn, tool_fn_with,
+    Access, EventKind, Home, Outcome, Permissions, ScriptedModel, SessionId, ToolCx, query, tool::tool_fn_with, tool_fn,
 };
 
 const KILLS: usize = 200;

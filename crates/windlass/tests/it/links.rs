@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 use windlass::{
-    EventKind, PermissionAnswer, PermissionMode, Permissions, Script, ScriptedModel, can_use_tool_fn, coding_tools,
-    query,
+    EventKind, PermissionAnswer, PermissionMode, Permissions, Script, ScriptedModel, coding_tools,
+    permission::can_use_tool_fn, query,
 };
 
 /// A workspace `w` with a repository, beside a folder `out` with a secret in it.

@@ -9,8 +9,9 @@ use std::time::Duration;
 use tokio::sync::{Notify, mpsc};
 use windlass::crates::mcp::{McpChannel, McpChannelError, McpServerState};
 use windlass::{
-    EventKind, JsonText, McpOptions, McpServerConfig, McpServers, Permissions, Script, ScriptedModel, Session, query,
-    session, tool_fn,
+    EventKind, JsonText, Permissions, Script, ScriptedModel, Session,
+    mcp::{McpOptions, McpServerConfig, McpServers},
+    query, session, tool_fn,
 };
 
 /// A server in this process whose tools say what they were given.

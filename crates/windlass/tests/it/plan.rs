@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 use windlass::crates::tools::AskUserQuestion;
 use windlass::{
-    EventKind, JsonText, PermissionAnswer, PermissionMode, PermissionUpdate, Permissions, Query, Script, ScriptedModel,
-    StateChange, coding_tools, query,
+    EventKind, JsonText, PermissionAnswer, PermissionMode, Permissions, Query, Script, ScriptedModel, coding_tools,
+    event::StateChange, permission::PermissionUpdate, query,
 };
 
 /// A model that makes these calls one after another, then is done.

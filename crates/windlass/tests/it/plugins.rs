@@ -1,7 +1,11 @@
 //! A plugin in a program, through the facade.
 
 use serde_json::json;
-use windlass::{PluginDir, PluginErrorKind, ScriptedModel, ScriptedTurn, Subagents, coding_tools, load_plugins, query};
+use windlass::{
+    ScriptedModel, ScriptedTurn, Subagents, coding_tools,
+    project::{PluginDir, PluginErrorKind, load_plugins},
+    query,
+};
 
 #[tokio::test(start_paused = true)]
 async fn a_program_can_use_what_a_plugin_brings() {

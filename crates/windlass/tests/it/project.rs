@@ -6,8 +6,12 @@ use std::sync::{Arc, Mutex};
 use tempfile::TempDir;
 use windlass::crates::types::{PermissionUpdate, RuleValue, UpdateDestination};
 use windlass::{
-    Behavior, Event, EventKind, PermissionAnswer, Permissions, PluginDir, Project, ProjectNoticeKind, Run, RunResult,
-    Script, ScriptedModel, Status, Subagents, coding_tools, query, session,
+    Event, EventKind, PermissionAnswer, Permissions, Project, Run, RunResult, Script, ScriptedModel, Subagents,
+    coding_tools,
+    event::Status,
+    permission::Behavior,
+    project::{PluginDir, ProjectNoticeKind},
+    query, session,
 };
 
 struct Place(TempDir);
@@ -191,7 +195,7 @@ async fn plugins_are_loaded_again_for_open_sessions() {
 #[cfg(feature = "mcp")]
 #[tokio::test]
 async fn servers_that_nobody_checked_are_refused_where_settings_have_lists() {
-    use windlass::{McpOptions, McpServerConfig, McpServers, ServerNotConnected};
+    use windlass::mcp::{McpOptions, McpServerConfig, McpServers, ServerNotConnected};
     let place = Place::new();
     place.write("home/.windlass/settings.json", r#"{"deniedMcpServers":[{"serverName":"bad"}]}"#);
     let config = || McpServerConfig::stdio("true");

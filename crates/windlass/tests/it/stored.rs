@@ -4,9 +4,13 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use windlass::{
-    Behavior, CompactTrigger, DecisionReason, Error, ForkOptions, Home, Hook, HookContext, HookError, HookEventName,
-    InputChangedBy, Interest, JsonText, OpenError, PermissionAnswer, Permissions, PreToolUse, PreToolUseAction, Script,
-    ScriptedModel, SessionTranscript, TaskRecord, TranscriptEntry, TranscriptItem, coding_tools, query,
+    Error, Home, Hook, HookContext, HookError, JsonText, PermissionAnswer, Permissions, PreToolUseAction, Script,
+    ScriptedModel, coding_tools,
+    event::CompactTrigger,
+    hook::{HookEventName, Interest, PreToolUse},
+    permission::{Behavior, DecisionReason, InputChangedBy},
+    query,
+    session::{ForkOptions, OpenError, SessionTranscript, TaskRecord, TranscriptEntry, TranscriptItem},
 };
 
 const UNKNOWN: &str = "11111111-1111-4111-8111-111111111111";

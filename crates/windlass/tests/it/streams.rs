@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use tokio::task::JoinSet;
-use windlass::{Anthropic, Home, Outcome, PermissionMode, RunFailureKind, coding_tools, query};
+use windlass::{Anthropic, Home, Outcome, PermissionMode, coding_tools, event::RunFailureKind, query};
 use windlass_testkit::wire::{Event, Message, RecordedRequest, Reply, WireServer};
 
 /// The message that asks for a write, as its first or as a later attempt says it.

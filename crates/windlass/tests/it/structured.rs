@@ -4,8 +4,11 @@ use serde_json::json;
 use std::sync::{Arc, Mutex};
 use windlass::crates::model::ScriptedTurn;
 use windlass::{
-    Access, Continuation, Error, EventKind, Hook, HookContext, HookError, Interest, JsonText, Outcome, Permissions,
-    Query, RunResult, ScriptedModel, Status, Stop, StopAction, query, session, tool_fn,
+    Access, Error, EventKind, Hook, HookContext, HookError, JsonText, Outcome, Permissions, Query, RunResult,
+    ScriptedModel,
+    event::{Continuation, Status},
+    hook::{Interest, Stop, StopAction},
+    query, session, tool_fn,
 };
 
 #[derive(Debug, PartialEq, serde::Deserialize, windlass::schemars::JsonSchema)]
@@ -139,7 +142,7 @@ impl Hook for Once {
     }
 
     fn interests(&self) -> Vec<Interest> {
-        vec![Interest::all(windlass::HookEventName::Stop)]
+        vec![Interest::all(windlass::hook::HookEventName::Stop)]
     }
 
     async fn stop(&self, _: &HookContext, _: &Stop) -> Result<StopAction, HookError> {

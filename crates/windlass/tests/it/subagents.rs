@@ -4,8 +4,11 @@ use serde_json::{Value, json};
 use std::path::Path;
 use windlass::crates::types::{ModelErrorKind, ModelRequest};
 use windlass::{
-    AgentDefinition, Behavior, Event, EventKind, Home, Outcome, PermissionMode, Permissions, Prompt, Query, RunOrigin,
-    ScriptedModel, ScriptedTurn, Subagents, TaskEnded, TaskStatus, ToolFinished, coding_tools, query, session,
+    AgentDefinition, Event, EventKind, Home, Outcome, PermissionMode, Permissions, Prompt, Query, ScriptedModel,
+    ScriptedTurn, Subagents, coding_tools,
+    event::{RunOrigin, TaskEnded, TaskStatus, ToolFinished},
+    permission::Behavior,
+    query, session,
 };
 
 /// What the model of an agent is told at the very start.

@@ -6,8 +6,12 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use windlass::{
-    Access, Behavior, Error, EventKind, Home, Outcome, Permissions, RuleSource, RunFailureKind, Script, ScriptedModel,
-    SessionError, ToolCx, coding_tools, query, tool_fn,
+    Access, Error, EventKind, Home, Outcome, Permissions, Script, ScriptedModel, ToolCx, coding_tools,
+    event::RunFailureKind,
+    permission::{Behavior, RuleSource},
+    query,
+    session::SessionError,
+    tool_fn,
 };
 
 const SESSION: &str = "00000000-0000-4000-8000-000000000002";

@@ -3,8 +3,10 @@ use std::io::Write;
 use std::sync::{Arc, Mutex};
 use windlass::crates::types::{AgentIdentity, RunId, RunResult};
 use windlass::{
-    AgentPath, Behavior, Decision, DecisionReason, Delta, Event, EventKind, JsonText, Outcome, PermissionMode,
-    RunStarted, SessionId, TaskEnded, TaskInfo, TaskKind, TaskStatus, ToolFinished, ToolResult, ToolStarted,
+    Delta, Event, EventKind, JsonText, Outcome, PermissionMode, SessionId,
+    event::{AgentPath, RunStarted, TaskEnded, TaskInfo, TaskKind, TaskStatus, ToolFinished, ToolStarted},
+    permission::{Behavior, Decision, DecisionReason},
+    tool::ToolResult,
 };
 
 /// One screen to which both the answer and the lines beside it go.

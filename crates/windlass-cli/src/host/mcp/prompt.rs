@@ -5,7 +5,7 @@ use serde_json::json;
 use std::time::Duration;
 use windlass::crates::types::ToolResultContent;
 use windlass::crates::types::text::clause;
-use windlass::{CanUseTool, JsonText, McpServers, PermissionAnswer, PermissionRequest, ToolOutput};
+use windlass::{JsonText, PermissionAnswer, PermissionRequest, ToolOutput, mcp::McpServers, permission::CanUseTool};
 use windlass_protocol::read_permission_answer;
 
 /// How long the server of the tool may take to connect.
@@ -76,7 +76,10 @@ fn read(request: &PermissionRequest, output: &ToolOutput) -> Result<PermissionAn
 mod tests {
     use super::*;
     use windlass::crates::types::CallDigest;
-    use windlass::{Behavior, Decision, DecisionReason, ToolUse};
+    use windlass::{
+        permission::{Behavior, Decision, DecisionReason},
+        tool::ToolUse,
+    };
 
     fn answer(text: &str) -> Result<PermissionAnswer, String> {
         let input = JsonText::parse(r#"{"command":"ls"}"#).unwrap();

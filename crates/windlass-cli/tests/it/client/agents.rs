@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 use tokio::sync::Notify;
 use windlass::{
-    ContentBlock, Hook, HookContext, HookError, HookEventName, Interest, JsonText, PermissionAnswer, PreToolUse,
-    PreToolUseAction, SessionStartAction, StopAction, SubagentStart, SubagentStop, can_use_tool_fn,
+    ContentBlock, Hook, HookContext, HookError, JsonText, PermissionAnswer, PreToolUseAction,
+    hook::{HookEventName, Interest, PreToolUse, SessionStartAction, StopAction, SubagentStart, SubagentStop},
+    permission::can_use_tool_fn,
 };
 use windlass_protocol::client::{Client, ClientOptions, Message, TaskMessage};
 

@@ -3,7 +3,7 @@
 use crate::client::turns::program;
 use crate::place::{Place, text};
 use serde_json::{Value, json};
-use windlass::ToolSet;
+use windlass::tool::ToolSet;
 use windlass_protocol::client::{Client, ClientOptions};
 
 const DENIED: &str = r#"{"deniedMcpServers":[{"serverName":"s"},{"serverName":"own"}]}"#;

@@ -5,7 +5,7 @@ use crate::place::{Place, call, text};
 use serde_json::json;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use windlass::{PermissionAnswer, can_use_tool_fn};
+use windlass::{PermissionAnswer, permission::can_use_tool_fn};
 use windlass_protocol::client::{Client, ClientOptions};
 
 /// Where the host that is killed finds its place.

@@ -7,8 +7,11 @@ use std::path::Path;
 use std::sync::Arc;
 use windlass::crates::types::ContentBlock;
 use windlass::{
-    DynTool, Hook, HookContext, HookError, HookEventName, Interest, JsonText, PermissionAnswer, PreToolUse,
-    PreToolUseAction, ToolCx, ToolSet, can_use_tool_fn, tool_fn,
+    Hook, HookContext, HookError, JsonText, PermissionAnswer, PreToolUseAction, ToolCx,
+    hook::{HookEventName, Interest, PreToolUse},
+    permission::can_use_tool_fn,
+    tool::{DynTool, ToolSet},
+    tool_fn,
 };
 use windlass_protocol::client::{Client, ClientError, ClientOptions, Message, Program, ResultMessage};
 

@@ -3,7 +3,7 @@
 //! They begin when the servers of the program are known, since those count for more.
 
 use super::{AbsentServer, ProjectServers, ServerNotConnected, about, grouped};
-use crate::server_config;
+use crate::mcp::server_config;
 use std::collections::BTreeMap;
 use windlass_mcp::McpError;
 use windlass_project::{LeftOutServer, Plugins, ServerDefinition, ServerScope, Servers};
