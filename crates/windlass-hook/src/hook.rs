@@ -27,6 +27,7 @@ macro_rules! define {
         ///
         /// struct NoSecrets;
         ///
+        /// // Without this line the compiler reports E0195, "lifetime parameters do not match the trait definition".
         /// #[async_trait]
         /// impl Hook for NoSecrets {
         ///     fn name(&self) -> &str {

@@ -10,6 +10,29 @@ use windlass_types::JsonText;
 ///
 /// The host protocol implements it for the in-process servers of its hosts; a
 /// Rust host can implement it for a server of its own.
+///
+/// ```
+/// use std::sync::Arc;
+/// use windlass_mcp::{McpChannel, McpChannelError, McpServerConfig};
+/// use windlass_types::JsonText;
+///
+/// /// Answers each request with an empty result.
+/// struct Quiet;
+///
+/// #[async_trait::async_trait]
+/// impl McpChannel for Quiet {
+///     async fn send(&self, message: JsonText) -> Result<Option<JsonText>, McpChannelError> {
+///         let unreadable = |error: windlass_types::JsonError| McpChannelError::new(error.to_string());
+///         let request: serde_json::Value = message.to().map_err(unreadable)?;
+///         // A notification has no id and gets no answer.
+///         let Some(id) = request.get("id") else { return Ok(None) };
+///         Ok(JsonText::of(&serde_json::json!({ "jsonrpc": "2.0", "id": id, "result": {} })).ok())
+///     }
+/// }
+///
+/// let server = McpServerConfig::in_process(Arc::new(Quiet));
+/// assert!(server.is_in_process());
+/// ```
 #[async_trait]
 pub trait McpChannel: Send + Sync + 'static {
     /// Hands over one JSON-RPC message. The answer to a request is its

@@ -7,6 +7,23 @@ use windlass_types::JsonText;
 ///
 /// Without one, servers are informed that there is no person to ask, and questions
 /// that come all the same are declined.
+///
+/// ```
+/// use windlass_mcp::{Elicitation, ElicitationAnswer, ElicitationKind, ElicitationRequest};
+///
+/// /// Opens no pages, and leaves the rest to a person who is not there.
+/// struct Unattended;
+///
+/// #[async_trait::async_trait]
+/// impl Elicitation for Unattended {
+///     async fn elicit(&self, request: ElicitationRequest) -> ElicitationAnswer {
+///         match request.kind {
+///             ElicitationKind::Url { .. } => ElicitationAnswer::Decline,
+///             _ => ElicitationAnswer::Cancel,
+///         }
+///     }
+/// }
+/// ```
 #[async_trait]
 pub trait Elicitation: Send + Sync + 'static {
     /// Puts a question to a person and waits for the answer. The future is

@@ -46,6 +46,25 @@ pub enum KeepError {
 }
 
 /// Keeps changes of permissions beyond a session.
+///
+/// ```
+/// use std::path::PathBuf;
+/// use std::sync::Mutex;
+/// use windlass_project::{KeepError, KeepUpdates};
+/// use windlass_types::PermissionUpdate;
+///
+/// /// Keeps changes in memory, in no file.
+/// struct Kept(Mutex<Vec<PermissionUpdate>>);
+///
+/// impl KeepUpdates for Kept {
+///     fn keep(&self, update: &PermissionUpdate) -> Result<Option<PathBuf>, KeepError> {
+///         if let Ok(mut kept) = self.0.lock() {
+///             kept.push(update.clone());
+///         }
+///         Ok(None)
+///     }
+/// }
+/// ```
 pub trait KeepUpdates: Send + Sync {
     /// Keeps a change, and returns the file that holds it now; none if its destination is no file, or a file that
     /// is not read in this session. May block for as long as the disk takes.

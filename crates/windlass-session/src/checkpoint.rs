@@ -18,6 +18,17 @@ use windlass_types::{EntryId, Timestamp, ToolUseId};
 /// one for each rewind, which is how a rewind is itself undone. Rewinding to a
 /// checkpoint gives every tracked file the state that it had there, whatever was
 /// rewound in between.
+///
+/// ```
+/// use windlass_session::{CheckpointError, Checkpoints, RewindOptions};
+///
+/// /// Takes back what was done since the last prompt, and returns whether there was one.
+/// async fn undo(files: &dyn Checkpoints, options: &RewindOptions) -> Result<bool, CheckpointError> {
+///     let Some(last) = files.list().await?.pop() else { return Ok(false) };
+///     files.rewind(&last.id, options).await?;
+///     Ok(true)
+/// }
+/// ```
 #[async_trait]
 pub trait Checkpoints: fmt::Debug + Send + Sync + 'static {
     /// Begins the checkpoint of a prompt. Beginning it again has no effect.

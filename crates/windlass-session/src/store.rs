@@ -20,6 +20,25 @@ use windlass_types::{Entry, EntryId, SessionId, Timestamp};
 /// An agent below the main one has a log of its own beside that of its session
 /// ([`SessionKey::of_agent`]), with a lease of its own. All methods but those
 /// that name a difference treat it as they treat a session. It needs no session to be there.
+///
+/// ```
+/// use std::path::Path;
+/// use windlass_session::{Durability, LogHeader, MemoryStore, Owner, ProjectKey, SessionKey, SessionStore};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), windlass_session::StoreError> {
+/// let store = MemoryStore::new();
+/// let key = SessionKey::new(ProjectKey::of(Path::new("/work")), "12345678-1234-4234-8234-123456789abc".into());
+/// let owner = Owner::new(std::process::id(), "example");
+/// let lease = store.open(&key, &owner, LogHeader::new("/work", "1.0.0", "example")).await?;
+/// // A second writer is refused as long as the first one holds the lease.
+/// assert!(store.open(&key, &owner, LogHeader::new("/work", "1.0.0", "example")).await.is_err());
+/// let end = store.append(&lease, lease.seq(), Vec::new(), Durability::Durable).await?;
+/// assert_eq!(end, lease.seq());
+/// store.close(lease).await?;
+/// # Ok(())
+/// # }
+/// ```
 #[async_trait]
 pub trait SessionStore: fmt::Debug + Send + Sync + 'static {
     /// Takes the single-writer lease of a session, which need not exist yet:

@@ -9,6 +9,18 @@ use windlass_types::{AgentId, AgentRights, Effort, Outcome, SystemSection, TaskI
 /// An agent has a conversation of its own. It shares the session's files, hooks, budget and the host that
 /// answers permission requests, and may never do more than its parent may. Its events reach the
 /// host under its own [`AgentPath`](windlass_types::AgentPath); its conversation is kept beside the session's.
+///
+/// ```
+/// use windlass_tool::{AgentSpec, ToolCx, ToolError};
+/// use windlass_types::AgentId;
+///
+/// /// What a tool does that has an agent look into something, and hands on its report.
+/// async fn look_into(question: &str, cx: &ToolCx) -> Result<String, ToolError> {
+///     let id = AgentId::from(format!("{:032x}", cx.ids().bits()));
+///     let report = cx.agents()?.run(AgentSpec::new(id, "looker", question), cx.cancel().clone()).await?;
+///     Ok(report.text)
+/// }
+/// ```
 pub trait Agents: Debug + Send + Sync + 'static {
     /// How deep the caller is: zero for the main agent.
     fn depth(&self) -> u32;

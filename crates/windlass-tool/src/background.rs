@@ -9,6 +9,20 @@ use windlass_types::{TaskId, TaskInfo, TaskKind, TaskStatus, TaskUsage};
 ///
 /// The start and end of a task are reported to the host, its end also to the model.
 /// All tasks end with the session.
+///
+/// ```
+/// use windlass_tool::{TaskOutcome, TaskSpec, ToolCx, ToolError};
+/// use windlass_types::{TaskId, TaskKind, TaskStatus};
+///
+/// /// What a tool does that leaves work behind, which continues until it is stopped.
+/// fn watch(cx: &ToolCx) -> Result<TaskId, ToolError> {
+///     let spec = TaskSpec::new(TaskKind::LocalBash, "Watches the build");
+///     cx.background()?.start(spec, Box::new(|task| Box::pin(async move {
+///         task.cancel.cancelled().await;
+///         TaskOutcome::new(TaskStatus::Stopped, "The build is watched no longer.")
+///     })))
+/// }
+/// ```
 pub trait Background: Debug + Send + Sync + 'static {
     /// Starts work and returns its name. It continues when the call has ended, also
     /// when the run is stopped. Panics are caught and become a failure. Work that

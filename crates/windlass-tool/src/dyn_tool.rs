@@ -86,6 +86,28 @@ pub trait DynTool: Send + Sync + 'static {
 }
 
 /// A call whose input was read: what it would do, and doing it. [`DynTool`] has an example.
+///
+/// ```
+/// use windlass_tool::{BoxFuture, PreparedCall, ToolCx, ToolError, ToolOutput};
+/// use windlass_types::Access;
+///
+/// /// A call that asks what time it is.
+/// struct Now;
+///
+/// impl PreparedCall for Now {
+///     fn access(&self) -> Access {
+///         Access::NOTHING
+///     }
+///
+///     fn title(&self) -> String {
+///         "Look at the clock".to_owned()
+///     }
+///
+///     fn call(self: Box<Self>, cx: ToolCx) -> BoxFuture<'static, Result<ToolOutput, ToolError>> {
+///         Box::pin(async move { Ok(ToolOutput::text(format!("{:?}", cx.clock().now()))) })
+///     }
+/// }
+/// ```
 pub trait PreparedCall: Send + Sync + 'static {
     /// See [`Tool::access`].
     fn access(&self) -> Access;

@@ -10,6 +10,24 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Runs programs, wherever they run.
+///
+/// ```
+/// use std::time::Duration;
+/// use windlass_tool::{Cancel, CapturedOutput, Process, ProcessCommand, ProcessError, ProcessExit, ProcessOutcome};
+///
+/// /// Runs no program, and says which one it would have run.
+/// #[derive(Debug)]
+/// struct Dry;
+///
+/// #[async_trait::async_trait]
+/// impl Process for Dry {
+///     async fn run(&self, command: ProcessCommand, _: &Cancel) -> Result<ProcessOutcome, ProcessError> {
+///         let mut outcome = ProcessOutcome::new(ProcessExit::Code(0), Duration::ZERO);
+///         outcome.stdout = CapturedOutput::new(format!("would run {:?}", command.program), "", 0);
+///         Ok(outcome)
+///     }
+/// }
+/// ```
 #[async_trait]
 pub trait Process: Debug + Send + Sync + 'static {
     /// Runs a program until it ends, its time is up or it is cancelled. Then

@@ -109,6 +109,24 @@ pub trait Tool: Send + Sync + 'static {
 ///
 /// `#[derive(ToolInput)]`, of the feature `macros`, makes a type one. So do `serde::Deserialize` and
 /// `schemars::JsonSchema` together.
+///
+/// ```
+/// use windlass_tool::{ToolCx, ToolInput, schemars, tool_fn};
+///
+/// #[derive(serde::Deserialize, schemars::JsonSchema)]
+/// #[schemars(crate = "windlass_tool::schemars")]
+/// struct City {
+///     /// City to look up.
+///     name: String,
+/// }
+///
+/// fn takes(_: &impl ToolInput) {}
+///
+/// takes(&City { name: "Oslo".to_owned() });
+/// let weather = tool_fn("weather", "Current weather.", |city: City, _: ToolCx| async move {
+///     Ok(format!("Sunny in {}.", city.name))
+/// });
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an input of a tool",
     label = "not an input of a tool",

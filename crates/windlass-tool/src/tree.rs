@@ -12,6 +12,20 @@ use std::path::Path;
 /// no links in them. A link that stands anywhere on the way is an error
 /// ([`WorkspaceErrorKind::Changed`](crate::WorkspaceErrorKind::Changed)) and is
 /// never followed; what is no regular file is neither opened nor replaced.
+///
+/// ```
+/// use std::path::Path;
+/// use windlass_tool::{FileTree, WholeFile, WorkspaceError};
+///
+/// /// Gives a file the state back that it had.
+/// async fn put_back(files: &dyn FileTree, path: &Path, was: WholeFile) -> Result<(), WorkspaceError> {
+///     match was {
+///         WholeFile::Absent { missing_parents } => files.remove(path, missing_parents).await,
+///         WholeFile::File(file) => files.put_whole(path, &file.content, file.mode).await,
+///         WholeFile::TooLarge { .. } => Ok(()),
+///     }
+/// }
+/// ```
 #[async_trait]
 pub trait FileTree: Debug + Send + Sync + 'static {
     /// What stands there, with its content if that is at most `limit` bytes long.

@@ -17,6 +17,39 @@ use windlass_types::Timestamp;
 ///
 /// All methods are cancel safe in the sense that a file is either as before or
 /// completely written.
+///
+/// ```
+/// use std::path::Path;
+/// use windlass_tool::{OpenFile, Permit, ResolvedPath, Workspace, WorkspaceError, WorkspaceErrorKind, WriteOptions};
+///
+/// /// Files that are read and never written.
+/// #[derive(Debug)]
+/// struct ReadOnly<W>(W);
+///
+/// #[async_trait::async_trait]
+/// impl<W: Workspace> Workspace for ReadOnly<W> {
+///     async fn resolve(&self, path: &Path) -> Result<ResolvedPath, WorkspaceError> {
+///         self.0.resolve(path).await
+///     }
+///
+///     async fn open(&self, permit: &Permit, path: &Path) -> Result<Box<dyn OpenFile>, WorkspaceError> {
+///         self.0.open(permit, path).await
+///     }
+///
+///     async fn write(&self, _: &Permit, _: &Path, _: &[u8], _: WriteOptions) -> Result<(), WorkspaceError> {
+///         Err(WorkspaceError::new(WorkspaceErrorKind::NotPermitted, "these files are only read"))
+///     }
+///
+///     async fn list(&self, permit: &Permit, path: &Path, limit: usize) -> Result<Vec<String>, WorkspaceError> {
+///         self.0.list(permit, path, limit).await
+///     }
+///
+///     fn is_local(&self) -> bool {
+///         // Searches and programs would pass by this.
+///         false
+///     }
+/// }
+/// ```
 #[async_trait]
 pub trait Workspace: Debug + Send + Sync + 'static {
     /// Follows all links of a path, without opening it, component by component as
@@ -80,6 +113,23 @@ pub trait Workspace: Debug + Send + Sync + 'static {
 }
 
 /// An open regular file.
+///
+/// ```
+/// use windlass_tool::{OpenFile, WorkspaceError};
+///
+/// /// The whole file, at most so many bytes of it.
+/// async fn content(file: &mut dyn OpenFile, most: usize) -> Result<Vec<u8>, WorkspaceError> {
+///     let mut content = Vec::new();
+///     while content.len() < most {
+///         let part = file.read(most - content.len()).await?;
+///         if part.is_empty() {
+///             break;
+///         }
+///         content.extend(part);
+///     }
+///     Ok(content)
+/// }
+/// ```
 #[async_trait]
 pub trait OpenFile: Debug + Send {
     /// What the file is, as of opening.

@@ -15,6 +15,17 @@ pub struct Typed<T> {
 }
 
 /// What an awaited [`Query`](crate::Query) gives: a [`RunResult`] whatever its outcome, or a [`Typed`] value.
+///
+/// ```
+/// use windlass::event::RunOutput;
+/// use windlass::{Error, Query};
+///
+/// /// Awaits a query of either kind, and reports what it took.
+/// async fn timed<O: RunOutput>(query: Query<O>) -> Result<(O, std::time::Duration), Error> {
+///     let began = std::time::Instant::now();
+///     Ok((query.await?, began.elapsed()))
+/// }
+/// ```
 pub trait RunOutput: sealed::Sealed + Sized + Send + 'static {
     /// What is given of a run's result.
     #[doc(hidden)]

@@ -23,6 +23,7 @@ mod skip;
 mod store;
 mod strace;
 mod tool;
+mod trait_examples;
 mod walkthrough;
 mod wire;
 mod workspace;

@@ -232,7 +232,7 @@ async fn each_broken_promise_is_found() {
         (Flaw::HasABadName, "\"two words\" is not valid"),
         (Flaw::HasNoDescription, "flawed has no description"),
         (Flaw::HasABadSchema, "its schema is no JSON Schema"),
-        (Flaw::TakesNoObject, "its schema is not one of an object"),
+        (Flaw::TakesNoObject, "does not describe an object"),
         (Flaw::ChangesItsSpec, "flawed changes its spec"),
         (Flaw::ChangesItsAccess, "first it declares"),
         (Flaw::ChangesItsTitle, "first it declares"),

@@ -21,6 +21,15 @@ pub enum AnswerKind {
 }
 
 /// What a hook may answer to an event. Its default has no opinion.
+///
+/// ```
+/// use windlass_types::hook::action::PromptAction;
+/// use windlass_types::hook::{AnswerKind, HookAction};
+///
+/// assert_eq!(PromptAction::KIND, AnswerKind::Context);
+/// let outcome = PromptAction::Block { reason: "It holds a secret.".to_owned() }.into_outcome("no-secrets");
+/// assert!(outcome.block.is_some());
+/// ```
 pub trait HookAction: Default + Send {
     /// Its kind.
     const KIND: AnswerKind;

@@ -8,6 +8,23 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// An event that stands in the rows of [`hook_events!`](crate::hook_events): its payload, its name and its answer.
+///
+/// ```
+/// use windlass_types::hook::event::{Stop, UserPromptSubmit};
+/// use windlass_types::hook::{HookCall, HookEvent};
+///
+/// /// A line for a list of events.
+/// fn line<E: HookEvent>() -> String {
+///     format!("{}: {}", E::NAME.as_str(), E::SUMMARY)
+/// }
+///
+/// /// Whether an occasion is the end of a run.
+/// fn is_stop(call: &HookCall) -> bool {
+///     Stop::of(call).is_some()
+/// }
+///
+/// assert!(line::<UserPromptSubmit>().starts_with("UserPromptSubmit: "));
+/// ```
 pub trait HookEvent: HookPayload + Into<HookCall> {
     /// What hooks may answer.
     type Action: HookAction;

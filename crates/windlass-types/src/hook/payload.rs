@@ -17,6 +17,14 @@ pub enum Subject {
 }
 
 /// The payload of an event, with what holds for all its occasions.
+///
+/// ```
+/// use windlass_types::hook::HookPayload;
+/// use windlass_types::hook::event::{PostToolUse, PreToolUse};
+///
+/// // A hook that fails before a call denies it. After a call there is no gate to close.
+/// assert!(PreToolUse::IS_GATE && !PostToolUse::IS_GATE);
+/// ```
 pub trait HookPayload: Clone + Serialize + DeserializeOwned {
     /// When it happens, for people who choose an event from a list.
     const SUMMARY: &'static str;
