@@ -17,8 +17,6 @@ use windlass_examples::http;
 
 struct Service {
     agent: Agent,
-    /// Differs after each start: numbers of events begin anew then.
-    start: u32,
     open: tokio::sync::Mutex<HashMap<String, SessionHandle>>,
 }
 
@@ -62,25 +60,25 @@ async fn events(
     Path(id): Path<String>,
     headers: HeaderMap,
 ) -> Result<impl IntoResponse, Failure> {
-    let start = service.start;
+    let session = session(&service, &id).await?;
     let seen = headers.get("last-event-id").and_then(|value| value.to_str().ok()?.split_once('-'));
     // What was seen before a restart is part of the conversation, not of these events.
     let next = match seen {
-        Some((of, seq)) if of == start.to_string() => seq.parse::<u64>().map_err(failed)? + 1,
+        Some((opening, seq)) if opening == session.opening() => seq.parse::<u64>().map_err(failed)? + 1,
         _ => 0,
     };
-    let feed = session(&service, &id).await?.subscribe_from(next).map_err(failed)?;
+    let feed = session.subscribe_from(next).map_err(failed)?;
+    let opening = session.opening().to_owned();
     let frames = feed.map(move |watched| match watched {
-        Ok(Watched::Event(event)) => {
-            serde_json::to_string(&*event).map(|text| Frame::default().id(format!("{start}-{}", event.seq)).data(text))
-        }
+        Ok(Watched::Event(event)) => serde_json::to_string(&*event)
+            .map(|text| Frame::default().id(format!("{opening}-{}", event.seq)).data(text)),
         Ok(Watched::Missed { from, to }) => Ok(Frame::default().event("missed").data(format!("{from}..{to}"))),
         Err(error) => Ok(Frame::default().event("failed").data(error.to_string())),
     });
     Ok(Sse::new(frames).keep_alive(KeepAlive::default()))
 }
 
-async fn serve(folder: &FilePath, start: u32) -> anyhow::Result<(SocketAddr, Arc<Service>)> {
+async fn serve(folder: &FilePath) -> anyhow::Result<(SocketAddr, Arc<Service>)> {
     // It calls `deploy` when it is asked to, and says otherwise how many messages it was sent.
     let model = ScriptedModel::from_fn(|request, _| match request.messages.last() {
         Some(last) if last.text().contains("deploy") => ScriptedTurn::new().tool_use("deploy", serde_json::json!({})),
@@ -93,7 +91,7 @@ async fn serve(folder: &FilePath, start: u32) -> anyhow::Result<(SocketAddr, Arc
         .cwd(folder)
         .persist(Home::new(folder.join("home")))
         .permissions(Permissions::ask_via_events());
-    let service = Arc::new(Service { agent, start, open: tokio::sync::Mutex::default() });
+    let service = Arc::new(Service { agent, open: tokio::sync::Mutex::default() });
     let routes = axum::Router::new()
         .route("/sessions/{id}/prompts", post(prompt))
         .route("/sessions/{id}/answers/{question}", post(answer))
@@ -108,7 +106,7 @@ async fn serve(folder: &FilePath, start: u32) -> anyhow::Result<(SocketAddr, Arc
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
     let folder = tempfile::tempdir()?;
-    let (at, service) = serve(folder.path(), 1).await?;
+    let (at, service) = serve(folder.path()).await?;
     let path = |n: u32, rest: &str| format!("/sessions/00000000-0000-4000-8000-{n:012}/{rest}");
     let events = |n| format!("GET {}", path(n, "events"));
     let prompts = |n| format!("POST {}", path(n, "prompts"));
@@ -136,7 +134,7 @@ async fn main() -> anyhow::Result<()> {
     // A restart. The conversation is read from the home.
     let handles: Vec<SessionHandle> = service.open.lock().await.values().cloned().collect();
     try_join_all(handles.iter().map(SessionHandle::close)).await?;
-    let (at, _service) = serve(folder.path(), 2).await?;
+    let (at, _service) = serve(folder.path()).await?;
     http(at, &prompts(0), "", "Do you remember?", "200 OK").await?;
     let seen = http(at, &events(0), &format!("Last-Event-ID: {last}\r\n"), "", "\"run_finished\"").await?;
     anyhow::ensure!(seen.iter().any(|line| line.contains("5 messages")), "the conversation is lost: {seen:?}");

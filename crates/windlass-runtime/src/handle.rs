@@ -57,6 +57,8 @@ pub struct SessionHandle {
     ended: watch::Receiver<Ended>,
     questions: OpenQuestions,
     events: Arc<EventQueue>,
+    /// Differs each time the session is opened.
+    opening: Arc<str>,
 }
 
 /// The way of orders to a session.
@@ -118,9 +120,10 @@ impl SessionHandle {
         session_id: SessionId,
         orders: mpsc::UnboundedSender<Order>,
         ended: watch::Receiver<Ended>,
-        (questions, events): (OpenQuestions, Arc<EventQueue>),
+        (questions, events, opening): (OpenQuestions, Arc<EventQueue>, Arc<str>),
     ) -> Self {
-        Self { session_id, orders: Orders::Holding(orders), closing: Arc::default(), ended, questions, events }
+        let orders = Orders::Holding(orders);
+        Self { session_id, orders, closing: Arc::default(), ended, questions, events, opening }
     }
 
     /// The same handle, but one that does not keep a session open whose stream is
@@ -149,6 +152,12 @@ impl SessionHandle {
     /// The session.
     pub fn session_id(&self) -> &SessionId {
         &self.session_id
+    }
+
+    /// What tells this opening of the session from all others: 32 hexadecimal digits, which are random. The numbers of
+    /// events begin anew with each opening, so a client that comes back gives both.
+    pub fn opening(&self) -> &str {
+        &self.opening
     }
 
     /// Starts a run with a prompt, or queues it behind the run in progress.

@@ -24,6 +24,7 @@
 mod agents;
 mod append;
 mod artifact;
+mod ask;
 mod background;
 mod budget;
 mod checkpoints;

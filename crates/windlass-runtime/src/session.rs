@@ -145,7 +145,8 @@ impl Session {
             Some(persistence) => open_log(persistence, &machine, &ports, results.clone()).await?,
         };
         machine.ids.taken.extend(opened.taken_ids);
-        let shared = (nested.questions.clone(), Arc::clone(&queue));
+        let opening = format!("{:032x}", ports.ids.bits()).into();
+        let shared = (nested.questions.clone(), Arc::clone(&queue), opening);
         let handle = SessionHandle::new(machine.ids.session_id.clone(), orders_in.clone(), ended, shared);
         let machine = Machine::new(machine, &opened.entries);
         let driver = Driver::new(DriverParts {

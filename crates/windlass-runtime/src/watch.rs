@@ -51,6 +51,11 @@ pub struct UnknownPosition {
 ///
 /// It keeps the session open as a handle does. It ends when the session has ended; if the session could not continue, the last
 /// item is an `Err`.
+///
+/// # Coming back
+/// A client that lost its connection gives the [opening](Self::opening) and the [position](Self::position) that it has seen.
+/// If the session was opened anew meanwhile, such as after a restart of the service, the opening is another one. The
+/// client then begins from zero.
 #[derive(Debug)]
 #[must_use = "a watcher sees events when it is polled"]
 pub struct EventFeed {
@@ -92,6 +97,11 @@ impl EventFeed {
     /// The number of the event that this watcher waits for: where to [subscribe](SessionHandle::subscribe_from) again.
     pub fn position(&self) -> u64 {
         self.next
+    }
+
+    /// The [opening](SessionHandle::opening) of the session that the numbers belong to.
+    pub fn opening(&self) -> &str {
+        self.handle.opening()
     }
 
     /// Orders to the session, and answers to its questions.

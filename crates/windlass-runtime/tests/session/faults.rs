@@ -308,8 +308,7 @@ async fn the_events_end_when_the_log_is_given_back() {
         let mut world = world(turns(0), []);
         world.store = Some(Arc::new(disk.clone()));
         let mut open = world.open().await;
-        open.say("go");
-        open.result().await;
+        let _ = open.run("go").await;
         let handle = open.handle.clone();
         let mut feed = handle.subscribe();
         let closing = tokio::spawn(async move { handle.close().await });

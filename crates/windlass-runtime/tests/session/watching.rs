@@ -91,6 +91,23 @@ async fn a_position_that_is_not_known_yet_is_an_error() {
     assert!(error.to_string().contains("begin anew"), "{error}");
 }
 
+/// Numbers begin anew with each opening, and the opening says so.
+#[tokio::test]
+async fn each_opening_has_an_id_of_its_own() {
+    let store = windlass_session::MemoryStore::new();
+    let mut seen = std::collections::BTreeSet::new();
+    for _ in 0..3 {
+        let Open { handle, events } = world(blocks(1), []).stored(&store).open().await;
+        let feed = handle.subscribe();
+        assert_eq!((feed.opening(), handle.weak().opening()), (handle.opening(), handle.opening()));
+        assert_eq!((feed.opening().len(), feed.position()), (32, 0));
+        seen.insert(feed.opening().to_owned());
+        drop((feed, events));
+        handle.close().await.unwrap();
+    }
+    assert_eq!(seen.len(), 3);
+}
+
 /// A watcher that never reads holds up nothing, and learns how much it has missed.
 #[tokio::test]
 async fn a_watcher_that_never_reads_misses_and_holds_up_nothing() {

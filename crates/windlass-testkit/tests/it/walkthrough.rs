@@ -77,3 +77,20 @@ fn the_architecture_follows_one_prompt_and_one_write() {
         assert!(links(section).count() > 15);
     }
 }
+
+/// The index of the guide, and its summary for a book, list each page.
+#[test]
+fn the_guide_lists_each_of_its_pages() {
+    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide");
+    let mut pages = Vec::new();
+    for entry in std::fs::read_dir(&guide).unwrap() {
+        pages.push(entry.unwrap().file_name().into_string().unwrap());
+    }
+    assert!(pages.len() > 10, "{pages:?}");
+    for index in ["README.md", "SUMMARY.md"] {
+        let text = std::fs::read_to_string(guide.join(index)).unwrap();
+        for page in pages.iter().filter(|page| !matches!(page.as_str(), "README.md" | "SUMMARY.md")) {
+            assert!(text.contains(&format!("]({page})")), "{index} does not list {page}");
+        }
+    }
+}

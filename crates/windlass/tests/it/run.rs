@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use windlass::{
     Delta, EventKind, Home, Outcome, PermissionAnswer, PermissionMode, Permissions, Script, ScriptedModel,
-    coding_tools, query,
+    ScriptedTurn, coding_tools, query,
 };
 
 fn workspace() -> tempfile::TempDir {
@@ -138,6 +138,18 @@ async fn a_resumed_session_knows_its_tasks() {
         }
     }
     assert_eq!(lists, ["", "one", "two", "three"]);
+}
+
+#[tokio::test]
+async fn a_session_is_asked_and_gives_the_result_of_each_prompt() {
+    let model = ScriptedModel::from_fn(|_, at| ScriptedTurn::new().text(format!("answer {at}")));
+    let mut session = windlass::session().provider(model).open().await.unwrap();
+    assert_eq!(session.ask("one").await.unwrap().text, "answer 0");
+    // What someone else gave before is not taken for the answer, read or not.
+    session.handle.prompt("two".into()).unwrap();
+    assert_eq!(session.ask("three").await.unwrap().text, "answer 2");
+    session.handle.close().await.unwrap();
+    assert_eq!(session.ask("four").await.unwrap_err(), windlass::session::SessionError::Closed);
 }
 
 /// The runtime is dropped as soon as the stream has ended: nothing is lost, and the session can be resumed at once.

@@ -1,0 +1,41 @@
+//! One prompt to its result.
+
+use crate::{Session, SessionError};
+use std::pin::pin;
+use windlass_core::Prompt;
+use windlass_types::{EventKind, RunOrigin, RunResult};
+
+impl Session {
+    /// Gives a prompt and waits for its result, whatever its outcome: for programs that need none of the events. All
+    /// events up to the result are dropped, those of earlier prompts too. A question of the run waits until
+    /// another task [answers](crate::SessionHandle::answer) it.
+    ///
+    /// Dropping the future leaves the run as it is; its events come with whatever reads next. The next prompt of another
+    /// handle to the same session may be taken for this one, so one place should give prompts.
+    ///
+    /// # Errors
+    /// The session has ended, or ends before the result.
+    pub async fn ask(&mut self, prompt: impl Into<Prompt>) -> Result<RunResult, SessionError> {
+        let prompt = prompt.into();
+        let mut settled = pin!(self.handle.settled());
+        loop {
+            tokio::select! {
+                biased;
+                event = self.events.try_next() => {
+                    event?.ok_or(SessionError::Closed)?;
+                }
+                () = &mut settled => break,
+            }
+        }
+        self.handle.prompt(prompt)?;
+        while let Some(event) = self.events.try_next().await? {
+            match event.kind {
+                EventKind::RunFinished(result) if event.agent.is_main() && result.origin == RunOrigin::User => {
+                    return Ok(result);
+                }
+                _ => {}
+            }
+        }
+        Err(SessionError::Closed)
+    }
+}
