@@ -46,6 +46,8 @@ mod plugins;
 mod project;
 mod requests;
 mod resumed;
+#[cfg(feature = "macros")]
+mod riddles;
 mod run;
 #[cfg(all(feature = "gemini", feature = "openai"))]
 mod soak;

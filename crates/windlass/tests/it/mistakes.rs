@@ -100,7 +100,7 @@ struct Review {
 
 fn even<'de, D: serde::Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
     let score: u32 = serde::Deserialize::deserialize(from)?;
-    if score % 2 == 0 { Ok(score) } else { Err(serde::de::Error::custom("the score is odd")) }
+    if score.is_multiple_of(2) { Ok(score) } else { Err(serde::de::Error::custom("the score is odd")) }
 }
 
 fn reviews() -> ScriptedModel {
