@@ -45,7 +45,7 @@ pub(crate) fn usage(error: &clap::Error) -> Usage {
 pub(crate) fn of_start(error: Error) -> anyhow::Error {
     use windlass::session::OpenError;
     let text = match &error {
-        Error::Model(model) if model.kind == windlass::ModelErrorKind::Authentication => {
+        Error::Model(model) if model.kind == windlass::provider::ModelErrorKind::Authentication => {
             return anyhow::anyhow!("{error}; `windlass demo` shows an agent at work without a key");
         }
         Error::Open(OpenError::NotFound { .. }) | Error::NothingToContinue { .. } => {

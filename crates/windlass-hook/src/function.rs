@@ -25,7 +25,7 @@ use windlass_types::{HookCall, HookEventName, HookOutcome};
 ///
 /// ```
 /// # use windlass_hook as windlass;
-/// use windlass::{PostToolUseAction, PreToolUseAction, hook_fn};
+/// use windlass::{PreToolUseAction, hook::PostToolUseAction, hook_fn};
 ///
 /// #[derive(serde::Deserialize)]
 /// struct Bash {

@@ -22,7 +22,8 @@ macro_rules! define {
         /// ```
         /// # mod windlass { pub use windlass_hook::{action::*, event::*, *}; pub use windlass_types::HookEventName; }
         /// use windlass::{
-        ///     Hook, HookContext, HookError, HookEventName, Interest, PreToolUse, PreToolUseAction, async_trait,
+        ///     Hook, HookContext, HookError, PreToolUseAction, async_trait,
+        ///     hook::{HookEventName, Interest, PreToolUse},
         /// };
         ///
         /// struct NoSecrets;

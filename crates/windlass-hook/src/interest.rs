@@ -29,8 +29,8 @@ impl Interest {
     ///
     /// ```
     /// # mod windlass { pub use windlass_hook::Interest; pub use windlass_types::HookEventName; }
-    /// use windlass::HookEventName::PreToolUse;
-    /// use windlass::Interest;
+    /// use windlass::hook::HookEventName::PreToolUse;
+    /// use windlass::hook::Interest;
     ///
     /// let edits = Interest::tools(PreToolUse, ["Write|Edit", "mcp__files__*"]);
     /// assert!(edits.covers(PreToolUse, Some("mcp__files__write")));

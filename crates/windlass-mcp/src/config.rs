@@ -99,7 +99,9 @@ impl McpServerConfig {
     /// ```no_run
     /// use std::sync::Arc;
     /// # mod windlass { pub use {windlass_mcp::*, windlass_tool::*, windlass_types::JsonText}; }
-    /// use windlass::{DynTool, JsonText, McpOptions, McpServerConfig, McpServers, ToolCx, ToolSet, tool_json};
+    /// use windlass::{
+    ///     JsonText, ToolCx, mcp::{McpOptions, McpServerConfig, McpServers}, tool::{DynTool, ToolSet, tool_json},
+    /// };
     ///
     /// # fn example() -> Result<(), Box<dyn std::error::Error>> {
     /// let ping = tool_json("ping", "Answers.", JsonText::parse(r#"{"type":"object"}"#)?, |_: JsonText, _: ToolCx| async {

@@ -15,7 +15,7 @@ use windlass_types::{PermissionAnswer, PermissionRequest};
 ///
 /// ```
 /// # mod windlass { pub use async_trait::async_trait; pub use windlass_permission::*; pub use windlass_types::*; }
-/// use windlass::{CanUseTool, PermissionAnswer, PermissionRequest, async_trait};
+/// use windlass::{PermissionAnswer, PermissionRequest, async_trait, permission::CanUseTool};
 ///
 /// /// Says yes to files, and no to everything else.
 /// struct OnlyFiles;
@@ -45,7 +45,7 @@ pub trait CanUseTool: Send + Sync + 'static {
 /// # }
 /// use std::sync::Mutex;
 /// use windlass::permission::RememberAnswer;
-/// use windlass::{PermissionAnswer, PermissionRequest, PermissionUpdate, async_trait};
+/// use windlass::{PermissionAnswer, PermissionRequest, async_trait, permission::PermissionUpdate};
 ///
 /// /// Keeps the changes for the next session.
 /// #[derive(Default)]
@@ -88,7 +88,7 @@ impl<F> fmt::Debug for CanUseToolFn<F> {
 ///
 /// ```
 /// # mod windlass { pub use windlass_permission::can_use_tool_fn; pub use windlass_types::PermissionAnswer; }
-/// use windlass::{PermissionAnswer, can_use_tool_fn};
+/// use windlass::{PermissionAnswer, permission::can_use_tool_fn};
 ///
 /// let careful = can_use_tool_fn(|request| async move {
 ///     match request.tool.as_str() {

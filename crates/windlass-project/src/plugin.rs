@@ -105,7 +105,7 @@ impl Plugins {
 ///
 /// ```
 /// # use windlass_project as windlass;
-/// use windlass::{PluginDir, load_plugins};
+/// use windlass::project::{PluginDir, load_plugins};
 ///
 /// let directory = tempfile::tempdir()?;
 /// let plugin = directory.path().join("greet");

@@ -34,7 +34,7 @@ type OfInput<I, T> = Box<dyn Fn(&I) -> T + Send + Sync>;
 ///
 /// ```
 /// # mod windlass { pub use windlass_tool::*; pub use windlass_types::*; }
-/// use windlass::{Access, ToolCheck, ToolCx, schemars, tool_fn};
+/// use windlass::{Access, ToolCx, schemars, tool::ToolCheck, tool_fn};
 ///
 /// #[derive(serde::Deserialize, schemars::JsonSchema)]
 /// struct City {
@@ -88,7 +88,7 @@ where
 ///
 /// ```
 /// # mod windlass { pub use windlass_tool::*; pub use windlass_types::*; }
-/// use windlass::{Json, JsonText, ToolCx, tool_json};
+/// use windlass::{Json, JsonText, ToolCx, tool::tool_json};
 ///
 /// let schema = serde_json::json!({
 ///     "type": "object",

@@ -106,7 +106,7 @@ impl ToolOutput {
 ///
 /// ```
 /// # use windlass_tool as windlass;
-/// use windlass::{IntoToolOutput, ToolError, ToolOutput};
+/// use windlass::{ToolError, ToolOutput, tool::IntoToolOutput};
 ///
 /// struct Celsius(f32);
 ///
@@ -166,7 +166,7 @@ impl IntoToolOutput for () {
 ///
 /// ```
 /// # use windlass_tool as windlass;
-/// use windlass::{IntoToolOutput, Json};
+/// use windlass::{Json, tool::IntoToolOutput};
 ///
 /// #[derive(serde::Serialize)]
 /// struct Weather {

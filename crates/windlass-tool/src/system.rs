@@ -9,7 +9,7 @@ use windlass_types::Timestamp;
 ///
 /// ```
 /// # mod windlass { pub use {windlass_tool as tool, windlass_types::Timestamp}; }
-/// use windlass::Timestamp;
+/// use windlass::event::Timestamp;
 /// use windlass::tool::Clock;
 ///
 /// /// It is always the same time.

@@ -11,7 +11,7 @@ use std::fmt;
 ///
 /// ```
 /// # use windlass_types as windlass;
-/// use windlass::{RateLimit, RateLimitKind, RateLimitStatus, Utilization};
+/// use windlass::event::{RateLimit, RateLimitKind, RateLimitStatus, Utilization};
 ///
 /// let limit = RateLimit::new(RateLimitStatus::AllowedWarning)
 ///     .with_kind(Some(RateLimitKind::FiveHour))

@@ -18,7 +18,7 @@ const OF_SERVERS: &str = "mcp__";
 ///
 /// ```
 /// # use windlass_types as windlass;
-/// use windlass::ToolMatcher;
+/// use windlass::hook::ToolMatcher;
 ///
 /// let matchers = ToolMatcher::list("Write | Edit | mcp__files")?;
 /// assert!(matchers.iter().any(|matcher| matcher.matches("mcp__files__read")));
