@@ -3,6 +3,7 @@
 use std::error::Error as StdError;
 use std::io;
 
+#[cfg(feature = "rustls-no-provider")]
 use rustls::{AlertDescription, CertificateError, Error as TlsError};
 
 /// Most characters of the causes in a message.
@@ -39,6 +40,13 @@ pub(crate) fn text(error: &Cause) -> String {
 }
 
 /// Why no repeat can make the connection secure, and what the user can do about it; `None` for other failures.
+#[cfg(not(feature = "rustls-no-provider"))]
+pub(crate) fn final_tls_failure(_error: &Cause) -> Option<&'static str> {
+    None
+}
+
+/// Why no repeat can make the connection secure, and what the user can do about it; `None` for other failures.
+#[cfg(feature = "rustls-no-provider")]
 pub(crate) fn final_tls_failure(error: &Cause) -> Option<&'static str> {
     let tls = causes(error).find_map(|cause| cause.downcast_ref::<TlsError>())?;
     match tls {
@@ -60,6 +68,7 @@ pub(crate) fn final_tls_failure(error: &Cause) -> Option<&'static str> {
 }
 
 /// What makes a certificate trusted, as far as the system's verifier reads it.
+#[cfg(feature = "rustls-no-provider")]
 const TRUST: &str = if cfg!(any(target_os = "macos", target_os = "windows", target_os = "ios", target_os = "android")) {
     "if you trust the authority that issued its certificate, add it to the trust store of this machine"
 } else {

@@ -8,6 +8,7 @@ use std::{
 use bytes::Bytes;
 use reqwest::{Url, header::HeaderMap, redirect};
 
+use crate::tls::{self, Trust};
 use crate::{HttpError, HttpErrorKind, Response};
 
 /// Idle connections kept for later requests. Enough for a busy server; thousands
@@ -68,7 +69,7 @@ impl HttpClient {
     /// A client for a base URL. It is set up at the first request.
     ///
     /// # Errors
-    /// When the URL is not an absolute http or https URL.
+    /// When the URL is not an absolute http or https URL, and when it is https and no feature of TLS is enabled.
     pub fn new(base_url: &str, options: HttpOptions) -> Result<Self, HttpError> {
         let (base, host) = base(base_url)?;
         Ok(Self { inner: Arc::new(Inner { base, host, options, client: OnceLock::new() }) })
@@ -111,7 +112,7 @@ impl Inner {
     }
 
     fn build(&self) -> Result<reqwest::Client, HttpError> {
-        set_up(builder(&self.base, &self.options))
+        set_up(builder(&self.base, &self.options)?)
     }
 }
 
@@ -134,12 +135,16 @@ pub(crate) fn base(text: &str) -> Result<(Url, String), HttpError> {
         Some(port) => format!("{name}:{port}"),
         None => name.to_owned(),
     };
+    tls::check(&base)?;
     Ok((base, host))
 }
 
 /// The set-up that every client of this crate has.
-pub(crate) fn builder(base: &Url, options: &HttpOptions) -> reqwest::ClientBuilder {
-    let mut builder = reqwest::Client::builder()
+pub(crate) fn builder(base: &Url, options: &HttpOptions) -> Result<reqwest::ClientBuilder, HttpError> {
+    // Without redirects no request of a client for plain HTTP can reach TLS, and reading the system's roots takes
+    // longer than a local request.
+    let trust = if base.scheme() == "http" { Trust::None } else { Trust::System };
+    let mut builder = tls::client_builder(trust)?
         .user_agent(concat!("windlass/", env!("CARGO_PKG_VERSION")))
         .redirect(redirect::Policy::none())
         .retry(reqwest::retry::never())
@@ -147,15 +152,10 @@ pub(crate) fn builder(base: &Url, options: &HttpOptions) -> reqwest::ClientBuild
         .read_timeout(options.idle_timeout)
         .pool_max_idle_per_host(MAX_IDLE_CONNECTIONS)
         .tcp_nodelay(true);
-    if base.scheme() == "http" {
-        // Without redirects no request of this client can reach TLS, and
-        // reading the system's roots takes longer than a local request.
-        builder = builder.tls_certs_only([]);
-    }
     if is_loopback(base) {
         builder = builder.no_proxy();
     }
-    builder
+    Ok(builder)
 }
 
 pub(crate) fn set_up(builder: reqwest::ClientBuilder) -> Result<reqwest::Client, HttpError> {

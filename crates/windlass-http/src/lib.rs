@@ -11,7 +11,13 @@
 //! - [`HttpError`] and [`Secret`] do not show credentials.
 //!
 //! # Features
-//! None is on by default.
+//! - `rustls-ring` (default): TLS by rustls with the cryptography of ring. Needs a C compiler.
+//! - `rustls-aws-lc`: TLS by rustls with the cryptography of AWS-LC, which is larger, takes several times as long to
+//!   compile, and has the key exchange that quantum computers cannot break. It is taken when both are enabled.
+//! - `rustls-no-provider`: TLS by rustls with the cryptography that the program installs as the default of its process,
+//!   which is taken before the other two as well.
+//! - Without any of them there is plain HTTP alone, and an https address is a
+//!   [`Configuration`](HttpErrorKind::Configuration) error that names the features.
 //! - `gzip`: answers may be compressed. What streams of events save by it is little.
 //! - `provider`: the module `provider`, with what all providers make of failures.
 //! - `proxy`: the module `proxy`, which lets programs reach the API without the key.
@@ -38,6 +44,8 @@ pub mod provider;
 pub mod proxy;
 mod response;
 mod secret;
+#[doc(hidden)]
+pub mod tls;
 
 pub use bytes::Bytes;
 pub use client::{HttpClient, HttpOptions};

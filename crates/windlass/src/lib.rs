@@ -41,27 +41,39 @@
 //! when they use it or write their own.
 //!
 //! # Features
-//! By default: `anthropic`, `macros`, `project`, `store` and `tools`. All add something and change nothing else. The second column
+//! By default: `anthropic`, `macros`, `project`, `rustls-ring`, `store` and `tools`. All add something and change nothing else. The second column
 //! is the number of packages that a program compiles with these features alone, this one among them.
 //!
 //! | features | packages | what they bring |
 //! |---|---|---|
 //! | `none` | 59 | sessions with your own provider, tools and store; agents, hooks, permissions, structured output, scripted models |
-//! | `anthropic` | 123 | `Anthropic`, the Messages API, with its HTTP and TLS stack |
+//! | `anthropic` | 110 | `Anthropic`, the Messages API, over plain HTTP |
+//! | `anthropic,rustls-ring` | 123 | the same with TLS, which the address of the API needs |
 //! | `macros` | 60 | `#[derive(windlass::ToolInput)]` for inputs of tools |
 //! | `project` | 128 | what is read of a project: `Project`, its settings, agents, commands and servers; brings `store` and `tools` |
 //! | `store` | 61 | `.persist(..)`: sessions on disk, and with `tools` checkpoints of files |
 //! | `tools` | 97 | `coding_tools`, and the files, programs and environment of this machine, which sessions use unless they are given others |
-//! | `mcp` | 157 | `McpServers`: MCP servers as tools |
-//! | `proxy` | 123 | `CredentialProxy`, through which programs reach the API without the key |
+//! | `mcp` | 145 | `McpServers`: MCP servers as tools |
+//! | `proxy` | 111 | `CredentialProxy`, through which programs reach the API without the key |
 //! | `schema` | 59 | `schemars::JsonSchema` for events, results, and questions and their answers |
-//! | `anthropic,gzip` | 133 | compressed answers of the API |
-//! | `project,store,tools` | 128 | all that needs no C compiler |
-//! | `anthropic,macros,project,store,tools` | 160 | the default |
+//! | `anthropic,gzip` | 120 | compressed answers of the API |
+//! | `anthropic,project,store,tools` | 146 | all but TLS: needs no C compiler, see below |
+//! | `anthropic,macros,project,rustls-ring,store,tools` | 160 | the default |
+//!
+//! # TLS
+//! `anthropic`, `proxy` and `mcp` connect over TLS with rustls, once one of these features says whose cryptography it uses. An
+//! https address without any of them is a configuration error that names them, and plain HTTP works.
+//!
+//! - `rustls-ring`, in the default: ring. The lightest to compile.
+//! - `rustls-aws-lc`: AWS-LC. It also has a key exchange that a quantum computer cannot break later (X25519MLKEM768) and
+//!   signatures over P-521. It takes some 40 CPU-seconds to compile, and is taken when both are enabled.
+//! - `rustls-no-provider`: what the program has installed with `rustls::crypto::CryptoProvider::install_default`, for
+//!   example a certified one; a request before that is a configuration error. What is installed comes before the other two
+//!   as well.
 //!
 //! # Without a C compiler
-//! C is compiled by the TLS stack alone, which `anthropic`, `proxy` and `mcp` bring. With `default-features = false,
-//! features = ["project", "store", "tools"]` no build script compiles any, and none is needed to build.
+//! C is compiled by the cryptography of TLS alone. With `default-features = false, features = ["anthropic", "project",
+//! "store", "tools"]` no build script compiles any, and none is needed to build.
 
 mod agent;
 mod builder;

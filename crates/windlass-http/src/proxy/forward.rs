@@ -78,7 +78,9 @@ impl Upstream {
             ..HttpOptions::default()
         };
         // Bytes pass as they are.
-        let client = client::set_up(client::builder(&base, &limits).no_gzip()).map_err(ProxyError::Configuration)?;
+        let client = client::builder(&base, &limits)
+            .and_then(|builder| client::set_up(builder.no_gzip()))
+            .map_err(ProxyError::Configuration)?;
         let mut secrets = options.credential.secrets().to_vec();
         secrets.extend(base.password().map(Secret::new));
         let needles = Needles::new(&secrets);

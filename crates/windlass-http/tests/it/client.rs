@@ -203,7 +203,7 @@ fn unusable_base_urls_say_so_without_showing_them() {
         assert_eq!(error.kind(), HttpErrorKind::Configuration, "{url}");
         assert!(!error.to_string().contains("pw"));
     }
-    let client = HttpClient::new("https://user:pw@host/x/", HttpOptions::default()).unwrap();
+    let client = HttpClient::new("http://user:pw@host/x/", HttpOptions::default()).unwrap();
     assert!(!format!("{client:?}").contains("pw"));
     assert_eq!(client.host(), "host");
 }

@@ -11,6 +11,11 @@
 
 mod client;
 mod events;
+#[cfg(all(feature = "rustls-no-provider", not(any(feature = "rustls-ring", feature = "rustls-aws-lc"))))]
+mod installed_provider;
 #[cfg(feature = "proxy")]
 mod proxy;
+#[cfg(any(feature = "rustls-ring", feature = "rustls-aws-lc"))]
 mod tls;
+#[cfg(not(feature = "rustls-no-provider"))]
+mod without_tls;

@@ -7,7 +7,7 @@ use std::net::TcpListener;
 use std::process::Command;
 use std::sync::Arc;
 
-use rustls::crypto::aws_lc_rs;
+use rustls::crypto::ring;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use windlass_http::{Bytes, HeaderMap, HttpClient, HttpError, HttpErrorKind, HttpOptions};
@@ -20,7 +20,7 @@ const EXPIRED: &[u8] = include_bytes!("tls/expired.der");
 /// A server with a certificate that answers every request with 200, for the life of the program. Its URL.
 fn serve(certificate: &'static [u8]) -> String {
     let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(KEY));
-    let config = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()))
+    let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
         .unwrap()
         .with_no_client_auth()

@@ -16,6 +16,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use windlass_http::tls::{self, Trust};
 
 /// Largest event of a server.
 const LARGEST_EVENT: usize = 16 * 1024 * 1024;
@@ -193,7 +194,9 @@ pub(crate) fn http_transport(
         value.set_sensitive(true);
         custom.insert(header, value);
     }
-    let client = reqwest::Client::builder()
+    tls::check(&parsed).map_err(|error| error.to_string())?;
+    let client = tls::client_builder(Trust::System)
+        .map_err(|error| error.to_string())?
         .user_agent(agent)
         // A redirect would carry headers to an address that is not configured.
         .redirect(reqwest::redirect::Policy::none())

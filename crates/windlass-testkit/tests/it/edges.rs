@@ -36,7 +36,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("windlass-anthropic", &["windlass-http", "windlass-model", "windlass-types"]),
     ("windlass-openai", &["windlass-http", "windlass-model", "windlass-types"]),
     ("windlass-gemini", &["windlass-http", "windlass-model", "windlass-types"]),
-    ("windlass-mcp", &["windlass-context", "windlass-schema", "windlass-tool", "windlass-types"]),
+    ("windlass-mcp", &["windlass-context", "windlass-http", "windlass-schema", "windlass-tool", "windlass-types"]),
     ("windlass-tools", &["windlass-tool", "windlass-types"]),
     ("windlass-store", &["windlass-session", "windlass-tool", "windlass-types"]),
     ("windlass-project", &["windlass-permission", "windlass-subagent", "windlass-tool", "windlass-types"]),

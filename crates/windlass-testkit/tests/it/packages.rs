@@ -17,7 +17,7 @@ const LIMITS: &[(&str, &[&str], usize)] = &[
 ];
 
 /// The library with all that needs no C compiler.
-const WITHOUT_C: &[&str] = &["-p", "windlass", "--no-default-features", "--features", "project,store,tools"];
+const WITHOUT_C: &[&str] = &["-p", "windlass", "--no-default-features", "--features", "anthropic,project,store,tools"];
 
 /// What build scripts use to compile C, or to find what was compiled.
 const COMPILERS: &[&str] = &["bindgen", "cc", "clang-sys", "cmake", "nasm-rs", "pkg-config", "vcpkg"];
@@ -69,6 +69,28 @@ fn authors_of_tools_and_providers_compile_no_runtime() {
     }
 }
 
+/// Whoever chooses one stack compiles no other, whatever the crates in between enable by themselves.
+#[test]
+fn each_choice_of_tls_compiles_that_one_alone() {
+    let stacks = ["aws-lc-rs", "native-tls", "ring", "rustls"];
+    for (choice, expected) in [
+        ("", vec![]),
+        ("rustls-no-provider", vec!["rustls"]),
+        ("rustls-ring", vec!["ring", "rustls"]),
+        ("rustls-aws-lc", vec!["aws-lc-rs", "rustls"]),
+    ] {
+        let features = format!("anthropic,gzip,macros,mcp,project,proxy,schema,store,tools,{choice}");
+        let packages = packages(&["-p", "windlass", "--no-default-features", "--features", &features]);
+        let is_there = |stack: &&str| packages.iter().any(|known| known.split(' ').next() == Some(stack));
+        assert_eq!(stacks.into_iter().filter(is_there).collect::<Vec<_>>(), expected, "{choice}");
+    }
+    for (package, features) in [("windlass", "default"), ("windlass-cli", "default")] {
+        let packages = packages(&["-p", package, "--no-default-features", "--features", features]);
+        assert!(packages.iter().any(|known| known.starts_with("ring ")), "{package}");
+        assert!(!packages.iter().any(|known| known.starts_with("aws-lc")), "{package}");
+    }
+}
+
 #[test]
 fn the_figures_in_the_documentation_are_true() {
     let documentation = include_str!("../../../windlass/src/lib.rs");
@@ -110,6 +132,9 @@ fn a_build_without_c_is_possible() {
     for (_, user) in &found {
         assert!(user.rsplit(' ').next().unwrap_or_default().split(',').any(|feature| feature == "pure"), "{user}");
     }
-    // The same look at the default finds the TLS stack, so it would find others here.
-    assert!(tree(&[&edges[..], &["-p", "windlass"]].concat()).contains(" cmake v"));
+    // The same look with TLS finds more, so it would find others here.
+    for (features, compiler) in [("anthropic,rustls-ring", " ring v"), ("anthropic,rustls-aws-lc", " cmake v")] {
+        let selection = ["-p", "windlass", "--no-default-features", "--features", features];
+        assert!(tree(&[&edges[..], &selection].concat()).contains(compiler), "{features}");
+    }
 }

@@ -1,0 +1,127 @@
+//! Which TLS a client has: what the features of this crate choose, and never what another crate chose for reqwest.
+
+use reqwest::{Client, ClientBuilder, Url};
+
+use crate::{HttpError, HttpErrorKind};
+
+/// Whose certificates a client accepts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Trust {
+    /// Those that the trust store of this machine vouches for. Reading it takes some milliseconds.
+    System,
+    /// None. For clients that speak plain HTTP alone.
+    None,
+}
+
+/// Whether this build can connect to https addresses.
+const IS_BUILT_IN: bool = cfg!(feature = "rustls-no-provider");
+
+/// Checks that this build can connect to an address.
+///
+/// # Errors
+/// With [`HttpErrorKind::Configuration`] when the address is https and no feature of TLS is enabled.
+pub fn check(address: &Url) -> Result<(), HttpError> {
+    judge(address, IS_BUILT_IN)
+}
+
+fn judge(address: &Url, has_tls: bool) -> Result<(), HttpError> {
+    if has_tls || address.scheme() != "https" {
+        return Ok(());
+    }
+    let host = address.host_str().unwrap_or_default();
+    let what = format!(
+        "cannot connect securely to {host}: this program is built without TLS; enable the feature `rustls-ring` or \
+         `rustls-aws-lc` of windlass"
+    );
+    Err(HttpError::new(HttpErrorKind::Configuration, what))
+}
+
+/// The set-up of a client, with TLS when a feature of it is enabled.
+///
+/// # Errors
+/// With [`HttpErrorKind::Configuration`] when the trust store cannot be read, or when TLS is to use the cryptography of
+/// the program and the program has installed none.
+#[cfg(feature = "rustls-no-provider")]
+pub fn client_builder(trust: Trust) -> Result<ClientBuilder, HttpError> {
+    Ok(Client::builder().tls_backend_preconfigured(rustls_backend::config(trust)?))
+}
+
+/// The set-up of a client, with TLS when a feature of it is enabled.
+///
+/// # Errors
+/// None without TLS.
+#[cfg(not(feature = "rustls-no-provider"))]
+pub fn client_builder(_trust: Trust) -> Result<ClientBuilder, HttpError> {
+    Ok(Client::builder())
+}
+
+#[cfg(feature = "rustls-no-provider")]
+mod rustls_backend {
+    use std::sync::Arc;
+
+    use rustls::crypto::CryptoProvider;
+    use rustls::{ClientConfig, RootCertStore};
+    use rustls_platform_verifier::BuilderVerifierExt as _;
+
+    use super::Trust;
+    use crate::{HttpError, HttpErrorKind};
+
+    pub(super) fn config(trust: Trust) -> Result<ClientConfig, HttpError> {
+        let unusable = |error: rustls::Error| {
+            HttpError::new(HttpErrorKind::Configuration, format!("TLS cannot be set up: {error}")).with_source(error)
+        };
+        let versions =
+            ClientConfig::builder_with_provider(provider()?).with_safe_default_protocol_versions().map_err(unusable)?;
+        let verifying = match trust {
+            Trust::System => versions.with_platform_verifier().map_err(unusable)?,
+            Trust::None => versions.with_root_certificates(RootCertStore::empty()),
+        };
+        let mut config = verifying.with_no_client_auth();
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        Ok(config)
+    }
+
+    /// What the program has installed for its process comes first: it may have to use a certified one.
+    fn provider() -> Result<Arc<CryptoProvider>, HttpError> {
+        match CryptoProvider::get_default() {
+            Some(installed) => Ok(Arc::clone(installed)),
+            None => built_in(),
+        }
+    }
+
+    #[cfg(feature = "rustls-aws-lc")]
+    fn built_in() -> Result<Arc<CryptoProvider>, HttpError> {
+        Ok(Arc::new(rustls::crypto::aws_lc_rs::default_provider()))
+    }
+
+    #[cfg(all(feature = "rustls-ring", not(feature = "rustls-aws-lc")))]
+    fn built_in() -> Result<Arc<CryptoProvider>, HttpError> {
+        Ok(Arc::new(rustls::crypto::ring::default_provider()))
+    }
+
+    #[cfg(not(any(feature = "rustls-ring", feature = "rustls-aws-lc")))]
+    fn built_in() -> Result<Arc<CryptoProvider>, HttpError> {
+        let what = "TLS has no cryptography: install one with `rustls::crypto::CryptoProvider::install_default`, or \
+                    enable the feature `rustls-ring` or `rustls-aws-lc` of windlass";
+        Err(HttpError::new(HttpErrorKind::Configuration, what))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_tls_an_https_address_is_refused_with_the_features_that_bring_it() {
+        let address = |text: &str| Url::parse(text).unwrap();
+        let error = judge(&address("https://user:word@api.example.com/v1?key=k"), false).unwrap_err();
+        assert_eq!(error.kind(), HttpErrorKind::Configuration);
+        assert!(error.is_unsent());
+        let text = error.to_string();
+        assert!(text.contains("api.example.com") && text.contains("`rustls-ring` or `rustls-aws-lc`"), "{text}");
+        assert!(!text.contains("word") && !text.contains("key=k"), "{text}");
+        judge(&address("http://127.0.0.1:8080"), false).unwrap();
+        judge(&address("https://api.example.com"), true).unwrap();
+    }
+}
