@@ -31,6 +31,7 @@
 //! the user message before it. The API looks back only 20 blocks for an earlier
 //! entry, which a turn with ten parallel calls passes; the second one marks where
 //! the previous request ended and so always meets its entry.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod assembly;
 mod builder;

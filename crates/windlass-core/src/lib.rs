@@ -10,6 +10,7 @@
 //! The state of a session is a fold of its log: whatever a machine wants kept
 //! it appends first, and [`Machine::new`] over the same entries is the same
 //! machine.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod agent;
 mod assemble;

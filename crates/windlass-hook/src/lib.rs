@@ -11,6 +11,7 @@
 //! reported and changes nothing.
 //!
 //! [`HookOutcome::merge`]: windlass_types::HookOutcome::merge
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod context;
 mod function;

@@ -32,6 +32,7 @@
 //! in a release build over loopback: 0.9 µs a delta in the HTTP
 //! client. Reading the roots of the system's trust store takes 7 ms and more,
 //! a client without them 20 µs.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "unit tests use real folders, programs and clocks"))]
 
 mod cause;

@@ -9,6 +9,7 @@
 //! name that they could take; a function has no state; and a doc comment on a parameter is not where people look for the
 //! words that a model reads. With the derive the input is an ordinary type, which tests build, which `impl Tool`,
 //! `tool_fn` and `.output::<T>()` take alike, and of which tools of an editor know all fields.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod tool_input;
 

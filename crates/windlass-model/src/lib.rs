@@ -15,6 +15,7 @@
 //! - `frames`: `framed`, the frames of the Messages API for providers whose service has others.
 //! - `script`: `ScriptedModel` and what it is made of.
 //! - `cassette`: `Recorder` and `Replayer`; with it `catalogue` and `script`.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(feature = "cassette")]
 mod cassette;

@@ -23,6 +23,7 @@
 //! assert_eq!(policy.decide(&facts, None, None).behavior, Behavior::Allow);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod ask;
 mod call;

@@ -25,6 +25,7 @@
 //! assert!(resolved.notes[0].to_string().contains("Bash"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod agents;
 mod canonical;
@@ -72,9 +73,11 @@ pub use request::SettingsRequest;
 pub use resolve::resolve;
 pub use resolved::{McpjsonChoice, Resolved, ResolvedPermissions, ResolvedSandbox, RuleSet, Setting};
 pub use review::{ReviewedItem, review_trust};
+#[cfg(feature = "server-policy")]
+pub use servers::ServerPolicy;
 pub use servers::{
-    AllowedServers, LeftOutServer, ServerAddress, ServerDefinition, ServerLists, ServerPattern, ServerPolicy,
-    ServerScope, Servers, load_servers,
+    AllowedServers, LeftOutServer, ServerAddress, ServerDefinition, ServerLists, ServerPattern, ServerScope, Servers,
+    load_servers,
 };
 pub use settings::{McpjsonSettings, PermissionSettings, SandboxSettings, ServerListSettings, Settings};
 pub use settings_file::SettingsFile;

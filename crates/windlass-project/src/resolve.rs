@@ -5,7 +5,7 @@ use crate::error::SettingsError;
 use crate::mode::width;
 use crate::note::Note;
 use crate::resolved::{Resolved, RuleSet, Setting};
-use crate::servers::policy::ServerLists;
+use crate::servers::lists::ServerLists;
 use crate::settings::SandboxSettings;
 use crate::settings_file::SettingsFile;
 use crate::sources::Layer;

@@ -3,7 +3,7 @@
 use crate::error::SettingsError;
 use crate::hooks::GatingHook;
 use crate::note::{Note, Origin};
-use crate::servers::policy::ServerLists;
+use crate::servers::lists::ServerLists;
 use crate::sources::Layer;
 use std::collections::BTreeMap;
 use std::path::PathBuf;

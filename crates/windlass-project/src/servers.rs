@@ -5,13 +5,19 @@
 
 pub(crate) mod definition;
 pub(crate) mod entries;
+pub(crate) mod lists;
+#[cfg(feature = "server-policy")]
+mod matching;
 pub(crate) mod pattern;
-pub(crate) mod policy;
+#[cfg(feature = "server-policy")]
+mod policy;
 mod user;
 
 pub use definition::{LeftOutServer, ServerDefinition, ServerScope};
+pub use lists::{AllowedServers, ServerLists};
 pub use pattern::{ServerAddress, ServerPattern};
-pub use policy::{AllowedServers, ServerLists, ServerPolicy};
+#[cfg(feature = "server-policy")]
+pub use policy::ServerPolicy;
 
 use crate::canonical::canonical;
 use crate::note::{Note, Notes};

@@ -61,6 +61,7 @@
 //! `assistant` and `stream_event` frames are provisional until the next frame
 //! of another kind: a `message_withdrawn` takes them back. No line is longer
 //! than [`MAX_LINE`] bytes; what does not fit is left out, and the frame says so.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "unit tests use real folders, programs and clocks"))]
 
 #[cfg(feature = "server")]

@@ -19,6 +19,7 @@
 //! Dropping the [`EventStream`] closes the session: running effects are stopped,
 //! open calls settled, everything appended. It cannot wait for that;
 //! [`SessionHandle::close`] can. [`EventStream::detach`] lets the session continue, seen by [watchers](EventFeed) alone.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "unit tests use real folders, programs and clocks"))]
 
 mod agents;

@@ -15,6 +15,7 @@
 //! - A number without a fraction is an `integer` in every draft, however it is written.
 //!
 //! Work is bounded: an input that takes more than a million steps, or leads deeper than 512 schemas, is refused.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod check;
 mod compile;

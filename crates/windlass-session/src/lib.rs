@@ -17,6 +17,7 @@
 //! continue in a copy, [`fork_session`].
 //!
 //! This crate reads no files, knows no clock and needs no async runtime.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod agent;
 mod annotation;

@@ -25,6 +25,7 @@
 //! ```
 //!
 //! The crate is pure: no processes, no files, no environment.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "unit tests use real folders, programs and clocks"))]
 
 mod analysis;

@@ -9,6 +9,7 @@
 //!
 //! [`FileCheckpoints`] keeps the files of one session as they were before its
 //! tools changed them, beside its log.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "unit tests use real folders, programs and clocks"))]
 
 mod agents;

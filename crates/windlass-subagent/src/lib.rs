@@ -15,6 +15,7 @@
 //! assert_eq!(tool.spec().name, AGENT_TOOL_NAME);
 //! assert!(tool.spec().description.contains("- reviewer: Reviews a change"));
 //! ```
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod background;
 mod built_in;

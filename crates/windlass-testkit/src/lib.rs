@@ -74,6 +74,7 @@
 //!
 //! A development dependency, used from `tests/`. Kits that wait need a tokio runtime with time enabled; a
 //! paused one does.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![allow(clippy::disallowed_methods, reason = "kits hold real implementations against real time")]
 
 mod bench;

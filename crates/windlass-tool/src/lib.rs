@@ -9,6 +9,7 @@
 //!
 //! The driver checks the input of a call against the tool's schema first; that is in `windlass-schema`, so that
 //! the authors of tools do not compile it.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod access;
 mod agents;

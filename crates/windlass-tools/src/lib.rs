@@ -1,4 +1,5 @@
 //! Built-in tools of windlass: Read, Write, Edit, MultiEdit, Glob, Grep, Bash, TaskStop, TodoWrite
+#![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "unit tests use real folders, programs and clocks"))]
 
 mod bash;

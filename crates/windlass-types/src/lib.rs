@@ -10,6 +10,7 @@
 //! `schema`. Tool inputs and unknown data are kept as exact JSON text
 //! ([`JsonText`]), never as a parsed tree, so that numbers, key order and escapes
 //! survive from the model's stream to the log and into the next request.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod agent;
 mod content;

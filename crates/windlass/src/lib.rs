@@ -50,7 +50,7 @@
 //! | `anthropic` | 110 | `Anthropic`, the Messages API, over plain HTTP |
 //! | `anthropic,rustls-ring` | 123 | the same with TLS, which the address of the API needs |
 //! | `macros` | 60 | `#[derive(windlass::ToolInput)]` for inputs of tools |
-//! | `project` | 128 | what is read of a project: `Project`, its settings, agents, commands and servers; brings `store` and `tools` |
+//! | `project` | 99 | what is read of a project: `Project`, its settings, agents, commands and servers; brings `store` and `tools` |
 //! | `store` | 61 | `.persist(..)`: sessions on disk, and with `tools` checkpoints of files |
 //! | `tools` | 97 | `coding_tools`, and the files, programs and environment of this machine, which sessions use unless they are given others |
 //! | `mcp` | 145 | `McpServers`: MCP servers as tools |
@@ -74,6 +74,7 @@
 //! # Without a C compiler
 //! C is compiled by the cryptography of TLS alone. With `default-features = false, features = ["anthropic", "project",
 //! "store", "tools"]` no build script compiles any, and none is needed to build.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod agent;
 mod builder;

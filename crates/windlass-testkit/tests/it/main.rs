@@ -18,6 +18,7 @@ mod packages;
 mod ports;
 mod provider;
 mod published;
+mod publishing;
 mod reachable;
 mod skip;
 mod store;

@@ -1,6 +1,9 @@
 use super::*;
+use crate::note::Origin;
 use crate::resolve;
 use crate::settings::Settings;
+use crate::settings_file::SettingsFile;
+use crate::sources::Layer;
 use crate::trust::Standing;
 use proptest::prelude::*;
 use serde_json::{Value, json};
