@@ -5,6 +5,7 @@ use crate::compile::{check_form, compile};
 use crate::fault::clipped;
 use crate::keyword::Draft;
 use crate::node::Compiled;
+use crate::strict::object;
 use serde_json::Value;
 use std::fmt;
 use std::sync::OnceLock;
@@ -43,10 +44,7 @@ impl InputSchema {
     /// # Errors
     /// What is wrong, in words for the model.
     pub fn check(&self, input: &JsonText) -> Result<(), String> {
-        input.check_strict().map_err(|error| format!("the input is not acceptable JSON: {error}"))?;
-        if !input.is_object() {
-            return Err("the input must be a JSON object".to_owned());
-        }
+        object(input)?;
         let value: Value = input.to().map_err(|error| error.to_string())?;
         match self.compiled() {
             Ok(compiled) => Check::run(compiled, &value),

@@ -15,24 +15,46 @@
 //! - A number without a fraction is an `integer` in every draft, however it is written.
 //!
 //! Work is bounded: an input that takes more than a million steps, or leads deeper than 512 schemas, is refused.
+//!
+//! # Features
+//! `validation` (default): all of that. Without it an input has to be strict JSON and an object, and nothing looks at the schema:
+//! a typed tool still refuses what its type cannot read, one that is made of a schema gets any object. There is
+//! no [`StructuredOutput`] then, since nothing could hold a model to its schema.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(feature = "validation")]
 mod check;
+#[cfg(feature = "validation")]
 mod compile;
+#[cfg(feature = "validation")]
 mod evaluated;
+#[cfg(feature = "validation")]
 mod fault;
+#[cfg(feature = "validation")]
 mod input;
+#[cfg(feature = "validation")]
 mod keyword;
+#[cfg(feature = "validation")]
 mod node;
+#[cfg(feature = "validation")]
 mod pattern;
+#[cfg(feature = "validation")]
 mod place;
+#[cfg(feature = "validation")]
 mod reference;
 mod served;
+mod strict;
 mod structured_output;
 mod tools;
+#[cfg(not(feature = "validation"))]
+mod unchecked;
+#[cfg(feature = "validation")]
 mod value;
 
+#[cfg(feature = "validation")]
 pub use input::{InputSchema, check_schema_2020_12};
 pub use served::ToolServer;
 pub use structured_output::{OutputSchemaError, StructuredOutput};
 pub use tools::CheckedTools;
+#[cfg(not(feature = "validation"))]
+pub use unchecked::InputSchema;

@@ -28,6 +28,9 @@ pub enum OutputSchemaError {
         "the output schema must describe an object: give it \"type\": \"object\", and put other values into a property"
     )]
     NotAnObject,
+    /// The program is built without the feature `validation`, so that no output could be held to its schema.
+    #[error("outputs cannot be checked in this program: enable the feature `validation` of windlass")]
+    NotBuiltIn,
 }
 
 impl StructuredOutput {
@@ -37,8 +40,11 @@ impl StructuredOutput {
     /// A tool that takes what fits a JSON Schema.
     ///
     /// # Errors
-    /// It is not a schema, or not one of an object.
+    /// It is not a schema, or not one of an object; or the feature `validation` is not enabled.
     pub fn new(schema: JsonText) -> Result<Self, OutputSchemaError> {
+        if !cfg!(feature = "validation") {
+            return Err(OutputSchemaError::NotBuiltIn);
+        }
         let fields: std::collections::BTreeMap<String, JsonText> =
             schema.to().map_err(|_| OutputSchemaError::NotAnObject)?;
         let is_object = fields.get("type").is_some_and(|kind| kind.to::<String>().is_ok_and(|kind| kind == "object"));
@@ -91,7 +97,7 @@ impl PreparedCall for Given {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "validation"))]
 mod tests {
     use super::*;
 

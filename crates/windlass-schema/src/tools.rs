@@ -47,7 +47,7 @@ impl Deref for CheckedTools {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "validation"))]
 mod tests {
     use super::*;
     use windlass_tool::{DynTool, tool_fn};

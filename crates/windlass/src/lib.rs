@@ -41,24 +41,33 @@
 //! when they use it or write their own.
 //!
 //! # Features
-//! By default: `anthropic`, `macros`, `project`, `rustls-ring`, `store` and `tools`. All add something and change nothing else. The second column
+//! By default: `anthropic`, `macros`, `project`, `rustls-ring`, `store`, `tools` and `validation`.
+//! All add something and change nothing else. The second column
 //! is the number of packages that a program compiles with these features alone, this one among them.
 //!
 //! | features | packages | what they bring |
 //! |---|---|---|
-//! | `none` | 59 | sessions with your own provider, tools and store; agents, hooks, permissions, structured output, scripted models |
-//! | `anthropic` | 110 | `Anthropic`, the Messages API, over plain HTTP |
-//! | `anthropic,rustls-ring` | 123 | the same with TLS, which the address of the API needs |
-//! | `macros` | 60 | `#[derive(windlass::ToolInput)]` for inputs of tools |
+//! | `none` | 57 | sessions with your own provider, tools and store; agents, hooks, permissions, scripted models |
+//! | `anthropic` | 108 | `Anthropic`, the Messages API, over plain HTTP |
+//! | `anthropic,rustls-ring` | 121 | the same with TLS, which the address of the API needs |
+//! | `macros` | 58 | `#[derive(windlass::ToolInput)]` for inputs of tools |
 //! | `project` | 99 | what is read of a project: `Project`, its settings, agents, commands and servers; brings `store` and `tools` |
-//! | `store` | 61 | `.persist(..)`: sessions on disk, and with `tools` checkpoints of files |
+//! | `store` | 59 | `.persist(..)`: sessions on disk, and with `tools` checkpoints of files |
 //! | `tools` | 97 | `coding_tools`, and the files, programs and environment of this machine, which sessions use unless they are given others |
 //! | `mcp` | 145 | `McpServers`: MCP servers as tools |
-//! | `proxy` | 111 | `CredentialProxy`, through which programs reach the API without the key |
-//! | `schema` | 59 | `schemars::JsonSchema` for events, results, and questions and their answers |
-//! | `anthropic,gzip` | 120 | compressed answers of the API |
-//! | `anthropic,project,store,tools` | 146 | all but TLS: needs no C compiler, see below |
-//! | `anthropic,macros,project,rustls-ring,store,tools` | 160 | the default |
+//! | `proxy` | 109 | `CredentialProxy`, through which programs reach the API without the key |
+//! | `validation` | 59 | inputs of tools are checked against their JSON Schemas, and `.output::<T>()` can hold the model to one |
+//! | `schema` | 57 | `schemars::JsonSchema` for events, results, and questions and their answers |
+//! | `anthropic,gzip` | 118 | compressed answers of the API |
+//! | `anthropic,project,store,tools,validation` | 146 | all but TLS: needs no C compiler, see below |
+//! | `macros,project,store,tools,validation` | 100 | the default without the provider |
+//! | `anthropic,macros,project,rustls-ring,store,tools,validation` | 160 | the default |
+//!
+//! # Without validation
+//! With `validation` an input that does not fit its tool's schema never reaches the tool, and the model is told where it does not fit.
+//! Without it an input has to be strict JSON and an object. A tool with a typed input still refuses what the type cannot
+//! read; one that is made of a schema (`tool_json`) gets any object, so it has to check for itself. `.output::<T>()` and
+//! `.output_schema(..)` are an error then: nothing could hold the model to the schema. `mcp` brings `validation` along.
 //!
 //! # TLS
 //! `anthropic`, `proxy` and `mcp` connect over TLS with rustls, once one of these features says whose cryptography it uses. An
@@ -73,7 +82,7 @@
 //!
 //! # Without a C compiler
 //! C is compiled by the cryptography of TLS alone. With `default-features = false, features = ["anthropic", "project",
-//! "store", "tools"]` no build script compiles any, and none is needed to build.
+//! "store", "tools", "validation"]` no build script compiles any, and none is needed to build.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod agent;

@@ -6,6 +6,11 @@ use std::process::Command;
 /// Who builds what, and how many packages that may take, our own among them.
 const LIMITS: &[(&str, &[&str], usize)] = &[
     ("the library without features", &["-p", "windlass", "--no-default-features"], 90),
+    (
+        "the library without providers",
+        &["-p", "windlass", "--no-default-features", "--features", WITHOUT_PROVIDERS],
+        110,
+    ),
     ("the library as it is", &["-p", "windlass"], 160),
     ("the command", &["-p", "windlass-cli"], 230),
     ("the author of a tool", &["-p", "windlass-tool"], 40),
@@ -16,8 +21,12 @@ const LIMITS: &[(&str, &[&str], usize)] = &[
     ),
 ];
 
+/// The default without the provider.
+const WITHOUT_PROVIDERS: &str = "macros,project,store,tools,validation";
+
 /// The library with all that needs no C compiler.
-const WITHOUT_C: &[&str] = &["-p", "windlass", "--no-default-features", "--features", "anthropic,project,store,tools"];
+const WITHOUT_C: &[&str] =
+    &["-p", "windlass", "--no-default-features", "--features", "anthropic,project,store,tools,validation"];
 
 /// What build scripts use to compile C, or to find what was compiled.
 const COMPILERS: &[&str] = &["bindgen", "cc", "clang-sys", "cmake", "nasm-rs", "pkg-config", "vcpkg"];
