@@ -31,6 +31,11 @@
 //! the user message before it. The API looks back only 20 blocks for an earlier
 //! entry, which a turn with ten parallel calls passes; the second one marks where
 //! the previous request ended and so always meets its entry.
+//!
+//! # Features
+//! `rustls-ring` (default), `rustls-aws-lc` and `rustls-no-provider` bring TLS with the cryptography of ring, of AWS-LC, or of what
+//! the program has installed for its process, which is taken before the other two. Without any of them an https
+//! address is refused with an error that names them. `gzip`: answers may be compressed.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod assembly;

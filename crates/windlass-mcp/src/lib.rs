@@ -23,6 +23,11 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! # Features
+//! `rustls-ring` (default), `rustls-aws-lc` and `rustls-no-provider` bring TLS with the cryptography of ring, of AWS-LC, or of what
+//! the program has installed for its process, which is taken before the other two. Without any of them an https
+//! address is refused with an error that names them.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod calls;
