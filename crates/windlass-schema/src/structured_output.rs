@@ -97,7 +97,8 @@ impl PreparedCall for Given {
     }
 }
 
-#[cfg(all(test, feature = "validation"))]
+#[cfg(test)]
+#[cfg(feature = "validation")]
 mod tests {
     use super::*;
 

@@ -47,7 +47,8 @@ impl Deref for CheckedTools {
     }
 }
 
-#[cfg(all(test, feature = "validation"))]
+#[cfg(test)]
+#[cfg(feature = "validation")]
 mod tests {
     use super::*;
     use windlass_tool::{DynTool, tool_fn};
