@@ -49,6 +49,7 @@
 //! # What the API does not have
 //! Cache hints, betas, the user id and the session key are not sent: the API caches by itself. Image and document
 //! sources of the kind `file` are addresses of the Files API or of Cloud Storage.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod assembly;
 mod builder;

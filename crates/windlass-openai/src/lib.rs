@@ -40,6 +40,7 @@
 //!   are left out.
 //! - No retry but the one of strict schemas, and one error kind for each thing that a caller can do about it.
 //! - Keys are in no error and in no `Debug` text.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod builder;
 mod chat;
