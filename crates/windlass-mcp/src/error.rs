@@ -27,8 +27,23 @@ pub enum McpError {
         /// The name.
         name: String,
     },
-    /// A server name that cannot be part of a tool name.
-    #[error("an MCP server cannot be named {name:?}: it needs 1 to 256 characters, one of them a letter or digit")]
+    /// Another server has a name that is the same to the model and in rules.
+    #[error(
+        "an MCP server cannot be named {name:?}: its tools would be named `mcp__{known}__…` like those of {other:?}"
+    )]
+    NameTaken {
+        /// The name.
+        name: String,
+        /// What it is to the model.
+        known: String,
+        /// The server that has it.
+        other: String,
+    },
+    /// A server name that cannot be part of a tool name, or that could be taken for that of another server.
+    #[error(
+        "an MCP server cannot be named {name:?}: it needs 1 to 256 characters, one of them a letter or digit, no two \
+         underscores in a row and none at its end"
+    )]
     InvalidName {
         /// The name.
         name: String,

@@ -1,7 +1,7 @@
 //! A set of servers.
 
 use crate::connection::CallCx;
-use crate::name::{is_valid, server_names, tool_names};
+use crate::name::tool_names;
 use crate::server::{Server, Shared};
 use crate::tool::McpTool;
 use crate::{McpError, McpInstructions, McpMissing, McpOptions, McpServerConfig, McpServerState, McpServerStatus};
@@ -13,7 +13,7 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 use windlass_tool::{Cancel, DynTool, ToolOutput};
-use windlass_types::JsonText;
+use windlass_types::{JsonText, mcp_name};
 
 /// Most servers of a set.
 const MOST_SERVERS: usize = 100;
@@ -69,15 +69,15 @@ impl McpServers {
 
     /// Adds a server and begins to connect it.
     ///
-    /// The model and the rules name its tools `mcp__server__tool`. In there what is no letter, digit, `_` or `-` becomes
-    /// `_`, several `_` in a row become one in the server's name, and long names are cut; [`McpServers::tools`] has the
-    /// names as they are. A rule with a name that no tool has covers no call.
+    /// The model knows its tools as `mcp__server__tool`. What is not a letter, a digit, `-` or `_` in the name becomes `_`
+    /// there: those of `my server` are `mcp__my_server__…`. Permission rules mean the server by both names.
     ///
     /// # Errors
-    /// There is one of this name already, the name has no letter or digit or more than 256 bytes, or the set is full.
+    /// There is one of this name already, the name is not usable, the model would know it by the name of another one, or the
+    /// set is full.
     pub fn add(&self, name: impl Into<String>, config: McpServerConfig) -> Result<(), McpError> {
         let name = name.into();
-        if !is_valid(&name) {
+        if !mcp_name::is_usable(&name) {
             return Err(McpError::InvalidName { name });
         }
         let server = Arc::new(Server::new(&name, config, Arc::clone(&self.0.shared)));
@@ -85,6 +85,10 @@ impl McpServers {
             let mut servers = self.lock();
             if servers.contains_key(&name) {
                 return Err(McpError::Duplicate { name });
+            }
+            let known = mcp_name::server(&name);
+            if let Some(other) = servers.keys().find(|other| mcp_name::server(other) == known) {
+                return Err(McpError::NameTaken { other: other.clone(), known, name });
             }
             if servers.len() >= MOST_SERVERS {
                 return Err(McpError::TooMany { limit: MOST_SERVERS });
@@ -140,7 +144,7 @@ impl McpServers {
     /// The servers that were to be connected and are not, sorted by name: they failed, or want a login.
     pub fn missing(&self) -> Vec<McpMissing> {
         let servers: Vec<Arc<Server>> = self.lock().values().cloned().collect();
-        let names = server_names(servers.iter().map(|server| server.name.as_str()));
+        let names = servers.iter().map(|server| mcp_name::server(&server.name));
         let missing = servers.iter().zip(names).filter_map(|(server, name)| {
             let status = server.status();
             let reason = match status.state {
@@ -163,7 +167,7 @@ impl McpServers {
     /// instructions are left out.
     pub fn instructions(&self) -> Vec<McpInstructions> {
         let servers: Vec<Arc<Server>> = self.lock().values().cloned().collect();
-        let names = server_names(servers.iter().map(|server| server.name.as_str()));
+        let names = servers.iter().map(|server| mcp_name::server(&server.name));
         let instructions = servers.iter().zip(names).filter_map(|(server, name)| {
             let (server, text) = (server.name.clone(), server.instructions()?);
             Some(McpInstructions { server, prefix: format!("mcp__{name}__"), text })
@@ -179,7 +183,7 @@ impl McpServers {
     /// The tools of all servers, sorted by name. Their names are unique.
     pub fn tools(&self) -> Vec<Arc<dyn DynTool>> {
         let servers: Vec<Arc<Server>> = self.lock().values().cloned().collect();
-        let names = server_names(servers.iter().map(|server| server.name.as_str()));
+        let names = servers.iter().map(|server| mcp_name::server(&server.name));
         let mut seen = BTreeSet::new();
         let mut tools: Vec<(String, Arc<dyn DynTool>)> = Vec::new();
         for (server, server_name) in servers.iter().zip(names) {
@@ -240,7 +244,7 @@ impl McpServers {
     /// The server and the own name of a tool, by its whole name.
     pub fn find(&self, whole_name: &str) -> Option<(String, String)> {
         let servers: Vec<Arc<Server>> = self.lock().values().cloned().collect();
-        let names = server_names(servers.iter().map(|server| server.name.as_str()));
+        let names = servers.iter().map(|server| mcp_name::server(&server.name));
         servers.iter().zip(names).find_map(|(server, server_name)| {
             let offered = server.tools();
             let names = tool_names(&server_name, offered.iter().map(|tool| tool.info.name.as_str()));

@@ -11,7 +11,8 @@ use crate::{RuleError, RuleWarning, names};
 use std::path::Path;
 use std::sync::Arc;
 use windlass_shell::{BashPattern, PatternProblem, parse_rule_pattern};
-use windlass_types::{Behavior, MatchedRule, RuleSource, RuleValue, ToolSpec};
+use windlass_types::near::nearest;
+use windlass_types::{Behavior, MatchedRule, RuleSource, RuleValue, ToolSpec, mcp_name};
 
 /// A rule that can be matched.
 #[derive(Debug, Clone)]
@@ -39,8 +40,8 @@ pub(crate) enum ToolName {
     Exact(String),
     /// Every tool of this server.
     Server(String),
-    /// This tool and every one whose name extends it by `__`: rules that lower a verdict reach further.
-    Stem(String),
+    /// These tools and every one whose name extends one of them by `__`: rules that lower a verdict reach further.
+    Stem(Vec<String>),
     Pattern(Wildcard),
 }
 
@@ -51,9 +52,9 @@ impl ToolName {
             // Several edits of one file are edits.
             Self::Exact(name) => tool == name || (name == "Edit" && tool == "MultiEdit"),
             Self::Server(server) => names::server_and_tool(tool).is_some_and(|(of, _)| of == server),
-            Self::Stem(name) => {
+            Self::Stem(names) => names.iter().any(|name| {
                 tool.strip_prefix(name.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with("__"))
-            }
+            }),
         }
     }
 }
@@ -234,24 +235,45 @@ pub(crate) fn compile(rule: &ParsedRule, place: &Place<'_>) -> Result<(Rule, Opt
 }
 
 fn tool_name(name: &str, behavior: Behavior) -> Result<ToolName, String> {
+    let of_server = name.strip_prefix(mcp_name::PREFIX);
     if !name.contains('*') {
-        return Ok(match name.strip_prefix("mcp__") {
-            Some(_) if behavior != Behavior::Allow => ToolName::Stem(name.to_owned()),
-            // Names of servers hold no two underscores in a row.
-            Some(server) if !server.contains("__") => ToolName::Server(server.to_owned()),
-            _ => ToolName::Exact(name.to_owned()),
-        });
+        return match of_server {
+            Some(rest) => server_name(name, rest, behavior),
+            None => Ok(ToolName::Exact(name.to_owned())),
+        };
     }
     if behavior == Behavior::Allow {
-        let literal_server = name
-            .strip_prefix("mcp__")
+        let literal_server = of_server
             .and_then(|rest| rest.split_once("__"))
             .is_some_and(|(server, _)| !server.is_empty() && !server.contains('*'));
         if !literal_server {
             return Err("allows by a pattern of names: write each tool's name, or `mcp__server__*`".to_owned());
         }
     }
-    Ok(ToolName::Pattern(Wildcard::new(name)))
+    let pattern = of_server.map(|_| mcp_name::pattern(name));
+    Ok(ToolName::Pattern(Wildcard::new(pattern.as_deref().unwrap_or(name))))
+}
+
+/// What a rule means that names a server, or a tool of one, as the configuration does or as the model knows it.
+fn server_name(name: &str, rest: &str, behavior: Behavior) -> Result<ToolName, String> {
+    let meant = mcp_name::meant(name);
+    let Some(first) = meant.first() else {
+        return Err("names no server: write `mcp__server`, or `mcp__*` for every server".to_owned());
+    };
+    if behavior != Behavior::Allow {
+        return Ok(ToolName::Stem(meant));
+    }
+    // Names of servers hold no two underscores in a row.
+    let parts = rest.split_once("__");
+    let server = parts.map_or(rest, |(server, _)| server);
+    match parts {
+        // No server has such a name, and an allow rule means no other one.
+        _ if !mcp_name::is_usable(server) => Ok(ToolName::Exact(name.to_owned())),
+        None => Ok(ToolName::Server(first.trim_start_matches(mcp_name::PREFIX).to_owned())),
+        Some((_, tool)) if first.ends_with(&format!("__{tool}")) => Ok(ToolName::Exact(first.clone())),
+        // Another tool of the server may have this name.
+        Some(_) => Err(format!("names a tool as its server does, so it allows none: write `{first}`")),
+    }
 }
 
 type Compiled = Result<(Test, Option<String>), String>;
@@ -294,6 +316,10 @@ fn specifier_test(tool: &str, specifier: &str, place: &Place<'_>) -> Compiled {
         }
         "PowerShell" | "Cd" => Ok((Test::Never, Some(format!("has no effect: there is no tool {tool} here")))),
         _ if lowers => {
+            let near = nearest(tool, names::WELL_KNOWN_TOOLS.iter().copied());
+            if let Some(meant) = near.first().filter(|_| !names::WELL_KNOWN_TOOLS.contains(&tool)) {
+                return Err(format!("is about {tool}, which is no known tool: did you mean `{meant}`?"));
+            }
             Err(format!("has a specifier that {tool} does not know: write `{tool}` or `{tool}(field:value)`"))
         }
         _ => Err(format!("allows only some calls of {tool}, which is not possible: write `{tool}`")),

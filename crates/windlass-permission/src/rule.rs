@@ -1,7 +1,7 @@
 //! Rules as text.
 
 use crate::RuleError;
-use windlass_types::RuleValue;
+use windlass_types::{RuleValue, mcp_name};
 
 /// A rule in its two parts: `Tool` or `Tool(specifier)`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -64,7 +64,12 @@ fn check_name(text: &str, name: &str) -> Result<(), RuleError> {
     if name.is_empty() {
         return Err(RuleError::new(text, "names no tool: write `Tool` or `Tool(specifier)`"));
     }
-    match name.chars().find(|c| !(c.is_alphanumeric() || matches!(c, '_' | '-' | '*' | '.' | ':' | '/'))) {
+    // Servers and their tools are named by others, with characters of any kind.
+    let is_odd = |c: &char| match name.starts_with(mcp_name::PREFIX) {
+        true => c.is_control() || *c == ')',
+        false => !(c.is_alphanumeric() || matches!(c, '_' | '-' | '*' | '.' | ':' | '/')),
+    };
+    match name.chars().find(is_odd) {
         None => Ok(()),
         Some(c) => {
             Err(RuleError::new(text, format!("has {c:?} in the tool's name: write `Tool` or `Tool(specifier)`")))

@@ -20,6 +20,7 @@ mod event;
 pub mod hook;
 mod id;
 mod json;
+pub mod mcp_name;
 mod media;
 mod message;
 mod model;

@@ -27,6 +27,44 @@ pub fn is_same_but_for_case(a: &str, b: &str) -> bool {
     letters(a) == letters(b)
 }
 
+/// Whether a name is one slip away from a known one, or two from a name of eight characters or more: a character too many, too
+/// few or another one, or two neighbours that changed places. Case does not count.
+///
+/// ```
+/// use windlass_types::near::is_misspelt;
+///
+/// assert!(is_misspelt("Raed", "Read") && is_misspelt("Bsh", "Bash"));
+/// assert!(!is_misspelt("Reader", "Read") && !is_misspelt("deploy", "Read"));
+/// ```
+pub fn is_misspelt(name: &str, known: &str) -> bool {
+    let lower = |text: &str| text.to_lowercase().chars().take(LONGEST_NAME).collect::<Vec<_>>();
+    let (name, known) = (lower(name), lower(known));
+    slips(&name, &known) <= if known.len() < 8 { 1 } else { 2 }
+}
+
+/// How many slips make one text of the other (optimal string alignment).
+fn slips(a: &[char], b: &[char]) -> usize {
+    let mut before: Vec<usize> = Vec::new();
+    let mut above: Vec<usize> = (0..=b.len()).collect();
+    let mut last = None;
+    for (row, ours) in a.iter().enumerate() {
+        let mut line = vec![row + 1];
+        let mut left = row + 1;
+        let mut previous = None;
+        for (column, theirs) in b.iter().enumerate() {
+            let at = |line: &[usize], column: usize| line.get(column).copied().unwrap_or(usize::MAX - 1);
+            let changed = at(&above, column) + usize::from(ours != theirs);
+            let swapped = (last == Some(theirs) && previous == Some(ours)).then(|| at(&before, column - 1) + 1);
+            left = changed.min(at(&above, column + 1) + 1).min(left + 1).min(swapped.unwrap_or(usize::MAX));
+            line.push(left);
+            previous = Some(theirs);
+        }
+        before = std::mem::replace(&mut above, line);
+        last = Some(ours);
+    }
+    above.last().copied().unwrap_or_default()
+}
+
 /// From 0 (no common letter) to 1 (equal): the measure of Jaro, raised by that of Winkler for names that begin alike.
 /// Takes time that grows with the product of the lengths.
 fn similarity(a: &str, b: &str) -> f64 {

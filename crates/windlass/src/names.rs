@@ -3,13 +3,14 @@
 //! A rule that silently means nothing is worse than an error. What can never be right keeps the session from opening;
 //! what may be right elsewhere is a notice; in a [strict](crate::SessionBuilder::strict) session everything is an error.
 
-use crate::{Error, session::Options};
+use crate::{Error, Permissions, session::Options};
 use std::collections::BTreeSet;
 use windlass_model::ModelProvider;
 use windlass_permission::{WELL_KNOWN_TOOLS, parse_rule};
 use windlass_subagent::{AGENT_TOOL_NAME, AgentDefinition};
 use windlass_types::Behavior;
-use windlass_types::near::{is_same_but_for_case, nearest};
+use windlass_types::mcp_name::{PREFIX, server};
+use windlass_types::near::{is_misspelt, is_same_but_for_case, nearest};
 
 /// What doubtful names mean for a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -42,16 +43,31 @@ pub(crate) fn check(options: &Options, provider: &dyn ModelProvider) -> Result<V
     }
     let tools = Tools::of(options);
     let mut doubts = tools.of_rules(options);
+    doubts.extend(servers_of_rules(options));
     doubts.extend(tools.of_lists(options));
     doubts.extend(tools.of_agents(options));
     doubts.extend(tools.of_hooks(options));
     doubts.extend(models(options, provider));
     let is_strict = options.names == NameChecks::Strict;
+    if is_strict {
+        doubts.extend(unusable_allow_rules(options));
+    }
     let (errors, notices): (Vec<_>, Vec<_>) = doubts.into_iter().partition(|doubt| is_strict || doubt.is_fatal);
     if errors.is_empty() {
         return Ok(notices.into_iter().map(|doubt| doubt.text).collect());
     }
     Err(Error::Names { problems: errors.into_iter().map(|doubt| doubt.text).collect() })
+}
+
+/// What a wrong name would do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Weight {
+    /// Nothing runs that should not.
+    Light,
+    /// A tool is missing from a list.
+    List,
+    /// Something runs that was to be stopped.
+    Guard,
 }
 
 /// The names of tools that are known.
@@ -68,47 +84,41 @@ impl Tools {
         Self { offered: own.chain(agents).chain(output).collect() }
     }
 
-    /// What is doubtful about a name; `is_grave` says whether a misspelt one is an error.
-    fn doubt(&self, place: &str, name: &str, is_grave: bool) -> Option<Doubt> {
+    /// What is doubtful about a name.
+    fn doubt(&self, place: &str, name: &str, weight: Weight) -> Option<Doubt> {
         // What servers offer is known later, and patterns mean what there is.
-        if name.starts_with("mcp__") || name.contains('*') || self.offered.contains(name) {
+        if name.starts_with(PREFIX) || name.contains('*') || self.offered.contains(name) {
             return None;
         }
         let known = || self.offered.iter().map(String::as_str).chain(WELL_KNOWN_TOOLS.iter().copied());
         if let Some(meant) = known().find(|known| *known != name && is_same_but_for_case(known, name)) {
             let text = format!("{place} can never match, since no tool is named {name:?}: did you mean {meant:?}?");
-            return Some(Doubt { text, is_fatal: is_grave });
+            return Some(Doubt { text, is_fatal: weight != Weight::Light });
         }
         let near = if WELL_KNOWN_TOOLS.contains(&name) { Vec::new() } else { nearest(name, known()) };
         let meant = near.first().map(|meant| format!(": did you mean {meant:?}?")).unwrap_or_default();
+        let is_misspelt = near.iter().any(|known| is_misspelt(name, known));
         Some(Doubt {
             text: format!("{place} names {name:?}, which is no tool of this session{meant}"),
-            is_fatal: false,
+            is_fatal: is_misspelt && weight == Weight::Guard,
         })
     }
 
     /// The rules of the program. Those of files are for all programs that read them.
     fn of_rules(&self, options: &Options) -> Vec<Doubt> {
-        let sets = options.permissions.rules.iter().filter(|set| set.noted);
-        let rules = sets.flat_map(|set| set.rules.iter().map(|rule| (set.behavior, rule)));
-        rules
+        rules(options)
             .filter_map(|(behavior, text)| {
                 // Unreadable rules have errors and notices of their own.
                 let rule = parse_rule(text).ok()?;
-                let kind = match behavior {
-                    Behavior::Deny => "deny",
-                    Behavior::Ask => "ask",
-                    Behavior::Allow => "allow",
-                };
                 // Nothing runs that should not, if an allow rule does not match.
-                let is_grave = behavior != Behavior::Allow;
-                self.doubt(&format!("the {kind} rule `{text}`"), rule.tool(), is_grave)
+                let weight = if behavior == Behavior::Allow { Weight::Light } else { Weight::Guard };
+                self.doubt(&place_of_rule(behavior, text), rule.tool(), weight)
             })
             .collect()
     }
 
     fn of_lists(&self, options: &Options) -> Vec<Doubt> {
-        let names = options.tools.only.names().filter_map(|name| self.doubt("the list of tools", name, true));
+        let names = options.tools.only.names().filter_map(|name| self.doubt("the list of tools", name, Weight::List));
         names.collect()
     }
 
@@ -118,10 +128,10 @@ impl Tools {
             let place = format!("the hook {:?}", hook.name());
             let interests = hook.interests().into_iter();
             let named = interests.flat_map(|interest| {
-                let is_gate = interest.event.is_gating();
-                interest.tools.into_iter().map(move |matcher| (matcher, is_gate))
+                let weight = if interest.event.is_gating() { Weight::Guard } else { Weight::Light };
+                interest.tools.into_iter().map(move |matcher| (matcher, weight))
             });
-            named.filter_map(|(matcher, is_gate)| self.doubt(&place, matcher.tool()?, is_gate)).collect::<Vec<_>>()
+            named.filter_map(|(matcher, weight)| self.doubt(&place, matcher.tool()?, weight)).collect::<Vec<_>>()
         });
         doubts.collect()
     }
@@ -130,10 +140,58 @@ impl Tools {
         let doubts = agents(options).flat_map(|agent| {
             let place = format!("the list of tools of the agent {:?}", agent.name);
             let names = agent.tools.iter().flatten();
-            names.filter_map(move |name| self.doubt(&place, name, true)).collect::<Vec<_>>()
+            names.filter_map(move |name| self.doubt(&place, name, Weight::List)).collect::<Vec<_>>()
         });
         doubts.collect()
     }
+}
+
+/// The rules of the program.
+fn rules(options: &Options) -> impl Iterator<Item = (Behavior, &String)> {
+    let sets = options.permissions.rules.iter().filter(|set| set.noted);
+    sets.flat_map(|set| set.rules.iter().map(|rule| (set.behavior, rule)))
+}
+
+fn place_of_rule(behavior: Behavior, text: &str) -> String {
+    let kind = match behavior {
+        Behavior::Deny => "deny",
+        Behavior::Ask => "ask",
+        Behavior::Allow => "allow",
+    };
+    format!("the {kind} rule `{text}`")
+}
+
+/// Deny and ask rules about MCP servers that are not there. They may join later, so this is no error by itself.
+fn servers_of_rules(options: &Options) -> Vec<Doubt> {
+    #[cfg(feature = "mcp")]
+    let known: Vec<String> =
+        options.tools.mcp.iter().flat_map(|servers| servers.status()).map(|one| one.name).collect();
+    #[cfg(not(feature = "mcp"))]
+    let known: Vec<String> = Vec::new();
+    let prefixes: Vec<String> = known.iter().map(|name| format!("{PREFIX}{}", server(name))).collect();
+    let doubts = rules(options).filter(|(behavior, _)| *behavior != Behavior::Allow).filter_map(|(behavior, text)| {
+        let rule = parse_rule(text).ok()?;
+        let named = rule.tool().strip_prefix(PREFIX)?;
+        let named = named.split_once("__").map_or(named, |(server, _)| server);
+        if named.is_empty() || named.contains('*') || prefixes.contains(&format!("{PREFIX}{}", server(named))) {
+            return None;
+        }
+        let near = nearest(named, known.iter().map(String::as_str));
+        let meant = near.first().map(|meant| format!(": did you mean {meant:?}?")).unwrap_or_default();
+        let place = place_of_rule(behavior, text);
+        let text = format!("{place} names the MCP server {named:?}, which this session does not have{meant}");
+        Some(Doubt { text, is_fatal: false })
+    });
+    doubts.collect()
+}
+
+/// The allow rules that would be left out.
+fn unusable_allow_rules(options: &Options) -> Vec<Doubt> {
+    let allowed = rules(options).filter(|(behavior, _)| *behavior == Behavior::Allow);
+    let problems = allowed.filter_map(|(behavior, rule)| {
+        Permissions::check_rules(behavior, std::slice::from_ref(rule)).err().map(|text| Doubt { text, is_fatal: true })
+    });
+    problems.collect()
 }
 
 /// The agents that the program gave.

@@ -1,8 +1,9 @@
 //! Which tools a text means.
 
+use crate::mcp_name;
 use std::fmt;
 
-const OF_SERVERS: &str = "mcp__";
+const OF_SERVERS: &str = mcp_name::PREFIX;
 
 /// One item of a list of tools, and which tools it means:
 ///
@@ -59,14 +60,14 @@ impl ToolMatcher {
         }
         match of_servers {
             Some(of_server) if is_prefix && of_server.starts_with("__") => error(Problem::Server),
-            _ if is_prefix => Ok(Self(Kind::Prefix(stem.to_owned()))),
+            _ if is_prefix => Ok(Self(Kind::Prefix(as_known(stem)))),
             None if stem.is_empty() => error(Problem::Empty),
             // Names of servers hold no two underscores in a row and do not end in one.
             Some(server) if !server.contains("__") => match server.is_empty() || server.ends_with('_') {
                 true => error(Problem::Server),
-                false => Ok(Self(Kind::Server(server.to_owned()))),
+                false => Ok(Self(Kind::Server(mcp_name::server(server)))),
             },
-            _ => Ok(Self::exact(stem)),
+            _ => Ok(Self::exact(as_known(stem))),
         }
     }
 
@@ -107,6 +108,14 @@ impl ToolMatcher {
             Kind::Tool(name) => Some(name),
             _ => None,
         }
+    }
+}
+
+/// A name, or how names begin, with the server as it is called in names of tools: a long name of one is cut there.
+fn as_known(stem: &str) -> String {
+    match stem.strip_prefix(OF_SERVERS).and_then(|rest| rest.split_once("__")) {
+        Some((server, tools)) => format!("{OF_SERVERS}{}__{tools}", mcp_name::server(server)),
+        None => stem.to_owned(),
     }
 }
 

@@ -36,6 +36,8 @@ mod link_oracle;
 mod links;
 #[cfg(feature = "mcp")]
 mod mcp;
+#[cfg(feature = "mcp")]
+mod mcp_rules;
 mod mistakes;
 mod names;
 mod only;

@@ -158,9 +158,13 @@ async fn permissions(world: &World) -> Vec<Mistake> {
         notices!("The same in an allow rule": asked().permissions(Permissions::new().allow(["Bash("]))),
         fails!("A deny rule that can never match": asked().permissions(Permissions::new().deny(["read"])).await),
         notices!("An allow rule that can never match": asked().permissions(Permissions::new().allow(["read"]))),
-        notices!("A rule with a misspelt name": asked().permissions(Permissions::new().deny(["Raed"]))),
+        fails!("A rule with a misspelt name": asked().permissions(Permissions::new().deny(["Raed"])).await),
+        fails!("A misspelt name with a specifier": asked().permissions(Permissions::new().deny(["Bsh(rm *)"])).await),
+        notices!("A rule with a name that is near no other": asked().permissions(Permissions::new().deny(["deploy"]))),
         fails!("The same where names are strict":
-            asked().strict(true).permissions(Permissions::new().deny(["Raed"])).await),
+            asked().strict(true).permissions(Permissions::new().deny(["deploy"])).await),
+        notices!("A rule about a server that is not there":
+            asked().permissions(Permissions::new().deny(["mcp__nosuch"]))),
         fails!("Skipping permissions by accident": asked().permission_mode(PermissionMode::BypassPermissions).await),
     ]
 }

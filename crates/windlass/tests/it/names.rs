@@ -29,6 +29,9 @@ async fn a_deny_or_ask_rule_that_can_never_match_keeps_the_session_closed() {
         (Permissions::new().deny(["read"]), "the deny rule `read`"),
         (Permissions::new().ask_about(["bash(git push *)"]), "the ask rule `bash(git push *)`"),
         (Permissions::new().deny(["web_fetch"]), "the deny rule `web_fetch`"),
+        (Permissions::new().deny(["Raed"]), "the deny rule `Raed`"),
+        (Permissions::new().deny(["Bsh(rm *)"]), "the deny rule `Bsh(rm *)` names \"Bsh\", which is no tool"),
+        (Permissions::new().ask_about(["NotebokEdt"]), "the ask rule `NotebokEdt`"),
     ] {
         let text = refused(|query| query.permissions(permissions)).await;
         assert!(text.contains(place) && text.contains("did you mean"), "{text}");
@@ -44,12 +47,43 @@ async fn an_allow_rule_that_can_never_match_is_a_notice() {
 
 #[tokio::test]
 async fn a_name_that_is_absent_is_a_notice_with_what_may_be_meant() {
-    let rules = Permissions::new().deny(["Raed", "deploy", "WebFetch", "mcp__github__push", "mcp__*"]);
+    let rules = Permissions::new().deny(["ReadFile", "deploy", "WebFetch", "mcp__*"]).allow(["Raed"]);
     let notices = opened(|query| query.permissions(rules)).await.unwrap();
-    assert_eq!(notices.len(), 3, "{notices:?}");
+    assert_eq!(notices.len(), 4, "{notices:?}");
     assert!(notices[0].ends_with("did you mean \"Read\"?"), "{notices:?}");
     assert!(notices[1].contains("deploy") && !notices[1].contains("did you mean"), "{notices:?}");
     assert!(notices[2].contains("WebFetch") && !notices[2].contains("did you mean"), "{notices:?}");
+    assert!(notices[3].ends_with("did you mean \"Read\"?"), "{notices:?}");
+}
+
+#[tokio::test]
+async fn a_rule_about_a_server_that_is_not_there_is_a_notice_and_in_a_strict_session_an_error() {
+    let rules = || Permissions::new().deny(["mcp__github__push"]).ask_about(["mcp__my server"]).allow(["mcp__x"]);
+    let notices = opened(|query| query.permissions(rules())).await.unwrap();
+    assert_eq!(notices.len(), 2, "{notices:?}");
+    assert!(notices[0].contains("`mcp__github__push`") && notices[0].contains("\"github\""), "{notices:?}");
+    assert!(notices[1].contains("\"my server\""), "{notices:?}");
+    let text = refused(|query| query.strict(true).permissions(rules())).await;
+    assert!(text.contains("`mcp__github__push`") && text.contains("`mcp__my server`"), "{text}");
+    for rule in ["mcp__", "mcp____x", "mcp__!"] {
+        let text = refused(|query| query.permissions(Permissions::new().deny([rule]))).await;
+        assert!(text.contains("names no server"), "{rule}: {text}");
+    }
+}
+
+#[tokio::test]
+async fn a_strict_session_takes_no_allow_rule_that_cannot_be_used() {
+    for rule in ["Bash(ls", "ls *", "Web*"] {
+        let text = refused(|query| query.strict(true).permissions(Permissions::new().allow([rule]))).await;
+        assert!(text.contains(&format!("`{rule}`")), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn a_misspelt_tool_with_a_specifier_is_said_to_be_no_tool() {
+    let lenient = |query: Query| query.lenient_names().permissions(Permissions::new().deny(["Bsh(rm *)"]));
+    let text = refused(lenient).await;
+    assert!(text.contains("no known tool: did you mean `Bash`?"), "{text}");
 }
 
 #[tokio::test]

@@ -65,3 +65,13 @@ fn an_exact_name_is_no_pattern() {
     assert!(!ToolMatcher::exact("mcp__a").matches("mcp__a__x"));
     assert!(ToolMatcher::exact("a b").matches("a b"));
 }
+
+#[test]
+fn a_server_with_a_long_name_is_meant_as_models_know_it() {
+    let long = "a-server-whose-name-is-longer-than-names-of-tools-allow";
+    let known = mcp_name::tool(&mcp_name::server(long), "read");
+    for item in [format!("mcp__{long}"), format!("mcp__{long}__*"), format!("mcp__{long}__read"), known.clone()] {
+        assert!(ToolMatcher::new(&item).unwrap().matches(&known), "{item} {known}");
+    }
+    assert!(ToolMatcher::new("mcp___c__read").unwrap().matches("mcp__c__read"), "no name begins with `_`");
+}

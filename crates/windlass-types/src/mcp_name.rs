@@ -1,0 +1,136 @@
+//! How models know MCP servers and their tools by name, and so what rules and lists of tools mean by one.
+//!
+//! A server has the name that its configuration gives it, and a tool the one that its server gives it. A model knows the tool
+//! as `mcp__server__tool`, of letters, digits, `-` and `_`. Whatever makes such a name and whatever reads a rule about it use
+//! the functions here, so that a rule may say either name.
+
+/// How the names of all tools of servers begin.
+pub const PREFIX: &str = "mcp__";
+/// Most bytes of the name of a tool.
+const LONGEST: usize = 64;
+/// Most bytes of the part that names the server.
+const LONGEST_SERVER: usize = 32;
+/// Characters of a mark that keeps two names apart.
+const MARK: usize = 6;
+
+/// Whether a server may have this name: at most 256 bytes, one of them a letter or digit, and no rule can mean another server
+/// by it. It holds no two underscores in a row and does not end in one, since `mcp__a__b` is the tool `b` of the server `a`.
+///
+/// ```
+/// use windlass_types::mcp_name::is_usable;
+///
+/// assert!(is_usable("my server") && is_usable("_c"));
+/// assert!(!is_usable("a__b") && !is_usable("a_") && !is_usable(" "));
+/// ```
+pub fn is_usable(server: &str) -> bool {
+    let is_apart = !server.contains("__") && !server.ends_with('_');
+    is_apart && server.len() <= 256 && server.chars().any(|c| c.is_ascii_alphanumeric())
+}
+
+/// What a server is called in the names of its tools. A name that is fit already stays as it is.
+///
+/// ```
+/// use windlass_types::mcp_name::server;
+///
+/// assert_eq!(server("files"), "files");
+/// assert_eq!(server("my server"), "my_server");
+/// ```
+pub fn server(configured: &str) -> String {
+    let mut name = String::with_capacity(configured.len());
+    for c in fit(configured).chars() {
+        if !(c == '_' && name.ends_with('_')) {
+            name.push(c);
+        }
+    }
+    shortened(name.trim_matches('_'), configured, LONGEST_SERVER)
+}
+
+/// The whole name of a tool, if no other tool of its server claims it. The server is named as [`server`] returns it.
+pub fn tool(server: &str, tool: &str) -> String {
+    let (prefix, room) = room(server);
+    format!("{prefix}{}", shortened(&fit(tool), tool, room))
+}
+
+/// The whole name of a tool whose name another tool of its server claims: with a mark that depends on `from`, which is the
+/// tool's own name, and more if that is taken too.
+pub fn marked_tool(server: &str, tool: &str, from: &str) -> String {
+    let (prefix, room) = room(server);
+    format!("{prefix}{}", marked(&fit(tool), from, room))
+}
+
+/// The names that a rule means which begins with [`PREFIX`] and has no `*`: those that its server and its tool may have to
+/// the model, whether the rule says these or the ones of the configuration. None if it names no server.
+///
+/// ```
+/// use windlass_types::mcp_name::meant;
+///
+/// assert_eq!(meant("mcp__my server"), ["mcp__my_server"]);
+/// assert_eq!(meant("mcp__files__read"), ["mcp__files__read"]);
+/// assert!(meant("mcp__").is_empty());
+/// ```
+pub fn meant(rule: &str) -> Vec<String> {
+    let Some(rest) = rule.strip_prefix(PREFIX) else { return Vec::new() };
+    let (configured, own) = rest.split_once("__").map_or((rest, None), |(server, tool)| (server, Some(tool)));
+    let name = server(configured);
+    match own {
+        _ if name.is_empty() => Vec::new(),
+        None => vec![format!("{PREFIX}{name}")],
+        Some(own) => {
+            let whole = tool(&name, own);
+            let may_be_marked = !whole.ends_with(&format!("__{own}"));
+            let marked = may_be_marked.then(|| marked_tool(&name, own, own));
+            std::iter::once(whole).chain(marked).collect()
+        }
+    }
+}
+
+/// A rule with `*` in which what stands for itself is written as models know it.
+///
+/// ```
+/// use windlass_types::mcp_name::pattern;
+///
+/// assert_eq!(pattern("mcp__my server__get *"), "mcp__my_server__get_*");
+/// assert_eq!(pattern("mcp__my *"), "mcp__my_*");
+/// ```
+pub fn pattern(rule: &str) -> String {
+    let fitted = |text: &str| text.split('*').map(letters).collect::<Vec<_>>().join("*");
+    let named = rule.strip_prefix(PREFIX).and_then(|rest| rest.split_once("__"));
+    match named.filter(|(server, _)| !server.contains('*')) {
+        Some((configured, tools)) => format!("{PREFIX}{}__{}", server(configured), fitted(tools)),
+        None => fitted(rule),
+    }
+}
+
+/// What stands in front of a tool's own name, and how many bytes that may have.
+fn room(server: &str) -> (String, usize) {
+    let prefix = format!("{PREFIX}{server}__");
+    let room = LONGEST.saturating_sub(prefix.len());
+    (prefix, room)
+}
+
+fn letters(raw: &str) -> String {
+    raw.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' }).collect()
+}
+
+fn fit(raw: &str) -> String {
+    let fitted = letters(raw);
+    if fitted.is_empty() { "_".to_owned() } else { fitted }
+}
+
+fn shortened(fitted: &str, raw: &str, room: usize) -> String {
+    if fitted.len() <= room { fitted.to_owned() } else { marked(fitted, raw, room) }
+}
+
+/// A name with a mark of what it was made from.
+fn marked(fitted: &str, raw: &str, room: usize) -> String {
+    let stem: String = fitted.chars().take(room.saturating_sub(MARK + 1)).collect();
+    format!("{}_{}", stem.trim_end_matches('_'), mark(raw))
+}
+
+/// Six letters and digits that depend on the whole name (FNV-1a).
+fn mark(raw: &str) -> String {
+    let hash = raw
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
+    format!("{:06x}", (hash ^ (hash >> 32)) & 0x00ff_ffff)
+}
