@@ -57,7 +57,7 @@ pub struct Limits {
     pub max_server_wait: Duration,
     /// Most times that an answer is continued after the output limit. Default 3.
     pub max_output_continuations: u32,
-    /// Most times in a row that Stop hooks keep a run going. Default 8.
+    /// Most times that Stop hooks keep a run going. Then it ends as a success, and a notice says so. Default 8.
     pub max_stop_continuations: u32,
     /// Most times that a missing or unfit structured output is asked for again. Default 5.
     pub max_structured_output_retries: u32,

@@ -8,6 +8,7 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 use windlass_types::hook::action::*;
 use windlass_types::hook::event::*;
 use windlass_types::hook::{HookAction, HookEvent, HookPayload, Subject};
@@ -18,7 +19,7 @@ use windlass_types::{HookCall, HookEventName, HookOutcome};
 /// A closure takes the event and returns its answer. `?` works on every error; a closure that fails or panics counts
 /// like a [`Hook`] that does: on a gate the call is denied, or the prompt blocked. Tools are named in the grammar of
 /// [`ToolMatcher`](windlass_types::ToolMatcher): `Bash`, `Write|Edit`, `mcp__server__*`, `*`; a session with a name that
-/// can never match does not open.
+/// can never match does not open, nor does one with a hook that has no closure.
 ///
 /// There is no time limit: the run waits for the answer, until it is interrupted. Of a gate that fails the model reads
 /// the text of the error.
@@ -45,7 +46,7 @@ use windlass_types::{HookCall, HookEventName, HookOutcome};
 ///     });
 /// ```
 pub fn hook_fn(name: impl Into<String>) -> HookFn {
-    HookFn { name: name.into().into(), listeners: Vec::new() }
+    HookFn { name: name.into().into(), listeners: Vec::new(), limit: None }
 }
 
 /// A hook made from async closures, see [`hook_fn`]. Several for one event are asked side by side, and their answers
@@ -55,6 +56,7 @@ pub fn hook_fn(name: impl Into<String>) -> HookFn {
 pub struct HookFn {
     name: Arc<str>,
     listeners: Vec<Listener>,
+    limit: Option<Duration>,
 }
 
 /// A closure, and what it is asked about.
@@ -68,6 +70,12 @@ type Ask = dyn Fn(&HookContext, &HookCall) -> Answer + Send + Sync;
 type Answer = Pin<Box<dyn Future<Output = Result<HookOutcome, HookError>> + Send>>;
 
 impl HookFn {
+    /// Sets the longest that an answer may take, see [`Hook::time_limit`]. Default: the limit of the session.
+    pub fn with_time_limit(mut self, limit: Duration) -> Self {
+        self.limit = Some(limit);
+        self
+    }
+
     /// Answers all occasions of the event that the closure takes, also with where they take place:
     /// `.on(|event: Stop, cx| async move { … })`.
     pub fn on<E, F, Fut>(self, answer: F) -> Self
@@ -167,7 +175,14 @@ impl Hook for HookFn {
     }
 
     fn interests(&self) -> Vec<Interest> {
+        if self.listeners.is_empty() {
+            return vec![Interest::none()];
+        }
         self.listeners.iter().map(|listener| listener.interest.clone()).collect()
+    }
+
+    fn time_limit(&self) -> Option<Duration> {
+        self.limit
     }
 
     async fn answer(&self, cx: &HookContext, call: &HookCall) -> Result<Option<HookOutcome>, HookError> {

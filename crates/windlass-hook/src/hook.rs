@@ -2,6 +2,7 @@
 
 use crate::{HookContext, Interest};
 use async_trait::async_trait;
+use std::time::Duration;
 use windlass_types::hook::HookAction;
 use windlass_types::hook::action::*;
 use windlass_types::hook::event::*;
@@ -17,7 +18,7 @@ macro_rules! define {
         /// make one from closures with [`hook_fn`](crate::hook_fn).
         ///
         /// Methods run on their own task, never on the loop: a hook may call back into
-        /// the session's handle. They are dropped when the run is stopped.
+        /// the session's handle. They are dropped when the run is stopped, or when they take too long.
         ///
         /// ```
         /// # mod windlass { pub use windlass_hook::{action::*, event::*, *}; pub use windlass_types::HookEventName; }
@@ -64,6 +65,13 @@ macro_rules! define {
             /// What it listens to. Asked when a session opens, and again only when the
             /// session is informed that hooks listen to other events now.
             fn interests(&self) -> Vec<Interest>;
+
+            /// The longest that an answer may take. A hook that takes longer is dropped and has failed: on a gate that
+            /// denies the call or blocks the prompt. Default: `None`, the limit of the session, which is
+            /// [`Hooks::TIME_LIMIT`](crate::Hooks::TIME_LIMIT) if it says no other.
+            fn time_limit(&self) -> Option<Duration> {
+                None
+            }
 
             /// Answers an occasion as a whole, for hooks that pass it on to another
             /// program: such an answer may hold a verdict, a new input and context at

@@ -3,17 +3,28 @@
 use crate::hook::ask;
 use crate::{Hook, HookContext, HookError, Interest, InterestError};
 use futures_util::FutureExt;
-use futures_util::future::join_all;
+use futures_util::future::{Either, join_all, select};
 use std::error::Error;
 use std::fmt;
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
+use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 use windlass_types::{HookCall, HookEventName, HookOutcome};
 
 /// The hooks of a session, in declared order. Cheap to clone.
-#[derive(Clone, Default)]
-pub struct Hooks(Arc<[Registered]>);
+#[derive(Clone)]
+pub struct Hooks {
+    registered: Arc<[Registered]>,
+    limit: Duration,
+}
+
+impl Default for Hooks {
+    fn default() -> Self {
+        Self::new([])
+    }
+}
 
 struct Registered {
     hook: Arc<dyn Hook>,
@@ -21,14 +32,25 @@ struct Registered {
 }
 
 impl Hooks {
+    /// The longest that a hook may take for an answer if neither it nor its session sets another limit: ten minutes.
+    pub const TIME_LIMIT: Duration = Duration::from_secs(600);
+
     /// Hooks in the order in which they count.
     pub fn new(hooks: impl IntoIterator<Item = Arc<dyn Hook>>) -> Self {
-        Self(hooks.into_iter().map(|hook| Registered { interests: hook.interests(), hook }).collect())
+        let registered = hooks.into_iter().map(|hook| Registered { interests: hook.interests(), hook }).collect();
+        Self { registered, limit: Self::TIME_LIMIT }
+    }
+
+    /// Sets the limit for hooks that set none of their own, see [`Hook::time_limit`].
+    #[must_use]
+    pub fn with_time_limit(mut self, limit: Duration) -> Self {
+        self.limit = limit;
+        self
     }
 
     /// Whether no hook is registered.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.registered.is_empty()
     }
 
     /// Whether every hook can be asked about what it listens to. A session with one that cannot does not open.
@@ -36,7 +58,7 @@ impl Hooks {
     /// # Errors
     /// The first hook that waits for something that never happens.
     pub fn check(&self) -> Result<(), HooksError> {
-        for Registered { hook, interests } in self.0.iter() {
+        for Registered { hook, interests } in self.registered.iter() {
             for interest in interests {
                 interest.check().map_err(|source| HooksError { hook: hook.name().to_owned(), source })?;
             }
@@ -46,33 +68,59 @@ impl Hooks {
 
     /// What the hooks listen to, all together.
     pub fn interests(&self) -> Vec<Interest> {
-        self.0.iter().flat_map(|registered| registered.interests.iter().cloned()).collect()
+        self.registered.iter().flat_map(|registered| registered.interests.iter().cloned()).collect()
     }
 
     /// The same hooks, each asked anew what it listens to.
     #[must_use]
     pub fn renewed(&self) -> Self {
-        Self::new(self.0.iter().map(|registered| Arc::clone(&registered.hook)))
+        let hooks = self.registered.iter().map(|registered| Arc::clone(&registered.hook));
+        Self::new(hooks).with_time_limit(self.limit)
     }
 
     /// Asks all hooks that listen to an occasion, in parallel, and merges their
-    /// answers in declared order. Panics are failures.
+    /// answers in declared order. Panics are failures. There is no limit of time.
     ///
     /// Cancel safe: dropping the future drops the hooks' futures.
     pub async fn run(&self, cx: &HookContext, call: &HookCall) -> HookOutcome {
+        self.run_timed(cx, call, |_| std::future::pending()).await
+    }
+
+    /// Does the same, and drops hooks that take longer than their limit: they have failed. `sleep` waits for so long.
+    ///
+    /// Cancel safe: dropping the future drops the hooks' futures.
+    pub async fn run_timed<W>(&self, cx: &HookContext, call: &HookCall, sleep: impl Fn(Duration) -> W) -> HookOutcome
+    where
+        W: Future<Output = ()>,
+    {
         let (event, tool) = (call.event(), call.tool_name());
         let listening: Vec<&Registered> = self
-            .0
+            .registered
             .iter()
             .filter(|registered| registered.interests.iter().any(|interest| interest.covers(event, tool)))
             .collect();
-        let asked = listening.iter().map(|Registered { hook, .. }| settled(hook.name(), event, ask(&**hook, cx, call)));
+        let asked = listening.iter().map(|Registered { hook, .. }| {
+            let limit = hook.time_limit().unwrap_or(self.limit);
+            settled(hook.name(), event, within(limit, &sleep, ask(&**hook, cx, call)))
+        });
         let mut outcome = HookOutcome::default();
         for (registered, mut answer) in listening.iter().zip(join_all(asked).await) {
             answer.ran = vec![registered.hook.name().to_owned()];
             outcome.merge(answer);
         }
         outcome
+    }
+}
+
+/// The answer of a hook that answers in time.
+async fn within<W: Future<Output = ()>>(
+    limit: Duration,
+    sleep: impl Fn(Duration) -> W,
+    answer: impl Future<Output = Result<HookOutcome, HookError>>,
+) -> Result<HookOutcome, HookError> {
+    match select(pin!(answer), pin!(sleep(limit))).await {
+        Either::Left((answer, _)) => answer,
+        Either::Right(_) => Err(format!("it did not answer within {} s", limit.as_secs_f64()).into()),
     }
 }
 
@@ -112,7 +160,7 @@ impl Error for HooksError {
 
 impl fmt::Debug for Hooks {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.0.iter().map(|registered| registered.hook.name())).finish()
+        f.debug_list().entries(self.registered.iter().map(|registered| registered.hook.name())).finish()
     }
 }
 

@@ -49,6 +49,11 @@ impl Interest {
         Self { event, tools: tools.into_iter().collect(), problem: None }
     }
 
+    /// What a hook listens to that was to listen to something and does not.
+    pub(crate) fn none() -> Self {
+        Self { event: HookEventName::Stop, tools: Vec::new(), problem: Some(InterestError::NoEvents) }
+    }
+
     /// Whether this covers an occasion.
     pub fn covers(&self, event: HookEventName, tool: Option<&str>) -> bool {
         let means = |tool: &str| self.tools.iter().any(|matcher| matcher.matches(tool));
@@ -89,6 +94,8 @@ fn matchers<I: AsRef<str>>(
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InterestError {
+    /// The hook was made without a closure.
+    NoEvents,
     /// A name or pattern of tools can never match.
     Matcher {
         /// The event.
@@ -111,6 +118,7 @@ pub enum InterestError {
 impl fmt::Display for InterestError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::NoEvents => write!(f, "it listens to no event: give it a closure, such as with `before_tool`"),
             Self::Matcher { event, source } => write!(f, "it listens to {event} of tools, but {source}"),
             Self::NoTools { event } => {
                 write!(f, "it listens to {event} of no tool: name at least one, or `*` for every tool")

@@ -35,6 +35,7 @@ mod events;
 mod git;
 mod handle;
 mod held;
+mod hooks;
 mod kept;
 mod look;
 mod model;

@@ -34,7 +34,7 @@ pub(crate) async fn ask(
         tool_use_id: request.tool_use_id.clone(),
         permission_suggestions: request.decision.suggestions.clone(),
     });
-    let mut hooks = pin!(hooks.run(&cx, &call));
+    let mut hooks = pin!(crate::hooks::ask(&hooks, &cx, &call));
     let mut host = pin!(host.answer(request));
     let mut question = Question::new();
     let mut report = Some(report);

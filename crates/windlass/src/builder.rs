@@ -108,6 +108,20 @@ macro_rules! option_methods {
                 self.with(|options| options.hooks.push(Arc::new(hook)))
             }
 
+            /// The longest that a hook may take for an answer, unless it sets a
+            /// [limit of its own](Hook::time_limit). One that takes longer has failed: a gate (before a tool, before a
+            /// prompt, a permission request) denies, any other is skipped;
+            /// [`EventKind::HookRan`](crate::EventKind::HookRan) says so. Default: ten minutes.
+            pub fn hook_timeout(self, limit: Duration) -> Self {
+                self.with(|options| options.limits.hook_time = Some(limit))
+            }
+
+            /// Most times that Stop hooks keep a run going. When they want it to continue once more, the run ends as a
+            /// success, and a notice in its events says so. Default 8.
+            pub fn max_stop_continuations(self, times: u32) -> Self {
+                self.with(|options| options.limits.base.max_stop_continuations = times)
+            }
+
             /// The directory that the agent works in. Default: the tools', else the process's.
             pub fn cwd(self, cwd: impl Into<PathBuf>) -> Self {
                 self.with(|options| options.surroundings.cwd = Some(cwd.into()))

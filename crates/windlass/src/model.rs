@@ -2,6 +2,7 @@
 
 use crate::Error;
 use std::sync::Arc;
+use std::time::Duration;
 use windlass_context::SystemPrompt;
 use windlass_model::ModelProvider;
 use windlass_runtime::{Limits, ModelProfile, UnpricedModels};
@@ -100,6 +101,8 @@ pub(crate) struct RunLimits {
     pub(crate) unpriced: Option<UnpricedModels>,
     pub(crate) max_retries: Option<u32>,
     pub(crate) structured_output_retries: Option<u32>,
+    /// The longest that hooks may take that set no limit of their own.
+    pub(crate) hook_time: Option<Duration>,
 }
 
 impl RunLimits {

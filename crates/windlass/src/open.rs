@@ -96,7 +96,8 @@ impl Opening {
         let surroundings = &self.options.surroundings;
         let process = surroundings.process(&self.chosen.id, &self.ids);
         let mut ports = Ports::new(Arc::clone(&self.provider), tools, surroundings.workspace(), process);
-        ports.hooks = Hooks::new(self.options.hooks.iter().cloned());
+        let limit = self.options.limits.hook_time.unwrap_or(Hooks::TIME_LIMIT);
+        ports.hooks = Hooks::new(self.options.hooks.iter().cloned()).with_time_limit(limit);
         ports.hooks.check()?;
         ports.host.callback.clone_from(&self.options.permissions.can_use_tool);
         ports.host.through_handles = self.options.permissions.ask_via_events;

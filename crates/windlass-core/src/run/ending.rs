@@ -101,7 +101,14 @@ impl Run {
                 let text = format!("{}\n{}", runtime_text::STOP_FEEDBACK, block.reason);
                 self.continue_with(session, text, Continuation::StopHook)
             }
-            _ => Flow::Break(Outcome::Success),
+            (None, Some(_)) => {
+                session.notice(format!(
+                    "a Stop hook wants the run to continue, but hooks had it continue {allowed} times already, which is the \
+                     most (`max_stop_continuations`): it ends here"
+                ));
+                Flow::Break(Outcome::Success)
+            }
+            (None, None) => Flow::Break(Outcome::Success),
         }
     }
 

@@ -64,12 +64,14 @@ fn a_failing_or_panicking_closure_closes_a_gate() {
         assert!(e.tool_name.is_empty(), "boom");
         async { Ok(PreToolUseAction::Continue) }
     });
+    // The model reads the verdict, and the host the failure: the text of a library may hold a secret.
     for (hook, what) in [(failing, "invalid type: map"), (panicking, "panicked"), (panicking_at_once, "panicked")] {
         let outcome = ask(hook, before("Bash"));
         let verdict = outcome.verdict.unwrap();
         assert_eq!((verdict.behavior, verdict.hook.as_str()), (Behavior::Deny, "h"));
-        assert!(verdict.reason.contains(what) && verdict.reason.contains("\"h\""), "{}", verdict.reason);
-        assert_eq!(outcome.failures.len(), 1);
+        assert_eq!(verdict.reason, "the hook \"h\" failed");
+        let [(name, failure)] = &outcome.failures[..] else { panic!("{:?}", outcome.failures) };
+        assert!(name == "h" && failure.contains(what), "{failure}");
     }
 }
 
@@ -104,8 +106,9 @@ fn input_is_rewritten_with_a_value() {
     });
     assert_eq!(ask(hook, before("Bash")).updated_input.unwrap().as_str(), r#"{"a":1}"#);
     let broken = hook_fn("h").before_tool(["Bash"], |_| async { Ok(PreToolUseAction::rewrite([1])?) });
-    let reason = ask(broken, before("Bash")).verdict.unwrap().reason;
-    assert!(reason.contains("must be a JSON object"), "{reason}");
+    let outcome = ask(broken, before("Bash"));
+    assert!(outcome.failures[0].1.contains("must be a JSON object"), "{outcome:?}");
+    assert_eq!(outcome.verdict.unwrap().behavior, Behavior::Deny);
 }
 
 #[test]
@@ -123,5 +126,34 @@ fn what_would_never_be_asked_is_found() {
         assert!(error.starts_with("the hook \"h\" cannot be used: ") && error.contains(problem), "{error}");
         // Without that check, it is asked too often rather than never.
         assert_eq!(ask(of_tools(bad), before("Grep")).ran, ["h"]);
+    }
+}
+
+#[test]
+fn a_hook_without_closures_is_an_error() {
+    let error = Hooks::new([Arc::new(hook_fn("h")) as Arc<dyn Hook>]).check().unwrap_err();
+    assert_eq!(error.source, crate::InterestError::NoEvents);
+    assert!(error.to_string().contains("\"h\"") && error.to_string().contains("give it a closure"), "{error}");
+}
+
+#[test]
+fn a_hook_that_takes_too_long_has_failed() {
+    let hanging = || {
+        hook_fn("h").before_tool(["Bash"], |_| std::future::pending()).after_tool(["Bash"], |_| std::future::pending())
+    };
+    for (hook, limit) in
+        [(hanging(), Hooks::TIME_LIMIT), (hanging().with_time_limit(Duration::from_secs(2)), Duration::from_secs(2))]
+    {
+        let hooks = Hooks::new([Arc::new(hook) as Arc<dyn Hook>]);
+        let cx = HookContext::new(SessionId::new("s"), "/work".into());
+        let sleep = |asked| {
+            assert_eq!(asked, limit);
+            std::future::ready(())
+        };
+        let outcome = hooks.run_timed(&cx, &before("Bash").into(), sleep).now_or_never().unwrap();
+        assert_eq!(outcome.verdict.unwrap().behavior, Behavior::Deny);
+        assert!(outcome.failures[0].1.contains("did not answer within"), "{:?}", outcome.failures);
+        let outcome = hooks.run_timed(&cx, &after("Bash").into(), sleep).now_or_never().unwrap();
+        assert_eq!((outcome.block.is_none(), outcome.failures.len()), (true, 1));
     }
 }

@@ -15,6 +15,7 @@ use futures_util::future::join_all;
 use matcher::Matcher;
 use serde::Serialize;
 use std::fmt;
+use std::time::Duration;
 use table::{HookTable, Registered};
 use tokio::sync::watch;
 use windlass_hook::{Hook, HookContext, HookError, Interest, PreToolUse};
@@ -66,6 +67,11 @@ impl Hook for HostHooks {
             _ => Interest::all(registered.event),
         };
         self.table().0.iter().filter(|registered| !registered.callbacks.is_empty()).map(interest).collect()
+    }
+
+    /// Each callback has a limit of its own, which the host sets.
+    fn time_limit(&self) -> Option<Duration> {
+        Some(Duration::MAX)
     }
 
     async fn answer(&self, cx: &HookContext, call: &HookCall) -> Result<Option<HookOutcome>, HookError> {
@@ -192,6 +198,10 @@ fn failed(event: HookEventName, registered: &Registered, callback: &str, error: 
     let unguarded = matches!(error, AskError::TimedOut(_) | AskError::Gone | AskError::TooLong);
     let closes = event.is_gating() && (registered.blocks || (unguarded && event.is_about_tools()));
     let mut outcome = match closes {
+        // What the host says of its own failure may hold secrets, and the model reads this.
+        true if matches!(error, AskError::Refused(_)) => {
+            HookOutcome::refused(event, callback, format!("The hook {callback} failed."))
+        }
         true => HookOutcome::refused(
             event,
             callback,

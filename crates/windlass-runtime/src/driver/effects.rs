@@ -2,6 +2,7 @@
 
 use super::{Driver, SESSION_END, answer};
 use crate::append::{Appending, Log};
+use crate::hooks::ask;
 use crate::model::ModelCall;
 use crate::prepare::{ReadCall, Surroundings, prepare};
 use crate::question;
@@ -127,9 +128,9 @@ impl Driver {
             let outcome = match &call {
                 // No other input would end a session whose last hook does not answer.
                 HookCall::SessionEnd(_) => {
-                    tokio::time::timeout(SESSION_END, hooks.run(&cx, &call)).await.unwrap_or_default()
+                    tokio::time::timeout(SESSION_END, ask(&hooks, &cx, &call)).await.unwrap_or_default()
                 }
-                _ => hooks.run(&cx, &call).await,
+                _ => ask(&hooks, &cx, &call).await,
             };
             answer(&results, Input::Hooked(id, Box::new(outcome)));
         });

@@ -68,8 +68,16 @@ impl HookOutcome {
     }
 
     /// A hook failed. On a gate this counts as a refusal.
+    ///
+    /// The reason is the text of some library and may hold secrets: it stands in [`failures`](Self::failures), which the
+    /// host sees. The model reads of a call that is refused that the hook failed, and no more.
     pub fn failed(event: HookEventName, hook: &str, reason: String) -> Self {
-        let mut outcome = if event.is_gating() { Self::refused(event, hook, reason.clone()) } else { Self::default() };
+        let for_model = matches!(event.answer(), AnswerKind::Verdict | AnswerKind::Permission);
+        let mut outcome = match event.is_gating() {
+            true if for_model => Self::refused(event, hook, format!("the hook {hook:?} failed")),
+            true => Self::refused(event, hook, reason.clone()),
+            false => Self::default(),
+        };
         outcome.failures.push((hook.to_owned(), reason));
         outcome
     }

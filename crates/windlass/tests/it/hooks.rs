@@ -1,9 +1,10 @@
 //! Hooks made from closures, and what they may listen to.
 
 use serde_json::json;
+use windlass::testing::ScriptedTurn;
 use windlass::{
-    Access, Error, PreToolUseAction, RunResult, Script, ScriptedModel, ToolCx, hook::PromptAction, hook_fn, query,
-    schemars, tool_fn,
+    Access, Error, Event, EventKind, Outcome, PreToolUseAction, Script, ScriptedModel, ToolCx, event::Status,
+    hook::{PromptAction, StopAction}, hook_fn, query, schemars, tool_fn,
 };
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
@@ -14,18 +15,22 @@ fn tool(name: &str) -> impl windlass::tool::DynTool {
     tool_fn(name, "A test.", |_: Nothing, _: ToolCx| async { Ok("it ran") }).with_access(Access::NOTHING)
 }
 
-/// Calls three tools with a hook, and returns what the model read of each.
-async fn results(hook: windlass::hook::HookFn) -> Result<(RunResult, Vec<String>), Error> {
+/// Calls three tools with a hook, and returns the events and what the model read of each.
+async fn results(hook: windlass::hook::HookFn) -> Result<(Vec<Event>, Vec<String>), Error> {
     let calls = Script::new().turn(|turn| {
         turn.tool_use("look", json!({})).tool_use("mcp__a__x", json!({})).tool_use("mcp__b__x", json!({}))
     });
     let model = ScriptedModel::new(calls.turn(|turn| turn.text("Done.")));
     let requests = model.clone();
     let tools = query("go").provider(model).tool(tool("look")).tool(tool("mcp__a__x")).tool(tool("mcp__b__x"));
-    let result = tools.hook(hook).await?;
+    let mut run = tools.hook(hook).stream();
+    let mut events = Vec::new();
+    while let Some(event) = run.try_next().await? {
+        events.push(*event);
+    }
     let read = requests.requests().last().unwrap().messages.last().unwrap().content.clone();
     let texts = read.iter().filter_map(|block| block.as_tool_result()).map(|result| result.content.text());
-    Ok((result, texts.collect()))
+    Ok((events, texts.collect()))
 }
 
 #[tokio::test]
@@ -80,4 +85,49 @@ async fn a_closure_that_fails_closes_the_gate() {
     let model = ScriptedModel::new(Script::new().turn(|turn| turn.text("Hello.")));
     let result = query("go").provider(model.clone()).hook(gate).await.unwrap();
     assert_eq!((result.turns, model.requests().len()), (0, 0), "{result:?}");
+}
+
+#[tokio::test]
+async fn the_model_does_not_read_why_a_gate_failed_and_the_host_does() {
+    let secret = "cannot reach http://user:hunter2@policy.local";
+    let gate = hook_fn("policy").before_tool(["*"], move |_| async move { Err(secret.into()) });
+    let (events, read) = results(gate).await.unwrap();
+    assert!(read.iter().all(|text| text.contains("\"policy\" failed")), "{read:?}");
+    assert!(!read.concat().contains("hunter2"), "{read:?}");
+    assert!(format!("{events:?}").contains("hunter2"), "the host learns it: {events:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_gate_that_hangs_denies_and_another_hook_is_skipped() {
+    let hanging =
+        hook_fn("slow").before_tool(["look"], |_| std::future::pending()).after_tool(["*"], |_| std::future::pending());
+    let (events, read) = results(hanging).await.unwrap();
+    assert!(read[0].contains("\"slow\" failed") && read[1] == "it ran", "{read:?}");
+    assert!(format!("{events:?}").contains("did not answer within 600 s"), "{events:?}");
+}
+
+#[tokio::test]
+async fn a_run_that_stop_hooks_keep_going_ends_with_a_notice() {
+    for limit in [None, Some(2)] {
+        let again = hook_fn("again").on_stop(|_| async { Ok(StopAction::KeepGoing { feedback: "More.".to_owned() }) });
+        let model = ScriptedModel::from_fn(|_, _| ScriptedTurn::new().text("done"));
+        let asked = query("go").provider(model.clone()).hook(again);
+        let mut run = match limit {
+            Some(times) => asked.max_stop_continuations(times),
+            None => asked,
+        }
+        .stream();
+        let (mut notices, mut outcome) = (Vec::new(), None);
+        while let Some(event) = run.try_next().await.unwrap() {
+            match event.kind {
+                EventKind::Status(Status::Notice { message }) => notices.push(message),
+                EventKind::RunFinished(result) => outcome = Some(result.outcome),
+                _ => {}
+            }
+        }
+        assert_eq!(outcome, Some(Outcome::Success));
+        let times = limit.unwrap_or(8);
+        assert_eq!(model.requests().len(), times as usize + 1);
+        assert!(notices.len() == 1 && notices[0].contains(&format!("continue {times} times")), "{notices:?}");
+    }
 }
