@@ -10,7 +10,8 @@ pub(crate) use ending::Ended;
 use crate::McpError;
 use crate::calls::Calls;
 use crate::listener::Heard;
-use crate::text::{LONGEST_ERROR, clipped};
+use crate::process::LastWords;
+use crate::text::{LONGEST_ERROR, chain, clipped};
 use crate::tools::{Collector, Offered};
 use crate::transport::Sent;
 use call::{CallLimits, OpenCall};
@@ -61,7 +62,7 @@ impl Connection {
     }
 
     /// The last words of a program.
-    pub(crate) fn last_words(&self) -> String {
+    pub(crate) fn last_words(&self) -> LastWords {
         self.ending.last_words()
     }
 
@@ -133,14 +134,14 @@ impl Connection {
                 McpError::Refused { code: i64::from(error.code.0), message: clipped(&error.message, LONGEST_ERROR) }
             }
             ServiceError::TransportSend(error) => {
-                let reason = clipped(&error.error.to_string(), LONGEST_ERROR);
+                let (reason, output) = (clipped(&chain(&*error.error), LONGEST_ERROR), String::new());
                 if self.is_closed() {
-                    McpError::Lost { name, detail: format!(": {reason}") }
+                    McpError::Lost { name, detail: format!(": {reason}"), output }
                 } else {
-                    McpError::NotConnected { name, reason }
+                    McpError::NotConnected { name, reason, output }
                 }
             }
-            ServiceError::TransportClosed => McpError::Lost { name, detail: String::new() },
+            ServiceError::TransportClosed => McpError::Lost { name, detail: String::new(), output: String::new() },
             ServiceError::Cancelled { .. } => McpError::Stopped,
             _ => McpError::BadAnswer { name },
         }

@@ -75,12 +75,14 @@ pub enum McpError {
         name: String,
     },
     /// The server could not be started or reached, or was lost.
-    #[error("the MCP server {name:?} is not connected: {reason}")]
+    #[error("the MCP server {name:?} is not connected: {reason}{output}")]
     NotConnected {
         /// The name.
         name: String,
         /// Why.
         reason: String,
+        /// What a program wrote before it ended: empty, or with a leading semicolon. The model does not read it.
+        output: String,
     },
     /// The server speaks a version of the protocol that is not known here.
     #[error(
@@ -96,13 +98,15 @@ pub enum McpError {
     },
     /// The connection ended while a call was open.
     #[error(
-        "the MCP server {name:?} was lost before it answered: the outcome of the call is unknown, so it was not sent again{detail}"
+        "the MCP server {name:?} was lost before it answered: the outcome of the call is unknown, so it was not sent again{detail}{output}"
     )]
     Lost {
         /// The name.
         name: String,
-        /// Its last words, if it had any, with a leading colon.
+        /// How it was lost, if that is known, with a leading colon.
         detail: String,
+        /// What a program wrote before it ended: empty, or with a leading semicolon. The model does not read it.
+        output: String,
     },
     /// The server did not answer in time.
     #[error("the MCP server {name:?} did not answer within {} s", limit.as_secs_f64())]
@@ -129,4 +133,14 @@ pub enum McpError {
     /// The call was stopped.
     #[error("the call was stopped")]
     Stopped,
+}
+
+impl McpError {
+    /// The error as a model reads it: without what a program wrote, which may hold secrets.
+    pub(crate) fn without_output(mut self) -> Self {
+        if let Self::NotConnected { output, .. } | Self::Lost { output, .. } = &mut self {
+            output.clear();
+        }
+        self
+    }
 }

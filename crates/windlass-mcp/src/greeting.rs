@@ -20,6 +20,12 @@ pub(crate) enum Greeting {
     Unsupported(&'static str),
     UnknownVersion(String),
     Failed(String),
+    /// A program that was not greeted has ended.
+    Ended {
+        reason: String,
+        /// What it wrote, with a leading semicolon.
+        output: String,
+    },
 }
 
 /// A version that neither the library knows nor the first servers speak.
@@ -44,8 +50,13 @@ impl Greeting {
             Self::NoHandshake => McpError::NotConnected {
                 name,
                 reason: "it does not speak a protocol version that is known here".to_owned(),
+                output: String::new(),
             },
-            Self::Failed(reason) => McpError::NotConnected { name, reason: clipped(&reason, 3 * LONGEST_ERROR) },
+            Self::Failed(reason) => Self::Ended { reason, output: String::new() }.into_error(&name),
+            Self::Ended { reason, output } => {
+                let [reason, output] = [reason, output].map(|text| clipped(&text, 3 * LONGEST_ERROR));
+                McpError::NotConnected { name, reason, output }
+            }
         }
     }
 }

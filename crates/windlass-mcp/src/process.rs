@@ -60,14 +60,18 @@ impl LastWords {
         tail.drain(..over);
     }
 
-    /// How it ended and what it wrote, as far as that is known.
-    pub(crate) fn describe(&self) -> String {
-        let exit = self.exit.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    /// How it ended, if that is known, else an empty text.
+    pub(crate) fn exit(&self) -> String {
+        self.exit.lock().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or_default()
+    }
+
+    /// What it wrote that explains its end, as the rest of a sentence: empty, or with a leading semicolon. This is for the
+    /// host: it may hold secrets, and nothing marks it as the words of a program.
+    pub(crate) fn output(&self) -> String {
         let stderr = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
         let stderr = String::from_utf8_lossy(&stderr.iter().copied().collect::<Vec<_>>()).trim().to_owned();
         let wrote = (!stderr.is_empty()).then(|| format!("it wrote: {stderr}"));
-        let parts: Vec<String> = [exit, self.fault.get(), wrote].into_iter().flatten().collect();
-        parts.join("; ")
+        [self.fault.get(), wrote].into_iter().flatten().map(|part| format!("; {part}")).collect()
     }
 }
 
@@ -231,8 +235,8 @@ mod tests {
         let words = LastWords::default();
         words.note(&[b'x'; 3 * TAIL]);
         words.note("…and then it failed\n".as_bytes());
-        let text = words.describe();
-        assert!(text.starts_with("it wrote: x") && text.ends_with("and then it failed"), "{text}");
+        let text = words.output();
+        assert!(text.starts_with("; it wrote: x") && text.ends_with("and then it failed"), "{text}");
         assert!(text.len() < TAIL + 20);
     }
 }

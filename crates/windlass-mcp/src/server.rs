@@ -125,7 +125,7 @@ impl Server {
     pub(crate) async fn connect(self: &Arc<Self>, at_once: bool) -> Result<Arc<Connection>, McpError> {
         let server = Arc::clone(self);
         let work = tokio::spawn(async move { server.connect_now(at_once).await });
-        work.await.unwrap_or_else(|error| Err(self.not_connected(error.to_string())))
+        work.await.unwrap_or_else(|error| Err(self.not_connected(error.to_string(), String::new())))
     }
 
     async fn connect_now(self: &Arc<Self>, at_once: bool) -> Result<Arc<Connection>, McpError> {
@@ -190,8 +190,8 @@ impl Server {
         }
     }
 
-    fn not_connected(&self, reason: String) -> McpError {
-        McpError::NotConnected { name: self.name.clone(), reason }
+    fn not_connected(&self, reason: String, output: String) -> McpError {
+        McpError::NotConnected { name: self.name.clone(), reason, output }
     }
 
     /// Ends the connection and makes a new one.
@@ -267,8 +267,9 @@ impl Server {
                         self.ended(&connection);
                     }
                     let words = connection.last_words();
-                    let detail = if words.is_empty() { detail } else { format!(": {words}") };
-                    return Err(McpError::Lost { name: self.name.clone(), detail });
+                    let exit = words.exit();
+                    let detail = if exit.is_empty() { detail } else { format!(": {exit}") };
+                    return Err(McpError::Lost { name: self.name.clone(), detail, output: words.output() });
                 }
                 Ok(output) => {
                     // Its end may be known before its last answer arrives: it did answer.
@@ -306,14 +307,15 @@ impl Server {
     /// updated or put to sleep.
     fn ended(&self, last: &Arc<Connection>) {
         let words = last.last_words();
-        let reason = if words.is_empty() { "the connection ended".to_owned() } else { words };
+        let exit = words.exit();
+        let reason = if exit.is_empty() { "the connection ended".to_owned() } else { exit };
         {
             let mut state = self.lock();
             match &state.phase {
                 Phase::Connected(current) if Arc::ptr_eq(current, last) => {}
                 _ => return,
             }
-            state.failed(self.not_connected(reason));
+            state.failed(self.not_connected(reason, words.output()));
             if !last.ended_in_first_call() {
                 state.retry_at = None;
             }

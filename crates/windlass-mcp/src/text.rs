@@ -1,10 +1,16 @@
 //! Texts for people.
 
+use rmcp::transport::streamable_http_client::StreamableHttpError;
+
 /// Longest error text of a server, in characters.
 pub(crate) const LONGEST_ERROR: usize = 2000;
 
 /// An error with what caused it.
 pub(crate) fn chain(error: &(dyn std::error::Error + 'static)) -> String {
+    // This kind does not name its source.
+    if let Some(StreamableHttpError::Client(client)) = error.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
+        return chain(client);
+    }
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(cause) = source {

@@ -77,7 +77,7 @@ impl PreparedCall for McpCall {
             let called = self.tool.server.call(&self.tool.tool.info.name, &self.input, call).await;
             called.map_err(|error| match error {
                 McpError::Stopped => ToolError::cancelled(),
-                error => ToolError::rejected(error.to_string()),
+                error => ToolError::rejected(error.without_output().to_string()),
             })
         })
     }

@@ -91,7 +91,7 @@ impl Connection {
             ServiceError::TransportSend(failure) => clipped(&chain(&*failure.error), LONGEST_ERROR),
             _ => "the connection ended before the call was sent".to_owned(),
         };
-        NotCalled::Unsent(McpError::NotConnected { name: self.server.clone(), reason })
+        NotCalled::Unsent(McpError::NotConnected { name: self.server.clone(), reason, output: String::new() })
     }
 
     /// Why a call has no result: whether it may have reached the server is what counts.

@@ -1,7 +1,7 @@
 //! How a connection ends.
 
 use crate::listener::Listener;
-use crate::process::Process;
+use crate::process::{LastWords, Process};
 use rmcp::service::{QuitReason, RoleClient, RunningService, RunningServiceCancellationToken};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -51,8 +51,8 @@ impl Ending {
     }
 
     /// The last words of a program.
-    pub(super) fn last_words(&self) -> String {
-        self.process.as_ref().map(|process| process.words().describe()).unwrap_or_default()
+    pub(super) fn last_words(&self) -> LastWords {
+        self.process.as_ref().map(|process| process.words().clone()).unwrap_or_default()
     }
 
     /// Ends the connection, and waits a bounded time until the server is informed and no process of a program is left.

@@ -95,9 +95,13 @@ impl Reached {
 async fn with_last_words(failed: Greeting, process: &Process) -> Greeting {
     process.stop();
     let _ = timeout(LAST_WORDS, process.ended()).await;
-    let words = process.words().describe();
+    let words = process.words();
     match failed {
-        Greeting::Failed(error) if !words.is_empty() => Greeting::Failed(format!("{error}; {words}")),
+        Greeting::Failed(error) => {
+            let exit = Some(words.exit()).filter(|exit| !exit.is_empty());
+            let reason = std::iter::once(error).chain(exit).collect::<Vec<_>>().join("; ");
+            Greeting::Ended { reason, output: words.output() }
+        }
         other => other,
     }
 }

@@ -29,7 +29,9 @@ async fn a_server_that_cannot_be_greeted_says_why() {
 async fn a_server_that_dies_in_a_call_is_started_again_for_the_next() {
     let servers = one("dies in a call").await;
     let lost = servers.call("s", "go", &json("{}"), None).await.unwrap_err();
-    assert!(matches!(&lost, McpError::Lost { detail, .. } if detail.contains("segmentation fault")), "{lost}");
+    let McpError::Lost { detail, output, .. } = &lost else { panic!("{lost}") };
+    assert!(detail.contains("exit status: 11") && !detail.contains("segmentation fault"), "{lost}");
+    assert!(output.contains("segmentation fault"), "{lost}");
     let known = until(&servers, McpServerState::Failed).await;
     assert!(known.error.is_some_and(|error| error.contains("exit status: 11")));
     assert_eq!(names(&servers.tools()), ["mcp__s__go"], "its tools stay: the next call starts it again");
@@ -84,7 +86,7 @@ async fn answers_that_are_wrong_fail_the_call_alone() {
 
     let servers = one("long line").await;
     let lost = servers.call("s", "go", &json("{}"), None).await.unwrap_err();
-    assert!(matches!(&lost, McpError::Lost { detail, .. } if detail.contains("line of more than")), "{lost}");
+    assert!(matches!(&lost, McpError::Lost { output, .. } if output.contains("line of more than")), "{lost}");
     servers.close().await;
 }
 

@@ -82,3 +82,14 @@ async fn endpoints_that_cannot_be_used_say_why() {
         servers.close().await;
     }
 }
+
+#[tokio::test]
+async fn an_address_where_no_server_listens_is_said_to_refuse() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    drop(listener);
+    let servers = one(McpServerConfig::http(url)).await;
+    let error = status(&servers).error.unwrap();
+    assert!(error.to_lowercase().contains("connection refused"), "{error}");
+    servers.close().await;
+}

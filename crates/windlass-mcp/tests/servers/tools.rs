@@ -90,3 +90,14 @@ async fn silence_has_a_limit_and_so_has_the_whole_call() {
     assert!(late.model_text().contains("did not answer within 0.15 s"), "{late}");
     servers.close().await;
 }
+
+#[tokio::test]
+async fn the_model_does_not_read_what_a_dying_server_wrote() {
+    let servers = one("dies in a call").await;
+    let failed = tool(&servers, "mcp__s__go").call(json!({})).await.unwrap_err();
+    let text = failed.model_text();
+    assert!(text.contains("exit status: 11") && !text.contains("segmentation fault"), "{text}");
+    let known = servers.status()[0].error.clone().unwrap();
+    assert!(known.contains("segmentation fault"), "the host reads it: {known}");
+    servers.close().await;
+}
