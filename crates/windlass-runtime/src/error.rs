@@ -58,6 +58,12 @@ pub enum SessionError {
     /// A model was to be called by an empty name.
     #[error("the name of the model is empty: give an id or an alias such as `sonnet`")]
     EmptyModelName,
+    /// The tokio runtime in which the session was opened ended before the session. What was acknowledged before is safe.
+    #[error(
+        "the session has ended because the tokio runtime in which it was opened has: keep that runtime running until the \
+         session is closed, and resume the session to continue it"
+    )]
+    RuntimeEnded,
     /// The driver ended unexpectedly. This is a bug in windlass.
     #[error("the session ended unexpectedly; this is a bug, please report it")]
     Internal,

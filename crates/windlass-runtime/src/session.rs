@@ -237,12 +237,14 @@ async fn let_go(writer: tokio::task::JoinHandle<()>, outcome: Result<(), Session
 
 impl Drop for LastWord {
     fn drop(&mut self) {
+        // Only a panic or the end of its runtime drops a driver before it has said how the session ended.
+        let error = if std::thread::panicking() { SessionError::Internal } else { SessionError::RuntimeEnded };
         self.ended.send_if_modified(|ended| {
             let is_first = ended.is_none();
-            ended.get_or_insert(Err(SessionError::Internal));
+            ended.get_or_insert_with(|| Err(error.clone()));
             is_first
         });
-        self.queue.end(Some(SessionError::Internal));
+        self.queue.end(Some(error));
     }
 }
 

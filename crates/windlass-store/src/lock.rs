@@ -33,7 +33,7 @@ pub(crate) struct Locked(File);
 #[derive(Debug)]
 pub(crate) enum LockError {
     /// The lock is held, by this holder.
-    Held(String),
+    Held(Holder),
     /// It cannot be opened or locked.
     Io(io::Error),
 }
@@ -48,6 +48,7 @@ impl LockError {
     /// As the error of a session whose file could not be opened.
     pub(crate) fn of_session(self, path: &Path, verb: &str, key: &SessionKey) -> StoreError {
         match self {
+            Self::Held(Holder::Ours(pid)) => StoreError::in_use_here(key, pid),
             Self::Held(holder) => StoreError::in_use(key, holder),
             Self::Io(error) => crate::disk::error(path, verb, &error),
         }
@@ -121,7 +122,7 @@ fn take(
             Err(TryLockError::WouldBlock) => {
                 let holder = holder(file);
                 if tried >= tries(holder) {
-                    return Err(LockError::Held(holder.to_string()));
+                    return Err(LockError::Held(holder));
                 }
                 std::thread::sleep(PAUSE);
             }

@@ -208,7 +208,7 @@ impl fmt::Display for Outcome {
             Self::Success => f.write_str("the model finished its answer"),
             Self::Refused => f.write_str("the model refused"),
             Self::MaxTurns { limit } => write!(f, "the limit of {limit} turns was reached"),
-            Self::MaxBudget { limit } => write!(f, "the budget of {limit} does not buy another call"),
+            Self::MaxBudget { limit } => write!(f, "the budget of {limit} does not buy the next call of the model"),
             Self::NoStructuredOutput { attempts } => {
                 write!(f, "no output that fits the schema came in {attempts} attempts")
             }

@@ -38,6 +38,10 @@ struct Doubt {
 /// A name can never be right, or the session is strict and a name is doubtful.
 pub(crate) fn check(options: &Options, provider: &dyn ModelProvider) -> Result<Vec<String>, Error> {
     check_models_are_named(options)?;
+    if agents(options).any(|agent| agent.name.trim().is_empty()) {
+        let problem = "an agent has no name, so the model could not call it: give `AgentDefinition::new` a name";
+        return Err(Error::Names { problems: vec![problem.to_owned()] });
+    }
     if options.names == NameChecks::Off {
         return Ok(Vec::new());
     }

@@ -83,6 +83,7 @@ impl Opening {
         let cwd = options.working_directory()?;
         options.model.check_ready(&*provider)?;
         options.limits.check(&options.model, &*provider)?;
+        options.storage.check()?;
         let (ids, mut notices) = (SystemIds::default(), names::check(&options, &*provider)?);
         let chosen = choose(&options.start, &options.storage, &cwd, &ids, &mut notices).await?;
         let mut policy = options.policy(&cwd, &mut notices)?;

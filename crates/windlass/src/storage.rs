@@ -47,6 +47,16 @@ impl Storage {
         self.home.as_ref().filter(|_| self.store.is_none())
     }
 
+    /// Refuses a home that is relative: sessions would be wherever the program happens to start.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        #[cfg(feature = "store")]
+        if let Some(home) = self.home.as_ref().filter(|home| !home.root().is_absolute()) {
+            let problem = "it is relative: give an absolute path, or one below `std::env::current_dir()?`".to_owned();
+            return Err(Error::Directory { role: "the home", path: home.root().to_path_buf(), problem });
+        }
+        Ok(())
+    }
+
     /// The checkpoints of a session, if it keeps some. `own_files` says whether its files are this machine's.
     pub(crate) fn checkpoints(&self, key: &SessionKey, own_files: bool) -> Result<Option<Arc<dyn Checkpoints>>, Error> {
         if let Some(checkpoints) = &self.checkpoints {

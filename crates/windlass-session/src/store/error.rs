@@ -52,6 +52,18 @@ impl StoreError {
         )
     }
 
+    /// For implementers of stores: this program itself holds the lease.
+    pub fn in_use_here(key: &SessionKey, pid: u32) -> Self {
+        Self::new(
+            StoreErrorKind::InUse,
+            format!(
+                "{} is in use by this program ({pid}), which has it open already: close it first, share its handle, or \
+                 start a session of your own",
+                Subject(key)
+            ),
+        )
+    }
+
     /// For implementers of stores: the position is another one.
     pub fn conflict(key: &SessionKey, expected: u64, found: u64) -> Self {
         let subject = Subject(key);

@@ -41,7 +41,7 @@ fn a_lock_that_is_held_is_refused_and_its_holder_named() {
     let _held = Locked::open(&path, true).unwrap();
     let Err(LockError::Held(who)) = Locked::open(&path, false) else { panic!("it is held") };
     if cfg!(target_os = "linux") {
-        assert_eq!(who, format!("this process ({})", std::process::id()));
+        assert_eq!(who.to_string(), format!("this process ({})", std::process::id()));
     }
 }
 
@@ -84,9 +84,10 @@ fn another_process_is_refused_at_once() {
     end(child);
     kill(program);
     let Err(LockError::Held(who)) = refused else { panic!("{refused:?}") };
+    let who = who.to_string();
     if cfg!(target_os = "linux") {
         assert_eq!((holder, tries(holder)), (Holder::Other(pid), 0));
-        assert_eq!(who, format!("process {pid}"));
+        assert_eq!(who.to_string(), format!("process {pid}"));
     }
 }
 

@@ -168,7 +168,7 @@ async fn a_report_names_why_an_agent_did_not_finish_and_what_it_had() {
     let failure = RunFailure::new(RunFailureKind::Model(ModelErrorKind::Overloaded), "The provider is overloaded.");
     for (outcome, why) in [
         (Outcome::MaxTurns { limit: 3 }, "the limit of 3 turns was reached"),
-        (Outcome::MaxBudget { limit: NanoUsd::from_usd(1.0) }, "does not buy another call"),
+        (Outcome::MaxBudget { limit: NanoUsd::from_usd(1.0) }, "does not buy the next call"),
         (Outcome::Failed(failure), "The provider is overloaded. The last"),
         (Outcome::Refused, "its model refused"),
         (Outcome::Interrupted { during: Interrupted::Tools }, "it was stopped"),

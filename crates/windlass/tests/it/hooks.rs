@@ -3,8 +3,10 @@
 use serde_json::json;
 use windlass::testing::ScriptedTurn;
 use windlass::{
-    Access, Error, Event, EventKind, Outcome, PreToolUseAction, Script, ScriptedModel, ToolCx, event::Status,
-    hook::{PromptAction, StopAction}, hook_fn, query, schemars, tool_fn,
+    Access, Error, Event, EventKind, Outcome, PreToolUseAction, Script, ScriptedModel, ToolCx,
+    event::Status,
+    hook::{PromptAction, StopAction},
+    hook_fn, query, schemars, tool_fn,
 };
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]

@@ -2,12 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use windlass::crates::mcp::McpError;
 use windlass::crates::tool::{DynTool, ToolSet};
-use windlass::{
-    McpOptions, McpServerConfig, McpServers, Outcome, PermissionMode, Permissions, Script, ScriptedModel, query,
-    tool_fn,
-};
+use windlass::mcp::{McpError, McpOptions, McpServerConfig, McpServers};
+use windlass::{Outcome, PermissionMode, Permissions, Script, ScriptedModel, query, tool_fn};
 
 fn config() -> McpServerConfig {
     let set = tool_fn("set", "Sets.", |_: BTreeMap<String, String>, _| async { Ok("was set") });
@@ -25,9 +22,8 @@ async fn runs(server: &str, tool: &str, permissions: Permissions) -> bool {
     let script = Script::new().turn(|turn| turn.tool_use(tool, serde_json::json!({}))).turn(|turn| turn.text("Done."));
     let model = ScriptedModel::new(script);
     let permissions = permissions.allow_bypass().mode(PermissionMode::BypassPermissions);
-    let mut run = query("?").provider(model.clone()).mcp_servers(servers(server)).permissions(permissions).stream();
-    while run.try_next().await.unwrap().is_some() {}
-    let result = run.result().await.unwrap();
+    let asked = query("?").provider(model.clone()).mcp_servers(servers(server)).permissions(permissions);
+    let result = asked.await.unwrap();
     assert_eq!(result.outcome, Outcome::Success);
     format!("{:?}", model.requests()).contains("was set")
 }

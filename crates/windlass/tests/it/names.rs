@@ -138,3 +138,28 @@ async fn a_budget_is_an_amount_and_its_models_have_prices() {
     let info = ModelInfo::new(100_000, 8_000);
     assert!(info.price.is_none());
 }
+
+#[tokio::test]
+async fn an_agent_without_a_name_keeps_the_session_closed() {
+    let agent = AgentDefinition::new(" ", "Reviews.", "You review.");
+    let text = refused(|query| query.subagents(Subagents::new().with(agent))).await;
+    assert!(text.contains("an agent has no name"), "{text}");
+}
+
+#[tokio::test]
+async fn a_relative_home_keeps_the_session_closed() {
+    let text = refused(|query| query.persist(windlass::Home::new("relative"))).await;
+    assert!(text.contains("the home") && text.contains("absolute"), "{text}");
+    assert!(!std::path::Path::new("relative").exists());
+}
+
+#[test]
+fn a_session_whose_runtime_has_ended_says_so() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let model = ScriptedModel::from_fn(|_, _| ScriptedTurn::new().text("done"));
+    let opened = runtime.block_on(windlass::session().provider(model).open()).unwrap();
+    drop(runtime);
+    let other = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let text = other.block_on(opened.handle.close()).unwrap_err().to_string();
+    assert!(text.contains("runtime") && !text.contains("bug"), "{text}");
+}

@@ -111,7 +111,7 @@ async fn what_hooks_say_is_written_exactly() {
         ),
         (
             r#""PreToolUse","tool_name":"act","tool_input":{}"#,
-            r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"the hook \"guard\" failed: it is broken"}}"#,
+            r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"the hook \"guard\" failed"}}"#,
         ),
         (r#""PreToolUse","tool_name":"other","tool_input":{}"#, "{}"),
         (
