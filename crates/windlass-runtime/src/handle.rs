@@ -401,7 +401,8 @@ impl SessionHandle {
         let mut ended = self.ended.clone();
         match ended.wait_for(Option::is_some).await {
             Ok(ended) => ended.clone().unwrap_or(Ok(())),
-            Err(_) => Err(SessionError::Internal),
+            // It ended before the driver began.
+            Err(_) => Err(SessionError::RuntimeEnded),
         }
     }
 
