@@ -14,9 +14,10 @@ const HUBS: &[(&str, usize, usize)] = &[
     // The events of hooks, their payloads and answers stand there once; hook, protocol and testkit had them each. Usage
     // of the Messages API is read here, and paths are normalised here; four other crates did both. Which tools an item of
     // a list means is read here for hook, permission and core, and what an image is for context, mcp and tool. Events,
-    // results and answers are read back from JSON here, exactly, and have schemas.
-    // Messages of any vendor: where they come from, what is sent back, and what a request may ask for.
-    ("windlass-types", 4_600, 300),
+    // results and answers are read back from JSON here, exactly, and have schemas. How tools of MCP servers are named is
+    // said here, for rules and for the servers alike. Messages of any vendor: where they come from, what is sent back,
+    // and what a request may ask for.
+    ("windlass-types", 4_650, 300),
     // Private files are written here, which six other crates did. A closure can say all that a type says of a tool.
     ("windlass-tool", 1_650, 150),
     // A router holds several providers.
