@@ -21,8 +21,9 @@ use windlass_types::{HookCall, HookEventName, HookOutcome};
 /// [`ToolMatcher`](windlass_types::ToolMatcher): `Bash`, `Write|Edit`, `mcp__server__*`, `*`; a session with a name that
 /// can never match does not open, nor does one with a hook that has no closure.
 ///
-/// There is no time limit: the run waits for the answer, until it is interrupted. Of a gate that fails the model reads
-/// the text of the error.
+/// A closure that takes longer than the limit of the session (ten minutes, unless
+/// [`with_time_limit`](HookFn::with_time_limit) sets another) has failed. Of a gate that fails the model reads that it
+/// failed, and the host reads the error.
 ///
 /// ```
 /// # use windlass_hook as windlass;

@@ -167,9 +167,9 @@ macro_rules! option_methods {
             }
 
             /// Whether the session opens only if every name that the program gave is that of a tool or a model that is
-            /// there. By default a deny or ask rule whose name differs from that of a tool in case alone is an error, and
-            /// other names that mean nothing in this session are [notices](crate::Run::notices), with what may have been
-            /// meant. Names of MCP tools are never checked, and an allow rule that cannot be read stays a notice. Default: no.
+            /// there, and every rule can be used. By default a deny or ask rule with a misspelt name of a known tool is an
+            /// error, and other names that mean nothing in this session are [notices](crate::Run::notices), with what may
+            /// have been meant; so are allow rules that cannot be read. Default: no.
             pub fn strict(self, on: bool) -> Self {
                 self.with(|options| options.names = if on { NameChecks::Strict } else { NameChecks::On })
             }

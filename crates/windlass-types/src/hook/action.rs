@@ -134,8 +134,8 @@ actions! {
     StopAction {
         /// The run may end.
         Continue,
-        /// The model continues, with this feedback: at most eight times in a run. After that the run ends as if the hook had
-        /// said [`StopAction::Continue`].
+        /// The model continues, with this feedback, a limited number of times in a run (eight, if the host sets no other
+        /// number). After that the run ends as if the hook had said [`StopAction::Continue`], with a notice.
         KeepGoing {
             /// What it should do.
             feedback: String,

@@ -312,11 +312,14 @@ mod gemini {
     }
 }
 
+/// Writes an answer with what its vendor wants back, as a model.
+type Write = fn(Answer, &str, &str) -> Reply;
+
 fn answer(request: &RecordedRequest, given: &Mutex<Given>) -> Reply {
     let body = request.json().unwrap();
     let mut given = given.lock().unwrap();
     let path = request.path.as_str();
-    let (read, write): (Request, fn(Answer, &str, &str) -> Reply) = if path.ends_with("/messages") {
+    let (read, write): (Request, Write) = if path.ends_with("/messages") {
         (messages::read(&body), messages::write)
     } else if path.ends_with("/responses") {
         (responses::read(&body), responses::write)
