@@ -54,6 +54,9 @@ impl Retry {
                 self.replay_dropped = true;
                 return Next::WithoutReplay;
             }
+            (ErrorClass::Final, None | Some(false)) if failure.kind == ModelErrorKind::QuotaExhausted => {
+                return self.or_fall_back(has_fallback, Next::GiveUp);
+            }
             (ErrorClass::Final, None | Some(false)) => return Next::GiveUp,
             (ErrorClass::Transient, Some(false)) => return self.or_fall_back(has_fallback, Next::GiveUp),
             (ErrorClass::Transient, None | Some(true)) | (ErrorClass::Final, Some(true)) => {}
@@ -103,7 +106,7 @@ pub(crate) fn advice(kind: ModelErrorKind) -> Option<&'static str> {
     match kind {
         ModelErrorKind::RateLimited => Some("Wait a while, or ask for less at once."),
         ModelErrorKind::Overloaded => Some("Try again later, or set a fallback model."),
-        ModelErrorKind::QuotaExhausted => Some("Use another model or key until then."),
+        ModelErrorKind::QuotaExhausted => Some("Use another model or key meanwhile."),
         ModelErrorKind::Server | ModelErrorKind::Timeout | ModelErrorKind::Cut | ModelErrorKind::Protocol => {
             Some("Try again later.")
         }

@@ -9,6 +9,27 @@ use windlass_model::ModelError;
 /// A source of access tokens for Google Cloud.
 ///
 /// It is asked before each request, so it should keep a token until shortly before that expires.
+///
+/// ```
+/// use windlass_gemini::{Gemini, Secret, TokenSource};
+/// use windlass_model::ModelError;
+///
+/// /// Hands out what another part of the program keeps fresh.
+/// #[derive(Debug)]
+/// struct Kept(std::sync::RwLock<String>);
+///
+/// #[async_trait::async_trait]
+/// impl TokenSource for Kept {
+///     async fn token(&self) -> Result<Secret, ModelError> {
+///         let token = self.0.read().unwrap_or_else(|poisoned| poisoned.into_inner());
+///         Ok(Secret::new(token.as_str()))
+///     }
+/// }
+///
+/// let kept = Kept(std::sync::RwLock::new("ya29.…".to_owned()));
+/// let gemini = Gemini::vertex("my-project", "global").token_source(kept).build()?;
+/// # Ok::<(), ModelError>(())
+/// ```
 #[async_trait]
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a source of access tokens",

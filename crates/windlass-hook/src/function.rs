@@ -26,7 +26,7 @@ use windlass_types::{HookCall, HookEventName, HookOutcome};
 /// failed, and the host reads the error.
 ///
 /// ```
-/// # use windlass_hook as windlass;
+/// # mod windlass { pub use windlass_hook::*; pub mod hook { pub use windlass_hook::*; } }
 /// use windlass::{PreToolUseAction, hook::PostToolUseAction, hook_fn};
 ///
 /// #[derive(serde::Deserialize)]

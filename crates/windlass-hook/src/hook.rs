@@ -21,7 +21,7 @@ macro_rules! define {
         /// the session's handle. They are dropped when the run is stopped, or when they take too long.
         ///
         /// ```
-        /// # mod windlass { pub use windlass_hook::{action::*, event::*, *}; pub use windlass_types::HookEventName; }
+        /// # mod windlass { pub use windlass_hook::{action::*, event::*, *}; pub use windlass_types::HookEventName; pub mod hook { pub use super::*; } }
         /// use windlass::{
         ///     Hook, HookContext, HookError, PreToolUseAction, async_trait,
         ///     hook::{HookEventName, Interest, PreToolUse},

@@ -28,7 +28,7 @@ impl Interest {
     /// every occasion of the event: a gate is asked too often rather than never.
     ///
     /// ```
-    /// # mod windlass { pub use windlass_hook::Interest; pub use windlass_types::HookEventName; }
+    /// # mod windlass { pub mod hook { pub use windlass_hook::Interest; pub use windlass_types::HookEventName; } }
     /// use windlass::hook::HookEventName::PreToolUse;
     /// use windlass::hook::Interest;
     ///

@@ -98,7 +98,7 @@ impl McpServerConfig {
     ///
     /// ```no_run
     /// use std::sync::Arc;
-    /// # mod windlass { pub use {windlass_mcp::*, windlass_tool::*, windlass_types::JsonText}; }
+    /// # mod windlass { pub use {windlass_tool::ToolCx, windlass_types::JsonText}; pub mod mcp { pub use windlass_mcp::*; } pub mod tool { pub use windlass_tool::*; } }
     /// use windlass::{
     ///     JsonText, ToolCx, mcp::{McpOptions, McpServerConfig, McpServers}, tool::{DynTool, ToolSet, tool_json},
     /// };

@@ -11,7 +11,7 @@ use windlass_types::QuestionId;
 ///
 /// ```
 /// use std::sync::Arc;
-/// # mod windlass { pub use windlass_mcp as mcp; }
+/// # mod windlass { pub mod mcp { pub use windlass_mcp::*; } }
 /// use windlass::mcp::{McpOptions, McpServers, OpenElicitations};
 ///
 /// let questions = OpenElicitations::new();

@@ -14,7 +14,7 @@ use windlass_types::{PermissionAnswer, PermissionRequest};
 /// first). An implementation takes its prompt down then.
 ///
 /// ```
-/// # mod windlass { pub use async_trait::async_trait; pub use windlass_permission::*; pub use windlass_types::*; }
+/// # mod windlass { pub use async_trait::async_trait; pub use windlass_types::*; pub mod permission { pub use windlass_permission::*; } }
 /// use windlass::{PermissionAnswer, PermissionRequest, async_trait, permission::CanUseTool};
 ///
 /// /// Says yes to files, and no to everything else.
@@ -41,11 +41,11 @@ pub trait CanUseTool: Send + Sync + 'static {
 /// ```
 /// # mod windlass {
 /// #     pub use {async_trait::async_trait, windlass_types::*};
-/// #     pub mod permission { pub use windlass_permission::RememberAnswer; }
+/// #     pub mod permission { pub use {windlass_permission::RememberAnswer, windlass_types::PermissionUpdate}; }
 /// # }
 /// use std::sync::Mutex;
-/// use windlass::permission::RememberAnswer;
-/// use windlass::{PermissionAnswer, PermissionRequest, async_trait, permission::PermissionUpdate};
+/// use windlass::permission::{PermissionUpdate, RememberAnswer};
+/// use windlass::{PermissionAnswer, PermissionRequest, async_trait};
 ///
 /// /// Keeps the changes for the next session.
 /// #[derive(Default)]
@@ -87,7 +87,7 @@ impl<F> fmt::Debug for CanUseToolFn<F> {
 /// Turns an async closure into a [`CanUseTool`].
 ///
 /// ```
-/// # mod windlass { pub use windlass_permission::can_use_tool_fn; pub use windlass_types::PermissionAnswer; }
+/// # mod windlass { pub use windlass_types::PermissionAnswer; pub mod permission { pub use windlass_permission::can_use_tool_fn; } }
 /// use windlass::{PermissionAnswer, permission::can_use_tool_fn};
 ///
 /// let careful = can_use_tool_fn(|request| async move {

@@ -104,7 +104,7 @@ impl Plugins {
 /// plugin, also through links, is left out. Of two plugins with one name the first counts.
 ///
 /// ```
-/// # use windlass_project as windlass;
+/// # mod windlass { pub mod project { pub use windlass_project::*; } }
 /// use windlass::project::{PluginDir, load_plugins};
 ///
 /// let directory = tempfile::tempdir()?;

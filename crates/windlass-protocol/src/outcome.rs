@@ -129,10 +129,11 @@ pub(crate) fn error_class(kind: ModelErrorKind) -> &'static str {
         ModelErrorKind::Authentication | ModelErrorKind::PermissionDenied => "authentication_failed",
         ModelErrorKind::Billing => "billing_error",
         ModelErrorKind::NotFound => "model_not_found",
-        ModelErrorKind::InvalidRequest | ModelErrorKind::PromptTooLong | ModelErrorKind::RequestTooLarge => {
-            "invalid_request"
-        }
-        ModelErrorKind::RateLimited => "rate_limit",
+        ModelErrorKind::InvalidRequest
+        | ModelErrorKind::ReplayRejected
+        | ModelErrorKind::PromptTooLong
+        | ModelErrorKind::RequestTooLarge => "invalid_request",
+        ModelErrorKind::RateLimited | ModelErrorKind::QuotaExhausted => "rate_limit",
         ModelErrorKind::Overloaded => "overloaded",
         ModelErrorKind::Server => "server_error",
         _ => "unknown",

@@ -91,7 +91,11 @@ fn panicked() -> ModelError {
 }
 
 fn failure(error: &ModelError, jitter: u32) -> ModelFailure {
-    let mut failure = ModelFailure::new(error.kind, error.message.clone());
+    let message = match error.resets_at {
+        Some(at) => format!("{}. It is available again at {at}.", error.message.trim_end_matches('.')),
+        None => error.message.clone(),
+    };
+    let mut failure = ModelFailure::new(error.kind, message);
     failure.status = error.status;
     failure.retry_after = error.retry_after;
     (failure.should_retry, failure.unbilled) = (error.should_retry, error.unbilled);

@@ -33,7 +33,7 @@ type OfInput<I, T> = Box<dyn Fn(&I) -> T + Send + Sync>;
 /// [`ToolFn::with_access_of`] says so: it runs alone and asks.
 ///
 /// ```
-/// # mod windlass { pub use windlass_tool::*; pub use windlass_types::*; }
+/// # mod windlass { pub use windlass_tool::*; pub use windlass_types::*; pub mod tool { pub use windlass_tool::*; pub use windlass_types::*; } }
 /// use windlass::{Access, ToolCx, schemars, tool::ToolCheck, tool_fn};
 ///
 /// #[derive(serde::Deserialize, schemars::JsonSchema)]
@@ -87,7 +87,7 @@ where
 /// refused ([`ToolSetError::InvalidSchema`](crate::ToolSetError::InvalidSchema)).
 ///
 /// ```
-/// # mod windlass { pub use windlass_tool::*; pub use windlass_types::*; }
+/// # mod windlass { pub use windlass_tool::*; pub use windlass_types::*; pub mod tool { pub use windlass_tool::*; pub use windlass_types::*; } }
 /// use windlass::{Json, JsonText, ToolCx, tool::tool_json};
 ///
 /// let schema = serde_json::json!({

@@ -41,7 +41,7 @@ impl ToolOutput {
     /// An image for the model: `image/png`, `image/jpeg`, `image/gif` or `image/webp`.
     ///
     /// ```
-    /// # use windlass_tool as windlass;
+    /// # mod windlass { pub use windlass_tool::*; pub mod tool { pub use windlass_tool::*; } }
     /// use windlass::ToolOutput;
     ///
     /// let bytes = *b"\x89PNG\r\n\x1a\n and so on";
@@ -105,7 +105,7 @@ impl ToolOutput {
 /// What a [`Tool`](crate::Tool) may return: text, blocks, [`Json`] of any value, nothing, or a whole [`ToolOutput`].
 ///
 /// ```
-/// # use windlass_tool as windlass;
+/// # mod windlass { pub use windlass_tool::*; pub mod tool { pub use windlass_tool::*; } }
 /// use windlass::{ToolError, ToolOutput, tool::IntoToolOutput};
 ///
 /// struct Celsius(f32);
@@ -165,7 +165,7 @@ impl IntoToolOutput for () {
 /// A value as the output of a tool: the model reads its JSON, and hosts get it as data.
 ///
 /// ```
-/// # use windlass_tool as windlass;
+/// # mod windlass { pub use windlass_tool::*; pub mod tool { pub use windlass_tool::*; } }
 /// use windlass::{Json, tool::IntoToolOutput};
 ///
 /// #[derive(serde::Serialize)]

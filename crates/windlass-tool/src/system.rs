@@ -8,7 +8,7 @@ use windlass_types::Timestamp;
 /// The port to the time.
 ///
 /// ```
-/// # mod windlass { pub use {windlass_tool as tool, windlass_types::Timestamp}; }
+/// # mod windlass { pub mod tool { pub use windlass_tool::*; } pub mod event { pub use windlass_types::Timestamp; } }
 /// use windlass::event::Timestamp;
 /// use windlass::tool::Clock;
 ///
@@ -31,7 +31,7 @@ pub trait Clock: Debug + Send + Sync + 'static {
 ///
 /// ```
 /// use std::sync::atomic::{AtomicU64, Ordering};
-/// # mod windlass { pub use windlass_tool as tool; }
+/// # mod windlass { pub mod tool { pub use windlass_tool::*; } }
 /// use windlass::tool::Ids;
 ///
 /// /// For tests: anyone can guess these.

@@ -10,7 +10,7 @@ use std::fmt;
 /// tokens a minute, which a provider enforces without regard to a subscription.
 ///
 /// ```
-/// # use windlass_types as windlass;
+/// # mod windlass { pub mod event { pub use windlass_types::*; } }
 /// use windlass::event::{RateLimit, RateLimitKind, RateLimitStatus, Utilization};
 ///
 /// let limit = RateLimit::new(RateLimitStatus::AllowedWarning)

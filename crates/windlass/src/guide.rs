@@ -12,6 +12,10 @@ pages! {
     McpPage: "mcp.md"
 }
 
+#[cfg(feature = "openai")]
+#[doc = include_str!("../../../docs/providers.md")]
+struct Providers;
+
 pages! {
     CiBot: "ci-bot.md"
     Cookbook: "cookbook.md"

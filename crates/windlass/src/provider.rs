@@ -5,7 +5,7 @@ pub use crate::providers::{from_env, from_lookup};
 pub use windlass_anthropic::{Anthropic, AnthropicBuilder};
 pub use windlass_context::SystemPrompt;
 #[cfg(feature = "gemini")]
-pub use windlass_gemini::{Gemini, GeminiBuilder};
+pub use windlass_gemini::{Gemini, GeminiBuilder, Secret, StaticToken, TokenSource};
 #[cfg(feature = "proxy")]
 pub use windlass_http::proxy::{
     CredentialProxy, ProxyCredential, ProxyError, ProxyNotice, ProxyNoticeKind, ProxyOptions,

@@ -51,7 +51,8 @@ async fn new_tools_are_offered_from_the_next_request_on() {
     rest.sort();
     assert_eq!(results.first(), Some(&("look".to_owned(), false)));
     assert_eq!(rest, [("later".to_owned(), false), ("look".to_owned(), true)]);
-    assert_eq!(*offered.lock().unwrap(), [vec!["look"], vec!["later"], vec!["later"]]);
+    // What was listed stays in the requests, and what comes is added behind it.
+    assert_eq!(*offered.lock().unwrap(), [vec!["look"], vec!["look", "later"], vec!["look", "later"]]);
 }
 
 #[tokio::test]

@@ -105,7 +105,7 @@ async fn agents_at_work_follow_changes_of_their_parent() {
         (
             |open, _, others| open.handle.set_tools(ToolSet::new(others.iter().cloned()).unwrap()).unwrap(),
             "There is no tool named \"act\"",
-            "agent other",
+            "act agent other",
         ),
     ];
     for depth in [1, 2] {

@@ -18,7 +18,7 @@ const OF_SERVERS: &str = mcp_name::PREFIX;
 /// Names are compared byte for byte. Its `Display` is the item.
 ///
 /// ```
-/// # use windlass_types as windlass;
+/// # mod windlass { pub mod hook { pub use windlass_types::*; } }
 /// use windlass::hook::ToolMatcher;
 ///
 /// let matchers = ToolMatcher::list("Write | Edit | mcp__files")?;

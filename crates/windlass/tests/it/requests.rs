@@ -178,11 +178,13 @@ async fn thinking_and_blocks_of_tomorrow_go_back_as_they_came() {
 #[tokio::test]
 async fn models_that_can_reason_by_themselves_do() {
     let adaptive = json!({"type": "adaptive", "display": "summarized"});
+    let drop = json!({"prefix_mismatch_behavior": "drop_block"});
+    let bound = json!({"type": "adaptive", "display": "summarized", "block_binding": drop});
     for (model, thinking, expected) in [
-        ("claude-opus-5-5", None, adaptive.clone()),
+        ("claude-opus-5-5", None, bound.clone()),
         ("claude-opus-5-5", Some(Thinking::Off), Value::Null),
         // It takes no budget, and is to reason all the same.
-        ("claude-opus-5-5", Some(Thinking::Budget(4_000)), adaptive.clone()),
+        ("claude-opus-5-5", Some(Thinking::Budget(4_000)), bound),
         ("claude-opus-4-6", None, adaptive),
         ("claude-opus-4-6", Some(Thinking::Budget(4_000)), json!({"type": "enabled", "budget_tokens": 4_000})),
         ("claude-haiku-4-5", None, Value::Null),

@@ -41,7 +41,7 @@ pub(crate) fn covered() -> Vec<Covered> {
         covered_by("run.rs", "Outcome", outcomes()),
         covered_by("run.rs", "Interrupted", INTERRUPTED),
         covered_by("run.rs", "RunFailureKind", failures()),
-        covered_by("model.rs", "ModelErrorKind", ERRORS),
+        covered_by("model_failure.rs", "ModelErrorKind", ERRORS),
         covered_by("model.rs", "StopReason", stops()),
         covered_by("permission.rs", "DecisionReason", REASONS),
         covered_by("permission.rs", "PermissionMode", MODES),
@@ -104,7 +104,7 @@ const REASONS: [DecisionReason; 14] = [
     DecisionReason::UnknownTool,
 ];
 
-const ERRORS: [ModelErrorKind; 16] = [
+const ERRORS: [ModelErrorKind; 18] = [
     ModelErrorKind::Authentication,
     ModelErrorKind::PermissionDenied,
     ModelErrorKind::Billing,
@@ -112,7 +112,9 @@ const ERRORS: [ModelErrorKind; 16] = [
     ModelErrorKind::InvalidRequest,
     ModelErrorKind::PromptTooLong,
     ModelErrorKind::RequestTooLarge,
+    ModelErrorKind::ReplayRejected,
     ModelErrorKind::RateLimited,
+    ModelErrorKind::QuotaExhausted,
     ModelErrorKind::Overloaded,
     ModelErrorKind::Server,
     ModelErrorKind::Timeout,
@@ -149,6 +151,8 @@ fn stops() -> Vec<StopReason> {
         StopReason::PauseTurn,
         StopReason::Refusal,
         StopReason::ContextWindowExceeded,
+        StopReason::MalformedToolCall,
+        StopReason::ContentFilter,
         StopReason::Other("from_the_future".into()),
     ]
 }
