@@ -49,8 +49,8 @@ pub(crate) fn covered() -> Vec<Covered> {
         covered_by("rate_limit.rs", "RateLimitKind", limit_kinds()),
         covered_by("content.rs", "ContentBlock", blocks()),
         covered_by("content.rs", "ToolResultContent", contents()),
-        covered_by("content.rs", "ImageSource", images()),
-        covered_by("content.rs", "DocumentSource", documents()),
+        covered_by("media.rs", "ImageSource", images()),
+        covered_by("media.rs", "DocumentSource", documents()),
     ]
 }
 
