@@ -103,7 +103,7 @@ fn a_refused_replay_is_dropped_once_and_for_good() {
     let mut resumed = Sim::new(config.clone(), Choices::new(Vec::new()), TAME);
     resumed.machine = Machine::new(config, &sim.log);
     resumed.log.clone_from(&sim.log);
-    resumed.script = vec![vec![text("Five.")]].into();
+    resumed.script = vec![vec![text("Five.")]];
     resumed.prompt("hello");
     resumed.play();
     assert_eq!(sent(&resumed), (1, 0));
