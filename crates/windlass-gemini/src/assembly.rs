@@ -7,12 +7,12 @@ mod blocks;
 use crate::error::Faults;
 use crate::finish::Finish;
 use crate::frame::{Chunk, FunctionCall, Part, Plain};
-use crate::ids::digest;
 use crate::usage::Counts;
 use blocks::Blocks;
 pub(crate) use blocks::PART;
 use serde_json::value::RawValue;
 use std::collections::{HashSet, VecDeque};
+use windlass_http::provider::stable_hash;
 use windlass_model::ModelError;
 use windlass_types::{MessageId, ModelErrorKind, ModelEvent, StopReason, ToolUseId};
 
@@ -126,7 +126,7 @@ impl Assembly {
             json.and_then(|json| serde_json::from_str::<String>(json.get()).ok()).filter(|text| !text.is_empty())
         };
         // The API names each answer; what stands between may not.
-        let id = text(chunk.response_id).unwrap_or_else(|| format!("msg_{}", digest(data)));
+        let id = text(chunk.response_id).unwrap_or_else(|| format!("msg_{:032x}", stable_hash(data.as_bytes())));
         let model = text(chunk.model_version).unwrap_or_else(|| self.model.clone());
         self.ready.push_back(ModelEvent::MessageStart {
             id: MessageId::from(id.as_str()),

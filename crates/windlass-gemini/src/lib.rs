@@ -57,7 +57,6 @@ mod endpoint;
 mod error;
 mod finish;
 mod frame;
-mod ids;
 mod models;
 mod provider;
 mod replay;

@@ -8,7 +8,7 @@ mod refusal;
 mod retry_after;
 
 pub use classify::{Failure, classify, hinted_wait};
-pub use ids::call_id;
+pub use ids::{call_id, stable_hash};
 pub use members::with_members;
 pub use refusal::{Secrets, Vendor, from_http, readable};
 pub use retry_after::{retry_after, should_retry};

@@ -45,7 +45,6 @@
 mod builder;
 mod chat;
 mod error;
-mod ids;
 mod models;
 mod responses;
 mod schema;

@@ -4,13 +4,13 @@ mod media;
 
 use super::{Json, Target};
 use crate::assembly::PART;
-use crate::ids::alias;
 use crate::replay::{Blank, Replay};
 use media::Media;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::HashMap;
+use windlass_http::provider::call_id;
 use windlass_types::{ContentBlock, Message, Role, SharedMessage, ToolResult, ToolResultContent, ToolUse, ToolUseId};
 
 /// The signature that the API documents for calls that it did not make itself.
@@ -110,7 +110,7 @@ fn of_model<'a>(turns: &mut Turns<'_>, message: &'a Message, target: &Target<'_>
                 let foreign = std::mem::take(&mut lacks_signature).then_some(FOREIGN);
                 let signature = replay.thought_signature.as_deref().or(foreign);
                 blanks(turns, &replay.before);
-                let id = replay.id.clone().or_else(|| makes_ids.then(|| alias(call.id.as_str())));
+                let id = replay.id.clone().or_else(|| makes_ids.then(|| call_id(call.id.as_str())));
                 model_call(turns, call, id.as_deref(), signature);
                 blanks(turns, &replay.after);
                 calls.insert(&call.id, (&call.name, id));

@@ -10,7 +10,7 @@ const MAX_ID: usize = 64;
 /// Histories hold ids of other vendors, some of hundreds of characters. The result depends on the id alone, so calls
 /// and results meet and the bytes of a request stay the same from turn to turn.
 pub fn call_id(id: &str) -> Cow<'_, str> {
-    if fits(id) { Cow::Borrowed(id) } else { Cow::Owned(format!("call_{:032x}", fnv1a_128(id.as_bytes()))) }
+    if fits(id) { Cow::Borrowed(id) } else { Cow::Owned(format!("call_{:032x}", stable_hash(id.as_bytes()))) }
 }
 
 fn fits(id: &str) -> bool {
@@ -20,7 +20,7 @@ fn fits(id: &str) -> bool {
 
 /// FNV-1a with 128 bits: the same on every machine and in every version, which the hasher of the standard library does
 /// not promise.
-fn fnv1a_128(bytes: &[u8]) -> u128 {
+pub fn stable_hash(bytes: &[u8]) -> u128 {
     const OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
     const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
     bytes.iter().fold(OFFSET, |hash, byte| (hash ^ u128::from(*byte)).wrapping_mul(PRIME))

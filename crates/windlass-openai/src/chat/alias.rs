@@ -1,8 +1,8 @@
 //! Ids of calls, as an endpoint takes them.
 
 use super::compat::IdRule;
-use crate::ids::fnv1a_128;
 use std::borrow::Cow;
+use windlass_http::provider::stable_hash;
 
 /// The longest id that OpenAI takes here, in bytes.
 const MAX_ID: usize = 40;
@@ -14,9 +14,9 @@ pub(super) fn alias(id: &str, rule: IdRule) -> Cow<'_, str> {
     let is_plain = id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-');
     match rule {
         IdRule::Short if is_plain && !id.is_empty() && id.len() <= MAX_ID => Cow::Borrowed(id),
-        IdRule::Short => Cow::Owned(format!("call_{:032x}", fnv1a_128(id.as_bytes()))),
+        IdRule::Short => Cow::Owned(format!("call_{:032x}", stable_hash(id.as_bytes()))),
         IdRule::NineAlphanumeric if is_alphanumeric && id.len() == 9 => Cow::Borrowed(id),
-        IdRule::NineAlphanumeric => Cow::Owned(nine(fnv1a_128(id.as_bytes()))),
+        IdRule::NineAlphanumeric => Cow::Owned(nine(stable_hash(id.as_bytes()))),
     }
 }
 

@@ -4,8 +4,8 @@ use super::calls::{Call, CallPiece, Calls};
 use super::compat::{AnswerCompat, Finish};
 use super::details::{Delta, Details};
 use crate::error::protocol;
-use crate::ids::fnv1a_128;
 use std::collections::VecDeque;
+use windlass_http::provider::stable_hash;
 use windlass_model::ModelError;
 use windlass_types::{
     BlockStart, JsonText, MessageId, ModelErrorKind, ModelEvent, StopReason, StreamDelta, ToolUseId, Usage,
@@ -340,5 +340,5 @@ pub(super) fn cut() -> ModelError {
 
 /// The id of a call that the server gave none: the same whenever the answer is read.
 fn made_up(message: &str, at: usize) -> ToolUseId {
-    ToolUseId::from(&*format!("call_{:016x}_{at}", fnv1a_128(message.as_bytes()) as u64))
+    ToolUseId::from(&*format!("call_{:016x}_{at}", stable_hash(message.as_bytes()) as u64))
 }

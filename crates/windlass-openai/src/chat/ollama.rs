@@ -15,9 +15,9 @@ use super::chunk::text;
 use super::compat::AnswerCompat;
 use super::error::from_chunk;
 use crate::error::protocol;
-use crate::ids::fnv1a_128;
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use windlass_http::provider::stable_hash;
 use windlass_http::provider::{Secrets, Vendor};
 use windlass_model::ModelError;
 use windlass_types::{ModelErrorKind, Usage};
@@ -104,7 +104,7 @@ impl Reader {
             return Err(from_chunk(&self.vendor, data, &self.secrets));
         }
         if !assembly.is_started() {
-            let id = format!("ollama-{:016x}", fnv1a_128(data.as_bytes()) as u64);
+            let id = format!("ollama-{:016x}", stable_hash(data.as_bytes()) as u64);
             assembly.start(id, text(line.model).unwrap_or_else(|| self.model.clone()));
         }
         if let Some(message) = &line.message {

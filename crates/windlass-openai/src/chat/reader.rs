@@ -9,8 +9,8 @@ use super::error::from_chunk;
 use super::template::{Place, Template};
 use super::usage::WireUsage;
 use crate::error::protocol;
-use crate::ids::fnv1a_128;
 use serde_json::value::RawValue;
+use windlass_http::provider::stable_hash;
 use windlass_http::provider::{Secrets, Vendor};
 use windlass_model::ModelError;
 use windlass_types::JsonText;
@@ -84,7 +84,7 @@ impl Reader {
         if assembly.is_started() || !says_something {
             return;
         }
-        let made_up = || format!("chatcmpl-{:016x}", fnv1a_128(data.as_bytes()) as u64);
+        let made_up = || format!("chatcmpl-{:016x}", stable_hash(data.as_bytes()) as u64);
         let id = text(chunk.id).unwrap_or_else(made_up);
         assembly.start(id, text(chunk.model).unwrap_or_else(|| self.model.clone()));
     }

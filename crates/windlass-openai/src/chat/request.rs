@@ -11,9 +11,9 @@ pub(super) use messages::{Images, Part, user_parts};
 pub(super) use tools::list;
 
 use super::compat::{AnswerFormat, Compat, OutputLimit, ThinkingSwitch};
-use crate::ids::fnv1a_128;
 use std::borrow::Cow;
 use windlass_http::Bytes;
+use windlass_http::provider::stable_hash;
 use windlass_model::ModelError;
 use windlass_types::{ModelRequest, Thinking};
 
@@ -65,7 +65,7 @@ fn cache_key(key: &str) -> Cow<'_, str> {
     if key.chars().count() <= MAX_CACHE_KEY {
         Cow::Borrowed(key)
     } else {
-        Cow::Owned(format!("{:032x}", fnv1a_128(key.as_bytes())))
+        Cow::Owned(format!("{:032x}", stable_hash(key.as_bytes())))
     }
 }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use windlass_types::JsonText;
 
-use crate::ids::fnv1a_128;
+use windlass_http::provider::stable_hash;
 
 /// What is kept with a text or a call, to send its item back as it was.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,7 +72,7 @@ impl<'a> Reasoning<'a> {
     pub(super) fn key(&self, item: &str) -> Cow<'a, str> {
         match &self.id {
             Some(id) if !id.is_empty() => id.clone(),
-            _ => Cow::Owned(format!("{:032x}", fnv1a_128(item.as_bytes()))),
+            _ => Cow::Owned(format!("{:032x}", stable_hash(item.as_bytes()))),
         }
     }
 }

@@ -8,9 +8,9 @@ use windlass_http::Bytes;
 use windlass_model::ModelError;
 use windlass_types::{AddedTools, JsonText, ModelRequest, ResponseFormat, Thinking, ToolChoice, ToolSpec};
 
-use crate::ids::fnv1a_128;
 use crate::models::Model;
 use crate::schema;
+use windlass_http::provider::stable_hash;
 
 /// The longest key and name that the API takes, in bytes.
 const MAX_KEY: usize = 64;
@@ -90,7 +90,7 @@ pub(super) fn cache_key(request: &ModelRequest) -> Option<String> {
 
 /// The text, or a hash of one that is too long.
 fn short(text: &str) -> String {
-    if text.len() <= MAX_KEY { text.to_owned() } else { format!("{:032x}", fnv1a_128(text.as_bytes())) }
+    if text.len() <= MAX_KEY { text.to_owned() } else { format!("{:032x}", stable_hash(text.as_bytes())) }
 }
 
 /// What the model reads. What stays the same from request to request comes first. Returns whether a schema is strict.

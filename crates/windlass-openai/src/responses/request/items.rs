@@ -7,7 +7,7 @@ use windlass_types::{
 };
 
 use super::body::Out;
-use crate::ids::call_id;
+use windlass_http::provider::call_id;
 
 /// Writes the list of items, with the tools that came in the middle of the conversation where they came.
 pub(super) fn write(

@@ -6,8 +6,8 @@ use serde::Deserialize;
 use windlass_types::{ContentBlock, SharedMessage, ToolUse};
 
 use super::List;
-use crate::ids::call_id;
 use crate::responses::replay::{Reasoning, Replay, is_replayable};
+use windlass_http::provider::call_id;
 
 /// The longest id of an item, in bytes.
 const MAX_ITEM_ID: usize = 64;
