@@ -1,17 +1,14 @@
 use std::time::Duration;
 
-use windlass_http::{HeaderMap, HeaderName, HeaderValue, HttpClient, HttpOptions, Secret};
+use windlass_http::{HeaderMap, HeaderValue, HttpClient, HttpOptions, Secret};
 use windlass_model::{Catalogue, ModelError};
 use windlass_types::ModelErrorKind;
 
 use crate::Anthropic;
-use windlass_http::provider::{Secrets, from_http};
+use windlass_http::provider::{Secrets, custom_header, from_http};
 
 const BASE_URL: &str = "https://api.anthropic.com";
 const API_VERSION: &str = "2023-06-01";
-
-/// Headers that the HTTP client owns: a custom value would break the framing.
-const FRAMING: [&str; 5] = ["host", "content-length", "transfer-encoding", "connection", "accept-encoding"];
 
 /// Sets up an [`Anthropic`] provider.
 #[derive(Clone, Debug, Default)]
@@ -123,7 +120,7 @@ impl AnthropicBuilder {
         headers.insert("content-type", HeaderValue::from_static("application/json"));
         headers.insert("anthropic-version", HeaderValue::from_static(API_VERSION));
         for (name, value) in &self.headers {
-            let (name, value) = custom_header(name, value)?;
+            let (name, value) = custom_header(name, value, "; ANTHROPIC_CUSTOM_HEADERS takes lines of `Name: value`")?;
             headers.insert(name, value);
         }
         for (_, value) in self.headers {
@@ -152,22 +149,4 @@ impl AnthropicBuilder {
         let betas = self.betas.iter().map(|beta| beta.trim().to_owned()).filter(|beta| !beta.is_empty()).collect();
         Ok(Anthropic::assembled(client, headers, betas, secrets, self.catalogue))
     }
-}
-
-fn custom_header(name: &str, value: &Secret) -> Result<(HeaderName, HeaderValue), ModelError> {
-    let refuse = |why: &str| {
-        ModelError::new(
-            ModelErrorKind::Configuration,
-            format!("the custom header {name:?} {why}; ANTHROPIC_CUSTOM_HEADERS takes lines of `Name: value`"),
-        )
-    };
-    let parsed = HeaderName::from_bytes(name.as_bytes()).map_err(|_| refuse("is not a header name"))?;
-    if value.is_empty() {
-        return Err(refuse("has no value"));
-    }
-    if FRAMING.contains(&parsed.as_str()) {
-        return Err(refuse("cannot be set"));
-    }
-    let value = value.header("").map_err(|_| refuse("has a value that no header can carry"))?;
-    Ok((parsed, value))
 }

@@ -4,13 +4,10 @@ use crate::provider::{Gemini, Key};
 use crate::token::{StaticToken, TokenSource};
 use std::sync::Arc;
 use std::time::Duration;
-use windlass_http::provider::{Secrets, Vendor, from_http};
-use windlass_http::{HeaderMap, HeaderName, HeaderValue, HttpClient, HttpOptions, Secret};
+use windlass_http::provider::{Secrets, Vendor, custom_header, from_http};
+use windlass_http::{HeaderMap, HeaderValue, HttpClient, HttpOptions, Secret};
 use windlass_model::ModelError;
 use windlass_types::ModelErrorKind;
-
-/// Headers that the HTTP client owns: a custom value would break the framing.
-const FRAMING: [&str; 5] = ["host", "content-length", "transfer-encoding", "connection", "accept-encoding"];
 
 /// Sets up a [`Gemini`] provider.
 #[derive(Clone, Debug)]
@@ -104,7 +101,7 @@ impl GeminiBuilder {
         let mut headers = HeaderMap::new();
         headers.insert("content-type", HeaderValue::from_static("application/json"));
         for (name, value) in &self.headers {
-            let (name, value) = custom_header(name, value)?;
+            let (name, value) = custom_header(name, value, "")?;
             headers.insert(name, value);
         }
         for (_, value) in self.headers {
@@ -157,18 +154,4 @@ fn check_names(endpoint: &Endpoint) -> Result<(), ModelError> {
         }
     }
     Ok(())
-}
-
-fn custom_header(name: &str, value: &Secret) -> Result<(HeaderName, HeaderValue), ModelError> {
-    let refuse =
-        |why: &str| ModelError::new(ModelErrorKind::Configuration, format!("the custom header {name:?} {why}"));
-    let parsed = HeaderName::from_bytes(name.as_bytes()).map_err(|_| refuse("is not a header name"))?;
-    if value.is_empty() {
-        return Err(refuse("has no value"));
-    }
-    if FRAMING.contains(&parsed.as_str()) {
-        return Err(refuse("cannot be set"));
-    }
-    let value = value.header("").map_err(|_| refuse("has a value that no header can carry"))?;
-    Ok((parsed, value))
 }

@@ -2,12 +2,14 @@
 //! how long to wait.
 
 mod classify;
+mod headers;
 mod ids;
 mod members;
 mod refusal;
 mod retry_after;
 
 pub use classify::{Failure, classify, hinted_wait};
+pub use headers::custom_header;
 pub use ids::{call_id, stable_hash};
 pub use members::with_members;
 pub use refusal::{Secrets, Vendor, from_http, readable};

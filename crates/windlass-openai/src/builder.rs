@@ -1,7 +1,7 @@
 use std::time::Duration;
 
-use windlass_http::provider::{Secrets, from_http};
-use windlass_http::{HeaderMap, HeaderName, HeaderValue, HttpClient, HttpOptions, Secret};
+use windlass_http::provider::{Secrets, custom_header, from_http};
+use windlass_http::{HeaderMap, HeaderValue, HttpClient, HttpOptions, Secret};
 use windlass_model::ModelError;
 use windlass_types::{ModelErrorKind, ModelInfo};
 
@@ -12,9 +12,6 @@ const BASE_URL: &str = "https://api.openai.com/v1";
 
 /// Models may reason for minutes before the first word, without a sign of life.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(300);
-
-/// Headers that the HTTP client owns: a custom value would break the framing.
-const FRAMING: [&str; 5] = ["host", "content-length", "transfer-encoding", "connection", "accept-encoding"];
 
 /// Sets up an [`OpenAi`] provider.
 #[derive(Clone, Debug)]
@@ -150,7 +147,7 @@ impl OpenAiBuilder {
             }
         }
         for (name, value) in self.headers {
-            let (name, header) = custom_header(&name, &value)?;
+            let (name, header) = custom_header(&name, &value, "")?;
             headers.insert(name, header);
             secrets.push(value);
         }
@@ -188,20 +185,6 @@ fn credential_header(host: &str) -> (&'static str, &'static str) {
 fn plain_header(name: &str, value: &str) -> Result<HeaderValue, ModelError> {
     HeaderValue::from_str(value)
         .map_err(|_| ModelError::new(ModelErrorKind::Configuration, format!("the value for {name} cannot be a header")))
-}
-
-fn custom_header(name: &str, value: &Secret) -> Result<(HeaderName, HeaderValue), ModelError> {
-    let refuse =
-        |why: &str| ModelError::new(ModelErrorKind::Configuration, format!("the custom header {name:?} {why}"));
-    let parsed = HeaderName::from_bytes(name.as_bytes()).map_err(|_| refuse("is not a header name"))?;
-    if value.is_empty() {
-        return Err(refuse("has no value"));
-    }
-    if FRAMING.contains(&parsed.as_str()) {
-        return Err(refuse("cannot be set"));
-    }
-    let value = value.header("").map_err(|_| refuse("has a value that no header can carry"))?;
-    Ok((parsed, value))
 }
 
 #[cfg(test)]

@@ -5,13 +5,10 @@ use super::provider::{ChatCompletions, Inner};
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
-use windlass_http::provider::{Secrets, Vendor, from_http};
+use windlass_http::provider::{Secrets, Vendor, custom_header, from_http};
 use windlass_http::{HeaderMap, HeaderName, HeaderValue, HttpClient, HttpOptions, Secret};
 use windlass_model::{Catalogue, ModelError};
 use windlass_types::{JsonText, ModelErrorKind};
-
-/// Headers that the HTTP client owns: a custom value would break the framing.
-const FRAMING: [&str; 5] = ["host", "content-length", "transfer-encoding", "connection", "accept-encoding"];
 
 /// Sets up a [`ChatCompletions`] provider.
 #[derive(Clone, Debug)]
@@ -201,7 +198,7 @@ impl ChatCompletionsBuilder {
         let mut headers = HeaderMap::new();
         headers.insert("content-type", HeaderValue::from_static("application/json"));
         for (name, value) in &self.headers {
-            let (parsed, header) = custom_header(name, value)?;
+            let (parsed, header) = custom_header(name, value, "")?;
             headers.insert(parsed, header);
             secrets.push(value.clone());
         }
@@ -232,19 +229,6 @@ impl ChatCompletionsBuilder {
 
 fn configuration(text: String) -> ModelError {
     ModelError::new(ModelErrorKind::Configuration, text)
-}
-
-fn custom_header(name: &str, value: &Secret) -> Result<(HeaderName, HeaderValue), ModelError> {
-    let refuse = |why: &str| configuration(format!("the custom header {name:?} {why}"));
-    let parsed = HeaderName::from_bytes(name.as_bytes()).map_err(|_| refuse("is not a header name"))?;
-    if value.is_empty() {
-        return Err(refuse("has no value"));
-    }
-    if FRAMING.contains(&parsed.as_str()) {
-        return Err(refuse("cannot be set"));
-    }
-    let value = value.header("").map_err(|_| refuse("has a value that no header can carry"))?;
-    Ok((parsed, value))
 }
 
 /// `OLLAMA_HOST` may be a host, a host and a port, or a URL. The address that a server listens on at all interfaces is not one

@@ -4,7 +4,7 @@
 //! The server enforces the binding as the vendor describes it ("Preserved thinking", prefix and model checks): it signs
 //! each block with the request that it answers, and looks at what is sent back.
 
-use crate::common::provider;
+use crate::common::{finished, provider, turn};
 use serde_json::{Value, json};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::{Arc, Mutex};
@@ -175,22 +175,6 @@ impl World {
         self.servers.add(name, McpServerConfig::tools(name, ToolSet::new([tool(only)]).unwrap())).unwrap();
         self.servers.settled(std::time::Duration::from_secs(30)).await;
     }
-}
-
-async fn turn(session: &mut Session, text: &str) {
-    session.handle.prompt(windlass::crates::runtime::Prompt::text(text)).unwrap();
-    finished(session, text).await;
-}
-
-/// Waits for the end of a run.
-async fn finished(session: &mut Session, text: &str) {
-    while let Some(event) = session.events.try_next().await.unwrap() {
-        if let windlass::EventKind::RunFinished(result) = event.kind {
-            assert!(result.outcome.is_success(), "{text}: {result:?}");
-            return;
-        }
-    }
-    panic!("no result");
 }
 
 #[tokio::test]

@@ -95,3 +95,22 @@ pub(crate) fn stored_texts(home: &Path) -> Vec<String> {
     };
     stored_messages(home).into_iter().filter(|message| message["role"] == "assistant").filter_map(text_of).collect()
 }
+
+/// Gives a prompt to an open session and waits for the end of its run, which must be a success.
+#[cfg(any(feature = "mcp", all(feature = "gemini", feature = "openai")))]
+pub(crate) async fn turn(session: &mut windlass::Session, text: &str) {
+    session.handle.prompt(windlass::crates::runtime::Prompt::text(text)).unwrap();
+    finished(session, text).await;
+}
+
+/// Waits for the end of a run, which must be a success.
+#[cfg(any(feature = "mcp", all(feature = "gemini", feature = "openai")))]
+pub(crate) async fn finished(session: &mut windlass::Session, text: &str) {
+    while let Some(event) = session.events.try_next().await.unwrap() {
+        if let EventKind::RunFinished(result) = event.kind {
+            assert!(result.outcome.is_success(), "{text}: {result:?}");
+            return;
+        }
+    }
+    panic!("no result");
+}

@@ -5,13 +5,14 @@
 //! that, in order: nothing of another vendor, nothing twice, nothing lost. And it refuses what the vendor would refuse:
 //! calls without results, results without calls, roles that do not alternate, ids that do not fit.
 
+use crate::common::{finished, turn};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use windlass::provider::{Anthropic, ChatCompletions, Gemini, OpenAi, Router};
 use windlass::session::ForkOptions;
 use windlass::tool::{Access, DynTool, tool_fn};
-use windlass::{Home, Session, session};
+use windlass::{Home, session};
 use windlass_testkit::wire::{Event, Message, RecordedRequest, Reply, WireServer};
 
 /// What one model has given out since the conversation began or was compacted.
@@ -355,22 +356,6 @@ struct Nothing {}
 fn look() -> Arc<dyn DynTool> {
     let tool = tool_fn("look", "Looks.", |_: Nothing, _| async { Ok("green") });
     Arc::new(tool.with_access(Access::NOTHING))
-}
-
-async fn turn(session: &mut Session, text: &str) {
-    session.handle.prompt(windlass::crates::runtime::Prompt::text(text)).unwrap();
-    finished(session, text).await;
-}
-
-/// Waits for the end of a run.
-async fn finished(session: &mut Session, text: &str) {
-    while let Some(event) = session.events.try_next().await.unwrap() {
-        if let windlass::EventKind::RunFinished(result) = event.kind {
-            assert!(result.outcome.is_success(), "{text}: {result:?}");
-            return;
-        }
-    }
-    panic!("no result");
 }
 
 #[tokio::test]
