@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 use windlass_types::near::nearest;
-use windlass_types::{Api, ModelRequest};
+use windlass_types::{Api, ModelErrorKind, ModelRequest};
 
 /// Several providers behind one. `openai/gpt-5.1` is the model `gpt-5.1` of the provider with the prefix `openai`; a
 /// name without such a prefix goes to the first provider.
@@ -132,6 +132,15 @@ impl Router {
         Ok((route.get()?, prefix, rest))
     }
 
+    /// The names that are meant by one with a misspelt prefix. Empty for any other name.
+    fn with_near_prefix(&self, name: &str) -> Vec<String> {
+        let Some((before, after)) = name.trim().split_once('/') else { return Vec::new() };
+        if self.prefixes().any(|prefix| prefix == before) {
+            return Vec::new();
+        }
+        nearest(before, self.prefixes()).into_iter().map(|near| format!("{near}/{after}")).collect()
+    }
+
     /// The provider of a request, and the request as it knows it.
     fn routed(&self, request: Arc<ModelRequest>) -> Result<(Arc<dyn ModelProvider>, Arc<ModelRequest>), ModelError> {
         let (provider, prefix, model) = self.provider(&request.model)?;
@@ -146,7 +155,7 @@ impl Router {
 }
 
 fn no_provider() -> ModelError {
-    ModelError::new(windlass_types::ModelErrorKind::Configuration, "the router has no provider: add one").unbilled()
+    ModelError::new(ModelErrorKind::Configuration, "the router has no provider: add one").unbilled()
 }
 
 #[async_trait]
@@ -164,13 +173,11 @@ impl ModelProvider for Router {
     }
 
     fn similar_models(&self, name: &str) -> Vec<String> {
-        let Ok((provider, prefix, rest)) = self.provider(name) else { return Vec::new() };
-        if prefix.is_empty()
-            && let Some((before, after)) = rest.split_once('/')
-            && let near @ [_, ..] = &*nearest(before, self.prefixes())
-        {
-            return near.iter().map(|near| format!("{near}/{after}")).collect();
+        let near = self.with_near_prefix(name);
+        if !near.is_empty() {
+            return near;
         }
+        let Ok((provider, prefix, rest)) = self.provider(name) else { return Vec::new() };
         provider.similar_models(rest).into_iter().map(|similar| format!("{prefix}{similar}")).collect()
     }
 
@@ -189,6 +196,10 @@ impl ModelProvider for Router {
     }
 
     fn ready(&self, model: &str) -> Result<(), ModelError> {
+        if let near @ [_, ..] = &*self.with_near_prefix(model) {
+            let text = format!("there is no provider for the model {model:?}: did you mean {}?", near.join(" or "));
+            return Err(ModelError::new(ModelErrorKind::Configuration, text).unbilled());
+        }
         let (provider, _, rest) = self.provider(model)?;
         provider.ready(rest)
     }

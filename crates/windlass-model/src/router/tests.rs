@@ -41,6 +41,9 @@ fn a_prefix_chooses_and_the_first_has_the_rest() {
     assert_eq!(router.resolve_model(" two/m "), "two/m");
     assert_eq!(router.model_info("two/m").api.provider(), "b");
     assert_eq!(router.similar_models("twoo/m"), ["two/m"]);
+    let error = router.ready("twoo/m").unwrap_err().to_string();
+    assert_eq!(error, "there is no provider for the model \"twoo/m\": did you mean two/m?");
+    assert!(router.ready("vendor/m").is_ok(), "it may be a name of the first provider");
     assert_eq!(format!("{router:?}"), r#"["one", "two"]"#);
 }
 
