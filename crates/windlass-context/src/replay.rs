@@ -18,8 +18,10 @@ pub fn readable_messages(messages: Vec<SharedMessage>, api: &Api, model: &str, d
         Some(origin) if at >= dropped && is_readable(origin, api, model) => message,
         None if at >= dropped => message,
         origin => {
-            let same_dialect = origin.as_ref().is_none_or(|origin| origin.api.dialect() == api.dialect());
-            without_private(message, same_dialect)
+            // Blocks of the dialect, such as those of tools that the provider runs, may hold a part of what was refused.
+            let keeps_unknown =
+                at >= dropped && origin.as_ref().is_none_or(|origin| origin.api.dialect() == api.dialect());
+            without_private(message, keeps_unknown)
         }
     };
     messages.into_iter().enumerate().map(readable).collect()
@@ -37,10 +39,10 @@ fn is_readable(origin: &Origin, api: &Api, model: &str) -> bool {
 }
 
 /// The message without what only its origin can read.
-fn without_private(message: SharedMessage, same_dialect: bool) -> SharedMessage {
+fn without_private(message: SharedMessage, keeps_unknown: bool) -> SharedMessage {
     // Blocks that are not known here belong to the dialect, such as those of tools that the provider runs.
     let stays =
-        |block: &ContentBlock| !block.is_thinking() && (same_dialect || !matches!(block, ContentBlock::Unknown(_)));
+        |block: &ContentBlock| !block.is_thinking() && (keeps_unknown || !matches!(block, ContentBlock::Unknown(_)));
     if message.content.iter().all(|block| stays(block) && block.replay().is_none()) {
         return message;
     }

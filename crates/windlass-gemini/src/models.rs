@@ -57,7 +57,7 @@ const PRICES: &[Known] = &[
 /// Models of a known family whose price is another, or by another unit.
 const OTHER_PRICES: [&str; 5] = ["-tts", "-image", "-live", "-audio", "-native"];
 
-/// How a model is told how much to reason.
+/// How a model is asked for more or less reasoning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Dial {
     /// Not at all, or nothing is known.

@@ -64,7 +64,7 @@
 //! | `anthropic,macros,project,rustls-ring,store,tools,validation` | 160 | the default |
 //!
 //! # Without validation
-//! With `validation` an input that does not fit its tool's schema never reaches the tool, and the model is told where it does not fit.
+//! With `validation` an input that does not fit its tool's schema never reaches the tool, and the model reads where it does not fit.
 //! Without it an input has to be strict JSON and an object. A tool with a typed input still refuses what the type cannot
 //! read; one that is made of a schema (`tool_json`) gets any object, so it has to check for itself. `.output::<T>()` and
 //! `.output_schema(..)` are an error then: nothing could hold the model to the schema. `mcp` brings `validation` along.

@@ -78,7 +78,7 @@ fn authors_of_tools_and_providers_compile_no_runtime() {
     }
 }
 
-/// Whoever chooses one stack compiles no other, whatever the crates in between enable by themselves.
+/// A program that chooses one stack compiles no other, whatever the crates in between enable by themselves.
 #[test]
 fn each_choice_of_tls_compiles_that_one_alone() {
     let stacks = ["aws-lc-rs", "native-tls", "ring", "rustls"];
