@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use windlass_types::near::nearest;
 use windlass_types::{Api, ModelErrorKind, ModelRequest};
 
-/// Several providers behind one. `openai/gpt-5.1` is the model `gpt-5.1` of the provider with the prefix `openai`; a
+/// Several providers behind one. `openai/gpt-5.5` is the model `gpt-5.5` of the provider with the prefix `openai`; a
 /// name without such a prefix goes to the first provider.
 ///
 /// Ids of models keep their prefix, so that logs, costs and switches in the middle of a session name the provider. A

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use windlass_model::{ModelError, ModelProvider, Router};
 
-/// All providers that this build has, set up from the environment: `openai/gpt-5.1`, `gemini/gemini-3-pro`,
+/// All providers that this build has, set up from the environment: `openai/gpt-5.5`, `gemini/gemini-3-pro`,
 /// `ollama/qwen3`, `openrouter/…`. Each is set up when a model of it is first named, so that only the key of that one is
 /// needed. A name without a prefix is that of the first provider of this list:
 ///
