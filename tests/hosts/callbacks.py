@@ -274,11 +274,14 @@ async def hooks_that_fail(world):
     script = play(tool("Bash", command="pwd"), [{"say": "results"}])
     for hook, more, part in (
         (broken, {}, world.cwd),
-        (broken, {"on_failure": "block"}, "broken hook"),
-        (slow, {"timeout": 0.2}, "did not answer"),
+        (broken, {"on_failure": "block"}, "The hook hook_0 failed"),
+        (slow, {"timeout": 0.2}, "The hook hook_0"),
     ):
         options = world.options(hooks={"PreToolUse": [HookMatcher(hooks=[hook], **more)]})
-        contains(result(await collect(query(prompt=script, options=options))).result, part)
+        told = result(await collect(query(prompt=script, options=options))).result
+        contains(told, part)
+        # It may hold secrets.
+        assert "broken hook" not in told, told
 
 
 if __name__ == "__main__":

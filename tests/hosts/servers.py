@@ -211,7 +211,9 @@ async def a_program_that_dies(world):
     more = {"mcp_servers": {"files": program()}, "allowed_tools": ["mcp__files__*"]}
     told, [block], _ = await call(world, tool("mcp__files__die"), **more)
     assert block.is_error
-    contains(told, "told to die")
+    contains(told, "it ended with exit status: 7")
+    # What it wrote is for the host.
+    assert "told to die" not in told, told
 
 
 @test
