@@ -98,7 +98,10 @@ impl ModelCall {
             return CallStep::Waits;
         }
         let model = session.current_model().clone();
-        session.list_tools();
+        // The request for a summary may end behind an answer, where no tool can be added; it lists what is listed.
+        if matches!(self.purpose, Purpose::Turn) || !session.models.listed.has_begun() {
+            session.list_tools();
+        }
         let request = build(session, &model, &self.purpose);
         let limits = &session.config.limits;
         match price(limits, &model, || estimate_request(&request), request.max_output_tokens) {

@@ -58,6 +58,11 @@ impl ListedTools {
         Self { first: offered.iter().filter(|spec| !later(spec)).cloned().collect(), added, sent: true }
     }
 
+    /// Whether a request of this conversation had them.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.sent
+    }
+
     /// The conversation begins anew, and so does the list.
     pub(crate) fn forget(&mut self) {
         self.sent = false;

@@ -7,7 +7,7 @@ use windlass_context::{KnownInstructions, estimate_blocks, readable_messages};
 use windlass_session::Transcript;
 use windlass_types::{
     Api, ContentBlock, Entry, EntryId, EntryKind, EnvironmentContext, JsonText, ModelUsage, NanoUsd, PermissionMode,
-    SharedMessage,
+    Role, SharedMessage,
 };
 
 /// The state of a session as its log has it. Only an entry changes the conversation, so
@@ -135,8 +135,14 @@ impl SessionState {
     }
 
     /// The tools that requests listed later than the first ones: after how many messages, and their names.
-    pub(crate) fn added_tools(&self) -> &[(usize, Vec<String>)] {
-        &self.added_tools
+    ///
+    /// Only where requests can list them: behind a message of the user. What was added before a compaction, or behind the
+    /// point where a conversation was taken up again, has no such place any more.
+    pub(crate) fn added_tools(&self) -> Vec<(usize, Vec<String>)> {
+        let messages = self.transcript.messages();
+        let before = |after: usize| after.checked_sub(1).and_then(|last| messages.get(last));
+        let can_stand = |(after, _): &&(usize, Vec<String>)| before(*after).is_some_and(|last| last.role == Role::User);
+        self.added_tools.iter().filter(can_stand).cloned().collect()
     }
 
     /// The last entry of the conversation.

@@ -49,8 +49,9 @@ impl Session {
 
     /// Settles which tools the next request lists, and logs those that are added.
     pub(crate) fn list_tools(&mut self) {
-        let (state, tools) = (&self.state, &self.config.tools.specs);
-        let added = self.models.listed.update(tools, state.transcript().len(), state.added_tools());
+        let (listed, state) = (&mut self.models.listed, &self.state);
+        let logged = if listed.has_begun() { Vec::new() } else { state.added_tools() };
+        let added = listed.update(&self.config.tools.specs, state.transcript().len(), &logged);
         if !added.is_empty() {
             let entry = self.record(None, EntryKind::ToolsAdded(added));
             self.append_unawaited(vec![entry]);
@@ -62,7 +63,7 @@ impl Session {
         let news = (blocks, reason.to_owned());
         if self.models.dropped_reasoning.as_ref() != Some(&news) {
             self.notice(format!(
-                "The provider left {blocks} blocks of earlier reasoning out of the prompt: {}.",
+                "The provider left earlier reasoning out of the prompt: {}. Blocks left out: {blocks}.",
                 clause(reason)
             ));
             self.models.dropped_reasoning = Some(news);

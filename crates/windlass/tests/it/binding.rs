@@ -110,6 +110,12 @@ fn answer(request: &RecordedRequest, seen: &Mutex<Seen>) -> Reply {
             format!("{path}: Invalid `signature` in `thinking` block. The block is bound to a different conversation.");
         return Reply::error(400, "invalid_request_error", &text);
     }
+    let misplaced = messages.windows(2).any(|pair| pair[1]["role"] == "system" && pair[0]["role"] != "user")
+        || messages.windows(2).any(|pair| pair[0]["role"] == "system" && pair[1]["role"] != "assistant");
+    if misplaced {
+        seen.refused.push("a system message in a wrong place".to_owned());
+        return Reply::error(400, "invalid_request_error", "role 'system' must precede an 'assistant' message");
+    }
     seen.dropped += misfits.len();
     let last = messages.iter().rev().find(|message| message["role"] == "user").unwrap().to_string();
     let message = Message::new().model(body["model"].as_str().unwrap()).thinking("hm", &signature);
@@ -184,6 +190,12 @@ async fn two_hundred_turns_in_which_everything_changes_are_never_refused() {
     let mut dropped_at = Vec::new();
     for number in 0..200 {
         match number {
+            // A server comes while nothing runs, and the conversation is compacted at once.
+            140 => {
+                world.server("late", "late").await;
+                session.handle.compact(None).unwrap();
+                finished(&mut session, "the second compaction").await;
+            }
             // Servers come and go, and come again.
             20 | 60 | 100 => world.server("files", "list").await,
             40 | 80 => assert!(world.servers.remove("files").await),
