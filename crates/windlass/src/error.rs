@@ -175,6 +175,12 @@ pub enum Error {
         /// Which model.
         role: &'static str,
     },
+    /// What [`request_fields`](crate::SessionBuilder::request_fields) was given is no JSON object.
+    #[error("request_fields is {given}: give a JSON object with the members to add")]
+    RequestFields {
+        /// The JSON.
+        given: String,
+    },
     /// A limit is no number that limits anything.
     #[error("{option} is {value}: give a number that is not negative")]
     BadLimit {

@@ -60,6 +60,16 @@ pub(crate) struct RequestOptions {
     pub(crate) raw_frames: bool,
 }
 
+impl RequestOptions {
+    /// Refuses members of requests that are no object: they could be added to nothing.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        match &self.extra {
+            Some(fields) if !fields.is_object() => Err(Error::RequestFields { given: fields.as_str().to_owned() }),
+            _ => Ok(()),
+        }
+    }
+}
+
 impl Default for RequestOptions {
     fn default() -> Self {
         let cache = Some(CacheTtl::FiveMinutes);

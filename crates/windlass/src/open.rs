@@ -82,6 +82,7 @@ impl Opening {
         let provider = provider(&options)?;
         let cwd = options.working_directory()?;
         options.model.check_ready(&*provider)?;
+        options.requests.check()?;
         options.limits.check(&options.model, &*provider)?;
         options.storage.check()?;
         let (ids, mut notices) = (SystemIds::default(), names::check(&options, &*provider)?);

@@ -375,3 +375,15 @@ async fn rules_that_cannot_be_used_are_named() {
     while run.try_next().await.unwrap().is_some() {}
     assert_eq!(run.notices(), [""; 0]);
 }
+
+#[tokio::test]
+async fn members_of_requests_are_an_object() {
+    let fields = |text: &str| windlass::JsonText::parse(text).unwrap();
+    let ask = |text: &str| {
+        let model = windlass::ScriptedModel::new(windlass::Script::new().turn(|turn| turn.text("ok")));
+        windlass::query("hi").provider(model).request_fields(fields(text))
+    };
+    let error = ask("[1]").await.unwrap_err();
+    assert_eq!(error.to_string(), "request_fields is [1]: give a JSON object with the members to add");
+    assert!(ask(r#"{"service_tier":"auto"}"#).await.is_ok());
+}
