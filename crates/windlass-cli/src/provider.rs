@@ -66,10 +66,11 @@ pub(crate) fn providers(lookup: &Lookup) -> Arc<dyn ModelProvider> {
     Arc::new(from_lookup(move |name| lookup(name)))
 }
 
-/// Where the key of Anthropic comes from, as hosts name it.
+/// Where the key of Anthropic comes from, as hosts name it; `none` where only other vendors may be set up.
 fn key_source(lookup: &Lookup) -> &'static str {
     let set = |name: &str| lookup(name).is_some_and(|value| !value.is_empty());
-    if set("ANTHROPIC_AUTH_TOKEN") { "ANTHROPIC_AUTH_TOKEN" } else { "ANTHROPIC_API_KEY" }
+    let names = ["ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_API_KEY"];
+    names.into_iter().find(|name| set(name)).unwrap_or("none")
 }
 
 fn scripted(path: &Path) -> anyhow::Result<ScriptedModel> {

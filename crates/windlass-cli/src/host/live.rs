@@ -12,7 +12,9 @@ use windlass::{ModelProvider, project::LoadedProject, tool::Toolkit, tool::built
 use windlass_protocol::ContextPart;
 
 /// Variables that a provider is set up from.
-const OF_PROVIDERS: [&str; 2] = ["ANTHROPIC_", "CLAUDE_CODE_"];
+const OF_PROVIDERS: [&str; 3] = ["ANTHROPIC_", "CLAUDE_CODE_", "OLLAMA_"];
+/// How the variables of other vendors end.
+const OF_VENDORS: [&str; 3] = ["_API_KEY", "_BASE_URL", "_ENDPOINT"];
 
 /// A provider that another one can take the place of: later calls go to that one.
 #[derive(Debug)]
@@ -90,13 +92,17 @@ impl Environment {
             // It fails only when the session is closed, and then no program runs any more.
             let _ = self.handle.set_environment(given_environment(environment).passed);
         }
-        let concerns = |name: &String| OF_PROVIDERS.iter().any(|prefix| name.starts_with(prefix));
+        let concerns = |name: &String| {
+            OF_PROVIDERS.iter().any(|prefix| name.starts_with(prefix))
+                || OF_VENDORS.iter().any(|ending| name.ends_with(ending))
+        };
         if self.provider.name() == "router" && variables.keys().any(concerns) {
             let lookup: Lookup = Arc::new(move |name| project.variable(name));
             let provider = providers(&lookup);
-            provider
-                .ready("default")
-                .map_err(|error| format!("the new variables cannot be used for the model provider: {error}"))?;
+            // What was set up before stays so: other vendors need no key of the first one.
+            let was_ready = self.provider.current().ready("default").is_ok();
+            let ready = if was_ready { provider.ready("default") } else { Ok(()) };
+            ready.map_err(|error| format!("the new variables cannot be used for the model provider: {error}"))?;
             self.provider.renew(provider);
         }
         Ok(())
