@@ -29,13 +29,13 @@ pub fn readable_messages(messages: Vec<SharedMessage>, api: &Api, model: &str, d
 
 /// Whether a model can read what only the origin of a message can.
 fn is_readable(origin: &Origin, api: &Api, model: &str) -> bool {
-    // Behind a router the name of a model begins with that of its provider.
-    let bare = |name: &'_ str| -> String {
-        let rest = name.strip_prefix(api.provider()).and_then(|rest| rest.strip_prefix('/'));
-        rest.unwrap_or(name).to_owned()
-    };
     let same_provider = origin.api.provider().is_empty() || origin.api.provider() == api.provider();
-    same_provider && origin.api.dialect() == api.dialect() && is_same_model(&bare(&origin.model), &bare(model))
+    same_provider && origin.api.dialect() == api.dialect() && is_same_model(bare(&origin.model, api), bare(model, api))
+}
+
+/// The name of a model without that of its provider, which a router puts in front.
+fn bare<'a>(model: &'a str, api: &Api) -> &'a str {
+    model.strip_prefix(api.provider()).and_then(|rest| rest.strip_prefix('/')).unwrap_or(model)
 }
 
 /// The message without what only its origin can read.

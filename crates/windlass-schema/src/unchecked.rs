@@ -42,7 +42,7 @@ mod tests {
     use windlass_tool::{DynTool, ToolSet, tool_fn};
 
     #[derive(serde::Deserialize, schemars::JsonSchema)]
-    #[allow(dead_code, reason = "only how it is read matters")]
+    #[expect(dead_code, reason = "only how it is read matters")]
     struct Input {
         #[schemars(range(max = 3))]
         count: u32,

@@ -94,7 +94,7 @@ impl Tail {
     fn extend(&mut self, blocks: Vec<ContentBlock>, origin: Option<Arc<Origin>>) {
         self.shared = OnceLock::new();
         if self.origin != origin {
-            // A message has one origin. What the one before it can read alone is of no use to the other.
+            // A message has one origin. What the earlier origin alone can read is of no use to the later.
             self.blocks.retain(|block| !block.is_thinking());
             self.blocks.iter_mut().for_each(|block| block.set_replay(None));
             self.origin = origin;

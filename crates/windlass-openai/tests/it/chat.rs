@@ -1,13 +1,6 @@
 //! Chat Completions over a real socket.
 
-#![allow(
-    clippy::disallowed_methods,
-    clippy::indexing_slicing,
-    clippy::needless_pass_by_value,
-    clippy::panic,
-    clippy::unwrap_used,
-    reason = "a test that cannot be set up has failed, helpers of tests fail by panicking, and literals of JSON are passed"
-)]
+#![allow(clippy::needless_pass_by_value, reason = "literals of JSON are passed to helpers")]
 
 mod conformance;
 mod errors;

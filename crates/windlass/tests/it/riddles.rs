@@ -95,7 +95,7 @@ fn the_compiler_says_what_is_missing_and_what_to_write() {
                 fn name(&self) -> &str { \"mine\" }
                 fn interests(&self) -> Vec<windlass::hook::Interest> { Vec::new() }
                 async fn stop(&self, _: &windlass::HookContext, _: &windlass::hook::Stop)
-                    -> Result<windlass::hook::StopAction, windlass::HookError> { todo!() }
+                    -> Result<windlass::hook::StopAction, windlass::HookError> { loop {} }
             }",
             ["E0195", "stop"],
         ),

@@ -145,7 +145,7 @@ async fn a_session_is_asked_and_gives_the_result_of_each_prompt() {
     let model = ScriptedModel::from_fn(|_, at| ScriptedTurn::new().text(format!("answer {at}")));
     let mut session = windlass::session().provider(model).open().await.unwrap();
     assert_eq!(session.ask("one").await.unwrap().text, "answer 0");
-    // What someone else gave before is not taken for the answer, read or not.
+    // The answer to an earlier prompt is not taken for this one, read or not.
     session.handle.prompt("two".into()).unwrap();
     assert_eq!(session.ask("three").await.unwrap().text, "answer 2");
     session.handle.close().await.unwrap();

@@ -94,7 +94,7 @@ fn role(name: &str) -> char {
     if name == "user" { 'u' } else { 'a' }
 }
 
-/// Adds a role, unless the message belongs to the one before it.
+/// Adds a role. Results and texts of the user in a row are one message.
 fn note(roles: &mut String, role: char) {
     if role == 'a' || !roles.ends_with(role) {
         roles.push(role);
