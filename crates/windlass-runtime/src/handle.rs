@@ -164,8 +164,8 @@ impl SessionHandle {
     ///
     /// # Errors
     /// The session is closed.
-    pub fn prompt(&self, prompt: Prompt) -> Result<(), SessionError> {
-        self.give(Input::Prompt(prompt))
+    pub fn prompt(&self, prompt: impl Into<Prompt>) -> Result<(), SessionError> {
+        self.give(Input::Prompt(prompt.into()))
     }
 
     /// Adds something to the conversation without asking the model: it is read

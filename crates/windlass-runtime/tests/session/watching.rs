@@ -38,7 +38,7 @@ async fn all_watchers_see_the_same_events_under_the_same_numbers() {
     let Open { handle, events } = world(blocks(5), []).open().await;
     events.detach();
     let (mut one, mut two) = (handle.subscribe(), handle.subscribe_from(0).unwrap());
-    handle.prompt("go".into()).unwrap();
+    handle.prompt("go").unwrap();
     let seen = see(&mut one).await;
     assert_eq!(see(&mut two).await, seen);
     assert_eq!(seen.iter().map(|(seq, _)| *seq).collect::<Vec<_>>(), (0..seen.len() as u64).collect::<Vec<_>>());
@@ -115,7 +115,7 @@ async fn a_watcher_that_never_reads_misses_and_holds_up_nothing() {
     events.detach();
     let mut idle = handle.subscribe();
     let mut busy = handle.subscribe();
-    handle.prompt("go".into()).unwrap();
+    handle.prompt("go").unwrap();
     let seen = see(&mut busy).await;
     assert!(seen.last().is_some_and(|(seq, _)| *seq > 9_000));
     let Some(Watched::Missed { from: 0, to }) = soon(idle.try_next()).await.unwrap() else { panic!("nothing missed") };
@@ -131,7 +131,7 @@ async fn a_detached_session_ends_with_its_last_handle_or_watcher() {
     let ended = handle.ended();
     let feed = handle.subscribe();
     drop(handle);
-    feed.handle().prompt("go".into()).unwrap();
+    feed.handle().prompt("go").unwrap();
     let mut feed = feed;
     see(&mut feed).await;
     drop(feed);
@@ -145,11 +145,11 @@ async fn a_weak_handle_gives_orders_and_keeps_no_session_open() {
     events.detach();
     let (weak, mut feed) = (handle.weak(), handle.subscribe());
     drop(handle);
-    weak.prompt("go".into()).unwrap();
+    weak.prompt("go").unwrap();
     see(&mut feed).await;
     drop(feed);
     soon(weak.ended()).await;
-    assert!(weak.has_ended() && weak.prompt("again".into()).is_err());
+    assert!(weak.has_ended() && weak.prompt("again").is_err());
 }
 
 #[tokio::test]
@@ -158,7 +158,7 @@ async fn a_thousand_watchers_share_each_event() {
     events.detach();
     let feeds: Vec<EventFeed> = (0..1_000).map(|_| handle.subscribe()).collect();
     let watchers: Vec<_> = feeds.into_iter().map(|feed| tokio::spawn(feed.take(10).collect::<Vec<_>>())).collect();
-    handle.prompt("go".into()).unwrap();
+    handle.prompt("go").unwrap();
     let mut first: Option<Vec<Arc<windlass_types::Event>>> = None;
     for watcher in watchers {
         let seen = soon(watcher).await.unwrap().into_iter().map(|item| match item.unwrap() {

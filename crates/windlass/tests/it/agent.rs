@@ -37,7 +37,7 @@ async fn an_agent_is_cloned_and_asked_and_each_query_is_its_own() {
 async fn an_agent_opens_sessions() {
     let base = agent().provider(lists_tools()).tool(tool("one"));
     let mut session = base.session().open().await.unwrap();
-    session.handle.prompt("?".into()).unwrap();
+    session.handle.prompt("?").unwrap();
     let mut text = String::new();
     while let Some(event) = session.events.try_next().await.unwrap() {
         if let EventKind::RunFinished(result) = event.kind {
@@ -110,7 +110,7 @@ async fn a_session_changes_its_model_by_name() {
     assert!(session.handle.set_model(" ").is_err());
     for name in ["first", "second"] {
         session.handle.set_model(name).unwrap();
-        session.handle.prompt("?".into()).unwrap();
+        session.handle.prompt("?").unwrap();
         while !matches!(session.events.try_next().await.unwrap().unwrap().kind, EventKind::RunFinished(_)) {}
     }
     assert_eq!(*models.lock().unwrap(), ["first", "second"]);

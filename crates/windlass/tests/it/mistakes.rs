@@ -238,7 +238,7 @@ async fn asking() -> (Session, windlass::PermissionRequest) {
     });
     let opened = session().provider(model).tool(weather()).permissions(Permissions::ask_via_events()).open().await;
     let mut session = opened.unwrap();
-    session.handle.prompt("Hello".into()).unwrap();
+    session.handle.prompt("Hello").unwrap();
     loop {
         let event = session.events.try_next().await.unwrap().expect("the model asks");
         if let EventKind::PermissionRequested(request) = event.kind {

@@ -146,7 +146,7 @@ async fn a_session_is_asked_and_gives_the_result_of_each_prompt() {
     let mut session = windlass::session().provider(model).open().await.unwrap();
     assert_eq!(session.ask("one").await.unwrap().text, "answer 0");
     // The answer to an earlier prompt is not taken for this one, read or not.
-    session.handle.prompt("two".into()).unwrap();
+    session.handle.prompt("two").unwrap();
     assert_eq!(session.ask("three").await.unwrap().text, "answer 2");
     session.handle.close().await.unwrap();
     assert_eq!(session.ask("four").await.unwrap_err(), windlass::session::SessionError::Closed);
@@ -171,7 +171,7 @@ fn a_runtime_that_ends_with_the_stream_loses_nothing() {
     });
     runtime().block_on(async {
         let mut open = session("Two.").resume(asked.as_str()).open().await.unwrap();
-        open.handle.prompt("two".into()).unwrap();
+        open.handle.prompt("two").unwrap();
         while let Some(event) = open.events.try_next().await.unwrap() {
             if matches!(event.kind, EventKind::RunFinished(_)) {
                 let handle = open.handle.clone();

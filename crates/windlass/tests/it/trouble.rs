@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use windlass::{
-    Access, Error, EventKind, Home, Outcome, Permissions, Script, ScriptedModel, ToolCx, coding_tools,
+    Access, Error, EventKind, Home, JsonText, Outcome, Permissions, Script, ScriptedModel, ToolCx, coding_tools,
     event::RunFailureKind,
     permission::{Behavior, RuleSource},
     query,
@@ -378,10 +378,10 @@ async fn rules_that_cannot_be_used_are_named() {
 
 #[tokio::test]
 async fn members_of_requests_are_an_object() {
-    let fields = |text: &str| windlass::JsonText::parse(text).unwrap();
+    let fields = |text: &str| JsonText::parse(text).unwrap();
     let ask = |text: &str| {
-        let model = windlass::ScriptedModel::new(windlass::Script::new().turn(|turn| turn.text("ok")));
-        windlass::query("hi").provider(model).request_fields(fields(text))
+        let model = ScriptedModel::new(Script::new().turn(|turn| turn.text("ok")));
+        query("hi").provider(model).request_fields(fields(text))
     };
     let error = ask("[1]").await.unwrap_err();
     assert_eq!(error.to_string(), "request_fields is [1]: give a JSON object with the members to add");
