@@ -13,7 +13,8 @@ use windlass_types::{ContentBlock, ToolResultContent};
 const MARK: &str = "untrusted:";
 
 /// The tags that the runtime frames its texts with.
-const TAGS: [&str; 4] = ["system-reminder", "task-notification", "server-instructions", "local-command-stdout"];
+const TAGS: [&str; 5] =
+    ["system-reminder", "task-notification", "server-instructions", "file-instructions", "local-command-stdout"];
 
 /// How the notes begin that the runtime writes without a tag.
 const NOTES: [&str; 12] = [

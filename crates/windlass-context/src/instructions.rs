@@ -1,5 +1,7 @@
-//! What the model reads of tool servers: the instructions for their tools, and which of them are missing.
+//! What the model reads of tool servers: the instructions for their tools, and which of them are missing. And which
+//! instructions, theirs and those of files, a conversation holds.
 
+use crate::files::{self, FileInstructions};
 use crate::imitation::foreign_text;
 use crate::reminder;
 use std::collections::HashSet;
@@ -14,6 +16,8 @@ const LONGEST_NAME: usize = 100;
 
 /// Most texts of servers that one conversation holds: a server with another text at each start must not fill it.
 const MOST_TEXTS: usize = 64;
+/// Most texts of files that one conversation holds.
+const MOST_FILES: usize = 1_024;
 
 /// How each text on a server begins.
 const BEGINNING: &str = "The MCP server \"";
@@ -85,21 +89,28 @@ pub fn server_instructions<'a>(
 
 /// The instructions that the conversation holds: a fold over the log, so that a resumed session repeats none.
 #[derive(Debug, Default)]
-pub struct KnownInstructions(HashSet<String>);
+pub struct KnownInstructions {
+    servers: HashSet<String>,
+    files: HashSet<String>,
+}
 
 impl KnownInstructions {
     /// Notes an entry of the log.
     pub fn apply(&mut self, entry: &Entry) {
         match &entry.kind {
             EntryKind::User(user) if user.is_meta => {
-                let texts = user.content.iter().filter_map(ContentBlock::as_text);
-                let of_server = |text: &&str| {
-                    text.strip_prefix("<system-reminder>\n").is_some_and(|text| text.starts_with(BEGINNING))
-                };
-                self.0.extend(texts.filter(of_server).map(str::to_owned));
+                for text in user.content.iter().filter_map(ContentBlock::as_text) {
+                    let begins =
+                        |with| text.strip_prefix("<system-reminder>\n").is_some_and(|rest| rest.starts_with(with));
+                    if begins(BEGINNING) {
+                        self.servers.insert(text.to_owned());
+                    } else if begins(files::BEGINNING) {
+                        self.files.insert(text.to_owned());
+                    }
+                }
             }
             // The summary takes their place, and need not hold them.
-            EntryKind::Compacted(_) => self.0.clear(),
+            EntryKind::Compacted(_) => *self = Self::default(),
             _ => {}
         }
     }
@@ -107,11 +118,19 @@ impl KnownInstructions {
     /// The texts that the conversation does not hold yet, of servers of which a tool is offered or that are missing.
     #[must_use]
     pub fn missing(&self, offered: &[ServerInstructions], tools: &[Arc<ToolSpec>]) -> Vec<ContentBlock> {
-        let room = MOST_TEXTS.saturating_sub(self.0.len());
+        let room = MOST_TEXTS.saturating_sub(self.servers.len());
         let is_of_use =
             |of: &&ServerInstructions| tools.iter().any(|tool| tool.name.starts_with(&of.prefix)) != of.is_missing;
-        let missing = offered.iter().filter(|of| !self.0.contains(&of.text)).filter(is_of_use).take(room);
+        let missing = offered.iter().filter(|of| !self.servers.contains(&of.text)).filter(is_of_use).take(room);
         missing.map(|of| ContentBlock::text(of.text.as_str())).collect()
+    }
+
+    /// The texts of files that the conversation does not hold yet.
+    #[must_use]
+    pub fn missing_files(&self, files: &[FileInstructions]) -> Vec<ContentBlock> {
+        let room = MOST_FILES.saturating_sub(self.files.len());
+        let missing = files.iter().filter(|file| !self.files.contains(&file.text)).take(room);
+        missing.map(|file| ContentBlock::text(file.text.as_str())).collect()
     }
 }
 

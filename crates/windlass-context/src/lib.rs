@@ -5,6 +5,7 @@
 mod compaction;
 mod environment;
 mod estimate;
+mod files;
 mod imitation;
 mod instructions;
 mod media;
@@ -19,6 +20,7 @@ pub use compaction::{
 };
 pub use environment::{Environment, RepositoryStatus, environment_changes};
 pub use estimate::{StreamedTokens, estimate_blocks, estimate_message, estimate_request, estimate_text};
+pub use files::{FileInstructions, InstructionSource};
 pub use imitation::{foreign_content, foreign_text};
 pub use instructions::{KnownInstructions, ServerInstructions, missing_servers, server_instructions};
 pub use media::unusable_media;

@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use windlass_context::{Environment, ServerInstructions};
+use windlass_context::{Environment, FileInstructions, ServerInstructions};
 use windlass_permission::Policy;
 use windlass_types::{
     CacheTtl, Effort, EntryId, HookEventName, JsonText, ModelInfo, NanoUsd, SessionId, SystemSection, Thinking,
@@ -138,6 +138,16 @@ impl Default for RequestSettings {
     }
 }
 
+/// What the model reads beside prompts and results. Default: nothing.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct SessionContext {
+    /// Its environment: read at the beginning, after a compaction, and when it changes. `None`: it reads no such text.
+    pub environment: Option<Environment>,
+    /// The instructions of files, in the order in which they are read: behind the first prompt, and after a compaction.
+    pub instructions: Arc<[FileInstructions]>,
+}
+
 /// The tools that the model is offered. Default: none.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
@@ -190,9 +200,8 @@ pub struct MachineConfig {
     pub fallback: Option<ModelProfile>,
     /// What every request to a model has.
     pub request: RequestSettings,
-    /// What the model reads of its environment: at the beginning, after a compaction, and when it changes. `None`: it
-    /// reads no such text.
-    pub environment: Option<Environment>,
+    /// What the model reads beside prompts and results.
+    pub context: SessionContext,
     /// The tools that the model is offered.
     pub tools: OfferedTools,
     /// The rules and the mode that decide what may run.
@@ -217,7 +226,7 @@ impl MachineConfig {
             model,
             fallback: None,
             request: RequestSettings::default(),
-            environment: None,
+            context: SessionContext::default(),
             tools: OfferedTools::default(),
             policy,
             listeners: Listeners::default(),

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use windlass_context::ServerInstructions;
+use windlass_context::{FileInstructions, ServerInstructions};
 use windlass_permission::{CallFacts, Policy};
 use windlass_types::{
     DecisionReason, Effort, Entry, EntryId, Event, HookCall, HookEventName, HookOutcome, ModelErrorKind, ModelItem,
@@ -165,6 +165,8 @@ pub enum Input {
     /// The instructions of tool servers from now on. The model reads new ones with the next prompt or results, if a
     /// tool of the server is offered.
     SetInstructions(Arc<[ServerInstructions]>),
+    /// More instructions of files. The model reads those that are new to the conversation with the next prompt or results.
+    AddInstructions(Vec<FileInstructions>),
     /// Report this to the host: in the current run, or else in the next one.
     Notice(String),
     /// End the session: stop the run, then close.

@@ -171,6 +171,7 @@ impl Machine {
                 }
             }
             (_, Input::SetInstructions(instructions)) => session.config.tools.instructions = instructions,
+            (_, Input::AddInstructions(files)) => session.add_instructions(files),
             (activity, Input::SetHooks(hooks)) => {
                 session.config.listeners.hooks = hooks;
                 // Calls that were allowed but have not begun pass the new ones, too.

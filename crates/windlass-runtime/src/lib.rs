@@ -39,6 +39,7 @@ mod hooks;
 mod kept;
 mod look;
 mod model;
+mod nested;
 mod open_questions;
 mod orders;
 mod ports;
@@ -55,6 +56,7 @@ pub use checkpoints::RewindError;
 pub use error::{OpenError, SessionError};
 pub use events::EventStream;
 pub use handle::{ModelSelection, SessionHandle};
+pub use nested::NestedInstructions;
 pub use open_questions::AnswerError;
 pub use ports::{HostAnswers, Ports};
 pub use prepare::judge;
@@ -63,6 +65,6 @@ pub use watch::{EventFeed, UnknownPosition, Watched};
 
 pub use windlass_core::{
     AutoCompact, Limits, Listeners, MachineConfig, ModelProfile, OfferedTools, Prompt, PromptKind, RequestSettings,
-    SessionIds, UnpricedModels,
+    SessionContext, SessionIds, UnpricedModels,
 };
 pub use windlass_tool::{SystemClock, SystemIds};

@@ -1,5 +1,6 @@
 //! What a session reaches the world through.
 
+use crate::nested::NestedInstructions;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
@@ -70,6 +71,8 @@ pub struct Ports {
     pub scratch: Option<PathBuf>,
     /// Where files are kept before calls change them, so that they can be rewound. `None`: they cannot.
     pub checkpoints: Option<Arc<dyn Checkpoints>>,
+    /// What the model reads once it uses files. `None`: nothing.
+    pub instructions: Option<Arc<dyn NestedInstructions>>,
     /// Whether calls may leave work behind that runs in the background, also those of agents. Default: yes.
     pub background: bool,
 }
@@ -96,6 +99,7 @@ impl Ports {
             artifacts: None,
             scratch: None,
             checkpoints: None,
+            instructions: None,
             background: true,
         }
     }

@@ -147,6 +147,14 @@ macro_rules! option_methods {
                 self.with(|options| options.prompts.append(text))
             }
 
+            /// Instructions for the model, beside those in files of a [project](Self::project): it reads them behind the first
+            /// prompt, and again after a compaction. Unlike [`append_system_prompt`](Self::append_system_prompt) they may
+            /// differ between sessions without costing the cache of what stands before. May be given several times; blank
+            /// ones are left out.
+            pub fn instructions(self, text: &str) -> Self {
+                self.with(|options| options.prompts.instruct(text))
+            }
+
             /// Most model messages in a run. Default: no limit.
             pub fn max_turns(self, turns: u32) -> Self {
                 self.with(|options| options.limits.base.max_turns = Some(turns))

@@ -3,7 +3,7 @@
 use crate::Error;
 use std::sync::Arc;
 use std::time::Duration;
-use windlass_context::SystemPrompt;
+use windlass_context::{FileInstructions, InstructionSource, SystemPrompt};
 use windlass_model::ModelProvider;
 use windlass_runtime::{Limits, ModelProfile, UnpricedModels};
 use windlass_types::{CacheTtl, Effort, JsonText, NanoUsd, Thinking};
@@ -82,6 +82,8 @@ impl Default for RequestOptions {
 pub(crate) struct Prompts {
     pub(crate) system: Option<SystemPrompt>,
     pub(crate) appended: String,
+    /// What the model reads behind the first prompt.
+    pub(crate) instructions: Vec<FileInstructions>,
     /// What a new session begins with.
     #[cfg(feature = "project")]
     pub(crate) initial: Option<String>,
@@ -94,6 +96,11 @@ impl Prompts {
             self.appended.push_str("\n\n");
         }
         self.appended.push_str(text);
+    }
+
+    /// Adds instructions of the program.
+    pub(crate) fn instruct(&mut self, text: &str) {
+        self.instructions.extend(FileInstructions::new(InstructionSource::Host, "the program", text));
     }
 
     pub(crate) fn system(&self) -> SystemPrompt {

@@ -45,8 +45,8 @@ pub(crate) async fn open_settled(options: Options) -> Result<(Session, SessionTo
     #[cfg(feature = "mcp")]
     let changes = offer.settle().await;
     let tools = offer.tools(opening.options.tools.subagents.as_ref())?;
-    let ports = opening.ports(tools, &mut notices)?;
-    let machine = opening.machine(&ports, &offer).await;
+    let mut ports = opening.ports(tools, &mut notices)?;
+    let machine = opening.machine(&mut ports, &offer).await;
     let mut config = SessionConfig::new(machine, ports);
     if let Some(persistence) = opening.persistence() {
         config = config.with_persistence(persistence);
@@ -112,13 +112,16 @@ impl Opening {
         Ok(ports)
     }
 
-    async fn machine(&mut self, ports: &Ports, offer: &Offer) -> MachineConfig {
+    async fn machine(&mut self, ports: &mut Ports, offer: &Offer) -> MachineConfig {
         let model = self.options.model.profile(&*self.provider);
         let (id, policy) = (self.chosen.id.clone(), self.policy.clone());
         let environment = self.environment(ports).await;
         let mut machine = MachineConfig::new(id, self.ids.bits(), model, policy, self.cwd.clone());
         machine.fallback = self.options.model.fallback_profile(&*self.provider);
-        machine.environment = Some(environment);
+        machine.context.environment = Some(environment);
+        machine.context.instructions = self.options.prompts.instructions.iter().cloned().collect();
+        #[cfg(feature = "project")]
+        self.read_instructions(ports, &mut machine).await;
         let sends = self.options.requests.send_user_id.unwrap_or(true);
         let home = self.options.storage.home.as_ref().filter(|_| sends);
         machine.request.user_id = home.and_then(|home| user_id(home.root(), &self.ids));
@@ -126,6 +129,17 @@ impl Opening {
         machine.tools.instructions = offer.instructions().into();
         self.options.configure(&mut machine);
         machine
+    }
+
+    /// The instruction files of the project, which the model reads before those of the program.
+    #[cfg(feature = "project")]
+    async fn read_instructions(&self, ports: &mut Ports, machine: &mut MachineConfig) {
+        let Some(project) = self.options.applied_project() else { return };
+        if let Some((mut found, nested)) = project.instructions(&ports.workspace, &self.policy).await {
+            found.extend(machine.context.instructions.iter().cloned());
+            machine.context.instructions = found.into();
+            ports.instructions = Some(nested);
+        }
     }
 
     /// The directories, the platform and the repository, as the model learns of them.

@@ -8,6 +8,7 @@ mod apply;
 mod connect;
 mod error;
 mod input;
+mod instructions;
 mod loaded;
 mod notice;
 mod open;
@@ -31,7 +32,7 @@ pub use request::Project;
 #[cfg(feature = "mcp")]
 pub use servers::{AbsentServer, ProjectServers, ServerNotConnected};
 pub use windlass_project::{
-    Plugin, PluginDir, PluginError, PluginErrorKind, Plugins, SettingSource, SettingSources, load_plugins,
+    Instruction, Plugin, PluginDir, PluginError, PluginErrorKind, Plugins, SettingSource, SettingSources, load_plugins,
 };
 
 #[cfg(test)]

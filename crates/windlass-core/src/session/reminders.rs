@@ -1,13 +1,13 @@
-//! Texts of the runtime for the model: its environment, the instructions of servers, the context of hooks.
+//! Texts of the runtime for the model: its environment, instructions, the context of hooks.
 
 use super::Session;
-use windlass_context::{environment_changes, reminder};
+use windlass_context::{FileInstructions, environment_changes, reminder};
 use windlass_types::{ContentBlock, Entry, PermissionMode, UserEntry};
 
 impl Session {
     /// Appends what the model does not know yet of its environment. Called before each turn.
     pub(crate) fn append_environment(&mut self) {
-        let Some(environment) = &self.config.environment else { return };
+        let Some(environment) = &self.config.context.environment else { return };
         let plan_mode = self.rights.policy.mode() == PermissionMode::Plan;
         let now = environment.now(self.state.cwd(), self.now, plan_mode);
         let text = match self.state.environment() {
@@ -23,10 +23,24 @@ impl Session {
         }
     }
 
-    /// Records the instructions of servers that the conversation does not hold yet. What was sent before stays as it
-    /// is, so the provider's cache of it does, too.
+    /// More instructions of files, without those that are there already.
+    pub(crate) fn add_instructions(&mut self, files: Vec<FileInstructions>) {
+        let known = &mut self.config.context.instructions;
+        let mut all = known.to_vec();
+        for file in files {
+            if !all.iter().any(|other| other.text == file.text) {
+                all.push(file);
+            }
+        }
+        *known = all.into();
+    }
+
+    /// Records the instructions of files and servers that the conversation does not hold yet. What was sent before
+    /// stays as it is, so the provider's cache of it does, too.
     pub(crate) fn record_instructions(&mut self) -> Option<Entry> {
-        let missing = self.state.instructions().missing(&self.config.tools.instructions, &self.config.tools.specs);
+        let (known, tools) = (self.state.instructions(), &self.config.tools);
+        let mut missing = known.missing_files(&self.config.context.instructions);
+        missing.extend(known.missing(&tools.instructions, &tools.specs));
         (!missing.is_empty()).then(|| self.record_runtime_texts(missing))
     }
 

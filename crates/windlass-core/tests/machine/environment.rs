@@ -11,7 +11,7 @@ const DAY: u64 = 86_400_000;
 
 fn informed() -> MachineConfig {
     let mut config = config();
-    config.environment = Some(Environment::new("linux"));
+    config.context.environment = Some(Environment::new("linux"));
     config
 }
 

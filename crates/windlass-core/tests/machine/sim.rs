@@ -136,7 +136,7 @@ pub(crate) fn odd_config(choices: &mut Choices) -> MachineConfig {
     limits.max_stop_continuations = 2;
     limits.max_failing_turns = 4;
     config.limits = limits;
-    config.environment = (choices.pick(2) == 1).then(|| Environment::new("linux"));
+    config.context.environment = (choices.pick(2) == 1).then(|| Environment::new("linux"));
     config
 }
 

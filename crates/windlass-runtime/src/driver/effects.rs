@@ -4,6 +4,7 @@ use super::{Driver, SESSION_END, answer};
 use crate::append::{Appending, Log};
 use crate::hooks::ask;
 use crate::model::ModelCall;
+use crate::nested::{self, paths_of};
 use crate::prepare::{ReadCall, Surroundings, prepare};
 use crate::question;
 use crate::tool::{Running, permit, run};
@@ -196,10 +197,18 @@ impl Driver {
         let keeper = self.files.keeper().cloned().filter(|_| matches!(run_call.facts.access, Access::Writes(_)));
         let written = run_call.facts.paths.iter().filter(|path| path.write).map(|path| path.resolved.clone());
         let noted = keeper.map(|keeper| keeper.changed(run_call.call.id.clone(), written.collect()));
+        let instructions = self.ports.instructions.clone();
+        let paths = if instructions.is_some() { paths_of(running.cx.permit()) } else { Vec::new() };
         self.work.tasks.start_stoppable(id, cancel, async move {
             let outcome = run(running).await;
             if let Some(noted) = noted {
                 noted.await;
+            }
+            if let Some(source) = instructions.filter(|_| !outcome.is_error) {
+                let found = nested::find(&*source, &paths).await;
+                if !found.is_empty() {
+                    answer(&results, Input::AddInstructions(found));
+                }
             }
             answer(&results, Input::Ran(id, Box::new(outcome)));
         });

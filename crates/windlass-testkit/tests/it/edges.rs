@@ -39,7 +39,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("windlass-mcp", &["windlass-context", "windlass-http", "windlass-schema", "windlass-tool", "windlass-types"]),
     ("windlass-tools", &["windlass-tool", "windlass-types"]),
     ("windlass-store", &["windlass-session", "windlass-tool", "windlass-types"]),
-    ("windlass-project", &["windlass-permission", "windlass-subagent", "windlass-tool", "windlass-types"]),
+    (
+        "windlass-project",
+        &["windlass-context", "windlass-permission", "windlass-subagent", "windlass-tool", "windlass-types"],
+    ),
     (
         "windlass",
         &[

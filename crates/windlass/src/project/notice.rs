@@ -41,6 +41,8 @@ pub enum ProjectNoticeKind {
     Plugin,
     /// An agent cannot be used, or not in full.
     Agent,
+    /// A file with instructions, or an import of one, is left out in whole or in part.
+    Instructions,
     /// A variable of the environment does not count.
     Variable,
     /// An MCP server is not connected.

@@ -65,6 +65,7 @@ pub(crate) struct Choice {
     /// Agents that the program defines. They count for more than those of files.
     pub(crate) agents: Agents,
     pub(crate) without_subagents: bool,
+    pub(crate) without_instructions: bool,
     /// Variables that count for more than those of settings.
     pub(crate) variables: BTreeMap<String, String>,
 }
@@ -154,6 +155,14 @@ impl Project {
     /// Whether the model can give tasks to the project's agents and to the built-in ones. Default: yes.
     pub fn subagents(mut self, on: bool) -> Self {
         self.choice.without_subagents = !on;
+        self
+    }
+
+    /// Whether the model reads the instruction files (`CLAUDE.md`, `AGENTS.md`, rules) of the layers that are
+    /// [read](Self::sources), and those of folders when it uses files there. They are text for the model and need no trust;
+    /// nothing outside of the project is read for a file of it. Default: yes.
+    pub fn instructions(mut self, on: bool) -> Self {
+        self.choice.without_instructions = !on;
         self
     }
 

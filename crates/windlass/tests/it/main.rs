@@ -28,6 +28,8 @@ mod git;
 mod guide;
 mod hints;
 mod hooks;
+#[cfg(feature = "project")]
+mod instructions;
 #[cfg(unix)]
 mod kill;
 #[cfg(unix)]

@@ -1,0 +1,291 @@
+//! The instructions that people write into files for a model: `CLAUDE.md`, `AGENTS.md`, rules, and what they import.
+
+mod fit;
+mod imports;
+mod places;
+mod read;
+
+use crate::front_matter;
+use crate::note::{Note, Notes};
+use crate::places::Places;
+use crate::sources::SettingSources;
+use globset::{Glob, GlobSet, GlobSetBuilder};
+use places::{Candidate, Layout};
+use read::{Files, Found};
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use windlass_context::{FileInstructions, InstructionSource};
+use windlass_tool::Workspace;
+
+/// Most bytes of a file.
+const MOST_BYTES: u64 = 256 * 1024;
+/// Most files of a session, imports included.
+const MOST_FILES: usize = 512;
+/// How many imports may lead to each other.
+const DEEPEST: u8 = 5;
+
+/// The instructions of one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Instruction {
+    /// Who wrote them.
+    pub source: InstructionSource,
+    /// The file.
+    pub path: PathBuf,
+    /// The file that imports it, if one does.
+    pub imported_by: Option<PathBuf>,
+    /// What of it the model is to read.
+    pub content: String,
+    /// How many characters were left out at its end, because all together are too long.
+    pub left_out: usize,
+}
+
+impl Instruction {
+    /// The text for the model. `None` if it is blank.
+    #[must_use]
+    pub fn for_model(&self) -> Option<FileInstructions> {
+        FileInstructions::new(self.source, &self.path.display().to_string(), &self.content)
+    }
+}
+
+/// Finds the instruction files of a session: of the administrator, the user, the project and its folders.
+///
+/// The files of a project are read through the [`Workspace`], those of user and administrator on this machine. No program
+/// is run, and no file outside of the project is read because a file of the project says so: imports that lead out of it
+/// are left out with a note, and so are links. Each file counts once, however many names it has, and so does each content.
+///
+/// | file | source |
+/// |---|---|
+/// | `CLAUDE.md`, `AGENTS.md` beside the managed settings | managed |
+/// | `CLAUDE.md`, `AGENTS.md`, `rules/**/*.md` in the user's directories (`~/.windlass`, `~/.claude`) | user |
+/// | `AGENTS.md`, `CLAUDE.md`, and the same and `rules/**/*.md` in `.windlass` and `.claude`, in each directory from the root of the repository to the start (without a repository: from below the home) | project |
+/// | `CLAUDE.local.md` in these directories | local |
+///
+/// A rule whose front matter has `paths` is read once a file is used that one of these patterns names. The files of
+/// folders below the start are read once something in them is used.
+pub struct InstructionFiles {
+    places: Places,
+    sources: SettingSources,
+    files: Files,
+    layout: Option<Layout>,
+    /// What was read: the resolved paths, and the digests of the contents.
+    seen: (BTreeSet<PathBuf>, BTreeSet<[u8; 32]>),
+    /// Rules that wait for a file that they are for.
+    waiting: Vec<Rule>,
+    /// Folders below the start that were looked at.
+    visited: BTreeSet<PathBuf>,
+    /// How many characters are left.
+    room: usize,
+    notes: Notes,
+}
+
+/// A rule for some files only.
+struct Rule {
+    instruction: Instruction,
+    /// The folder that its patterns begin in.
+    base: PathBuf,
+    patterns: GlobSet,
+}
+
+/// A file that is to be read.
+struct Job {
+    candidate: Candidate,
+    imported_by: Option<PathBuf>,
+    depth: u8,
+}
+
+impl fmt::Debug for InstructionFiles {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("InstructionFiles")
+            .field("start", &self.places.start())
+            .field("seen", &self.seen.0.len())
+            .field("waiting", &self.waiting.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl InstructionFiles {
+    /// Most characters of the instructions of a session together. Default of [`most_characters`](Self::most_characters).
+    pub const MOST_CHARACTERS: usize = 120_000;
+
+    /// The instruction files of a session that starts there. None is read yet.
+    #[must_use]
+    pub fn new(places: Places, sources: SettingSources, workspace: Arc<dyn Workspace>) -> Self {
+        Self {
+            places,
+            sources,
+            files: Files { workspace, may_read: Arc::new(|_, _| true) },
+            layout: None,
+            seen: Default::default(),
+            waiting: Vec::new(),
+            visited: BTreeSet::new(),
+            room: Self::MOST_CHARACTERS,
+            notes: Notes::default(),
+        }
+    }
+
+    /// Has each file of the project judged before it is opened: by its path as it is written, and by what it resolves to.
+    /// Default: all may be read.
+    #[must_use]
+    pub fn may_read(mut self, judge: impl Fn(&Path, &Path) -> bool + Send + Sync + 'static) -> Self {
+        self.files.may_read = Arc::new(judge);
+        self
+    }
+
+    /// Sets how many characters all instructions together may have. What is over that is left out: first what is imported,
+    /// then the user's, then the project's from its root on, then local ones, then managed ones.
+    #[must_use]
+    pub fn most_characters(mut self, most: usize) -> Self {
+        self.room = most;
+        self
+    }
+
+    /// Reads the instructions that a session begins with, in the order in which the model reads them: managed, user,
+    /// project and local ones, those of the start last.
+    pub async fn load(&mut self) -> Vec<Instruction> {
+        let layout = Layout::of(&self.places, &self.files).await;
+        let candidates = layout.first(&self.places, self.sources, &self.files).await;
+        self.layout = Some(layout);
+        self.read(candidates).await
+    }
+
+    /// Reads the instructions for files that are used now: those of the folders below the start that they lie in, and the
+    /// rules that name them. Each is given once. Paths are absolute and lexically normal; others are ignored.
+    pub async fn of_paths(&mut self, paths: &[PathBuf]) -> Vec<Instruction> {
+        let Some(layout) = &self.layout else { return Vec::new() };
+        let mut used = BTreeSet::new();
+        for path in paths {
+            used.extend(self.files.folder_of(path).await);
+        }
+        let folders = layout.unvisited(used, &mut self.visited);
+        let mut candidates = Vec::new();
+        for folder in &folders {
+            candidates.extend(layout.of_folder(folder, self.sources, &self.files).await);
+        }
+        let mut found = self.read(candidates).await;
+        let (named, waiting) = std::mem::take(&mut self.waiting).into_iter().partition(|rule| rule.names(paths));
+        self.waiting = waiting;
+        let named: Vec<Rule> = named;
+        let rules = named.into_iter().map(|rule| rule.instruction).collect();
+        found.extend(fit::fit(rules, &mut self.room, &mut self.notes));
+        found
+    }
+
+    /// What was left out, and why, since the last time.
+    pub fn take_notes(&mut self) -> Vec<Note> {
+        std::mem::take(&mut self.notes.0)
+    }
+
+    /// Reads files, and what they import.
+    async fn read(&mut self, candidates: Vec<Candidate>) -> Vec<Instruction> {
+        let job = |candidate| Job { candidate, imported_by: None, depth: 0 };
+        let mut jobs: Vec<Job> = candidates.into_iter().rev().map(job).collect();
+        let mut found = Vec::new();
+        while let Some(job) = jobs.pop() {
+            if self.seen.0.len() >= MOST_FILES {
+                self.notes
+                    .add(&job.candidate.path, format!("there are more than {MOST_FILES} files with instructions"));
+                break;
+            }
+            let Some(text) = self.text_of(&job).await else { continue };
+            jobs.extend(self.imports_of(&job, &text).into_iter().rev());
+            if let Some(instruction) = self.instruction(job, &text) {
+                found.push(instruction);
+            }
+        }
+        fit::fit(found, &mut self.room, &mut self.notes)
+    }
+
+    /// The text of a file that was not read before.
+    async fn text_of(&mut self, job: &Job) -> Option<String> {
+        let Candidate { path, within, .. } = &job.candidate;
+        let read = match within {
+            Some(within) => self.files.of_workspace(path, within).await,
+            None => self.files.of_machine(path),
+        };
+        match read {
+            Ok(Some(Found { resolved, text })) => {
+                if imports::is_secret(&resolved) {
+                    self.notes.add(path, "it may hold secrets, so it is left out");
+                    return None;
+                }
+                let is_new = self.seen.0.insert(resolved)
+                    && self.seen.1.insert(*blake3::hash(text.trim().as_bytes()).as_bytes());
+                return is_new.then_some(text);
+            }
+            Ok(None) => {
+                let name = job.imported_by.as_ref().zip(job.candidate.name.as_deref());
+                if let Some((importer, name)) = name.filter(|(_, name)| imports::names_a_file(name)) {
+                    self.notes.add(importer, format!("the import @{name} is not there"));
+                }
+            }
+            Err(problem) => self.notes.add(path, format!("{problem}, so it is left out")),
+        }
+        None
+    }
+
+    /// What a file imports.
+    fn imports_of(&mut self, job: &Job, text: &str) -> Vec<Job> {
+        let Candidate { path, within, source, .. } = &job.candidate;
+        let folder = path.parent().unwrap_or(path);
+        let mut jobs = Vec::new();
+        for name in imports::imports(text) {
+            let Some(target) = imports::target(&name, folder, self.places.user_home.as_deref()) else { continue };
+            if imports::is_secret(&target) {
+                self.notes.add(path, format!("@{name} is left out: it may hold secrets"));
+            } else if within.as_ref().is_some_and(|within| !target.starts_with(within)) {
+                self.notes.add(path, format!("@{name} is left out: it leads out of the project"));
+            } else if job.depth >= DEEPEST {
+                self.notes.add(path, format!("@{name} is left out: {DEEPEST} imports lead to it already"));
+            } else {
+                let candidate = Candidate {
+                    path: target,
+                    within: within.clone(),
+                    source: *source,
+                    name: Some(name),
+                    rules_of: None,
+                };
+                jobs.push(Job { candidate, imported_by: Some(path.clone()), depth: job.depth.saturating_add(1) });
+            }
+        }
+        jobs
+    }
+
+    /// The instructions in a text, unless they are a rule that waits for its files.
+    fn instruction(&mut self, job: Job, text: &str) -> Option<Instruction> {
+        let Job { candidate: Candidate { path, source, rules_of, .. }, imported_by, .. } = job;
+        let Some(base) = rules_of else {
+            return Some(Instruction { source, path, imported_by, content: text.to_owned(), left_out: 0 });
+        };
+        let (head, body) = front_matter::split(text);
+        let instruction = Instruction { source, path, imported_by, content: body.to_owned(), left_out: 0 };
+        let patterns = head.list("paths");
+        if patterns.is_empty() {
+            return Some(instruction);
+        }
+        match set_of(&patterns) {
+            Ok(patterns) => self.waiting.push(Rule { instruction, base, patterns }),
+            Err(error) => self.notes.add(&instruction.path, format!("its `paths` cannot be used: {error}")),
+        }
+        None
+    }
+}
+
+impl Rule {
+    fn names(&self, paths: &[PathBuf]) -> bool {
+        paths.iter().filter_map(|path| path.strip_prefix(&self.base).ok()).any(|path| self.patterns.is_match(path))
+    }
+}
+
+fn set_of(patterns: &[String]) -> Result<GlobSet, globset::Error> {
+    let mut set = GlobSetBuilder::new();
+    for pattern in patterns {
+        set.add(Glob::new(pattern.trim_start_matches("./"))?);
+    }
+    set.build()
+}
+
+#[cfg(test)]
+mod tests;

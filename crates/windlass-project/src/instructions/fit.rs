@@ -1,0 +1,62 @@
+//! What of instructions is left out when they are too long.
+
+use super::Instruction;
+use crate::note::Notes;
+use windlass_context::InstructionSource;
+
+/// Most characters of one file.
+const MOST_OF_ONE: usize = 40_000;
+
+/// Cuts instructions to the room that is left, which becomes smaller. They keep their order; what counts least is cut first.
+pub(super) fn fit(found: Vec<Instruction>, room: &mut usize, notes: &mut Notes) -> Vec<Instruction> {
+    let mut order: Vec<usize> = (0..found.len()).collect();
+    // Of files of one source those that are read last are nearest to the start, and count most.
+    order.sort_by_key(|at| (found.get(*at).map(rank), std::cmp::Reverse(*at)));
+    let mut granted = vec![0_usize; found.len()];
+    for at in order {
+        if let (Some(instruction), Some(granted)) = (found.get(at), granted.get_mut(at)) {
+            *granted = instruction.content.trim().chars().count().min(MOST_OF_ONE).min(*room);
+            *room = room.saturating_sub(*granted);
+        }
+    }
+    let cut = found.into_iter().zip(granted).map(|(instruction, granted)| instruction.cut_to(granted));
+    let kept: Vec<Instruction> = cut.inspect(|instruction| note(instruction, notes)).collect();
+    kept.into_iter().filter(|instruction| !instruction.content.is_empty()).collect()
+}
+
+/// The smaller, the later it is cut.
+fn rank(instruction: &Instruction) -> u8 {
+    let of_source = match instruction.source {
+        InstructionSource::Managed => 0,
+        InstructionSource::Local => 1,
+        InstructionSource::Project => 2,
+        _ => 3,
+    };
+    of_source + if instruction.imported_by.is_some() { 4 } else { 0 }
+}
+
+fn note(instruction: &Instruction, notes: &mut Notes) {
+    if instruction.left_out > 0 {
+        let text = format!("the last {} characters are left out: the instructions are too long", instruction.left_out);
+        notes.add(&instruction.path, text);
+    }
+}
+
+impl Instruction {
+    /// The same with at most so many characters, and an end that says what is missing. It is cut behind a line.
+    fn cut_to(mut self, most: usize) -> Self {
+        let all = self.content.trim();
+        let Some((end, _)) = all.char_indices().nth(most) else {
+            self.content = all.to_owned();
+            return self;
+        };
+        let kept = all.get(..end).unwrap_or_default();
+        let kept = kept.rfind('\n').and_then(|line| kept.get(..line)).unwrap_or(kept).trim_end();
+        self.left_out = all.chars().count().saturating_sub(kept.chars().count());
+        self.content = match kept {
+            "" => String::new(),
+            kept => format!("{kept}\n[The rest is left out: it is too long. Read the file for it.]"),
+        };
+        self
+    }
+}

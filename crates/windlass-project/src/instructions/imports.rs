@@ -1,0 +1,233 @@
+//! The imports in a Markdown text: `@docs/style.md`.
+
+use std::path::{Path, PathBuf};
+use windlass_types::path::normalized;
+
+/// Most imports of one file.
+const MOST: usize = 64;
+/// Longest name of an import, in bytes.
+const LONGEST: usize = 1_024;
+
+/// The imports of a text, as they are written, each once. What stands in code is none: neither in spans between backticks
+/// nor in blocks between fences.
+pub(super) fn imports(text: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    let mut fence: Option<(char, usize)> = None;
+    // How many backticks end the span of code that an earlier line of the paragraph began.
+    let mut span = None;
+    for line in text.lines() {
+        match (fence, fence_of(line)) {
+            (Some((with, length)), Some(ending)) if ending.0 == with && ending.1 >= length && ending.2 => fence = None,
+            (Some(_), _) => {}
+            (None, Some((with, length, _))) => (fence, span) = (Some((with, length)), None),
+            (None, None) if line.trim().is_empty() => span = None,
+            (None, None) => of_line(line, &mut span, &mut found),
+        }
+    }
+    found.truncate(MOST);
+    found
+}
+
+/// The character and the length of the fence that a line is, and whether no other words are in the line.
+fn fence_of(line: &str) -> Option<(char, usize, bool)> {
+    let text = line.trim_start();
+    if line.len().saturating_sub(text.len()) > 3 {
+        return None;
+    }
+    let with = text.chars().next().filter(|first| matches!(first, '`' | '~'))?;
+    let rest = text.trim_start_matches(with);
+    let length = text.len().saturating_sub(rest.len());
+    // Backticks after a fence of backticks make it a span of code in a line.
+    (length >= 3 && !(with == '`' && rest.contains('`'))).then(|| (with, length, rest.trim().is_empty()))
+}
+
+fn of_line(line: &str, span: &mut Option<usize>, found: &mut Vec<String>) {
+    let mut rest = line;
+    let mut before = ' ';
+    while let Some(next) = rest.chars().next() {
+        if next == '`' {
+            let after = rest.trim_start_matches('`');
+            let ticks = rest.len().saturating_sub(after.len());
+            *span = match *span {
+                Some(open) if open == ticks => None,
+                Some(open) => Some(open),
+                None => Some(ticks),
+            };
+            rest = after;
+        } else if next == '@' && span.is_none() && (before.is_whitespace() || before == '(') {
+            let (name, after) = name_of(rest.get(1..).unwrap_or_default());
+            if !name.is_empty() && name.len() <= LONGEST && !found.contains(&name) {
+                found.push(name);
+            }
+            rest = after;
+        } else {
+            rest = rest.get(next.len_utf8()..).unwrap_or_default();
+        }
+        before = next;
+    }
+}
+
+/// The name at the beginning of a text, and what follows. A blank belongs to it behind a backslash.
+fn name_of(text: &str) -> (String, &str) {
+    let mut name = String::new();
+    let mut end = text.len();
+    let mut letters = text.char_indices().peekable();
+    while let Some((at, c)) = letters.next() {
+        if c == '\\' && letters.next_if(|(_, next)| *next == ' ').is_some() {
+            name.push(' ');
+        } else if c.is_whitespace() || matches!(c, '`' | '@') {
+            end = at;
+            break;
+        } else {
+            name.push(c);
+        }
+    }
+    let name = name.split('#').next().unwrap_or_default();
+    let name = name.trim_end_matches(['.', ',', ';', ':', '!', '?', ')', ']', '"', '\'', '*', '_']);
+    (name.to_owned(), text.get(end..).unwrap_or_default())
+}
+
+/// Where an import of a file in a folder leads. `None` for a home that is not known.
+pub(super) fn target(name: &str, folder: &Path, home: Option<&Path>) -> Option<PathBuf> {
+    match name.strip_prefix("~/") {
+        Some(below) => home.map(|home| normalized(&home.join(below))),
+        None => Some(normalized(&folder.join(name))),
+    }
+}
+
+/// Whether a name looks like that of a file, not like a word that begins with `@`.
+pub(super) fn names_a_file(name: &str) -> bool {
+    let is_path = name.starts_with("./") || name.starts_with("../") || name.starts_with("~/") || name.starts_with('/');
+    let last = name.rsplit('/').next().unwrap_or_default();
+    is_path || last.rsplit_once('.').is_some_and(|(stem, ending)| !stem.is_empty() && !ending.is_empty())
+}
+
+/// Whether a path is one of those at which people keep secrets. Such a file is never imported.
+pub(super) fn is_secret(path: &Path) -> bool {
+    const FOLDERS: [&str; 11] = [
+        ".ssh",
+        ".gnupg",
+        ".aws",
+        ".azure",
+        ".kube",
+        ".docker",
+        "gcloud",
+        ".git",
+        "keyrings",
+        ".password-store",
+        "proc",
+    ];
+    const FILES: [&str; 14] = [
+        ".netrc",
+        "_netrc",
+        ".npmrc",
+        ".pypirc",
+        ".pgpass",
+        ".my.cnf",
+        ".htpasswd",
+        ".git-credentials",
+        "credentials",
+        "credentials.json",
+        ".credentials.json",
+        "secrets",
+        "shadow",
+        ".claude.json",
+    ];
+    const ENDINGS: [&str; 6] = ["pem", "key", "p12", "pfx", "kdbx", "keystore"];
+    let lower = |part: &std::ffi::OsStr| part.to_string_lossy().to_lowercase();
+    let name = path.file_name().map(lower).unwrap_or_default();
+    let ending = name.rsplit_once('.').map(|(_, ending)| ending).unwrap_or_default();
+    let folders = path.parent().map(|folder| folder.components().map(|part| lower(part.as_os_str())));
+    folders.into_iter().flatten().any(|folder| FOLDERS.contains(&folder.as_str()))
+        || FILES.contains(&name.as_str())
+        || ENDINGS.contains(&ending)
+        || name == ".env"
+        || name.starts_with(".env.")
+        || ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"].iter().any(|key| name.starts_with(key))
+        || name.starts_with('.') && name.contains("history")
+        || name.starts_with("secrets.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn names_behind_an_at_sign_are_imports() {
+        let text = "See @README.md, @docs/style.md and (@./a/b.txt).\n- @~/mine.md\n@/etc/x.md#part\n@with\\ blank.md";
+        assert_eq!(
+            imports(text),
+            ["README.md", "docs/style.md", "./a/b.txt", "~/mine.md", "/etc/x.md", "with blank.md"]
+        );
+        assert_eq!(imports("mail me@example.com, @, @@x, a@b"), [""; 0]);
+        assert_eq!(imports("@a.md @a.md\n@a.md"), ["a.md"]);
+    }
+
+    #[test]
+    fn code_holds_no_imports() {
+        let text = "`@a.md` ``x ` @b.md`` @c.md\n```\n@d.md\n~~~\n@e.md\n```\n@f.md\n~~~~ md\n@g.md\n~~~\n~~~~\n@h.md\n\
+                    a ` @i.md\n still @j.md ` @k.md\n open ` @l.md\n\n@m.md";
+        assert_eq!(imports(text), ["c.md", "f.md", "h.md", "k.md", "m.md"]);
+        // A fence that is not closed lasts to the end.
+        assert_eq!(imports("@a.md\n```\n@b.md\n\n@c.md"), ["a.md"]);
+        assert_eq!(imports("```not a fence``` @a.md"), ["a.md"]);
+    }
+
+    #[test]
+    fn imports_lead_from_the_folder_of_their_file() {
+        let at = |name| target(name, Path::new("/w/docs"), Some(Path::new("/home/u")));
+        assert_eq!(at("a.md"), Some("/w/docs/a.md".into()));
+        assert_eq!(at("../../x/a.md"), Some("/x/a.md".into()));
+        assert_eq!(at("~/a.md"), Some("/home/u/a.md".into()));
+        assert_eq!(at("/a/../b.md"), Some("/b.md".into()));
+        assert_eq!(target("~/a.md", Path::new("/w"), None), None);
+        assert!(names_a_file("a.md") && names_a_file("../a") && names_a_file("docs/a.txt"));
+        assert!(!names_a_file("types/node") && !names_a_file("alice") && !names_a_file(".hidden"));
+    }
+
+    #[test]
+    fn secrets_are_known_by_their_places() {
+        for path in [
+            "/w/.env",
+            "/w/.env.local",
+            "/h/.ssh/config",
+            "/h/.SSH/id_rsa",
+            "/h/.aws/credentials",
+            "/w/server.PEM",
+            "/h/.netrc",
+            "/w/.git/config",
+            "/h/.config/gcloud/x.json",
+            "/h/.bash_history",
+            "/proc/self/environ",
+            "/w/secrets.toml",
+            "/h/.claude.json",
+        ] {
+            assert!(is_secret(Path::new(path)), "{path}");
+        }
+        for path in [
+            "/w/CLAUDE.md",
+            "/w/environment.md",
+            "/w/docs/history.md",
+            "/w/.github/x.md",
+            "/w/keys.md",
+            "/w/id_types.md",
+        ] {
+            assert!(!is_secret(Path::new(path)), "{path}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_within_bounds(text in "(@|`|~|[a-z./\\\\ #]|\n|é|\\PC){0,200}") {
+            let found = imports(&text);
+            prop_assert!(found.len() <= MOST);
+            for name in &found {
+                prop_assert!(!name.is_empty() && !name.contains(['\n', '`']));
+            }
+            // Fenced as a whole, it holds none.
+            let fence = "~".repeat(210);
+            prop_assert_eq!(imports(&format!("{fence}\n{text}\n{fence}")), Vec::<String>::new());
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! Where instruction files may be.
+
+use super::read::Files;
+use crate::places::{FOLDERS, Places};
+use crate::sources::{Layer, SettingSources};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use windlass_context::InstructionSource;
+
+/// The names of instruction files.
+const NAMES: [&str; 2] = ["AGENTS.md", "CLAUDE.md"];
+/// That of the user's own in a project.
+const LOCAL: &str = "CLAUDE.local.md";
+/// The folder of rules.
+const RULES: &str = "rules";
+/// Most folders of a project that are looked at.
+const MOST_FOLDERS: usize = 4_096;
+
+/// A file that may be there.
+#[derive(Debug)]
+pub(super) struct Candidate {
+    pub(super) path: PathBuf,
+    /// The folder of the workspace that it must lie in; `None` for a file of this machine.
+    pub(super) within: Option<PathBuf>,
+    pub(super) source: InstructionSource,
+    /// What it is called in the file that imports it.
+    pub(super) name: Option<String>,
+    /// For a rule: the folder that its patterns begin in.
+    pub(super) rules_of: Option<PathBuf>,
+}
+
+/// The folders of a project.
+#[derive(Debug)]
+pub(super) struct Layout {
+    /// The uppermost one, which all files of the project lie in.
+    root: PathBuf,
+    /// From there to the start.
+    chain: Vec<PathBuf>,
+}
+
+impl Layout {
+    /// From the root of the repository to the start. Without a repository: from below the user's home, if the start is there.
+    pub(super) async fn of(places: &Places, files: &Files) -> Self {
+        let start = places.start().to_path_buf();
+        let mut chain = places.project.clone();
+        if let ([only], Some(home)) = (chain.as_slice(), &places.user_home)
+            && !files.is_there(&only.join(".git")).await
+        {
+            let above = only.ancestors().skip(1).take_while(|folder| *folder != home && folder.starts_with(home));
+            let above: Vec<PathBuf> = above.map(Path::to_path_buf).collect();
+            chain.splice(0..0, above.into_iter().rev());
+        }
+        let root = chain.first().cloned().unwrap_or(start);
+        Self { root, chain }
+    }
+
+    /// The files that a session begins with.
+    pub(super) async fn first(&self, places: &Places, sources: SettingSources, files: &Files) -> Vec<Candidate> {
+        let mut all = Vec::new();
+        let of_machine = |path: PathBuf, source| Candidate { path, within: None, source, name: None, rules_of: None };
+        for folder in places.managed.iter().rev().filter_map(|file| file.parent()) {
+            all.extend(NAMES.map(|name| of_machine(folder.join(name), InstructionSource::Managed)));
+        }
+        if sources.contains(Layer::User) {
+            for folder in places.user.iter().rev() {
+                all.extend(NAMES.map(|name| of_machine(folder.join(name), InstructionSource::User)));
+                all.extend(files.rules_of_machine(&folder.join(RULES)).into_iter().map(|path| Candidate {
+                    rules_of: Some(self.root.clone()),
+                    ..of_machine(path, InstructionSource::User)
+                }));
+            }
+        }
+        for folder in &self.chain {
+            all.extend(self.of_folder(folder, sources, files).await);
+        }
+        all
+    }
+
+    /// The files of one folder of the project.
+    pub(super) async fn of_folder(&self, folder: &Path, sources: SettingSources, files: &Files) -> Vec<Candidate> {
+        let of_project = |path: PathBuf, source| Candidate {
+            path,
+            within: Some(self.root.clone()),
+            source,
+            name: None,
+            rules_of: None,
+        };
+        let mut all = Vec::new();
+        if sources.contains(Layer::Project) {
+            let own = NAMES.map(|name| folder.join(name));
+            let inner = FOLDERS.iter().rev().flat_map(|inner| NAMES.map(|name| folder.join(inner).join(name)));
+            all.extend(own.into_iter().chain(inner).map(|path| of_project(path, InstructionSource::Project)));
+            for inner in FOLDERS.iter().rev() {
+                let rules = files.rules_of_workspace(&folder.join(inner).join(RULES), &self.root).await;
+                all.extend(rules.into_iter().map(|path| Candidate {
+                    rules_of: Some(folder.to_path_buf()),
+                    ..of_project(path, InstructionSource::Project)
+                }));
+            }
+        }
+        if sources.contains(Layer::Local) {
+            all.push(of_project(folder.join(LOCAL), InstructionSource::Local));
+        }
+        all
+    }
+
+    /// The folders of the project at and above these that were not looked at, the upper ones first.
+    pub(super) fn unvisited<'a>(
+        &self,
+        folders: impl IntoIterator<Item = &'a Path>,
+        visited: &mut BTreeSet<PathBuf>,
+    ) -> Vec<PathBuf> {
+        let mut found = BTreeSet::new();
+        for folder in folders.into_iter().filter(|folder| folder.starts_with(&self.root)) {
+            for folder in folder.ancestors().take_while(|folder| *folder != self.root) {
+                if visited.len() < MOST_FOLDERS
+                    && !self.chain.iter().any(|known| known == folder)
+                    && visited.insert(folder.to_path_buf())
+                {
+                    found.insert(folder.to_path_buf());
+                }
+            }
+        }
+        found.into_iter().collect()
+    }
+}

@@ -1,0 +1,141 @@
+//! Reading the files that instructions are in.
+
+use super::MOST_BYTES;
+use crate::file::{ReadError, read_text};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use windlass_tool::{EntryKind, JudgedPath, Permit, Workspace, WorkspaceErrorKind};
+use windlass_types::CallDigest;
+
+/// Whether a path, as it is written and as it resolves, may be read.
+pub(super) type MayRead = Arc<dyn Fn(&Path, &Path) -> bool + Send + Sync>;
+
+/// Most names in a folder of rules.
+const MOST_NAMES: usize = 1_024;
+/// What is read at once, in bytes.
+const PART: usize = 64 * 1024;
+
+/// A file that was read.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) resolved: PathBuf,
+    pub(super) text: String,
+}
+
+/// Where files are, and which may be read.
+pub(super) struct Files {
+    pub(super) workspace: Arc<dyn Workspace>,
+    pub(super) may_read: MayRead,
+}
+
+impl Files {
+    /// A file of this machine. `None` if there is none of this name.
+    pub(super) fn of_machine(&self, path: &Path) -> Result<Option<Found>, String> {
+        let text = match read_text(path, MOST_BYTES) {
+            Ok(Some(text)) => text,
+            Ok(None) => return Ok(None),
+            Err(ReadError::Io(_)) if path.is_dir() => return Ok(None),
+            Err(ReadError::TooBig) => return Err(too_big()),
+            Err(ReadError::Io(error)) => return Err(format!("it cannot be read: {error}")),
+        };
+        Ok(Some(Found { resolved: path.canonicalize().unwrap_or_else(|_| path.to_path_buf()), text }))
+    }
+
+    /// A file of the workspace, which must lie in a folder whatever links there are. `None` if there is none of this name.
+    pub(super) async fn of_workspace(&self, path: &Path, within: &Path) -> Result<Option<Found>, String> {
+        let resolved = match self.workspace.resolve(path).await {
+            Ok(resolved) if resolved.kind == EntryKind::File => resolved.path,
+            Ok(resolved) if resolved.kind == EntryKind::Special => return Err("it is not a regular file".to_owned()),
+            Ok(_) => return Ok(None),
+            Err(error) if error.kind == WorkspaceErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error.to_string()),
+        };
+        if !resolved.starts_with(within) {
+            return Err("it leads out of the project".to_owned());
+        }
+        if !(self.may_read)(path, &resolved) {
+            return Err("a rule forbids to read it".to_owned());
+        }
+        let permit = Permit::new(CallDigest::new("")).with_reads(vec![JudgedPath::new(path, &resolved)]);
+        let unreadable = |error: windlass_tool::WorkspaceError| error.to_string();
+        let mut file = self.workspace.open(&permit, path).await.map_err(unreadable)?;
+        let mut bytes = Vec::new();
+        loop {
+            let part = file.read(PART).await.map_err(unreadable)?;
+            if part.is_empty() {
+                break;
+            }
+            bytes.extend(part);
+            if bytes.len() as u64 > MOST_BYTES {
+                return Err(too_big());
+            }
+        }
+        let text = String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned())?;
+        let text = text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text);
+        Ok(Some(Found { resolved, text }))
+    }
+
+    /// Whether something of this name is in the workspace.
+    pub(super) async fn is_there(&self, path: &Path) -> bool {
+        self.workspace.resolve(path).await.is_ok_and(|found| found.kind != EntryKind::Missing)
+    }
+
+    /// The folder that a path of the workspace is, or else lies in.
+    pub(super) async fn folder_of<'a>(&self, path: &'a Path) -> Option<&'a Path> {
+        match self.workspace.resolve(path).await {
+            Ok(found) if found.kind == EntryKind::Directory => Some(path),
+            _ => path.parent(),
+        }
+    }
+
+    /// The Markdown files below a folder of the workspace, sorted; folders in it first to a depth of four. Links are not
+    /// followed, but the folder itself may be one.
+    pub(super) async fn rules_of_workspace(&self, folder: &Path, within: &Path) -> Vec<PathBuf> {
+        let Ok(resolved) = self.workspace.resolve(folder).await else { return Vec::new() };
+        if resolved.kind != EntryKind::Directory || !resolved.path.starts_with(within) {
+            return Vec::new();
+        }
+        let (mut found, mut left, mut open) = (Vec::new(), MOST_NAMES, vec![(resolved.path, 4_u8)]);
+        while let Some((folder, depth)) = open.pop() {
+            let entries = self.workspace.entries(&folder, left).await.unwrap_or_default();
+            left = left.saturating_sub(entries.len());
+            for entry in entries {
+                let path = folder.join(&entry.name);
+                match entry.kind {
+                    EntryKind::File if is_rule(&path) => found.push(path),
+                    EntryKind::Directory if depth > 0 => open.push((path, depth.saturating_sub(1))),
+                    _ => {}
+                }
+            }
+        }
+        found.sort();
+        found
+    }
+
+    /// The same of this machine.
+    pub(super) fn rules_of_machine(&self, folder: &Path) -> Vec<PathBuf> {
+        let (mut found, mut left, mut open) = (Vec::new(), MOST_NAMES, vec![(folder.to_path_buf(), 4_u8)]);
+        while let Some((folder, depth)) = open.pop() {
+            let Ok(entries) = std::fs::read_dir(&folder) else { continue };
+            for entry in entries.take(left).flatten() {
+                left = left.saturating_sub(1);
+                let (path, kind) = (entry.path(), entry.file_type());
+                match kind {
+                    Ok(kind) if kind.is_file() && is_rule(&path) => found.push(path),
+                    Ok(kind) if kind.is_dir() && depth > 0 => open.push((path, depth.saturating_sub(1))),
+                    _ => {}
+                }
+            }
+        }
+        found.sort();
+        found
+    }
+}
+
+fn is_rule(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("md"))
+}
+
+fn too_big() -> String {
+    format!("it is larger than {MOST_BYTES} bytes")
+}
