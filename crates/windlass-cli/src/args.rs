@@ -279,6 +279,9 @@ pub(crate) enum Command {
     Settings(SettingsArgs),
     /// Trust the project here: what its settings allow counts from now on
     Trust(TrustArgs),
+    /// Show what takes up the context window before the first prompt
+    #[command(subcommand)]
+    Context(ContextCommand),
     /// List agents
     #[command(subcommand)]
     Agents(AgentsCommand),
@@ -317,6 +320,26 @@ pub(crate) struct AgentsListArgs {
     /// More agents: a file, or JSON text
     #[arg(long, value_name = "FILE|JSON")]
     pub(crate) agents: Option<String>,
+    #[command(flatten)]
+    pub(crate) plugins: PluginArgs,
+    #[command(flatten)]
+    pub(crate) settings: SettingsArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ContextCommand {
+    /// The system prompt, tools and instruction files of a session that starts here, with their sizes in tokens
+    Show(ContextShowArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ContextShowArgs {
+    /// One JSON object, with each tool
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// The model whose context window is shown
+    #[arg(long, value_name = "MODEL")]
+    pub(crate) model: Option<String>,
     #[command(flatten)]
     pub(crate) plugins: PluginArgs,
     #[command(flatten)]

@@ -27,14 +27,12 @@ use plugins::HostPlugins;
 use std::future::Future;
 use std::io::{Write, stderr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use windlass::crates::context::SystemPrompt;
 use windlass::crates::project::Commands;
 use windlass::crates::runtime::ModelProfile;
 use windlass::{
     ModelProvider, PermissionMode, Permissions, SessionBuilder, Thinking,
     project::LoadedProject,
     session::{Options, SessionTools},
-    tool::Toolkit,
 };
 use windlass_protocol::{
     FrameOptions, HostSetup, Mirror, OpenFailure, Opened, Served, Server, ServerError, ServerOptions,
@@ -180,7 +178,7 @@ impl Host {
             added: Mutex::default(),
         };
         let initial = if setup.fresh { Vec::new() } else { self.initial_prompt(settings.initial.as_deref()) };
-        let (host, default) = (self.clone(), settings.model);
+        let default = settings.model;
         let opened = Opened::new(session, move |name| {
             let id = provider.resolve_model(name.unwrap_or(&default));
             let info = provider.model_info(&id);
@@ -192,7 +190,6 @@ impl Host {
         .with_permission_mode(settings.mode)
         .with_agents(agents)
         .with_initial_prompt(initial)
-        .with_context(move || live::context(&settings.prompt, &host.tools_now(&settings.tools)))
         .with_environment(move |variables| {
             if let Err(problem) = environment.take(variables) {
                 note_to_stderr(&problem);
@@ -249,8 +246,6 @@ struct SessionSettings {
     model: String,
     mode: PermissionMode,
     thinking: Thinking,
-    prompt: SystemPrompt,
-    tools: Toolkit,
     initial: Option<String>,
 }
 
@@ -260,8 +255,6 @@ impl SessionSettings {
             model: options.model().unwrap_or("default").to_owned(),
             mode: options.permission_mode(),
             thinking: options.thinking(),
-            prompt: options.system_prompt(),
-            tools: options.tools(),
             initial: options.initial_prompt().map(str::to_owned),
         }
     }

@@ -6,6 +6,7 @@ mod allowance;
 mod args;
 mod ask;
 mod background;
+mod context;
 mod demo;
 mod display;
 mod explain;
@@ -30,7 +31,7 @@ mod terminal;
 mod tools;
 mod writer;
 
-use args::{AgentsCommand, Cli, Command, PermissionsCommand, ToolsCommand};
+use args::{AgentsCommand, Cli, Command, ContextCommand, PermissionsCommand, ToolsCommand};
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
 use failure::Usage;
@@ -87,6 +88,7 @@ fn command() -> anyhow::Result<i32> {
         Some(Command::Proxy(args)) => proxy::proxy(args),
         Some(Command::Settings(args)) => settings::print(&args),
         Some(Command::Trust(args)) => settings::trust(&args),
+        Some(Command::Context(ContextCommand::Show(args))) => block_on(context::show(&args)),
         Some(Command::Agents(AgentsCommand::List(args))) => agents::print(&args),
         Some(Command::Permissions(PermissionsCommand::Explain)) => block_on(explain::explain()),
         Some(Command::Tools(ToolsCommand::List)) => tools::list(terminal),

@@ -60,6 +60,8 @@ pub struct FileInstructions {
     pub path: String,
     /// The text of the runtime that quotes them. The same instructions give the same text.
     pub text: String,
+    /// How many characters were left out of them before. Default: 0.
+    pub left_out: usize,
 }
 
 impl FileInstructions {
@@ -84,12 +86,11 @@ impl FileInstructions {
         let shown: String =
             clean_line(path).chars().filter(|c| !matches!(c, '"' | '<' | '>')).take(LONGEST_PATH).collect();
         let text = format!(
-            "{BEGINNING}\"{shown}\" ({}). Follow them in this conversation. If the file is shown again, the later text \
-             counts.\n<file-instructions>\n{}\n</file-instructions>",
+            "{BEGINNING}\"{shown}\" ({}). A later copy of it counts instead.\n<file-instructions>\n{}\n</file-instructions>",
             source.described(),
             foreign_text(content)
         );
-        Some(Self { source, path: path.to_owned(), text: reminder(&text) })
+        Some(Self { source, path: path.to_owned(), text: reminder(&text), left_out: 0 })
     }
 }
 

@@ -1,6 +1,7 @@
 //! The machine: a session that is idle or has a run.
 
 mod agents;
+mod context_usage;
 mod ending;
 
 use crate::pending::{answered_effect, not_awaited};

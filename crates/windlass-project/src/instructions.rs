@@ -46,7 +46,9 @@ impl Instruction {
     /// The text for the model. `None` if it is blank.
     #[must_use]
     pub fn for_model(&self) -> Option<FileInstructions> {
-        FileInstructions::new(self.source, &self.path.display().to_string(), &self.content)
+        let mut read = FileInstructions::new(self.source, &self.path.display().to_string(), &self.content)?;
+        read.left_out = self.left_out;
+        Some(read)
     }
 }
 

@@ -21,7 +21,6 @@ mod setup;
 
 pub use commands::SlashCommand;
 pub use error::{OpenFailure, Served, ServerError};
-pub use extras::ContextPart;
 pub use hooks::HostHooks;
 pub use mcp::{
     HostElicitation, HostElicitationAnswer, HostMcp, HostMcpError, HostMcpServer, McpControl, McpControlError,

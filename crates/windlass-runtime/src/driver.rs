@@ -269,6 +269,11 @@ impl Driver {
                 self.work.background.stop_all();
                 None
             }
+            Order::ContextUsage(waiting) => {
+                // Who asked may be gone.
+                let _ = waiting.send(self.machine.context_usage());
+                None
+            }
             Order::Quiet(waiting) => {
                 self.orders.when_quiet(waiting);
                 None

@@ -12,8 +12,8 @@ use windlass_context::ServerInstructions;
 use windlass_core::{Input, ModelProfile, Prompt};
 use windlass_tool::ToolSet;
 use windlass_types::{
-    ContentBlock, Effort, EntryId, PermissionAnswer, PermissionMode, PermissionRequest, PermissionUpdate, QuestionId,
-    SessionId, TaskId, Thinking, ToolUseId,
+    ContentBlock, ContextUsage, Effort, EntryId, PermissionAnswer, PermissionMode, PermissionRequest, PermissionUpdate,
+    QuestionId, SessionId, TaskId, Thinking, ToolUseId,
 };
 
 /// What a session is asked to do.
@@ -35,6 +35,8 @@ pub(crate) enum Order {
     StopTask(TaskId),
     /// All of it.
     StopTasks,
+    /// Report what takes up the context window.
+    ContextUsage(oneshot::Sender<ContextUsage>),
     /// Somebody waits until nothing runs.
     Quiet(oneshot::Sender<()>),
     /// Report when no run is in progress and none is about to begin.
@@ -404,6 +406,18 @@ impl SessionHandle {
             // It ended before the driver began.
             Err(_) => Err(SessionError::RuntimeEnded),
         }
+    }
+
+    /// What takes up the context window, part by part, as of now: what the next request would have. No request is made.
+    ///
+    /// Cancel safety: the call may be dropped at any time.
+    ///
+    /// # Errors
+    /// The session is closed.
+    pub async fn context_usage(&self) -> Result<ContextUsage, SessionError> {
+        let (sender, answer) = oneshot::channel();
+        self.order(Order::ContextUsage(sender))?;
+        answer.await.map_err(|_| SessionError::Closed)
     }
 
     /// Waits until the session has ended, without ending it. Cancel safe. What is returned is no handle: a session whose

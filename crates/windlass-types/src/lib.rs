@@ -14,6 +14,7 @@
 
 mod agent;
 mod content;
+mod context_usage;
 mod entry;
 mod environment;
 mod event;
@@ -44,6 +45,7 @@ mod usage;
 
 pub use agent::{AgentIdentity, AgentPath, AgentRights};
 pub use content::{ContentBlock, ToolResult, ToolResultContent, ToolUse};
+pub use context_usage::{ContextKind, ContextSection, ContextUsage};
 pub use entry::{
     AssistantEntry, CompactRecord, CompactTrigger, Entry, EntryKind, RunRecord, ToolResultEntry, UserEntry,
 };

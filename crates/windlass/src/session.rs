@@ -20,6 +20,7 @@ pub use windlass_session::{
 #[cfg(feature = "store")]
 pub use windlass_store::{SessionList, SkippedFile};
 pub use windlass_types::{
-    AgentId, CompactTrigger, ContentBlock, Effort, EntryId, EnvironmentContext, PermissionMode, PermissionUpdate,
-    SessionId, TaskId, TaskRecord, Thinking, Timestamp, ToolUseId,
+    AgentId, CompactTrigger, ContentBlock, ContextKind, ContextSection, ContextUsage, Effort, EntryId,
+    EnvironmentContext, PermissionMode, PermissionUpdate, SessionId, TaskId, TaskRecord, Thinking, Timestamp,
+    ToolUseId,
 };

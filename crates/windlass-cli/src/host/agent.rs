@@ -5,12 +5,8 @@ use crate::agents::listed;
 use crate::failure::Usage;
 use crate::launch::{self, Driver};
 use serde::Deserialize;
-use std::sync::Arc;
 use windlass::crates::project::Agents;
-use windlass::{
-    ContentBlock, JsonText, Subagents,
-    tool::{DynTool, Toolkit},
-};
+use windlass::{ContentBlock, JsonText, Subagents};
 use windlass_protocol::{HostAgent, HostSetup};
 
 /// What is read of `initialize`.
@@ -39,13 +35,6 @@ impl Host {
             Err(_) => launch::offers_agents(self.args.tools.as_deref()).then(Subagents::new),
         };
         agents.as_ref().map(listed).unwrap_or_default()
-    }
-
-    /// The tools that take up room in the model's context now: `own` ones, and the one for agents.
-    pub(super) fn tools_now(&self, own: &Toolkit) -> Toolkit {
-        let agents = self.open_tools().as_ref().and_then(|open| open.subagents());
-        let agents = agents.map(|agents| agents.tool() as Arc<dyn DynTool>);
-        Toolkit::from(own.tools().iter().cloned().chain(agents).collect::<Vec<_>>())
     }
 
     /// The text in front of the first prompt of a new session.

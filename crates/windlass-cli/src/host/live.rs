@@ -4,12 +4,10 @@ use crate::provider::{Lookup, providers};
 use async_trait::async_trait;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use windlass::crates::context::{SystemPrompt, estimate_text};
 use windlass::crates::model::{ModelError, ModelInfo, ModelStream};
 use windlass::crates::runtime::SessionHandle;
 use windlass::crates::types::ModelRequest;
-use windlass::{ModelProvider, project::LoadedProject, tool::Toolkit, tool::built_in::given_environment};
-use windlass_protocol::ContextPart;
+use windlass::{ModelProvider, project::LoadedProject, tool::built_in::given_environment};
 
 /// Variables that a provider is set up from.
 const OF_PROVIDERS: [&str; 3] = ["ANTHROPIC_", "CLAUDE_CODE_", "OLLAMA_"];
@@ -107,15 +105,4 @@ impl Environment {
         }
         Ok(())
     }
-}
-
-/// The parts of every request beside the conversation, in estimated tokens.
-pub(super) fn context(prompt: &SystemPrompt, tools: &Toolkit) -> Vec<ContextPart> {
-    let sections = prompt.sections();
-    let system = sections.iter().map(|section| estimate_text(&section.text)).sum();
-    let tool = |spec: windlass::crates::types::ToolSpec| {
-        estimate_text(&spec.name) + estimate_text(&spec.description) + estimate_text(spec.input_schema.as_str())
-    };
-    let tools = tools.tools().iter().map(|known| tool(known.spec())).sum();
-    vec![ContextPart::new("system_prompt", "System prompt", system), ContextPart::new("system_tools", "Tools", tools)]
 }

@@ -9,6 +9,7 @@
 
 mod agents;
 mod client;
+mod context;
 mod debugging;
 mod demo;
 mod errors;

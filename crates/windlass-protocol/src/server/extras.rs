@@ -15,35 +15,12 @@ pub(crate) type Environment = Arc<dyn Fn(&BTreeMap<String, String>) + Send + Syn
 /// Names the session.
 pub(crate) type Rename = Arc<dyn Fn(String) -> BoxFuture<'static, Result<(), OpenFailure>> + Send + Sync>;
 
-/// Lists what every request holds beside the conversation.
-pub(crate) type Context = Arc<dyn Fn() -> Vec<ContextPart> + Send + Sync>;
-
-/// A part of every request that the conversation does not change.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ContextPart {
-    /// A short id, such as `system_prompt`.
-    pub id: String,
-    /// What users read.
-    pub name: String,
-    /// Estimated tokens.
-    pub tokens: u64,
-}
-
-impl ContextPart {
-    /// A part of every request.
-    pub fn new(id: impl Into<String>, name: impl Into<String>, tokens: u64) -> Self {
-        Self { id: id.into(), name: name.into(), tokens }
-    }
-}
-
 /// What an open session can do beside running prompts. What is absent is not possible.
 #[derive(Clone, Default)]
 pub(crate) struct Extras {
     pub(crate) commands: Option<(Vec<SlashCommand>, Expand)>,
     pub(crate) environment: Option<Environment>,
     pub(crate) rename: Option<Rename>,
-    pub(crate) context: Option<Context>,
     pub(crate) settings: Option<JsonText>,
     pub(crate) thinking: Thinking,
     pub(crate) compacts_on_request_only: bool,

@@ -6,8 +6,8 @@ use super::extras::Extras;
 use super::hooks::HostHooks;
 use super::jobs::{order_mcp, tail};
 use super::machine::io::{
-    ContextFacts, Facts, Generation, Initialization, Initialized, Input, Job, Order, Outcome, Reloaded, SessionOrder,
-    Ticket, Timer, Wish,
+    Facts, Generation, Initialization, Initialized, Input, Job, Order, Outcome, Reloaded, SessionOrder, Ticket, Timer,
+    Wish,
 };
 use super::mcp::{HostMcp, McpStatus};
 use super::mirror::Copying;
@@ -291,13 +291,12 @@ impl Orders {
             Job::Rewind { to, dry_run } => self.rewind(ticket, &to, dry_run),
             Job::Reload(order) => self.reload(ticket, order),
             Job::Initialize(what) => self.initialize(ticket, what),
-            Job::Context(model) => {
-                let live = self.live.as_ref();
-                let profile = live.map(|live| (live.models)(model.as_deref()));
-                let model = profile.map(|model| (model.id, model.info.context_window));
-                let parts = live.and_then(|live| live.extras.context.as_ref()).map(|parts| parts()).unwrap_or_default();
-                self.done(ticket, Outcome::Context(Box::new(ContextFacts { model, parts })));
-            }
+            Job::Context => match self.live.as_ref().map(|live| live.handle.clone()) {
+                Some(handle) => {
+                    self.spawn(ticket, async move { Outcome::Context(handle.context_usage().await.ok().map(Box::new)) })
+                }
+                None => self.done(ticket, Outcome::Context(None)),
+            },
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::commands::SlashCommand;
 use super::error::OpenFailure;
-use super::extras::{ContextPart, Extras};
+use super::extras::Extras;
 use super::hooks::HostHooks;
 use super::hooks::table::HookConfig;
 use super::permission::HostPermissions;
@@ -164,14 +164,6 @@ impl Opened {
         O: Future<Output = Result<(), OpenFailure>> + Send + 'static,
     {
         self.extras.rename = Some(Arc::new(move |title| Box::pin(rename(title))));
-        self
-    }
-
-    /// Sets the function that lists what every request holds beside the conversation, for hosts that ask what fills the
-    /// context window.
-    #[must_use]
-    pub fn with_context(mut self, parts: impl Fn() -> Vec<ContextPart> + Send + Sync + 'static) -> Self {
-        self.extras.context = Some(Arc::new(parts));
         self
     }
 

@@ -33,9 +33,7 @@ impl Machine {
             "mcp_reconnect" | "mcp_toggle" | "mcp_set_servers" | "mcp_call" | "mcp_read_resource" | "mcp_message" => {
                 self.order_mcp(id, subtype, body)
             }
-            "get_context_usage" => {
-                self.begin_job(id, Asked::Context, Job::Context(self.wishes.model.clone().flatten()))
-            }
+            "get_context_usage" => self.begin_job(id, Asked::Context, Job::Context),
             "get_session_cost" => Reply::value(self.session_cost()),
             "get_usage" => Reply::value(self.usage()),
             "get_binary_version" => Reply::value(super::queries::binary_version()),
@@ -83,9 +81,9 @@ impl Machine {
     /// A job is done.
     pub(super) fn done(&mut self, ticket: Ticket, outcome: Outcome) {
         match (self.tickets.take(ticket), outcome) {
-            (Some(Pending::Turn), Outcome::Context(facts)) => {
+            (Some(Pending::Turn), Outcome::Context(usage)) => {
                 if let Some(Work::Context { turn }) = self.turns.work.take() {
-                    let text = self.context(&facts).text();
+                    let text = self.context(usage.as_deref()).text();
                     self.local_result(Builtin::Context, text, turn.uuid);
                 }
             }
@@ -102,7 +100,7 @@ impl Machine {
             (Asked::Rewind(rewind), Outcome::Rewound(outcome)) => return self.rewound(ticket, id, rewind, outcome),
             (Asked::Mcp, Outcome::Mcp(done)) => done.map(Some).map_err(Refusal::new),
             (Asked::McpStatus, Outcome::McpStatus(known)) => Ok(Some(self.mcp_status(&known))),
-            (Asked::Context, Outcome::Context(facts)) => Ok(Some(self.context(&facts).json())),
+            (Asked::Context, Outcome::Context(usage)) => Ok(Some(self.context(usage.as_deref()).json())),
             (Asked::Tail, Outcome::Tail(output, total)) => Ok(Some(super::tasks::output(&output, total))),
             (Asked::Rename { title }, Outcome::Renamed(done)) => match done {
                 Ok(()) => {

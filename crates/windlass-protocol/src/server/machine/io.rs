@@ -15,7 +15,7 @@ use std::time::Duration;
 use windlass_runtime::{Prompt, RewindError};
 use windlass_session::Rewind;
 use windlass_types::{
-    ContentBlock, Effort, EntryId, Event, JsonText, PermissionMode, PermissionUpdate, TaskId, Thinking,
+    ContentBlock, ContextUsage, Effort, EntryId, Event, JsonText, PermissionMode, PermissionUpdate, TaskId, Thinking,
 };
 
 /// The number of a session: `/clear` opens another one.
@@ -148,8 +148,8 @@ pub(crate) enum Job {
     },
     Reload(PluginReload),
     Initialize(Initialization),
-    /// Report what every request holds, and the context window of this model.
-    Context(Option<String>),
+    /// Report what takes up the context window.
+    Context,
 }
 
 /// What `initialize` asks of plugins and MCP servers.
@@ -183,7 +183,7 @@ pub(crate) enum Outcome {
     Rewound(Result<Rewind, RewindError>),
     Reloaded(Result<Box<Reloaded>, String>),
     Initialized(Initialized),
-    Context(Box<ContextFacts>),
+    Context(Option<Box<ContextUsage>>),
     /// It could not be carried out at all.
     Failed(&'static str),
 }
@@ -205,14 +205,6 @@ pub(crate) struct Initialized {
     /// Whether the servers were taken, if some were given.
     pub(crate) servers: Option<bool>,
     pub(crate) offer: Option<PluginOffer>,
-}
-
-/// What fills the context window beside the conversation.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct ContextFacts {
-    /// The id and the context window of the model, if a session is open.
-    pub(crate) model: Option<(String, u64)>,
-    pub(crate) parts: Vec<crate::server::extras::ContextPart>,
 }
 
 /// What a session is to be opened with.

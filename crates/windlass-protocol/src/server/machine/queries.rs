@@ -1,10 +1,10 @@
 //! Questions of the host about the session.
 
 use super::Machine;
-use super::io::ContextFacts;
 use crate::HOST_VERSION;
 use crate::frame::WireModels;
 use serde_json::{Value, json};
+use windlass_types::{ContextKind, ContextSection, ContextUsage, Usage};
 
 impl Machine {
     /// The models to offer.
@@ -38,12 +38,10 @@ impl Machine {
 
     /// What fills the context window: the fixed parts as they were estimated,
     /// and the rest of what the last model call was billed for.
-    pub(super) fn context(&self, facts: &ContextFacts) -> Context {
-        let (model, window) = facts.model.clone().unwrap_or_default();
-        let mut parts: Vec<(String, String, u64)> =
-            facts.parts.iter().map(|part| (part.id.clone(), part.name.clone(), part.tokens)).collect();
-        let fixed: u64 = parts.iter().map(|(.., tokens)| tokens).sum();
+    pub(super) fn context(&self, usage: Option<&ContextUsage>) -> Context {
         let billed = self.session.spent.context_tokens();
+        let mut parts = usage.map(parts).unwrap_or_default();
+        let fixed: u64 = parts.iter().map(|(.., tokens)| tokens).sum();
         // Estimates are high: what was billed is right.
         if billed > 0 && fixed > billed {
             for (.., tokens) in &mut parts {
@@ -51,11 +49,33 @@ impl Machine {
             }
         }
         let known: u64 = parts.iter().map(|(.., tokens)| tokens).sum();
-        parts.push(("messages".to_owned(), "Messages".to_owned(), billed.saturating_sub(known)));
-        let usage = (billed > 0).then_some(self.session.spent.last);
-        let auto_compact = self.session.facts.as_ref().is_none_or(|facts| !facts.compacts_on_request_only);
-        Context { auto_compact, model, window, used: billed.max(known), parts, usage }
+        parts.push(("messages", "Messages", billed.saturating_sub(known)));
+        Context {
+            auto_compact: self.session.facts.as_ref().is_none_or(|facts| !facts.compacts_on_request_only),
+            used: billed.max(known),
+            usage: usage.cloned(),
+            parts,
+            billed: (billed > 0).then_some(self.session.spent.last),
+        }
     }
+}
+
+/// The parts that the conversation does not change, each with its id, its name and its tokens. Empty ones are left out.
+fn parts(usage: &ContextUsage) -> Vec<(&'static str, &'static str, u64)> {
+    let of_servers = |section: &&ContextSection| is_of_server(section);
+    let tools = usage.of_kind(ContextKind::Tool);
+    let of_mcp: u64 = usage.sections.iter().filter(of_servers).map(|section| section.tokens).sum();
+    let all = [
+        ("system_prompt", "System prompt", usage.of_kind(ContextKind::SystemPrompt)),
+        ("system_tools", "Tools", tools.saturating_sub(of_mcp)),
+        ("mcp_tools", "MCP tools", of_mcp),
+        ("memory_files", "Instructions", usage.of_kind(ContextKind::Instructions)),
+    ];
+    all.into_iter().filter(|(.., tokens)| *tokens > 0).collect()
+}
+
+fn is_of_server(section: &ContextSection) -> bool {
+    section.kind == ContextKind::Tool && section.source != "windlass"
 }
 
 /// Where the key of the provider comes from, if there is one.
@@ -73,31 +93,43 @@ pub(super) fn binary_version() -> Value {
 /// What fills the context window, in tokens.
 #[derive(Debug)]
 pub(crate) struct Context {
-    model: String,
-    /// Zero when it is not known.
-    window: u64,
+    /// `None` before the session is open.
+    usage: Option<ContextUsage>,
     used: u64,
     /// Ids, names and tokens.
-    parts: Vec<(String, String, u64)>,
+    parts: Vec<(&'static str, &'static str, u64)>,
     auto_compact: bool,
     /// What the last model call was billed for.
-    usage: Option<windlass_types::Usage>,
+    billed: Option<Usage>,
 }
 
 impl Context {
+    /// The id of the model, and its window; zero when it is not known.
+    fn model(&self) -> (&str, u64) {
+        self.usage.as_ref().map(|usage| (usage.model.as_str(), usage.window)).unwrap_or_default()
+    }
+
     fn percentage(&self) -> f64 {
-        if self.window == 0 { 0.0 } else { (self.used as f64 / self.window as f64 * 100.0).round() }
+        match self.model().1 {
+            0 => 0.0,
+            window => (self.used as f64 / window as f64 * 100.0).round(),
+        }
+    }
+
+    fn sections(&self) -> impl Iterator<Item = &ContextSection> {
+        self.usage.iter().flat_map(|usage| &usage.sections)
     }
 
     /// The answer to `get_context_usage`.
     pub(crate) fn json(&self) -> Value {
-        let free = self.window.saturating_sub(self.used);
+        let (model, window) = self.model();
+        let free = window.saturating_sub(self.used);
         let used = self
             .parts
             .iter()
             .map(|(id, name, tokens)| json!({ "id": id, "name": name, "tokens": tokens, "color": "", "kind": "used" }));
         let free = json!({ "id": "free_space", "name": "Free space", "tokens": free, "color": "", "kind": "free" });
-        let usage = self.usage.map(|usage| {
+        let usage = self.billed.map(|usage| {
             json!({
                 "input_tokens": usage.input_tokens,
                 "output_tokens": usage.output_tokens,
@@ -105,16 +137,23 @@ impl Context {
                 "cache_read_input_tokens": usage.cache_read_input_tokens,
             })
         });
+        let files = self.sections().filter(|section| section.kind == ContextKind::Instructions).map(
+            |section| json!({ "path": section.name, "type": capitalised(&section.source), "tokens": section.tokens }),
+        );
+        let servers = self
+            .sections()
+            .filter(|section| is_of_server(section))
+            .map(|section| json!({ "name": section.name, "serverName": section.source, "tokens": section.tokens }));
         json!({
             "categories": used.chain([free]).collect::<Vec<_>>(),
             "totalTokens": self.used,
-            "maxTokens": self.window,
-            "rawMaxTokens": self.window,
+            "maxTokens": window,
+            "rawMaxTokens": window,
             "percentage": self.percentage(),
             "gridRows": [],
-            "model": self.model,
-            "memoryFiles": [],
-            "mcpTools": [],
+            "model": model,
+            "memoryFiles": files.collect::<Vec<_>>(),
+            "mcpTools": servers.collect::<Vec<_>>(),
             "agents": [],
             "isAutoCompactEnabled": self.auto_compact,
             "apiUsage": usage,
@@ -123,12 +162,18 @@ impl Context {
 
     /// What users read.
     pub(crate) fn text(&self) -> String {
-        let mut lines = vec![match self.window {
-            0 => format!("{}: {} tokens", self.model, self.used),
-            window => format!("{}: {} of {window} tokens ({} %)", self.model, self.used, self.percentage()),
+        let mut lines = vec![match self.model() {
+            (model, 0) => format!("{model}: {} tokens", self.used),
+            (model, window) => format!("{model}: {} of {window} tokens ({} %)", self.used, self.percentage()),
         }];
         lines.extend(self.parts.iter().map(|(_, name, tokens)| format!("{name}: {tokens} tokens")));
         lines.push("Parts are estimated; the sum is what the provider counted last.".to_owned());
         lines.join("\n")
     }
+}
+
+/// `project` as `Project`.
+fn capitalised(name: &str) -> String {
+    let mut letters = name.chars();
+    letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
 }

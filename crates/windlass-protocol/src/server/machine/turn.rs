@@ -175,7 +175,7 @@ impl Machine {
             Builtin::Context => {
                 self.turns.work = Some(Work::Context { turn });
                 let ticket = self.tickets.add(Pending::Turn);
-                self.order(Order::Begin(ticket, Job::Context(self.wishes.model.clone().flatten())));
+                self.order(Order::Begin(ticket, Job::Context));
             }
             Builtin::Cost | Builtin::Compact => {
                 let text = self.session.spent.text();

@@ -9,7 +9,7 @@ use tokio::sync::Notify;
 use windlass_hook::{Hook, Hooks};
 use windlass_model::{Script, ScriptedModel, ScriptedTurn};
 use windlass_permission::{CanUseTool, Policy, PolicyConfig};
-use windlass_protocol::{ContextPart, HostSetup, OpenFailure, Opened, SlashCommand};
+use windlass_protocol::{HostSetup, OpenFailure, Opened, SlashCommand};
 use windlass_runtime::{MachineConfig, ModelProfile, Ports, Session, SessionConfig};
 use windlass_session::Checkpoints;
 use windlass_testkit::Gate;
@@ -193,7 +193,6 @@ pub(crate) async fn open(model: ScriptedModel, seen: Seen, setup: HostSetup) -> 
                 Ok(())
             }
         })
-        .with_context(|| vec![ContextPart::new("system_prompt", "System prompt", 10)])
         .with_thinking(Thinking::Budget(1_500))
         .with_settings(JsonText::parse(r#"{"effective":{},"sources":[]}"#)?))
 }

@@ -391,7 +391,7 @@ impl World {
             Job::Rewind { .. } => Outcome::Rewound(Ok(Rewind::default())),
             Job::Reload(_) => Outcome::Reloaded(Ok(Box::new(Reloaded::default()))),
             Job::Initialize(_) => Outcome::Initialized(Initialized::default()),
-            Job::Context(_) => Outcome::Context(Box::default()),
+            Job::Context => Outcome::Context(None),
         };
         self.give(Input::Done(ticket, outcome));
     }

@@ -1,0 +1,62 @@
+//! `windlass context`: what a session that starts here has in its context window before the first prompt.
+
+use crate::args::ContextShowArgs;
+use crate::failure::{of_project, of_start};
+use crate::jsonl;
+use crate::launch;
+use crate::provider::{Lookup, providers};
+use crate::settings::current_directory;
+use crate::terminal::clean_line;
+use std::io::{Write, stderr, stdout};
+use std::sync::Arc;
+use windlass::session::{ContextKind, ContextSection, ContextUsage};
+use windlass::{ModelProvider, Script, ScriptedModel, coding_tools, session};
+
+/// Prints the parts, and returns the exit code. No model is called and no tool server connected.
+pub(crate) async fn show(args: &ContextShowArgs) -> anyhow::Result<i32> {
+    let cwd = current_directory()?;
+    let project = launch::project(&args.settings, &cwd)?.plugins(args.plugins.directories()).file_servers(false);
+    let project = project.load().map_err(of_project)?;
+    let variables = project.clone();
+    let lookup: Lookup = Arc::new(move |name| variables.variable(name));
+    let mut builder = session().tools(coding_tools(cwd)).project(project);
+    if let Some(model) = &args.model {
+        builder = builder.model(model);
+    }
+    let builder = builder.resolve()?;
+    let known = providers(&lookup);
+    let model = known.resolve_model(builder.options().model().unwrap_or("default"));
+    let stand_in = ScriptedModel::new(Script::new()).with_info(known.model_info(&model));
+    let session = builder.model(model).provider(stand_in).open().await.map_err(of_start)?;
+    let usage = session.handle.context_usage().await?;
+    for notice in &session.notices {
+        writeln!(stderr(), "windlass: {}", clean_line(notice))?;
+    }
+    session.handle.close().await?;
+    let mut out = stdout().lock();
+    if args.json {
+        jsonl::write(&mut out, &usage)?
+    } else {
+        print(&mut out, &usage)?
+    }
+    Ok(0)
+}
+
+fn print(out: &mut impl Write, usage: &ContextUsage) -> std::io::Result<()> {
+    writeln!(out, "{:>8}  about, of {} for {}", usage.used(), usage.window, clean_line(&usage.model))?;
+    for (kind, heading) in [(ContextKind::SystemPrompt, "system prompt"), (ContextKind::Tool, "tools")] {
+        writeln!(out, "{:>8}  {heading}", usage.of_kind(kind))?;
+    }
+    for section in usage.sections.iter().filter(|section| section.kind == ContextKind::Instructions) {
+        writeln!(out, "{:>8}  {}", section.tokens, line(section))?;
+    }
+    Ok(())
+}
+
+fn line(section: &ContextSection) -> String {
+    let cut = match section.left_out {
+        0 => String::new(),
+        characters => format!(" (too long: the last {characters} characters are left out)"),
+    };
+    format!("instructions, {}: {}{cut}", section.source, clean_line(&section.name))
+}

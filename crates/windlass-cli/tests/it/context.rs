@@ -1,0 +1,25 @@
+//! `windlass context show`.
+
+use crate::place::{Place, write};
+use serde_json::Value;
+
+#[test]
+fn the_parts_of_the_window_are_listed_with_their_sources() {
+    let place = Place::new();
+    write(&place.path("work/CLAUDE.md"), "Be brief. @docs/style.md @~/private.md");
+    write(&place.path("work/docs/style.md"), "Four blanks.");
+    let shown = place.run(&["context", "show"]).with_code(0);
+    for part in ["  system prompt\n", "  tools\n", "  instructions, project: ", "docs/style.md\n"] {
+        assert!(shown.stdout.contains(part), "{part}: {}", shown.stdout);
+    }
+    assert!(shown.stderr.contains("@~/private.md is left out: it leads out of the project"), "{}", shown.stderr);
+    let shown = place.run(&["context", "show", "--json", "--model", "claude-opus-5-5"]);
+    let usage: Value = serde_json::from_str(&shown.stdout).unwrap();
+    let sections = usage["sections"].as_array().unwrap();
+    let of = |kind: &str| sections.iter().filter(|section| section["kind"] == kind).count();
+    assert_eq!((of("instructions"), of("messages")), (2, 1), "{usage}");
+    assert!(of("tool") > 5 && usage["model"] == "claude-opus-5-5", "{usage}");
+    // Without the project's files it has none.
+    let shown = place.run(&["context", "show", "--setting-sources", "user"]);
+    assert!(!shown.stdout.contains("instructions, project"), "{}", shown.stdout);
+}

@@ -1,0 +1,57 @@
+//! What takes up the context window.
+
+use super::Machine;
+use windlass_context::{estimate_blocks, estimate_text};
+use windlass_types::{ContentBlock, ContextKind, ContextSection, ContextUsage, ToolSpec, mcp_name};
+
+/// Who puts the texts of the runtime and the built-in tools there.
+const OWN: &str = "windlass";
+
+impl Machine {
+    /// What takes up the context window, part by part: what the next request would have. Instructions that the model reads
+    /// with the next prompt are counted already.
+    pub fn context_usage(&self) -> ContextUsage {
+        let (config, state) = (&self.session.config, &self.session.state);
+        let model = self.session.current_model();
+        let mut usage = ContextUsage::new(model.id.as_str(), model.info.context_window);
+        usage.counted = state.context_tokens();
+        let system = config.request.system.iter();
+        usage.sections.extend(system.map(|section| of(ContextKind::SystemPrompt, "system prompt", OWN, &section.text)));
+        usage.sections.extend(config.tools.specs.iter().map(|spec| of_tool(spec)));
+        for file in config.context.instructions.iter() {
+            let mut section = of(ContextKind::Instructions, &file.path, file.source.as_str(), &file.text);
+            section.left_out = file.left_out as u64;
+            usage.sections.push(section);
+        }
+        for server in config.tools.instructions.iter() {
+            let name = server.prefix.trim_end_matches('_');
+            usage.sections.push(of(ContextKind::Instructions, name, name, &server.text));
+        }
+        let messages = state.transcript().messages();
+        let all: u64 = messages.iter().map(|message| estimate_blocks(&message.content)).sum();
+        // The instructions among them are listed above.
+        let listed = messages.iter().flat_map(|message| &message.content);
+        let listed = listed.filter_map(ContentBlock::as_text).filter(|text| self.is_listed(text));
+        let rest = all.saturating_sub(listed.map(estimate_text).sum());
+        usage.sections.push(ContextSection::new(ContextKind::Messages, "messages", OWN, rest));
+        usage
+    }
+
+    /// Whether a text is that of instructions which the settings have.
+    fn is_listed(&self, text: &str) -> bool {
+        let config = &self.session.config;
+        config.context.instructions.iter().any(|file| file.text == text)
+            || config.tools.instructions.iter().any(|server| server.text == text)
+    }
+}
+
+fn of(kind: ContextKind, name: &str, source: &str, text: &str) -> ContextSection {
+    ContextSection::new(kind, name, source, estimate_text(text))
+}
+
+fn of_tool(spec: &ToolSpec) -> ContextSection {
+    let tokens = [spec.name.as_str(), &spec.description, spec.input_schema.as_str()].map(estimate_text);
+    let server = spec.name.strip_prefix(mcp_name::PREFIX).and_then(|rest| rest.split_once("__"));
+    let source = server.map_or(OWN, |(server, _)| server);
+    ContextSection::new(ContextKind::Tool, spec.name.as_str(), source, tokens.into_iter().sum())
+}
