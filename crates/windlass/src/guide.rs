@@ -12,6 +12,10 @@ pages! {
     McpPage: "mcp.md"
 }
 
+#[cfg(feature = "project")]
+#[doc = include_str!("../../../docs/project.md")]
+struct ProjectFiles;
+
 #[cfg(feature = "openai")]
 #[doc = include_str!("../../../docs/providers.md")]
 struct Providers;
