@@ -261,5 +261,35 @@ async def custom_commands(world):
         equal((await say(host, "/unknown x")).result, "done")
 
 
+@test
+async def instruction_files_of_the_named_sources_reach_the_model(world):
+    put(world, "work/CLAUDE.md", "Root words. @docs/more.md @../outside.md")
+    put(world, "work/docs/more.md", "More words.")
+    put(world, "outside.md", "Outside words.")
+    put(world, "work/below/AGENTS.md", "Words below.")
+    put(world, "work/below/x.txt", "x")
+    put(world, "home/CLAUDE.md", "User words.")
+
+    async def read(*turns, **more):
+        messages = await collect(query(prompt=play(*turns, [{"say": "texts"}]), options=world.options(**more)))
+        said = result(messages).result
+        names = ("User words", "Root words", "More words", "Outside words", "Words below")
+        return result(messages).session_id, [name for name in names if name in said]
+
+    for sources, expected in (
+        (None, ["User words", "Root words", "More words"]), ([], []), (["user"], ["User words"]),
+        (["project"], ["Root words", "More words"]),
+    ):
+        equal((sources, (await read(setting_sources=sources))[1]), (sources, expected))
+    contains("".join(world.stderr), "@../outside.md is left out: it leads out of the project")
+    session, words = await read(tool("Read", file_path=world.path("below/x.txt")), setting_sources=["project"])
+    equal(words, ["Root words", "More words", "Words below"])
+    async with client(world, setting_sources=["project"], resume=session) as one:
+        await say(one, play(text("one")))
+        usage = await one.get_context_usage()
+        files = [(os.path.relpath(file["path"], world.cwd), file["type"]) for file in usage["memoryFiles"]]
+        equal(files, [("CLAUDE.md", "Project"), ("docs/more.md", "Project")])
+
+
 if __name__ == "__main__":
     common.main()

@@ -18,9 +18,8 @@ pub fn readable_messages(messages: Vec<SharedMessage>, api: &Api, model: &str, d
         Some(origin) if at >= dropped && is_readable(origin, api, model) => message,
         None if at >= dropped => message,
         origin => {
-            // Blocks of the dialect, such as those of tools that the provider runs, may hold a part of what was refused.
-            let keeps_unknown =
-                at >= dropped && origin.as_ref().is_none_or(|origin| origin.api.dialect() == api.dialect());
+            // They may hold a part of what was refused.
+            let keeps_unknown = at >= dropped && origin.as_ref().is_none_or(|origin| is_same_service(origin, api));
             without_private(message, keeps_unknown)
         }
     };
@@ -29,8 +28,14 @@ pub fn readable_messages(messages: Vec<SharedMessage>, api: &Api, model: &str, d
 
 /// Whether a model can read what only the origin of a message can.
 fn is_readable(origin: &Origin, api: &Api, model: &str) -> bool {
-    let same_provider = origin.api.provider().is_empty() || origin.api.provider() == api.provider();
-    same_provider && origin.api.dialect() == api.dialect() && is_same_model(bare(&origin.model, api), bare(model, api))
+    is_same_service(origin, api) && is_same_model(bare(&origin.model, api), bare(model, api))
+}
+
+/// Whether a message comes from the service that is called, of whatever model. A cloud that speaks the dialect of a vendor
+/// is another service: it does not run the vendor's tools.
+fn is_same_service(origin: &Origin, api: &Api) -> bool {
+    let is_same_provider = origin.api.provider().is_empty() || origin.api.provider() == api.provider();
+    is_same_provider && origin.api.dialect() == api.dialect()
 }
 
 /// The name of a model without that of its provider, which a router puts in front.
@@ -40,7 +45,7 @@ fn bare<'a>(model: &'a str, api: &Api) -> &'a str {
 
 /// The message without what only its origin can read.
 fn without_private(message: SharedMessage, keeps_unknown: bool) -> SharedMessage {
-    // Blocks that are not known here belong to the dialect, such as those of tools that the provider runs.
+    // Blocks that are not known here belong to the service, such as those of tools that it runs.
     let stays =
         |block: &ContentBlock| !block.is_thinking() && (keeps_unknown || !matches!(block, ContentBlock::Unknown(_)));
     if message.content.iter().all(|block| stays(block) && block.replay().is_none()) {

@@ -33,7 +33,7 @@ fn what_is_private_goes_back_to_its_origin_alone() {
     let message = answer(origin("openai", Api::RESPONSES, "gpt-5"));
     assert_eq!(sent(&message, &api, "gpt-5", 0), (4, 2));
     assert_eq!(sent(&message, &api, "gpt-5-mini", 0), (3, 0), "another model reads the vendor's blocks at most");
-    assert_eq!(sent(&message, &Api::new("azure", Api::RESPONSES), "gpt-5", 0), (3, 0));
+    assert_eq!(sent(&message, &Api::new("azure", Api::RESPONSES), "gpt-5", 0), (2, 0), "another service");
     assert_eq!(sent(&message, &Api::new("openai", Api::CHAT_COMPLETIONS), "gpt-5", 0), (2, 0));
     assert_eq!(sent(&message, &api, "openai/gpt-5", 0), (4, 2), "a router puts the provider in front");
     assert_eq!(sent(&message, &api, "gpt-5", 1), (2, 0), "the provider refused it");

@@ -60,7 +60,8 @@ impl Machine {
     }
 }
 
-/// The parts that the conversation does not change, each with its id, its name and its tokens. Empty ones are left out.
+/// The parts that the conversation does not change, each with its id, its name and its tokens. Servers and files are left out where there are
+/// none.
 fn parts(usage: &ContextUsage) -> Vec<(&'static str, &'static str, u64)> {
     let of_servers = |section: &&ContextSection| is_of_server(section);
     let tools = usage.of_kind(ContextKind::Tool);
@@ -71,7 +72,8 @@ fn parts(usage: &ContextUsage) -> Vec<(&'static str, &'static str, u64)> {
         ("mcp_tools", "MCP tools", of_mcp),
         ("memory_files", "Instructions", usage.of_kind(ContextKind::Instructions)),
     ];
-    all.into_iter().filter(|(.., tokens)| *tokens > 0).collect()
+    let is_usual = |id: &str| matches!(id, "system_prompt" | "system_tools");
+    all.into_iter().filter(|(id, _, tokens)| *tokens > 0 || is_usual(id)).collect()
 }
 
 fn is_of_server(section: &ContextSection) -> bool {

@@ -29,7 +29,7 @@ async fn questions_have_true_answers() {
     let context = ask(&mut host, "get_context_usage", json!({ "detail": "summary" })).await["response"].clone();
     let rows: Vec<_> = context["categories"].as_array().unwrap().iter().collect();
     let ids: Vec<_> = rows.iter().map(|row| row["id"].as_str().unwrap()).collect();
-    assert_eq!(ids, ["system_prompt", "messages", "free_space"]);
+    assert_eq!(ids, ["system_prompt", "system_tools", "messages", "free_space"]);
     let sum: u64 = rows.iter().map(|row| row["tokens"].as_u64().unwrap()).sum();
     assert_eq!((sum, &context["maxTokens"]), (10_000_000, &json!(10_000_000)));
     let text = ask(&mut host, "get_session_cost", json!({})).await["response"]["text"].clone();
