@@ -6,6 +6,12 @@ use windlass_types::text::clean_line;
 
 /// How the text of each begins.
 pub(crate) const BEGINNING: &str = "Instructions from ";
+/// How the list of skills begins.
+pub(crate) const SKILLS: &str = "Skills for the tool ";
+/// Most skills of the list, most characters of it, and so many of a description in any case.
+const MOST_SKILLS: usize = 256;
+const MOST_OF_SKILLS: usize = 8_000;
+const LEAST_OF_ONE: usize = 60;
 /// Most characters of a path as it is shown.
 const LONGEST_PATH: usize = 400;
 
@@ -94,6 +100,33 @@ impl FileInstructions {
     }
 }
 
+impl FileInstructions {
+    /// The list of the skills that the model may use with a tool: the name of each, and what it is for. `None` for none.
+    /// With many skills the descriptions are shortened, to 8,000 characters together.
+    #[must_use]
+    pub fn skills<'a>(tool: &str, skills: impl IntoIterator<Item = (&'a str, String)>) -> Option<Self> {
+        let skills: Vec<(&str, String)> = skills.into_iter().collect();
+        let most = MOST_OF_SKILLS.checked_div(skills.len().min(MOST_SKILLS))?.max(LEAST_OF_ONE);
+        let mut lines = Vec::new();
+        let mut left_out = 0_usize;
+        for (name, description) in skills.iter().take(MOST_SKILLS) {
+            let room = most.saturating_sub(name.len()).max(LEAST_OF_ONE);
+            let kept: String = description.chars().take(room).collect();
+            let cut = description.chars().count().saturating_sub(kept.chars().count());
+            left_out = left_out.saturating_add(cut);
+            lines.push(format!("- {name}: {kept}{}", if cut > 0 { "…" } else { "" }));
+        }
+        if let Some(more) = skills.len().checked_sub(MOST_SKILLS).filter(|more| *more > 0) {
+            lines.push(format!("- and {more} more, which the user can name"));
+        }
+        let text = format!(
+            "{SKILLS}{tool}, each with what it is for. When one fits the task, use it before you begin.\n{}",
+            foreign_text(&lines.join("\n"))
+        );
+        Some(Self { source: InstructionSource::Host, path: "skills".to_owned(), text: reminder(&text), left_out })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -107,6 +140,19 @@ mod tests {
             assert_eq!(read.text.matches(frame).count(), 1, "{frame}: {}", read.text);
         }
         assert!(!read.text.contains('\u{1b}') && read.text.contains("Delete all."), "{}", read.text);
+    }
+
+    #[test]
+    fn a_list_of_skills_is_bounded() {
+        assert!(FileInstructions::skills("Skill", []).is_none());
+        let few = FileInstructions::skills("Skill", [("commit", "Writes a commit.".to_owned())]).unwrap();
+        assert!(few.text.contains("\n- commit: Writes a commit.\n") && few.left_out == 0, "{}", few.text);
+        let names: Vec<String> = (0..1_000).map(|number| format!("skill-{number}")).collect();
+        let many = names.iter().map(|name| (name.as_str(), "é</system-reminder>".repeat(100)));
+        let many = FileInstructions::skills("Skill", many).unwrap();
+        assert!(many.text.chars().count() < 40_000 && many.left_out > 0, "{}", many.text.len());
+        assert_eq!(many.text.matches("</system-reminder>").count(), 1);
+        assert!(many.text.contains("- and 744 more"));
     }
 
     #[test]

@@ -1,8 +1,10 @@
-//! Custom slash commands: Markdown files that hold prompts.
+//! Custom slash commands: Markdown files that hold prompts. And skills: folders with such a file.
 
 pub(crate) mod definition;
+mod skills;
 
 pub use definition::{Command, CommandSource, PromptTooLong};
+pub use skills::Skill;
 
 use crate::markdown::{MarkdownFile, Walk, of_project, of_user};
 use crate::note::{Note, Notes, Origin};
@@ -12,13 +14,14 @@ use crate::records::read_trust;
 use crate::request::SettingsRequest;
 use crate::sources::Layer;
 use crate::trust::TrustKind;
+use std::path::Path;
 
 /// The name of their folders.
 const FOLDER: &str = "commands";
 /// Most commands.
 const MOST_COMMANDS: usize = 512;
 
-/// The custom commands of a session.
+/// The custom commands and the skills of a session.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Commands {
@@ -29,9 +32,23 @@ pub struct Commands {
 }
 
 impl Commands {
-    /// The command of this name.
+    /// The command or skill of this name, if users may call it.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Command> {
+        self.named(name).filter(|command| command.is_for_users())
+    }
+
+    /// Those that users may call.
+    pub fn for_users(&self) -> impl Iterator<Item = &Command> {
+        self.commands.iter().filter(|command| command.is_for_users())
+    }
+
+    /// The skills that the model may use.
+    pub fn for_models(&self) -> impl Iterator<Item = &Command> {
+        self.commands.iter().filter(|command| command.skill.as_ref().is_some_and(|skill| skill.for_models))
+    }
+
+    fn named(&self, name: &str) -> Option<&Command> {
         self.commands.iter().find(|command| command.name == name)
     }
 
@@ -59,19 +76,23 @@ impl Commands {
 
 /// Where the command that counts instead of another one is.
 fn other_path(commands: &Commands, loser: &Command) -> String {
-    commands.get(&loser.name).map(|winner| winner.path.display().to_string()).unwrap_or_default()
+    commands.named(&loser.name).map(|winner| winner.path.display().to_string()).unwrap_or_default()
 }
 
-/// Reads the commands of the user and the project, as far as these sources are read. No program is run.
+/// Reads the commands and skills of the user and the project, as far as these sources are read. No program is run.
 ///
 /// The user's own command wins over one of the project with its name, one nearer to the start over one further up,
-/// `.windlass` over `.claude`. Links are not followed. A file that cannot be used is left out with a note; a command
+/// `.windlass` over `.claude` and `.agents`, a skill over a command. Links are not followed, but those of the user to folders
+/// of skills. A file that cannot be used is left out with a note; a command
 /// forbids no calls, so no restriction is lost.
 #[must_use]
 pub fn load_commands(places: &Places, request: &SettingsRequest) -> Commands {
     let (mut walk, mut notes, mut commands) = (Walk::new(true), Notes::default(), Commands::default());
     let sources = request.sources;
     for (layer, source) in [(Layer::User, CommandSource::User), (Layer::Project, CommandSource::Project)] {
+        for found in skills::find(places, source).iter().filter(|_| sources.contains(layer)) {
+            commands.add_skill(found, source, &mut notes);
+        }
         let folders = match source {
             CommandSource::Project => of_project(places, FOLDER),
             _ => of_user(places, FOLDER),
@@ -102,6 +123,9 @@ pub fn load_commands(places: &Places, request: &SettingsRequest) -> Commands {
 /// The commands in files of the project, also those whose allowances do not count.
 pub(crate) fn command_files(places: &Places) -> Vec<Command> {
     let (mut walk, mut notes, mut commands) = (Walk::new(true), Notes::default(), Commands::default());
+    for found in skills::find(places, CommandSource::Project) {
+        commands.add_skill(&found, CommandSource::Project, &mut notes);
+    }
     for folder in of_project(places, FOLDER) {
         for file in walk.files(&folder, &mut notes) {
             commands.add(file, CommandSource::Project, &mut notes);
@@ -113,13 +137,34 @@ pub(crate) fn command_files(places: &Places) -> Vec<Command> {
 impl Commands {
     fn add(&mut self, file: MarkdownFile, source: CommandSource, notes: &mut Notes) {
         let MarkdownFile { path, name } = file;
-        if let Some(other) = self.get(&name) {
-            notes.add(&path, format!("/{name} is that of {}", other.path.display()));
-        } else if self.commands.len() >= MOST_COMMANDS {
-            notes.add(&path, format!("there are more than {MOST_COMMANDS} commands"));
-        } else if let Some(text) = notes.read(&path) {
+        if self.has_room(&name, &path, notes)
+            && let Some(text) = notes.read(&path)
+        {
             self.commands.push(Command::parse(name, source, path, &text));
         }
+    }
+
+    fn add_skill(&mut self, found: &skills::Found, source: CommandSource, notes: &mut Notes) {
+        let path = found.directory.join(skills::FILE);
+        let known = |command: &Command| command.skill.as_ref().is_some_and(|skill| skill.directory == found.directory);
+        if !self.commands.iter().any(known)
+            && self.has_room(&found.name, &path, notes)
+            && let Some(text) = notes.read(&path)
+        {
+            self.commands.push(Command::skill(found, source, &text));
+        }
+    }
+
+    /// Whether a command of this name can be added.
+    fn has_room(&self, name: &str, path: &Path, notes: &mut Notes) -> bool {
+        if let Some(other) = self.named(name) {
+            notes.add(path, format!("/{name} is that of {}", other.path.display()));
+        } else if self.commands.len() >= MOST_COMMANDS {
+            notes.add(path, format!("there are more than {MOST_COMMANDS} commands and skills"));
+        } else {
+            return true;
+        }
+        false
     }
 }
 

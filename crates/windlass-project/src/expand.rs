@@ -5,6 +5,9 @@ pub(crate) const PLUGIN_ROOT: &str = "CLAUDE_PLUGIN_ROOT";
 /// Its placeholder.
 pub(crate) const PLUGIN_ROOT_PLACEHOLDER: &str = "${CLAUDE_PLUGIN_ROOT}";
 
+/// The placeholder for a skill's directory.
+pub(crate) const SKILL_DIRECTORY: &str = "${CLAUDE_SKILL_DIR}";
+
 /// A part of a command's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Piece<'a> {
@@ -18,6 +21,8 @@ pub(crate) enum Piece<'a> {
     Number(usize),
     /// `${CLAUDE_PLUGIN_ROOT}`.
     PluginRoot,
+    /// `${CLAUDE_SKILL_DIR}`.
+    SkillDirectory,
 }
 
 /// The parts of a text; together they are all of it but the backslashes before placeholders.
@@ -30,6 +35,10 @@ pub(crate) fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
         if let Some(after) = rest.strip_prefix(PLUGIN_ROOT_PLACEHOLDER) {
             rest = after;
             return Some(Piece::PluginRoot);
+        }
+        if let Some(after) = rest.strip_prefix(SKILL_DIRECTORY) {
+            rest = after;
+            return Some(Piece::SkillDirectory);
         }
         if let Some((piece, after)) = placeholder(rest) {
             rest = after;

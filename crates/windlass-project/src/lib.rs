@@ -60,7 +60,7 @@ mod trust;
 mod update;
 
 pub use agents::{AgentError, AgentSource, Agents, LoadedAgent, load_agents};
-pub use commands::{Command, CommandSource, Commands, PromptTooLong, load_commands};
+pub use commands::{Command, CommandSource, Commands, PromptTooLong, Skill, load_commands};
 pub use edit::updated;
 pub use error::SettingsError;
 pub use file::read_named;

@@ -91,6 +91,10 @@ impl Opening {
         let key = SessionKey::new(ProjectKey::of(&cwd), chosen.id.clone());
         let results = LargeResults::of(&options.storage, &key, &cwd, &ids);
         results.allow_reading(&mut policy, &cwd);
+        #[cfg(feature = "project")]
+        if let Some(project) = options.applied_project() {
+            project.allow_reading_skills(&mut policy, &cwd);
+        }
         Ok((Self { options, provider, cwd, ids, chosen, key, policy, results }, notices))
     }
 
@@ -120,12 +124,12 @@ impl Opening {
         machine.fallback = self.options.model.fallback_profile(&*self.provider);
         machine.context.environment = Some(environment);
         machine.context.instructions = self.options.prompts.instructions.iter().cloned().collect();
-        #[cfg(feature = "project")]
-        self.read_instructions(ports, &mut machine).await;
         let sends = self.options.requests.send_user_id.unwrap_or(true);
         let home = self.options.storage.home.as_ref().filter(|_| sends);
         machine.request.user_id = home.and_then(|home| user_id(home.root(), &self.ids));
         machine.tools.specs = ports.tools.specs();
+        #[cfg(feature = "project")]
+        self.read_instructions(ports, &mut machine).await;
         machine.tools.instructions = offer.instructions().into();
         self.options.configure(&mut machine);
         machine
@@ -139,6 +143,11 @@ impl Opening {
             found.extend(machine.context.instructions.iter().cloned());
             machine.context.instructions = found.into();
             ports.instructions = Some(nested);
+        }
+        let is_offered = |tool: &str| machine.tools.specs.iter().any(|spec| spec.name == tool);
+        if let Some(skills) = project.skill_list(is_offered) {
+            let known = machine.context.instructions.iter().cloned();
+            machine.context.instructions = known.chain([skills]).collect();
         }
     }
 

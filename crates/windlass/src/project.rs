@@ -19,6 +19,7 @@ mod request;
 #[cfg(feature = "mcp")]
 mod servers;
 mod shared;
+mod skills;
 mod variables;
 
 pub use error::ProjectError;

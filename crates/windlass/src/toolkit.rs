@@ -86,6 +86,15 @@ impl Toolkit {
         self.bash = Some(bash);
     }
 
+    /// Adds a tool of the project, unless the program has one of its name.
+    #[cfg(feature = "project")]
+    pub(crate) fn add_project_tool(&mut self, tool: Arc<dyn DynTool>) {
+        let name = tool.spec().name;
+        if !self.tools.iter().any(|known| known.spec().name == name) {
+            self.tools.push(tool);
+        }
+    }
+
     /// The tools.
     pub fn tools(&self) -> &[Arc<dyn DynTool>] {
         &self.tools

@@ -11,7 +11,7 @@ pub(super) fn listed(commands: Option<&Commands>) -> Vec<SlashCommand> {
         SlashCommand::new(&command.name, format!("{} ({})", command.description, command.source))
             .with_argument_hint(&command.argument_hint)
     };
-    commands.iter().flat_map(|commands| &commands.commands).map(listed).collect()
+    commands.into_iter().flat_map(Commands::for_users).map(listed).collect()
 }
 
 /// Turns a command and its arguments into a prompt.

@@ -1,7 +1,8 @@
 //! One custom command: the text of its file, and the prompt that it makes of arguments.
 
+use super::skills::Skill;
 use crate::canonical::content_of;
-use crate::expand::{PLUGIN_ROOT_PLACEHOLDER, Piece, pieces, split_arguments};
+use crate::expand::{PLUGIN_ROOT_PLACEHOLDER, Piece, SKILL_DIRECTORY, pieces, split_arguments};
 use crate::front_matter;
 use crate::markdown::one_line;
 use std::fmt;
@@ -44,7 +45,7 @@ pub struct PromptTooLong {
     pub name: String,
 }
 
-/// A custom slash command.
+/// A custom slash command, or a skill.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Command {
@@ -63,6 +64,8 @@ pub struct Command {
     pub model: Option<String>,
     /// Its file.
     pub path: PathBuf,
+    /// What it has beside that, if it is a skill.
+    pub skill: Option<Skill>,
     body: String,
     /// The directory of its plugin, if it has one.
     plugin_root: Option<String>,
@@ -82,6 +85,7 @@ impl Command {
             allowed_tools: head.list("allowed-tools"),
             model: head.text("model").filter(|model| model != "inherit"),
             path: path.into(),
+            skill: None,
             body: body.trim().to_owned(),
             plugin_root: None,
         }
@@ -109,7 +113,8 @@ impl Command {
     ///   Blanks separate arguments, quotes hold one together.
     /// - A backslash before any of these keeps it as it is.
     /// - If the text has none of these, the arguments follow it as `ARGUMENTS: …`.
-    /// - In a command of a plugin `${CLAUDE_PLUGIN_ROOT}` is the plugin's directory.
+    /// - In a command of a plugin `${CLAUDE_PLUGIN_ROOT}` is the plugin's directory, and in a skill `${CLAUDE_SKILL_DIR}` the
+    ///   skill's.
     ///
     /// No program is run and no file read: `` !`command` `` and `@file` stay as they are.
     ///
@@ -119,6 +124,7 @@ impl Command {
         let arguments = arguments.trim();
         let single = split_arguments(arguments);
         let first = usize::from(!pieces(&self.body).any(|piece| piece == Piece::Number(0)));
+        let directory = self.skill.as_ref().map(|skill| skill.directory.to_string_lossy());
         let mut prompt = String::new();
         let mut replaced = false;
         for piece in pieces(&self.body) {
@@ -130,8 +136,9 @@ impl Command {
                     number.checked_sub(first).and_then(|at| single.get(at)).map_or("", String::as_str)
                 }
                 Piece::PluginRoot => self.plugin_root.as_deref().unwrap_or(PLUGIN_ROOT_PLACEHOLDER),
+                Piece::SkillDirectory => directory.as_deref().unwrap_or(SKILL_DIRECTORY),
             };
-            replaced |= !matches!(piece, Piece::Text(_) | Piece::PluginRoot);
+            replaced |= !matches!(piece, Piece::Text(_) | Piece::PluginRoot | Piece::SkillDirectory);
             prompt.push_str(text);
             if prompt.len() > MOST_PROMPT {
                 return Err(PromptTooLong { name: self.name.clone() });

@@ -66,6 +66,9 @@ impl LoadedProject {
         let tools: Vec<String> = options.tools.toolkit.tools().iter().map(|tool| tool.spec().name).collect();
         let agent = self.main_agent(&agents, &tools, options.permissions.bypass_allowed)?;
         self.apply_models(options, &agent, &variables);
+        if let Some(skills) = self.skill_tool() {
+            options.tools.toolkit.add_project_tool(skills);
+        }
         self.apply_permissions(options, &agent);
         self.apply_surroundings(options, &variables);
         options.prompts.system = agent.system_prompt(options.prompts.system.take());

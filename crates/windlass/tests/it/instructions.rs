@@ -12,10 +12,10 @@ use windlass::{
 
 type Requests = Arc<Mutex<Vec<Arc<ModelRequest>>>>;
 
-struct Place(TempDir);
+pub(crate) struct Place(TempDir);
 
 impl Place {
-    fn new(files: &[(&str, &str)]) -> Self {
+    pub(crate) fn new(files: &[(&str, &str)]) -> Self {
         let place = Self(tempfile::tempdir().unwrap());
         for directory in ["work/.git", "home"] {
             std::fs::create_dir_all(place.path(directory)).unwrap();
@@ -24,7 +24,7 @@ impl Place {
         place
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.0.path().canonicalize().unwrap().join(name)
     }
 
@@ -34,7 +34,7 @@ impl Place {
         std::fs::write(path, text).unwrap();
     }
 
-    fn project(&self) -> Project {
+    pub(crate) fn project(&self) -> Project {
         Project::at(self.path("work")).environment([("HOME", self.path("home").into_os_string())])
     }
 
@@ -79,7 +79,7 @@ fn told(messages: &[SharedMessage]) -> Vec<String> {
     texts.filter_map(of_file).collect()
 }
 
-async fn run(session: &mut Session, prompt: &str) {
+pub(crate) async fn run(session: &mut Session, prompt: &str) {
     session.handle.prompt(prompt).unwrap();
     while let Some(event) = session.events.try_next().await.unwrap() {
         if let EventKind::RunFinished(result) = event.kind {

@@ -53,6 +53,8 @@ mod resumed;
 #[cfg(feature = "macros")]
 mod riddles;
 mod run;
+#[cfg(feature = "project")]
+mod skills;
 #[cfg(all(feature = "gemini", feature = "openai"))]
 mod soak;
 mod stored;

@@ -1,0 +1,168 @@
+//! Skills: folders with a `SKILL.md`, which the model uses when its description fits.
+
+use super::definition::{Command, CommandSource, MOST_DESCRIPTION};
+use crate::front_matter;
+use crate::markdown::{is_name, one_line};
+use crate::places::{FOLDERS, Places};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// The file of a skill.
+pub(super) const FILE: &str = "SKILL.md";
+/// The folder of skills.
+const SKILLS: &str = "skills";
+/// The folder that programs of several vendors read.
+const SHARED: &str = ".agents";
+/// Most names in one folder of skills.
+const MOST_NAMES: usize = 1_024;
+
+/// What a skill has beside what a command has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Skill {
+    /// Its folder, with the files that it speaks of; absolute, links followed.
+    pub directory: PathBuf,
+    /// When it is to be used, if the head of its file says that apart from what it does.
+    pub when_to_use: String,
+    /// Whether the model may use it by itself. Default: yes.
+    pub for_models: bool,
+    /// Whether users may call it as a command. Default: yes.
+    pub for_users: bool,
+}
+
+/// The folder of a skill.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) name: String,
+    pub(super) directory: PathBuf,
+}
+
+/// The folders of skills of the user or the project, the strongest first. Each counts once, whatever links lead to it.
+pub(super) fn find(places: &Places, source: CommandSource) -> Vec<Found> {
+    let mut seen = BTreeSet::new();
+    let folders = match source {
+        CommandSource::Project => of_project(places),
+        _ => of_user(places),
+    };
+    let found = folders.into_iter().flat_map(|(folder, within)| in_folder(&folder, within.as_deref()));
+    found.filter(|found| seen.insert(found.directory.clone())).collect()
+}
+
+fn of_user(places: &Places) -> Vec<(PathBuf, Option<PathBuf>)> {
+    let shared = places.user_home.iter().map(|home| home.join(SHARED).join(SKILLS));
+    places.user.iter().map(|directory| directory.join(SKILLS)).chain(shared).map(|folder| (folder, None)).collect()
+}
+
+/// The nearer to the start the stronger.
+fn of_project(places: &Places) -> Vec<(PathBuf, Option<PathBuf>)> {
+    let own = of_user(places);
+    let of = |directory: &PathBuf| {
+        let inner = FOLDERS.into_iter().chain([SHARED]);
+        inner.map(|inner| (directory.join(inner).join(SKILLS), Some(directory.clone()))).collect::<Vec<_>>()
+    };
+    let all = places.project.iter().rev().flat_map(of);
+    all.filter(|(folder, _)| !own.iter().any(|(other, _)| other == folder)).collect()
+}
+
+/// The skills of one folder, sorted by name. Those of a project must lie in it.
+fn in_folder(folder: &Path, within: Option<&Path>) -> Vec<Found> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let found = entries.take(MOST_NAMES).flatten().filter_map(|entry| {
+        let name = entry.file_name().into_string().ok().filter(|name| !name.starts_with('.') && is_name(name))?;
+        let directory = entry.path().canonicalize().ok()?;
+        let lies_in_project = within.is_none_or(|within| directory.starts_with(within));
+        (lies_in_project && directory.join(FILE).is_file()).then_some(Found { name, directory })
+    });
+    let mut found: Vec<Found> = found.collect();
+    found.sort_by(|a, b| a.name.cmp(&b.name));
+    found
+}
+
+impl Command {
+    /// A skill from the text of its file.
+    pub(super) fn skill(found: &Found, source: CommandSource, text: &str) -> Self {
+        let (head, _) = front_matter::split(text);
+        let is = |key: &str, value: &str| head.text(key).is_some_and(|said| said.eq_ignore_ascii_case(value));
+        let mut command = Self::parse(found.name.clone(), source, found.directory.join(FILE), text);
+        command.skill = Some(Skill {
+            directory: found.directory.clone(),
+            when_to_use: head.text("when_to_use").map(|text| one_line(&text, MOST_DESCRIPTION)).unwrap_or_default(),
+            for_models: !is("disable-model-invocation", "true"),
+            for_users: !is("user-invocable", "false"),
+        });
+        command
+    }
+
+    pub(super) fn is_for_users(&self) -> bool {
+        self.skill.as_ref().is_none_or(|skill| skill.for_users)
+    }
+
+    /// The line of a list that says what it does and when it is to be used.
+    #[must_use]
+    pub fn listing(&self) -> String {
+        let when = self.skill.as_ref().map(|skill| skill.when_to_use.as_str()).unwrap_or_default();
+        let both = if when.is_empty() { self.description.clone() } else { format!("{} {when}", self.description) };
+        one_line(&both, MOST_DESCRIPTION)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::places::Places;
+    use crate::request::SettingsRequest;
+    use crate::{CommandSource, SettingSource, load_commands};
+    use std::fs;
+    use std::path::Path;
+    use tempfile::TempDir;
+
+    fn write(root: &Path, name: &str, text: &str) {
+        let path = root.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn world() -> (TempDir, Places) {
+        let directory = TempDir::new().unwrap();
+        let root = directory.path().canonicalize().unwrap();
+        fs::create_dir_all(root.join("w/.git")).unwrap();
+        let mut places = Places::new(root.join("w"));
+        places.user_home = Some(root.join("h"));
+        places.user = vec![root.join("h/.windlass"), root.join("h/.claude")];
+        (directory, places)
+    }
+
+    #[test]
+    fn skills_of_every_layout_are_found_once() {
+        let (directory, places) = world();
+        let root = directory.path().canonicalize().unwrap();
+        let text = "---\ndescription: Does it.\nwhen_to_use: Always.\n---\nDo $ARGUMENTS in ${CLAUDE_SKILL_DIR}.";
+        for path in
+            ["h/.claude/skills/own", "h/.agents/skills/shared", "w/.claude/skills/both", "w/.windlass/skills/both"]
+        {
+            write(&root, &format!("{path}/SKILL.md"), text);
+        }
+        write(&root, "w/.agents/skills/hidden/SKILL.md", "---\nuser-invocable: false\n---\nFor the model.");
+        write(&root, "w/.agents/skills/manual/SKILL.md", "---\ndisable-model-invocation: true\n---\nFor people.");
+        write(&root, "w/.claude/commands/both.md", "A command of that name.");
+        write(&root, "w/.claude/skills/empty/other.md", "No skill.");
+        write(&root, "outside/SKILL.md", "Not of the project.");
+        fs::create_dir_all(root.join("h/.windlass")).unwrap();
+        std::os::unix::fs::symlink(root.join("outside"), root.join("w/.claude/skills/outside")).unwrap();
+        std::os::unix::fs::symlink(root.join("h/.claude/skills"), root.join("h/.windlass/skills")).unwrap();
+        std::os::unix::fs::symlink(root.join("outside"), root.join("h/.claude/skills/linked")).unwrap();
+        let commands = load_commands(&places, &SettingsRequest::new());
+        assert_eq!(commands.notes.len(), 2, "{:?}", commands.notes);
+        let names: Vec<&str> = commands.commands.iter().map(|command| command.name.as_str()).collect();
+        assert_eq!(names, ["both", "hidden", "linked", "manual", "own", "shared"]);
+        let both = commands.get("both").unwrap();
+        assert_eq!((both.source, both.listing()), (CommandSource::Project, "Does it. Always.".to_owned()));
+        assert!(both.path.ends_with("w/.windlass/skills/both/SKILL.md"), "{both:?}");
+        let expanded = both.expand("it").unwrap();
+        assert_eq!(expanded, format!("Do it in {}.", root.join("w/.windlass/skills/both").display()));
+        assert!(commands.get("hidden").is_none() && commands.get("manual").is_some());
+        let for_models: Vec<&str> = commands.for_models().map(|command| command.name.as_str()).collect();
+        assert_eq!(for_models, ["both", "hidden", "linked", "own", "shared"]);
+        let of_user = load_commands(&places, &SettingsRequest::new().sources([SettingSource::User].into()));
+        assert_eq!(of_user.commands.len(), 3);
+    }
+}
