@@ -1,10 +1,9 @@
 use crate::endpoint::Endpoint;
 use crate::error::Faults;
 use crate::provider::{Gemini, Key};
-use crate::token::{StaticToken, TokenSource};
 use std::sync::Arc;
 use std::time::Duration;
-use windlass_http::provider::{Secrets, Vendor, custom_header, from_http};
+use windlass_http::provider::{Credential, Credentials, Secrets, Vendor, custom_header, from_http};
 use windlass_http::{HeaderMap, HeaderValue, HttpClient, HttpOptions, Secret};
 use windlass_model::ModelError;
 use windlass_types::ModelErrorKind;
@@ -15,7 +14,7 @@ use windlass_types::ModelErrorKind;
 pub struct GeminiBuilder {
     endpoint: Endpoint,
     key: Option<Secret>,
-    tokens: Option<Arc<dyn TokenSource>>,
+    credentials: Option<Arc<dyn Credentials>>,
     base_url: Option<String>,
     headers: Vec<(String, Secret)>,
     options: HttpOptions,
@@ -23,7 +22,14 @@ pub struct GeminiBuilder {
 
 impl GeminiBuilder {
     pub(crate) fn new(endpoint: Endpoint) -> Self {
-        Self { endpoint, key: None, tokens: None, base_url: None, headers: Vec::new(), options: HttpOptions::default() }
+        Self {
+            endpoint,
+            key: None,
+            credentials: None,
+            base_url: None,
+            headers: Vec::new(),
+            options: HttpOptions::default(),
+        }
     }
 
     /// Sets the API key, sent as `x-goog-api-key`. An empty one counts as none.
@@ -33,15 +39,15 @@ impl GeminiBuilder {
     }
 
     /// Sets a source of access tokens, sent as `authorization: Bearer` and used instead of a key.
-    pub fn token_source(mut self, source: impl TokenSource) -> Self {
-        self.tokens = Some(Arc::new(source));
+    pub fn credentials(mut self, source: impl Credentials) -> Self {
+        self.credentials = Some(Arc::new(source));
         self
     }
 
     /// Sets one access token, for as long as it is valid. An empty one counts as none.
     pub fn token(mut self, token: impl AsRef<str>) -> Self {
         let given = !token.as_ref().trim().is_empty();
-        self.tokens = given.then(|| Arc::new(StaticToken::new(token)) as Arc<dyn TokenSource>);
+        self.credentials = given.then(|| Arc::new(Credential::bearer(token)) as Arc<dyn Credentials>);
         self
     }
 
@@ -108,8 +114,8 @@ impl GeminiBuilder {
             secrets.push(value);
         }
         let own = ["x-goog-api-key", "authorization"].iter().any(|name| headers.contains_key(*name));
-        let key = match (self.tokens, self.key) {
-            (Some(tokens), _) => Key::Tokens(tokens),
+        let key = match (self.credentials, self.key) {
+            (Some(source), _) => Key::Tokens(source),
             (None, Some(key)) => {
                 headers.insert("x-goog-api-key", key.header("").map_err(from_http)?);
                 secrets.push(key);

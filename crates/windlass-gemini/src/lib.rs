@@ -62,10 +62,12 @@ mod provider;
 mod replay;
 mod request;
 mod stream;
-mod token;
 mod usage;
 
 pub use builder::GeminiBuilder;
 pub use provider::Gemini;
-pub use token::{StaticToken, TokenSource};
 pub use windlass_http::Secret;
+pub use windlass_http::provider::{
+    AwsKeys, CommandCredentials, Credential, CredentialKey, Credentials, EnvironmentCredentials, FileCredentials,
+    RefreshingCredentials,
+};

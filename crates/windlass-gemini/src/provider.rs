@@ -5,16 +5,15 @@ use crate::error::Faults;
 use crate::models;
 use crate::request::{self, Target};
 use crate::stream::MessageStream;
-use crate::token::TokenSource;
 use async_trait::async_trait;
 use serde::Deserialize;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
-use windlass_http::provider::from_http;
+use windlass_http::provider::{Credential, CredentialKey, Credentials, from_http};
 use windlass_http::{Bytes, HeaderMap, HeaderValue, HttpClient, Response};
 use windlass_model::{ModelError, ModelProvider, ModelStream};
-use windlass_types::{Api, ModelInfo, ModelRequest};
+use windlass_types::{Api, ModelErrorKind, ModelInfo, ModelRequest};
 
 /// The most bytes read of an answer that is not a stream.
 const MAX_BODY: usize = 64 * 1024;
@@ -41,7 +40,7 @@ struct Inner {
 /// How requests are authenticated.
 pub(crate) enum Key {
     InHeaders,
-    Tokens(Arc<dyn TokenSource>),
+    Tokens(Arc<dyn Credentials>),
 }
 
 impl fmt::Debug for Gemini {
@@ -109,20 +108,44 @@ impl Inner {
     }
 
     /// Posts a body. Returns the answer, and what makes the errors of this call: they must not show its token either.
+    /// A token that is refused is replaced once, if its source has another.
     async fn post(&self, model: &str, method: Method, body: Bytes) -> Result<(Response, Faults), ModelError> {
         let path = self.endpoint.path(model, method)?;
+        let Key::Tokens(source) = &self.key else { return self.post_with(None, &path, method, body).await };
+        let credential = source.credential().await?;
+        let error = match self.post_with(Some(&credential), &path, method, body.clone()).await {
+            Err(error) if matches!(error.status, Some(401 | 403)) => error,
+            answer => return answer,
+        };
+        source.refused(&credential);
+        match source.credential().await {
+            Ok(fresh) if fresh != credential => self.post_with(Some(&fresh), &path, method, body).await,
+            _ => Err(error),
+        }
+    }
+
+    async fn post_with(
+        &self,
+        credential: Option<&Credential>,
+        path: &str,
+        method: Method,
+        body: Bytes,
+    ) -> Result<(Response, Faults), ModelError> {
         let (mut headers, mut faults) = (self.headers.clone(), self.faults.clone());
-        if let Key::Tokens(source) = &self.key {
-            let token = source.token().await?;
+        if let Some(credential) = credential {
+            let CredentialKey::Bearer(token) = &credential.key else {
+                let text = "the source of credentials gave keys of AWS; Google Cloud takes access tokens";
+                return Err(ModelError::new(ModelErrorKind::Configuration, text).unbilled());
+            };
             headers.insert("authorization", token.header("Bearer ").map_err(from_http)?);
-            faults.secrets.push(token);
+            credential.keep_out(&mut faults.secrets);
         }
         if method == Method::Stream {
             headers.insert("accept", HeaderValue::from_static("text/event-stream"));
             // A compressor on the way would hold chunks back to fill its window.
             headers.insert("accept-encoding", HeaderValue::from_static("identity"));
         }
-        let response = self.client.post(&path, headers, body).await.map_err(from_http)?;
+        let response = self.client.post(path, headers, body).await.map_err(from_http)?;
         if response.status() == 200 {
             return Ok((response, faults));
         }

@@ -19,7 +19,7 @@
 //! - Without any of them there is plain HTTP alone, and an https address is a
 //!   [`Configuration`](HttpErrorKind::Configuration) error that names the features.
 //! - `gzip`: answers may be compressed. What streams of events save by it is little.
-//! - `provider`: the module `provider`, with what all providers make of failures.
+//! - `provider`: the module `provider`, with what all providers share: credentials, and what is made of failures.
 //! - `proxy`: the module `proxy`, which lets programs reach the API without the key.
 //!
 //! # Which decoder

@@ -1,7 +1,8 @@
-//! What all providers of models make of failures: the kind that the loop decides by, a text without credentials, and
-//! how long to wait.
+//! What all providers of models share: where credentials come from, and what is made of failures, which is the kind that
+//! the loop decides by, a text without credentials, and how long to wait.
 
 mod classify;
+mod credentials;
 mod headers;
 mod ids;
 mod members;
@@ -9,6 +10,10 @@ mod refusal;
 mod retry_after;
 
 pub use classify::{Failure, classify, hinted_wait};
+pub use credentials::{
+    AwsKeys, Clock, CommandCredentials, Credential, CredentialKey, Credentials, EnvironmentCredentials,
+    FileCredentials, RefreshingCredentials,
+};
 pub use headers::custom_header;
 pub use ids::{call_id, stable_hash};
 pub use members::with_members;

@@ -24,7 +24,7 @@ impl Secret {
     }
 
     /// The credential itself.
-    #[cfg(feature = "proxy")]
+    #[cfg(any(feature = "proxy", feature = "sigv4"))]
     pub(crate) fn expose(&self) -> &str {
         &self.0
     }

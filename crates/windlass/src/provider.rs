@@ -5,10 +5,18 @@ pub use crate::providers::{from_env, from_lookup};
 pub use windlass_anthropic::{Anthropic, AnthropicBuilder};
 pub use windlass_context::SystemPrompt;
 #[cfg(feature = "gemini")]
-pub use windlass_gemini::{Gemini, GeminiBuilder, Secret, StaticToken, TokenSource};
+pub use windlass_gemini::{Gemini, GeminiBuilder};
 #[cfg(feature = "proxy")]
 pub use windlass_http::proxy::{
     CredentialProxy, ProxyCredential, ProxyError, ProxyNotice, ProxyNoticeKind, ProxyOptions,
+};
+#[cfg(feature = "credentials")]
+pub use windlass_http::{
+    Secret,
+    provider::{
+        AwsKeys, CommandCredentials, Credential, CredentialKey, Credentials, EnvironmentCredentials, FileCredentials,
+        RefreshingCredentials,
+    },
 };
 pub use windlass_model::{
     Catalogue, DEFAULT_MODEL, ModelError, ModelOverride, ModelProvider, ModelStream, Router, beta, framed,

@@ -6,7 +6,7 @@ use serde_json::json;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use windlass_gemini::{Gemini, Secret, TokenSource};
+use windlass_gemini::{AwsKeys, Credential, Credentials, Gemini};
 use windlass_model::{ModelError, ModelProvider};
 use windlass_testkit::wire::{RecordedRequest, Reply, WireServer};
 use windlass_types::{Api, ModelErrorKind};
@@ -78,37 +78,46 @@ async fn custom_headers_are_sent_and_may_hold_the_key() {
     assert!(!format!("{built:?}").contains("mine"));
 }
 
-/// A source whose tokens have numbers.
+/// A source whose tokens have numbers. The fourth does not come.
 #[derive(Debug, Default)]
 struct Numbered(AtomicUsize);
 
 #[async_trait]
-impl TokenSource for Numbered {
-    async fn token(&self) -> Result<Secret, ModelError> {
+impl Credentials for Numbered {
+    async fn credential(&self) -> Result<Credential, ModelError> {
         match self.0.fetch_add(1, Ordering::Relaxed) {
-            2 => Err(ModelError::new(ModelErrorKind::Connection, "the token server is away")),
-            number => Ok(Secret::new(format!("ya29.secret-{number}"))),
+            3 => Err(ModelError::new(ModelErrorKind::Connection, "the token server is away")),
+            number => Ok(Credential::bearer(format!("ya29.secret-{number}"))),
         }
     }
+}
+
+fn vertex(server: &WireServer, credentials: impl Credentials) -> Gemini {
+    let builder = Gemini::vertex("my-project", "europe-west4").credentials(credentials);
+    builder.base_url(server.url()).build().unwrap()
+}
+
+fn refusal(status: u16, token: &str) -> Reply {
+    let body = json!({"error": {"code": status, "message": format!("bad {token}"), "status": "UNAUTHENTICATED"}});
+    Reply::status(status, body.to_string())
 }
 
 #[tokio::test]
 async fn vertex_asks_for_a_token_before_each_request() {
     let server = WireServer::start().await.unwrap();
-    let tokens = Arc::new(Numbered::default());
-    let builder = Gemini::vertex("my-project", "europe-west4").token_source(Arc::clone(&tokens));
-    let vertex = builder.base_url(server.url()).build().unwrap();
+    let vertex = vertex(&server, Numbered::default());
     assert_eq!(vertex.name(), "vertex");
     assert_eq!(vertex.model_info("gemini-2.5-pro").api, Api::new("vertex", Api::GEMINI));
     server.push(ok());
     assert!(read(&vertex, request()).await.1.is_none());
-    let body = json!({"error": {"code": 401, "message": "bad ya29.secret-1", "status": "UNAUTHENTICATED"}});
-    server.push(Reply::status(401, body.to_string()));
+    // A token that is refused is replaced once.
+    server.push(refusal(401, "ya29.secret-1"));
+    server.push(refusal(401, "ya29.secret-2"));
     let error = read(&vertex, request()).await.1.unwrap();
     assert_eq!(error.kind, ModelErrorKind::Authentication);
     assert!(!format!("{error} {error:?} {vertex:?}").contains("secret"), "{error}");
     let error = read(&vertex, request()).await.1.unwrap();
-    assert_eq!((error.kind, server.request_count()), (ModelErrorKind::Connection, 2));
+    assert_eq!((error.kind, server.request_count()), (ModelErrorKind::Connection, 3));
     let first = server.requests().remove(0);
     assert_eq!(
         first.path,
@@ -116,6 +125,21 @@ async fn vertex_asks_for_a_token_before_each_request() {
     );
     assert_eq!(first.header("authorization"), Some("Bearer ya29.secret-0"));
     assert_eq!(first.header("x-goog-api-key"), None);
+    assert_eq!(server.requests()[2].header("authorization"), Some("Bearer ya29.secret-2"));
+}
+
+#[tokio::test]
+async fn a_refused_token_is_replaced_and_one_that_stays_is_not_sent_again() {
+    let server = WireServer::start().await.unwrap();
+    server.push(refusal(401, "ya29.secret-0"));
+    server.push(ok());
+    assert!(read(&vertex(&server, Numbered::default()), request()).await.1.is_none());
+    server.push(refusal(403, "t"));
+    let error = read(&vertex(&server, Credential::bearer("fixed")), request()).await.1.unwrap();
+    assert_eq!((error.status, server.request_count()), (Some(403), 3));
+    let keys = Credential::aws(AwsKeys::new("id", "key"));
+    let error = read(&vertex(&server, keys), request()).await.1.unwrap();
+    assert_eq!((error.kind, server.request_count()), (ModelErrorKind::Configuration, 3));
 }
 
 #[tokio::test]
