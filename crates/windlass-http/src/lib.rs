@@ -20,6 +20,7 @@
 //!   [`Configuration`](HttpErrorKind::Configuration) error that names the features.
 //! - `gzip`: answers may be compressed. What streams of events save by it is little.
 //! - `provider`: the module `provider`, with what all providers share: credentials, and what is made of failures.
+//! - `sigv4`: the module `sigv4`, with the signatures of AWS.
 //! - `proxy`: the module `proxy`, which lets programs reach the API without the key.
 //!
 //! # Which decoder
@@ -45,6 +46,8 @@ pub mod provider;
 pub mod proxy;
 mod response;
 mod secret;
+#[cfg(feature = "sigv4")]
+pub mod sigv4;
 #[doc(hidden)]
 pub mod tls;
 
