@@ -9,10 +9,9 @@ use windlass_types::{
 };
 
 use crate::{
-    error::{from_event, protocol},
+    error::{Faults, protocol},
     frame::{Block, Delta, Frame, Outline, Start, Transformation},
 };
-use windlass_http::provider::Secrets;
 
 /// The most bytes of event data and the most blocks of one message.
 const MAX_MESSAGE_BYTES: usize = 64 << 20;
@@ -30,7 +29,7 @@ pub(crate) struct Assembly {
     bytes: usize,
     usage: Usage,
     stop_reason: Option<StopReason>,
-    secrets: Secrets,
+    faults: Faults,
     /// What stands beside the event that was read last.
     beside: Option<ModelEvent>,
 }
@@ -62,8 +61,8 @@ fn dropped_reasoning(list: &RawValue) -> Option<ModelEvent> {
 }
 
 impl Assembly {
-    pub(crate) fn new(secrets: Secrets) -> Self {
-        Self { secrets, ..Self::default() }
+    pub(crate) fn new(faults: Faults) -> Self {
+        Self { faults, ..Self::default() }
     }
 
     pub(crate) fn is_complete(&self) -> bool {
@@ -101,7 +100,7 @@ impl Assembly {
             "message_delta" => self.message_delta(&frame),
             "message_stop" => self.message_stop(),
             "ping" => Ok(ModelEvent::Ping),
-            "error" => Err(from_event(data, &self.secrets)),
+            "error" => Err(self.faults.event(data)),
             _ => Ok(ModelEvent::Unknown),
         }
     }
@@ -115,13 +114,13 @@ impl Assembly {
         error: &serde_json::Error,
     ) -> Result<ModelEvent, ModelError> {
         if name == Some("error") {
-            return Err(from_event(data, &self.secrets));
+            return Err(self.faults.event(data));
         }
         let unreadable = || protocol("an event cannot be read").with_source(PlainError(error.to_string()));
         let outline: Outline<'_> = serde_json::from_str(data).map_err(|_| unreadable())?;
         let kind = if outline.kind.is_empty() { name.unwrap_or_default() } else { &outline.kind };
         match kind {
-            "error" => Err(from_event(data, &self.secrets)),
+            "error" => Err(self.faults.event(data)),
             "ping" => Ok(ModelEvent::Ping),
             "content_block_delta" => {
                 let delta = outline.delta_kind().ok_or_else(unreadable)?;

@@ -1,42 +1,89 @@
+use std::sync::Arc;
 use std::time::Duration;
 
+use windlass_http::provider::{Clock, Credential, Credentials, Secrets, custom_header, from_http};
 use windlass_http::{HeaderMap, HeaderValue, HttpClient, HttpOptions, Secret};
 use windlass_model::{Catalogue, ModelError};
-use windlass_types::ModelErrorKind;
+use windlass_types::{ModelErrorKind, Timestamp};
 
-use crate::Anthropic;
-use windlass_http::provider::{Secrets, custom_header, from_http};
+#[cfg(feature = "bedrock")]
+use crate::platform::Bedrock;
+use crate::{
+    Anthropic,
+    error::Faults,
+    form::Refused,
+    platform::{Platform, Vertex, vendor},
+    provider::Inner,
+};
 
 const BASE_URL: &str = "https://api.anthropic.com";
 const API_VERSION: &str = "2023-06-01";
+
+/// The service that is called.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum Place {
+    #[default]
+    Anthropic,
+    #[cfg(feature = "bedrock")]
+    Bedrock {
+        region: String,
+    },
+    Vertex {
+        project: String,
+        region: String,
+    },
+}
 
 /// Sets up an [`Anthropic`] provider.
 #[derive(Clone, Debug, Default)]
 #[must_use]
 pub struct AnthropicBuilder {
+    place: Place,
     key: Option<Secret>,
-    token: Option<Secret>,
+    credentials: Option<Arc<dyn Credentials>>,
     base_url: Option<String>,
     betas: Vec<String>,
     headers: Vec<(String, Secret)>,
     options: HttpOptions,
     catalogue: Catalogue,
+    stand_ins: Vec<(String, String)>,
+    clock: Clock,
 }
 
 impl AnthropicBuilder {
-    /// Sets the API key, sent as `x-api-key`. An empty one counts as none.
+    pub(crate) fn on(place: Place) -> Self {
+        Self { place, ..Self::default() }
+    }
+
+    /// Sets the API key, sent as `x-api-key`, and to clouds as `authorization: Bearer`. An empty one counts as none.
     pub fn api_key(mut self, key: impl AsRef<str>) -> Self {
+        if !matches!(self.place, Place::Anthropic) {
+            return self.auth_token(key);
+        }
         self.key = Some(Secret::new(key)).filter(|key| !key.is_empty());
         self
     }
 
-    /// Sets a token, sent as `authorization: Bearer` and used instead of the key.
+    /// Sets a token, sent as `authorization: Bearer` and used instead of the key. An empty one counts as none.
     pub fn auth_token(mut self, token: impl AsRef<str>) -> Self {
-        self.token = Some(Secret::new(token)).filter(|token| !token.is_empty());
+        let given = !token.as_ref().trim().is_empty();
+        self.credentials = given.then(|| Arc::new(Credential::bearer(token)) as Arc<dyn Credentials>);
+        self
+    }
+
+    /// Sets a source of credentials, used instead of the key and asked before each request: tokens, sent as
+    /// `authorization: Bearer`, or on Bedrock keys of AWS, which sign the requests. A request that is refused because of
+    /// its credential is sent once more if the source has another one then.
+    pub fn credentials(mut self, source: impl Credentials) -> Self {
+        self.credentials = Some(Arc::new(source));
         self
     }
 
     /// Sets the base URL, without `/v1`. Default: `https://api.anthropic.com`.
+    ///
+    /// On Bedrock that is what stands before `/v1/messages`, by default
+    /// `https://bedrock-runtime.{region}.amazonaws.com/anthropic`; on Vertex AI what stands before `/projects`, by default
+    /// the host of the region with `/v1`.
     pub fn base_url(mut self, url: impl Into<String>) -> Self {
         self.base_url = Some(url.into());
         self
@@ -78,17 +125,33 @@ impl AnthropicBuilder {
         self
     }
 
-    /// Takes the settings that [`Anthropic::from_env`] names from a lookup.
+    /// Says which model an id stands for that does not show it, such as the ARN of an application inference profile: its
+    /// limits, abilities and prices are those of that model.
+    pub fn stands_for(mut self, id: impl Into<String>, model: impl Into<String>) -> Self {
+        self.stand_ins.push((id.into(), model.into()));
+        self
+    }
+
+    /// Sets the clock by which requests are signed. Default: that of this machine.
+    pub fn clock(mut self, now: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
+        self.clock = Clock::new(now);
+        self
+    }
+
+    /// Takes the settings that [`Anthropic::from_env`] names from a lookup. For a cloud: all but keys, tokens and the
+    /// address of the API.
     pub fn lookup(mut self, lookup: impl Fn(&str) -> Option<String>) -> Self {
         let lookup = |name: &str| lookup(name).filter(|value| !value.trim().is_empty());
-        if let Some(key) = lookup("ANTHROPIC_API_KEY") {
-            self = self.api_key(key);
-        }
-        if let Some(token) = lookup("ANTHROPIC_AUTH_TOKEN") {
-            self = self.auth_token(token);
-        }
-        if let Some(url) = lookup("ANTHROPIC_BASE_URL") {
-            self = self.base_url(url);
+        if matches!(self.place, Place::Anthropic) {
+            if let Some(key) = lookup("ANTHROPIC_API_KEY") {
+                self = self.api_key(key);
+            }
+            if let Some(token) = lookup("ANTHROPIC_AUTH_TOKEN") {
+                self = self.auth_token(token);
+            }
+            if let Some(url) = lookup("ANTHROPIC_BASE_URL") {
+                self = self.base_url(url);
+            }
         }
         for beta in lookup("ANTHROPIC_BETAS").iter().flat_map(|betas| betas.split(',')) {
             self = self.beta(beta);
@@ -112,41 +175,73 @@ impl AnthropicBuilder {
     /// Builds the provider. It connects at the first request.
     ///
     /// # Errors
-    /// `Authentication` without key and token; `Configuration` for a base URL or a
-    /// header that cannot be used.
+    /// `Authentication` without key, token and source of credentials; `Configuration` for a base URL, a region, a project or
+    /// a header that cannot be used.
     pub fn build(self) -> Result<Anthropic, ModelError> {
         let mut secrets = Secrets::default();
-        let mut headers = HeaderMap::new();
-        headers.insert("content-type", HeaderValue::from_static("application/json"));
-        headers.insert("anthropic-version", HeaderValue::from_static(API_VERSION));
-        for (name, value) in &self.headers {
-            let (name, value) = custom_header(name, value, "; ANTHROPIC_CUSTOM_HEADERS takes lines of `Name: value`")?;
-            headers.insert(name, value);
-        }
-        for (_, value) in self.headers {
-            secrets.push(value);
-        }
+        let mut headers = self.own_headers(&mut secrets)?;
         let own = ["x-api-key", "authorization"].iter().any(|name| headers.contains_key(*name));
-        match (self.token, self.key) {
-            (Some(token), _) => {
-                headers.insert("authorization", token.header("Bearer ").map_err(from_http)?);
-                secrets.push(token);
-            }
+        let credentials = match (self.credentials, self.key) {
+            (Some(source), _) => Some(source),
             (None, Some(key)) => {
                 headers.insert("x-api-key", key.header("").map_err(from_http)?);
                 secrets.push(key);
+                None
             }
-            (None, None) if own => {}
-            (None, None) => {
-                return Err(ModelError::new(
-                    ModelErrorKind::Authentication,
-                    "no API key: set ANTHROPIC_API_KEY, or ANTHROPIC_AUTH_TOKEN for a gateway",
-                ));
-            }
-        }
-        let base_url = self.base_url.as_deref().unwrap_or(BASE_URL);
-        let client = HttpClient::new(base_url, self.options).map_err(from_http)?;
+            (None, None) if own => None,
+            (None, None) => return Err(no_key(&self.place)),
+        };
+        let platform = platform(self.place, self.base_url.as_deref(), self.options)?;
         let betas = self.betas.iter().map(|beta| beta.trim().to_owned()).filter(|beta| !beta.is_empty()).collect();
-        Ok(Anthropic::assembled(client, headers, betas, secrets, self.catalogue))
+        let faults = Faults { vendor: vendor(platform.name()), secrets };
+        Ok(Anthropic::assembled(Inner {
+            platform,
+            headers,
+            credentials,
+            betas,
+            faults,
+            catalogue: self.catalogue,
+            stand_ins: self.stand_ins,
+            clock: self.clock,
+            refused: Refused::default(),
+        }))
     }
+
+    /// The headers of every request. What the user adds is secret.
+    fn own_headers(&self, secrets: &mut Secrets) -> Result<HeaderMap, ModelError> {
+        let mut headers = HeaderMap::new();
+        headers.insert("content-type", HeaderValue::from_static("application/json"));
+        // Vertex AI has the version in the body.
+        if !matches!(self.place, Place::Vertex { .. }) {
+            headers.insert("anthropic-version", HeaderValue::from_static(API_VERSION));
+        }
+        for (name, value) in &self.headers {
+            let (name, parsed) = custom_header(name, value, "; ANTHROPIC_CUSTOM_HEADERS takes lines of `Name: value`")?;
+            headers.insert(name, parsed);
+            secrets.push(value.clone());
+        }
+        Ok(headers)
+    }
+}
+
+fn platform(place: Place, base_url: Option<&str>, options: HttpOptions) -> Result<Platform, ModelError> {
+    Ok(match place {
+        Place::Anthropic => {
+            let url = base_url.unwrap_or(BASE_URL);
+            Platform::Anthropic(HttpClient::new(url, options).map_err(from_http)?)
+        }
+        #[cfg(feature = "bedrock")]
+        Place::Bedrock { region } => Platform::Bedrock(Bedrock::new(region, base_url.map(str::to_owned), options)?),
+        Place::Vertex { project, region } => Platform::Vertex(Vertex::new(project, region, base_url, options)?),
+    })
+}
+
+fn no_key(place: &Place) -> ModelError {
+    let text = match place {
+        Place::Anthropic => "no API key: set ANTHROPIC_API_KEY, or ANTHROPIC_AUTH_TOKEN for a gateway",
+        #[cfg(feature = "bedrock")]
+        Place::Bedrock { .. } => "no credentials of AWS: set AWS_BEARER_TOKEN_BEDROCK, or give a source of credentials",
+        Place::Vertex { .. } => "no access token: give a source of credentials",
+    };
+    ModelError::new(ModelErrorKind::Authentication, text)
 }

@@ -10,56 +10,85 @@ use windlass_types::ModelErrorKind;
 
 use crate::rate_limit::rate_limit;
 
+/// What is needed to make errors of one call: how the settings are named, and what must not be shown.
+#[derive(Debug, Clone)]
+pub(crate) struct Faults {
+    pub(crate) vendor: Vendor,
+    pub(crate) secrets: Secrets,
+}
+
+impl Default for Faults {
+    fn default() -> Self {
+        Self { vendor: Vendor::new("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"), secrets: Secrets::default() }
+    }
+}
+
+/// The error of the API, or that of the cloud before it: AWS writes a message alone, Google a status.
 #[derive(Deserialize)]
 struct ErrorBody {
-    error: ErrorDetail,
+    #[serde(default)]
+    error: Option<ErrorDetail>,
+    #[serde(default, alias = "Message")]
+    message: Option<String>,
     #[serde(default)]
     request_id: Option<String>,
 }
 
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 struct ErrorDetail {
-    #[serde(default, rename = "type")]
+    #[serde(default, rename = "type", alias = "status")]
     kind: Option<String>,
     #[serde(default)]
     message: Option<String>,
 }
 
-/// The error of an answer with a status other than 200.
-#[expect(clippy::disallowed_methods, reason = "a server may name the time of a repeat as a date")]
-pub(crate) fn from_answer(status: u16, headers: &HeaderMap, body: &str, secrets: &Secrets) -> ModelError {
-    let parsed: Option<ErrorBody> = serde_json::from_str(body).ok();
-    let (detail, body_id) = match parsed {
-        Some(parsed) => (parsed.error, parsed.request_id),
-        // A proxy or a gateway on the way has its own idea of an error body.
-        None => (ErrorDetail { kind: None, message: Some(body.to_owned()) }, None),
-    };
-    let header_id = headers.get("request-id").and_then(|id| id.to_str().ok()).map(str::to_owned);
-    let error = error(Some(status), &detail, secrets);
-    let wait = retry_after(headers, SystemTime::now()).or(error.retry_after);
-    error
-        .with_retry_after(wait)
-        .with_should_retry(should_retry(headers))
-        .with_request_id(header_id.or(body_id))
-        .with_rate_limit(rate_limit(status, headers))
+impl Faults {
+    /// The error of an answer with a status other than 200.
+    #[expect(clippy::disallowed_methods, reason = "a server may name the time of a repeat as a date")]
+    pub(crate) fn answer(&self, status: u16, headers: &HeaderMap, body: &str) -> ModelError {
+        let (detail, body_id) = read(body);
+        let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+        // `AccessDeniedException:http://…`
+        let of_aws = header("x-amzn-errortype").and_then(|text| text.split(':').next());
+        let error = self.error(Some(status), &detail, of_aws);
+        let wait = retry_after(headers, SystemTime::now()).or(error.retry_after);
+        let header_id = header("request-id").or(header("x-amzn-requestid")).map(str::to_owned);
+        error
+            .with_retry_after(wait)
+            .with_should_retry(should_retry(headers))
+            .with_request_id(header_id.or(body_id))
+            .with_rate_limit(rate_limit(status, headers))
+    }
+
+    /// The error of an `error` event inside a stream.
+    pub(crate) fn event(&self, data: &str) -> ModelError {
+        let (detail, id) = read(data);
+        self.error(None, &detail, None).with_request_id(id)
+    }
+
+    fn error(&self, status: Option<u16>, detail: &ErrorDetail, code: Option<&str>) -> ModelError {
+        let code = detail.kind.as_deref().or(code).unwrap_or_default();
+        let text = detail.message.as_deref().unwrap_or_default();
+        self.vendor.error(&Failure { status, code, text }, &self.secrets)
+    }
 }
 
-/// The error of an `error` event inside a stream.
-pub(crate) fn from_event(data: &str, secrets: &Secrets) -> ModelError {
-    match serde_json::from_str::<ErrorBody>(data) {
-        Ok(body) => error(None, &body.error, secrets).with_request_id(body.request_id),
-        Err(_) => error(None, &ErrorDetail { kind: None, message: Some(data.to_owned()) }, secrets),
+/// What a body says, and the id of its request. A proxy or a gateway on the way has its own idea of an error body, which
+/// is all text then.
+fn read(body: &str) -> (ErrorDetail, Option<String>) {
+    let all_text = || ErrorDetail { kind: None, message: Some(body.to_owned()) };
+    // Google answers to streamed requests with a list of one.
+    let one = || serde_json::from_str::<(ErrorBody,)>(body).map(|(body,)| body);
+    match serde_json::from_str::<ErrorBody>(body).or_else(|_| one()) {
+        Ok(ErrorBody { error: Some(detail), request_id, .. }) => (detail, request_id),
+        Ok(ErrorBody { message: Some(message), request_id, .. }) => {
+            (ErrorDetail { kind: None, message: Some(message) }, request_id)
+        }
+        _ => (all_text(), None),
     }
 }
 
 /// An answer that breaks the rules of the API's stream.
 pub(crate) fn protocol(what: impl std::fmt::Display) -> ModelError {
     ModelError::new(ModelErrorKind::Protocol, format!("the API broke its protocol: {what}"))
-}
-
-const VENDOR: Vendor = Vendor::new("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL");
-
-fn error(status: Option<u16>, detail: &ErrorDetail, secrets: &Secrets) -> ModelError {
-    let code = detail.kind.as_deref().unwrap_or_default();
-    VENDOR.error(&Failure { status, code, text: detail.message.as_deref().unwrap_or_default() }, secrets)
 }

@@ -32,7 +32,17 @@
 //! entry, which a turn with ten parallel calls passes; the second one marks where
 //! the previous request ended and so always meets its entry.
 //!
+//! # Clouds
+//! [`Anthropic::bedrock`] and [`Anthropic::vertex`] set up the same provider for the services of clouds. Betas that a cloud
+//! refuses are left out, of this request and of those after it. A request that is refused because of its credential is
+//! sent once more if the source of credentials has another one then.
+//!
+//! # Strict tools
+//! The API refuses strict tools that are too many or too complex together. Such a request is sent once more with these
+//! tools not strict, as they are from then on, so that the prompt cache is lost once and not at each turn.
+//!
 //! # Features
+//! `bedrock`: Claude on Amazon Bedrock, with the signatures of AWS.
 //! `rustls-ring` (default), `rustls-aws-lc` and `rustls-no-provider` bring TLS with the cryptography of ring, of AWS-LC, or of what
 //! the program has installed for its process, which is taken before the other two. Without any of them an https
 //! address is refused with an error that names them. `gzip`: answers may be compressed.
@@ -41,11 +51,19 @@
 mod assembly;
 mod builder;
 mod error;
+mod form;
 mod frame;
+mod platform;
 mod provider;
 mod rate_limit;
 mod request;
+mod send;
 mod stream;
 
 pub use builder::AnthropicBuilder;
 pub use provider::Anthropic;
+pub use windlass_http::Secret;
+pub use windlass_http::provider::{
+    AwsKeys, CommandCredentials, Credential, CredentialKey, Credentials, EnvironmentCredentials, FileCredentials,
+    RefreshingCredentials,
+};

@@ -1,29 +1,26 @@
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::{borrow::Cow, fmt, sync::Arc, time::Duration};
+use std::{fmt, sync::Arc};
 
 use async_trait::async_trait;
 use serde::Deserialize;
-use windlass_http::provider::{Secrets, from_http};
-use windlass_http::{HeaderMap, HeaderValue, HttpClient, Response};
+use windlass_http::provider::{Clock, Credentials, from_http};
+use windlass_http::{HeaderMap, HeaderValue, Response};
 use windlass_model::{Catalogue, ModelError, ModelProvider, ModelStream, beta};
 use windlass_types::{Api, ModelErrorKind, ModelInfo, ModelRequest};
 
 use crate::{
     AnthropicBuilder,
-    error::{from_answer, from_event, protocol},
+    builder::Place,
+    error::{Faults, protocol},
+    form::{Form, Refused},
     frame::Tag,
+    platform::{Method, Platform},
     rate_limit::rate_limit,
     request,
+    send::{Call, ERROR_BODY_TIME, MAX_BODY},
     stream::MessageStream,
 };
 
-/// The most bytes read of an answer that is not a stream.
-const MAX_BODY: usize = 64 * 1024;
-
-/// How long the body of an error is waited for, all in all: its status is known already.
-const ERROR_BODY_TIME: Duration = Duration::from_secs(5);
-
-/// The Anthropic Messages API behind one base URL and one set of credentials.
+/// The Anthropic Messages API behind one base URL and one set of credentials: that of the vendor, or of a cloud.
 ///
 /// Cheap to clone; clones share their connections.
 #[derive(Clone)]
@@ -31,21 +28,25 @@ pub struct Anthropic {
     inner: Arc<Inner>,
 }
 
-struct Inner {
-    client: HttpClient,
-    headers: HeaderMap,
-    betas: Vec<String>,
-    secrets: Secrets,
-    catalogue: Catalogue,
-    /// Whether the endpoint has refused the controls of newer models: some gateways do not know them.
-    refuses_controls: AtomicBool,
+pub(crate) struct Inner {
+    pub(crate) platform: Platform,
+    pub(crate) headers: HeaderMap,
+    /// Where credentials come from that are not in the headers.
+    pub(crate) credentials: Option<Arc<dyn Credentials>>,
+    pub(crate) betas: Vec<String>,
+    pub(crate) faults: Faults,
+    pub(crate) catalogue: Catalogue,
+    /// Ids that hide their model, and the models that they stand for.
+    pub(crate) stand_ins: Vec<(String, String)>,
+    pub(crate) clock: Clock,
+    pub(crate) refused: Refused,
 }
 
 impl fmt::Debug for Anthropic {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("Anthropic")
-            .field("host", &self.inner.client.host())
+            .field("host", &self.inner.platform.host())
             .field("betas", &self.inner.betas)
             .finish_non_exhaustive()
     }
@@ -86,46 +87,95 @@ impl Anthropic {
         AnthropicBuilder::default()
     }
 
-    pub(crate) fn assembled(
-        client: HttpClient,
-        headers: HeaderMap,
-        betas: Vec<String>,
-        secrets: Secrets,
-        catalogue: Catalogue,
-    ) -> Self {
-        Self {
-            inner: Arc::new(Inner {
-                client,
-                headers,
-                betas,
-                secrets,
-                catalogue,
-                refuses_controls: AtomicBool::new(false),
-            }),
-        }
+    /// A builder for Claude on Vertex AI in a project and a region (`global`, `us`, `eu`, `europe-west1`). It needs a source
+    /// of access tokens; the provider's name is `vertex`.
+    ///
+    /// ```no_run
+    /// use windlass_anthropic::{Anthropic, CommandCredentials, RefreshingCredentials};
+    ///
+    /// let gcloud = CommandCredentials::new("gcloud").args(["auth", "print-access-token"]);
+    /// let claude = Anthropic::vertex("my-project", "eu").credentials(RefreshingCredentials::new(gcloud)).build()?;
+    /// # Ok::<(), windlass_model::ModelError>(())
+    /// ```
+    pub fn vertex(project: impl Into<String>, region: impl Into<String>) -> AnthropicBuilder {
+        AnthropicBuilder::on(Place::Vertex { project: project.into(), region: region.into() })
+    }
+
+    /// A builder for Claude on Amazon Bedrock in a region, at the endpoint that speaks the Messages API. It needs keys of
+    /// AWS or a key of Bedrock; the provider's name is `bedrock`.
+    ///
+    /// Models are named as there (`us.anthropic.claude-…`, or the ARN of an inference profile), or as the vendor names
+    /// them, which means the inference profile of the region's geography.
+    ///
+    /// ```no_run
+    /// use windlass_anthropic::{Anthropic, AwsKeys, Credential};
+    ///
+    /// let keys = Credential::aws(AwsKeys::new("AKIA…", "…"));
+    /// let claude = Anthropic::bedrock("eu-west-1").credentials(keys).build()?;
+    /// # Ok::<(), windlass_model::ModelError>(())
+    /// ```
+    #[cfg(feature = "bedrock")]
+    pub fn bedrock(region: impl Into<String>) -> AnthropicBuilder {
+        AnthropicBuilder::on(Place::Bedrock { region: region.into() })
+    }
+
+    pub(crate) fn assembled(inner: Inner) -> Self {
+        Self { inner: Arc::new(inner) }
     }
 }
 
 impl Inner {
-    fn headers(&self, request: &ModelRequest, info: &ModelInfo) -> Result<HeaderMap, ModelError> {
-        let mut headers = self.headers.clone();
-        let mut betas: Vec<&str> = Vec::new();
-        let asked = self.betas.iter().chain(&request.betas).map(|beta| beta.trim());
-        let controls = self.takes_controls(&request.model);
-        let binds = controls && request::thinks_adaptively(request, info);
-        let inline = controls && !request.added_tools.is_empty();
+    /// The model that counts for what is known of an id.
+    fn known<'a>(&'a self, model: &'a str) -> &'a str {
+        self.stand_ins.iter().rev().find(|(id, _)| id == model).map_or(model, |(_, known)| known)
+    }
+
+    /// An answer with status 200 that is no event stream: an error of a gateway,
+    /// or the page of a server that is not the API at all.
+    async fn not_a_stream(&self, response: Response, faults: &Faults) -> ModelError {
+        let kind = response.header("content-type").unwrap_or_default().to_owned();
+        let body = response.excerpt(MAX_BODY, ERROR_BODY_TIME).await;
+        let tag: Option<Tag<'_>> = serde_json::from_str(&body).ok();
+        if tag.is_some_and(|tag| tag.kind == "error") {
+            return faults.event(&body);
+        }
+        let setting = &faults.vendor.base_url;
+        let error = protocol(format_args!("the answer is {kind}, not an event stream; check {setting}"));
+        // A whole message may have been written and not streamed; a page is none.
+        if kind.contains("json") { error } else { error.unbilled() }
+    }
+
+    /// The form of a request, without what the endpoint has refused.
+    fn form(&self, request: &ModelRequest, info: &ModelInfo, method: Method) -> Form {
+        let known = self.known(&request.model);
+        let mut form = self.platform.form();
+        form.controls = self.catalogue.binds_thinking(known) && !self.refused.controls();
+        let binds = form.controls && request::thinks_adaptively(request, info);
+        let inline = form.controls && !request.added_tools.is_empty();
         let newer = [binds.then_some(beta::THINKING_BINDING), inline.then_some(beta::INLINE_TOOLS)];
-        for beta in asked.chain(self.catalogue.betas(&request.model)).chain(newer.into_iter().flatten()) {
-            if !beta.is_empty() && !betas.contains(&beta) {
-                betas.push(beta);
+        let asked = self.betas.iter().chain(&request.betas).map(|beta| beta.trim());
+        for beta in asked.chain(self.catalogue.betas(known)).chain(newer.into_iter().flatten()) {
+            if !beta.is_empty() && !form.betas.iter().any(|known| known == beta) {
+                form.betas.push(beta.to_owned());
             }
         }
-        if !betas.is_empty() {
+        self.refused.reduce(&mut form, method);
+        form
+    }
+
+    fn headers(&self, form: &Form, method: Method) -> Result<HeaderMap, ModelError> {
+        let mut headers = self.headers.clone();
+        if method == Method::Stream {
+            headers.insert("accept", HeaderValue::from_static("text/event-stream"));
+            // A compressor on the way would hold deltas back to fill its window.
+            headers.insert("accept-encoding", HeaderValue::from_static("identity"));
+        }
+        if !form.betas.is_empty() {
             // A custom header with betas of its own is added to, not replaced.
             let custom = headers.get("anthropic-beta").and_then(|value| value.to_str().ok());
             let list = match custom {
-                Some(custom) => Cow::Owned(format!("{custom},{}", betas.join(","))),
-                None => Cow::Owned(betas.join(",")),
+                Some(custom) => format!("{custom},{}", form.betas.join(",")),
+                None => form.betas.join(","),
             };
             let value = HeaderValue::from_str(&list).map_err(|_| {
                 ModelError::new(ModelErrorKind::Configuration, "a beta holds a character that no header can carry")
@@ -135,50 +185,26 @@ impl Inner {
         Ok(headers)
     }
 
-    /// Whether a model binds reasoning to all before it, and the endpoint takes what controls that.
-    fn takes_controls(&self, model: &str) -> bool {
-        self.catalogue.binds_thinking(model) && !self.refuses_controls.load(Ordering::Relaxed)
-    }
-
-    /// Whether a refusal is about the controls of newer models, which this endpoint is not sent again then.
-    fn gives_up_controls(&self, request: &ModelRequest, error: &ModelError) -> bool {
-        const NAMES: [&str; 5] =
-            ["block_binding", "thinking-binding-controls", "tool_addition", "inline-tools", "role 'system'"];
-        let about =
-            error.kind == ModelErrorKind::InvalidRequest && NAMES.iter().any(|name| error.message.contains(name));
-        about && self.takes_controls(&request.model) && !self.refuses_controls.swap(true, Ordering::Relaxed)
-    }
-
-    async fn post(&self, request: &ModelRequest) -> Result<Response, ModelError> {
-        let info = self.catalogue.info(&request.model);
-        let mut headers = self.headers(request, &info)?;
-        headers.insert("accept", HeaderValue::from_static("text/event-stream"));
-        // A compressor on the way would hold deltas back to fill its window.
-        headers.insert("accept-encoding", HeaderValue::from_static("identity"));
-        let body = request::call(request, &info, self.takes_controls(&request.model));
-        let response = self.client.post("/v1/messages", headers, body).await.map_err(from_http)?;
-        if response.status() == 200 { Ok(response) } else { Err(self.refusal(response).await) }
-    }
-
-    async fn refusal(&self, response: Response) -> ModelError {
-        let (status, headers) = (response.status(), response.headers().clone());
-        // Without its body, or with half of it, an error is still worth its status.
-        let body = response.excerpt(MAX_BODY, ERROR_BODY_TIME).await;
-        from_answer(status, &headers, &body, &self.secrets)
-    }
-
-    /// An answer with status 200 that is no event stream: an error of a gateway,
-    /// or the page of a server that is not the API at all.
-    async fn not_a_stream(&self, response: Response) -> ModelError {
-        let kind = response.header("content-type").unwrap_or_default().to_owned();
-        let body = response.excerpt(MAX_BODY, ERROR_BODY_TIME).await;
-        let tag: Option<Tag<'_>> = serde_json::from_str(&body).ok();
-        if tag.is_some_and(|tag| tag.kind == "error") {
-            return from_event(&body, &self.secrets);
+    /// Asks for an answer with status 200. What the endpoint refuses and the request can do without is left out, at once
+    /// and from then on. The errors of the answer are made with what is returned beside it.
+    async fn ask(&self, request: &ModelRequest, method: Method) -> Result<(Response, Faults), ModelError> {
+        let info = self.catalogue.info(self.known(&request.model));
+        loop {
+            let form = self.form(request, &info, method);
+            let body = match method {
+                Method::Stream => request::call(request, &info, &form),
+                Method::CountTokens => request::count(request, &info, &form),
+            };
+            let call = Call {
+                route: self.platform.route(&request.model, method)?,
+                headers: self.headers(&form, method)?,
+                body,
+            };
+            match self.send(&call).await {
+                Err(error) if self.refused.concede(&form, method, request, &error, &self.platform) => {}
+                answer => return answer,
+            }
         }
-        let error = protocol(format_args!("the answer is {kind}, not an event stream; check ANTHROPIC_BASE_URL"));
-        // A whole message may have been written and not streamed; a page is none.
-        if kind.contains("json") { error } else { error.unbilled() }
     }
 }
 
@@ -186,11 +212,11 @@ impl Inner {
 #[deny(clippy::missing_trait_methods)]
 impl ModelProvider for Anthropic {
     fn name(&self) -> &str {
-        "anthropic"
+        self.inner.platform.name()
     }
 
     fn resolve_model(&self, name: &str) -> String {
-        self.inner.catalogue.resolve(name)
+        self.inner.platform.id(self.inner.catalogue.resolve(name))
     }
 
     fn similar_models(&self, name: &str) -> Vec<String> {
@@ -198,28 +224,25 @@ impl ModelProvider for Anthropic {
     }
 
     fn model_info(&self, model: &str) -> ModelInfo {
-        let mut info = self.inner.catalogue.info(model);
+        let mut info = self.inner.catalogue.info(self.inner.known(model));
         info.api = Api::new(self.name(), Api::MESSAGES);
         info
     }
 
-    fn ready(&self, _: &str) -> Result<(), ModelError> {
-        Ok(())
+    fn ready(&self, model: &str) -> Result<(), ModelError> {
+        // A key or a source of credentials is there, else it could not have been built.
+        self.inner.platform.route(&self.resolve_model(model), Method::Stream).map(drop)
     }
 
     async fn stream(&self, request: Arc<ModelRequest>) -> Result<ModelStream, ModelError> {
         let inner = &*self.inner;
-        let response = match inner.post(&request).await {
-            Err(error) if inner.gives_up_controls(&request, &error) => inner.post(&request).await?,
-            answer => answer?,
-        };
+        let (response, faults) = inner.ask(&request, Method::Stream).await?;
         if response.header("content-type").is_some_and(|kind| !kind.starts_with("text/event-stream")) {
-            return Err(inner.not_a_stream(response).await);
+            return Err(inner.not_a_stream(response, &faults).await);
         }
-        let request_id = response.header("request-id").map(str::to_owned);
+        let request_id = response.header("request-id").or(response.header("x-amzn-requestid")).map(str::to_owned);
         let limit = rate_limit(200, response.headers());
-        let secrets = inner.secrets.clone();
-        let stream = MessageStream::new(response.events(), secrets, request.raw_frames, request_id);
+        let stream = MessageStream::new(response.events(), faults, request.raw_frames, request_id);
         Ok(Box::pin(stream.with_rate_limit(limit)))
     }
 
@@ -228,14 +251,7 @@ impl ModelProvider for Anthropic {
         struct Count {
             input_tokens: u64,
         }
-        let inner = &*self.inner;
-        let info = inner.catalogue.info(&request.model);
-        let body = request::count(&request, &info, inner.takes_controls(&request.model));
-        let headers = inner.headers(&request, &info)?;
-        let response = inner.client.post("/v1/messages/count_tokens", headers, body).await.map_err(from_http)?;
-        if response.status() != 200 {
-            return Err(inner.refusal(response).await);
-        }
+        let (response, _) = self.inner.ask(&request, Method::CountTokens).await?;
         let text = response.text(MAX_BODY).await.map_err(from_http)?;
         let count: Count = serde_json::from_str(&text)
             .map_err(|error| protocol("the token count cannot be read").with_source(error))?;

@@ -8,8 +8,10 @@ use windlass_http::provider::{call_id, with_members};
 use windlass_model::Catalogue;
 use windlass_types::{
     CacheTtl, ContentBlock, Message, ModelInfo, ModelRequest, Role, SharedMessage, Thinking, ToolChoice, ToolResult,
-    ToolResultContent,
+    ToolResultContent, ToolSpec,
 };
+
+use crate::form::Form;
 
 /// The API takes four breakpoints; two are for the messages.
 const MAX_SYSTEM_BREAKPOINTS: usize = 2;
@@ -20,10 +22,10 @@ const MIN_THINKING_BUDGET: u32 = 1024;
 /// What stands for content that cannot be sent back.
 const NO_CONTENT: &str = "(no content)";
 
-/// The body of a call. With `controls`: with what models need that bind reasoning to all before it. What stays the same from request to request comes first,
-/// what can change (limits, thinking) after the messages.
-pub(crate) fn call(request: &ModelRequest, info: &ModelInfo, controls: bool) -> Bytes {
-    let mut body = prefix(request, controls);
+/// The body of a call. What stays the same from request to request comes first, what can change (limits, thinking)
+/// after the messages.
+pub(crate) fn call(request: &ModelRequest, info: &ModelInfo, form: &Form) -> Bytes {
+    let mut body = prefix(request, form, form.model);
     body.raw(",\"max_tokens\":");
     body.json(&request.max_output_tokens);
     body.raw(",\"stream\":true");
@@ -55,39 +57,45 @@ fn thinking_of(request: &ModelRequest, info: &ModelInfo) -> Thinking {
 }
 
 /// The body of a token count.
-pub(crate) fn count(request: &ModelRequest, info: &ModelInfo, controls: bool) -> Bytes {
-    let mut body = prefix(request, controls);
+pub(crate) fn count(request: &ModelRequest, info: &ModelInfo, form: &Form) -> Bytes {
+    // Where the model is in the path of calls, that of counts has none.
+    let mut body = prefix(request, form, true);
     body.thinking(request, info);
     body.tool_choice(request);
     body.finish(request)
 }
 
-fn prefix(request: &ModelRequest, controls: bool) -> Body {
-    let mut body = Body::for_request(request);
-    body.controls = controls;
-    body.raw("{\"model\":");
-    body.json(Catalogue::wire_id(&request.model));
-    let inline = if controls { &[] } else { &*request.added_tools };
-    let tools: Vec<_> = request.tools.iter().chain(inline.iter().flat_map(|added| &added.tools)).collect();
-    if !tools.is_empty() {
-        body.raw(",\"tools\":");
-        body.json(&tools);
+fn prefix<'a>(request: &ModelRequest, form: &'a Form, with_model: bool) -> Body<'a> {
+    let mut body = Body::for_request(request, form);
+    if let Some(version) = form.version {
+        body.raw("{\"anthropic_version\":");
+        body.json(version);
     }
+    if with_model {
+        body.raw(if form.version.is_some() { ",\"model\":" } else { "{\"model\":" });
+        body.json(Catalogue::wire_id(&request.model));
+    }
+    let inline = if form.controls { &[] } else { &*request.added_tools };
+    let tools: Vec<_> = request.tools.iter().chain(inline.iter().flat_map(|added| &added.tools)).collect();
+    for (at, tool) in tools.iter().enumerate() {
+        body.raw(if at == 0 { ",\"tools\":[" } else { "," });
+        body.tool(tool);
+    }
+    body.raw(if tools.is_empty() { "" } else { "]" });
     body.system(request);
     body.messages(request);
     body
 }
 
-struct Body {
+struct Body<'a> {
     text: Vec<u8>,
     /// What a breakpoint adds to a block, if anything.
     marker: &'static str,
-    /// Whether the model takes a control of what happens to bound reasoning, and tools between messages.
-    controls: bool,
+    form: &'a Form,
 }
 
-impl Body {
-    fn for_request(request: &ModelRequest) -> Self {
+impl<'a> Body<'a> {
+    fn for_request(request: &ModelRequest, form: &'a Form) -> Self {
         let messages: usize = request.messages.iter().map(|message| message.json().len() + 1).sum();
         let system: usize = request.system.iter().map(|section| section.text.len() + 64).sum();
         let tools: usize =
@@ -99,7 +107,7 @@ impl Body {
         };
         // Escapes make it longer; an eighth more is enough for prose and code.
         let size = messages + (system + tools) / 8 * 9 + 1024;
-        Self { text: Vec::with_capacity(size), marker, controls: false }
+        Self { text: Vec::with_capacity(size), marker, form }
     }
 
     fn finish(mut self, request: &ModelRequest) -> Bytes {
@@ -117,6 +125,16 @@ impl Body {
     fn json(&mut self, value: &(impl Serialize + ?Sized)) {
         // Strings, numbers and exact JSON, written to memory: this cannot fail.
         let _ = serde_json::to_writer(&mut self.text, value);
+    }
+
+    fn tool(&mut self, tool: &ToolSpec) {
+        if tool.strict && self.form.is_loose(tool) {
+            let mut loose = tool.clone();
+            loose.strict = false;
+            self.json(&loose);
+        } else {
+            self.json(tool);
+        }
     }
 
     fn system(&mut self, request: &ModelRequest) {
@@ -169,14 +187,14 @@ impl Body {
 
     /// The tools that came after so many messages, in a message of their own.
     fn added_tools(&mut self, request: &ModelRequest, after: usize) {
-        if !self.controls {
+        if !self.form.controls {
             return;
         }
         for added in request.added_tools.iter().filter(|added| added.after_messages == after) {
             for (at, tool) in added.tools.iter().enumerate() {
                 self.raw(if at == 0 { ",{\"role\":\"system\",\"content\":[" } else { "," });
                 self.raw("{\"type\":\"tool_addition\",\"tool\":{\"type\":\"tool_definition\",\"definition\":");
-                self.json(tool);
+                self.tool(tool);
                 self.raw("}}");
             }
             self.raw("]}");
@@ -222,7 +240,7 @@ impl Body {
             // The newest models keep the text to themselves unless asked for it.
             Thinking::Adaptive => {
                 self.raw(",\"thinking\":{\"type\":\"adaptive\",\"display\":\"summarized\"");
-                if self.controls {
+                if self.form.controls {
                     // What was changed before a block of reasoning costs the block, not the request.
                     self.raw(",\"block_binding\":{\"prefix_mismatch_behavior\":\"drop_block\"}");
                 }

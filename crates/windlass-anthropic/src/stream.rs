@@ -11,7 +11,8 @@ use windlass_model::ModelError;
 use windlass_types::{JsonText, ModelErrorKind, ModelEvent, ModelItem, RateLimit, StreamDelta, Usage};
 
 use crate::assembly::Assembly;
-use windlass_http::provider::{Secrets, from_http};
+use crate::error::Faults;
+use windlass_http::provider::from_http;
 
 /// One answer, item by item. Ends after `MessageStop` or after one error.
 pub(crate) struct MessageStream {
@@ -27,10 +28,10 @@ pub(crate) struct MessageStream {
 }
 
 impl MessageStream {
-    pub(crate) fn new(events: Events, secrets: Secrets, raw_frames: bool, request_id: Option<String>) -> Self {
+    pub(crate) fn new(events: Events, faults: Faults, raw_frames: bool, request_id: Option<String>) -> Self {
         Self {
             events: Some(events),
-            assembly: Assembly::new(secrets),
+            assembly: Assembly::new(faults),
             raw_frames,
             request_id,
             rate_limit: None,

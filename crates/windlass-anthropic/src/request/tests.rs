@@ -15,7 +15,8 @@ fn request(messages: Vec<Message>) -> ModelRequest {
 fn text_of(request: &ModelRequest) -> String {
     let catalogue = Catalogue::new();
     let binds = catalogue.binds_thinking(&request.model);
-    String::from_utf8(call(request, &catalogue.info(&request.model), binds).to_vec()).unwrap()
+    let form = Form { controls: binds, ..Form::default() };
+    String::from_utf8(call(request, &catalogue.info(&request.model), &form).to_vec()).unwrap()
 }
 
 fn json_of(request: &ModelRequest) -> Value {
@@ -60,8 +61,12 @@ fn a_small_request_is_what_the_api_documents() {
             "metadata": {"user_id": "u\"1"},
         })
     );
-    let counted: Value =
-        serde_json::from_slice(&count(&request, &Catalogue::new().info("claude-opus-5-5"), true)).unwrap();
+    let counted: Value = serde_json::from_slice(&count(
+        &request,
+        &Catalogue::new().info("claude-opus-5-5"),
+        &Form { controls: true, ..Form::default() },
+    ))
+    .unwrap();
     let keys: Vec<&String> = counted.as_object().unwrap().keys().collect();
     assert_eq!(keys, ["messages", "model"]);
 }

@@ -8,7 +8,11 @@
     reason = "a test that cannot be set up has failed, and helpers of tests fail by panicking"
 )]
 
+#[cfg(feature = "bedrock")]
+mod bedrock;
 mod conformance;
 mod errors;
 mod requests;
 mod stream;
+mod strict;
+mod vertex;

@@ -1,0 +1,166 @@
+//! The services that answer to Messages: the API itself, and those of clouds.
+
+#[cfg(feature = "bedrock")]
+mod bedrock;
+mod vertex;
+
+#[cfg(feature = "bedrock")]
+pub(crate) use bedrock::Bedrock;
+pub(crate) use vertex::Vertex;
+
+use windlass_http::provider::{Clock, Credential, CredentialKey, Vendor, from_http};
+use windlass_http::{HeaderMap, HttpClient};
+use windlass_model::ModelError;
+use windlass_types::ModelErrorKind;
+
+use crate::form::Form;
+
+/// What is asked of a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Method {
+    Stream,
+    CountTokens,
+}
+
+/// A service, with its connections.
+#[derive(Debug)]
+pub(crate) enum Platform {
+    Anthropic(HttpClient),
+    #[cfg(feature = "bedrock")]
+    Bedrock(Bedrock),
+    Vertex(Vertex),
+}
+
+/// Where a request goes, and how it is authenticated there.
+pub(crate) struct Route {
+    pub(crate) client: HttpClient,
+    pub(crate) path: String,
+    #[cfg(feature = "bedrock")]
+    signer: Option<windlass_http::sigv4::Signer>,
+}
+
+impl Route {
+    fn new(client: HttpClient, path: impl Into<String>) -> Self {
+        Self {
+            client,
+            path: path.into(),
+            #[cfg(feature = "bedrock")]
+            signer: None,
+        }
+    }
+
+    /// Adds to headers what a credential authenticates the request with.
+    pub(crate) fn authorize(
+        &self,
+        credential: &Credential,
+        headers: &mut HeaderMap,
+        body: &[u8],
+        clock: &Clock,
+    ) -> Result<(), ModelError> {
+        #[cfg(feature = "bedrock")]
+        if let Some(signer) = &self.signer {
+            return signer.authorize(credential, headers, &self.path, body, clock.now()).map_err(from_http);
+        }
+        let _ = (body, clock);
+        let CredentialKey::Bearer(token) = &credential.key else {
+            let text = "the source of credentials gave keys of AWS; this service takes tokens";
+            return Err(ModelError::new(ModelErrorKind::Configuration, text).unbilled());
+        };
+        headers.insert("authorization", token.header("Bearer ").map_err(from_http)?);
+        Ok(())
+    }
+}
+
+impl Platform {
+    /// The name of the provider, which messages keep as their origin.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Anthropic(_) => "anthropic",
+            #[cfg(feature = "bedrock")]
+            Self::Bedrock(_) => "bedrock",
+            Self::Vertex(_) => "vertex",
+        }
+    }
+
+    pub(crate) fn host(&self) -> &str {
+        match self {
+            Self::Anthropic(client) => client.host(),
+            #[cfg(feature = "bedrock")]
+            Self::Bedrock(bedrock) => bedrock.host(),
+            Self::Vertex(vertex) => vertex.host(),
+        }
+    }
+
+    /// Whether it knows fewer betas than the API, so that those it refuses are left out. The API itself refuses only what
+    /// is wrong, which the user shall see.
+    pub(crate) fn knows_fewer_betas(&self) -> bool {
+        !matches!(self, Self::Anthropic(_))
+    }
+
+    /// The form of requests before anything is added to it.
+    pub(crate) fn form(&self) -> Form {
+        match self {
+            Self::Vertex(_) => Form { version: Some(vertex::VERSION), model: false, ..Form::default() },
+            _ => Form::default(),
+        }
+    }
+
+    /// The id under which the service knows a model of the vendor.
+    pub(crate) fn id(&self, model: String) -> String {
+        match self {
+            Self::Anthropic(_) => model,
+            #[cfg(feature = "bedrock")]
+            Self::Bedrock(bedrock) => bedrock.id(model),
+            Self::Vertex(_) => vertex::id(model),
+        }
+    }
+
+    /// Where a request for a model goes.
+    ///
+    /// # Errors
+    /// The name cannot be that of a model there.
+    pub(crate) fn route(&self, model: &str, method: Method) -> Result<Route, ModelError> {
+        match self {
+            Self::Anthropic(client) => Ok(Route::new(client.clone(), messages(method))),
+            #[cfg(feature = "bedrock")]
+            Self::Bedrock(bedrock) => bedrock.route(model, method),
+            Self::Vertex(vertex) => vertex.route(model, method),
+        }
+    }
+}
+
+fn messages(method: Method) -> &'static str {
+    match method {
+        Method::Stream => "/v1/messages",
+        Method::CountTokens => "/v1/messages/count_tokens",
+    }
+}
+
+/// How errors name the settings of a service.
+pub(crate) fn vendor(name: &str) -> Vendor {
+    match name {
+        "bedrock" => Vendor::new("AWS_BEARER_TOKEN_BEDROCK, or the credentials of AWS", "the region and the base URL"),
+        "vertex" => Vendor::new("the credentials of Google Cloud", "the project, the region and the base URL"),
+        _ => Vendor::new("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"),
+    }
+}
+
+/// A name that becomes part of an address.
+///
+/// # Errors
+/// `Configuration`: it holds what would change the address.
+pub(crate) fn check_name(what: &str, name: &str, also: &[u8]) -> Result<(), ModelError> {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || also.contains(&byte);
+    if name.is_empty() || !name.bytes().all(plain) || name.starts_with(['-', '.']) {
+        let text = format!("the {what} {name:?} is none: it holds letters, digits and hyphens");
+        return Err(ModelError::new(ModelErrorKind::Configuration, text).unbilled());
+    }
+    Ok(())
+}
+
+/// The id of a model of which a table says how a cloud calls it, with the suffix of a long context window kept.
+fn renamed(model: &str, rename: impl Fn(&str) -> Option<String>) -> Option<String> {
+    let base = windlass_model::Catalogue::wire_id(model);
+    let suffix = model.get(base.len()..).unwrap_or_default();
+    Some(format!("{}{suffix}", rename(base)?))
+}

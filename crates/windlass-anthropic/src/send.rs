@@ -1,0 +1,58 @@
+//! Requests with their credentials.
+
+use std::time::Duration;
+
+use windlass_http::provider::{Credential, from_http};
+use windlass_http::{Bytes, HeaderMap, Response};
+use windlass_model::ModelError;
+
+use crate::error::Faults;
+use crate::platform::Route;
+use crate::provider::Inner;
+
+/// The most bytes read of an answer that is not a stream.
+pub(crate) const MAX_BODY: usize = 64 * 1024;
+
+/// How long the body of an error is waited for, all in all: its status is known already.
+pub(crate) const ERROR_BODY_TIME: Duration = Duration::from_secs(5);
+
+/// A request, but for its credential.
+pub(crate) struct Call {
+    pub(crate) route: Route,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+}
+
+impl Inner {
+    /// Sends a request, and once more if its credential is refused and the source has another then.
+    pub(crate) async fn send(&self, call: &Call) -> Result<(Response, Faults), ModelError> {
+        let Some(source) = &self.credentials else { return self.send_with(call, None).await };
+        let credential = source.credential().await?;
+        let error = match self.send_with(call, Some(&credential)).await {
+            Err(error) if matches!(error.status, Some(401 | 403)) => error,
+            answer => return answer,
+        };
+        source.refused(&credential);
+        match source.credential().await {
+            Ok(fresh) if fresh != credential => self.send_with(call, Some(&fresh)).await,
+            _ => Err(error),
+        }
+    }
+
+    async fn send_with(&self, call: &Call, credential: Option<&Credential>) -> Result<(Response, Faults), ModelError> {
+        let (mut headers, mut faults) = (call.headers.clone(), self.faults.clone());
+        if let Some(credential) = credential {
+            call.route.authorize(credential, &mut headers, &call.body, &self.clock)?;
+            credential.keep_out(&mut faults.secrets);
+        }
+        let Route { client, path, .. } = &call.route;
+        let response = client.post(path, headers, call.body.clone()).await.map_err(from_http)?;
+        if response.status() == 200 {
+            return Ok((response, faults));
+        }
+        let (status, headers) = (response.status(), response.headers().clone());
+        // Without its body, or with half of it, an error is still worth its status.
+        let body = response.excerpt(MAX_BODY, ERROR_BODY_TIME).await;
+        Err(faults.answer(status, &headers, &body))
+    }
+}
