@@ -50,6 +50,7 @@
 
 mod assembly;
 mod builder;
+mod cloud;
 mod error;
 mod form;
 mod frame;
@@ -64,6 +65,6 @@ pub use builder::AnthropicBuilder;
 pub use provider::Anthropic;
 pub use windlass_http::Secret;
 pub use windlass_http::provider::{
-    AwsKeys, CommandCredentials, Credential, CredentialKey, Credentials, EnvironmentCredentials, FileCredentials,
-    RefreshingCredentials,
+    AwsKeys, AwsProfileCredentials, CommandCredentials, Credential, CredentialKey, Credentials, EnvironmentCredentials,
+    FileCredentials, GoogleUserCredentials, RefreshingCredentials,
 };

@@ -9,7 +9,6 @@ use windlass_types::{Api, ModelErrorKind, ModelInfo, ModelRequest};
 
 use crate::{
     AnthropicBuilder,
-    builder::Place,
     error::{Faults, protocol},
     form::{Form, Refused},
     frame::Tag,
@@ -85,38 +84,6 @@ impl Anthropic {
     /// A builder for all settings.
     pub fn builder() -> AnthropicBuilder {
         AnthropicBuilder::default()
-    }
-
-    /// A builder for Claude on Vertex AI in a project and a region (`global`, `us`, `eu`, `europe-west1`). It needs a source
-    /// of access tokens; the provider's name is `vertex`.
-    ///
-    /// ```no_run
-    /// use windlass_anthropic::{Anthropic, CommandCredentials, RefreshingCredentials};
-    ///
-    /// let gcloud = CommandCredentials::new("gcloud").args(["auth", "print-access-token"]);
-    /// let claude = Anthropic::vertex("my-project", "eu").credentials(RefreshingCredentials::new(gcloud)).build()?;
-    /// # Ok::<(), windlass_model::ModelError>(())
-    /// ```
-    pub fn vertex(project: impl Into<String>, region: impl Into<String>) -> AnthropicBuilder {
-        AnthropicBuilder::on(Place::Vertex { project: project.into(), region: region.into() })
-    }
-
-    /// A builder for Claude on Amazon Bedrock in a region, at the endpoint that speaks the Messages API. It needs keys of
-    /// AWS or a key of Bedrock; the provider's name is `bedrock`.
-    ///
-    /// Models are named as there (`us.anthropic.claude-…`, or the ARN of an inference profile), or as the vendor names
-    /// them, which means the inference profile of the region's geography.
-    ///
-    /// ```no_run
-    /// use windlass_anthropic::{Anthropic, AwsKeys, Credential};
-    ///
-    /// let keys = Credential::aws(AwsKeys::new("AKIA…", "…"));
-    /// let claude = Anthropic::bedrock("eu-west-1").credentials(keys).build()?;
-    /// # Ok::<(), windlass_model::ModelError>(())
-    /// ```
-    #[cfg(feature = "bedrock")]
-    pub fn bedrock(region: impl Into<String>) -> AnthropicBuilder {
-        AnthropicBuilder::on(Place::Bedrock { region: region.into() })
     }
 
     pub(crate) fn assembled(inner: Inner) -> Self {

@@ -19,8 +19,16 @@ use windlass::{
 const SCRIPT: &str = "WINDLASS_SCRIPT";
 
 /// The variables that hold keys, beside those of endpoints that are known by name.
-const KEYS: [&str; 5] =
-    ["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "GEMINI_API_KEY", "GOOGLE_API_KEY", "OPENAI_API_KEY"];
+const KEYS: [&str; 8] = [
+    "ANTHROPIC_API_KEY",
+    "ANTHROPIC_AUTH_TOKEN",
+    "AWS_BEARER_TOKEN_BEDROCK",
+    "AWS_SECRET_ACCESS_KEY",
+    "AWS_SESSION_TOKEN",
+    "GEMINI_API_KEY",
+    "GOOGLE_API_KEY",
+    "OPENAI_API_KEY",
+];
 
 /// The model provider of a run.
 pub(crate) struct Provider {

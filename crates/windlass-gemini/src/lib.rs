@@ -68,6 +68,6 @@ pub use builder::GeminiBuilder;
 pub use provider::Gemini;
 pub use windlass_http::Secret;
 pub use windlass_http::provider::{
-    AwsKeys, CommandCredentials, Credential, CredentialKey, Credentials, EnvironmentCredentials, FileCredentials,
-    RefreshingCredentials,
+    AwsKeys, AwsProfileCredentials, CommandCredentials, Credential, CredentialKey, Credentials, EnvironmentCredentials,
+    FileCredentials, GoogleUserCredentials, RefreshingCredentials,
 };

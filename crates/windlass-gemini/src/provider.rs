@@ -10,7 +10,7 @@ use serde::Deserialize;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
-use windlass_http::provider::{Credential, CredentialKey, Credentials, from_http};
+use windlass_http::provider::{Credential, CredentialKey, Credentials, from_http, google_credentials};
 use windlass_http::{Bytes, HeaderMap, HeaderValue, HttpClient, Response};
 use windlass_model::{ModelError, ModelProvider, ModelStream};
 use windlass_types::{Api, ModelErrorKind, ModelInfo, ModelRequest};
@@ -89,6 +89,28 @@ impl Gemini {
     /// source of tokens. The provider's name is `vertex`.
     pub fn vertex(project: impl Into<String>, location: impl Into<String>) -> GeminiBuilder {
         GeminiBuilder::new(Endpoint::Vertex { project: project.into(), location: location.into() })
+    }
+
+    /// [`vertex`](Self::vertex) with the settings of the vendor's own tools: the project in `GOOGLE_CLOUD_PROJECT` or
+    /// `GCLOUD_PROJECT`, the location in `GOOGLE_CLOUD_LOCATION` or `CLOUD_ML_REGION`, the address in `GOOGLE_VERTEX_BASE_URL`,
+    /// and the credentials that `GOOGLE_APPLICATION_CREDENTIALS` names, else those of the user who signed in with `gcloud
+    /// auth application-default login`.
+    ///
+    /// # Errors
+    /// `Configuration`: no project or no location is named. `Authentication`: nothing says where credentials are.
+    pub fn vertex_from_lookup(lookup: impl Fn(&str) -> Option<String>) -> Result<GeminiBuilder, ModelError> {
+        let get = |name: &str| lookup(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty());
+        let missing = |what: &str| ModelError::new(ModelErrorKind::Configuration, format!("no {what}")).unbilled();
+        let project = get("GOOGLE_CLOUD_PROJECT").or_else(|| get("GCLOUD_PROJECT"));
+        let project = project.ok_or_else(|| missing("project of Google Cloud: set GOOGLE_CLOUD_PROJECT"))?;
+        let location = get("GOOGLE_CLOUD_LOCATION").or_else(|| get("CLOUD_ML_REGION"));
+        let location =
+            location.ok_or_else(|| missing("location: set GOOGLE_CLOUD_LOCATION, for example to `global`"))?;
+        let builder = Self::vertex(project, location).lookup(&lookup).credentials(google_credentials(&lookup)?);
+        Ok(match get("GOOGLE_VERTEX_BASE_URL") {
+            Some(url) => builder.base_url(url),
+            None => builder,
+        })
     }
 
     pub(crate) fn assembled(

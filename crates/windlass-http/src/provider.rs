@@ -11,8 +11,8 @@ mod retry_after;
 
 pub use classify::{Failure, classify, hinted_wait};
 pub use credentials::{
-    AwsKeys, Clock, CommandCredentials, Credential, CredentialKey, Credentials, EnvironmentCredentials,
-    FileCredentials, RefreshingCredentials,
+    AwsAccess, AwsKeys, AwsProfileCredentials, Clock, CommandCredentials, Credential, CredentialKey, Credentials,
+    EnvironmentCredentials, FileCredentials, GoogleUserCredentials, RefreshingCredentials, google_credentials,
 };
 pub use headers::custom_header;
 pub use ids::{call_id, stable_hash};

@@ -6,8 +6,9 @@
 mod canonical;
 
 use crate::provider::{AwsKeys, Credential, CredentialKey};
-use crate::{HeaderMap, HeaderValue, HttpError, HttpErrorKind, Secret, client};
+use crate::{HeaderMap, HeaderValue, HttpError, HttpErrorKind, Secret};
 use canonical::{Signature, Signed};
+use reqwest::Url;
 use windlass_types::Timestamp;
 
 /// Authenticates requests to one service of AWS in one region, as a client of the same base URL sends them.
@@ -25,7 +26,11 @@ impl Signer {
     /// # Errors
     /// When the URL is not an absolute http or https URL.
     pub fn new(base_url: &str, region: impl Into<String>, service: &'static str) -> Result<Self, HttpError> {
-        let (url, host) = client::base(base_url)?;
+        let invalid = || HttpError::new(HttpErrorKind::Configuration, "the base URL is not an http or https URL");
+        let url = Url::parse(base_url.trim()).map_err(|error| invalid().with_source(error))?;
+        let name = url.host_str().filter(|_| matches!(url.scheme(), "http" | "https")).ok_or_else(invalid)?;
+        // As the client sends it: without the port that the scheme has anyway.
+        let host = url.port().map_or_else(|| name.to_owned(), |port| format!("{name}:{port}"));
         let base_path = url.path().trim_end_matches('/').to_owned();
         Ok(Self { host, base_path, region: region.into(), service })
     }

@@ -349,7 +349,8 @@ impl Reading<'_> {
 /// Whether a variable decides where the model is or who pays for it.
 fn concerns_provider(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
-    name.starts_with("ANTHROPIC_") || name.starts_with("CLAUDE_CODE_USE_") || name.ends_with("_PROXY")
+    let begins = ["ANTHROPIC_", "AWS_", "CLAUDE_CODE_USE_", "CLOUDSDK_", "CLOUD_ML_", "GCLOUD_", "GOOGLE_"];
+    begins.iter().any(|beginning| name.starts_with(beginning)) || name.ends_with("_PROXY")
 }
 
 /// A list that stays short whatever is in it.

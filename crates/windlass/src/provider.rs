@@ -14,8 +14,8 @@ pub use windlass_http::proxy::{
 pub use windlass_http::{
     Secret,
     provider::{
-        AwsKeys, CommandCredentials, Credential, CredentialKey, Credentials, EnvironmentCredentials, FileCredentials,
-        RefreshingCredentials,
+        AwsKeys, AwsProfileCredentials, CommandCredentials, Credential, CredentialKey, Credentials,
+        EnvironmentCredentials, FileCredentials, GoogleUserCredentials, RefreshingCredentials,
     },
 };
 pub use windlass_model::{

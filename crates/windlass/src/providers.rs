@@ -1,5 +1,8 @@
 //! All providers of this build behind one.
 
+#[cfg(all(feature = "anthropic", feature = "gemini"))]
+mod split;
+
 use std::sync::Arc;
 use windlass_model::{ModelError, ModelProvider, Router};
 
@@ -14,6 +17,10 @@ use windlass_model::{ModelError, ModelProvider, Router};
 /// | `openai-compatible` | `openai` | Chat Completions at `OPENAI_BASE_URL`, whatever it is |
 /// | `azure`, `deepseek`, `groq`, `litellm`, `llama.cpp`, `lmstudio`, `mistral`, `moonshot`, `ollama`, `openrouter`, `qwen`, `together`, `vllm`, `xai`, `zai` | `openai` | Chat Completions with the variables of the vendor |
 /// | `gemini` | `gemini` | `GEMINI_API_KEY`, else `GOOGLE_API_KEY` |
+/// | `bedrock` | `bedrock` | Claude on Amazon Bedrock: `AWS_REGION`, `AWS_BEARER_TOKEN_BEDROCK`, `AWS_PROFILE`, `AWS_ACCESS_KEY_ID` and the like |
+/// | `vertex` | `anthropic`, `gemini` | Claude and Gemini on Vertex AI: `GOOGLE_CLOUD_PROJECT`, `CLOUD_ML_REGION`, `GOOGLE_APPLICATION_CREDENTIALS` |
+///
+/// `CLAUDE_CODE_USE_BEDROCK=1` and `CLAUDE_CODE_USE_VERTEX=1` make names without a prefix those of that cloud.
 ///
 /// ```no_run
 /// # async fn run() -> Result<(), windlass::Error> {
@@ -30,14 +37,16 @@ pub fn from_env() -> Router {
 pub fn from_lookup(lookup: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Router {
     let lookup: Lookup = Arc::new(lookup);
     let mut router = Router::empty();
-    for (prefix, setup) in routes() {
+    for (prefix, setup) in in_order(routes(), &*lookup) {
         let lookup = Arc::clone(&lookup);
         router = router.lazy(prefix, move || setup(&*lookup));
     }
     router
 }
 
-type Lookup = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
+type Variables = dyn Fn(&str) -> Option<String> + Send + Sync;
+
+type Lookup = Arc<Variables>;
 
 /// Sets one provider up from variables.
 type Setup = Box<dyn Fn(&dyn Fn(&str) -> Option<String>) -> Result<Arc<dyn ModelProvider>, ModelError> + Send + Sync>;
@@ -48,6 +57,19 @@ fn by<P: ModelProvider>(
     make: impl Fn(&dyn Fn(&str) -> Option<String>) -> Result<P, ModelError> + Send + Sync + 'static,
 ) -> Setup {
     Box::new(move |lookup| Ok(Arc::new(make(lookup)?)))
+}
+
+/// The provider that the user prefers goes first: it has the names without a prefix.
+fn in_order(mut routes: Vec<(&'static str, Setup)>, lookup: &Variables) -> Vec<(&'static str, Setup)> {
+    const SWITCHES: [(&str, &str); 2] = [("CLAUDE_CODE_USE_BEDROCK", "bedrock"), ("CLAUDE_CODE_USE_VERTEX", "vertex")];
+    let is_on = |name: &str| {
+        let value = lookup(name).unwrap_or_default().trim().to_ascii_lowercase();
+        matches!(value.as_str(), "1" | "true" | "yes" | "on")
+    };
+    let preferred = SWITCHES.into_iter().find(|(switch, _)| is_on(switch)).map(|(_, prefix)| prefix);
+    // Stable: the others keep their order.
+    routes.sort_by_key(|(prefix, _)| Some(*prefix) != preferred);
+    routes
 }
 
 fn routes() -> Vec<(&'static str, Setup)> {
@@ -65,5 +87,13 @@ fn routes() -> Vec<(&'static str, Setup)> {
     }
     #[cfg(feature = "gemini")]
     routes.push(("gemini", by(|lookup| crate::provider::Gemini::from_lookup(lookup))));
+    #[cfg(feature = "bedrock")]
+    routes.push(("bedrock", by(|lookup| crate::provider::Anthropic::bedrock_from_lookup(lookup)?.build())));
+    #[cfg(all(feature = "anthropic", feature = "gemini"))]
+    routes.push(("vertex", by(split::vertex)));
+    #[cfg(all(feature = "anthropic", not(feature = "gemini")))]
+    routes.push(("vertex", by(|lookup| crate::provider::Anthropic::vertex_from_lookup(lookup)?.build())));
+    #[cfg(all(feature = "gemini", not(feature = "anthropic")))]
+    routes.push(("vertex", by(|lookup| crate::provider::Gemini::vertex_from_lookup(lookup)?.build())));
     routes
 }

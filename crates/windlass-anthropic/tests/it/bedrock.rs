@@ -145,6 +145,37 @@ fn names_and_origins() {
     assert!(missing.message.contains("AWS_BEARER_TOKEN_BEDROCK"), "{missing}");
 }
 
+/// Variables as AWS's own tools have them.
+#[tokio::test]
+async fn variables_set_the_provider_up() {
+    let server = WireServer::start().await.unwrap();
+    server.on_request(|_| WireMessage::new().text("ok").into());
+    let url = server.url();
+    let keys = [("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE"), ("AWS_SECRET_ACCESS_KEY", SECRET)];
+    for (variables, authorization) in [
+        (vec![("AWS_REGION", "us-east-2")], "AKIDEXAMPLE/"),
+        (vec![("AWS_DEFAULT_REGION", "us-east-2"), ("AWS_BEARER_TOKEN_BEDROCK", "token-1")], "Bearer token-1"),
+    ] {
+        let all: Vec<_> =
+            keys.into_iter().chain(variables).chain([("ANTHROPIC_BEDROCK_BASE_URL", url.as_str())]).collect();
+        let lookup = |name: &str| all.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
+        let provider = Anthropic::bedrock_from_lookup(lookup).unwrap().build().unwrap();
+        let mut request = request();
+        request.model = provider.resolve_model("opus");
+        read(&provider, request).await.unwrap();
+        let sent = server.requests().pop().unwrap();
+        assert!(sent.header("authorization").unwrap().contains(authorization), "{sent:?}");
+        assert_eq!(sent.path, "/anthropic/v1/messages");
+        assert_eq!(sent.json().unwrap()["model"], "us.anthropic.claude-opus-5-5");
+    }
+    let error = Anthropic::bedrock_from_lookup(|_| None).unwrap_err();
+    assert_eq!(error.kind, ModelErrorKind::Configuration);
+    assert!(error.message.contains("AWS_REGION"), "{error}");
+    let region = |name: &str| (name == "AWS_REGION").then(|| "us-east-2".to_owned());
+    let error = Anthropic::bedrock_from_lookup(region).unwrap().build().unwrap_err();
+    assert_eq!(error.kind, ModelErrorKind::Authentication);
+}
+
 /// A source whose keys have numbers.
 #[derive(Debug, Clone, Default)]
 struct Numbered(Arc<AtomicUsize>);

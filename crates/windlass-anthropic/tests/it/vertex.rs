@@ -123,6 +123,28 @@ async fn the_api_itself_is_sent_what_the_user_says() {
     assert_eq!((error.kind, server.request_count()), (ModelErrorKind::InvalidRequest, 1));
 }
 
+#[test]
+fn variables_set_the_provider_up() {
+    let from = |variables: &[(&str, &str)]| {
+        let get = |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
+        Anthropic::vertex_from_lookup(get).and_then(windlass_anthropic::AnthropicBuilder::build)
+    };
+    let project = ("GOOGLE_CLOUD_PROJECT", "p");
+    let file = ("GOOGLE_APPLICATION_CREDENTIALS", "/no/such/file");
+    let url = ("ANTHROPIC_VERTEX_BASE_URL", "http://127.0.0.1:7/v1");
+    let built = from(&[project, file, url, ("CLOUD_ML_REGION", "global")]).unwrap();
+    assert!(format!("{built:?}").contains("127.0.0.1:7"), "{built:?}");
+    for (variables, kind, says) in [
+        (vec![], ModelErrorKind::Configuration, "GOOGLE_CLOUD_PROJECT"),
+        (vec![project], ModelErrorKind::Configuration, "CLOUD_ML_REGION"),
+        (vec![project, ("CLOUD_ML_REGION", "eu")], ModelErrorKind::Authentication, "GOOGLE_APPLICATION_CREDENTIALS"),
+    ] {
+        let error = from(&variables).unwrap_err();
+        assert_eq!(error.kind, kind);
+        assert!(error.message.contains(says), "{error}");
+    }
+}
+
 /// A source whose tokens have numbers.
 #[derive(Debug, Default)]
 struct Numbered(AtomicUsize);

@@ -10,7 +10,16 @@ use windlass::crates::types::ModelRequest;
 use windlass::{ModelProvider, project::LoadedProject, tool::built_in::given_environment};
 
 /// Variables that a provider is set up from.
-const OF_PROVIDERS: [&str; 3] = ["ANTHROPIC_", "CLAUDE_CODE_", "OLLAMA_"];
+const OF_PROVIDERS: [&str; 8] = [
+    "ANTHROPIC_",
+    "AWS_",
+    "CLAUDE_CODE_",
+    "CLOUDSDK_CONFIG",
+    "CLOUD_ML_REGION",
+    "GCLOUD_PROJECT",
+    "GOOGLE_",
+    "OLLAMA_",
+];
 /// How the variables of other vendors end.
 const OF_VENDORS: [&str; 3] = ["_API_KEY", "_BASE_URL", "_ENDPOINT"];
 

@@ -128,6 +128,26 @@ async fn vertex_asks_for_a_token_before_each_request() {
     assert_eq!(server.requests()[2].header("authorization"), Some("Bearer ya29.secret-2"));
 }
 
+#[test]
+fn variables_set_vertex_up() {
+    let from = |variables: &[(&str, &str)]| {
+        let get = |name: &str| variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned());
+        Gemini::vertex_from_lookup(get).and_then(windlass_gemini::GeminiBuilder::build)
+    };
+    let project = ("GOOGLE_CLOUD_PROJECT", "p");
+    let file = ("GOOGLE_APPLICATION_CREDENTIALS", "/no/such/file");
+    let url = ("GOOGLE_VERTEX_BASE_URL", "http://127.0.0.1:7");
+    let built = from(&[project, file, url, ("GOOGLE_CLOUD_LOCATION", "global")]).unwrap();
+    assert!(format!("{built:?}").contains("127.0.0.1:7"), "{built:?}");
+    for (variables, says) in [
+        (vec![], "GOOGLE_CLOUD_PROJECT"),
+        (vec![project], "GOOGLE_CLOUD_LOCATION"),
+        (vec![project, ("CLOUD_ML_REGION", "eu")], "GOOGLE_APPLICATION_CREDENTIALS"),
+    ] {
+        assert!(from(&variables).unwrap_err().message.contains(says), "{says}");
+    }
+}
+
 #[tokio::test]
 async fn a_refused_token_is_replaced_and_one_that_stays_is_not_sent_again() {
     let server = WireServer::start().await.unwrap();

@@ -1,16 +1,20 @@
 //! Where credentials come from: the port, and the sources that need nothing but this machine.
 
+mod aws;
 mod clock;
 mod command;
 mod environment;
 mod file;
+mod google;
 mod read;
 mod refreshing;
 
+pub use aws::{AwsAccess, AwsProfileCredentials};
 pub use clock::Clock;
 pub use command::CommandCredentials;
 pub use environment::EnvironmentCredentials;
 pub use file::FileCredentials;
+pub use google::{GoogleUserCredentials, google_credentials};
 pub use refreshing::RefreshingCredentials;
 
 use super::Secrets;

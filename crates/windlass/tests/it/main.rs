@@ -20,6 +20,8 @@ mod background;
 mod binding;
 mod branch;
 mod checkpoints;
+#[cfg(all(feature = "bedrock", feature = "gemini"))]
+mod clouds;
 mod common;
 mod compaction;
 mod cuts;

@@ -51,7 +51,7 @@ pub(super) async fn text_of(path: PathBuf) -> Result<String, ModelError> {
     })
 }
 
-fn bounded(path: &Path) -> io::Result<String> {
+pub(super) fn bounded(path: &Path) -> io::Result<String> {
     let invalid = |what: &str| io::Error::new(io::ErrorKind::InvalidData, what);
     // A pipe would be waited for.
     if !fs::metadata(path)?.is_file() {

@@ -1,0 +1,67 @@
+//! Providers of clouds behind the router, set up from variables.
+
+use std::sync::Arc;
+use windlass::ModelProvider;
+use windlass::provider::{Api, Message, ModelErrorKind, ModelRequest, Router, from_lookup};
+use windlass_testkit::wire::{Message as WireMessage, WireServer};
+
+fn router(variables: &[(&str, &str)]) -> Router {
+    let variables: Vec<_> = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    from_lookup(move |name| variables.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone()))
+}
+
+#[tokio::test]
+async fn bedrock_is_a_prefix_and_may_have_the_bare_names() {
+    let server = WireServer::start().await.unwrap();
+    server.on_request(|_| WireMessage::new().text("ok").into());
+    let url = server.url();
+    let set = |more: &[(&str, &str)]| {
+        let bedrock =
+            [("AWS_REGION", "eu-west-1"), ("AWS_BEARER_TOKEN_BEDROCK", "key-1"), ("ANTHROPIC_BEDROCK_BASE_URL", &*url)];
+        router(&[&bedrock, more].concat())
+    };
+    for (router, name, id) in [
+        (set(&[]), "bedrock/opus", "bedrock/eu.anthropic.claude-opus-5-5"),
+        (set(&[("CLAUDE_CODE_USE_BEDROCK", "1")]), "opus", "eu.anthropic.claude-opus-5-5"),
+    ] {
+        assert_eq!(router.resolve_model(name), id);
+        router.ready(name).unwrap();
+        assert_eq!(router.model_info(id).api, Api::new("bedrock", Api::MESSAGES));
+        let request = ModelRequest::new(id, vec![Message::user_text("hi").into()], 100);
+        drop(router.stream(Arc::new(request)).await.unwrap());
+        let sent = server.requests().pop().unwrap();
+        assert_eq!(
+            (sent.path.as_str(), sent.header("authorization")),
+            ("/anthropic/v1/messages", Some("Bearer key-1"))
+        );
+        assert_eq!(sent.json().unwrap()["model"], "eu.anthropic.claude-opus-5-5");
+    }
+    // A switch that is off changes nothing.
+    let off = set(&[("CLAUDE_CODE_USE_BEDROCK", "0")]);
+    assert_eq!(off.ready("opus").unwrap_err().kind, ModelErrorKind::Authentication);
+    assert_eq!(off.prefixes().next(), Some("anthropic"));
+}
+
+#[test]
+fn vertex_has_claude_and_gemini() {
+    let set = [
+        ("GOOGLE_CLOUD_PROJECT", "p"),
+        ("CLOUD_ML_REGION", "global"),
+        ("GOOGLE_APPLICATION_CREDENTIALS", "/no/such/file"),
+    ];
+    let vertex = router(&set);
+    for (name, api) in [
+        ("vertex/opus", Api::MESSAGES),
+        ("vertex/claude-haiku-4-5@20251001", Api::MESSAGES),
+        ("vertex/gemini-2.5-pro", Api::GEMINI),
+        ("vertex/publishers/google/models/gemini-x", Api::GEMINI),
+    ] {
+        vertex.ready(name).unwrap();
+        assert_eq!(vertex.model_info(&vertex.resolve_model(name)).api, Api::new("vertex", api), "{name}");
+    }
+    let preferred = router(&[set.as_slice(), &[("CLAUDE_CODE_USE_VERTEX", "true")]].concat());
+    assert_eq!(preferred.prefixes().next(), Some("vertex"));
+    assert_eq!(preferred.model_info("claude-opus-5-5").api, Api::new("vertex", Api::MESSAGES));
+    let error = router(&[]).ready("vertex/opus").unwrap_err();
+    assert!(error.message.contains("GOOGLE_CLOUD_PROJECT"), "{error}");
+}
