@@ -1,4 +1,4 @@
-//! A local HTTP server that speaks the Anthropic Messages wire format.
+//! A local HTTP server that speaks the wire formats of model vendors.
 //!
 //! It listens on a free loopback port, answers with what a test scripted and
 //! records what it was asked. A reply can be split, paused, cut, reset or left
@@ -23,15 +23,41 @@
 //! Replies are taken from the queue first, then asked of the handler
 //! ([`WireServer::on_request`]). With neither, the answer is a 400 that names the reason,
 //! because a client does not retry that.
+//!
+//! A [`Dialect`] writes an [`Answer`] as its vendor streams it, and takes only requests that keep the vendor's published
+//! rules: shapes made from the vendors' own SDKs, and what their pages say of order, pairs and ids.
+//!
+//! ```no_run
+//! # async fn run() -> std::io::Result<()> {
+//! use windlass_testkit::wire::{Answer, Dialect, WireServer};
+//!
+//! let server = WireServer::start().await?;
+//! Dialect::Responses.serve(&server, |asked| {
+//!     let answer = Answer::new(&asked.model).reasoning(["hm"], "gAAAAAtoken");
+//!     if asked.results().is_empty() { answer.call("call_1", "Read", ["{}"]) } else { answer.text(["Done."]) }
+//! });
+//! # Ok(())
+//! # }
+//! ```
 
+mod answer;
+mod asked;
+mod dialect;
+mod failure;
 mod http;
 mod message;
 mod reply;
+mod rules;
+mod schema;
 mod send;
 mod server;
 
 #[doc(no_inline)]
 pub use crate::Gate;
+pub use answer::{Answer, Finish, Part, Tokens};
+pub use asked::{Asked, Said};
+pub use dialect::{ChatForm, Dialect};
+pub use failure::{Failure, FailureKind};
 pub use http::RecordedRequest;
 pub use message::{Event, Message};
 pub use reply::Reply;

@@ -29,6 +29,7 @@ pub(super) struct Head {
 pub(super) enum Body {
     Message(Box<Message>),
     Events(Vec<Event>),
+    Pieces(Vec<Bytes>),
     Bytes(Bytes),
 }
 
@@ -74,6 +75,14 @@ impl Reply {
     #[must_use]
     pub fn events(events: Vec<Event>) -> Self {
         Self::stream(Body::Events(events))
+    }
+
+    /// A 200 stream of exactly these pieces, each an event in the framing of its dialect. The content type is up to the
+    /// caller.
+    #[must_use]
+    pub fn pieces(pieces: Vec<Bytes>) -> Self {
+        let head = Head { status: 200, headers: vec![("request-id".into(), "req_wire".into())] };
+        Self::new(head, Body::Pieces(pieces), Framing::Chunked)
     }
 
     /// A 200 event stream of exactly these bytes, well formed or not.
@@ -237,6 +246,13 @@ impl Reply {
         match &self.body {
             Body::Bytes(bytes) => (bytes.clone(), Vec::new()),
             Body::Events(events) => frames(events),
+            Body::Pieces(pieces) => {
+                let ends = pieces.iter().scan(0, |end, piece| {
+                    *end += piece.len();
+                    Some(*end)
+                });
+                (pieces.concat().into(), ends.collect())
+            }
             Body::Message(message) => frames(&message.events(&format!("msg_wire_{index:06}"))),
         }
     }

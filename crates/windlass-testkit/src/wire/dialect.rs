@@ -1,0 +1,167 @@
+//! The wire formats of vendors: what a server of each writes, and what it takes.
+
+mod chat;
+mod converse;
+mod gemini;
+mod messages;
+mod ollama;
+mod responses;
+
+use bytes::Bytes;
+use serde_json::Value;
+
+use super::{Answer, Asked, Failure, RecordedRequest, Reply, WireServer, rules::Faults, schema};
+pub use chat::ChatForm;
+
+/// A wire format, as its vendor publishes it: the shapes are those of the vendor's own SDKs and pages, and not those that
+/// a client here expects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Dialect {
+    /// The Messages API of Anthropic.
+    Messages,
+    /// The Responses API of OpenAI.
+    Responses,
+    /// Chat Completions, in the form of one of its vendors.
+    Chat(ChatForm),
+    /// `streamGenerateContent` of Gemini.
+    Gemini,
+    /// `ConverseStream` of Amazon Bedrock.
+    Converse,
+    /// The chat of Ollama's own API.
+    Ollama,
+}
+
+/// An error answer before it is framed.
+#[derive(Debug)]
+struct ErrorAnswer {
+    status: u16,
+    headers: Vec<(&'static str, String)>,
+    body: Value,
+}
+
+impl Dialect {
+    /// The answer as the vendor streams it. `number` goes into the ids that the vendor makes up.
+    #[must_use]
+    pub fn reply(self, answer: &Answer, number: usize) -> Reply {
+        self.stream(self.pieces(answer, number))
+    }
+
+    /// The first events of an answer, and then a failure inside the stream, behind the status 200.
+    #[must_use]
+    pub fn failing_reply(self, answer: &Answer, events: usize, failure: &Failure) -> Reply {
+        let mut pieces = self.pieces(answer, 0);
+        pieces.truncate(events);
+        pieces.push(match self {
+            Self::Messages => messages::failure(failure),
+            Self::Responses => responses::failure(failure, answer),
+            Self::Chat(form) => form.failure(failure),
+            Self::Gemini => gemini::failure(failure),
+            Self::Converse => converse::failure(failure),
+            Self::Ollama => ollama::failure(failure),
+        });
+        self.stream(pieces)
+    }
+
+    /// A failure at once: a status, and the vendor's body.
+    #[must_use]
+    pub fn error(self, failure: &Failure) -> Reply {
+        let answer = match self {
+            Self::Messages => messages::error(failure),
+            Self::Responses => chat::error(failure, true),
+            Self::Chat(_) => chat::error(failure, false),
+            Self::Gemini => gemini::error(failure),
+            Self::Converse => converse::error(failure),
+            Self::Ollama => ollama::error(failure),
+        };
+        let reply = Reply::status(answer.status, answer.body.to_string()).header("content-type", "application/json");
+        answer.headers.iter().fold(reply, |reply, (name, value)| reply.header(name, value))
+    }
+
+    /// What a request says.
+    ///
+    /// # Errors
+    /// The first of the vendor's published rules that it breaks, in words.
+    pub fn read(self, request: &RecordedRequest) -> Result<Asked, String> {
+        let body = request.json().map_err(|error| format!("the body is not JSON: {error}"))?;
+        let shown = match self {
+            Self::Chat(form) => form.without_additions(body.clone()),
+            Self::Ollama => ollama::without_additions(body.clone()),
+            _ => body.clone(),
+        };
+        let shape = match self {
+            Self::Messages => &messages::SHAPE,
+            Self::Responses => &responses::SHAPE,
+            Self::Chat(_) => &chat::SHAPE,
+            Self::Gemini => &gemini::SHAPE,
+            Self::Converse => &converse::SHAPE,
+            Self::Ollama => &ollama::SHAPE,
+        };
+        if let Some(misfit) = schema::misfit(shape, &shown) {
+            return Err(misfit);
+        }
+        let mut faults = Faults::default();
+        let asked = match self {
+            Self::Messages => messages::read(request, &body, &mut faults),
+            Self::Responses => responses::read(request, &body, &mut faults),
+            Self::Chat(form) => form.read(request, &body, &mut faults),
+            Self::Gemini => gemini::read(request, &body, &mut faults),
+            Self::Converse => converse::read(request, &body, &mut faults),
+            Self::Ollama => ollama::read(request, &body, &mut faults),
+        };
+        faults.first().map(|()| asked)
+    }
+
+    /// Lets a server take each request by the vendor's rules: one that breaks a rule is refused as the vendor refuses it,
+    /// the others are answered.
+    pub fn serve(self, server: &WireServer, answer: impl Fn(&Asked) -> Answer + Send + Sync + 'static) {
+        server.on_request(move |request| self.answer(request, &answer));
+    }
+
+    /// The reply to one request, for servers of several dialects.
+    pub fn answer(self, request: &RecordedRequest, answer: impl FnOnce(&Asked) -> Answer) -> Reply {
+        match self.read(request) {
+            Ok(asked) => self.reply(&answer(&asked), request.index),
+            Err(broken) => self.error(&Failure::invalid(broken)),
+        }
+    }
+
+    /// What comes back in later requests for reasoning with this text and token.
+    #[must_use]
+    pub fn replayed(self, text: &str, token: &str) -> String {
+        match self {
+            Self::Chat(form) => form.replayed(text, token),
+            Self::Ollama => text.to_owned(),
+            _ => token.to_owned(),
+        }
+    }
+
+    fn pieces(self, answer: &Answer, number: usize) -> Vec<Bytes> {
+        match self {
+            Self::Messages => messages::pieces(answer, number),
+            Self::Responses => responses::pieces(answer, number),
+            Self::Chat(form) => form.pieces(answer, number),
+            Self::Gemini => gemini::pieces(answer, number),
+            Self::Converse => converse::pieces(answer),
+            Self::Ollama => ollama::pieces(answer),
+        }
+    }
+
+    fn stream(self, pieces: Vec<Bytes>) -> Reply {
+        Reply::pieces(pieces).header(
+            "content-type",
+            match self {
+                Self::Converse => "application/vnd.amazon.eventstream",
+                Self::Ollama => "application/x-ndjson",
+                Self::Gemini => "text/event-stream",
+                _ => "text/event-stream; charset=utf-8",
+            },
+        )
+    }
+}
+
+/// A JSON object whose members stand in this order, as the vendor writes them.
+fn ordered(members: &[(&str, Value)]) -> String {
+    let members: Vec<String> = members.iter().map(|(name, value)| format!("{}:{value}", Value::from(*name))).collect();
+    format!("{{{}}}", members.join(","))
+}
