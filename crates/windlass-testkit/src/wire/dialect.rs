@@ -83,7 +83,10 @@ impl Dialect {
     /// # Errors
     /// The first of the vendor's published rules that it breaks, in words.
     pub fn read(self, request: &RecordedRequest) -> Result<Asked, String> {
-        let body = request.json().map_err(|error| format!("the body is not JSON: {error}"))?;
+        let mut body = request.json().map_err(|error| format!("the body is not JSON: {error}"))?;
+        if self == Self::Gemini {
+            gemini::name_as_published(&mut body);
+        }
         let shown = match self {
             Self::Chat(form) => form.without_additions(body.clone()),
             Self::Ollama => ollama::without_additions(body.clone()),

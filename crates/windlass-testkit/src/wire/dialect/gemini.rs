@@ -16,7 +16,7 @@ use super::{
     },
     ErrorAnswer, ordered,
 };
-pub(super) use rules::read;
+pub(super) use rules::{name_as_published, read};
 
 pub(super) static SHAPE: Shape = LazyLock::new(|| schema::compile(include_str!("../schema/gemini.json")));
 

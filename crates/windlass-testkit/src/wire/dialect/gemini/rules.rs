@@ -29,6 +29,33 @@ pub(in super::super) fn read(request: &RecordedRequest, body: &Value, faults: &m
     asked
 }
 
+/// Members below which names are the user's own.
+const OWN_NAMES: [&str; 5] = ["args", "response", "parametersJsonSchema", "responseJsonSchema", "properties"];
+
+/// Gives members the names of the published shape: the API takes `include_thoughts` for `includeThoughts`, and its SDKs
+/// send both.
+pub(in super::super) fn name_as_published(value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(name_as_published),
+        Value::Object(members) => {
+            for (name, mut inner) in std::mem::take(members) {
+                let mut words = name.split('_');
+                let mut published = words.next().unwrap_or_default().to_owned();
+                for word in words {
+                    let mut letters = word.chars();
+                    published.extend(letters.next().map(|first| first.to_ascii_uppercase()));
+                    published.push_str(letters.as_str());
+                }
+                if !OWN_NAMES.contains(&published.as_str()) {
+                    name_as_published(&mut inner);
+                }
+                members.insert(published, inner);
+            }
+        }
+        _ => {}
+    }
+}
+
 /// Letters, digits, `_`, `.`, `:` and `-`, at most 128, with a letter or `_` in front.
 fn is_name(name: &str) -> bool {
     let fits = |b: u8| b.is_ascii_alphanumeric() || b"_.:-".contains(&b);
