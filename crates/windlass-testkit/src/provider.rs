@@ -21,11 +21,36 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! [`all`] checks them and what matters over long sessions against a server of the vendor's dialect, which takes only
+//! requests that keep the vendor's published rules ([`Dialect`](crate::wire::Dialect)):
+//!
+//! ```no_run
+//! # use windlass_model::ModelProvider;
+//! use windlass_testkit::provider::{self, Endpoint};
+//! use windlass_testkit::wire::Dialect;
+//!
+//! # async fn run(provider_at: fn(&str) -> std::sync::Arc<dyn ModelProvider>) -> Result<(), provider::Violation> {
+//! provider::all(&Endpoint::new(Dialect::Responses, "gpt-5.4", provider_at)).await
+//! # }
+//! ```
 
+mod endings;
+mod endpoint;
+mod faults;
+mod fold;
+mod history;
 mod stream;
 
 #[doc(no_inline)]
 pub use crate::Violation;
+pub use endings::{knows_failures, knows_failures_inside_streams, knows_reasons_to_stop};
+pub use endpoint::{Endpoint, Replay};
+pub use faults::{
+    closes_when_dropped, ignores_unknown_events, reads_any_split, reports_cuts_at_every_byte, shows_what_has_come,
+    survives_damage,
+};
+pub use history::{counts_usage_once, keeps_a_conversation, takes_a_foreign_history};
 pub use stream::{Ending, Transcript, read};
 
 use crate::violation::ensure;
@@ -201,4 +226,49 @@ pub fn describes_models(provider: &dyn ModelProvider, names: &[&str]) -> Result<
         })?;
     }
     Ok(())
+}
+
+/// Every promise of this kit that an endpoint can show.
+///
+/// # Errors
+/// All that are broken, a line for each.
+pub async fn all(endpoint: &Endpoint) -> Result<(), Violation> {
+    let mut broken = Vec::new();
+    let mut note = |name: &str, result: Result<(), Violation>| {
+        if let Err(violation) = result {
+            broken.push(format!("{name}: {violation}"));
+        }
+    };
+    note("basics", basics(endpoint).await);
+    note("keeps_a_conversation", keeps_a_conversation(endpoint).await);
+    note("takes_a_foreign_history", takes_a_foreign_history(endpoint).await);
+    note("counts_usage_once", counts_usage_once(endpoint).await);
+    note("knows_reasons_to_stop", knows_reasons_to_stop(endpoint).await);
+    note("knows_failures", knows_failures(endpoint).await);
+    note("knows_failures_inside_streams", knows_failures_inside_streams(endpoint).await);
+    note("reads_any_split", reads_any_split(endpoint).await);
+    note("shows_what_has_come", shows_what_has_come(endpoint).await);
+    note("closes_when_dropped", closes_when_dropped(endpoint).await);
+    note("ignores_unknown_events", ignores_unknown_events(endpoint).await);
+    note("survives_damage", survives_damage(endpoint).await);
+    note("reports_cuts_at_every_byte", reports_cuts_at_every_byte(endpoint).await);
+    if broken.is_empty() { Ok(()) } else { Err(Violation::new(broken.join("\n"))) }
+}
+
+/// What can be shown with one answer.
+async fn basics(endpoint: &Endpoint) -> Result<(), Violation> {
+    let (server, provider) = endpoint.connect().await?;
+    let (dialect, answer) = (endpoint.dialect, endpoint.answer());
+    dialect.serve(&server, move |_| answer.clone());
+    let request = endpoint.first_request();
+    let answered = answers(&*provider, &request).await?;
+    ensure(answered.text() == "a é🌍 b", || format!("the text is {:?}", answered.text()))?;
+    let thought = answered.blocks()?.iter().any(windlass_types::ContentBlock::is_thinking);
+    ensure(thought == endpoint.has_reasoning(), || format!("whether reasoning came: {thought}"))?;
+    let calls = answered.tool_inputs();
+    ensure(calls == [("Read".to_owned(), r#"{"path":"/x"}"#.to_owned())], || format!("the calls are {calls:?}"))?;
+    gives_frames(&*provider, &request).await?;
+    survives_cancellation(&*provider, &request).await?;
+    runs_in_parallel(&*provider, &vec![request; 4]).await?;
+    describes_models(&*provider, &[&endpoint.model, "unheard-of"])
 }

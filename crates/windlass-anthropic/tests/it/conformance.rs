@@ -4,7 +4,7 @@ use serde_json::json;
 use windlass_anthropic::Anthropic;
 use windlass_testkit::{
     provider as kit,
-    wire::{Message as WireMessage, Reply, WireServer},
+    wire::{Dialect, Message as WireMessage, Reply, WireServer},
 };
 use windlass_types::{Message, ModelErrorKind, ModelRequest};
 
@@ -57,4 +57,12 @@ async fn describes_its_models() {
     let (_server, provider) = pair().await;
     let names = ["opus", "sonnet[1m]", "haiku", "claude-sonnet-4-5[1m]", "claude-opus-4-1-20250805", "unheard-of"];
     kit::describes_models(&provider, &names).unwrap();
+}
+
+#[tokio::test]
+async fn keeps_every_promise_over_long_sessions() {
+    let endpoint = kit::Endpoint::new(Dialect::Messages, "claude-opus-5-5", |url| {
+        Anthropic::builder().api_key(KEY).base_url(url).build().unwrap()
+    });
+    kit::all(&endpoint).await.unwrap_or_else(|broken| panic!("{broken}"));
 }

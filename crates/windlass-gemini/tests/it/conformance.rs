@@ -4,7 +4,7 @@ use crate::wire::{KEY, MODEL, answer, chunk, last, provider, request};
 use serde_json::{Value, json};
 use windlass_gemini::Gemini;
 use windlass_testkit::provider as kit;
-use windlass_testkit::wire::{Reply, WireServer};
+use windlass_testkit::wire::{Dialect, Reply, WireServer};
 use windlass_types::ModelErrorKind;
 
 async fn pair() -> (WireServer, Gemini) {
@@ -61,4 +61,14 @@ async fn describes_its_models() {
     kit::describes_models(&provider, &names).unwrap();
     let vertex = Gemini::vertex("p", "global").token("t").build().unwrap();
     kit::describes_models(&vertex, &names).unwrap();
+}
+
+#[tokio::test]
+async fn keeps_every_promise_over_long_sessions() {
+    for model in [MODEL, "gemini-2.5-pro"] {
+        let endpoint = kit::Endpoint::new(Dialect::Gemini, model, |url| {
+            Gemini::builder().api_key(KEY).base_url(url).build().unwrap()
+        });
+        kit::all(&endpoint).await.unwrap_or_else(|broken| panic!("{model}\n{broken}"));
+    }
 }

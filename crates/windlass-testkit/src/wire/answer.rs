@@ -124,7 +124,13 @@ impl Answer {
         self
     }
 
-    pub(super) fn has_calls(&self) -> bool {
+    /// Its parts, in order.
+    #[must_use]
+    pub fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    pub(crate) fn has_calls(&self) -> bool {
         self.parts.iter().any(|part| matches!(part, Part::Call { .. }))
     }
 }

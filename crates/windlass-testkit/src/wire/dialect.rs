@@ -139,7 +139,44 @@ impl Dialect {
         }
     }
 
-    fn pieces(self, answer: &Answer, number: usize) -> Vec<Bytes> {
+    /// The event that ends the message, of so many: those behind it only count.
+    pub(crate) fn end_signal(self, events: usize) -> usize {
+        let behind = match self {
+            Self::Chat(_) => 3,
+            Self::Converse => 2,
+            Self::Messages | Self::Responses | Self::Gemini | Self::Ollama => 1,
+        };
+        events.saturating_sub(behind)
+    }
+
+    /// Events that no version has yet, as a later one may add them.
+    pub(crate) fn unknown_events(self) -> Vec<Bytes> {
+        let texts: &[&'static str] = match self {
+            Self::Messages => &[
+                "event: future\ndata: {\"type\":\"future\",\"index\":7,\"future\":{\"a\":[1]}}\n\n",
+                "event: ping\ndata: {\"type\": \"ping\"}\n\n",
+                ": a comment\n\n",
+            ],
+            Self::Responses => &[
+                "event: response.future.delta\ndata: {\"type\":\"response.future.delta\",\"sequence_number\":7,\"delta\":\"x\"}\n\n",
+                "event: keepalive\ndata: {\"type\":\"keepalive\",\"sequence_number\":7}\n\n",
+                ": a comment\n\n",
+            ],
+            Self::Chat(_) => &[
+                "data: {\"id\":\"chatcmpl-wire000000\",\"object\":\"chat.completion.chunk\",\"created\":1,\"model\":\"m\",\"choices\":[],\"future\":{\"a\":[1]}}\n\n",
+                "data: {\"id\":\"chatcmpl-wire000000\",\"object\":\"chat.completion.chunk\",\"created\":1,\"model\":\"m\",\"choices\":[{\"index\":0,\"delta\":{\"future\":\"x\"},\"finish_reason\":null}]}\n\n",
+                ": OPENROUTER PROCESSING\n\n",
+            ],
+            Self::Gemini => &["data: {\"future\": {\"a\": [1]}}\r\n\r\n", ": a comment\r\n\r\n"],
+            Self::Ollama => &[
+                "{\"model\":\"m\",\"created_at\":\"2026-11-22T10:00:00Z\",\"message\":{\"role\":\"assistant\",\"content\":\"\",\"future\":1},\"done\":false}\n",
+            ],
+            Self::Converse => return vec![converse::unknown_event()],
+        };
+        texts.iter().map(|text| Bytes::from_static(text.as_bytes())).collect()
+    }
+
+    pub(crate) fn pieces(self, answer: &Answer, number: usize) -> Vec<Bytes> {
         match self {
             Self::Messages => messages::pieces(answer, number),
             Self::Responses => responses::pieces(answer, number),
@@ -150,7 +187,7 @@ impl Dialect {
         }
     }
 
-    fn stream(self, pieces: Vec<Bytes>) -> Reply {
+    pub(crate) fn stream(self, pieces: Vec<Bytes>) -> Reply {
         Reply::pieces(pieces).header(
             "content-type",
             match self {

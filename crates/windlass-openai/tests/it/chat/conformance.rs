@@ -2,7 +2,8 @@
 
 use super::*;
 use windlass_openai::Endpoint;
-use windlass_testkit::provider as kit;
+use windlass_testkit::provider::{self as kit, Replay};
+use windlass_testkit::wire::{ChatForm, Dialect};
 use windlass_types::ModelErrorKind;
 
 /// An answer with reasoning, text and a call, in the form of the endpoint.
@@ -68,4 +69,38 @@ async fn counting_tokens_says_that_the_endpoint_cannot() {
     let error = provider.count_tokens(Arc::new(request())).await.unwrap_err();
     assert_eq!((error.kind, error.unbilled), (ModelErrorKind::Configuration, true));
     assert!(error.message.contains("groq cannot count"));
+}
+
+/// What each vendor adds to the dialect, and when it wants reasoning back.
+fn form(name: &str) -> (ChatForm, Replay) {
+    match name {
+        "openai" | "azure" => (ChatForm::Plain, Replay::Never),
+        "openrouter" => (ChatForm::ReasoningDetails, Replay::Always),
+        "mistral" => (ChatForm::ThinkingParts, Replay::Always),
+        "groq" | "together" | "vllm" => (ChatForm::Reasoning, Replay::WithCalls),
+        "xai" | "qwen" => (ChatForm::ReasoningContent, Replay::Never),
+        "moonshot" | "zai" => (ChatForm::ReasoningContent, Replay::Always),
+        _ => (ChatForm::ReasoningContent, Replay::WithCalls),
+    }
+}
+
+#[tokio::test]
+async fn every_preset_keeps_every_promise_over_long_sessions() {
+    let mut broken = Vec::new();
+    for (number, name) in Endpoint::preset_names().enumerate() {
+        let connect = move |url: &str| preset(name).base_url(url).build().unwrap();
+        let endpoint = match name {
+            "ollama" => kit::Endpoint::new(Dialect::Ollama, "qwen3:8b", connect).every(5),
+            _ => {
+                let (form, replay) = form(name);
+                let endpoint = kit::Endpoint::new(Dialect::Chat(form), "model-1", connect).replay(replay);
+                // They share one decoder.
+                endpoint.every(if number == 0 { 1 } else { 97 })
+            }
+        };
+        if let Err(violation) = kit::all(&endpoint).await {
+            broken.push(format!("-- {name}\n{violation}"));
+        }
+    }
+    assert!(broken.is_empty(), "{}", broken.join("\n"));
 }

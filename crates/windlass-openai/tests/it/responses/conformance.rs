@@ -3,7 +3,7 @@
 use super::wire::{Answer, KEY, provider, request};
 use windlass_openai::OpenAi;
 use windlass_testkit::provider as kit;
-use windlass_testkit::wire::{Reply, WireServer};
+use windlass_testkit::wire::{Dialect, Reply, WireServer};
 use windlass_types::ModelErrorKind;
 
 async fn pair() -> (WireServer, OpenAi) {
@@ -53,4 +53,12 @@ async fn describes_its_models() {
     let (_server, provider) = pair().await;
     let names = ["default", "gpt-6.2-sol", "gpt-5.4-mini-2026-03-17", "gpt-5-nano", "gpt-4.1", "o3", "unheard-of"];
     kit::describes_models(&provider, &names).unwrap();
+}
+
+#[tokio::test]
+async fn keeps_every_promise_over_long_sessions() {
+    let endpoint = kit::Endpoint::new(Dialect::Responses, "gpt-5.4", |url| {
+        OpenAi::builder().api_key(KEY).base_url(format!("{url}/v1")).build().unwrap()
+    });
+    kit::all(&endpoint).await.unwrap_or_else(|broken| panic!("{broken}"));
 }

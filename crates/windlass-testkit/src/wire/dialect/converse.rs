@@ -62,6 +62,10 @@ fn event(name: &str, mut payload: Value) -> Bytes {
     )
 }
 
+pub(super) fn unknown_event() -> Bytes {
+    event("futureEvent", json!({"future": {"a": [1]}}))
+}
+
 fn reason(answer: &Answer) -> &'static str {
     match answer.finish {
         Finish::Done if answer.has_calls() => "tool_use",

@@ -42,14 +42,15 @@ pub(super) fn pieces(answer: &Answer, number: usize) -> Vec<Bytes> {
     parts.into_iter().enumerate().map(chunk).collect()
 }
 
-/// A signature stands on the part behind the reasoning that it is for: on the call, or on the last text. Calls that
-/// follow one another in parallel have none.
+/// A signature stands on the part behind the reasoning that it is for: on the call, or on an empty text. Calls that follow
+/// one another in parallel have none.
 fn parts(answer: &Answer) -> Vec<Value> {
     let mut parts = Vec::new();
     let mut token: Option<&str> = None;
     for part in &answer.parts {
         match part {
             Part::Reasoning { text, token: own } => {
+                flush(&mut parts, token.take());
                 parts.extend(text.iter().map(|delta| json!({"text": delta, "thought": true})));
                 token = Some(own);
             }
@@ -62,13 +63,17 @@ fn parts(answer: &Answer) -> Vec<Value> {
             }
         }
     }
-    // An answer without calls ends with the signature, on an empty text if that came late.
+    flush(&mut parts, token);
+    parts
+}
+
+/// What led to no call ends with its signature, on an empty text.
+fn flush(parts: &mut Vec<Value>, token: Option<&str>) {
     if token.is_some() {
         let mut part = json!({"text": ""});
         sign(&mut part, token);
         parts.push(part);
     }
-    parts
 }
 
 fn sign(part: &mut Value, token: Option<&str>) {
