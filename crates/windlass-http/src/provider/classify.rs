@@ -57,6 +57,10 @@ pub fn classify(failure: &Failure<'_>) -> ModelErrorKind {
         {
             ModelErrorKind::Billing
         }
+        // OpenAI calls both a bug and a lack of capacity `server_error`.
+        ModelErrorKind::Server if matches!(failure.status, Some(503 | 529)) || has(OVERLOADED) => {
+            ModelErrorKind::Overloaded
+        }
         kind => kind,
     }
 }
@@ -124,9 +128,21 @@ const THROTTLED: &[&str] = &["rate limit", "too many requests", "throttl"];
 const SHORT_WINDOW: &[&str] =
     &["perminute", "per minute", "persecond", "per second", "tokens per min", "requests per min"];
 
-/// Quotas of a day or longer.
-const FINAL_QUOTA: &[&str] =
-    &["perday", "per day", "daily limit", "weekly limit", "monthly limit", "usage limit reached"];
+/// Quotas of hours or longer. The last four are those of Ollama's cloud: "you (NAME) have reached your weekly usage limit".
+const FINAL_QUOTA: &[&str] = &[
+    "perday",
+    "per day",
+    "daily limit",
+    "weekly limit",
+    "monthly limit",
+    "usage limit reached",
+    "session usage limit",
+    "hourly usage limit",
+    "weekly usage limit",
+    "monthly usage limit",
+];
+
+const OVERLOADED: &[&str] = &["currently overloaded", "is overloaded", "server busy"];
 
 const TOO_LONG: &[&str] = &[
     "prompt is too long",

@@ -40,6 +40,21 @@ fn quotas_are_told_by_their_window() {
     assert_eq!(kind(429, "RESOURCE_EXHAUSTED", &gemini("Minute")), Kind::RateLimited);
     assert_eq!(kind(429, "RESOURCE_EXHAUSTED", &gemini("Day")), Kind::QuotaExhausted);
     assert_eq!(kind(429, "", "slow down"), Kind::RateLimited);
+    for window in ["session", "hourly", "weekly", "monthly"] {
+        let ollama = format!("you (a) have reached your {window} usage limit, upgrade for higher limits");
+        assert_eq!(kind(429, "", &ollama), Kind::QuotaExhausted);
+    }
+}
+
+#[test]
+fn a_lack_of_capacity_is_no_bug_of_the_server() {
+    let text = "The engine is currently overloaded, please try again later";
+    for status in [Some(503), Some(500), None] {
+        assert_eq!(classify(&Failure { status, code: "server_error", text }), Kind::Overloaded, "{status:?}");
+    }
+    assert_eq!(kind(503, "server_error", "try again"), Kind::Overloaded);
+    assert_eq!(kind(500, "", "server busy, please try again.  maximum pending requests exceeded"), Kind::Overloaded);
+    assert_eq!(kind(500, "server_error", "The server had an error while processing your request."), Kind::Server);
 }
 
 #[test]

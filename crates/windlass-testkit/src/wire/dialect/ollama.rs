@@ -75,7 +75,10 @@ pub(super) fn error(failure: &Failure) -> ErrorAnswer {
         FailureKind::Authentication => (401, "unauthorized"),
         FailureKind::Overflow => (400, "the input length exceeds the context length"),
         FailureKind::RateLimited => (429, "too many requests"),
-        FailureKind::Quota => (429, "you have reached your weekly usage limit, please upgrade to continue"),
+        FailureKind::Quota => (
+            429,
+            "you (wire) have reached your weekly usage limit, upgrade for higher limits: https://ollama.com/upgrade",
+        ),
         FailureKind::Overloaded => (503, "server busy, please try again.  maximum pending requests exceeded"),
         FailureKind::Server => (500, "model runner has unexpectedly stopped"),
     };
