@@ -60,6 +60,21 @@ def hosted(node):
     return isinstance(node, dict) and bool(HOSTED.search(node.get("$ref", "").rsplit("/", 1)[-1]))
 
 
+def without_models(schema):
+    """A schema without the models of answers, which the SDK also takes in requests: they are open."""
+    definitions = schema["$defs"]
+    models = {name for name, it in definitions.items() if it.get("additionalProperties") is True and "properties" in it}
+
+    def cleaned(node):
+        if isinstance(node, list):
+            return [cleaned(it) for it in node if not (isinstance(it, dict) and it.get("$ref", "").rsplit("/", 1)[-1] in models)]
+        if isinstance(node, dict):
+            return {name: cleaned(it) for name, it in node.items()}
+        return node
+
+    return cleaned(schema)
+
+
 def referenced(node, found):
     if isinstance(node, list):
         for item in node:
@@ -109,7 +124,7 @@ def anthropic_messages():
     from anthropic.types.beta import message_create_params
 
     # Sent as a header.
-    return of_typed_dict(message_create_params.MessageCreateParamsStreaming, without=["betas"])
+    return without_models(of_typed_dict(message_create_params.MessageCreateParamsStreaming, without=["betas"]))
 
 
 def gemini():

@@ -32,8 +32,8 @@ pub(super) fn misfit(shape: &Shape, body: &Value) -> Option<String> {
     })
 }
 
-/// Of several shapes of which none fits, the error of the one that fits best: its error lies deepest, or is about a
-/// member and not about the kind.
+/// Of several shapes of which none fits, the error of the one that fits best: it is about a member and not about the kind,
+/// or lies deepest.
 fn closest<'a>(error: &'a ValidationError<'a>) -> &'a ValidationError<'a> {
     let (ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context }) = error.kind() else {
         return error;
@@ -44,11 +44,11 @@ fn closest<'a>(error: &'a ValidationError<'a>) -> &'a ValidationError<'a> {
             found.kind(),
             ValidationErrorKind::Constant { .. } | ValidationErrorKind::Type { .. } | ValidationErrorKind::Enum { .. }
         );
-        (depth, !is_kind)
+        (!is_kind, depth)
     };
     // Of a shape with several errors, a wrong `type` shows that another was meant.
     let of_branch = |errors: &'a Vec<ValidationError<'static>>| {
-        errors.iter().map(|inner| closest(inner)).min_by_key(|inner| rank(inner).1)
+        errors.iter().map(|inner| closest(inner)).min_by_key(|inner| rank(inner).0)
     };
     context.iter().filter_map(of_branch).max_by_key(|inner| rank(inner)).unwrap_or(error)
 }

@@ -11,6 +11,7 @@
 
 mod budgets;
 mod diagram;
+mod dialect;
 mod edges;
 mod fault;
 #[cfg(target_os = "linux")]

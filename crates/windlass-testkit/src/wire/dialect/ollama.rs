@@ -131,7 +131,7 @@ pub(super) fn read(_: &RecordedRequest, body: &Value, faults: &mut Faults) -> As
         match text(message, "role") {
             "system" => asked.said.push(Said::System(words)),
             "user" => asked.said.push(Said::User(words)),
-            _ => open = assistant(message, at, words, &mut asked),
+            _ => open = assistant(message, at, words, &mut asked, faults),
         }
     }
     faults.unless(open.is_empty(), || format!("calls without results: {open:?}"));
@@ -139,7 +139,13 @@ pub(super) fn read(_: &RecordedRequest, body: &Value, faults: &mut Faults) -> As
 }
 
 /// Id and name of each call.
-fn assistant(message: &Value, at: usize, words: String, asked: &mut Asked) -> Vec<(String, String)> {
+fn assistant(
+    message: &Value,
+    at: usize,
+    words: String,
+    asked: &mut Asked,
+    faults: &mut Faults,
+) -> Vec<(String, String)> {
     let thinking = text(message, "thinking");
     if !thinking.is_empty() {
         asked.said.push(Said::Reasoning(thinking.to_owned()));
@@ -156,6 +162,7 @@ fn assistant(message: &Value, at: usize, words: String, asked: &mut Asked) -> Ve
         };
         let name = text(function, "name").to_owned();
         let input = function.get("arguments").cloned().unwrap_or_default();
+        faults.unless(input.is_object(), || format!("messages[{at}]: arguments are an object, not {input}"));
         asked.said.push(Said::Call { id: id.clone(), name: name.clone(), input });
         calls.push((id, name));
     }
