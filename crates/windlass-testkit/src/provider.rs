@@ -40,6 +40,7 @@ mod endpoint;
 mod faults;
 mod fold;
 mod history;
+mod requests;
 mod stream;
 
 #[doc(no_inline)]
@@ -51,6 +52,7 @@ pub use faults::{
     survives_damage,
 };
 pub use history::{counts_usage_once, keeps_a_conversation, takes_a_foreign_history};
+pub use requests::sends_valid_requests;
 pub use stream::{Ending, Transcript, read};
 
 use crate::violation::ensure;
@@ -240,6 +242,7 @@ pub async fn all(endpoint: &Endpoint) -> Result<(), Violation> {
         }
     };
     note("basics", basics(endpoint).await);
+    note("sends_valid_requests", sends_valid_requests(endpoint).await);
     note("keeps_a_conversation", keeps_a_conversation(endpoint).await);
     note("takes_a_foreign_history", takes_a_foreign_history(endpoint).await);
     note("counts_usage_once", counts_usage_once(endpoint).await);
