@@ -2,6 +2,7 @@
 
 mod conformance;
 mod errors;
+mod kit;
 mod replay;
 mod requests;
 mod stream;
