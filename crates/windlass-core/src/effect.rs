@@ -207,7 +207,8 @@ pub enum Input {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Prepared {
-    /// The facts that the policy judges.
+    /// The facts that the policy judges. Their input is the one that runs: where it is not the one that was to be read,
+    /// the log says that the tool's schema changed it.
     pub facts: CallFacts,
     /// One line that names what it does.
     pub title: String,

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 use windlass_core::{EffectId, Prepared, Unprepared};
 use windlass_permission::{CallFacts, CommandFacts, OwnCheck, PathFact, Policy, access_of_unknown, command_paths};
-use windlass_schema::CheckedTools;
+use windlass_schema::{CheckedCall, CheckedTools};
 use windlass_tool::{DynTool, PreparedCall, ToolCheck, ToolSet, Workspace};
 use windlass_types::path::{absolute, has_parent};
 use windlass_types::text::visible_line;
@@ -86,19 +86,20 @@ pub(crate) async fn prepare(at: &Surroundings, call: &ToolUse, cwd: &Path) -> Re
     };
     let read = catch_unwind(AssertUnwindSafe(|| {
         let annotations = tool.annotations();
-        tools.prepare(&call.name, &call.input).map(|prepared| {
+        tools.read(&call.name, &call.input).map(|CheckedCall { call: prepared, changed, .. }| {
+            let input = changed.unwrap_or_else(|| call.input.clone());
             let claims = Claims {
                 access: prepared.access(),
                 command: prepared.command().map(str::to_owned),
                 check: prepared.check(),
                 title: prepared.title(),
-                background: annotations.background_field.is_some_and(|field| is_set(&call.input, field)),
+                background: annotations.background_field.is_some_and(|field| is_set(&input, field)),
                 requires_user_interaction: annotations.requires_user_interaction,
             };
-            (prepared, claims, annotations.hinted_read_only)
+            (prepared, input, claims, annotations.hinted_read_only)
         })
     }));
-    let (prepared, claims, hinted_read_only) = match read {
+    let (prepared, input, claims, hinted_read_only) = match read {
         Ok(Ok(read)) => read,
         Ok(Err(error)) => return Err(Unprepared::new(DecisionReason::InvalidInput, error.model_text())),
         Err(_) => {
@@ -107,6 +108,7 @@ pub(crate) async fn prepare(at: &Surroundings, call: &ToolUse, cwd: &Path) -> Re
         }
     };
     let title = visible_line(&claims.title);
+    let call = &ToolUse::new(call.id.clone(), call.name.clone(), input);
     let facts = facts(at, call, cwd, claims).await;
     let call = ReadCall { call: prepared, tool: Arc::clone(tool) };
     let mut prepared = Prepared::new(facts, title);

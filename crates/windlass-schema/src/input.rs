@@ -5,6 +5,7 @@ use crate::compile::{check_form, compile};
 use crate::fault::clipped;
 use crate::keyword::Draft;
 use crate::node::Compiled;
+use crate::nulls::without_nulls;
 use crate::strict::object;
 use serde_json::Value;
 use std::fmt;
@@ -52,6 +53,27 @@ impl InputSchema {
                 Err(format!("the tool's input schema is not valid, so nothing can be checked: {}", clipped(error, 300)))
             }
         }
+    }
+
+    /// Reads an input as [`check`](Self::check) does, but a `null` for a property that is optional and does not allow
+    /// `null` counts as absent, also in objects further down. Returns the input without them; `None` if it fits as it
+    /// is. Everything else keeps its exact text.
+    ///
+    /// # Errors
+    /// What is wrong apart from such nulls, in words for the model.
+    pub fn read(&self, input: &JsonText) -> Result<Option<JsonText>, String> {
+        let Err(fault) = self.check(input) else { return Ok(None) };
+        // What is not strict JSON, or no object, was refused for that.
+        if object(input).is_err() {
+            return Err(fault);
+        }
+        let without = match (self.compiled(), input.to::<Value>()) {
+            (Ok(compiled), Ok(value)) => without_nulls(compiled, input, &value),
+            _ => None,
+        };
+        let Some(without) = without else { return Err(fault) };
+        self.check(&without)?;
+        Ok(Some(without))
     }
 
     fn compiled(&self) -> &Result<Compiled, String> {

@@ -14,6 +14,9 @@
 //!   input itself.
 //! - A number without a fraction is an `integer` in every draft, however it is written.
 //!
+//! A `null` for a property that is optional and does not allow it counts as absent ([`InputSchema::read`]): models write
+//! it where strict decoding makes them name every property.
+//!
 //! Work is bounded: an input that takes more than a million steps, or leads deeper than 512 schemas, is refused.
 //!
 //! # Features
@@ -37,6 +40,8 @@ mod keyword;
 #[cfg(feature = "validation")]
 mod node;
 #[cfg(feature = "validation")]
+mod nulls;
+#[cfg(feature = "validation")]
 mod pattern;
 #[cfg(feature = "validation")]
 mod place;
@@ -55,6 +60,6 @@ mod value;
 pub use input::{InputSchema, check_schema_2020_12};
 pub use served::ToolServer;
 pub use structured_output::{OutputSchemaError, StructuredOutput};
-pub use tools::CheckedTools;
+pub use tools::{CheckedCall, CheckedTools};
 #[cfg(not(feature = "validation"))]
 pub use unchecked::InputSchema;

@@ -2,6 +2,7 @@
 
 use crate::InputSchema;
 use std::collections::BTreeMap;
+use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 use windlass_tool::{PreparedCall, ToolError, ToolSet};
@@ -21,13 +22,37 @@ impl CheckedTools {
     /// # Errors
     /// Unknown tool or unfit input, in words for the model.
     pub fn prepare(&self, name: &str, input: &JsonText) -> Result<Box<dyn PreparedCall>, ToolError> {
+        self.read(name, input).map(|read| read.call)
+    }
+
+    /// As [`prepare`](Self::prepare), and says with which input.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn read(&self, name: &str, input: &JsonText) -> Result<CheckedCall, ToolError> {
         let (Some(tool), Some(schema)) = (self.tools.get(name), self.schemas.get(name)) else {
             return Err(self.tools.unknown(name));
         };
-        schema
-            .check(input)
+        let changed = schema
+            .read(input)
             .map_err(|fault| ToolError::invalid_input(format!("InputValidationError: {name}: {fault}")))?;
-        Arc::clone(tool).prepare(input)
+        let call = Arc::clone(tool).prepare(changed.as_ref().unwrap_or(input))?;
+        Ok(CheckedCall { call, changed })
+    }
+}
+
+/// A call that was read with its schema.
+#[non_exhaustive]
+pub struct CheckedCall {
+    /// The call.
+    pub call: Box<dyn PreparedCall>,
+    /// The input that was read, if it is not the one that was given: see [`InputSchema::read`].
+    pub changed: Option<JsonText>,
+}
+
+impl fmt::Debug for CheckedCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CheckedCall").field("changed", &self.changed).finish_non_exhaustive()
     }
 }
 

@@ -32,6 +32,15 @@ impl InputSchema {
     pub fn check(&self, input: &JsonText) -> Result<(), String> {
         object(input)
     }
+
+    /// As [`check`](Self::check). The input is always taken as it is: without the feature `validation` it is not known
+    /// which properties may be left out.
+    ///
+    /// # Errors
+    /// What is wrong, in words for the model.
+    pub fn read(&self, input: &JsonText) -> Result<Option<JsonText>, String> {
+        self.check(input).map(|()| None)
+    }
 }
 
 #[cfg(test)]

@@ -48,6 +48,9 @@ impl Call {
         match result {
             Ok(prepared) => {
                 let Prepared { facts, title, hinted_read_only } = *prepared;
+                if facts.input != self.input {
+                    self.replace_input(InputChangedBy::Schema, facts.input.clone());
+                }
                 if preparing.approves {
                     self.consent.approved = Some(facts.digest.clone());
                 }
@@ -149,9 +152,13 @@ impl Call {
     fn judge_as(&mut self, cx: &mut Cx<'_>, read: Box<Read>, replaced: Option<JsonText>, approves: bool) {
         let Some(input) = replaced else { return self.judge(cx, read) };
         let by = if approves { InputChangedBy::Host } else { InputChangedBy::Hook };
+        self.replace_input(by, input);
+        self.prepare(cx, approves);
+    }
+
+    fn replace_input(&mut self, by: InputChangedBy, input: JsonText) {
         self.input_changes.push(InputChange::new(by, input.clone()));
         self.input = input;
-        self.prepare(cx, approves);
     }
 
     fn ask_host(&mut self, cx: &mut Cx<'_>, read: Box<Read>, decision: Decision) {

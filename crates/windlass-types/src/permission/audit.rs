@@ -53,4 +53,6 @@ pub enum InputChangedBy {
     Hook,
     /// The answer to the question about the call: that of the host, or of a `PermissionRequest` hook.
     Host,
+    /// The tool's own schema: a `null` for a property that may be left out, and may not be `null`, counts as absent.
+    Schema,
 }

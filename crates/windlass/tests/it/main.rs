@@ -44,6 +44,7 @@ mod mcp;
 mod mcp_rules;
 mod mistakes;
 mod names;
+mod nulls;
 mod only;
 mod plan;
 #[cfg(all(feature = "mcp", feature = "project"))]

@@ -1,0 +1,237 @@
+//! `null` for properties that may be left out.
+//!
+//! Strict decoding of some vendors wants every property to be required, so optional ones are offered as nullable, and
+//! models write `null` where they mean "not given". The tool's own schema often has no `null` there.
+
+use crate::check::Check;
+use crate::node::{Compiled, NodeId, Rule};
+use serde::de::{Deserializer, MapAccess, Visitor};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::{Map, Value};
+use std::collections::BTreeSet;
+use std::fmt;
+use windlass_types::JsonText;
+
+/// Most schemas that lie within each other while nulls are looked for, as for a check.
+const MAX_DEPTH: usize = 512;
+/// Most schemas that are visited and values that are copied while nulls are looked for.
+const MAX_STEPS: usize = 1_000_000;
+
+/// The input without each `null` that stands for an optional property whose schema does not allow it. `None` if there
+/// is no such `null`. All else keeps its exact text. The rules of the schema are not checked on the result.
+pub(crate) fn without_nulls(schema: &Compiled, input: &JsonText, value: &Value) -> Option<JsonText> {
+    let mut search = Search { check: Check::new(schema), schema, depth: 0, steps: 0, found: Places::default() };
+    search.visit(Compiled::ROOT, value, &mut Vec::new(), &BTreeSet::new());
+    let found = search.found;
+    if found.0.is_empty() {
+        return None;
+    }
+    remove(input, &found, &mut Vec::new())
+}
+
+/// A step from a value to one in it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Step {
+    Key(String),
+    Index(usize),
+}
+
+/// Where nulls stand that count as absent.
+#[derive(Debug, Default)]
+struct Places(BTreeSet<Vec<Step>>);
+
+impl Places {
+    /// Whether such a `null` stands somewhere in the value at a place.
+    fn are_below(&self, at: &[Step]) -> bool {
+        self.0.range(at.to_vec()..).next().is_some_and(|first| first.starts_with(at))
+    }
+}
+
+struct Search<'s> {
+    schema: &'s Compiled,
+    /// One for all questions, so that its bounds hold for all together.
+    check: Check<'s>,
+    depth: usize,
+    steps: usize,
+    found: Places,
+}
+
+impl Search<'_> {
+    /// Looks at one value by one schema. `required` holds what schemas beside this one require of the same value.
+    fn visit(&mut self, node: NodeId, value: &Value, at: &mut Vec<Step>, required: &BTreeSet<&str>) {
+        self.steps += 1;
+        if self.depth >= MAX_DEPTH || self.is_exhausted() {
+            return;
+        }
+        self.depth += 1;
+        let schema = self.schema;
+        let mut required = required.clone();
+        required_by(schema, node, &mut required);
+        for rule in schema.rules(node) {
+            match (rule, value) {
+                (Rule::Ref(node), _) => self.visit(*node, value, at, &required),
+                (Rule::AllOf(nodes), _) => nodes.iter().for_each(|node| self.visit(*node, value, at, &required)),
+                (Rule::AnyOf(nodes) | Rule::OneOf(nodes), _) => self.choose(nodes, value, at, &required),
+                (Rule::Properties(properties), Value::Object(map)) => {
+                    for (name, value) in map {
+                        let Some(node) = properties.named.get(name) else { continue };
+                        at.push(Step::Key(name.clone()));
+                        if value.is_null() && !required.contains(name.as_str()) && !self.fits(*node, value) {
+                            self.found.0.insert(at.clone());
+                        } else {
+                            self.visit(*node, value, at, &BTreeSet::new());
+                        }
+                        at.pop();
+                    }
+                }
+                (Rule::Items { prefix, rest }, Value::Array(items)) => {
+                    for (index, item) in items.iter().enumerate() {
+                        let Some(node) = prefix.get(index).or(rest.as_ref()) else { continue };
+                        at.push(Step::Index(index));
+                        self.visit(*node, item, at, &BTreeSet::new());
+                        at.pop();
+                    }
+                }
+                _ => {}
+            }
+        }
+        self.depth -= 1;
+    }
+
+    /// Takes the nulls of the first schema of a choice that the value fits without them; none if it fits one as it is.
+    fn choose(&mut self, nodes: &[NodeId], value: &Value, at: &mut Vec<Step>, required: &BTreeSet<&str>) {
+        if nodes.iter().any(|node| self.fits(*node, value)) {
+            return;
+        }
+        for node in nodes {
+            if self.is_exhausted() {
+                return;
+            }
+            let before = self.found.0.clone();
+            self.visit(*node, value, at, required);
+            self.steps += before.len();
+            let without = pruned(value, &self.found, at, &mut self.steps);
+            if self.fits(*node, &without) {
+                return;
+            }
+            self.found.0 = before;
+        }
+    }
+
+    fn fits(&mut self, node: NodeId, value: &Value) -> bool {
+        self.check.fits(node, value) && !self.check.is_exhausted()
+    }
+
+    fn is_exhausted(&self) -> bool {
+        self.steps > MAX_STEPS || self.check.is_exhausted()
+    }
+}
+
+/// Adds what a schema requires of an object, and what those do that apply with it.
+fn required_by<'s>(schema: &'s Compiled, node: NodeId, required: &mut BTreeSet<&'s str>) {
+    let mut seen = BTreeSet::from([node]);
+    let mut open = vec![node];
+    while let Some(node) = open.pop() {
+        for rule in schema.rules(node) {
+            match rule {
+                Rule::Required(names) => required.extend(names.iter().map(String::as_str)),
+                // References may lead in a circle.
+                Rule::Ref(node) => open.extend(seen.insert(*node).then_some(*node)),
+                Rule::AllOf(nodes) => open.extend(nodes.iter().filter(|node| seen.insert(**node))),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// The value at a place without the nulls that were found in it.
+fn pruned(value: &Value, found: &Places, at: &mut Vec<Step>, steps: &mut usize) -> Value {
+    *steps += 1;
+    match value {
+        Value::Object(map) => {
+            let mut kept = Map::new();
+            for (name, value) in map {
+                at.push(Step::Key(name.clone()));
+                if !found.0.contains(at) {
+                    kept.insert(name.clone(), pruned(value, found, at, steps));
+                }
+                at.pop();
+            }
+            Value::Object(kept)
+        }
+        Value::Array(items) => {
+            let mut kept = Vec::with_capacity(items.len());
+            for (index, item) in items.iter().enumerate() {
+                at.push(Step::Index(index));
+                kept.push(pruned(item, found, at, steps));
+                at.pop();
+            }
+            Value::Array(kept)
+        }
+        other => other.clone(),
+    }
+}
+
+/// As [`pruned`], on the exact text.
+fn remove(text: &JsonText, found: &Places, at: &mut Vec<Step>) -> Option<JsonText> {
+    if !found.are_below(at) {
+        return Some(text.clone());
+    }
+    if text.is_object() {
+        let mut kept = Vec::new();
+        for (name, value) in text.to::<Members>().ok()?.0 {
+            at.push(Step::Key(name.clone()));
+            if !found.0.contains(at) {
+                kept.push((name, remove(&value, found, at)?));
+            }
+            at.pop();
+        }
+        return JsonText::of(&Members(kept)).ok();
+    }
+    let mut kept = Vec::new();
+    for (index, item) in text.to::<Vec<JsonText>>().ok()?.iter().enumerate() {
+        at.push(Step::Index(index));
+        kept.push(remove(item, found, at)?);
+        at.pop();
+    }
+    JsonText::of(&kept).ok()
+}
+
+/// The members of an object, in their order.
+struct Members(Vec<(String, JsonText)>);
+
+impl<'de> Deserialize<'de> for Members {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct InOrder;
+        impl<'de> Visitor<'de> for InOrder {
+            type Value = Members;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
+                let mut members = Vec::new();
+                while let Some(member) = map.next_entry()? {
+                    members.push(member);
+                }
+                Ok(Members(members))
+            }
+        }
+        deserializer.deserialize_map(InOrder)
+    }
+}
+
+impl Serialize for Members {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (name, value) in &self.0 {
+            map.serialize_entry(name, value)?;
+        }
+        map.end()
+    }
+}
+
+#[cfg(test)]
+mod tests;
