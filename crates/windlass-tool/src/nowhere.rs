@@ -39,6 +39,14 @@ impl Workspace for Nowhere {
         self.fail()
     }
 
+    async fn remove(&self, _: &Permit, _: &Path) -> Result<(), WorkspaceError> {
+        self.fail()
+    }
+
+    async fn rename(&self, _: &Permit, _: &Path, _: &Path, _: WriteOptions) -> Result<(), WorkspaceError> {
+        self.fail()
+    }
+
     async fn list(&self, _: &Permit, _: &Path, _: usize) -> Result<Vec<String>, WorkspaceError> {
         self.fail()
     }

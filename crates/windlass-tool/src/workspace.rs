@@ -83,6 +83,38 @@ pub trait Workspace: Debug + Send + Sync + 'static {
         options: WriteOptions,
     ) -> Result<(), WorkspaceError>;
 
+    /// Removes a regular file, durably.
+    ///
+    /// The default refuses with [`Unsupported`](WorkspaceErrorKind::Unsupported), so that implementations may leave it
+    /// out: patches that delete files then fail, and change nothing.
+    ///
+    /// # Errors
+    /// Not covered by the permit for writing, missing, not a regular file, read-only, or changed since it was judged.
+    async fn remove(&self, permit: &Permit, path: &Path) -> Result<(), WorkspaceError> {
+        let _ = permit;
+        Err(unsupported("removed", path))
+    }
+
+    /// Gives a regular file another name, durably: it is under one of both at every moment, with its mode and owner.
+    /// What stands at the new name is never replaced. Missing directories of the new name are made when the options
+    /// say so; their `must_be_new` makes no difference.
+    ///
+    /// The default refuses with [`Unsupported`](WorkspaceErrorKind::Unsupported), as for [`remove`](Self::remove).
+    ///
+    /// # Errors
+    /// One of both is not covered by the permit for writing, the file is missing or not a regular one, something stands
+    /// at the new name, the new name is on another file system, or one of both changed since it was judged.
+    async fn rename(
+        &self,
+        permit: &Permit,
+        from: &Path,
+        to: &Path,
+        options: WriteOptions,
+    ) -> Result<(), WorkspaceError> {
+        let _ = (permit, to, options);
+        Err(unsupported("renamed", from))
+    }
+
     /// The names of the entries of a directory that the permit lets list, at
     /// most `limit`, in no particular order, without those that its filter hides.
     /// For hints, such as names similar to a missing one.
@@ -275,6 +307,8 @@ pub enum WorkspaceErrorKind {
     NoSpace,
     /// Links lead in a circle.
     LinkCycle,
+    /// Files here have no such operation.
+    Unsupported,
     /// Anything else.
     Other,
 }
@@ -304,6 +338,11 @@ impl WorkspaceError {
         self.source = Some(source.into());
         self
     }
+}
+
+fn unsupported(what: &str, path: &Path) -> WorkspaceError {
+    let message = format!("{} cannot be {what}: files here have no such operation", path.display());
+    WorkspaceError::new(WorkspaceErrorKind::Unsupported, message)
 }
 
 const _: fn(&dyn Workspace, &dyn OpenFile) = |_, _| {};

@@ -163,6 +163,27 @@ impl Workspace for MemoryWorkspace {
         lock(&self.0).write(&judged.resolved, content, options).map_err(|kind| refused(kind, path))
     }
 
+    async fn remove(&self, permit: &Permit, path: &Path) -> Result<(), WorkspaceError> {
+        let judged = permit.writable(path).ok_or_else(|| refused(WorkspaceErrorKind::NotPermitted, path))?;
+        lock(&self.0).remove_file(&judged.resolved).map_err(|kind| refused(kind, path))
+    }
+
+    async fn rename(
+        &self,
+        permit: &Permit,
+        from: &Path,
+        to: &Path,
+        options: WriteOptions,
+    ) -> Result<(), WorkspaceError> {
+        let judged = |path: &Path| {
+            let judged = permit.writable(path).ok_or_else(|| refused(WorkspaceErrorKind::NotPermitted, path));
+            judged.map(|judged| judged.resolved.clone())
+        };
+        let (old, new) = (judged(from)?, judged(to)?);
+        let renamed = lock(&self.0).rename(&old, &new, options);
+        renamed.map_err(|(is_new, kind)| refused(kind, if is_new { to } else { from }))
+    }
+
     async fn list(&self, permit: &Permit, path: &Path, limit: usize) -> Result<Vec<String>, WorkspaceError> {
         let tree = lock(&self.0);
         let judged = permit.listable(path).ok_or_else(|| refused(WorkspaceErrorKind::NotPermitted, path))?;

@@ -25,6 +25,10 @@ pub enum FileOperation {
     Read,
     /// [`Workspace::write`].
     Write,
+    /// [`Workspace::remove`].
+    Remove,
+    /// [`Workspace::rename`].
+    Rename,
     /// [`Workspace::list`].
     List,
     /// [`Workspace::entries`].
@@ -160,6 +164,28 @@ impl<W: Workspace> Workspace for FaultyWorkspace<W> {
             return Err(planned(kind, path));
         }
         settle(self.0.inner.write(permit, path, content, options).await, failure, path)
+    }
+
+    async fn remove(&self, permit: &Permit, path: &Path) -> Result<(), WorkspaceError> {
+        let failure = self.0.faults.plan.begin(FileOperation::Remove).await;
+        if let Some(Failure::Before(kind)) = failure {
+            return Err(planned(kind, path));
+        }
+        settle(self.0.inner.remove(permit, path).await, failure, path)
+    }
+
+    async fn rename(
+        &self,
+        permit: &Permit,
+        from: &Path,
+        to: &Path,
+        options: WriteOptions,
+    ) -> Result<(), WorkspaceError> {
+        let failure = self.0.faults.plan.begin(FileOperation::Rename).await;
+        if let Some(Failure::Before(kind)) = failure {
+            return Err(planned(kind, from));
+        }
+        settle(self.0.inner.rename(permit, from, to, options).await, failure, from)
     }
 
     async fn list(&self, permit: &Permit, path: &Path, limit: usize) -> Result<Vec<String>, WorkspaceError> {

@@ -63,6 +63,20 @@ impl Workspace for Watched<dyn Workspace> {
         self.notes.look(self.inner.write(permit, path, content, options).await, path)
     }
 
+    async fn remove(&self, permit: &Permit, path: &Path) -> Result<(), WorkspaceError> {
+        self.notes.look(self.inner.remove(permit, path).await, path)
+    }
+
+    async fn rename(
+        &self,
+        permit: &Permit,
+        from: &Path,
+        to: &Path,
+        options: WriteOptions,
+    ) -> Result<(), WorkspaceError> {
+        self.notes.look(self.inner.rename(permit, from, to, options).await, to)
+    }
+
     async fn list(&self, permit: &Permit, path: &Path, limit: usize) -> Result<Vec<String>, WorkspaceError> {
         // For hints: a refusal there costs nothing.
         self.inner.list(permit, path, limit).await

@@ -38,6 +38,8 @@ enum Flaw {
     LeavesLitter,
     LeavesLitterOnFailure,
     WritesInTwoSteps,
+    RemovesWithAReadPermit,
+    RenamesOverFiles,
     NamesNoPath,
 }
 
@@ -156,6 +158,27 @@ impl Workspace for Flawed {
         written
     }
 
+    async fn remove(&self, permit: &Permit, path: &Path) -> Result<(), WorkspaceError> {
+        match self.has(Flaw::RemovesWithAReadPermit) && permit.readable(path).is_some() {
+            true => self.files.remove(path),
+            false => Workspace::remove(&self.files, permit, path).await?,
+        }
+        Ok(())
+    }
+
+    async fn rename(
+        &self,
+        permit: &Permit,
+        from: &Path,
+        to: &Path,
+        options: WriteOptions,
+    ) -> Result<(), WorkspaceError> {
+        if self.has(Flaw::RenamesOverFiles) && self.files.content(to).is_some() {
+            self.files.remove(to);
+        }
+        self.files.rename(permit, from, to, options).await
+    }
+
     async fn entries(&self, directory: &Path, limit: usize) -> Result<Vec<DirectoryEntry>, WorkspaceError> {
         let limit = if self.has(Flaw::TellsTooManyEntries) { usize::MAX } else { limit };
         let mut entries = self.files.entries(directory, limit).await?;
@@ -243,6 +266,8 @@ async fn each_broken_promise_is_found() {
         (Flaw::LeavesLitter, "after writes that worked: the directory holds"),
         (Flaw::LeavesLitterOnFailure, "failed and left a file behind"),
         (Flaw::WritesInTwoSteps, "read beside writers"),
+        (Flaw::RemovesWithAReadPermit, "remove a directory: expected a refusal"),
+        (Flaw::RenamesOverFiles, "rename to a name that is taken: expected a refusal"),
         (Flaw::NamesNoPath, "the error does not name"),
     ] {
         let files = MemoryWorkspace::new();

@@ -212,15 +212,20 @@ impl Dir {
 
     /// Renames within this directory to a name that must not exist yet.
     pub(crate) fn rename_new(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        self.rename_new_into(from, self, to)
+    }
+
+    /// Renames to a name of another directory that must not exist yet.
+    pub(crate) fn rename_new_into(&self, from: &OsStr, dir: &Self, to: &OsStr) -> io::Result<()> {
         #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
         {
             let flags = rustix::fs::RenameFlags::NOREPLACE;
-            match rustix::fs::renameat_with(&self.fd, from, &self.fd, to, flags) {
+            match rustix::fs::renameat_with(&self.fd, from, &dir.fd, to, flags) {
                 Err(Errno::NOSYS | Errno::INVAL | Errno::NOTSUP) => {}
                 other => return Ok(other?),
             }
         }
-        rustix::fs::linkat(&self.fd, from, &self.fd, to, AtFlags::empty())?;
+        rustix::fs::linkat(&self.fd, from, &dir.fd, to, AtFlags::empty())?;
         self.remove(from)
     }
 

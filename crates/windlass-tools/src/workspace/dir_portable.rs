@@ -142,8 +142,14 @@ impl Dir {
 
     /// Gives a file a second name that must not exist yet, and takes the first away.
     pub(crate) fn rename_new(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        self.rename_new_into(from, self, to)
+    }
+
+    /// As [`rename_new`](Self::rename_new), into another directory.
+    pub(crate) fn rename_new_into(&self, from: &OsStr, dir: &Self, to: &OsStr) -> io::Result<()> {
         check(&self.path)?;
-        fs::hard_link(self.path.join(from), self.path.join(to))?;
+        check(&dir.path)?;
+        fs::hard_link(self.path.join(from), dir.path.join(to))?;
         self.remove(from)
     }
 

@@ -1,5 +1,6 @@
 //! The files of this machine.
 
+use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -85,14 +86,36 @@ impl Workspace for LocalWorkspace {
         content: &[u8],
         options: WriteOptions,
     ) -> Result<(), WorkspaceError> {
-        let place =
-            permit.writable(path).ok_or_else(|| refused(WorkspaceErrorKind::NotPermitted, path))?.resolved.clone();
+        let place = writable(permit, path)?;
         let path = path.to_owned();
         let content = content.to_vec();
         off_thread(move || {
             let missing = if options.create_directories { Missing::Create } else { Missing::Refuse };
             let expect = if options.must_be_new { Expect::Absent } else { Expect::Any };
             put(&place, &content, missing, expect).map_err(|error| named(error, &path))
+        })
+        .await
+    }
+
+    async fn remove(&self, permit: &Permit, path: &Path) -> Result<(), WorkspaceError> {
+        let place = writable(permit, path)?;
+        let path = path.to_owned();
+        off_thread(move || remove(&place).map_err(|error| named(error, &path))).await
+    }
+
+    async fn rename(
+        &self,
+        permit: &Permit,
+        from: &Path,
+        to: &Path,
+        options: WriteOptions,
+    ) -> Result<(), WorkspaceError> {
+        let (place, new_place) = (writable(permit, from)?, writable(permit, to)?);
+        let (from, to) = (from.to_owned(), to.to_owned());
+        let missing = if options.create_directories { Missing::Create } else { Missing::Refuse };
+        off_thread(move || {
+            let (dir, name) = regular(&place).map_err(|error| named(error, &from))?;
+            rename(&dir, &name, &new_place, missing).map_err(|error| named(error, &to))
         })
         .await
     }
@@ -212,6 +235,12 @@ fn readable(permit: &Permit, path: &Path) -> Result<PathBuf, WorkspaceError> {
     place_of(judged, permit, path)
 }
 
+/// The place that a permit lets us change for `path`, free of links when judged.
+fn writable(permit: &Permit, path: &Path) -> Result<PathBuf, WorkspaceError> {
+    let judged = permit.writable(path).ok_or_else(|| refused(WorkspaceErrorKind::NotPermitted, path))?;
+    Ok(judged.resolved.clone())
+}
+
 fn place_of(judged: &JudgedPath, permit: &Permit, path: &Path) -> Result<PathBuf, WorkspaceError> {
     let place = if judged.requested == path {
         judged.resolved.clone()
@@ -236,6 +265,43 @@ fn put(place: &Path, content: &[u8], missing: Missing, expect: Expect) -> io::Re
         tracing::warn!(path = %place.display(), not_kept = ?replacement.not_kept, "attributes were not kept");
     }
     Ok(())
+}
+
+/// The directory and the name of a place where a regular file stands.
+fn regular(place: &Path) -> io::Result<(Dir, OsString)> {
+    let (Some(parent), Some(name)) = (place.parent(), place.file_name()) else {
+        return Err(io::Error::from(io::ErrorKind::IsADirectory));
+    };
+    let dir = Dir::open(parent, Missing::Refuse)?;
+    match dir.status(name)?.map(|status| status.entry) {
+        Some(Entry::File) => Ok((dir, name.to_owned())),
+        Some(Entry::Directory) => Err(io::Error::from(io::ErrorKind::IsADirectory)),
+        Some(Entry::Link) => Err(dir::link_error()),
+        Some(Entry::Special) => Err(io::Error::other(NotRegular)),
+        None => Err(io::Error::from(io::ErrorKind::NotFound)),
+    }
+}
+
+fn remove(place: &Path) -> io::Result<()> {
+    let (dir, name) = regular(place)?;
+    // A read-only file stays one: removing it would not ask.
+    dir.may_write(&name)?;
+    dir.remove(&name)?;
+    dir.sync()
+}
+
+fn rename(dir: &Dir, name: &OsStr, place: &Path, missing: Missing) -> io::Result<()> {
+    let (Some(parent), Some(new_name)) = (place.parent(), place.file_name()) else {
+        return Err(io::Error::from(io::ErrorKind::AlreadyExists));
+    };
+    let new_dir = Dir::open(parent, missing)?;
+    match new_dir.status(new_name)?.map(|status| status.entry) {
+        None => dir.rename_new_into(name, &new_dir, new_name)?,
+        Some(Entry::Link) => return Err(dir::link_error()),
+        Some(_) => return Err(io::Error::from(io::ErrorKind::AlreadyExists)),
+    }
+    new_dir.sync()?;
+    dir.sync()
 }
 
 fn kind(meta: &Metadata) -> EntryKind {

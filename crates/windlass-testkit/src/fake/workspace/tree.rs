@@ -147,6 +147,52 @@ impl Tree {
         Ok(())
     }
 
+    /// The kind of file at a path that was free of links when it was judged.
+    fn regular(&self, place: &Path) -> Result<(), WorkspaceErrorKind> {
+        match &self.walk(place)?.stored {
+            Stored::File { .. } => Ok(()),
+            Stored::Directory => Err(WorkspaceErrorKind::IsDirectory),
+            Stored::Link(_) => Err(WorkspaceErrorKind::Changed),
+            Stored::Special => Err(WorkspaceErrorKind::NotRegular),
+        }
+    }
+
+    /// Removes the file at a path that was free of links when it was judged.
+    pub(super) fn remove_file(&mut self, place: &Path) -> Result<(), WorkspaceErrorKind> {
+        self.regular(place)?;
+        self.nodes.remove(place);
+        Ok(())
+    }
+
+    /// Renames the file at a path to one where nothing is; both were free of links when they were judged.
+    ///
+    /// # Errors
+    /// Why, and whether it is about the new name.
+    pub(super) fn rename(
+        &mut self,
+        from: &Path,
+        to: &Path,
+        options: WriteOptions,
+    ) -> Result<(), (bool, WorkspaceErrorKind)> {
+        self.regular(from).map_err(|kind| (false, kind))?;
+        match self.check_above(to) {
+            Err(WorkspaceErrorKind::NotFound) if options.create_directories => {}
+            checked => checked.map_err(|kind| (true, kind))?,
+        }
+        match self.get(to).map(|node| &node.stored) {
+            None => {}
+            Some(Stored::Link(_)) => return Err((true, WorkspaceErrorKind::Changed)),
+            Some(_) => return Err((true, WorkspaceErrorKind::AlreadyExists)),
+        }
+        if let Some(parent) = to.parent() {
+            self.make_directory(parent);
+        }
+        if let Some(node) = self.nodes.remove(from) {
+            self.insert(to, node.stored);
+        }
+        Ok(())
+    }
+
     /// Follows every link of a path. What is missing is taken as spelled, but for `..` behind it.
     pub(super) fn resolve(&self, path: &Path) -> Result<Followed, WorkspaceErrorKind> {
         if !path.has_root() {
