@@ -19,7 +19,7 @@ pub(crate) fn applies(rule: &Rule, call: &Call<'_>, workspace: &[Directory]) -> 
         let judged = Judged { rule, path, call, workspace };
         return call.all_touches().map(|touch| judged.touch(touch)).max().unwrap_or(DenyMatch::No);
     }
-    if !rule.tool.matches(call.tool) {
+    if !rule.lowers(call.tool) {
         return DenyMatch::No;
     }
     match &rule.test {

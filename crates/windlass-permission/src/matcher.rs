@@ -28,6 +28,12 @@ pub(crate) struct Rule {
 }
 
 impl Rule {
+    /// Whether a rule that lowers a verdict is about a tool. Who forbids all edits means those of patches too.
+    pub(crate) fn lowers(&self, tool: &str) -> bool {
+        let also = || names::also_does(tool).iter().any(|tool| self.tool.matches(tool));
+        self.tool.matches(tool) || (matches!(self.test, Test::Whole) && also())
+    }
+
     pub(crate) fn matched(&self) -> MatchedRule {
         MatchedRule::new(self.text.clone(), self.behavior, self.source)
     }

@@ -45,6 +45,7 @@ pub const WELL_KNOWN_TOOLS: &[&str] = &[
     "WebFetch",
     "WebSearch",
     "Write",
+    "apply_patch",
 ];
 
 /// The server and the tool that the name of a server's tool is made of.
@@ -54,7 +55,12 @@ pub(crate) fn server_and_tool(name: &str) -> Option<(&str, &str)> {
 
 /// Tools that change files, all covered by `Edit(path)`.
 pub(crate) fn is_edit_tool(name: &str) -> bool {
-    matches!(name, "Edit" | "MultiEdit" | "Write" | "NotebookEdit")
+    matches!(name, "Edit" | "MultiEdit" | "Write" | "NotebookEdit" | "apply_patch")
+}
+
+/// The tools that do what this one does, for rules that lower a verdict: a patch edits files and writes new ones.
+pub(crate) fn also_does(tool: &str) -> &'static [&'static str] {
+    if tool == "apply_patch" { &["Edit", "Write"] } else { &[] }
 }
 
 /// Tools that read files, all covered by `Read(path)`.
@@ -102,6 +108,7 @@ pub(crate) fn secondary_fields(tool: &str) -> &'static [&'static str] {
         "Edit" | "MultiEdit" => &["new_string", "old_string", "replace_all"],
         "Write" => &["content"],
         "NotebookEdit" => &["cell_id", "cell_type", "edit_mode", "new_source"],
+        "apply_patch" => &["input"],
         "Glob" => &["pattern"],
         "Grep" => &["glob", "head_limit", "multiline", "output_mode", "pattern", "type"],
         "WebFetch" => &["offset", "prompt"],

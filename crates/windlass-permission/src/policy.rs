@@ -119,7 +119,7 @@ impl Policy {
     /// Whether a deny rule covers every call of the tool, so that it is not offered to the model.
     pub fn is_hidden(&self, tool: &str) -> bool {
         let tool = names::canonical(tool);
-        self.rules.deny.iter().any(|rule| matches!(rule.test, Test::Whole) && rule.tool.matches(tool))
+        self.rules.deny.iter().any(|rule| matches!(rule.test, Test::Whole) && rule.lowers(tool))
     }
 
     /// Whether the call only reads, whatever the rules and the mode say: the scheduler may start it early and

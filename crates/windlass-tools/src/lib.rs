@@ -1,4 +1,4 @@
-//! Built-in tools of windlass: Read, Write, Edit, MultiEdit, Glob, Grep, Bash, TaskStop, TodoWrite
+//! Built-in tools of windlass: Read, Write, Edit, MultiEdit, apply_patch, Glob, Grep, Bash, TaskStop, TodoWrite
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "unit tests use real folders, programs and clocks"))]
 
@@ -16,7 +16,8 @@ pub use workspace::LocalWorkspace;
 
 pub use bash::{Bash, BashInput};
 pub use files::{
-    Edit, EditInput, EditStep, Hunk, MultiEdit, MultiEditInput, Patch, Read, ReadInput, ReadLedger, Write, WriteInput,
+    ApplyPatch, ApplyPatchInput, Edit, EditInput, EditStep, Hunk, MultiEdit, MultiEditInput, Patch, Read, ReadInput,
+    ReadLedger, Write, WriteInput,
 };
 pub use plan::{EnterPlanMode, EnterPlanModeInput, ExitPlanMode, ExitPlanModeInput};
 pub use process::{GivenEnvironment, LocalProcess, child_environment, given_environment, host_environment};

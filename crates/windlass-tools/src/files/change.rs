@@ -16,10 +16,10 @@ use super::patch::Patch;
 const MAX_ORIGINAL: usize = 256 * 1024;
 
 /// A file that is about to be changed, as it is now.
-pub(crate) struct Target<'a> {
-    cx: &'a ToolCx,
+pub(crate) struct Target {
+    cx: ToolCx,
     pub(crate) path: PathBuf,
-    resolved: PathBuf,
+    pub(crate) resolved: PathBuf,
     /// `None` when there is no file yet.
     pub(crate) content: Option<Vec<u8>>,
     /// Keeps other changes of the file by this session waiting.
@@ -35,16 +35,21 @@ pub(crate) struct Change {
     pub(crate) created: bool,
 }
 
-impl<'a> Target<'a> {
-    pub(crate) async fn look(cx: &'a ToolCx, file_path: &str) -> Result<Self, ToolError> {
+impl Target {
+    pub(crate) async fn look(cx: &ToolCx, file_path: &str) -> Result<Self, ToolError> {
+        let (path, resolved) = Self::place(cx, file_path)?;
+        let turn = cx.state::<ReadLedger>().turn(&resolved).await;
+        let content = load(cx, &path).await?;
+        Ok(Self { cx: cx.clone(), path, resolved, content, _turn: turn })
+    }
+
+    /// The path of an input, absolute, and the one its links lead to.
+    pub(crate) fn place(cx: &ToolCx, file_path: &str) -> Result<(PathBuf, PathBuf), ToolError> {
         if file_path == "~" || file_path.starts_with("~/") {
             // Taken literally it would make a folder named `~`, which is never meant and is dangerous to remove.
             return Err(ToolError::rejected("`~` is not expanded here: give the absolute path."));
         }
-        let (path, resolved) = target(cx, file_path)?;
-        let turn = cx.state::<ReadLedger>().turn(&resolved).await;
-        let content = load(cx, &path).await?;
-        Ok(Self { cx, path, resolved, content, _turn: turn })
+        target(cx, file_path)
     }
 
     /// Refuses unless the session has seen the content that is on disk now. A missing
@@ -76,19 +81,24 @@ impl<'a> Target<'a> {
 
     /// Writes and records the new content.
     pub(crate) async fn write(self, new: &[u8]) -> Result<Change, ToolError> {
-        stop_if_cancelled(self.cx)?;
+        stop_if_cancelled(&self.cx)?;
         let options = WriteOptions::default().creating_directories();
         let options = if self.content.is_none() { options.only_new() } else { options };
         let written = self.cx.workspace().write(self.cx.permit(), &self.path, new, options).await;
         written.map_err(|e| failed(&e))?;
         self.cx.state::<ReadLedger>().record(&self.resolved, new);
+        Ok(self.change(new))
+    }
+
+    /// The change from the content there was to a new one.
+    pub(crate) fn change(self, new: &[u8]) -> Change {
         let old = self.content.as_deref();
         // Both sides in one encoding, or a new guess would look like a change.
         let format = old.filter(|old| !old.is_empty()).map_or_else(|| of_file(new), |_| self.format());
         let (old_text, new_text) = (old.map(|old| shown(old, format)), shown(new, format));
         let patch = Patch::between(old_text.as_deref().unwrap_or_default(), &new_text);
         let original = old_text.filter(|text| text.len() <= MAX_ORIGINAL);
-        Ok(Change { path: self.path, patch, original, created: self.content.is_none() })
+        Change { path: self.path, patch, original, created: self.content.is_none() }
     }
 }
 

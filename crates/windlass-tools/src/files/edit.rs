@@ -1,6 +1,7 @@
 //! Replaces text in the bytes of a file and leaves all other bytes as they are.
 
 use std::borrow::Cow;
+use std::iter::Peekable;
 use std::ops::Range;
 
 use super::canonical::{Ending, Fold, canonical, endings, locate};
@@ -81,21 +82,42 @@ pub(crate) fn apply(raw: &[u8], format: TextFormat, edit: Replacement<'_>) -> Re
     let text = canonical(body, format, fold);
     let found = find(&text, edit)?;
     let (kept, old, new) = trim(edit, fold);
-    let spans: Vec<Range<usize>> = found.iter().map(|at| at + kept..at + kept + old.len()).collect();
+    let spans: Vec<Span<'_>> =
+        found.iter().map(|at| Span { at: at + kept..at + kept + old.len(), new: Cow::Borrowed(new) }).collect();
+    Ok(Edited { bytes: replace_spans(raw, format, fold, &spans)?, count: found.len() })
+}
+
+/// A range of the canonical text of a file, and what to put there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Span<'a> {
+    pub(crate) at: Range<usize>,
+    pub(crate) new: Cow<'a, str>,
+}
+
+/// The bytes of a file with other text in some ranges of its canonical text. They ascend and do not overlap. LF in what
+/// is put there is written as the line breaks of the place, unless `fold` says that bytes are taken as they are.
+pub(crate) fn replace_spans(
+    raw: &[u8],
+    format: TextFormat,
+    fold: Fold,
+    spans: &[Span<'_>],
+) -> Result<Vec<u8>, EditError> {
+    let (bom, body) = format.split_bom(raw);
     let damaged = || EditError::Damaged { charset: format.charset.name() };
-    let raw_spans = locate(body, format, fold, &spans).ok_or_else(damaged)?;
-    let texts = Replaced::new(body, format, new, fold);
+    let ranges: Vec<Range<usize>> = spans.iter().map(|span| span.at.clone()).collect();
+    let raw_spans = locate(body, format, fold, &ranges).ok_or_else(damaged)?;
+    let mut breaks = BreaksInOrder::new(body, format, fold);
     let mut bytes = bom.to_vec();
-    bytes.reserve(body.len() + found.len() * new.len());
+    bytes.reserve(body.len() + spans.iter().map(|span| span.new.len()).sum::<usize>());
     let mut last = 0;
-    for (span, text) in raw_spans.iter().zip(texts.of(&raw_spans)) {
-        bytes.extend_from_slice(body.get(last..span.start).unwrap_or_default());
-        bytes.extend_from_slice(&encode(&text, format.charset)?);
-        last = span.end;
+    for (at, span) in raw_spans.iter().zip(spans) {
+        bytes.extend_from_slice(body.get(last..at.start).unwrap_or_default());
+        bytes.extend_from_slice(&encode(&breaks.written(at, &span.new), format.charset)?);
+        last = at.end;
     }
     bytes.extend_from_slice(body.get(last..).unwrap_or_default());
     if format.charset != Charset::Utf8 {
-        let expected = splice(&text, &spans, new);
+        let expected = splice(&canonical(body, format, fold), spans);
         let (_, changed) = format.split_bom(&bytes);
         let same = match fold {
             Fold::No => *canonical(changed, format, fold) == *expected,
@@ -108,7 +130,7 @@ pub(crate) fn apply(raw: &[u8], format: TextFormat, edit: Replacement<'_>) -> Re
             return Err(damaged());
         }
     }
-    Ok(Edited { bytes, count: found.len() })
+    Ok(bytes)
 }
 
 fn create(bom: &[u8], body: &[u8], format: TextFormat, new: &str) -> Result<Edited, EditError> {
@@ -171,13 +193,13 @@ fn trim<'a>(edit: Replacement<'a>, fold: Fold) -> (usize, &'a str, &'a str) {
     (start, without_end(old), without_end(new))
 }
 
-fn splice(text: &[u8], spans: &[Range<usize>], new: &str) -> Vec<u8> {
+fn splice(text: &[u8], spans: &[Span<'_>]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     let mut last = 0;
     for span in spans {
-        out.extend_from_slice(text.get(last..span.start).unwrap_or_default());
-        out.extend_from_slice(new.as_bytes());
-        last = span.end;
+        out.extend_from_slice(text.get(last..span.at.start).unwrap_or_default());
+        out.extend_from_slice(span.new.as_bytes());
+        last = span.at.end;
     }
     out.extend_from_slice(text.get(last..).unwrap_or_default());
     out
@@ -193,53 +215,50 @@ fn encode(text: &str, charset: Charset) -> Result<Vec<u8>, EditError> {
     charset.encode(text).map_err(|character| EditError::Unencodable { charset: charset.name(), character })
 }
 
-/// The text to write at each place, with the line breaks of that place.
-struct Replaced<'a> {
-    body: &'a [u8],
-    format: TextFormat,
-    new: &'a str,
-    translate: bool,
+/// The line breaks of a file, for texts that are written to ascending places of it.
+struct BreaksInOrder<I: Iterator<Item = (Range<usize>, Ending)>> {
+    breaks: Peekable<I>,
+    /// The last one before the current place.
+    before: Option<Ending>,
+    fold: Fold,
 }
 
-impl<'a> Replaced<'a> {
-    fn new(body: &'a [u8], format: TextFormat, new: &'a str, fold: Fold) -> Self {
-        let translate = fold == Fold::LineBreaks && new.contains('\n') && !new.contains('\r');
-        Self { body, format, new, translate }
+impl<'a> BreaksInOrder<Box<dyn Iterator<Item = (Range<usize>, Ending)> + 'a>> {
+    fn new(body: &'a [u8], format: TextFormat, fold: Fold) -> Self {
+        let breaks: Box<dyn Iterator<Item = _> + 'a> = Box::new(endings(body, format));
+        Self { breaks: breaks.peekable(), before: None, fold }
     }
+}
 
-    /// A break takes the form of the break it replaces; one more than there were
-    /// takes the form of the next break of the file, or of the last one before.
-    fn of(&self, spans: &'a [Range<usize>]) -> impl Iterator<Item = Cow<'a, str>> {
-        let mut breaks = endings(self.body, self.format).peekable();
-        let mut before = None;
-        let (new, translate) = (self.new, self.translate);
-        spans.iter().map(move |span| {
-            if !translate {
-                return Cow::Borrowed(new);
-            }
-            while let Some((_, ending)) = breaks.next_if(|(at, _)| at.end <= span.start) {
-                before = Some(ending);
-            }
-            let mut inside = Vec::new();
-            while let Some((_, ending)) = breaks.next_if(|(at, _)| at.start < span.end) {
-                inside.push(ending);
-            }
-            let next = breaks.peek().map(|(_, ending)| *ending);
-            let other = inside.last().copied().or(next).or(before).unwrap_or(Ending::Lf);
-            let mut replaced = inside.iter().copied().chain(std::iter::repeat(other));
-            let mut text = String::with_capacity(new.len());
-            for piece in new.split_inclusive('\n') {
-                match (piece.strip_suffix('\n'), replaced.next()) {
-                    (Some(line), Some(ending)) => {
-                        text.push_str(line);
-                        text.push_str(ending.as_str());
-                    }
-                    _ => text.push_str(piece),
+impl<I: Iterator<Item = (Range<usize>, Ending)>> BreaksInOrder<I> {
+    /// The text to write in the place of these bytes. A break takes the form of the break it replaces; one more than
+    /// there were takes the form of the next break of the file, or of the last one before.
+    fn written<'t>(&mut self, at: &Range<usize>, new: &'t str) -> Cow<'t, str> {
+        if self.fold == Fold::No || !new.contains('\n') || new.contains('\r') {
+            return Cow::Borrowed(new);
+        }
+        while let Some((_, ending)) = self.breaks.next_if(|(place, _)| place.end <= at.start) {
+            self.before = Some(ending);
+        }
+        let mut inside = Vec::new();
+        while let Some((_, ending)) = self.breaks.next_if(|(place, _)| place.start < at.end) {
+            inside.push(ending);
+        }
+        let next = self.breaks.peek().map(|(_, ending)| *ending);
+        let other = inside.last().copied().or(next).or(self.before).unwrap_or(Ending::Lf);
+        let mut replaced = inside.iter().copied().chain(std::iter::repeat(other));
+        let mut text = String::with_capacity(new.len());
+        for piece in new.split_inclusive('\n') {
+            match (piece.strip_suffix('\n'), replaced.next()) {
+                (Some(line), Some(ending)) => {
+                    text.push_str(line);
+                    text.push_str(ending.as_str());
                 }
+                _ => text.push_str(piece),
             }
-            before = inside.last().copied().or(before);
-            Cow::Owned(text)
-        })
+        }
+        self.before = inside.last().copied().or(self.before);
+        Cow::Owned(text)
     }
 }
 

@@ -14,7 +14,7 @@ use super::edit::{EditError, Replacement, apply};
 use super::open::not_found;
 
 /// Bytes of a file in another encoding than UTF-8 that can be edited: it is decoded as a whole.
-const MAX_TRANSCODED: usize = 8 * 1024 * 1024;
+pub(crate) const MAX_TRANSCODED: usize = 8 * 1024 * 1024;
 
 /// Replaces an exact piece of text in a file that was read.
 ///
@@ -185,7 +185,7 @@ async fn edit_file(cx: &ToolCx, file_path: &str, edits: &[Replacement<'_>]) -> R
     Ok((target.write(&bytes).await?, count))
 }
 
-fn refusal(target: &Target<'_>, error: &EditError, at: usize, of: usize) -> ToolError {
+fn refusal(target: &Target, error: &EditError, at: usize, of: usize) -> ToolError {
     let path = target.path.display();
     let reason = error.to_string();
     let reason = reason.trim_end_matches('.');

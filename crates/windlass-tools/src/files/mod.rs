@@ -1,10 +1,11 @@
-//! Read, Write, Edit and MultiEdit.
+//! Read, Write, Edit, MultiEdit and `apply_patch`.
 //!
 //! Edits work on the bytes of a file and change only the text they replace.
 //! A file must have been read in the session before it is changed, and must not have
 //! changed since; digests are compared, not times ([`ReadLedger`]). All files are
 //! reached through the `Workspace` port.
 
+mod apply_patch;
 mod canonical;
 mod change;
 mod charset;
@@ -20,6 +21,7 @@ mod read;
 pub(crate) mod suggest;
 mod write;
 
+pub use apply_patch::{ApplyPatch, ApplyPatchInput};
 pub use edit_tool::{Edit, EditInput, EditStep, MultiEdit, MultiEditInput};
 pub use ledger::ReadLedger;
 pub use patch::{Hunk, Patch};

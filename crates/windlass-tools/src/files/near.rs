@@ -21,6 +21,11 @@ const SIMILAR: f64 = 0.5;
 
 /// A sentence or more for the model: where the nearest text is and how it differs.
 pub(crate) fn hint(text: &[u8], old: &str) -> String {
+    hint_for(text, old, "old_string")
+}
+
+/// As [`hint`], for a text that the model knows under another name.
+pub(crate) fn hint_for(text: &[u8], old: &str, name: &str) -> String {
     let text = String::from_utf8_lossy(text.get(..MAX_TEXT).unwrap_or(text));
     if let Some(stripped) = without_line_numbers(old)
         && text.contains(&stripped)
@@ -32,9 +37,10 @@ pub(crate) fn hint(text: &[u8], old: &str) -> String {
     if let Some(unescaped) = unescape(old)
         && text.contains(&unescaped)
     {
-        return "The file has this text with real line breaks, tabs or quotes where old_string has \
-                backslash escapes: send the characters themselves."
-            .to_owned();
+        return format!(
+            "The file has this text with real line breaks, tabs or quotes where {name} has backslash escapes: send the \
+             characters themselves."
+        );
     }
     if old.contains('\u{FFFD}') {
         return "It contains U+FFFD, which stands for bytes that are not valid text: \
@@ -49,9 +55,9 @@ pub(crate) fn hint(text: &[u8], old: &str) -> String {
     let lines: Vec<&str> = text.split('\n').take(MAX_LINES).collect();
     let wanted: Vec<&str> = old.split('\n').take(MAX_OLD_LINES).collect();
     if let Some(region) = loose_match(&lines, &wanted) {
-        return describe_loose(&lines, &wanted, region);
+        return describe_loose(&lines, &wanted, region, name);
     }
-    describe_similar(&lines, &wanted).unwrap_or_else(|| {
+    describe_similar(&lines, &wanted, name).unwrap_or_else(|| {
         "Nothing similar is in the file: read the file again, or search for the text with Grep.".to_owned()
     })
 }
@@ -124,9 +130,9 @@ fn loose_match(lines: &[&str], wanted: &[&str]) -> Option<usize> {
     (0..lines.len()).find(|first| lies_at(&lines, &wanted, *first))
 }
 
-fn describe_loose(lines: &[&str], wanted: &[&str], first: usize) -> String {
+fn describe_loose(lines: &[&str], wanted: &[&str], first: usize, name: &str) -> String {
     let region = lines.get(first..first + wanted.len()).unwrap_or_default();
-    let needed: Vec<&str> = ASPECTS
+    let needed: Vec<String> = ASPECTS
         .iter()
         .filter(|aspect| {
             let others: Vec<Aspect> = ASPECTS.into_iter().filter(|a| a != *aspect).collect();
@@ -135,10 +141,10 @@ fn describe_loose(lines: &[&str], wanted: &[&str], first: usize) -> String {
             !lies_at(&region, &wanted, 0)
         })
         .map(|aspect| match aspect {
-            Aspect::Blanks => blanks_phrase(region, wanted),
-            Aspect::Typography => "quotes, dashes or special blanks",
-            Aspect::UnicodeForm => "the Unicode form of accented characters (composed or not)",
-            Aspect::Case => "upper and lower case",
+            Aspect::Blanks => blanks_phrase(region, wanted, name),
+            Aspect::Typography => "quotes, dashes or special blanks".to_owned(),
+            Aspect::UnicodeForm => "the Unicode form of accented characters (composed or not)".to_owned(),
+            Aspect::Case => "upper and lower case".to_owned(),
         })
         .collect();
     let differs = if needed.is_empty() { String::new() } else { format!(" and differs in {}", needed.join(" and ")) };
@@ -150,27 +156,24 @@ fn describe_loose(lines: &[&str], wanted: &[&str], first: usize) -> String {
 }
 
 /// Names the difference in blanks as precisely as possible.
-fn blanks_phrase(region: &[&str], wanted: &[&str]) -> &'static str {
+fn blanks_phrase(region: &[&str], wanted: &[&str], name: &str) -> String {
     let tabs = |lines: &[&str]| lines.iter().any(|l| l.contains('\t'));
     let pairs = || region.iter().zip(wanted);
     if tabs(region) != tabs(wanted) {
-        return if tabs(region) {
-            "blanks (the file has tabs, old_string has none)"
-        } else {
-            "blanks (old_string has tabs, the file has none)"
-        };
+        let (with, without) = if tabs(region) { ("the file", name) } else { (name, "the file") };
+        return format!("blanks ({with} has tabs, {without} has none)");
     }
     if pairs().all(|(a, b)| a.trim_end() == b.trim_end()) {
-        return "blanks at the end of a line";
+        return "blanks at the end of a line".to_owned();
     }
     if pairs().all(|(a, b)| a.trim() == b.trim()) {
-        return "indentation";
+        return "indentation".to_owned();
     }
-    "blanks"
+    "blanks".to_owned()
 }
 
 /// The place whose most distinctive line is most similar, when there is any.
-fn describe_similar(lines: &[&str], wanted: &[&str]) -> Option<String> {
+fn describe_similar(lines: &[&str], wanted: &[&str], name: &str) -> Option<String> {
     let (anchor, line) = wanted.iter().enumerate().max_by_key(|(_, l)| l.trim().len())?;
     let pairs = Pairs::of(line);
     let scored = lines.iter().map(|l| pairs.similarity(l)).enumerate();
@@ -187,7 +190,7 @@ fn describe_similar(lines: &[&str], wanted: &[&str]) -> Option<String> {
         Some((n, (has, wants))) if wanted.len() > 1 => {
             let _ = write!(
                 out,
-                "{}\nThe first line that differs is {n}: the file has {:?}, old_string has {:?}.",
+                "{}\nThe first line that differs is {n}: the file has {:?}, {name} has {:?}.",
                 quote(region, first),
                 cut_chars(has, SHOWN_CHARS).0,
                 cut_chars(wants, SHOWN_CHARS).0,

@@ -64,6 +64,12 @@ fn call(text: &str) -> ToolUse {
         "Write" => json!({"file_path": about, "content": "x"}),
         "Edit" => json!({"file_path": about, "old_string": "a", "new_string": "b"}),
         "MultiEdit" => json!({"file_path": about, "edits": [{"old_string": "a", "new_string": "b"}]}),
+        "apply_patch" => {
+            // The first file becomes another, if there are two.
+            let (from, to) = about.split_once(' ').unwrap_or((about, ""));
+            let moved = if to.is_empty() { String::new() } else { format!("*** Move to: {to}\n") };
+            json!({"input": format!("*** Begin Patch\n*** Update File: {from}\n{moved}-a\n+b\n*** End Patch")})
+        }
         "Grep" => json!({"pattern": "x", "path": about}),
         "WebFetch" => json!({"url": about, "prompt": "x"}),
         "Agent" => json!({"subagent_type": about, "description": "x", "prompt": "x"}),
@@ -87,7 +93,8 @@ fn policy(mode: Option<&str>, rules: &str) -> Policy {
 
 #[tokio::test]
 async fn the_calls_of_the_page_have_its_verdicts() {
-    let tools = ToolSet::new(coding_tools("/w").tools().iter().cloned()).unwrap();
+    let kit = coding_tools("/w").with(windlass::crates::tools::ApplyPatch::default());
+    let tools = ToolSet::new(kit.tools().iter().cloned()).unwrap();
     let mut files = MemoryWorkspace::new();
     for directory in
         ["/w/src", "/w/vendor/src", "/w/locked", "/w/secret", "/home/u/notes", "/etc", "/tmp", "/x", "/opt"]

@@ -1,6 +1,9 @@
 //! The file tools and the todo list as a session uses them.
 
+mod apply_patch;
 mod edit;
+#[cfg(unix)]
+mod git;
 mod local;
 mod read;
 mod session;

@@ -10,7 +10,7 @@ use windlass_testkit::fake::MemoryWorkspace;
 use windlass_testkit::fault::{FaultyWorkspace, FileOperation};
 use windlass_testkit::{Gate, ToolBench};
 use windlass_tool::{Cancel, DynTool, SessionState, ToolOutput, Workspace};
-use windlass_tools::{Edit, MultiEdit, Read, TodoWrite, Write};
+use windlass_tools::{ApplyPatch, Edit, MultiEdit, Read, TodoWrite, Write};
 
 /// One session with the file tools, in `/w`.
 pub(crate) struct Session {
@@ -34,12 +34,13 @@ impl Session {
         let files = MemoryWorkspace::default();
         let workspace: Arc<dyn Workspace> = Arc::new(workspace);
         let (state, cancel) = (Arc::<SessionState>::default(), Cancel::new());
-        let tools: [Arc<dyn DynTool>; 5] = [
+        let tools: [Arc<dyn DynTool>; 6] = [
             Arc::new(Read::default()),
             Arc::new(Write::default()),
             Arc::new(Edit::default()),
             Arc::new(MultiEdit::default()),
             Arc::new(TodoWrite::default()),
+            Arc::new(ApplyPatch::default()),
         ];
         let bench = |tool| {
             ToolBench::shared(tool).root(cwd).with(|parts| {
@@ -62,6 +63,10 @@ impl Session {
 
     pub(crate) fn link(&self, path: &str, target: &str) {
         self.files.link(path, target);
+    }
+
+    pub(crate) fn paths(&self) -> Vec<String> {
+        self.files.paths().iter().map(|path| path.display().to_string()).collect()
     }
 
     pub(crate) fn device(&self, path: &str) {
@@ -100,6 +105,12 @@ impl Session {
     pub(crate) async fn edit(&self, path: &str, old: &str, new: &str) -> Result<String, String> {
         let input = serde_json::json!({ "file_path": path, "old_string": old, "new_string": new });
         self.call("Edit", input).await.map(|output| output.content.text())
+    }
+
+    /// Applies what stands between the first and the last line of a patch.
+    pub(crate) async fn patch(&self, body: &str) -> Result<String, String> {
+        let input = serde_json::json!({ "input": format!("*** Begin Patch\n{body}\n*** End Patch\n") });
+        self.call("apply_patch", input).await.map(|output| output.content.text())
     }
 
     pub(crate) async fn write(&self, path: &str, content: &str) -> Result<String, String> {

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use windlass_testkit::fake::MemoryWorkspace;
 use windlass_testkit::{ToolBench, tool};
 use windlass_tool::DynTool;
-use windlass_tools::{Bash, Edit, LocalProcess, LocalWorkspace, MultiEdit, Read, TodoWrite, Write, search};
+use windlass_tools::{ApplyPatch, Bash, Edit, LocalProcess, LocalWorkspace, MultiEdit, Read, TodoWrite, Write, search};
 
 /// A tool in a folder of this machine that has a few files.
 struct Local {
@@ -89,6 +89,21 @@ async fn edits_keep_their_promises() {
     passes(&multi.bench, &[json!({"file_path": "src/lib.rs", "edits": steps})], &unfit).await;
     let edited = std::fs::read_to_string(multi.folder.path().join("src/lib.rs")).unwrap();
     assert_eq!(edited, "mod c;\nmod d;\n");
+}
+
+#[tokio::test]
+async fn patches_keep_their_promises() {
+    let patch = after_reading(ApplyPatch::default(), "src/lib.rs").await;
+    let patched = |body: &str| json!({"input": format!("*** Begin Patch\n{body}\n*** End Patch")});
+    let samples = [
+        patched("*** Update File: src/lib.rs\n@@\n-mod a;\n+mod c;\n*** Add File: new/deep/file\n+x"),
+        patched("*** Delete File: none"),
+        patched("*** Update File: src/lib.rs\n*** Move to: src/main.rs\n mod b;\n+mod d;"),
+    ];
+    let unfit = [json!({}), json!({"input": 1}), json!({"input": ""}), json!({"input": "*** Begin Patch"})];
+    passes(&patch.bench, &samples, &unfit).await;
+    let edited = std::fs::read_to_string(patch.folder.path().join("src/main.rs")).unwrap();
+    assert_eq!(edited, "mod c;\nmod b;\nmod d;\n", "the samples did something");
 }
 
 #[tokio::test]

@@ -1,0 +1,166 @@
+//! Writing what was planned: all of it, or none.
+
+use std::path::{Path, PathBuf};
+
+use windlass_tool::{ToolCx, ToolError, WorkspaceError, WorkspaceErrorKind, WriteOptions};
+
+use super::plan::{Becomes, Planned};
+use crate::files::ledger::ReadLedger;
+use crate::files::open::{MAX_EDIT, failed, stop_if_cancelled};
+
+/// One change on disk.
+#[derive(Clone, Copy)]
+enum Step<'p> {
+    Create(&'p Path, &'p [u8]),
+    Replace { path: &'p Path, old: &'p [u8], new: &'p [u8] },
+    Rename(&'p Path, &'p Path),
+    Remove { path: &'p Path, old: &'p [u8] },
+}
+
+/// Makes the changes, and takes back those that were made if one fails. Once it has begun it is not dropped half-way:
+/// with a runtime it continues by itself.
+pub(super) async fn commit(cx: &ToolCx, plan: Vec<Planned>) -> Result<Vec<Planned>, ToolError> {
+    stop_if_cancelled(cx)?;
+    let cx = cx.clone();
+    let work = async move { all_or_none(&cx, &plan).await.map(|()| plan) };
+    if tokio::runtime::Handle::try_current().is_err() {
+        return work.await;
+    }
+    #[expect(clippy::disallowed_methods, reason = "a patch is written as a whole, also when its call is dropped")]
+    let work = tokio::spawn(work);
+    work.await.unwrap_or_else(|_| Err(ToolError::rejected("The patch was stopped while it was written.")))
+}
+
+async fn all_or_none(cx: &ToolCx, plan: &[Planned]) -> Result<(), ToolError> {
+    let steps = steps(plan);
+    for (at, step) in steps.iter().enumerate() {
+        if let Err(error) = make(cx, *step).await {
+            // The step that failed may have been made: an error can come after the last byte.
+            let made = steps.get(..=at).unwrap_or_default();
+            return Err(taken_back(cx, made, &error).await);
+        }
+    }
+    record(cx, plan);
+    Ok(())
+}
+
+/// Contents first, then names, and what cannot be taken back exactly last.
+fn steps(plan: &[Planned]) -> Vec<Step<'_>> {
+    let (mut contents, mut names, mut removals) = (Vec::new(), Vec::new(), Vec::new());
+    for planned in plan {
+        let path = planned.target.path.as_path();
+        let old = planned.target.content.as_deref().unwrap_or_default();
+        match &planned.becomes {
+            Becomes::Added(new) => contents.push(Step::Create(path, new)),
+            Becomes::Changed(new) => contents.push(Step::Replace { path, old, new }),
+            Becomes::Moved(to, new) => {
+                if new != old {
+                    contents.push(Step::Replace { path, old, new });
+                }
+                names.push(Step::Rename(path, &to.path));
+            }
+            Becomes::Deleted => removals.push(Step::Remove { path, old }),
+        }
+    }
+    contents.into_iter().chain(names).chain(removals).collect()
+}
+
+async fn make(cx: &ToolCx, step: Step<'_>) -> Result<(), WorkspaceError> {
+    let (files, permit) = (cx.workspace(), cx.permit());
+    let making = WriteOptions::default().creating_directories();
+    match step {
+        Step::Create(path, new) => files.write(permit, path, new, making.only_new()).await,
+        Step::Replace { path, new, .. } => files.write(permit, path, new, WriteOptions::default()).await,
+        Step::Rename(from, to) => files.rename(permit, from, to, making).await,
+        Step::Remove { path, .. } => files.remove(permit, path).await,
+    }
+}
+
+/// Takes steps back, the last one first, and says so.
+async fn taken_back(cx: &ToolCx, made: &[Step<'_>], error: &WorkspaceError) -> ToolError {
+    let mut left: Vec<PathBuf> = Vec::new();
+    for step in made.iter().rev() {
+        if undo(cx, *step).await.is_err() {
+            let path = match step {
+                Step::Create(path, _) | Step::Replace { path, .. } | Step::Remove { path, .. } => path,
+                Step::Rename(_, to) => to,
+            };
+            cx.state::<ReadLedger>().forget(&resolved(cx, path));
+            left.push(path.to_path_buf());
+        }
+    }
+    let reason = failed(error);
+    let reason = reason.model_text().trim_end_matches('.');
+    if left.is_empty() {
+        return ToolError::rejected(format!("No file was changed: {reason}."));
+    }
+    let left: Vec<String> = left.iter().map(|path| path.display().to_string()).collect();
+    ToolError::rejected(format!(
+        "The patch failed, and not all of it could be taken back: {reason}. Look at what is there now before anything \
+         else: {}.",
+        left.join(", ")
+    ))
+}
+
+/// Takes one step back, if it was made.
+async fn undo(cx: &ToolCx, step: Step<'_>) -> Result<(), WorkspaceError> {
+    let (files, permit) = (cx.workspace(), cx.permit());
+    let making = WriteOptions::default().creating_directories();
+    match step {
+        Step::Create(path, new) => match content(cx, path).await? {
+            Some(found) if found == new => files.remove(permit, path).await,
+            _ => Ok(()),
+        },
+        Step::Replace { path, old, .. } => match content(cx, path).await? {
+            Some(found) if found != old => files.write(permit, path, old, WriteOptions::default()).await,
+            _ => Ok(()),
+        },
+        Step::Rename(from, to) => match (content(cx, from).await?, content(cx, to).await?) {
+            (None, Some(_)) => files.rename(permit, to, from, making).await,
+            _ => Ok(()),
+        },
+        Step::Remove { path, old } => match content(cx, path).await? {
+            None => files.write(permit, path, old, making.only_new()).await,
+            Some(_) => Ok(()),
+        },
+    }
+}
+
+/// What a file holds now, also when the call is being stopped.
+async fn content(cx: &ToolCx, path: &Path) -> Result<Option<Vec<u8>>, WorkspaceError> {
+    let mut file = match cx.workspace().open(cx.permit(), path).await {
+        Ok(file) => file,
+        Err(error) if error.kind == WorkspaceErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    // A file that is larger than any that was planned differs from each of them.
+    let limit = usize::try_from(MAX_EDIT).unwrap_or(usize::MAX).saturating_add(1);
+    let mut bytes = Vec::new();
+    while bytes.len() < limit {
+        let part = file.read(limit - bytes.len()).await?;
+        if part.is_empty() {
+            break;
+        }
+        bytes.extend(part);
+    }
+    Ok(Some(bytes))
+}
+
+fn resolved(cx: &ToolCx, path: &Path) -> PathBuf {
+    cx.permit().writable(path).map_or_else(|| path.to_owned(), |judged| judged.resolved.clone())
+}
+
+/// The session knows the files as they are now.
+fn record(cx: &ToolCx, plan: &[Planned]) {
+    let ledger = cx.state::<ReadLedger>();
+    for planned in plan {
+        match &planned.becomes {
+            Becomes::Added(new) | Becomes::Changed(new) => ledger.record(&planned.target.resolved, new),
+            Becomes::Moved(to, new) => {
+                ledger.forget(&planned.target.resolved);
+                ledger.record(&to.resolved, new);
+            }
+            Becomes::Deleted => ledger.forget(&planned.target.resolved),
+        }
+    }
+}

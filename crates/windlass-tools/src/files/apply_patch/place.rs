@@ -1,0 +1,432 @@
+//! Where the hunks of one file belong, and the bytes that the file has then.
+//!
+//! Lines are compared exactly first, then without blanks at their ends, then without blanks at both ends, and last with
+//! typographic quotes, dashes and blanks as their plain counterparts. The first way in which a hunk fits anywhere is the
+//! one that counts, and a hunk that fits in more than one place is refused. Lines that a hunk keeps stay as the file has
+//! them, however they were found.
+
+use std::borrow::Cow;
+
+use super::parse::{Anchor, Hunk, HunkLine, Mark};
+use crate::files::canonical::{Fold, canonical};
+use crate::files::charset::TextFormat;
+use crate::files::edit::{EditError, Span, replace_spans};
+use crate::files::near;
+
+/// Lines that are compared while the hunks of one file are placed.
+const MAX_COMPARED: usize = 20_000_000;
+
+/// A file with the hunks applied.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Applied {
+    pub(super) bytes: Vec<u8>,
+    /// Lines of the old file, from 1, where a hunk was found that does not fit exactly.
+    pub(super) inexact: Vec<usize>,
+}
+
+/// Why hunks do not fit a file. The texts are written for the model.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum PlaceError {
+    #[error("the hunk at line {hunk} of the patch: its lines are not in the file{below}. {hint}")]
+    NotFound { hunk: usize, below: String, hint: String },
+    #[error(
+        "the hunk at line {hunk} of the patch: its lines are only before line {line} of the file, where the hunk before \
+         it ends. Give the hunks in the order of the file"
+    )]
+    Before { hunk: usize, line: usize },
+    #[error(
+        "the hunk at line {hunk} of the patch: its lines fit in {} places (lines {}). Add lines around them, or a line \
+         `@@ TEXT` with a line of the file above the place", .lines.len(), listed(.lines)
+    )]
+    Ambiguous { hunk: usize, lines: Vec<usize> },
+    #[error("the hunk at line {hunk} of the patch: the file has no line {header:?} for its `@@`. {hint}")]
+    NoHeader { hunk: usize, header: String, hint: String },
+    #[error(
+        "the hunk at line {hunk} of the patch only adds lines and does not say where. Add lines around the place, which \
+         begin with a blank"
+    )]
+    NoContext { hunk: usize },
+    #[error(
+        "the hunk at line {hunk} of the patch is not at the end of the file, as its `*** End of File` says. {hint}"
+    )]
+    NotAtEnd { hunk: usize, hint: String },
+    #[error(
+        "the hunk at line {hunk} of the patch says `No newline at end of file` of a line that is not the last, or that \
+         has one"
+    )]
+    Unended { hunk: usize },
+    #[error("the hunks have too many places to look at. Make smaller patches")]
+    TooMuch,
+    #[error(transparent)]
+    Edit(#[from] EditError),
+}
+
+fn listed(lines: &[usize]) -> String {
+    const SHOWN: usize = 8;
+    let shown: Vec<String> = lines.iter().take(SHOWN).map(usize::to_string).collect();
+    format!("{}{}", shown.join(", "), if lines.len() > SHOWN { ", …" } else { "" })
+}
+
+/// Applies hunks, in the order of the file, to its bytes. None of them, if one does not fit.
+pub(super) fn apply(raw: &[u8], format: TextFormat, hunks: &[Hunk]) -> Result<Applied, PlaceError> {
+    // A CR in the patch is one of the file.
+    let has_cr = hunks.iter().flat_map(|hunk| &hunk.lines).any(|line| line.text.contains('\r'));
+    let fold = if has_cr { Fold::No } else { Fold::LineBreaks };
+    let (_, body) = format.split_bom(raw);
+    let text = canonical(body, format, fold);
+    let file = Lines::of(&text);
+    let mut placing = Placing { file: &file, compared: 0, cursor: 0, shift: 0 };
+    let (mut edits, mut inexact, mut ended) = (Edits::default(), Vec::new(), file.ended);
+    for hunk in hunks {
+        let (at, way) = placing.find(hunk)?;
+        if way != Way::Exact {
+            inexact.push(at + 1);
+        }
+        ended = ending(hunk, at, &file)?.unwrap_or(ended);
+        edits.add(hunk, at);
+        placing.cursor = at + hunk.old().len();
+    }
+    let spans = edits.spans(&file, ended);
+    Ok(Applied { bytes: replace_spans(raw, format, fold, &spans)?, inexact })
+}
+
+/// Whether the file ends with a line break after the hunk, if the hunk says so.
+fn ending(hunk: &Hunk, at: usize, file: &Lines<'_>) -> Result<Option<bool>, PlaceError> {
+    let unfit = Err(PlaceError::Unended { hunk: hunk.line });
+    let at_end = at + hunk.old().len() == file.lines.len();
+    let side = |left_out: Mark| hunk.lines.iter().filter(move |line| line.mark != left_out);
+    let is_misplaced = |left_out: Mark| side(left_out).rev().skip(1).any(|line| line.unended);
+    if is_misplaced(Mark::Add) || is_misplaced(Mark::Remove) {
+        return unfit;
+    }
+    let old = side(Mark::Add).next_back().is_some_and(|line| line.unended);
+    let new = side(Mark::Remove).next_back().is_some_and(|line| line.unended);
+    if old && file.ended || (old || new) && !at_end {
+        return unfit;
+    }
+    Ok((old || new).then_some(!new))
+}
+
+/// The lines of a text, without their breaks.
+struct Lines<'t> {
+    text: &'t [u8],
+    lines: Vec<&'t [u8]>,
+    /// Where each line begins, and at the end where the text does.
+    starts: Vec<usize>,
+    /// Whether the last line has a break. True where there is no line.
+    ended: bool,
+}
+
+impl<'t> Lines<'t> {
+    fn of(text: &'t [u8]) -> Self {
+        let mut lines: Vec<&[u8]> = text.split(|byte| *byte == b'\n').collect();
+        let ended = lines.last().is_none_or(|last| last.is_empty());
+        if ended {
+            lines.pop();
+        }
+        let mut starts = Vec::with_capacity(lines.len() + 1);
+        let mut at = 0;
+        for line in &lines {
+            starts.push(at);
+            at += line.len() + 1;
+        }
+        starts.push(text.len());
+        Self { text, lines, starts, ended }
+    }
+
+    fn start(&self, line: usize) -> usize {
+        self.starts.get(line).copied().unwrap_or(self.text.len())
+    }
+}
+
+/// How lines are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    Exact,
+    TrailingBlanks,
+    Blanks,
+    Typography,
+}
+
+impl Way {
+    const ALL: [Self; 4] = [Self::Exact, Self::TrailingBlanks, Self::Blanks, Self::Typography];
+
+    fn same(self, line: &[u8], wanted: &str) -> bool {
+        let bytes = wanted.as_bytes();
+        match self {
+            Self::Exact => line == bytes,
+            Self::TrailingBlanks => line.trim_ascii_end() == bytes.trim_ascii_end(),
+            Self::Blanks => line.trim_ascii() == bytes.trim_ascii(),
+            Self::Typography => {
+                let line = String::from_utf8_lossy(line);
+                line.trim().chars().map(plain).eq(wanted.trim().chars().map(plain))
+            }
+        }
+    }
+}
+
+/// Typographic quotes, dashes and blanks as their plain counterparts.
+fn plain(c: char) -> char {
+    match c {
+        '\u{2018}'..='\u{201B}' => '\'',
+        '\u{201C}'..='\u{201F}' => '"',
+        '\u{2010}'..='\u{2015}' | '\u{2212}' => '-',
+        '\u{A0}' | '\u{2002}'..='\u{200A}' | '\u{202F}' | '\u{205F}' | '\u{3000}' => ' ',
+        other => other,
+    }
+}
+
+/// Finds the hunks of a file, one after the other.
+struct Placing<'f> {
+    file: &'f Lines<'f>,
+    compared: usize,
+    /// The first line that no hunk before has used.
+    cursor: usize,
+    /// How many lines the last hunk stood behind the line that its head names.
+    shift: isize,
+}
+
+impl Placing<'_> {
+    /// The line where a hunk begins, from 0.
+    fn find(&mut self, hunk: &Hunk) -> Result<(usize, Way), PlaceError> {
+        let old = hunk.old();
+        match &hunk.anchor {
+            Anchor::Line(line) => self.near_line(hunk, &old, *line),
+            Anchor::Below { headers, at_end } => self.below(hunk, &old, headers, *at_end),
+        }
+    }
+
+    fn near_line(&mut self, hunk: &Hunk, old: &[&HunkLine], line: usize) -> Result<(usize, Way), PlaceError> {
+        if old.is_empty() {
+            let is_empty = self.file.lines.is_empty();
+            return if is_empty { Ok((0, Way::Exact)) } else { Err(PlaceError::NoContext { hunk: hunk.line }) };
+        }
+        let named = line.saturating_sub(1);
+        if let Some(expected) = named.checked_add_signed(self.shift).filter(|at| *at >= self.cursor)
+            && self.fits(Way::Exact, old, expected)
+        {
+            return Ok((expected, Way::Exact));
+        }
+        let (places, way) = self.places(old, self.cursor, self.file.lines.len())?;
+        let at = self.only(hunk, old, &places)?;
+        self.shift = isize::try_from(at).unwrap_or(0) - isize::try_from(named).unwrap_or(0);
+        Ok((at, way))
+    }
+
+    fn below(
+        &mut self,
+        hunk: &Hunk,
+        old: &[&HunkLine],
+        headers: &[String],
+        at_end: bool,
+    ) -> Result<(usize, Way), PlaceError> {
+        let count = self.file.lines.len();
+        if at_end {
+            let at = count.checked_sub(old.len()).filter(|at| *at >= self.cursor);
+            let fitting =
+                at.and_then(|at| Way::ALL.into_iter().find(|way| self.fits(*way, old, at)).map(|way| (at, way)));
+            return fitting.ok_or_else(|| PlaceError::NotAtEnd { hunk: hunk.line, hint: self.hint(old) });
+        }
+        let windows = self.windows(hunk, headers)?;
+        if old.is_empty() {
+            return match windows.as_slice() {
+                // Directly below the header.
+                [window] if window.is_below_header => Ok((window.start + 1, Way::Exact)),
+                [_] if count == 0 => Ok((0, Way::Exact)),
+                [_] => Err(PlaceError::NoContext { hunk: hunk.line }),
+                _ => {
+                    let lines = windows.iter().map(|window| window.start + 1).collect();
+                    Err(PlaceError::Ambiguous { hunk: hunk.line, lines })
+                }
+            };
+        }
+        if headers.is_empty() || windows.iter().any(|window| !window.is_below_header) {
+            let (places, way) = self.places(old, self.cursor, count)?;
+            return self.only(hunk, old, &places).map(|at| (at, way));
+        }
+        // The first place below each line that reads like the header.
+        for way in Way::ALL {
+            let mut places = Vec::new();
+            for window in &windows {
+                let last = window.end.min(count.saturating_sub(old.len()) + 1);
+                for at in window.start..last {
+                    if self.fits(way, old, at) {
+                        places.push(at);
+                        break;
+                    }
+                }
+            }
+            self.check_work()?;
+            if !places.is_empty() {
+                return self.only(hunk, old, &places).map(|at| (at, way));
+            }
+        }
+        self.only(hunk, old, &[]).map(|at| (at, Way::Exact))
+    }
+
+    /// Where a hunk with these headers may begin.
+    fn windows(&mut self, hunk: &Hunk, headers: &[String]) -> Result<Vec<Window>, PlaceError> {
+        let mut windows = vec![Window { is_below_header: false, start: self.cursor, end: self.file.lines.len() }];
+        for header in headers {
+            let mut found = Vec::new();
+            for way in Way::ALL {
+                for window in &windows {
+                    // Below another header only the first line counts; from the beginning each may be meant.
+                    let most = if window.is_below_header { 1 } else { usize::MAX };
+                    let lines = (window.start..window.end)
+                        .filter(|at| self.file.lines.get(*at).is_some_and(|line| way.same(line, header)));
+                    let lines: Vec<usize> = lines.take(most).collect();
+                    let ends = lines.iter().skip(1).copied().chain([window.end]);
+                    let bounded = lines.iter().zip(ends);
+                    found.extend(bounded.map(|(start, end)| Window { is_below_header: true, start: *start, end }));
+                    self.compared += window.end.saturating_sub(window.start);
+                }
+                self.check_work()?;
+                if !found.is_empty() {
+                    break;
+                }
+            }
+            if found.is_empty() {
+                // It may stand above, and hold for more than one hunk.
+                let above = self.file.lines.get(..self.cursor).unwrap_or_default();
+                if Way::ALL.into_iter().any(|way| above.iter().any(|line| way.same(line, header))) {
+                    continue;
+                }
+                let hint = near::hint_for(self.file.text, header, "`@@`");
+                return Err(PlaceError::NoHeader { hunk: hunk.line, header: header.clone(), hint });
+            }
+            windows = found;
+        }
+        Ok(windows)
+    }
+
+    /// All places in a range of lines where the hunk fits, in the first way in which it fits anywhere.
+    fn places(&mut self, old: &[&HunkLine], from: usize, to: usize) -> Result<(Vec<usize>, Way), PlaceError> {
+        for way in Way::ALL {
+            let last = (to + 1).saturating_sub(old.len());
+            let mut places = Vec::new();
+            for at in from..last {
+                if self.fits(way, old, at) {
+                    places.push(at);
+                }
+            }
+            self.check_work()?;
+            if !places.is_empty() {
+                return Ok((places, way));
+            }
+        }
+        Ok((Vec::new(), Way::Exact))
+    }
+
+    /// Whether the hunk fits at a line. Not any more once the work is too much, which [`Placing::check_work`] reports.
+    fn fits(&mut self, way: Way, old: &[&HunkLine], at: usize) -> bool {
+        if self.compared > MAX_COMPARED {
+            return false;
+        }
+        let Some(lines) = self.file.lines.get(at..).and_then(|rest| rest.get(..old.len())) else { return false };
+        let same = lines.iter().zip(old).take_while(|(line, wanted)| way.same(line, &wanted.text)).count();
+        self.compared += same + 1;
+        same == old.len()
+    }
+
+    fn check_work(&self) -> Result<(), PlaceError> {
+        if self.compared > MAX_COMPARED { Err(PlaceError::TooMuch) } else { Ok(()) }
+    }
+
+    fn only(&mut self, hunk: &Hunk, old: &[&HunkLine], places: &[usize]) -> Result<usize, PlaceError> {
+        match places {
+            [at] => Ok(*at),
+            [] => {
+                let cursor = self.cursor;
+                if cursor > 0 && !self.places(old, 0, cursor)?.0.is_empty() {
+                    return Err(PlaceError::Before { hunk: hunk.line, line: cursor + 1 });
+                }
+                let below = match &hunk.anchor {
+                    Anchor::Below { headers, .. } => headers.last().map(|header| format!(" below {header:?}")),
+                    Anchor::Line(_) => None,
+                };
+                let below = below.unwrap_or_default();
+                Err(PlaceError::NotFound { hunk: hunk.line, below, hint: self.hint(old) })
+            }
+            _ => Err(PlaceError::Ambiguous { hunk: hunk.line, lines: places.iter().map(|at| at + 1).collect() }),
+        }
+    }
+
+    fn hint(&self, old: &[&HunkLine]) -> String {
+        let wanted: Vec<&str> = old.iter().map(|line| line.text.as_str()).collect();
+        near::hint_for(self.file.text, &wanted.join("\n"), "the hunk")
+    }
+}
+
+/// Lines among which a hunk may begin.
+struct Window {
+    /// Whether the first of them is a header.
+    is_below_header: bool,
+    start: usize,
+    end: usize,
+}
+
+/// Changes of lines, in the order of the file.
+#[derive(Default)]
+struct Edits<'h>(Vec<LineEdit<'h>>);
+
+struct LineEdit<'h> {
+    at: usize,
+    removed: usize,
+    added: Vec<&'h str>,
+}
+
+impl<'h> Edits<'h> {
+    fn add(&mut self, hunk: &'h Hunk, mut at: usize) {
+        for line in &hunk.lines {
+            match line.mark {
+                Mark::Keep => at += 1,
+                Mark::Remove => {
+                    self.change(at, |edit| edit.removed += 1);
+                    at += 1;
+                }
+                Mark::Add => self.change(at, |edit| edit.added.push(&line.text)),
+            }
+        }
+    }
+
+    /// Changes the last edit, if it reaches to this line, or a new one.
+    fn change(&mut self, at: usize, change: impl FnOnce(&mut LineEdit<'h>)) {
+        if self.0.last().is_none_or(|edit| edit.at + edit.removed != at) {
+            self.0.push(LineEdit { at, removed: 0, added: Vec::new() });
+        }
+        if let Some(edit) = self.0.last_mut() {
+            change(edit);
+        }
+    }
+
+    /// The changes as ranges of the text. `ended`: whether the file ends with a line break then.
+    fn spans(&self, file: &Lines<'_>, ended: bool) -> Vec<Span<'h>> {
+        let count = file.lines.len();
+        let spans = self.0.iter().map(|edit| {
+            let (mut start, last) = (file.start(edit.at), edit.at + edit.removed);
+            let mut new = edit.added.join("\n");
+            if last < count {
+                if !edit.added.is_empty() {
+                    new.push('\n');
+                }
+                return Span { at: start..file.start(last), new: Cow::Owned(new) };
+            }
+            // The end of the file: its last line may have no break, before or after.
+            if edit.added.is_empty() {
+                if !ended && edit.at > 0 {
+                    start = start.saturating_sub(1);
+                }
+            } else {
+                if ended {
+                    new.push('\n');
+                }
+                if edit.removed == 0 && !file.ended && count > 0 {
+                    new.insert(0, '\n');
+                }
+            }
+            Span { at: start..file.text.len(), new: Cow::Owned(new) }
+        });
+        spans.collect()
+    }
+}
