@@ -65,6 +65,7 @@ pub(crate) fn options(
     let entrypoint = if driver == Driver::Host { "sdk-cli" } else { "cli" };
     let mut builder = session()
         .project(project)
+        .thinking_keywords(true)
         .tools(tools(args.tools.as_deref(), cwd, driver)?)
         .include_partial_messages(
             args.output.include_partial_messages && args.output.output_format == OutputFormat::StreamJson,

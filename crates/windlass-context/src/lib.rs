@@ -8,6 +8,7 @@ mod estimate;
 mod files;
 mod imitation;
 mod instructions;
+mod keywords;
 mod media;
 mod model_id;
 mod prompt;
@@ -23,6 +24,7 @@ pub use estimate::{StreamedTokens, estimate_blocks, estimate_message, estimate_r
 pub use files::{FileInstructions, InstructionSource};
 pub use imitation::{foreign_content, foreign_text};
 pub use instructions::{KnownInstructions, ServerInstructions, missing_servers, server_instructions};
+pub use keywords::{ThinkingKeywords, ThinkingLevel};
 pub use media::unusable_media;
 pub use model_id::is_same_model;
 pub use prompt::{SystemPrompt, coding_agent_sections};

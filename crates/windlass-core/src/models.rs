@@ -2,7 +2,7 @@
 
 use crate::listed::ListedTools;
 use std::sync::Arc;
-use windlass_types::{ModelRequest, RateLimit, SystemSection, ToolSpec};
+use windlass_types::{Effort, ModelRequest, RateLimit, SystemSection, Thinking, ToolSpec};
 
 /// What is known of the calls of models until now.
 #[derive(Debug, Default)]
@@ -29,6 +29,8 @@ struct Prefix {
     model: String,
     system: Vec<SystemSection>,
     tools: Arc<[Arc<ToolSpec>]>,
+    /// How the prompt of the run asked the model to reason, where the provider caches that with the conversation.
+    asked: Option<(Thinking, Option<Effort>)>,
 }
 
 impl Prefix {
@@ -40,6 +42,8 @@ impl Prefix {
             Some("system")
         } else if !Arc::ptr_eq(&self.tools, &before.tools) && self.tools != before.tools {
             Some("tools")
+        } else if self.asked != before.asked {
+            Some("thinking")
         } else {
             None
         }
@@ -47,10 +51,21 @@ impl Prefix {
 }
 
 impl Models {
-    /// Notes the prefix of a request. Returns what keeps the provider from using its cache of the last one.
-    pub(crate) fn note_prefix(&mut self, request: &ModelRequest) -> Option<&'static str> {
-        let prefix =
-            Prefix { model: request.model.clone(), system: request.system.clone(), tools: Arc::clone(&request.tools) };
+    /// Notes the prefix of a request. `asked`: what the
+    /// prompt of the run makes of the model's reasoning. Returns what keeps the provider from using its cache of the last one.
+    pub(crate) fn note_prefix(
+        &mut self,
+        request: &ModelRequest,
+        asked: Option<(Thinking, Option<Effort>)>,
+    ) -> Option<&'static str> {
+        // A request that marks what to cache goes to a provider for which this is part of it.
+        let asked = asked.filter(|_| request.cache.is_some());
+        let prefix = Prefix {
+            model: request.model.clone(),
+            system: request.system.clone(),
+            tools: Arc::clone(&request.tools),
+            asked,
+        };
         let broken = self.prefix.as_ref().and_then(|before| prefix.broken_since(before));
         self.prefix = Some(prefix);
         let replaced = std::mem::take(&mut self.history_replaced);

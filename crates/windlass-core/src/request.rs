@@ -3,10 +3,13 @@
 use crate::ModelProfile;
 use crate::session::Session;
 use windlass_context::{compaction_prompt, from_message, with_last_word};
-use windlass_types::{ModelRequest, Thinking};
+use windlass_types::{Effort, ModelRequest, Thinking};
 
 /// Most output tokens of a summary.
 const SUMMARY_TOKENS: u32 = 20_000;
+
+/// Tokens that are left for an answer beside a budget for thought.
+const LEAST_ANSWER: u32 = 8_000;
 
 /// What a model is asked for.
 #[derive(Debug)]
@@ -26,18 +29,17 @@ pub(crate) enum Purpose {
 pub(crate) fn build(session: &Session, model: &ModelProfile, purpose: &Purpose) -> ModelRequest {
     let settings = &session.config.request;
     let messages = session.state.messages_for(&model.info.api, &model.id);
-    let wanted = settings.max_output_tokens.unwrap_or(model.info.default_output_tokens);
+    let (thinking, effort) = reasoning(session, model);
+    // A budget that the prompt asks for leaves room for the answer, unless the host has set a limit.
+    let room = match thinking {
+        Thinking::Budget(tokens) if session.run.level.is_some() => tokens.saturating_add(LEAST_ANSWER),
+        _ => 0,
+    };
+    let wanted = settings.max_output_tokens.unwrap_or(model.info.default_output_tokens.max(room));
     let mut limit = wanted.min(model.info.max_output_tokens).max(1);
     let mut request = ModelRequest::new(model.id.clone(), messages, limit);
     request.system.clone_from(&settings.system);
-    request.thinking = match settings.thinking {
-        Thinking::Adaptive if model.info.adaptive_thinking => Thinking::Adaptive,
-        Thinking::Budget(tokens) if model.info.thinking_budget => Thinking::Budget(tokens),
-        // Newer models take no budget: they are asked to reason, and see themselves how much.
-        Thinking::Budget(_) if model.info.adaptive_thinking => Thinking::Adaptive,
-        _ => Thinking::Off,
-    };
-    request.effort = settings.effort.and_then(|effort| model.info.effort_for(effort));
+    (request.thinking, request.effort) = taken(model, thinking, effort);
     request.betas.clone_from(&settings.betas);
     request.user_id.clone_from(&settings.user_id);
     request.cache = settings.cache.filter(|_| model.info.prompt_cache);
@@ -58,6 +60,35 @@ pub(crate) fn build(session: &Session, model: &ModelProfile, purpose: &Purpose) 
     }
     limit_output(&mut request, limit);
     request
+}
+
+/// How a model is to reason: as the session says, or more if the prompt of the run asks for that.
+fn reasoning(session: &Session, model: &ModelProfile) -> (Thinking, Option<Effort>) {
+    let settings = &session.config.request;
+    match (session.run.level, &settings.thinking_keywords) {
+        (Some(level), Some(keywords)) => keywords.settings(level, &model.info, settings.thinking, settings.effort),
+        _ => (settings.thinking, settings.effort),
+    }
+}
+
+/// What a model takes of that.
+fn taken(model: &ModelProfile, thinking: Thinking, effort: Option<Effort>) -> (Thinking, Option<Effort>) {
+    let thinking = match thinking {
+        Thinking::Adaptive if model.info.adaptive_thinking => Thinking::Adaptive,
+        Thinking::Budget(tokens) if model.info.thinking_budget => Thinking::Budget(tokens),
+        // Newer models take no budget: they are asked to reason, and see themselves how much.
+        Thinking::Budget(_) if model.info.adaptive_thinking => Thinking::Adaptive,
+        _ => Thinking::Off,
+    };
+    (thinking, effort.and_then(|effort| model.info.effort_for(effort)))
+}
+
+/// What the prompt of the run makes of a model's reasoning, if that differs from what the session says.
+pub(crate) fn asked_for(session: &Session, model: &ModelProfile) -> Option<(Thinking, Option<Effort>)> {
+    let settings = &session.config.request;
+    let (thinking, effort) = reasoning(session, model);
+    let asked = taken(model, thinking, effort);
+    (asked != taken(model, settings.thinking, settings.effort)).then_some(asked)
 }
 
 /// Lowers the output limit, and the thinking budget with it: it must stay below.

@@ -11,6 +11,7 @@ use crate::outbox::Outbox;
 use crate::rights::Rights;
 use crate::{Effect, EffectId, MachineConfig, Prompt, SessionState};
 use std::collections::HashSet;
+use windlass_context::ThinkingLevel;
 use windlass_types::{
     ContentBlock, Entry, EntryId, EntryKind, EventKind, JsonText, NanoUsd, PermissionDenial, QuestionId, RunId,
     RunOrigin, Status, Steered, SteeredFate, StopReason, Timestamp, Usage, UserEntry,
@@ -47,6 +48,8 @@ pub(crate) struct RunTally {
     pub(crate) is_open: bool,
     pub(crate) started: Timestamp,
     pub(crate) origin: RunOrigin,
+    /// How much thought its prompt asks for.
+    pub(crate) level: Option<ThinkingLevel>,
     pub(crate) turns: u32,
     pub(crate) api_ms: u64,
     pub(crate) usage: Usage,

@@ -413,7 +413,7 @@ pub enum Status {
     },
     /// The cached prefix changed since the last call.
     CacheBroken {
-        /// What changed: `model`, `system`, `tools` or `history`.
+        /// What changed: `model`, `system`, `tools`, `history`, or `thinking` where words of a prompt ask for more.
         cause: String,
     },
     /// The provider does not say what this model costs, so no budget holds for it.

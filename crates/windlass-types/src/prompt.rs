@@ -26,29 +26,38 @@ pub struct Prompt {
     /// The id that its entry in the log gets, if it is a UUID that the log does
     /// not know yet; else the machine makes one.
     pub id: Option<EntryId>,
+    /// Whether its words are not the user's own, so that none of them asks for more thought.
+    pub ignores_keywords: bool,
 }
 
 impl Prompt {
     /// A prompt of these blocks.
     pub fn new(content: Vec<ContentBlock>) -> Self {
-        Self { content, kind: PromptKind::Query, id: None }
+        Self { content, kind: PromptKind::Query, id: None, ignores_keywords: false }
     }
 
     /// Something that the model reads with the next prompt, and does not answer now.
     pub fn note(content: Vec<ContentBlock>) -> Self {
-        Self { content, kind: PromptKind::Note, id: None }
+        Self { content, kind: PromptKind::Note, id: None, ignores_keywords: false }
     }
 
     /// Replaces the conversation by a summary of it. The text, if there is one,
     /// says what the summary should care for.
     pub fn compact(focus: impl Into<String>) -> Self {
-        Self { content: vec![ContentBlock::text(focus)], kind: PromptKind::Compact, id: None }
+        Self { content: vec![ContentBlock::text(focus)], kind: PromptKind::Compact, id: None, ignores_keywords: false }
     }
 
     /// Names its entry in the log, as hosts do that refer to their prompts later.
     #[must_use]
     pub fn with_id(mut self, id: EntryId) -> Self {
         self.id = Some(id);
+        self
+    }
+
+    /// Marks its words as not the user's own, such as those of a command from a file: none of them asks for more thought.
+    #[must_use]
+    pub fn ignoring_keywords(mut self) -> Self {
+        self.ignores_keywords = true;
         self
     }
 

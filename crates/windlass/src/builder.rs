@@ -221,6 +221,16 @@ macro_rules! option_methods {
                 self.with(|options| options.model.effort = Some(effort))
             }
 
+            /// Whether words of a prompt ask for more thought, for the run of that prompt: `think`, `think hard`, `think harder`
+            /// and `ultrathink`, mapped to a budget or an effort as the model takes it. Only words of the user count, outside of
+            /// code and quotations, and never those of tools, files and agents. Default: no.
+            ///
+            /// Where the provider caches this with the conversation, the first call of such a run and the first one after it
+            /// are not served from the cache; [`CacheBroken`](crate::event::Status::CacheBroken) says so.
+            pub fn thinking_keywords(self, count: bool) -> Self {
+                self.with(|options| options.model.keywords = count)
+            }
+
             /// Adds a beta of the provider.
             pub fn beta(self, beta: impl Into<String>) -> Self {
                 self.with(|options| options.requests.betas.push(beta.into()))

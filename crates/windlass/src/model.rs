@@ -16,6 +16,8 @@ pub(crate) struct ModelChoice {
     pub(crate) fallback: Option<String>,
     pub(crate) thinking: Option<Thinking>,
     pub(crate) effort: Option<Effort>,
+    /// Whether words of prompts ask for more thought.
+    pub(crate) keywords: bool,
 }
 
 impl ModelChoice {

@@ -9,7 +9,7 @@ use crate::storage::Storage;
 use crate::{Error, Permissions, tool::Toolkit};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use windlass_context::SystemPrompt;
+use windlass_context::{SystemPrompt, ThinkingKeywords};
 use windlass_hook::Hook;
 use windlass_permission::{Policy, PolicyConfig};
 use windlass_runtime::MachineConfig;
@@ -110,6 +110,7 @@ impl Options {
         request.system = self.system_prompt().sections();
         request.thinking = self.thinking();
         request.effort = self.model.effort;
+        request.thinking_keywords = self.model.keywords.then(ThinkingKeywords::default);
         request.max_output_tokens = self.requests.max_output_tokens;
         request.betas.clone_from(&self.requests.betas);
         request.cache = self.requests.cache;

@@ -5,7 +5,7 @@ use crate::compaction::AfterCompaction;
 use crate::session::Session;
 use crate::steering::prompt_text;
 use crate::{Prompt, PromptKind};
-use windlass_context::unusable_media;
+use windlass_context::{ThinkingLevel, unusable_media};
 use windlass_types::hook::event::UserPromptSubmit;
 use windlass_types::{
     CompactTrigger, Continuation, EventKind, HookEventName, HookOutcome, ModelErrorKind, Outcome, RunFailureKind,
@@ -87,6 +87,9 @@ impl Run {
             return fails(INVALID, problem);
         }
         let asks = prompt.kind == PromptKind::Query;
+        if asks && !prompt.ignores_keywords && session.config.request.thinking_keywords.is_some() {
+            session.run.level = ThinkingLevel::in_text(&prompt_text(&prompt));
+        }
         let mut entries = vec![session.record_prompt(prompt)];
         entries.extend(session.record_context(&std::mem::take(&mut self.feedback.context)));
         if asks {

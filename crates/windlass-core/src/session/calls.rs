@@ -3,6 +3,7 @@
 use super::{Session, duration_ms};
 use crate::billing::Bill;
 use crate::rate_limit::is_news;
+use crate::request::asked_for;
 use crate::{Effect, ModelProfile};
 use std::sync::Arc;
 use windlass_types::text::clause;
@@ -81,7 +82,8 @@ impl Session {
 
     /// Reports when the provider cannot use its cache of the last request.
     pub(crate) fn note_prefix(&mut self, request: &ModelRequest) {
-        if let Some(cause) = self.models.note_prefix(request) {
+        let asked = asked_for(self, self.current_model());
+        if let Some(cause) = self.models.note_prefix(request, asked) {
             self.status(Status::CacheBroken { cause: cause.to_owned() });
         }
     }

@@ -47,7 +47,7 @@ impl Above {
         let Session { handle, mut events, .. } = session;
         let mut known = Known { began: self.clock.now(), ..Known::default() };
         let gone = |error| ToolError::rejected(format!("The agent could not continue: {error}")).with_source(error);
-        handle.prompt(Prompt::text(spec.prompt.as_str())).map_err(gone)?;
+        handle.prompt(Prompt::text(spec.prompt.as_str()).ignoring_keywords()).map_err(gone)?;
         let mut stopped = false;
         loop {
             let event = tokio::select! {

@@ -37,17 +37,20 @@ impl LoadedProject {
 
     /// The prompt of a query, behind what the session's agent begins a new session with.
     pub(crate) fn prompt(&self, prompt: PromptInput, initial: Option<&str>) -> Result<PromptInput, ProjectError> {
-        let mut blocks = prompt.0;
+        let PromptInput { mut blocks, mut is_expanded } = prompt;
         if let [ContentBlock::Text { text, .. }] = blocks.as_mut_slice() {
-            *text = self.expand(std::mem::take(text))?;
+            let expanded = self.expand(text.clone())?;
+            is_expanded |= expanded != *text;
+            *text = expanded;
         }
-        let Some(initial) = initial else { return Ok(PromptInput(blocks)) };
+        let Some(initial) = initial else { return Ok(PromptInput { blocks, is_expanded }) };
         let initial = self.expand(initial.to_owned())?;
         match blocks.as_mut_slice() {
             [ContentBlock::Text { text, .. }] if text.trim().is_empty() => *text = initial,
             [ContentBlock::Text { text, .. }] => *text = format!("{initial}\n\n{text}"),
             _ => blocks.insert(0, ContentBlock::text(initial)),
         }
-        Ok(PromptInput(blocks))
+        // One text holds both, and the words of the agent's file are not the user's.
+        Ok(PromptInput { blocks, is_expanded: true })
     }
 }

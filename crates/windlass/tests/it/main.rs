@@ -32,6 +32,7 @@ mod hints;
 mod hooks;
 #[cfg(feature = "project")]
 mod instructions;
+mod keywords;
 #[cfg(unix)]
 mod kill;
 #[cfg(unix)]

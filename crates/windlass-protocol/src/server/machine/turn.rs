@@ -153,7 +153,7 @@ impl Machine {
     pub(super) fn expanded(&mut self, blocks: Option<Vec<ContentBlock>>) {
         match self.turns.work.take() {
             Some(Work::Expanding { turn, builtin }) => match (blocks.filter(|blocks| !blocks.is_empty()), builtin) {
-                (Some(blocks), _) => self.start(turn, Some(Prompt::new(blocks))),
+                (Some(blocks), _) => self.start(turn, Some(Prompt::new(blocks).ignoring_keywords())),
                 (None, Some(builtin)) => self.builtin(builtin, turn),
                 (None, None) => self.start(turn, None),
             },
