@@ -8,6 +8,7 @@
 //!   base URL never loads them. No redirects, no total time limit, one idle limit.
 //! - [`Events`] decodes a response as server-sent events, with bounded memory
 //!   and bounded patience.
+//! - [`Chunks`] gives the bytes of a response as they come, for framings of vendors.
 //! - [`HttpError`] and [`Secret`] do not show credentials.
 //!
 //! # Features
@@ -37,6 +38,7 @@
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "unit tests use real folders, programs and clocks"))]
 
 mod cause;
+mod chunks;
 mod client;
 mod error;
 mod events;
@@ -52,6 +54,7 @@ pub mod sigv4;
 pub mod tls;
 
 pub use bytes::Bytes;
+pub use chunks::Chunks;
 pub use client::{HttpClient, HttpOptions};
 pub use error::{HttpError, HttpErrorKind};
 pub use events::{Events, SseEvent};

@@ -3,7 +3,7 @@ use std::time::Duration;
 use futures_util::stream;
 use reqwest::header::HeaderMap;
 
-use crate::{Events, HttpError, HttpErrorKind, HttpOptions};
+use crate::{Chunks, Events, HttpError, HttpErrorKind, HttpOptions};
 
 /// The head of an answer, with its body still to come.
 #[derive(Debug)]
@@ -86,6 +86,13 @@ impl Response {
     pub fn lines(self) -> Events {
         let options = self.options.clone();
         Events::lines(self.chunks(), &options)
+    }
+
+    /// Reads the body as it comes, for answers in a framing of their own.
+    #[must_use]
+    pub fn body(self) -> Chunks {
+        let options = self.options.clone();
+        Chunks::new(self.chunks(), &options)
     }
 
     fn chunks(self) -> impl futures_util::Stream<Item = Result<bytes::Bytes, HttpError>> + Send + 'static {

@@ -35,6 +35,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("windlass-http", &["windlass-model", "windlass-types"]),
     ("windlass-anthropic", &["windlass-http", "windlass-model", "windlass-types"]),
     ("windlass-openai", &["windlass-http", "windlass-model", "windlass-types"]),
+    ("windlass-bedrock", &["windlass-http", "windlass-model", "windlass-types"]),
     ("windlass-gemini", &["windlass-http", "windlass-model", "windlass-types"]),
     ("windlass-mcp", &["windlass-context", "windlass-http", "windlass-schema", "windlass-tool", "windlass-types"]),
     ("windlass-tools", &["windlass-tool", "windlass-types"]),

@@ -1,0 +1,136 @@
+//! The JSON of the events of an answer, as the wire has it.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// `contentBlockStart`. Text and reasoning begin without one.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct BlockStarts {
+    pub(crate) content_block_index: u64,
+    pub(crate) start: Start,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct Start {
+    pub(crate) tool_use: Option<CallStart>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct CallStart {
+    pub(crate) tool_use_id: Option<String>,
+    pub(crate) name: Option<String>,
+    /// `server_tool_use` for a call that the service answers itself.
+    #[serde(rename = "type")]
+    pub(crate) kind: Option<String>,
+}
+
+/// `contentBlockDelta`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct BlockGrows {
+    pub(crate) content_block_index: u64,
+    pub(crate) delta: Delta,
+}
+
+/// One of these; what is not known is skipped.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct Delta {
+    pub(crate) text: Option<String>,
+    pub(crate) tool_use: Option<CallDelta>,
+    pub(crate) reasoning_content: Option<ReasoningDelta>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct CallDelta {
+    pub(crate) input: String,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct ReasoningDelta {
+    pub(crate) text: Option<String>,
+    pub(crate) signature: Option<String>,
+    /// In base64.
+    pub(crate) redacted_content: Option<String>,
+}
+
+/// `contentBlockStop`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct BlockStops {
+    pub(crate) content_block_index: u64,
+}
+
+/// `messageStop`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct MessageStops {
+    pub(crate) stop_reason: Option<String>,
+}
+
+/// `metadata`, which comes after `messageStop`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct Metadata {
+    pub(crate) usage: Option<TokenUsage>,
+}
+
+/// Token counts. Input that was read from the cache or written to it is not part of `input_tokens`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct TokenUsage {
+    pub(crate) input_tokens: Option<u64>,
+    pub(crate) output_tokens: Option<u64>,
+    pub(crate) cache_read_input_tokens: Option<u64>,
+    pub(crate) cache_write_input_tokens: Option<u64>,
+    pub(crate) cache_details: Option<Vec<CacheDetail>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct CacheDetail {
+    pub(crate) ttl: Option<String>,
+    pub(crate) input_tokens: Option<u64>,
+}
+
+/// An exception, as a frame or as the body of a refusal.
+#[derive(Debug, Default)]
+pub(crate) struct Exception {
+    /// The name, in bodies without the header that has it.
+    pub(crate) code: Option<String>,
+    pub(crate) message: Option<String>,
+    /// What the model itself said.
+    pub(crate) original_message: Option<String>,
+}
+
+impl Exception {
+    /// Reads a body. Members are read one by one, so that one of another form does not hide the rest.
+    pub(crate) fn read(body: &str) -> Option<Self> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Members<'a> {
+            #[serde(borrow, default, alias = "Message", alias = "errorMessage")]
+            message: Option<&'a RawValue>,
+            #[serde(borrow, default)]
+            original_message: Option<&'a RawValue>,
+            #[serde(borrow, default, rename = "__type", alias = "code", alias = "Code")]
+            code: Option<&'a RawValue>,
+        }
+        let text = |json: Option<&RawValue>| serde_json::from_str::<String>(json?.get()).ok();
+        // Serde would read the members of an array as those of the object.
+        if !body.trim_start().starts_with('{') {
+            return None;
+        }
+        let members: Members<'_> = serde_json::from_str(body).ok()?;
+        Some(Self {
+            code: text(members.code),
+            message: text(members.message),
+            original_message: text(members.original_message),
+        })
+    }
+}

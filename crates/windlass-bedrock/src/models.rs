@@ -1,0 +1,353 @@
+//! What is known of the models.
+//!
+//! Sources: the model cards at <https://docs.aws.amazon.com/bedrock/latest/userguide/models-cards.html> (limits,
+//! abilities), <https://docs.aws.amazon.com/nova/latest/nova2-userguide/> (Nova),
+//! <https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html>,
+//! <https://docs.aws.amazon.com/bedrock/latest/userguide/structured-output.html> and
+//! <https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolChoice.html>. Prices depend on the region, and
+//! are left to the user.
+
+use windlass_model::Catalogue;
+use windlass_types::{Effort, ModelInfo};
+
+/// Names that stand for a model. Inference profiles of all regions have a prefix, models themselves have none: not every
+/// model can be called without a profile.
+const ALIASES: &[(&str, &str)] = &[
+    ("default", "global.amazon.nova-2-lite-v1:0"),
+    ("gpt-oss", "openai.gpt-oss-120b-1:0"),
+    ("nova-2-lite", "global.amazon.nova-2-lite-v1:0"),
+    ("nova-lite", "us.amazon.nova-lite-v1:0"),
+    ("nova-micro", "us.amazon.nova-micro-v1:0"),
+    ("nova-premier", "us.amazon.nova-premier-v1:0"),
+    ("nova-pro", "us.amazon.nova-pro-v1:0"),
+];
+
+/// Vendors, as the names of their models begin.
+const VENDORS: [&str; 16] = [
+    "ai21",
+    "amazon",
+    "anthropic",
+    "cohere",
+    "deepseek",
+    "google",
+    "meta",
+    "minimax",
+    "mistral",
+    "moonshot",
+    "moonshotai",
+    "nvidia",
+    "openai",
+    "qwen",
+    "writer",
+    "zai",
+];
+
+/// How a model is asked for more or less reasoning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Dial {
+    /// Not at all, or nothing is known.
+    None,
+    /// As Claude is, by tokens or by words.
+    Claude,
+    /// By `reasoningConfig`.
+    Nova,
+    /// By `reasoning_effort`. `off`: what comes nearest to no reasoning.
+    Effort { off: &'static str, words: &'static [(Effort, &'static str)] },
+    /// By `reasoning.effort`.
+    Reasoning { off: &'static str, words: &'static [(Effort, &'static str)] },
+}
+
+/// Where a prompt can be cached by hand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Caching {
+    None,
+    /// Behind the system prompt and messages.
+    Prompt,
+    /// Behind the tools as well; perhaps for an hour.
+    ToolsToo {
+        has_hour: bool,
+    },
+}
+
+/// How far a model can be made to call a tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Choices {
+    /// Not at all.
+    Auto,
+    /// To call any.
+    Any,
+    /// To call a certain one.
+    One,
+}
+
+/// What requests depend on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Family {
+    pub(crate) dial: Dial,
+    pub(crate) caching: Caching,
+    pub(crate) choices: Choices,
+    /// Whether results of tools may hold images and documents.
+    pub(crate) has_media_in_results: bool,
+    /// Whether calls can be held to the schemas of their tools.
+    pub(crate) has_strict_tools: bool,
+    /// Whether schemas may have only a few members at the top.
+    pub(crate) has_plain_schemas: bool,
+}
+
+/// Of a model that is not known: nothing that not all understand.
+const CAREFUL: Family = Family {
+    dial: Dial::None,
+    caching: Caching::None,
+    choices: Choices::Auto,
+    has_media_in_results: false,
+    has_strict_tools: false,
+    has_plain_schemas: false,
+};
+
+const THREE_WORDS: &[(Effort, &str)] = &[(Effort::Low, "low"), (Effort::Medium, "medium"), (Effort::High, "high")];
+
+const ALL_WORDS: &[(Effort, &str)] = &[
+    (Effort::Low, "low"),
+    (Effort::Medium, "medium"),
+    (Effort::High, "high"),
+    (Effort::XHigh, "xhigh"),
+    (Effort::Max, "max"),
+];
+
+const KIMI_WORDS: &[(Effort, &str)] = &[(Effort::Low, "low"), (Effort::High, "high"), (Effort::Max, "max")];
+
+/// The name of a model from its vendor on, without what is around it: a region or a profile in front, or the rest of an
+/// ARN. A name without vendor stays as it is.
+fn bare(model: &str) -> &str {
+    let name = model.rsplit('/').next().unwrap_or(model);
+    let mut rest = name;
+    while let Some((first, behind)) = rest.split_once('.') {
+        if VENDORS.contains(&first) {
+            return rest;
+        }
+        rest = behind;
+    }
+    name
+}
+
+/// Whether a model is Claude, which the native Messages API of the service serves better.
+pub(crate) fn is_claude(model: &str) -> bool {
+    bare(model).starts_with("anthropic.claude")
+}
+
+/// What requests to a model depend on.
+pub(crate) fn family(model: &str) -> Family {
+    let (vendor, name) = bare(model).split_once('.').unwrap_or(("", model));
+    let strict = Family { has_strict_tools: true, ..CAREFUL };
+    match vendor {
+        "anthropic" => Family {
+            dial: Dial::Claude,
+            caching: Caching::ToolsToo { has_hour: version(name) >= (4, 5) },
+            choices: Choices::One,
+            has_media_in_results: true,
+            has_strict_tools: version(name) >= (4, 5),
+            has_plain_schemas: false,
+        },
+        "amazon" if name.starts_with("nova") => Family {
+            dial: if name.starts_with("nova-2-lite") { Dial::Nova } else { Dial::None },
+            caching: Caching::Prompt,
+            choices: Choices::One,
+            has_media_in_results: true,
+            has_strict_tools: false,
+            has_plain_schemas: true,
+        },
+        "openai" if name.starts_with("gpt-oss") => {
+            Family { dial: Dial::Effort { off: "low", words: THREE_WORDS }, ..strict }
+        }
+        "openai" => Family { dial: Dial::Reasoning { off: "none", words: ALL_WORDS }, ..CAREFUL },
+        "moonshot" | "moonshotai" if name.starts_with("kimi-k3") => {
+            Family { dial: Dial::Effort { off: "low", words: KIMI_WORDS }, ..strict }
+        }
+        "mistral" if name.contains("large") => Family { choices: Choices::Any, ..strict },
+        "deepseek" if !name.starts_with("r1") => strict,
+        "google" | "minimax" | "mistral" | "moonshot" | "moonshotai" | "nvidia" | "qwen" => strict,
+        _ => CAREFUL,
+    }
+}
+
+/// The version of Claude in a name: the first two numbers that are no date.
+fn version(name: &str) -> (u32, u32) {
+    let mut parts = name.split('-').filter(|part| part.len() <= 2).map(str::parse::<u32>).skip_while(Result::is_err);
+    let major = parts.next().and_then(Result::ok).unwrap_or(0);
+    (major, parts.next().and_then(Result::ok).unwrap_or(0))
+}
+
+/// Limits of models, by the beginning of the name. The longest that fits counts.
+struct Known {
+    prefix: &'static str,
+    window: u64,
+    output: u32,
+    has_vision: bool,
+    has_documents: bool,
+}
+
+const fn text(prefix: &'static str, window: u64, output: u32) -> Known {
+    Known { prefix, window, output, has_vision: false, has_documents: false }
+}
+
+const fn vision(prefix: &'static str, window: u64, output: u32) -> Known {
+    Known { prefix, window, output, has_vision: true, has_documents: false }
+}
+
+const fn documents(prefix: &'static str, window: u64, output: u32) -> Known {
+    Known { prefix, window, output, has_vision: true, has_documents: true }
+}
+
+/// Where a card gives no output limit, the figure is a careful one.
+const KNOWN: &[Known] = &[
+    documents("amazon.nova-2-lite", 1_000_000, 65_535),
+    documents("amazon.nova-lite", 300_000, 5_000),
+    text("amazon.nova-micro", 128_000, 5_000),
+    documents("amazon.nova-premier", 1_000_000, 5_000),
+    documents("amazon.nova-pro", 300_000, 5_000),
+    text("deepseek.v3", 131_072, 8_192),
+    vision("google.gemma-3", 128_000, 8_192),
+    text("meta.llama3-1", 128_000, 4_096),
+    text("meta.llama3-3", 128_000, 4_096),
+    vision("meta.llama4", 1_000_000, 8_000),
+    text("minimax.minimax-m2", 196_608, 8_192),
+    text("mistral.devstral-2", 256_000, 8_192),
+    text("mistral.mistral-large-2402", 32_000, 4_000),
+    vision("mistral.mistral-large-3", 256_000, 8_192),
+    text("moonshot.kimi-k2-thinking", 262_143, 16_000),
+    vision("moonshotai.kimi-k2.5", 262_143, 16_000),
+    vision("moonshotai.kimi-k3", 262_143, 16_000),
+    vision("openai.gpt-5", 272_000, 32_768),
+    vision("openai.gpt-6", 272_000, 32_768),
+    text("openai.gpt-oss", 128_000, 16_384),
+    text("qwen.qwen3-235b", 128_000, 8_000),
+    text("qwen.qwen3-coder", 128_000, 8_000),
+    text("qwen.qwen3-coder-next", 256_000, 16_000),
+    vision("qwen.qwen3-vl", 256_000, 8_000),
+];
+
+/// The model that a user means.
+pub(crate) fn resolve(name: &str) -> String {
+    let name = name.trim();
+    let model = ALIASES.iter().find(|(alias, _)| alias.eq_ignore_ascii_case(name)).map_or(name, |(_, model)| model);
+    model.to_owned()
+}
+
+/// Aliases that are close to a name which is neither an alias nor looks like a model.
+pub(crate) fn similar(name: &str) -> Vec<String> {
+    let name = resolve(name);
+    if name.contains(['.', ':', '/']) {
+        return Vec::new();
+    }
+    let near = windlass_types::near::nearest(&name, ALIASES.iter().map(|(alias, _)| *alias));
+    near.into_iter().map(str::to_owned).collect()
+}
+
+/// What is known of a model.
+pub(crate) fn info(model: &str) -> ModelInfo {
+    let (family, name) = (family(model), bare(model));
+    let mut info = if is_claude(model) { claude(model) } else { limits(name) };
+    info.prompt_cache = family.caching != Caching::None;
+    match family.dial {
+        Dial::None | Dial::Claude => {}
+        Dial::Nova => {
+            info.adaptive_thinking = true;
+            info.efforts = vec![Effort::Low, Effort::Medium, Effort::High];
+        }
+        Dial::Effort { words, .. } | Dial::Reasoning { words, .. } => {
+            info.adaptive_thinking = true;
+            info.efforts = words.iter().map(|(effort, _)| *effort).collect();
+        }
+    }
+    info
+}
+
+/// Claude is what it is elsewhere, but for its price, and for tools that come between messages.
+fn claude(model: &str) -> ModelInfo {
+    let mut info = Catalogue::new().info(bare(model));
+    (info.price, info.long_prompt, info.appends_tools) = (None, None, false);
+    info
+}
+
+fn limits(name: &str) -> ModelInfo {
+    let known = KNOWN.iter().filter(|known| is_of(name, known.prefix)).max_by_key(|known| known.prefix.len());
+    let Some(known) = known else { return ModelInfo::new(32_768, 4_096) };
+    let mut info = ModelInfo::new(known.window, known.output);
+    info.default_output_tokens = known.output.min(32_768);
+    (info.vision, info.documents) = (known.has_vision, known.has_documents);
+    info
+}
+
+/// Whether a model is of a prefix: the next is no digit of a longer number.
+fn is_of(name: &str, prefix: &str) -> bool {
+    let ends_in_digit = prefix.ends_with(|last: char| last.is_ascii_digit());
+    let rest = name.strip_prefix(prefix);
+    rest.is_some_and(|rest| !ends_in_digit || !rest.starts_with(|next: char| next.is_ascii_digit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn families_are_told_apart_whatever_stands_around_the_name() {
+        let around = [
+            "amazon.nova-2-lite-v1:0",
+            "eu.amazon.nova-2-lite-v1:0",
+            "us-gov.amazon.nova-2-lite-v1:0",
+            "arn:aws:bedrock:us-east-1:123456789012:inference-profile/global.amazon.nova-2-lite-v1:0",
+            "arn:aws:bedrock:us-east-1::foundation-model/amazon.nova-2-lite-v1:0",
+        ];
+        for model in around {
+            assert_eq!((family(model).dial, family(model).caching), (Dial::Nova, Caching::Prompt), "{model}");
+            assert_eq!(info(model).context_window, 1_000_000, "{model}");
+        }
+        for model in ["", ".", "x", "arn:aws:bedrock:us-east-1:1:application-inference-profile/abc", "titan.x", "a/b"] {
+            assert_eq!(family(model), CAREFUL, "{model}");
+            let info = info(model);
+            assert_eq!((info.context_window, info.max_output_tokens, info.price), (32_768, 4_096, None), "{model}");
+        }
+    }
+
+    #[test]
+    fn claude_is_what_it_is_elsewhere() {
+        for (model, version_, has_hour) in [
+            ("anthropic.claude-3-7-sonnet-20250219-v1:0", (3, 7), false),
+            ("us.anthropic.claude-sonnet-4-20250514-v1:0", (4, 0), false),
+            ("eu.anthropic.claude-sonnet-4-5-20250929-v1:0", (4, 5), true),
+            ("global.anthropic.claude-opus-5", (5, 0), true),
+            ("anthropic.claude-instant-v1", (0, 0), false),
+        ] {
+            assert!(is_claude(model), "{model}");
+            assert_eq!(version(bare(model)), version_, "{model}");
+            assert_eq!(family(model).caching, Caching::ToolsToo { has_hour }, "{model}");
+        }
+        let info = info("us.anthropic.claude-sonnet-4-5-20250929-v1:0");
+        assert_eq!((info.context_window, info.vision, info.price), (200_000, true, None));
+        assert!(!is_claude("amazon.nova-lite-v1:0") && !is_claude("my.anthropic"));
+    }
+
+    #[test]
+    fn efforts_are_those_that_have_a_word() {
+        use Effort::{High, Low, Max, Medium};
+        assert_eq!(info("openai.gpt-oss-20b-1:0").efforts, [Low, Medium, High]);
+        assert_eq!(info("global.moonshotai.kimi-k3").efforts, [Low, High, Max]);
+        assert_eq!(info("us.openai.gpt-5.6-sol").efforts, Effort::ALL);
+        assert_eq!(info("meta.llama3-3-70b-instruct-v1:0").efforts, []);
+    }
+
+    #[test]
+    fn another_version_is_not_a_known_one() {
+        assert_eq!(info("openai.gpt-50").context_window, 32_768);
+        assert_eq!(info("qwen.qwen3-coder-next").context_window, 256_000);
+        assert_eq!(info("qwen.qwen3-coder-480b-a35b-v1:0").context_window, 128_000);
+    }
+
+    #[test]
+    fn names_resolve() {
+        assert_eq!(resolve(" Nova-Pro "), "us.amazon.nova-pro-v1:0");
+        assert_eq!(resolve("eu.amazon.nova-pro-v1:0"), "eu.amazon.nova-pro-v1:0");
+        assert_eq!(similar("nova-pr").first().map(String::as_str), Some("nova-pro"));
+        assert!(similar("amazon.nova").is_empty() && similar("nova-pro").is_empty());
+    }
+}

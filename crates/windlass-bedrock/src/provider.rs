@@ -1,0 +1,206 @@
+use crate::BedrockBuilder;
+use crate::assembly::Assembly;
+use crate::endpoint::{self, Operation};
+use crate::error::{Faults, request_id};
+use crate::models;
+use crate::request::{self, Target};
+use crate::service::Service;
+use crate::stream::MessageStream;
+use async_trait::async_trait;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+use windlass_http::provider::{from_http, stable_hash};
+use windlass_http::{Bytes, HeaderMap, HeaderValue, Response};
+use windlass_model::{ModelError, ModelProvider, ModelStream};
+use windlass_types::{Api, ModelErrorKind, ModelInfo, ModelRequest};
+
+/// The most bytes read of an answer that is not a stream.
+const MAX_BODY: usize = 64 * 1024;
+
+/// How long the body of an error is waited for, all in all: its status is known already.
+const ERROR_BODY_TIME: Duration = Duration::from_secs(5);
+
+/// The framing of streams.
+const EVENT_STREAM: &str = "application/vnd.amazon.eventstream";
+
+/// Models of Amazon Bedrock behind one set of credentials, over the Converse API.
+///
+/// Cheap to clone; clones share their connections.
+#[derive(Clone)]
+pub struct Bedrock {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    service: Service,
+    headers: HeaderMap,
+    key: Key,
+    /// The models behind names that do not show them.
+    profiles: BTreeMap<String, String>,
+    faults: Faults,
+}
+
+/// How requests are authenticated.
+pub(crate) enum Key {
+    InHeaders,
+}
+
+impl fmt::Debug for Bedrock {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Bedrock").field("host", &self.inner.service.host()).finish_non_exhaustive()
+    }
+}
+
+impl Bedrock {
+    /// A provider set up from the environment: `AWS_REGION`, else `AWS_DEFAULT_REGION`; `AWS_BEARER_TOKEN_BEDROCK`;
+    /// `AWS_ENDPOINT_URL_BEDROCK_RUNTIME`, else `AWS_ENDPOINT_URL`.
+    ///
+    /// # Errors
+    /// There are no credentials, there is no region, or a setting cannot be used.
+    #[expect(clippy::disallowed_methods, reason = "reads the environment because its caller asks for that by name")]
+    pub fn from_env() -> Result<Self, ModelError> {
+        Self::from_lookup(|name| std::env::var(name).ok())
+    }
+
+    /// [`from_env`](Self::from_env) with another source of the variables.
+    ///
+    /// # Errors
+    /// There are no credentials, there is no region, or a setting cannot be used.
+    pub fn from_lookup(lookup: impl Fn(&str) -> Option<String>) -> Result<Self, ModelError> {
+        Self::builder().lookup(lookup).build()
+    }
+
+    /// A builder.
+    pub fn builder() -> BedrockBuilder {
+        BedrockBuilder::default()
+    }
+
+    pub(crate) fn assembled(
+        service: Service,
+        headers: HeaderMap,
+        key: Key,
+        profiles: BTreeMap<String, String>,
+        faults: Faults,
+    ) -> Self {
+        Self { inner: Arc::new(Inner { service, headers, key, profiles, faults }) }
+    }
+}
+
+impl Inner {
+    /// The model behind a name, as far as that is known.
+    fn behind<'a>(&'a self, model: &'a str) -> &'a str {
+        self.profiles.get(model).map_or(model, String::as_str)
+    }
+
+    fn info(&self, model: &str) -> ModelInfo {
+        let mut info = models::info(self.behind(model));
+        info.api = Api::new("bedrock", Api::CONVERSE);
+        info
+    }
+
+    /// The body that a function makes for the model of a request.
+    fn body(&self, request: &ModelRequest, make: fn(&ModelRequest, Target<'_>) -> Bytes) -> Bytes {
+        let info = self.info(&request.model);
+        make(request, Target { family: models::family(self.behind(&request.model)), info: &info })
+    }
+
+    /// Posts a body. Returns the answer, and what makes the errors of this call: they must not show its key either.
+    async fn post(&self, model: &str, operation: Operation, body: Bytes) -> Result<(Response, Faults), ModelError> {
+        let path = endpoint::path(model, operation)?;
+        let client = self.service.client_for(model)?;
+        let (mut headers, faults) = (self.headers.clone(), self.faults.clone());
+        match self.key {
+            Key::InHeaders => {}
+        }
+        if operation == Operation::ConverseStream {
+            headers.insert("accept", HeaderValue::from_static(EVENT_STREAM));
+            // A compressor on the way would hold chunks back to fill its window.
+            headers.insert("accept-encoding", HeaderValue::from_static("identity"));
+        }
+        let response = client.post(&path, headers, body).await.map_err(from_http)?;
+        if response.status() == 200 {
+            return Ok((response, faults));
+        }
+        let (status, headers) = (response.status(), response.headers().clone());
+        // Without its body, or with half of it, an error is still worth its status.
+        let body = response.excerpt(MAX_BODY, ERROR_BODY_TIME).await;
+        Err(faults.answer(status, &headers, &body))
+    }
+}
+
+/// An answer with status 200 that is no event stream: the page of a server that is not the API at all.
+async fn not_a_stream(response: Response, faults: &Faults) -> ModelError {
+    let kind = response.header("content-type").unwrap_or_default().to_owned();
+    let setting = &faults.vendor.base_url;
+    let error = faults.protocol(format_args!("the answer is {kind}, not an event stream; check {setting}"));
+    // A whole message may have been written and not streamed; a page is none.
+    if kind.contains("json") { error } else { error.unbilled() }
+}
+
+/// Few models have the operation; the API refuses it for the others like a request that is wrong.
+fn cannot_count(model: &str, error: ModelError) -> ModelError {
+    if error.kind != ModelErrorKind::InvalidRequest || !error.message.contains("counting tokens") {
+        return error;
+    }
+    let text = format!("bedrock cannot count the tokens of a request to {model}: {}", error.message);
+    ModelError::new(ModelErrorKind::Configuration, text).with_request_id(error.request_id.clone()).unbilled()
+}
+
+#[async_trait]
+#[deny(clippy::missing_trait_methods)]
+impl ModelProvider for Bedrock {
+    fn name(&self) -> &'static str {
+        "bedrock"
+    }
+
+    fn resolve_model(&self, name: &str) -> String {
+        models::resolve(name)
+    }
+
+    fn similar_models(&self, name: &str) -> Vec<String> {
+        models::similar(name)
+    }
+
+    fn model_info(&self, model: &str) -> ModelInfo {
+        self.inner.info(model)
+    }
+
+    fn ready(&self, model: &str) -> Result<(), ModelError> {
+        // Credentials are there, else it could not have been built.
+        endpoint::path(model, Operation::ConverseStream).map(drop)
+    }
+
+    async fn stream(&self, request: Arc<ModelRequest>) -> Result<ModelStream, ModelError> {
+        let inner = &*self.inner;
+        let body = inner.body(&request, request::call);
+        let (response, faults) = inner.post(&request.model, Operation::ConverseStream, body.clone()).await?;
+        if response.header("content-type").is_some_and(|kind| !kind.starts_with(EVENT_STREAM)) {
+            return Err(not_a_stream(response, &faults).await);
+        }
+        let request_id = request_id(response.headers());
+        // What stands between may not pass the id on. The conversation differs from call to call.
+        let id = request_id.clone().unwrap_or_else(|| format!("msg_{:032x}", stable_hash(&body)));
+        let assembly = Assembly::new(request.model.clone(), id, faults);
+        Ok(Box::pin(MessageStream::new(response.body(), assembly, request_id, request.raw_frames)))
+    }
+
+    async fn count_tokens(&self, request: Arc<ModelRequest>) -> Result<u64, ModelError> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Count {
+            input_tokens: u64,
+        }
+        let inner = &*self.inner;
+        let body = inner.body(&request, request::count);
+        let answered = inner.post(&request.model, Operation::CountTokens, body).await;
+        let (response, faults) = answered.map_err(|error| cannot_count(&request.model, error))?;
+        let text = response.text(MAX_BODY).await.map_err(from_http)?;
+        match serde_json::from_str::<Count>(&text) {
+            Ok(count) => Ok(count.input_tokens),
+            Err(error) => Err(faults.unreadable("the token count", &error)),
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! What models take beside the members that all have: how they reason.
+
+use super::Target;
+use crate::models::Dial;
+use serde::Serialize;
+use windlass_types::{Effort, ModelRequest, Thinking};
+
+/// The smallest thinking budget that Claude takes.
+const MIN_BUDGET: u32 = 1_024;
+
+/// Budgets from which on an effort is meant, for models that have efforts only.
+const MEDIUM_BUDGET: u32 = 4_096;
+const HIGH_BUDGET: u32 = 16_384;
+
+/// The member `additionalModelRequestFields`.
+#[derive(Debug, Default, PartialEq, Eq, Serialize)]
+pub(super) struct Fields<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thinking: Option<Reasoning>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output_config: Option<OfEffort>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    anthropic_beta: &'a [String],
+    #[serde(rename = "reasoningConfig", skip_serializing_if = "Option::is_none")]
+    reasoning_config: Option<NovaReasoning>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning_effort: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning: Option<OfEffort>,
+}
+
+#[derive(Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Reasoning {
+    Enabled {
+        budget_tokens: u32,
+    },
+    /// The newest models keep the text to themselves unless asked for it.
+    Adaptive {
+        display: &'static str,
+    },
+}
+
+#[derive(Debug, PartialEq, Eq, Serialize)]
+struct OfEffort {
+    effort: &'static str,
+}
+
+#[derive(Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct NovaReasoning {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    max_reasoning_effort: &'static str,
+}
+
+impl Fields<'_> {
+    pub(super) fn is_empty(&self) -> bool {
+        *self == Fields::default()
+    }
+
+    /// Whether an output limit beside them would be refused.
+    pub(super) fn forbids_limit(&self) -> bool {
+        self.reasoning_config.as_ref().is_some_and(|config| config.max_reasoning_effort == "high")
+    }
+}
+
+/// What the model takes of what the request asks for.
+pub(super) fn of<'a>(request: &'a ModelRequest, target: Target<'_>) -> Fields<'a> {
+    let mut fields = Fields::default();
+    match target.family.dial {
+        Dial::None => {}
+        Dial::Claude => {
+            fields.thinking = claude(request, target);
+            fields.output_config = request.effort.map(|effort| OfEffort { effort: effort.as_str() });
+            fields.anthropic_beta = &request.betas;
+        }
+        Dial::Nova => {
+            // Reasoning is off unless it is asked for.
+            if request.thinking != Thinking::Off {
+                let max_reasoning_effort = word(effort(request).unwrap_or(Effort::Medium), &NOVA);
+                fields.reasoning_config = Some(NovaReasoning { kind: "enabled", max_reasoning_effort });
+            }
+        }
+        Dial::Effort { off, words } => fields.reasoning_effort = asked(request, off, words),
+        Dial::Reasoning { off, words } => {
+            fields.reasoning = asked(request, off, words).map(|effort| OfEffort { effort });
+        }
+    }
+    fields
+}
+
+const NOVA: [(Effort, &str); 3] = [(Effort::Low, "low"), (Effort::Medium, "medium"), (Effort::High, "high")];
+
+/// How Claude is asked to reason: models that think by themselves refuse a budget, older ones the rest.
+fn claude(request: &ModelRequest, target: Target<'_>) -> Option<Reasoning> {
+    let info = target.info;
+    let most = request.max_output_tokens.saturating_sub(1);
+    let budget = match request.thinking {
+        Thinking::Off => return None,
+        Thinking::Budget(budget) if info.thinking_budget => budget,
+        _ if info.adaptive_thinking => return Some(Reasoning::Adaptive { display: "summarized" }),
+        Thinking::Budget(budget) => budget,
+        _ if info.thinking_budget => most,
+        _ => return None,
+    };
+    // The output limit covers the reasoning, and must be above it.
+    (most >= MIN_BUDGET).then(|| Reasoning::Enabled { budget_tokens: budget.clamp(MIN_BUDGET, most) })
+}
+
+/// The effort to ask for; `None` leaves it to the model. `off`: what comes nearest to no reasoning.
+fn asked(request: &ModelRequest, off: &'static str, words: &[(Effort, &'static str)]) -> Option<&'static str> {
+    match request.thinking {
+        Thinking::Off => Some(off),
+        _ => effort(request).map(|effort| word(effort, words)),
+    }
+}
+
+fn effort(request: &ModelRequest) -> Option<Effort> {
+    match (request.effort, request.thinking) {
+        (Some(effort), _) => Some(effort),
+        (None, Thinking::Budget(budget)) => Some(match budget {
+            HIGH_BUDGET.. => Effort::High,
+            MEDIUM_BUDGET.. => Effort::Medium,
+            _ => Effort::Low,
+        }),
+        _ => None,
+    }
+}
+
+/// The word for an effort: of those that the model has, the strongest that is not stronger, else the weakest.
+fn word(effort: Effort, words: &[(Effort, &'static str)]) -> &'static str {
+    let fitting = words.iter().rev().find(|(one, _)| *one <= effort).or_else(|| words.first());
+    fitting.map_or("medium", |(_, word)| *word)
+}

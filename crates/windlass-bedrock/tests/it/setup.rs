@@ -1,0 +1,108 @@
+//! How a provider is set up, and what goes over the wire beside bodies.
+
+use crate::wire::{CLAUDE, KEY, asking, ok, provider, read, request};
+use serde_json::json;
+use std::collections::HashMap;
+use std::sync::Arc;
+use windlass_bedrock::Bedrock;
+use windlass_model::{ModelError, ModelProvider};
+use windlass_testkit::wire::{Reply, WireServer};
+use windlass_types::{Api, Message, ModelErrorKind};
+
+fn from(variables: &[(&str, &str)]) -> Result<Bedrock, ModelError> {
+    let variables: HashMap<_, _> = variables.iter().copied().collect();
+    Bedrock::from_lookup(|name| variables.get(name).map(|value| (*value).to_owned()))
+}
+
+#[tokio::test]
+async fn posts_to_the_model_with_the_key_in_a_header() {
+    let server = WireServer::start().await.unwrap();
+    server.push(ok());
+    let url = server.url();
+    let variables = [
+        ("AWS_ENDPOINT_URL", "http://x.invalid"),
+        ("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", url.as_str()),
+        ("AWS_REGION", "us-east-1"),
+        ("AWS_BEARER_TOKEN_BEDROCK", "key-1\n"),
+    ];
+    let (_, error) = read(&from(&variables).unwrap(), request()).await;
+    assert!(error.is_none(), "{error:?}");
+    let request = server.requests().remove(0);
+    assert_eq!(
+        (request.method.as_str(), request.path.as_str()),
+        ("POST", "/model/us.amazon.nova-pro-v1%3A0/converse-stream")
+    );
+    for (name, value) in [
+        ("authorization", Some("Bearer key-1")),
+        ("content-type", Some("application/json")),
+        ("accept", Some("application/vnd.amazon.eventstream")),
+        ("accept-encoding", Some("identity")),
+    ] {
+        assert_eq!(request.header(name), value, "{name}");
+    }
+}
+
+#[test]
+fn what_cannot_work_is_refused_at_once() {
+    let kind = |built: Result<Bedrock, ModelError>| built.err().unwrap().kind;
+    let builder = || Bedrock::builder().region("us-east-1");
+    assert_eq!(kind(from(&[("AWS_REGION", "us-east-1")])), ModelErrorKind::Authentication);
+    assert_eq!(kind(from(&[("AWS_BEARER_TOKEN_BEDROCK", "k")])), ModelErrorKind::Configuration);
+    assert_eq!(kind(builder().api_key(" ").build()), ModelErrorKind::Authentication);
+    assert_eq!(kind(builder().api_key("k").base_url("nonsense").build()), ModelErrorKind::Configuration);
+    assert_eq!(kind(builder().api_key("a\u{0}b").build()), ModelErrorKind::Configuration);
+    for region in ["", "us-east-1.evil.example#", "US", "a/b"] {
+        assert_eq!(kind(builder().region(region).api_key("k").build()), ModelErrorKind::Configuration, "{region:?}");
+    }
+    for (name, value) in [("host", "x"), ("bad name", "x"), ("x-a", ""), ("x-a", "\u{1}")] {
+        assert_eq!(kind(builder().api_key("k").header(name, value).build()), ModelErrorKind::Configuration, "{name:?}");
+    }
+    let regional = from(&[("AWS_BEARER_TOKEN_BEDROCK", "k"), ("AWS_REGION", " "), ("AWS_DEFAULT_REGION", "eu-west-3")]);
+    assert!(format!("{:?}", regional.unwrap()).contains("bedrock-runtime.eu-west-3.amazonaws.com"));
+}
+
+#[tokio::test]
+async fn custom_headers_are_sent_and_may_hold_the_key() {
+    let server = WireServer::start().await.unwrap();
+    server.push(ok());
+    let builder = Bedrock::builder().header("Authorization", "Bearer mine").base_url(server.url());
+    let built = builder.build().unwrap();
+    assert!(read(&built, request()).await.1.is_none());
+    assert_eq!(server.requests()[0].header("authorization"), Some("Bearer mine"));
+    assert!(!format!("{built:?}").contains("mine"));
+}
+
+#[tokio::test]
+async fn counts_tokens() {
+    let server = WireServer::start().await.unwrap();
+    server.push(Reply::json(&json!({"inputTokens": 31})));
+    let claude = || asking(CLAUDE, vec![Message::user_text("hi")]);
+    let bedrock = provider(&server);
+    assert_eq!(bedrock.count_tokens(Arc::new(claude())).await.unwrap(), 31);
+    let counted = server.requests().remove(0);
+    assert!(counted.path.ends_with("/count-tokens"), "{}", counted.path);
+    let messages = json!([{"role": "user", "content": [{"text": "hi"}]}]);
+    assert_eq!(counted.json().unwrap(), json!({"input": {"converse": {"messages": messages}}}));
+
+    let kind = |error: ModelError| error.kind;
+    let count = || bedrock.count_tokens(Arc::new(request()));
+    server.push(Reply::json(&json!({"tokens": 1})));
+    assert_eq!(count().await.map_err(kind), Err(ModelErrorKind::Protocol));
+    let text = "The provided model doesn't support counting tokens.";
+    server.push(
+        Reply::status(400, json!({"message": text}).to_string()).header("x-amzn-errortype", "ValidationException"),
+    );
+    let error = count().await.unwrap_err();
+    assert!(error.kind == ModelErrorKind::Configuration && error.message.contains(text), "{error}");
+}
+
+#[test]
+fn names_and_origins() {
+    let bedrock = Bedrock::builder().region("us-east-1").api_key(KEY).build().unwrap();
+    assert_eq!(bedrock.name(), "bedrock");
+    assert_eq!(bedrock.model_info("openai.gpt-oss-120b-1:0").api, Api::new("bedrock", Api::CONVERSE));
+    assert_eq!(bedrock.resolve_model("nova-lite"), "us.amazon.nova-lite-v1:0");
+    assert!(bedrock.ready("nova").is_ok());
+    assert_eq!(bedrock.ready("..").unwrap_err().kind, ModelErrorKind::NotFound);
+    assert!(!format!("{bedrock:?}").contains(KEY));
+}

@@ -1,0 +1,106 @@
+//! The body of an answer in another framing than that of server-sent events.
+
+use std::{
+    fmt,
+    pin::Pin,
+    task::{Context, Poll, ready},
+    time::{Duration, Instant},
+};
+
+use bytes::Bytes;
+use futures_util::Stream;
+
+use crate::{HttpError, HttpErrorKind, HttpOptions};
+
+/// How long, and how many bytes, the rest of a finished answer may take before its connection is given up.
+const DRAIN_TIME: Duration = Duration::from_secs(2);
+const DRAIN_BYTES: usize = 64 * 1024;
+
+type Body = Pin<Box<dyn Stream<Item = Result<Bytes, HttpError>> + Send>>;
+
+/// The bytes of one answer as they come, with the bound on the time in which nothing adds to it.
+pub struct Chunks {
+    /// Gone once the answer has ended or failed.
+    body: Option<Body>,
+    stall_timeout: Duration,
+    max_event_bytes: usize,
+    /// When the first chunk came after the last progress.
+    unproductive_since: Option<Instant>,
+}
+
+impl fmt::Debug for Chunks {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Chunks").field("is_open", &self.body.is_some()).finish_non_exhaustive()
+    }
+}
+
+impl Chunks {
+    /// Reads a stream of chunks with the bounds of `options`.
+    #[must_use]
+    pub fn new(body: impl Stream<Item = Result<Bytes, HttpError>> + Send + 'static, options: &HttpOptions) -> Self {
+        Self {
+            body: Some(Box::pin(body)),
+            stall_timeout: options.stall_timeout,
+            max_event_bytes: options.max_event_bytes,
+            unproductive_since: None,
+        }
+    }
+
+    /// The most bytes of one event, framing included: [`HttpOptions::max_event_bytes`].
+    #[must_use]
+    pub fn max_event_bytes(&self) -> usize {
+        self.max_event_bytes
+    }
+
+    /// The next chunk; `None` once the answer has ended or failed.
+    ///
+    /// # Errors
+    /// Once, as the last item: the connection broke or fell silent, or nothing that adds to the answer came for
+    /// [`HttpOptions::stall_timeout`].
+    pub fn poll_next_chunk(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, HttpError>>> {
+        let Some(body) = &mut self.body else {
+            return Poll::Ready(None);
+        };
+        let came = match ready!(body.as_mut().poll_next(context)) {
+            Some(Ok(chunk)) => Some(self.admit(chunk)),
+            came => came,
+        };
+        if !matches!(came, Some(Ok(_))) {
+            self.body = None;
+        }
+        Poll::Ready(came)
+    }
+
+    /// Reports that what came last brought the answer forward.
+    pub fn progress(&mut self) {
+        self.unproductive_since = None;
+    }
+
+    /// Lets go of an answer whose last event has been seen. What remains of the body is read in the background for a
+    /// moment, because a connection whose answer is not read to its end is lost.
+    pub fn release(self) {
+        let (Some(mut body), Ok(runtime)) = (self.body, tokio::runtime::Handle::try_current()) else {
+            return;
+        };
+        runtime.spawn(tokio::time::timeout(DRAIN_TIME, async move {
+            let mut read = 0;
+            while let Some(Ok(chunk)) = std::future::poll_fn(|cx| body.as_mut().poll_next(cx)).await {
+                read += chunk.len();
+                if read > DRAIN_BYTES {
+                    break;
+                }
+            }
+        }));
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "measures how long a server is silent")]
+    fn admit(&mut self, chunk: Bytes) -> Result<Bytes, HttpError> {
+        let now = Instant::now();
+        let since = *self.unproductive_since.get_or_insert(now);
+        if now.duration_since(since) > self.stall_timeout {
+            let text = format!("only signs of life came for {} s", self.stall_timeout.as_secs());
+            return Err(HttpError::new(HttpErrorKind::Timeout, text));
+        }
+        Ok(chunk)
+    }
+}
