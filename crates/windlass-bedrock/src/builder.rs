@@ -1,13 +1,14 @@
 use crate::endpoint;
 use crate::error::Faults;
-use crate::provider::{Bedrock, Key};
+use crate::provider::{Bedrock, Inner};
 use crate::service::Service;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
-use windlass_http::provider::{Secrets, Vendor, custom_header, from_http};
+use windlass_http::provider::{AwsKeys, Clock, Credential, Credentials, Secrets, Vendor, custom_header, from_http};
 use windlass_http::{HeaderMap, HeaderValue, HttpOptions, Secret};
 use windlass_model::ModelError;
-use windlass_types::ModelErrorKind;
+use windlass_types::{ModelErrorKind, Timestamp};
 
 /// Sets up a [`Bedrock`] provider.
 #[derive(Clone, Debug, Default)]
@@ -15,10 +16,12 @@ use windlass_types::ModelErrorKind;
 pub struct BedrockBuilder {
     region: Option<String>,
     key: Option<Secret>,
+    credentials: Option<Arc<dyn Credentials>>,
     base_url: Option<String>,
     headers: Vec<(String, Secret)>,
-    profiles: BTreeMap<String, String>,
+    stand_ins: BTreeMap<String, String>,
     options: HttpOptions,
+    clock: Clock,
 }
 
 impl BedrockBuilder {
@@ -30,7 +33,21 @@ impl BedrockBuilder {
 
     /// Sets an API key of Bedrock, sent as `authorization: Bearer`. An empty one counts as none.
     pub fn api_key(mut self, key: impl AsRef<str>) -> Self {
-        self.key = Some(Secret::new(key)).filter(|key| !key.is_empty());
+        (self.key, self.credentials) = (Some(Secret::new(key)).filter(|key| !key.is_empty()), None);
+        self
+    }
+
+    /// Sets a source of credentials, asked before each request: keys of AWS, which sign the requests, or API keys. A
+    /// request that is refused because of its credential is sent once more if the source has another one then.
+    pub fn credentials(mut self, source: impl Credentials) -> Self {
+        self.key = None;
+        self.credentials = Some(Arc::new(source));
+        self
+    }
+
+    /// Sets the clock by which requests are signed. Default: that of this machine.
+    pub fn clock(mut self, now: impl Fn() -> Timestamp + Send + Sync + 'static) -> Self {
+        self.clock = Clock::new(now);
         self
     }
 
@@ -40,10 +57,10 @@ impl BedrockBuilder {
         self
     }
 
-    /// Says which model is behind a name that does not show it, such as the ARN of an application inference profile. What
-    /// is known of that model then holds for the name.
-    pub fn inference_profile(mut self, name: impl Into<String>, model: impl Into<String>) -> Self {
-        self.profiles.insert(name.into(), model.into());
+    /// Says which model an id stands for that does not show it, such as the ARN of an application inference profile: its
+    /// limits and abilities are those of that model.
+    pub fn stands_for(mut self, id: impl Into<String>, model: impl Into<String>) -> Self {
+        self.stand_ins.insert(id.into(), model.into());
         self
     }
 
@@ -82,7 +99,11 @@ impl BedrockBuilder {
             self = self.base_url(url);
         }
         if let Some(key) = first(&["AWS_BEARER_TOKEN_BEDROCK"]) {
-            self = self.api_key(key);
+            return self.api_key(key);
+        }
+        if let (Some(id), Some(secret)) = (first(&["AWS_ACCESS_KEY_ID"]), first(&["AWS_SECRET_ACCESS_KEY"])) {
+            let keys = AwsKeys::new(id, secret).with_session_token(first(&["AWS_SESSION_TOKEN"]).unwrap_or_default());
+            self = self.credentials(Credential::aws(keys));
         }
         self
     }
@@ -96,14 +117,10 @@ impl BedrockBuilder {
         let mut secrets = Secrets::default();
         let mut headers = HeaderMap::new();
         headers.insert("content-type", HeaderValue::from_static("application/json"));
-        let key = match self.key {
-            Some(key) => {
-                headers.insert("authorization", key.header("Bearer ").map_err(from_http)?);
-                secrets.push(key);
-                Some(Key::InHeaders)
-            }
-            None => None,
-        };
+        if let Some(key) = self.key {
+            headers.insert("authorization", key.header("Bearer ").map_err(from_http)?);
+            secrets.push(key);
+        }
         for (name, value) in &self.headers {
             let (name, value) = custom_header(name, value, "")?;
             headers.insert(name, value);
@@ -111,10 +128,10 @@ impl BedrockBuilder {
         for (_, value) in self.headers {
             secrets.push(value);
         }
-        let Some(key) = key.or_else(|| headers.contains_key("authorization").then_some(Key::InHeaders)) else {
-            let text = "no credentials: set AWS_BEARER_TOKEN_BEDROCK";
+        if self.credentials.is_none() && !headers.contains_key("authorization") {
+            let text = "no credentials: set AWS_BEARER_TOKEN_BEDROCK, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY";
             return Err(ModelError::new(ModelErrorKind::Authentication, text));
-        };
+        }
         if let Some(region) = &self.region
             && !endpoint::is_region(region)
         {
@@ -123,6 +140,13 @@ impl BedrockBuilder {
         }
         let service = Service::new(self.base_url, self.region, self.options)?;
         let vendor = Vendor::new("the AWS credentials or AWS_BEARER_TOKEN_BEDROCK", "the region");
-        Ok(Bedrock::assembled(service, headers, key, self.profiles, Faults { vendor, secrets }))
+        Ok(Bedrock::assembled(Inner {
+            service,
+            headers,
+            credentials: self.credentials,
+            stand_ins: self.stand_ins,
+            faults: Faults { vendor, secrets },
+            clock: self.clock,
+        }))
     }
 }

@@ -36,6 +36,12 @@ pub(crate) fn region_of(model: &str) -> Option<&str> {
     parts.nth(2).filter(|region| is_region(region))
 }
 
+/// The region in the host of an address of the service, that of a private endpoint included.
+pub(crate) fn region_of_url(url: &str) -> Option<&str> {
+    let (_, behind) = url.split_once("bedrock-runtime.").or_else(|| url.split_once("bedrock-runtime-fips."))?;
+    behind.split('.').next().filter(|region| is_region(region) && behind.contains('.'))
+}
+
 /// The path of an operation. The name of a model is one segment of it, slashes included.
 ///
 /// # Errors
@@ -89,6 +95,19 @@ mod tests {
             ["amazon.nova-lite-v1:0", "arn:aws:bedrock", "arn:aws:bedrock::1:x", "arn:aws:bedrock:evil.com/:1:x"]
         {
             assert_eq!(region_of(model), None, "{model}");
+        }
+    }
+
+    #[test]
+    fn addresses_of_the_service_name_their_region() {
+        for (url, region) in [
+            ("https://bedrock-runtime.us-west-2.amazonaws.com", Some("us-west-2")),
+            ("https://bedrock-runtime-fips.us-east-1.amazonaws.com", Some("us-east-1")),
+            ("https://vpce-1a.bedrock-runtime.eu-west-3.vpce.amazonaws.com", Some("eu-west-3")),
+            ("http://127.0.0.1:8080", None),
+            ("https://bedrock-runtime.", None),
+        ] {
+            assert_eq!(region_of_url(url), region, "{url}");
         }
     }
 

@@ -25,7 +25,7 @@
 //! # Names of models
 //! A model is named by its id (`amazon.nova-pro-v1:0`), an inference profile (`eu.amazon.nova-pro-v1:0`) or an ARN, which is
 //! called in the region that it names. Where a name does not show the model, as that of an application inference profile,
-//! [`BedrockBuilder::inference_profile`] says which it is. A model that is not known is asked for nothing that not all
+//! [`BedrockBuilder::stands_for`] says which it is. A model that is not known is asked for nothing that not all
 //! understand.
 //!
 //! # What is sent back of messages
@@ -60,3 +60,4 @@ mod usage;
 pub use builder::BedrockBuilder;
 pub use provider::Bedrock;
 pub use windlass_http::Secret;
+pub use windlass_http::provider::{AwsKeys, Credential, CredentialKey, Credentials};

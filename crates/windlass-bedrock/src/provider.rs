@@ -4,7 +4,7 @@ use crate::endpoint::{self, Operation};
 use crate::error::{Faults, request_id};
 use crate::models;
 use crate::request::{self, Target};
-use crate::service::Service;
+use crate::service::{Service, Site};
 use crate::stream::MessageStream;
 use async_trait::async_trait;
 use serde::Deserialize;
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
-use windlass_http::provider::{from_http, stable_hash};
+use windlass_http::provider::{Clock, Credential, Credentials, from_http, stable_hash};
 use windlass_http::{Bytes, HeaderMap, HeaderValue, Response};
 use windlass_model::{ModelError, ModelProvider, ModelStream};
 use windlass_types::{Api, ModelErrorKind, ModelInfo, ModelRequest};
@@ -34,18 +34,23 @@ pub struct Bedrock {
     inner: Arc<Inner>,
 }
 
-struct Inner {
-    service: Service,
-    headers: HeaderMap,
-    key: Key,
-    /// The models behind names that do not show them.
-    profiles: BTreeMap<String, String>,
-    faults: Faults,
+pub(crate) struct Inner {
+    pub(crate) service: Service,
+    pub(crate) headers: HeaderMap,
+    /// `None`: the headers authenticate.
+    pub(crate) credentials: Option<Arc<dyn Credentials>>,
+    /// The models behind ids that do not show them.
+    pub(crate) stand_ins: BTreeMap<String, String>,
+    pub(crate) faults: Faults,
+    pub(crate) clock: Clock,
 }
 
-/// How requests are authenticated.
-pub(crate) enum Key {
-    InHeaders,
+/// A request, but for its credential.
+struct Call {
+    site: Site,
+    path: String,
+    headers: HeaderMap,
+    body: Bytes,
 }
 
 impl fmt::Debug for Bedrock {
@@ -55,8 +60,9 @@ impl fmt::Debug for Bedrock {
 }
 
 impl Bedrock {
-    /// A provider set up from the environment: `AWS_REGION`, else `AWS_DEFAULT_REGION`; `AWS_BEARER_TOKEN_BEDROCK`;
-    /// `AWS_ENDPOINT_URL_BEDROCK_RUNTIME`, else `AWS_ENDPOINT_URL`.
+    /// A provider set up from the environment: `AWS_REGION`, else `AWS_DEFAULT_REGION`; `AWS_BEARER_TOKEN_BEDROCK`,
+    /// else `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and `AWS_SESSION_TOKEN`; `AWS_ENDPOINT_URL_BEDROCK_RUNTIME`, else
+    /// `AWS_ENDPOINT_URL`.
     ///
     /// # Errors
     /// There are no credentials, there is no region, or a setting cannot be used.
@@ -78,21 +84,15 @@ impl Bedrock {
         BedrockBuilder::default()
     }
 
-    pub(crate) fn assembled(
-        service: Service,
-        headers: HeaderMap,
-        key: Key,
-        profiles: BTreeMap<String, String>,
-        faults: Faults,
-    ) -> Self {
-        Self { inner: Arc::new(Inner { service, headers, key, profiles, faults }) }
+    pub(crate) fn assembled(inner: Inner) -> Self {
+        Self { inner: Arc::new(inner) }
     }
 }
 
 impl Inner {
     /// The model behind a name, as far as that is known.
     fn behind<'a>(&'a self, model: &'a str) -> &'a str {
-        self.profiles.get(model).map_or(model, String::as_str)
+        self.stand_ins.get(model).map_or(model, String::as_str)
     }
 
     fn info(&self, model: &str) -> ModelInfo {
@@ -107,20 +107,42 @@ impl Inner {
         make(request, Target { family: models::family(self.behind(&request.model)), info: &info })
     }
 
-    /// Posts a body. Returns the answer, and what makes the errors of this call: they must not show its key either.
-    async fn post(&self, model: &str, operation: Operation, body: Bytes) -> Result<(Response, Faults), ModelError> {
-        let path = endpoint::path(model, operation)?;
-        let client = self.service.client_for(model)?;
-        let (mut headers, faults) = (self.headers.clone(), self.faults.clone());
-        match self.key {
-            Key::InHeaders => {}
-        }
+    fn call(&self, model: &str, operation: Operation, body: Bytes) -> Result<Call, ModelError> {
+        let (path, site) = (endpoint::path(model, operation)?, self.service.site_of(model)?);
+        let mut headers = self.headers.clone();
         if operation == Operation::ConverseStream {
             headers.insert("accept", HeaderValue::from_static(EVENT_STREAM));
             // A compressor on the way would hold chunks back to fill its window.
             headers.insert("accept-encoding", HeaderValue::from_static("identity"));
         }
-        let response = client.post(&path, headers, body).await.map_err(from_http)?;
+        Ok(Call { site, path, headers, body })
+    }
+
+    /// Sends a request, and once more if its credential is refused and the source has another then. Returns the answer, and
+    /// what makes the errors of this call: they must not show its credential either.
+    async fn send(&self, call: &Call) -> Result<(Response, Faults), ModelError> {
+        let Some(source) = &self.credentials else { return self.send_with(call, None).await };
+        let credential = source.credential().await?;
+        let error = match self.send_with(call, Some(&credential)).await {
+            // Access to a model is refused with the same status, and is not the fault of the credential.
+            Err(error) if error.kind == ModelErrorKind::Authentication => error,
+            answer => return answer,
+        };
+        source.refused(&credential);
+        match source.credential().await {
+            Ok(fresh) if fresh != credential => self.send_with(call, Some(&fresh)).await,
+            _ => Err(error),
+        }
+    }
+
+    async fn send_with(&self, call: &Call, credential: Option<&Credential>) -> Result<(Response, Faults), ModelError> {
+        let Call { site, path, headers, body } = call;
+        let (mut headers, mut faults) = (headers.clone(), self.faults.clone());
+        if let Some(credential) = credential {
+            site.authorize(credential, &mut headers, path, body, self.clock.now())?;
+            credential.keep_out(&mut faults.secrets);
+        }
+        let response = site.client.post(path, headers, body.clone()).await.map_err(from_http)?;
         if response.status() == 200 {
             return Ok((response, faults));
         }
@@ -176,13 +198,14 @@ impl ModelProvider for Bedrock {
     async fn stream(&self, request: Arc<ModelRequest>) -> Result<ModelStream, ModelError> {
         let inner = &*self.inner;
         let body = inner.body(&request, request::call);
-        let (response, faults) = inner.post(&request.model, Operation::ConverseStream, body.clone()).await?;
+        let call = inner.call(&request.model, Operation::ConverseStream, body)?;
+        let (response, faults) = inner.send(&call).await?;
         if response.header("content-type").is_some_and(|kind| !kind.starts_with(EVENT_STREAM)) {
             return Err(not_a_stream(response, &faults).await);
         }
         let request_id = request_id(response.headers());
         // What stands between may not pass the id on. The conversation differs from call to call.
-        let id = request_id.clone().unwrap_or_else(|| format!("msg_{:032x}", stable_hash(&body)));
+        let id = request_id.clone().unwrap_or_else(|| format!("msg_{:032x}", stable_hash(&call.body)));
         let assembly = Assembly::new(request.model.clone(), id, faults);
         Ok(Box::pin(MessageStream::new(response.body(), assembly, request_id, request.raw_frames)))
     }
@@ -195,8 +218,8 @@ impl ModelProvider for Bedrock {
         }
         let inner = &*self.inner;
         let body = inner.body(&request, request::count);
-        let answered = inner.post(&request.model, Operation::CountTokens, body).await;
-        let (response, faults) = answered.map_err(|error| cannot_count(&request.model, error))?;
+        let call = inner.call(&request.model, Operation::CountTokens, body)?;
+        let (response, faults) = inner.send(&call).await.map_err(|error| cannot_count(&request.model, error))?;
         let text = response.text(MAX_BODY).await.map_err(from_http)?;
         match serde_json::from_str::<Count>(&text) {
             Ok(count) => Ok(count.input_tokens),

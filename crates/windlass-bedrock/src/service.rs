@@ -3,24 +3,67 @@
 use crate::endpoint;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
-use windlass_http::provider::from_http;
-use windlass_http::{HttpClient, HttpOptions};
+use windlass_http::provider::{Credential, CredentialKey, from_http};
+use windlass_http::sigv4::Signer;
+use windlass_http::{HeaderMap, HttpClient, HttpOptions};
 use windlass_model::ModelError;
-use windlass_types::ModelErrorKind;
+use windlass_types::{ModelErrorKind, Timestamp};
 
 /// The most regions whose connections are kept.
 const MAX_REGIONS: usize = 64;
 
-/// Connections to the service: to one base URL for all, or to the hosts of the regions that models name.
+/// The service in one region.
+#[derive(Debug, Clone)]
+pub(crate) struct Site {
+    pub(crate) client: HttpClient,
+    /// `None`: no region is known.
+    signer: Option<Signer>,
+}
+
+impl Site {
+    fn new(base_url: &str, region: Option<&str>, options: HttpOptions) -> Result<Self, ModelError> {
+        let client = HttpClient::new(base_url, options).map_err(from_http)?;
+        let signer = region.map(|region| Signer::new(base_url, region, "bedrock")).transpose().map_err(from_http)?;
+        Ok(Self { client, signer })
+    }
+
+    /// Adds what authenticates a request to its headers.
+    ///
+    /// # Errors
+    /// A header cannot carry the credential, or keys of AWS are to sign for no region.
+    pub(crate) fn authorize(
+        &self,
+        credential: &Credential,
+        headers: &mut HeaderMap,
+        path: &str,
+        body: &[u8],
+        at: Timestamp,
+    ) -> Result<(), ModelError> {
+        match (&self.signer, &credential.key) {
+            (Some(signer), _) => signer.authorize(credential, headers, path, body, at).map_err(from_http),
+            (None, CredentialKey::Bearer(token)) => {
+                headers.insert("authorization", token.header("Bearer ").map_err(from_http)?);
+                Ok(())
+            }
+            (None, _) => Err(no_region()),
+        }
+    }
+}
+
+fn no_region() -> ModelError {
+    let text = "no region: set AWS_REGION, or give one with `.region(..)`";
+    ModelError::new(ModelErrorKind::Configuration, text).unbilled()
+}
+
+/// The service in its regions: that which is set, and those that models name.
 #[derive(Debug)]
 pub(crate) struct Service {
-    /// Of the base URL, or of the region that is set.
-    client: HttpClient,
-    /// Whether models that name a region are elsewhere.
-    has_regions: bool,
+    own: Site,
     region: Option<String>,
+    /// The address of a gateway for all regions.
+    base_url: Option<String>,
     options: HttpOptions,
-    others: Mutex<BTreeMap<String, HttpClient>>,
+    others: Mutex<BTreeMap<String, Site>>,
 }
 
 impl Service {
@@ -31,33 +74,32 @@ impl Service {
         region: Option<String>,
         options: HttpOptions,
     ) -> Result<Self, ModelError> {
-        let has_regions = base_url.is_none();
-        let Some(url) = base_url.or_else(|| region.as_deref().map(endpoint::base_url)) else {
-            let text = "no region: set AWS_REGION, or give one with `.region(..)`";
-            return Err(ModelError::new(ModelErrorKind::Configuration, text));
-        };
-        let client = HttpClient::new(&url, options.clone()).map_err(from_http)?;
-        Ok(Self { client, has_regions, region, options, others: Mutex::default() })
+        let region = region.or_else(|| endpoint::region_of_url(base_url.as_deref()?).map(str::to_owned));
+        let url = base_url.clone().or_else(|| region.as_deref().map(endpoint::base_url)).ok_or_else(no_region)?;
+        let own = Site::new(&url, region.as_deref(), options.clone())?;
+        Ok(Self { own, region, base_url, options, others: Mutex::default() })
     }
 
     /// The host that errors and logs name.
     pub(crate) fn host(&self) -> &str {
-        self.client.host()
+        self.own.client.host()
     }
 
-    /// The connections for a model.
-    pub(crate) fn client_for(&self, model: &str) -> Result<HttpClient, ModelError> {
+    /// Where a model is.
+    pub(crate) fn site_of(&self, model: &str) -> Result<Site, ModelError> {
         let named = endpoint::region_of(model).filter(|region| Some(*region) != self.region.as_deref());
-        let (Some(region), true) = (named, self.has_regions) else { return Ok(self.client.clone()) };
+        let Some(region) = named else { return Ok(self.own.clone()) };
         let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(client) = others.get(region) {
-            return Ok(client.clone());
+        if let Some(site) = others.get(region) {
+            return Ok(site.clone());
         }
-        let client = HttpClient::new(&endpoint::base_url(region), self.options.clone()).map_err(from_http)?;
+        // A gateway stays the gateway; the signature is for the region of the model.
+        let url = self.base_url.clone().unwrap_or_else(|| endpoint::base_url(region));
+        let site = Site::new(&url, Some(region), self.options.clone())?;
         if others.len() < MAX_REGIONS {
-            others.insert(region.to_owned(), client.clone());
+            others.insert(region.to_owned(), site.clone());
         }
-        Ok(client)
+        Ok(site)
     }
 }
 
@@ -72,20 +114,20 @@ mod tests {
         };
         let arn = "arn:aws:bedrock:eu-west-3:123456789012:inference-profile/eu.amazon.nova-lite-v1:0";
         let regional = service(None);
-        let host = |model: &str| regional.client_for(model).unwrap().host().to_owned();
+        let host = |model: &str| regional.site_of(model).unwrap().client.host().to_owned();
         assert_eq!(host(arn), "bedrock-runtime.eu-west-3.amazonaws.com");
         assert_eq!(host(arn), "bedrock-runtime.eu-west-3.amazonaws.com");
         assert_eq!(host("amazon.nova-lite-v1:0"), "bedrock-runtime.us-east-1.amazonaws.com");
         assert_eq!(regional.others.lock().unwrap().len(), 1);
         let fixed = service(Some("http://127.0.0.1:9"));
-        assert_eq!(fixed.client_for(arn).unwrap().host(), "127.0.0.1:9");
+        assert_eq!(fixed.site_of(arn).unwrap().client.host(), "127.0.0.1:9");
     }
 
     #[test]
     fn the_number_of_regions_is_bounded() {
         let service = Service::new(None, Some("us-east-1".to_owned()), HttpOptions::default()).unwrap();
         for number in 0..200 {
-            service.client_for(&format!("arn:aws:bedrock:xx-{number}:1:x/y")).unwrap();
+            service.site_of(&format!("arn:aws:bedrock:xx-{number}:1:x/y")).unwrap();
         }
         assert_eq!(service.others.lock().unwrap().len(), MAX_REGIONS);
         assert!(Service::new(None, None, HttpOptions::default()).is_err());

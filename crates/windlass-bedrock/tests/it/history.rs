@@ -291,7 +291,7 @@ async fn e6_an_application_profile_is_what_is_behind_it() {
     let server = WireServer::start().await.unwrap();
     server.push(crate::wire::ok());
     let builder = Bedrock::builder().region("us-east-1").api_key("k").base_url(server.url());
-    let provider = builder.inference_profile(arn, NOVA).build().unwrap();
+    let provider = builder.stands_for(arn, NOVA).build().unwrap();
     assert_eq!(provider.model_info(arn).context_window, 300_000);
     let request = asking(arn, vec![Message::user_text("hi")]);
     assert!(crate::wire::read(&provider, request).await.1.is_none());

@@ -1,13 +1,15 @@
 //! How a provider is set up, and what goes over the wire beside bodies.
 
 use crate::wire::{CLAUDE, KEY, asking, ok, provider, read, request};
+use async_trait::async_trait;
 use serde_json::json;
 use std::collections::HashMap;
 use std::sync::Arc;
-use windlass_bedrock::Bedrock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use windlass_bedrock::{AwsKeys, Bedrock, Credential, Credentials};
 use windlass_model::{ModelError, ModelProvider};
 use windlass_testkit::wire::{Reply, WireServer};
-use windlass_types::{Api, Message, ModelErrorKind};
+use windlass_types::{Api, Message, ModelErrorKind, Timestamp};
 
 fn from(variables: &[(&str, &str)]) -> Result<Bedrock, ModelError> {
     let variables: HashMap<_, _> = variables.iter().copied().collect();
@@ -94,6 +96,113 @@ async fn counts_tokens() {
     );
     let error = count().await.unwrap_err();
     assert!(error.kind == ModelErrorKind::Configuration && error.message.contains(text), "{error}");
+}
+
+/// A source whose keys have numbers, and which notes what was refused.
+#[derive(Debug, Default)]
+struct Numbered {
+    given: AtomicUsize,
+    refused: AtomicUsize,
+}
+
+#[async_trait]
+impl Credentials for Numbered {
+    async fn credential(&self) -> Result<Credential, ModelError> {
+        self.given.fetch_add(1, Ordering::Relaxed);
+        let number = self.refused.load(Ordering::Relaxed);
+        let keys = AwsKeys::new(format!("AKIDEXAMPLE{number}"), format!("aws-secret-key-{number}"));
+        Ok(Credential::aws(keys.with_session_token(format!("session-token-{number}"))))
+    }
+
+    fn refused(&self, _: &Credential) {
+        self.refused.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[tokio::test]
+async fn keys_of_aws_sign_each_request() {
+    let server = WireServer::start().await.unwrap();
+    server.push(ok());
+    let source = Arc::new(Numbered::default());
+    let builder = Bedrock::builder().region("eu-west-3").base_url(server.url()).credentials(Arc::clone(&source));
+    let bedrock = builder.clock(|| Timestamp::parse("2026-11-23T06:00:00Z").unwrap()).build().unwrap();
+    assert!(read(&bedrock, request()).await.1.is_none());
+    let sent = server.requests().remove(0);
+    let signature = sent.header("authorization").unwrap();
+    let scope = "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE0/20261123/eu-west-3/bedrock/aws4_request";
+    assert!(signature.starts_with(scope), "{signature}");
+    assert_eq!(sent.header("x-amz-date"), Some("20261123T060000Z"));
+    assert_eq!(sent.header("x-amz-security-token"), Some("session-token-0"));
+    // A gateway stays the gateway; the signature is for the region of the model.
+    server.push(ok());
+    let arn = "arn:aws:bedrock:us-west-2:123456789012:inference-profile/us.amazon.nova-pro-v1:0";
+    assert!(read(&bedrock, asking(arn, vec![Message::user_text("hi")])).await.1.is_none());
+    let sent = server.requests().remove(1);
+    assert!(sent.header("authorization").unwrap().contains("/us-west-2/bedrock/"), "{sent:?}");
+    assert!(!format!("{bedrock:?}").contains("secret"));
+}
+
+#[tokio::test]
+async fn a_refused_credential_is_replaced_once() {
+    let server = WireServer::start().await.unwrap();
+    let source = Arc::new(Numbered::default());
+    let builder = Bedrock::builder().region("eu-west-3").base_url(server.url()).credentials(Arc::clone(&source));
+    let bedrock = builder.build().unwrap();
+    let refusal = |name: &str, text: &str| {
+        Reply::status(403, json!({"message": text}).to_string()).header("x-amzn-errortype", name)
+    };
+    let expired = || refusal("ExpiredTokenException", "The security token session-token-0 is expired");
+    server.push(expired());
+    server.push(ok());
+    assert!(read(&bedrock, request()).await.1.is_none());
+    assert!(server.requests()[1].header("authorization").unwrap().contains("AKIDEXAMPLE1"));
+    server.push(expired());
+    server.push(expired());
+    let error = read(&bedrock, request()).await.1.unwrap();
+    assert_eq!((error.kind, server.request_count()), (ModelErrorKind::Authentication, 4));
+    // That a model may not be used is not the fault of the credential.
+    server.push(refusal("AccessDeniedException", "You don't have access to the model."));
+    let error = read(&bedrock, request()).await.1.unwrap();
+    assert_eq!((error.kind, server.request_count()), (ModelErrorKind::PermissionDenied, 5));
+    assert_eq!((source.given.load(Ordering::Relaxed), source.refused.load(Ordering::Relaxed)), (5, 2));
+}
+
+#[tokio::test]
+async fn no_secret_is_in_an_error() {
+    let server = WireServer::start().await.unwrap();
+    let bedrock = Bedrock::builder().region("eu-west-3").base_url(server.url()).credentials(Numbered::default());
+    let bedrock = bedrock.build().unwrap();
+    let text = "AKIDEXAMPLE0 aws-secret-key-0 session-token-0";
+    server.push(Reply::status(500, text));
+    let error = read(&bedrock, request()).await.1.unwrap();
+    let shown = format!("{error} {error:?}");
+    assert!(!text.split(' ').any(|secret| shown.contains(secret)), "{shown}");
+}
+
+#[tokio::test]
+async fn keys_and_regions_come_from_variables() {
+    let server = WireServer::start().await.unwrap();
+    let url = server.url();
+    let keys = [
+        ("AWS_ENDPOINT_URL", url.as_str()),
+        ("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE"),
+        ("AWS_SECRET_ACCESS_KEY", "aws-secret-key"),
+        ("AWS_SESSION_TOKEN", "session"),
+    ];
+    // Nothing is signed for a region that is not named.
+    let error = read(&from(&keys).unwrap(), request()).await.1.unwrap();
+    assert_eq!((error.kind, server.request_count()), (ModelErrorKind::Configuration, 0));
+    server.push(ok());
+    let all = [&keys[..], &[("AWS_DEFAULT_REGION", "ap-south-1")]].concat();
+    assert!(read(&from(&all).unwrap(), request()).await.1.is_none());
+    let sent = server.requests().remove(0);
+    assert!(sent.header("authorization").unwrap().contains("/ap-south-1/"));
+    assert_eq!(sent.header("x-amz-security-token"), Some("session"));
+    // An API key wins.
+    server.push(ok());
+    let all = [&all[..], &[("AWS_BEARER_TOKEN_BEDROCK", "key")]].concat();
+    assert!(read(&from(&all).unwrap(), request()).await.1.is_none());
+    assert_eq!(server.requests()[1].header("authorization"), Some("Bearer key"));
 }
 
 #[test]
