@@ -3,9 +3,10 @@
 mod blocks;
 
 use crate::error::Faults;
-use crate::event::{BlockGrows, BlockStarts, BlockStops, Delta, MessageStops, Metadata};
+use crate::event::{BlockGrows, BlockStarts, BlockStops, Delta, MessageStops, Metadata, TokenUsage};
 use crate::eventstream::Frame;
-use blocks::{Blocks, Piece};
+use blocks::Blocks;
+pub(crate) use blocks::Piece;
 use serde::Deserialize;
 use std::collections::{HashSet, VecDeque};
 use windlass_model::ModelError;
@@ -114,7 +115,7 @@ impl Assembly {
             }
             "metadata" => {
                 let metadata: Metadata = self.read(name, payload)?;
-                self.usage = Some(metadata.usage.as_ref().map_or_else(Usage::default, Usage::from));
+                self.count(metadata.usage.as_ref());
             }
             // Events of a later version of the API.
             _ => {}
@@ -130,15 +131,24 @@ impl Assembly {
         serde_json::from_slice(payload).map_err(|error| self.faults.unreadable(name, &error))
     }
 
+    /// Takes the token counts of the message.
+    pub(crate) fn count(&mut self, usage: Option<&TokenUsage>) {
+        self.usage = Some(usage.map_or_else(Usage::default, Usage::from));
+    }
+
     /// Begins the message, if it has not begun.
-    fn begin(&mut self) {
+    pub(crate) fn begin(&mut self) {
         if !std::mem::replace(&mut self.has_begun, true) {
             let id = MessageId::from(self.id.as_str());
             self.ready.push_back(ModelEvent::MessageStart { id, model: self.model.clone(), usage: Usage::default() });
         }
     }
 
-    fn put(&mut self, at: u64, piece: Piece) -> Result<(), ModelError> {
+    /// Takes a piece of a block.
+    ///
+    /// # Errors
+    /// It cannot be part of the message.
+    pub(crate) fn put(&mut self, at: u64, piece: Piece) -> Result<(), ModelError> {
         if self.is_finished() {
             return Err(self.faults.protocol("content comes after the end of the message"));
         }
@@ -165,7 +175,11 @@ impl Assembly {
         }
     }
 
-    fn block(&mut self, start: BlockStarts) -> Result<(), ModelError> {
+    /// Takes the beginning of a block.
+    ///
+    /// # Errors
+    /// It cannot be part of the message.
+    pub(crate) fn block(&mut self, start: BlockStarts) -> Result<(), ModelError> {
         let Some(call) = start.start.tool_use else { return Ok(()) };
         // The service answers these calls itself: they must not be run here.
         if call.kind.is_some_and(|kind| kind != "tool_use") {
@@ -185,7 +199,11 @@ impl Assembly {
         self.put(start.content_block_index, Piece::Call { id: ToolUseId::from(id), name })
     }
 
-    fn stop(&mut self, reason: &str) -> Result<(), ModelError> {
+    /// Takes the reason for which the model stopped.
+    ///
+    /// # Errors
+    /// The message has ended before.
+    pub(crate) fn stop(&mut self, reason: &str) -> Result<(), ModelError> {
         if self.is_finished() {
             return Err(self.faults.protocol("a message ends twice"));
         }

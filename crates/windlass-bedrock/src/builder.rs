@@ -2,6 +2,7 @@ use crate::endpoint;
 use crate::error::Faults;
 use crate::provider::{Bedrock, Inner};
 use crate::service::Service;
+use crate::whole::WholeModels;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -147,6 +148,7 @@ impl BedrockBuilder {
             stand_ins: self.stand_ins,
             faults: Faults { vendor, secrets },
             clock: self.clock,
+            whole: WholeModels::default(),
         }))
     }
 }

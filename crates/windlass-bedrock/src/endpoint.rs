@@ -10,6 +10,7 @@ const MAX_MODEL: usize = 2_048;
 /// What is asked of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operation {
+    Converse,
     ConverseStream,
     CountTokens,
 }
@@ -62,6 +63,7 @@ pub(crate) fn path(model: &str, operation: Operation) -> Result<String, ModelErr
         }
     }
     path.push_str(match operation {
+        Operation::Converse => "/converse",
         Operation::ConverseStream => "/converse-stream",
         Operation::CountTokens => "/count-tokens",
     });

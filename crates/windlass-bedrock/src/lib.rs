@@ -19,7 +19,8 @@
 //! - Calls of a message that the API calls malformed are reported with
 //!   [`MalformedToolCall`](windlass_types::StopReason::MalformedToolCall), so that they are never run.
 //! - Blocks whose pieces come in turn are put in order. Calls that the service answers itself are left out.
-//! - No retry, and one error kind for each thing that a caller can do about it.
+//! - Some models call tools, but not in a stream. Once one has refused to stream, it is asked for answers in one piece.
+//! - No other retry, and one error kind for each thing that a caller can do about it.
 //! - No key in any error or `Debug` text.
 //!
 //! # Names of models
@@ -56,6 +57,7 @@ mod request;
 mod service;
 mod stream;
 mod usage;
+mod whole;
 
 pub use builder::BedrockBuilder;
 pub use provider::Bedrock;

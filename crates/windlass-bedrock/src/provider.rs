@@ -6,6 +6,7 @@ use crate::models;
 use crate::request::{self, Target};
 use crate::service::{Service, Site};
 use crate::stream::MessageStream;
+use crate::whole::{self, WholeModels};
 use async_trait::async_trait;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -19,6 +20,9 @@ use windlass_types::{Api, ModelErrorKind, ModelInfo, ModelRequest};
 
 /// The most bytes read of an answer that is not a stream.
 const MAX_BODY: usize = 64 * 1024;
+
+/// The most bytes read of an answer that comes in one piece.
+const MAX_ANSWER: usize = 32 << 20;
 
 /// How long the body of an error is waited for, all in all: its status is known already.
 const ERROR_BODY_TIME: Duration = Duration::from_secs(5);
@@ -43,6 +47,8 @@ pub(crate) struct Inner {
     pub(crate) stand_ins: BTreeMap<String, String>,
     pub(crate) faults: Faults,
     pub(crate) clock: Clock,
+    /// Models that do not stream.
+    pub(crate) whole: WholeModels,
 }
 
 /// A request, but for its credential.
@@ -153,6 +159,36 @@ impl Inner {
     }
 }
 
+impl Inner {
+    async fn streamed(&self, request: &ModelRequest) -> Result<ModelStream, ModelError> {
+        let call = self.call(&request.model, Operation::ConverseStream, self.body(request, request::call))?;
+        let (response, faults) = self.send(&call).await?;
+        if response.header("content-type").is_some_and(|kind| !kind.starts_with(EVENT_STREAM)) {
+            return Err(not_a_stream(response, &faults).await);
+        }
+        let request_id = request_id(response.headers());
+        let assembly = assembly(request, &call, request_id.as_deref(), faults);
+        Ok(Box::pin(MessageStream::new(response.body(), assembly, request_id, request.raw_frames)))
+    }
+
+    async fn in_one_piece(&self, request: &ModelRequest) -> Result<ModelStream, ModelError> {
+        let call = self.call(&request.model, Operation::Converse, self.body(request, request::call))?;
+        let (response, faults) = self.send(&call).await?;
+        let request_id = request_id(response.headers());
+        let mut assembly = assembly(request, &call, request_id.as_deref(), faults.clone());
+        let body = response.text(MAX_ANSWER).await.map_err(from_http)?;
+        whole::read(&body, &mut assembly, &faults).map_err(|error| error.with_request_id(request_id))?;
+        Ok(Box::pin(MessageStream::whole(assembly, request.raw_frames)))
+    }
+}
+
+/// The message of a call. What stands between may not pass the id of the request on; the conversation differs from call to
+/// call.
+fn assembly(request: &ModelRequest, call: &Call, id: Option<&str>, faults: Faults) -> Assembly {
+    let id = id.map_or_else(|| format!("msg_{:032x}", stable_hash(&call.body)), str::to_owned);
+    Assembly::new(request.model.clone(), id, faults)
+}
+
 /// An answer with status 200 that is no event stream: the page of a server that is not the API at all.
 async fn not_a_stream(response: Response, faults: &Faults) -> ModelError {
     let kind = response.header("content-type").unwrap_or_default().to_owned();
@@ -197,17 +233,13 @@ impl ModelProvider for Bedrock {
 
     async fn stream(&self, request: Arc<ModelRequest>) -> Result<ModelStream, ModelError> {
         let inner = &*self.inner;
-        let body = inner.body(&request, request::call);
-        let call = inner.call(&request.model, Operation::ConverseStream, body)?;
-        let (response, faults) = inner.send(&call).await?;
-        if response.header("content-type").is_some_and(|kind| !kind.starts_with(EVENT_STREAM)) {
-            return Err(not_a_stream(response, &faults).await);
+        if !inner.whole.contains(&request.model) {
+            match inner.streamed(&request).await {
+                Err(error) if inner.whole.learn(&request.model, &error) => {}
+                answer => return answer,
+            }
         }
-        let request_id = request_id(response.headers());
-        // What stands between may not pass the id on. The conversation differs from call to call.
-        let id = request_id.clone().unwrap_or_else(|| format!("msg_{:032x}", stable_hash(&call.body)));
-        let assembly = Assembly::new(request.model.clone(), id, faults);
-        Ok(Box::pin(MessageStream::new(response.body(), assembly, request_id, request.raw_frames)))
+        inner.in_one_piece(&request).await
     }
 
     async fn count_tokens(&self, request: Arc<ModelRequest>) -> Result<u64, ModelError> {

@@ -28,6 +28,11 @@ impl MessageStream {
         Self { chunks: Some(chunks), decoder, assembly, request_id, raw_frames, failure: None }
     }
 
+    /// A message that has come whole.
+    pub(crate) fn whole(assembly: Assembly, raw_frames: bool) -> Self {
+        Self { chunks: None, decoder: Decoder::new(0), assembly, request_id: None, raw_frames, failure: None }
+    }
+
     /// Reads a frame. Returns whether it adds to the message.
     fn read(&mut self, frame: &Frame) -> bool {
         if let Err(error) = self.assembly.accept(frame) {

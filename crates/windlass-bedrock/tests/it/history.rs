@@ -128,7 +128,7 @@ async fn e3_blank_texts_are_left_out() {
         NOVA,
         vec![
             Message::user(vec![blank(), ContentBlock::text("go")]),
-            Message::assistant(vec![blank(), calling(&["a", "b", "c"]).content.remove(0)]),
+            Message::assistant([vec![blank()], calling(&["a", "b", "c"]).content].concat()),
             results(vec![
                 ToolResult::ok("a", " "),
                 ToolResult::ok("b", vec![blank()]),
@@ -142,7 +142,7 @@ async fn e3_blank_texts_are_left_out() {
     let result = |id: &str, text: &str| json!({"toolResult": {"toolUseId": id, "content": [{"text": text}]}});
     let none = "(no content)";
     assert_eq!(sent[0]["content"], json!([{"text": "go"}]));
-    assert_eq!(sent[1]["content"].as_array().unwrap().len(), 1);
+    assert_eq!(sent[1]["content"].as_array().unwrap().len(), 3);
     // A message of the model with nothing in it is none, and its neighbours are one.
     let last = json!([result("a", none), result("b", none), result("c", "x"), {"text": none}]);
     assert_eq!(sent[2], json!({"role": "user", "content": last}));

@@ -315,3 +315,82 @@ async fn events_are_passed_on_as_they_come() {
     }
     assert!(seen > 100);
 }
+
+#[tokio::test]
+async fn models_that_do_not_stream_calls_answer_in_one_piece() {
+    let server = WireServer::start().await.unwrap();
+    let provider = provider(&server);
+    let text = "This model doesn't support tool use in streaming mode.";
+    let refusal =
+        || Reply::status(400, json!({"message": text}).to_string()).header("x-amzn-errortype", "ValidationException");
+    let reasoning = json!({"reasoningText": {"text": "hm", "signature": "sig"}});
+    let call = json!({"toolUse": {"toolUseId": "a", "name": "Read", "input": {"b": [1.50]}}});
+    let content = json!([
+        {"reasoningContent": reasoning},
+        {"reasoningContent": {"redactedContent": "AAEC"}},
+        {"text": "é"},
+        {"image": {}},
+        call,
+        {"toolUse": {"toolUseId": "a", "name": "List"}},
+    ]);
+    let usage = json!({"inputTokens": 60, "outputTokens": 27, "totalTokens": 87});
+    let whole = json!({"output": {"message": {"role": "assistant", "content": content}}, "stopReason": "tool_use",
+        "usage": usage, "metrics": {"latencyMs": 5}});
+    server.push(refusal());
+    let reply = || Reply::json(&whole).header("x-amzn-requestid", "req-2");
+    server.push(reply());
+    let (events, error) = read(&provider, request()).await;
+    assert!(error.is_none(), "{error:?}");
+    assert_eq!(ending(&events), Some((StopReason::ToolUse, Usage::new(60, 27))));
+    let blocks = fold::blocks(&events);
+    assert_eq!(blocks[0], ContentBlock::Thinking { thinking: "hm".into(), signature: "sig".into() });
+    assert_eq!(blocks[1], ContentBlock::RedactedThinking { data: "AAEC".into() });
+    assert_eq!(blocks[2].as_text(), Some("é"));
+    let calls: Vec<_> = blocks.iter().filter_map(ContentBlock::as_tool_use).collect();
+    let seen: Vec<_> = calls.iter().map(|call| (call.id.as_str(), call.input.as_str())).collect();
+    assert_eq!(seen, [("a", "{\"b\":[1.5]}"), ("call_req-2_1", "{}")]);
+    // It is not asked to stream again.
+    server.push(reply());
+    assert!(is_complete(&read(&provider, request()).await.0));
+    let paths: Vec<String> = server.requests().into_iter().map(|request| request.path).collect();
+    let suffixes: Vec<&str> = paths.iter().filter_map(|path| path.rsplit('/').next()).collect();
+    assert_eq!(suffixes, ["converse-stream", "converse", "converse"]);
+    for broken in ["[]", "{}", "not json", r#"{"output":{"message":{"content":[]}}}"#, "<html>"] {
+        server.push(Reply::status(200, broken));
+        let (events, error) = read(&provider, request()).await;
+        assert_eq!(error.unwrap().kind, ModelErrorKind::Protocol, "{broken}");
+        assert!(events.is_empty());
+    }
+    // Other refusals are what they are.
+    let other = crate::wire::asking(crate::wire::OSS, vec![windlass_types::Message::user_text("hi")]);
+    server.push(Reply::status(400, r#"{"message":"The stream is wrong."}"#));
+    assert_eq!(read(&provider, other).await.1.unwrap().kind, ModelErrorKind::InvalidRequest);
+}
+
+#[tokio::test]
+async fn reordered_and_repeated_frames_never_end_in_half_a_message() {
+    let server = WireServer::start().await.unwrap();
+    let provider = provider(&server);
+    let expected = read_frames(&turn()).await.0;
+    for at in 0..turn().len() {
+        for to in 0..turn().len() {
+            let mut frames = turn();
+            let moved = frames.remove(at);
+            frames.insert(to, moved);
+            server.push(answer(&frames));
+            let (events, error) = read(&provider, request()).await;
+            assert_ne!(is_complete(&events), error.is_some(), "{at} to {to}");
+            // The end of the message before a part of it.
+            if at == 13 && to < 13 {
+                assert!(error.is_some_and(|error| error.kind == ModelErrorKind::Protocol), "{to}");
+            } else if at == 14 || (at == 13 && to == 14) {
+                assert_eq!(events, expected, "{at} to {to}");
+            }
+        }
+        let mut frames = turn();
+        frames.insert(at, frames[at].clone());
+        server.push(answer(&frames));
+        let (events, error) = read(&provider, request()).await;
+        assert_ne!(is_complete(&events), error.is_some(), "{at}");
+    }
+}

@@ -1,0 +1,144 @@
+//! Answers that come in one piece: some models call tools, but not in a stream.
+
+use crate::assembly::{Assembly, Piece};
+use crate::error::Faults;
+use crate::event::{BlockStarts, CallStart, Start, TokenUsage};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+use windlass_model::ModelError;
+use windlass_types::ModelErrorKind;
+
+/// The most models that are remembered.
+const MAX_MODELS: usize = 1_000;
+
+/// The models that refused to stream.
+#[derive(Debug, Default)]
+pub(crate) struct WholeModels(Mutex<BTreeSet<String>>);
+
+impl WholeModels {
+    pub(crate) fn contains(&self, model: &str) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(model)
+    }
+
+    /// Remembers a model, if it is for streaming that it was refused. Returns whether it was.
+    pub(crate) fn learn(&self, model: &str, error: &ModelError) -> bool {
+        let text = error.message.to_lowercase();
+        let is_meant = error.kind == ModelErrorKind::InvalidRequest
+            && text.contains("support")
+            && (text.contains("streaming mode")
+                || text.contains("support streaming")
+                || text.contains("for streaming"));
+        if is_meant {
+            let mut models = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            if models.len() >= MAX_MODELS {
+                models.clear();
+            }
+            models.insert(model.to_owned());
+        }
+        is_meant
+    }
+}
+
+/// The answer, as the wire has it.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Answer<'a> {
+    #[serde(borrow)]
+    output: Option<Output<'a>>,
+    stop_reason: Option<String>,
+    usage: Option<TokenUsage>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Output<'a> {
+    #[serde(borrow)]
+    message: Option<Message<'a>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Message<'a> {
+    #[serde(borrow)]
+    content: Vec<Block<'a>>,
+}
+
+/// One of these; what is not known is skipped.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Block<'a> {
+    text: Option<String>,
+    #[serde(borrow)]
+    tool_use: Option<Call<'a>>,
+    reasoning_content: Option<Reasoning>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Call<'a> {
+    #[serde(flatten)]
+    start: CallStart,
+    #[serde(borrow, default)]
+    input: Option<&'a RawValue>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Reasoning {
+    reasoning_text: Option<ReasoningText>,
+    redacted_content: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct ReasoningText {
+    text: String,
+    signature: Option<String>,
+}
+
+/// Reads an answer into the events of a message.
+///
+/// # Errors
+/// It cannot be read, or has not come to its end.
+pub(crate) fn read(body: &str, assembly: &mut Assembly, faults: &Faults) -> Result<(), ModelError> {
+    // Serde would read the members of an array as those of the object.
+    if !body.trim_start().starts_with('{') {
+        return Err(faults.protocol("the answer is not an object"));
+    }
+    let answer: Answer<'_> = serde_json::from_str(body).map_err(|error| faults.unreadable("the answer", &error))?;
+    let (Some(message), Some(reason)) = (answer.output.and_then(|output| output.message), answer.stop_reason) else {
+        return Err(faults.protocol("the answer has no message"));
+    };
+    assembly.begin();
+    for (at, block) in (0..).zip(message.content) {
+        for piece in pieces(&block) {
+            assembly.put(at, piece)?;
+        }
+        if let Some(call) = block.tool_use {
+            let start = Start { tool_use: Some(call.start) };
+            assembly.block(BlockStarts { content_block_index: at, start })?;
+            let input = call.input.map_or(String::new(), |input| input.get().to_owned());
+            assembly.put(at, Piece::Input(input))?;
+        }
+        assembly.put(at, Piece::Stop)?;
+    }
+    assembly.stop(&reason)?;
+    assembly.count(answer.usage.as_ref());
+    assembly.end()
+}
+
+/// The pieces of a block that is no call.
+fn pieces(block: &Block<'_>) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    pieces.extend(block.text.clone().map(Piece::Text));
+    if let Some(reasoning) = &block.reasoning_content {
+        if let Some(text) = &reasoning.reasoning_text {
+            pieces.push(Piece::Thinking(text.text.clone()));
+            pieces.extend(text.signature.clone().map(Piece::Signature));
+        }
+        pieces.extend(reasoning.redacted_content.clone().map(Piece::Redacted));
+    }
+    pieces
+}
