@@ -5,7 +5,7 @@ use crate::wire::{CLAUDE, KEY, LLAMA, NOVA, NOVA_2, OSS, provider, request};
 use serde_json::json;
 use windlass_bedrock::Bedrock;
 use windlass_testkit::provider as kit;
-use windlass_testkit::wire::{Reply, WireServer};
+use windlass_testkit::wire::{Dialect, Reply, WireServer};
 use windlass_types::ModelErrorKind;
 
 async fn pair() -> (WireServer, Bedrock) {
@@ -78,4 +78,15 @@ async fn describes_its_models() {
     let (_server, provider) = pair().await;
     let names = ["default", "nova-pro", "gpt-oss", NOVA, NOVA_2, CLAUDE, OSS, LLAMA, "other", "arn:aws:bedrock:x"];
     kit::describes_models(&provider, &names).unwrap();
+}
+
+#[tokio::test]
+async fn keeps_every_promise_over_long_sessions() {
+    // One with all abilities, and one without.
+    for model in [CLAUDE, LLAMA] {
+        let endpoint = kit::Endpoint::new(Dialect::Converse, model, |url| {
+            Bedrock::builder().region("us-east-1").api_key(KEY).base_url(url).build().unwrap()
+        });
+        kit::all(&endpoint).await.unwrap_or_else(|broken| panic!("{model}\n{broken}"));
+    }
 }
