@@ -3,7 +3,7 @@
 mod blocks;
 
 use crate::error::Faults;
-use crate::event::{BlockGrows, BlockStarts, BlockStops, Delta, MessageStops, Metadata, TokenUsage};
+use crate::event::{BlockGrows, BlockStarts, BlockStops, Delta, MessageStops, Metadata, TokenUsage, text_delta};
 use crate::eventstream::Frame;
 use blocks::Blocks;
 pub(crate) use blocks::Piece;
@@ -95,6 +95,10 @@ impl Assembly {
     fn event(&mut self, name: &str, payload: &[u8]) -> Result<(), ModelError> {
         match name {
             "contentBlockDelta" => {
+                if let Some((at, text)) = text_delta(payload) {
+                    self.begin();
+                    return self.put(at, Piece::Text(text.to_owned()));
+                }
                 let BlockGrows { content_block_index: at, delta } = self.read(name, payload)?;
                 self.begin();
                 self.delta(at, delta)?;

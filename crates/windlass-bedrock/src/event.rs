@@ -1,5 +1,9 @@
 //! The JSON of the events of an answer, as the wire has it.
 
+mod plain;
+
+pub(crate) use plain::text_delta;
+
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
