@@ -6,7 +6,7 @@ use crate::whole::WholeModels;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
-use windlass_http::provider::{AwsKeys, Clock, Credential, Credentials, Secrets, Vendor, custom_header, from_http};
+use windlass_http::provider::{AwsAccess, Clock, Credentials, Secrets, Vendor, custom_header, from_http};
 use windlass_http::{HeaderMap, HeaderValue, HttpOptions, Secret};
 use windlass_model::ModelError;
 use windlass_types::{ModelErrorKind, Timestamp};
@@ -89,24 +89,24 @@ impl BedrockBuilder {
         self
     }
 
-    /// Takes the settings that [`Bedrock::from_env`] names from a lookup.
+    /// Takes the settings that [`Bedrock::from_env`] names from a lookup. It may read the files of profiles.
     pub fn lookup(mut self, lookup: impl Fn(&str) -> Option<String>) -> Self {
-        let first =
-            |names: &[&str]| names.iter().find_map(|name| lookup(name).filter(|value| !value.trim().is_empty()));
-        if let Some(region) = first(&["AWS_REGION", "AWS_DEFAULT_REGION"]) {
-            self = self.region(region.trim());
+        let get = |name: &str| lookup(name).map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
+        let access = AwsAccess::from_lookup(&lookup);
+        self.region = access.region.or(self.region);
+        if let Some(credentials) = access.credentials {
+            self = self.credentials(credentials);
         }
-        if let Some(url) = first(&["AWS_ENDPOINT_URL_BEDROCK_RUNTIME", "AWS_ENDPOINT_URL"]) {
-            self = self.base_url(url);
+        let own = ["AWS_ENDPOINT_URL_BEDROCK_RUNTIME", "AWS_ENDPOINT_URL"].iter().find_map(|name| get(name));
+        let gateway = || {
+            let url = get("ANTHROPIC_BEDROCK_BASE_URL")?;
+            let base = url.trim_end_matches('/');
+            Some(base.strip_suffix("/anthropic").unwrap_or(base).to_owned())
+        };
+        match own.or_else(gateway) {
+            Some(url) => self.base_url(url),
+            None => self,
         }
-        if let Some(key) = first(&["AWS_BEARER_TOKEN_BEDROCK"]) {
-            return self.api_key(key);
-        }
-        if let (Some(id), Some(secret)) = (first(&["AWS_ACCESS_KEY_ID"]), first(&["AWS_SECRET_ACCESS_KEY"])) {
-            let keys = AwsKeys::new(id, secret).with_session_token(first(&["AWS_SESSION_TOKEN"]).unwrap_or_default());
-            self = self.credentials(Credential::aws(keys));
-        }
-        self
     }
 
     /// Builds the provider. It connects at the first request.
@@ -130,7 +130,7 @@ impl BedrockBuilder {
             secrets.push(value);
         }
         if self.credentials.is_none() && !headers.contains_key("authorization") {
-            let text = "no credentials: set AWS_BEARER_TOKEN_BEDROCK, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY";
+            let text = "no credentials: set AWS_BEARER_TOKEN_BEDROCK, AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY";
             return Err(ModelError::new(ModelErrorKind::Authentication, text));
         }
         if let Some(region) = &self.region

@@ -135,6 +135,17 @@ pub(crate) fn is_claude(model: &str) -> bool {
     bare(model).starts_with("anthropic.claude")
 }
 
+/// Whether a name is that of a model of another vendor, or of a resource that does not show its model.
+pub(crate) fn is_for_converse(name: &str) -> bool {
+    // Aliases of Claude have no vendor; this one both have.
+    if name.trim().eq_ignore_ascii_case("default") {
+        return false;
+    }
+    let model = resolve(name);
+    let has_vendor = bare(&model).split_once('.').is_some_and(|(vendor, _)| VENDORS.contains(&vendor));
+    (has_vendor || model.starts_with("arn:")) && !is_claude(&model)
+}
+
 /// What requests to a model depend on.
 pub(crate) fn family(model: &str) -> Family {
     let (vendor, name) = bare(model).split_once('.').unwrap_or(("", model));
@@ -325,6 +336,21 @@ mod tests {
         let info = info("us.anthropic.claude-sonnet-4-5-20250929-v1:0");
         assert_eq!((info.context_window, info.vision, info.price), (200_000, true, None));
         assert!(!is_claude("amazon.nova-lite-v1:0") && !is_claude("my.anthropic"));
+    }
+
+    #[test]
+    fn names_without_another_vendor_may_be_claude() {
+        for name in ["default", "opus", "claude-opus-5", "us.anthropic.claude-opus-5", "sonnet[1m]", "x", ""] {
+            assert!(!is_for_converse(name), "{name}");
+        }
+        let profile = "arn:aws:bedrock:us-east-1:1:inference-profile/";
+        assert!(!is_for_converse(&format!("{profile}us.anthropic.claude-opus-5")));
+        let hidden = "arn:aws:bedrock:us-east-1:1:application-inference-profile/abc";
+        for name in
+            ["nova-pro", "us.amazon.nova-pro-v1:0", "openai.gpt-oss-20b-1:0", hidden, &format!("{profile}us.meta.x")]
+        {
+            assert!(is_for_converse(name), "{name}");
+        }
     }
 
     #[test]

@@ -66,9 +66,10 @@ impl fmt::Debug for Bedrock {
 }
 
 impl Bedrock {
-    /// A provider set up from the environment: `AWS_REGION`, else `AWS_DEFAULT_REGION`; `AWS_BEARER_TOKEN_BEDROCK`,
-    /// else `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and `AWS_SESSION_TOKEN`; `AWS_ENDPOINT_URL_BEDROCK_RUNTIME`, else
-    /// `AWS_ENDPOINT_URL`.
+    /// A provider set up from the environment. Credentials are the first there is of `AWS_BEARER_TOKEN_BEDROCK`, the profile in
+    /// `AWS_PROFILE`, the keys in `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and `AWS_SESSION_TOKEN`, and the profile
+    /// `default`; the region that of `AWS_REGION`, `AWS_DEFAULT_REGION`, or of the profile. The address of another host is the
+    /// first there is of `AWS_ENDPOINT_URL_BEDROCK_RUNTIME`, `AWS_ENDPOINT_URL` and `ANTHROPIC_BEDROCK_BASE_URL`.
     ///
     /// # Errors
     /// There are no credentials, there is no region, or a setting cannot be used.
@@ -88,6 +89,12 @@ impl Bedrock {
     /// A builder.
     pub fn builder() -> BedrockBuilder {
         BedrockBuilder::default()
+    }
+
+    /// Whether a name calls for this API: that of a model of another vendor than Anthropic, an alias of one, or a resource whose
+    /// name does not show the model. Claude does more over its own API, which Bedrock has as well.
+    pub fn is_for(name: &str) -> bool {
+        models::is_for_converse(name)
     }
 
     pub(crate) fn assembled(inner: Inner) -> Self {

@@ -3,6 +3,8 @@
 pub use crate::providers::{from_env, from_lookup};
 #[cfg(feature = "anthropic")]
 pub use windlass_anthropic::{Anthropic, AnthropicBuilder};
+#[cfg(feature = "bedrock")]
+pub use windlass_bedrock::{Bedrock, BedrockBuilder};
 pub use windlass_context::SystemPrompt;
 #[cfg(feature = "gemini")]
 pub use windlass_gemini::{Gemini, GeminiBuilder};

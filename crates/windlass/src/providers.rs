@@ -1,6 +1,6 @@
 //! All providers of this build behind one.
 
-#[cfg(all(feature = "anthropic", feature = "gemini"))]
+#[cfg(any(feature = "bedrock", all(feature = "anthropic", feature = "gemini")))]
 mod split;
 
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use windlass_model::{ModelError, ModelProvider, Router};
 /// | `openai-compatible` | `openai` | Chat Completions at `OPENAI_BASE_URL`, whatever it is |
 /// | `azure`, `deepseek`, `groq`, `litellm`, `llama.cpp`, `lmstudio`, `mistral`, `moonshot`, `ollama`, `openrouter`, `qwen`, `together`, `vllm`, `xai`, `zai` | `openai` | Chat Completions with the variables of the vendor |
 /// | `gemini` | `gemini` | `GEMINI_API_KEY`, else `GOOGLE_API_KEY` |
-/// | `bedrock` | `bedrock` | Claude on Amazon Bedrock: `AWS_REGION`, `AWS_BEARER_TOKEN_BEDROCK`, `AWS_PROFILE`, `AWS_ACCESS_KEY_ID` and the like |
+/// | `bedrock` | `bedrock` | Claude and all other models on Amazon Bedrock: `AWS_REGION`, `AWS_BEARER_TOKEN_BEDROCK`, `AWS_PROFILE`, `AWS_ACCESS_KEY_ID` and the like |
 /// | `vertex` | `anthropic`, `gemini` | Claude and Gemini on Vertex AI: `GOOGLE_CLOUD_PROJECT`, `CLOUD_ML_REGION`, `GOOGLE_APPLICATION_CREDENTIALS` |
 ///
 /// `CLAUDE_CODE_USE_BEDROCK=1` and `CLAUDE_CODE_USE_VERTEX=1` make names without a prefix those of that cloud.
@@ -88,7 +88,7 @@ fn routes() -> Vec<(&'static str, Setup)> {
     #[cfg(feature = "gemini")]
     routes.push(("gemini", by(|lookup| crate::provider::Gemini::from_lookup(lookup))));
     #[cfg(feature = "bedrock")]
-    routes.push(("bedrock", by(|lookup| crate::provider::Anthropic::bedrock_from_lookup(lookup)?.build())));
+    routes.push(("bedrock", by(split::bedrock)));
     #[cfg(all(feature = "anthropic", feature = "gemini"))]
     routes.push(("vertex", by(split::vertex)));
     #[cfg(all(feature = "anthropic", not(feature = "gemini")))]

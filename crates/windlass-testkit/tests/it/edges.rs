@@ -48,6 +48,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "windlass",
         &[
             "windlass-anthropic",
+            "windlass-bedrock",
             "windlass-context",
             "windlass-gemini",
             "windlass-hook",

@@ -1,34 +1,56 @@
-//! A cloud whose models speak two APIs.
+//! Clouds whose models speak two APIs.
 
-use crate::provider::{Anthropic, Gemini};
+use crate::provider::Anthropic;
 use async_trait::async_trait;
 use std::sync::Arc;
 use windlass_model::{ModelError, ModelProvider, ModelStream};
 use windlass_types::{ModelInfo, ModelRequest};
 
-/// Vertex AI: Gemini models have their own API, all others that of Claude.
+/// Two providers of one cloud. The name of a model says which of them has it.
 #[derive(Debug)]
-pub(super) struct Vertex {
-    claude: Anthropic,
-    gemini: Gemini,
+pub(super) struct Split {
+    claude: Arc<dyn ModelProvider>,
+    other: Arc<dyn ModelProvider>,
+    is_other: fn(&str) -> bool,
 }
 
-pub(super) fn vertex(lookup: &dyn Fn(&str) -> Option<String>) -> Result<Vertex, ModelError> {
-    let claude = Anthropic::vertex_from_lookup(lookup)?.build()?;
-    Ok(Vertex { claude, gemini: Gemini::vertex_from_lookup(lookup)?.build()? })
+/// Vertex AI: Gemini models have their own API, all others that of Claude.
+#[cfg(feature = "gemini")]
+pub(super) fn vertex(lookup: &dyn Fn(&str) -> Option<String>) -> Result<Split, ModelError> {
+    let is_of_google = |model: &str| {
+        model.starts_with("gemini") || model.starts_with("publishers/google/") || model.starts_with("projects/")
+    };
+    Ok(Split {
+        claude: Arc::new(Anthropic::vertex_from_lookup(lookup)?.build()?),
+        other: Arc::new(crate::provider::Gemini::vertex_from_lookup(lookup)?.build()?),
+        is_other: is_of_google,
+    })
 }
 
-impl Vertex {
+/// Amazon Bedrock: Claude has its own API, all others speak Converse.
+#[cfg(feature = "bedrock")]
+pub(super) fn bedrock(lookup: &dyn Fn(&str) -> Option<String>) -> Result<Split, ModelError> {
+    use crate::provider::Bedrock;
+
+    let mut claude = Anthropic::bedrock_from_lookup(lookup)?;
+    let mut other = Bedrock::builder().lookup(lookup);
+    // Both take the same source, so that what expires is refreshed once.
+    if let Some(credentials) = windlass_http::provider::AwsAccess::from_lookup(lookup).credentials {
+        claude = claude.credentials(Arc::clone(&credentials));
+        other = other.credentials(credentials);
+    }
+    Ok(Split { claude: Arc::new(claude.build()?), other: Arc::new(other.build()?), is_other: Bedrock::is_for })
+}
+
+impl Split {
     fn of(&self, model: &str) -> &dyn ModelProvider {
-        let is_of_google =
-            model.starts_with("gemini") || model.starts_with("publishers/google/") || model.starts_with("projects/");
-        if is_of_google { &self.gemini } else { &self.claude }
+        if (self.is_other)(model) { &*self.other } else { &*self.claude }
     }
 }
 
 #[async_trait]
 #[deny(clippy::missing_trait_methods)]
-impl ModelProvider for Vertex {
+impl ModelProvider for Split {
     fn name(&self) -> &str {
         self.claude.name()
     }

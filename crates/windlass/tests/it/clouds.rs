@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use windlass::ModelProvider;
 use windlass::provider::{Api, Message, ModelErrorKind, ModelRequest, Router, from_lookup};
-use windlass_testkit::wire::{Message as WireMessage, WireServer};
+use windlass_testkit::wire::{Answer, Dialect, Message as WireMessage, WireServer};
 
 fn router(variables: &[(&str, &str)]) -> Router {
     let variables: Vec<_> = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
@@ -40,6 +40,38 @@ async fn bedrock_is_a_prefix_and_may_have_the_bare_names() {
     let off = set(&[("CLAUDE_CODE_USE_BEDROCK", "0")]);
     assert_eq!(off.ready("opus").unwrap_err().kind, ModelErrorKind::Authentication);
     assert_eq!(off.prefixes().next(), Some("anthropic"));
+}
+
+#[tokio::test]
+async fn bedrock_has_claude_and_all_others() {
+    let server = WireServer::start().await.unwrap();
+    server.on_request(|request| match request.path.ends_with("/converse-stream") {
+        true => Dialect::Converse.answer(request, |asked| Answer::new(&asked.model).text(["ok"])),
+        false => WireMessage::new().text("ok").into(),
+    });
+    let url = server.url() + "/anthropic/";
+    let bedrock = router(&[
+        ("AWS_REGION", "eu-west-1"),
+        ("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE"),
+        ("AWS_SECRET_ACCESS_KEY", "aws-secret-key"),
+        ("ANTHROPIC_BEDROCK_BASE_URL", &url),
+    ]);
+    for (name, api, path) in [
+        ("bedrock/opus", Api::MESSAGES, "/anthropic/v1/messages"),
+        ("bedrock/nova-pro", Api::CONVERSE, "/model/us.amazon.nova-pro-v1%3A0/converse-stream"),
+        ("bedrock/openai.gpt-oss-120b-1:0", Api::CONVERSE, "/model/openai.gpt-oss-120b-1%3A0/converse-stream"),
+    ] {
+        let id = bedrock.resolve_model(name);
+        bedrock.ready(&id).unwrap();
+        assert_eq!(bedrock.model_info(&id).api, Api::new("bedrock", api), "{name}");
+        let request = ModelRequest::new(id, vec![Message::user_text("hi").into()], 100);
+        drop(bedrock.stream(Arc::new(request)).await.unwrap());
+        let sent = server.requests().pop().unwrap();
+        assert_eq!(sent.path, path);
+        assert!(sent.header("authorization").unwrap().contains("/eu-west-1/bedrock/"), "{sent:?}");
+    }
+    let error = router(&[("AWS_REGION", "eu-west-1")]).ready("bedrock/nova-pro").unwrap_err();
+    assert_eq!(error.kind, ModelErrorKind::Authentication);
 }
 
 #[test]
