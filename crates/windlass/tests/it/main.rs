@@ -59,7 +59,7 @@ mod riddles;
 mod run;
 #[cfg(feature = "project")]
 mod skills;
-#[cfg(all(feature = "gemini", feature = "openai"))]
+#[cfg(all(feature = "bedrock", feature = "gemini", feature = "openai"))]
 mod soak;
 mod stored;
 mod streams;

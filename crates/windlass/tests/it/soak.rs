@@ -1,4 +1,4 @@
-//! A hundred turns over five wire dialects in one session, with reasoning, tools, a compaction, a fork, a resume and
+//! A hundred turns over six wire dialects in one session, with reasoning, tools, a compaction, a fork, a resume and
 //! switches from every provider to every other.
 //!
 //! The server takes only requests that keep the vendor's published rules: shape, pairs, order, ids, signatures. Each model
@@ -8,7 +8,7 @@
 use crate::common::{finished, turn};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
-use windlass::provider::{Anthropic, ChatCompletions, Gemini, OpenAi, Router};
+use windlass::provider::{Anthropic, Bedrock, ChatCompletions, Gemini, OpenAi, Router};
 use windlass::session::ForkOptions;
 use windlass::tool::{Access, DynTool, tool_fn};
 use windlass::{Home, session};
@@ -37,6 +37,7 @@ fn dialect(path: &str) -> Dialect {
         path if path.ends_with("/responses") => Dialect::Responses,
         path if path.ends_with("/chat/completions") => Dialect::Chat(ChatForm::ReasoningContent),
         path if path.ends_with("/api/chat") => Dialect::Ollama,
+        path if path.ends_with("/converse-stream") => Dialect::Converse,
         _ => Dialect::Gemini,
     }
 }
@@ -131,19 +132,22 @@ fn router(url: &str) -> Router {
     let deepseek = ChatCompletions::preset("deepseek").unwrap().api_key("k").base_url(url).build().unwrap();
     let gemini = Gemini::builder().api_key("k").base_url(url).build().unwrap();
     let ollama = ChatCompletions::preset("ollama").unwrap().base_url(url).build().unwrap();
+    let bedrock = Bedrock::builder().region("us-east-1").api_key("k").base_url(url).build().unwrap();
     Router::new("anthropic", anthropic)
         .with("openai", openai)
         .with("deepseek", deepseek)
         .with("gemini", gemini)
         .with("ollama", ollama)
+        .with("bedrock", bedrock)
 }
 
-const MODELS: [&str; 5] = [
+const MODELS: [&str; 6] = [
     "claude-opus-5-5",
     "openai/gpt-5.1",
     "deepseek/deepseek-reasoner",
     "gemini/gemini-3-pro-preview",
     "ollama/qwen3:8b",
+    "bedrock/global.amazon.nova-2-lite-v1:0",
 ];
 
 #[derive(serde::Deserialize, windlass::schemars::JsonSchema)]
@@ -179,8 +183,8 @@ async fn a_hundred_turns_over_all_pairs_of_dialects_lose_and_mix_up_nothing() {
         .unwrap()
     };
     let mut session = open(None).await;
-    // From every model to every other one: twenty switches.
-    let order = [0, 1, 0, 2, 0, 3, 0, 4, 1, 2, 1, 3, 1, 4, 2, 3, 2, 4, 3, 4, 0];
+    // From every model to every other one: thirty switches.
+    let order = [0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 1, 2, 1, 3, 1, 4, 1, 5, 2, 3, 2, 4, 2, 5, 3, 4, 3, 5, 4, 5, 0];
     for number in 0..104 {
         match number {
             50 => {
@@ -200,7 +204,7 @@ async fn a_hundred_turns_over_all_pairs_of_dialects_lose_and_mix_up_nothing() {
             }
             _ => {}
         }
-        session.handle.set_model(MODELS[order[number / 4 % order.len()]]).unwrap();
+        session.handle.set_model(MODELS[order[number / 3 % order.len()]]).unwrap();
         turn(&mut session, if number % 2 == 0 { "look around" } else { "go on" }).await;
     }
     session.handle.close().await.unwrap();
