@@ -47,7 +47,10 @@ pub(crate) fn thinks_adaptively(request: &ModelRequest, info: &ModelInfo) -> boo
 
 /// How the model is asked to reason: models that think by themselves refuse a budget, older ones the rest.
 fn thinking_of(request: &ModelRequest, info: &ModelInfo) -> Thinking {
+    let has_tools = !request.tools.is_empty() || !request.added_tools.is_empty();
     match request.thinking {
+        // The API refuses reasoning when a call is forced ("Extended thinking", limitations on tool choice).
+        _ if has_tools && matches!(request.tool_choice, ToolChoice::Any | ToolChoice::Tool(_)) => Thinking::Off,
         Thinking::Budget(_) if !info.thinking_budget && info.adaptive_thinking => Thinking::Adaptive,
         Thinking::Adaptive if !info.adaptive_thinking && info.thinking_budget => {
             Thinking::Budget(request.max_output_tokens.saturating_sub(1))

@@ -223,6 +223,12 @@ fn forms_choices_and_members_of_the_user_are_sent() {
     request.extra = JsonText::parse(r#"{"service_tier":"auto","output_config":{"effort":"high"}}"#).ok();
     let body = json_of(&request);
     assert_eq!(body["tool_choice"], json!({"type": "tool", "name": "Read"}));
+    for (thinking, choice) in
+        [(Thinking::Adaptive, ToolChoice::Any), (Thinking::Budget(2_000), ToolChoice::Tool("Read".to_owned()))]
+    {
+        (request.thinking, request.tool_choice) = (thinking, choice);
+        assert_eq!(json_of(&request)["thinking"], Value::Null, "a forced call and reasoning exclude each other");
+    }
     let format = json!({"type": "json_schema", "schema": {"type": "object"}});
     assert_eq!(body["output_config"], json!({"effort": "high", "format": format}));
     assert_eq!(body["service_tier"], "auto");
