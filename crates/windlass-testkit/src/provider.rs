@@ -48,8 +48,8 @@ pub use crate::Violation;
 pub use endings::{knows_failures, knows_failures_inside_streams, knows_reasons_to_stop};
 pub use endpoint::{Endpoint, Replay};
 pub use faults::{
-    closes_when_dropped, ignores_unknown_events, reads_any_split, reports_cuts_at_every_byte, shows_what_has_come,
-    survives_damage,
+    bounds_what_it_keeps, closes_when_dropped, ignores_unknown_events, reads_any_split, reports_cuts_at_every_byte,
+    shows_what_has_come, survives_damage,
 };
 pub use history::{counts_usage_once, keeps_a_conversation, takes_a_foreign_history};
 pub use requests::sends_valid_requests;
@@ -254,6 +254,9 @@ pub async fn all(endpoint: &Endpoint) -> Result<(), Violation> {
     note("closes_when_dropped", closes_when_dropped(endpoint).await);
     note("ignores_unknown_events", ignores_unknown_events(endpoint).await);
     note("survives_damage", survives_damage(endpoint).await);
+    if endpoint.step == 1 {
+        note("bounds_what_it_keeps", bounds_what_it_keeps(endpoint).await);
+    }
     note("reports_cuts_at_every_byte", reports_cuts_at_every_byte(endpoint).await);
     if broken.is_empty() { Ok(()) } else { Err(Violation::new(broken.join("\n"))) }
 }

@@ -66,3 +66,13 @@ async fn keeps_every_promise_over_long_sessions() {
     });
     kit::all(&endpoint).await.unwrap_or_else(|broken| panic!("{broken}"));
 }
+
+#[tokio::test]
+async fn requests_for_every_generation_of_models_are_valid() {
+    for model in ["claude-opus-4-6", "claude-sonnet-4-5", "claude-haiku-4-5", "claude-opus-4-1", "unheard-of"] {
+        let endpoint = kit::Endpoint::new(Dialect::Messages, model, |url| {
+            Anthropic::builder().api_key(KEY).base_url(url).build().unwrap()
+        });
+        kit::sends_valid_requests(&endpoint).await.unwrap_or_else(|broken| panic!("{model}\n{broken}"));
+    }
+}

@@ -72,3 +72,22 @@ async fn keeps_every_promise_over_long_sessions() {
         kit::all(&endpoint).await.unwrap_or_else(|broken| panic!("{model}\n{broken}"));
     }
 }
+
+#[tokio::test]
+async fn requests_for_every_generation_of_models_are_valid() {
+    for model in ["gemini-2.5-flash", "gemini-3-pro-preview", "gemini-4-neon", "gemma-4-31b-it", "unheard-of"] {
+        let endpoint = kit::Endpoint::new(Dialect::Gemini, model, |url| {
+            Gemini::builder().api_key(KEY).base_url(url).build().unwrap()
+        });
+        kit::sends_valid_requests(&endpoint).await.unwrap_or_else(|broken| panic!("{model}\n{broken}"));
+    }
+}
+
+#[tokio::test]
+async fn vertex_keeps_every_promise_over_long_sessions() {
+    let endpoint = kit::Endpoint::new(Dialect::Gemini, MODEL, |url| {
+        Gemini::vertex("p", "global").token(KEY).base_url(url).build().unwrap()
+    });
+    // Both read with one decoder.
+    kit::all(&endpoint.every(31)).await.unwrap_or_else(|broken| panic!("{broken}"));
+}

@@ -68,8 +68,8 @@ impl Endpoint {
         self
     }
 
-    /// Cuts and splits answers at every so-manieth byte only: for the second and later endpoints of one decoder.
-    /// Default: 1.
+    /// Cuts and splits answers at every so-manieth byte only, and leaves out what takes long: for the second and later
+    /// endpoints of one decoder. Default: 1.
     #[must_use]
     pub fn every(mut self, bytes: usize) -> Self {
         self.step = bytes.max(1);

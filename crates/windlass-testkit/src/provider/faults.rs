@@ -148,6 +148,32 @@ pub async fn ignores_unknown_events(endpoint: &Endpoint) -> Result<(), Violation
     Ok(())
 }
 
+/// How much of one event no provider may keep, in bytes.
+const TOO_MUCH: usize = 40 << 20;
+
+/// What a server sends without end is not kept: an event that does not end fails, and of the body of an error only the
+/// beginning is read.
+///
+/// # Errors
+/// A message that is complete, another failure, or an error whose text is long.
+pub async fn bounds_what_it_keeps(endpoint: &Endpoint) -> Result<(), Violation> {
+    let (server, provider) = endpoint.connect().await?;
+    let request = endpoint.first_request();
+    let first = endpoint.dialect.pieces(&endpoint.answer(), 0).into_iter().next().unwrap_or_default();
+    // Without the line ends, or in the middle of a binary event, what follows belongs to it.
+    let begun = first.slice(..first.len().saturating_sub(8));
+    server.push(endpoint.dialect.stream(vec![begun, vec![b'a'; TOO_MUCH].into()]));
+    let answered = within("an event without an end", open(&*provider, &request)).await??;
+    let ending = answered.ending();
+    ensure(ending == Ending::Failed(ModelErrorKind::Protocol), || {
+        format!("an event of {TOO_MUCH} bytes ended as {ending:?}: {:?}", answered.error)
+    })?;
+    server.push(crate::wire::Reply::status(500, vec![b'a'; TOO_MUCH]));
+    let answered = within("an error without an end", open(&*provider, &request)).await??;
+    let error = answered.error.ok_or_else(|| Violation::new("an error of many bytes is no error"))?;
+    ensure(error.message.len() < 10_000, || format!("the text of an error has {} bytes", error.message.len()))
+}
+
 /// Damaged streams: events that are lost, doubled or in another order, bytes that are no text, values of other kinds. Each
 /// ends, without a panic, as a message that keeps the grammar or as a failure.
 ///

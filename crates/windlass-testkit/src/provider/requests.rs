@@ -137,6 +137,9 @@ pub async fn sends_valid_requests(endpoint: &Endpoint) -> Result<(), Violation> 
     for (what, change) in KINDS {
         let mut request = endpoint.first_request();
         change(&mut request);
+        // As the loop does it.
+        let info = provider.model_info(&request.model);
+        request.effort = request.effort.and_then(|effort| info.effort_for(effort));
         let answered = answers(&*provider, &request).await;
         let rule = last.lock().unwrap_or_else(PoisonError::into_inner).take();
         match (rule, answered) {

@@ -195,6 +195,7 @@ fn messages_refuses_what_the_vendor_refuses() {
             (("/messages/1/content/1/replay", Some(json!(1))), "replay"),
             (("/tools/0/name", Some(json!("a b"))), "tool name"),
             (("/tool_choice", Some(json!({"type": "any"}))), "forces tool use"),
+            (("/model", Some(json!("claude-opus-5-5"))), "Use thinking.type.adaptive"),
         ],
     );
 }

@@ -62,3 +62,13 @@ async fn keeps_every_promise_over_long_sessions() {
     });
     kit::all(&endpoint).await.unwrap_or_else(|broken| panic!("{broken}"));
 }
+
+#[tokio::test]
+async fn requests_for_every_generation_of_models_are_valid() {
+    for model in ["gpt-6.2-sol", "gpt-5-nano", "gpt-4.1", "o3", "unheard-of"] {
+        let endpoint = kit::Endpoint::new(Dialect::Responses, model, |url| {
+            OpenAi::builder().api_key(KEY).base_url(format!("{url}/v1")).build().unwrap()
+        });
+        kit::sends_valid_requests(&endpoint).await.unwrap_or_else(|broken| panic!("{model}\n{broken}"));
+    }
+}

@@ -101,11 +101,33 @@ fn limits(body: &Value, faults: &mut Faults) {
     if let Some(budget) = body.pointer("/thinking/budget_tokens").and_then(Value::as_u64) {
         faults.unless(budget >= 1024, || "thinking.budget_tokens: must be at least 1024".to_owned());
         faults.unless(budget < most, || "`max_tokens` must be greater than `thinking.budget_tokens`".to_owned());
-        let is_forced = matches!(body.pointer("/tool_choice/type").and_then(Value::as_str), Some("any" | "tool"));
-        faults.unless(!is_forced, || "Thinking may not be enabled when tool_choice forces tool use.".to_owned());
     }
+    let kind = body.pointer("/thinking/type").and_then(Value::as_str).unwrap_or_default();
+    let is_forced = matches!(body.pointer("/tool_choice/type").and_then(Value::as_str), Some("any" | "tool"));
+    faults.unless(!is_forced || !matches!(kind, "enabled" | "adaptive"), || {
+        "Thinking may not be enabled when tool_choice forces tool use.".to_owned()
+    });
+    faults.unless(kind != "enabled" || !is_after_budgets(text(body, "model")), || {
+        "thinking.type.enabled is not supported for this model. Use thinking.type.adaptive.".to_owned()
+    });
+    faults.unless(kind != "adaptive" || !is_before_adaptive(text(body, "model")), || {
+        "adaptive thinking is not supported on this model".to_owned()
+    });
     let marks = body.to_string().matches("\"cache_control\":{").count();
     faults.unless(marks <= 4, || format!("A maximum of 4 blocks with cache_control may be provided. Found {marks}."));
+}
+
+/// Models that reason only within a budget. Source: the page of the API on adaptive thinking.
+fn is_before_adaptive(model: &str) -> bool {
+    let names = ["claude-3", "claude-opus-4-0", "claude-opus-4-1", "claude-opus-4-2", "claude-opus-4-5"];
+    let others = ["claude-sonnet-4-0", "claude-sonnet-4-2", "claude-sonnet-4-5", "claude-haiku-4-5"];
+    names.iter().chain(&others).any(|name| model.starts_with(name))
+}
+
+/// Models that reason only as much as they see fit. Source: the same page.
+fn is_after_budgets(model: &str) -> bool {
+    let names = ["claude-opus-4-7", "claude-opus-4-8", "claude-opus-5", "claude-sonnet-5", "claude-fable-5"];
+    names.iter().any(|name| model.starts_with(name))
 }
 
 fn read_message(message: &Value, asked: &mut Asked, pairs: &mut Pairs, faults: &mut Faults) {

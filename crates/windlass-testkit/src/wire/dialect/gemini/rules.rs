@@ -18,7 +18,7 @@ pub(in super::super) fn read(request: &RecordedRequest, body: &Value, faults: &m
     let is_open = request.header("x-goog-api-key").or(request.header("authorization")).is_some();
     faults.unless(is_open || request.path.contains("key="), || "Method doesn't allow unregistered callers".to_owned());
     let mut asked = Asked { model: model.unwrap_or_default().to_owned(), ..Asked::default() };
-    top_level(body, faults);
+    top_level(&asked.model, body, faults);
     let declared = items(body, "tools").iter().flat_map(|tool| items(tool, "functionDeclarations"));
     asked.tools = declared.map(|tool| text(tool, "name").to_owned()).collect();
     tool_names(&asked.tools, is_name, faults);
@@ -64,10 +64,19 @@ fn is_name(name: &str) -> bool {
         && name.bytes().all(fits)
 }
 
-fn top_level(body: &Value, faults: &mut Faults) {
+fn top_level(model: &str, body: &Value, faults: &mut Faults) {
     let thinking = body.pointer("/generationConfig/thinkingConfig").unwrap_or(&Value::Null);
     let both = thinking.get("thinkingBudget").is_some() && thinking.get("thinkingLevel").is_some();
     faults.unless(!both, || "You can only set only one of thinking budget and thinking level.".to_owned());
+    // Source: the page of the API on thinking.
+    let has_levels = generation(model).is_none_or(|generation| generation >= 3);
+    faults.unless(has_levels || thinking.get("thinkingLevel").is_none(), || {
+        "Thinking level is not supported for this model.".to_owned()
+    });
+    let has_budgets = generation(model).is_none_or(|generation| generation <= 3);
+    faults.unless(has_budgets || thinking.get("thinkingBudget").is_none(), || {
+        "Thinking budget is not supported for this model.".to_owned()
+    });
     for tool in items(body, "tools").iter().flat_map(|tool| items(tool, "functionDeclarations")) {
         let both = tool.get("parameters").is_some() && tool.get("parametersJsonSchema").is_some();
         faults.unless(!both, || format!("{}: one of parameters and parametersJsonSchema", text(tool, "name")));
@@ -145,8 +154,12 @@ fn model_turn(parts: &[Value], at: usize, is_current: bool, asked: &mut Asked, f
 
 /// From this generation on signatures are wanted.
 fn is_checked(model: &str) -> bool {
-    let generation = model.strip_prefix("gemini-").and_then(|rest| rest.split(['.', '-']).next());
-    generation.and_then(|number| number.parse::<u32>().ok()).is_some_and(|number| number >= 3)
+    generation(model).is_some_and(|generation| generation >= 3)
+}
+
+/// The 3 of `gemini-3.1-pro`.
+fn generation(model: &str) -> Option<u32> {
+    model.strip_prefix("gemini-").and_then(|rest| rest.split(['.', '-']).next())?.parse().ok()
 }
 
 fn call_id(call: &Value, turn: usize, position: usize) -> String {

@@ -67,11 +67,31 @@ fn top_level(body: &Value, faults: &mut Faults) {
     let asks = items(body, "include").iter().any(|name| name == "reasoning.encrypted_content");
     faults
         .unless(keeps || !reads || asks, || "reasoning without `store` needs `reasoning.encrypted_content`".to_owned());
+    reasoning(body, asks, faults);
     let format = body.pointer("/text/format").unwrap_or(&Value::Null);
     if text(format, "type") == "json_schema" {
         faults.unless(is_plain(text(format, "name"), 64), || "text.format.name is not valid".to_owned());
         if format.get("strict") == Some(&Value::Bool(true)) {
             strict_schema(format.get("schema").unwrap_or(&Value::Null), "text.format.schema", faults);
+        }
+    }
+}
+
+/// What models that reason take, and others do not. Source: the page of the API on reasoning.
+fn reasoning(body: &Value, asks: bool, faults: &mut Faults) {
+    let model = text(body, "model");
+    let given = |name: &str| body.get(name).is_some_and(|value| !value.is_null());
+    if model.starts_with("gpt-4") {
+        faults.unless(!asks, || "Encrypted content is not supported with this model.".to_owned());
+        faults.unless(!given("reasoning"), || {
+            "Unsupported parameter: 'reasoning.effort' is not supported with this model.".to_owned()
+        });
+    } else if model.starts_with("gpt-5") || model.starts_with('o') {
+        let is_off = body.pointer("/reasoning/effort").is_some_and(|effort| effort == "none");
+        for name in ["temperature", "top_p"] {
+            faults.unless(is_off || !given(name), || {
+                format!("Unsupported parameter: '{name}' is not supported with this model.")
+            });
         }
     }
 }
