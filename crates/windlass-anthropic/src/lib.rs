@@ -64,6 +64,10 @@ mod stream;
 pub use builder::AnthropicBuilder;
 pub use provider::Anthropic;
 pub use windlass_http::Secret;
+#[cfg(feature = "aws-chain")]
+pub use windlass_http::provider::AwsChainCredentials;
+#[cfg(feature = "google-adc")]
+pub use windlass_http::provider::GoogleAdcCredentials;
 pub use windlass_http::provider::{
     AwsKeys, AwsProfileCredentials, CommandCredentials, Credential, CredentialKey, Credentials, EnvironmentCredentials,
     FileCredentials, GoogleUserCredentials, RefreshingCredentials,

@@ -67,6 +67,8 @@ mod usage;
 pub use builder::GeminiBuilder;
 pub use provider::Gemini;
 pub use windlass_http::Secret;
+#[cfg(feature = "google-adc")]
+pub use windlass_http::provider::GoogleAdcCredentials;
 pub use windlass_http::provider::{
     AwsKeys, AwsProfileCredentials, CommandCredentials, Credential, CredentialKey, Credentials, EnvironmentCredentials,
     FileCredentials, GoogleUserCredentials, RefreshingCredentials,

@@ -22,6 +22,8 @@
 //! - `gzip`: answers may be compressed. What streams of events save by it is little.
 //! - `provider`: the module `provider`, with what all providers share: credentials, and what is made of failures.
 //! - `sigv4`: the module `sigv4`, with the signatures of AWS.
+//! - `aws-chain`, `google-adc`: credentials by the libraries of the vendors. Large: 57 and 46 packages, the second with a C
+//!   compiler.
 //! - `proxy`: the module `proxy`, which lets programs reach the API without the key.
 //!
 //! # Which decoder

@@ -10,6 +10,10 @@ mod refusal;
 mod retry_after;
 
 pub use classify::{Failure, classify, hinted_wait};
+#[cfg(feature = "aws-chain")]
+pub use credentials::AwsChainCredentials;
+#[cfg(feature = "google-adc")]
+pub use credentials::GoogleAdcCredentials;
 pub use credentials::{
     AwsAccess, AwsKeys, AwsProfileCredentials, Clock, CommandCredentials, Credential, CredentialKey, Credentials,
     EnvironmentCredentials, FileCredentials, GoogleUserCredentials, RefreshingCredentials, google_credentials,

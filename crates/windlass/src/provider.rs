@@ -8,6 +8,10 @@ pub use windlass_bedrock::{Bedrock, BedrockBuilder};
 pub use windlass_context::SystemPrompt;
 #[cfg(feature = "gemini")]
 pub use windlass_gemini::{Gemini, GeminiBuilder};
+#[cfg(feature = "aws-chain")]
+pub use windlass_http::provider::AwsChainCredentials;
+#[cfg(feature = "google-adc")]
+pub use windlass_http::provider::GoogleAdcCredentials;
 #[cfg(feature = "proxy")]
 pub use windlass_http::proxy::{
     CredentialProxy, ProxyCredential, ProxyError, ProxyNotice, ProxyNoticeKind, ProxyOptions,

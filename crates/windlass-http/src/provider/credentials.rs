@@ -9,11 +9,15 @@ mod google;
 mod read;
 mod refreshing;
 
+#[cfg(feature = "aws-chain")]
+pub use aws::AwsChainCredentials;
 pub use aws::{AwsAccess, AwsProfileCredentials};
 pub use clock::Clock;
 pub use command::CommandCredentials;
 pub use environment::EnvironmentCredentials;
 pub use file::FileCredentials;
+#[cfg(feature = "google-adc")]
+pub use google::GoogleAdcCredentials;
 pub use google::{GoogleUserCredentials, google_credentials};
 pub use refreshing::RefreshingCredentials;
 

@@ -1,7 +1,11 @@
 //! Credentials and region where the vendor's own tools have them: variables, and the files of profiles.
 
+#[cfg(feature = "aws-chain")]
+mod chain;
 mod profile;
 
+#[cfg(feature = "aws-chain")]
+pub use chain::AwsChainCredentials;
 pub use profile::AwsProfileCredentials;
 
 use super::{Credential, Credentials, EnvironmentCredentials, RefreshingCredentials};
@@ -20,7 +24,8 @@ pub struct AwsAccess {
 impl AwsAccess {
     /// Takes the first that is there of: the key of Bedrock in `AWS_BEARER_TOKEN_BEDROCK`; the profile in `AWS_PROFILE`;
     /// the keys in `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and `AWS_SESSION_TOKEN`; the profile `default`. A profile that
-    /// is named goes before keys that merely happen to be set.
+    /// is named goes before keys that merely happen to be set. With the feature `aws-chain`, profiles may sign in and take
+    /// roles, and without anything that is named the chain of the vendor is asked.
     ///
     /// The region is that of `AWS_REGION`, `AWS_DEFAULT_REGION`, or of the profile. Reads the files of profiles for it,
     /// if it has to.
@@ -33,10 +38,45 @@ impl AwsAccess {
         let credentials: Option<Arc<dyn Credentials>> = match get("AWS_BEARER_TOKEN_BEDROCK") {
             Some(token) => Some(Arc::new(Credential::bearer(token))),
             None if keys && !named => Some(Arc::new(environment(&get))),
-            None if named || profile.exists() => Some(Arc::new(RefreshingCredentials::new(profile))),
-            None => None,
+            None => of_profile(profile, named, region.as_deref()),
         };
         Self { credentials, region }
+    }
+}
+
+#[cfg(not(feature = "aws-chain"))]
+fn of_profile(profile: AwsProfileCredentials, named: bool, _: Option<&str>) -> Option<Arc<dyn Credentials>> {
+    (named || profile.exists()).then(|| Arc::new(RefreshingCredentials::new(profile)) as Arc<dyn Credentials>)
+}
+
+#[cfg(feature = "aws-chain")]
+fn of_profile(profile: AwsProfileCredentials, named: bool, region: Option<&str>) -> Option<Arc<dyn Credentials>> {
+    let mut chain = AwsChainCredentials::new();
+    if named {
+        chain = chain.profile(profile.name());
+    }
+    if let Some(region) = region {
+        chain = chain.region(region);
+    }
+    Some(Arc::new(RefreshingCredentials::new(ProfileOrChain { profile, chain })))
+}
+
+/// The keys in the files, and what only the chain of the vendor can get.
+#[cfg(feature = "aws-chain")]
+#[derive(Debug)]
+struct ProfileOrChain {
+    profile: AwsProfileCredentials,
+    chain: AwsChainCredentials,
+}
+
+#[cfg(feature = "aws-chain")]
+#[async_trait::async_trait]
+impl Credentials for ProfileOrChain {
+    async fn credential(&self) -> Result<Credential, windlass_model::ModelError> {
+        match self.profile.credential().await {
+            Err(error) if error.kind == windlass_types::ModelErrorKind::Authentication => self.chain.credential().await,
+            found => found,
+        }
     }
 }
 

@@ -1,5 +1,11 @@
+#[cfg(feature = "google-adc")]
+mod adc;
+
+#[cfg(feature = "google-adc")]
+pub use adc::GoogleAdcCredentials;
+
 use super::file::text_of;
-use super::{Clock, Credential, Credentials, RefreshingCredentials};
+use super::{Clock, Credential, Credentials};
 use crate::provider::{Failure, Secrets, Vendor, from_http};
 use crate::{HeaderMap, HeaderValue, HttpClient, HttpOptions, Secret};
 use async_trait::async_trait;
@@ -18,7 +24,7 @@ const LONGEST: Duration = Duration::from_secs(24 * 3600);
 
 /// Access tokens of the user who signed in with `gcloud auth application-default login`, from the file that this writes. Each
 /// call reads the file and asks Google for a token: wrap it into
-/// [`RefreshingCredentials`].
+/// [`RefreshingCredentials`](super::RefreshingCredentials).
 ///
 /// Files of other kinds (service accounts, workload identity) and the metadata server of Google's machines need the feature
 /// `google-adc`.
@@ -58,22 +64,38 @@ struct Refusal {
 }
 
 /// The credentials that `GOOGLE_APPLICATION_CREDENTIALS` names, else the ones of the user who signed in with `gcloud` (below
-/// `CLOUDSDK_CONFIG`, `APPDATA` or `HOME`), kept until they expire.
+/// `CLOUDSDK_CONFIG`, `APPDATA` or `HOME`), kept until they expire. With the feature `google-adc` files of all kinds are
+/// read, and without a file the machine is asked for its own.
 ///
 /// # Errors
-/// `Authentication`: no variable says where such a file would be.
+/// `Authentication`: no variable says where such a file would be, and the feature is not there.
 pub fn google_credentials(lookup: &dyn Fn(&str) -> Option<String>) -> Result<Arc<dyn Credentials>, ModelError> {
     let get = |name: &str| lookup(name).filter(|text| !text.trim().is_empty()).map(PathBuf::from);
     let folder = || {
         let of_home = || Some(get("HOME")?.join(".config").join("gcloud"));
         get("CLOUDSDK_CONFIG").or_else(|| Some(get("APPDATA")?.join("gcloud"))).or_else(of_home)
     };
-    let path = get("GOOGLE_APPLICATION_CREDENTIALS");
-    let path = path.or_else(|| Some(folder()?.join("application_default_credentials.json"))).ok_or_else(|| {
+    let named = get("GOOGLE_APPLICATION_CREDENTIALS");
+    let path = named.clone().or_else(|| Some(folder()?.join("application_default_credentials.json")));
+    sources(path, named.is_some())
+}
+
+#[cfg(not(feature = "google-adc"))]
+fn sources(path: Option<PathBuf>, _: bool) -> Result<Arc<dyn Credentials>, ModelError> {
+    let path = path.ok_or_else(|| {
         let text = "no credentials of Google Cloud: set GOOGLE_APPLICATION_CREDENTIALS, or sign in with gcloud";
         ModelError::new(ModelErrorKind::Authentication, text).unbilled()
     })?;
-    Ok(Arc::new(RefreshingCredentials::new(GoogleUserCredentials::new(path))))
+    Ok(Arc::new(super::RefreshingCredentials::new(GoogleUserCredentials::new(path))))
+}
+
+/// The library keeps tokens by itself. A file that is named must be there.
+#[cfg(feature = "google-adc")]
+fn sources(path: Option<PathBuf>, is_named: bool) -> Result<Arc<dyn Credentials>, ModelError> {
+    Ok(Arc::new(match path.filter(|path| is_named || path.is_file()) {
+        Some(path) => GoogleAdcCredentials::of_file(path),
+        None => GoogleAdcCredentials::of_machine(),
+    }))
 }
 
 impl GoogleUserCredentials {
@@ -260,6 +282,8 @@ mod tests {
             let error = google_credentials(&lookup).unwrap().credential().await.unwrap_err();
             assert_eq!(error.kind, ModelErrorKind::Configuration, "{error}");
         }
-        assert_eq!(google_credentials(&|_| None).unwrap_err().kind, ModelErrorKind::Authentication);
+        let without = google_credentials(&|_| None).map(drop).map_err(|error| error.kind);
+        let expected = if cfg!(feature = "google-adc") { Ok(()) } else { Err(ModelErrorKind::Authentication) };
+        assert_eq!(without, expected);
     }
 }

@@ -45,7 +45,13 @@ impl AwsProfileCredentials {
         self
     }
 
+    #[cfg(feature = "aws-chain")]
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Whether one of the files has the profile. Reads them.
+    #[cfg(not(feature = "aws-chain"))]
     pub(super) fn exists(&self) -> bool {
         !self.now().is_empty()
     }

@@ -3,6 +3,8 @@ use crate::provider::AwsKeys;
 use std::collections::BTreeMap;
 use std::fs;
 use windlass_types::ModelErrorKind;
+#[cfg(feature = "aws-chain")]
+use windlass_types::Timestamp;
 
 struct Folder {
     folder: tempfile::TempDir,
@@ -33,8 +35,6 @@ impl Folder {
     }
 }
 
-use super::super::Credential;
-
 const FILE: &str = "[default]\naws_access_key_id = id-default\naws_secret_access_key = key-default\n\
     [dev]\naws_access_key_id = id-dev\naws_secret_access_key = key-dev\naws_session_token = token-dev\n";
 
@@ -59,6 +59,7 @@ async fn e6_a_profile_that_is_named_goes_before_keys_that_are_set() {
     }
 }
 
+#[cfg(not(feature = "aws-chain"))]
 #[tokio::test]
 async fn without_variables_and_files_there_is_no_access() {
     let access = AwsAccess::from_lookup(&|_| None);
@@ -66,6 +67,7 @@ async fn without_variables_and_files_there_is_no_access() {
     assert!(Folder::new("", "[profile other]\nregion = x\n").access().credentials.is_none());
 }
 
+#[cfg(not(feature = "aws-chain"))]
 #[tokio::test]
 async fn a_named_profile_that_gives_no_keys_says_why() {
     let why = async |config: &str| {
@@ -106,4 +108,41 @@ credential_process = /bin/sh -c "printf '{\"Version\":1,\"AccessKeyId\":\"id\",\
 "#;
     let folder = Folder::new("", process).with("AWS_PROFILE", "p");
     assert_eq!(folder.credential().await, Ok(Credential::aws(AwsKeys::new("id", "key"))));
+}
+
+/// The chain reads the environment of its process, so it runs in one of its own.
+#[cfg(feature = "aws-chain")]
+mod chain {
+    use super::*;
+    use windlass_testkit::wire::{Reply, WireServer};
+
+    const CHILD: &str = "provider::credentials::aws::tests::chain::child_prints_its_keys";
+
+    #[tokio::test]
+    #[ignore = "runs in a process with the environment of a container"]
+    async fn child_prints_its_keys() {
+        let access = AwsAccess::from_lookup(&|_| None);
+        let mut secrets = crate::provider::Secrets::default();
+        let credential = access.credentials.unwrap().credential().await.unwrap();
+        credential.keep_out(&mut secrets);
+        let redacted = secrets.redact("container-id container-key container-token".to_owned());
+        println!("{redacted} {:?}", credential.expires_at);
+    }
+
+    #[tokio::test]
+    async fn keys_of_a_container_come_from_its_service() {
+        let server = WireServer::start_on_thread().unwrap();
+        let answer = r#"{"AccessKeyId":"container-id","SecretAccessKey":"container-key","Token":"container-token",
+            "Expiration":"2099-01-01T00:00:00Z"}"#;
+        server.on_request(move |_| Reply::status(200, answer).header("content-type", "application/json"));
+        let empty = tempfile::tempdir().unwrap();
+        let mut child = tokio::process::Command::new(std::env::current_exe().unwrap());
+        child.args([CHILD, "--exact", "--ignored", "--nocapture"]).env_clear().env("HOME", empty.path());
+        child.env("AWS_CONTAINER_CREDENTIALS_FULL_URI", format!("{}/keys", server.url()));
+        let output = child.env("AWS_REGION", "eu-west-1").output().await.unwrap();
+        let printed = String::from_utf8_lossy(&output.stdout);
+        let expected = format!("[redacted] [redacted] [redacted] {:?}", Timestamp::parse("2099-01-01T00:00:00Z"));
+        assert!(printed.contains(&expected), "{printed} {}", String::from_utf8_lossy(&output.stderr));
+        assert_eq!(server.requests()[0].path, "/keys");
+    }
 }
