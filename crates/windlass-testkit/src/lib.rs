@@ -10,7 +10,7 @@
 //! | a host against files, programs, time, people | [`fake`]: [`MemoryWorkspace`](fake::MemoryWorkspace), [`ScriptedProcess`](fake::ScriptedProcess), [`ManualClock`](fake::ManualClock), [`SequentialIds`](fake::SequentialIds), [`ScriptedHost`](fake::ScriptedHost), [`RecordingHook`](fake::RecordingHook) |
 //! | what happens when a port fails | [`fault`]: [`FaultyWorkspace`](fault::FaultyWorkspace), [`FaultyStore`](fault::FaultyStore) |
 //! | code whose system calls fail | [`strace`]: a test of its own process, under `strace` |
-//! | a client of the Messages API, over a real socket | [`wire`]: [`WireServer`](wire::WireServer) |
+//! | a client of a model vendor's API, over a real socket | [`wire`]: [`WireServer`](wire::WireServer), [`Dialect`](wire::Dialect) |
 //! | a race, without a sleep | [`Gate`] |
 //! | where a program or a right is missing | [`skipped`] reports that a test did not run, also to a file if one is named |
 //!

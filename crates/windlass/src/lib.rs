@@ -203,6 +203,11 @@ struct SettingsPage;
 #[doc = include_str!("../../../docs/extending/tool.md")]
 struct ToolPage;
 
+/// Compiles the example of the page on providers.
+#[cfg(all(doctest, feature = "openai"))]
+#[doc = include_str!("../../../docs/extending/provider.md")]
+struct ProviderPage;
+
 #[cfg(all(doctest, feature = "anthropic", feature = "project"))]
 mod guide;
 

@@ -12,7 +12,7 @@ use windlass::mcp::{McpOptions, McpServerConfig, McpServers};
 use windlass::session::ForkOptions;
 use windlass::tool::{Access, DynTool, ToolSet, tool_fn};
 use windlass::{Home, PermissionMode, Session, session};
-use windlass_testkit::wire::{Event, Message, RecordedRequest, Reply, WireServer};
+use windlass_testkit::wire::{Dialect, Event, Failure, Message, RecordedRequest, Reply, WireServer};
 
 /// What the server saw.
 #[derive(Debug, Default)]
@@ -96,6 +96,10 @@ fn answer(request: &RecordedRequest, seen: &Mutex<Seen>) -> Reply {
     let body = bare(&request.json().unwrap());
     let mut seen = seen.lock().unwrap();
     seen.requests += 1;
+    if let Err(broken) = Dialect::Messages.read(request) {
+        seen.refused.push(broken.clone());
+        return Dialect::Messages.error(&Failure::invalid(broken));
+    }
     let messages = body["messages"].as_array().unwrap();
     seen.with_inline_tools += usize::from(messages.iter().any(|message| message["role"] == "system"));
     let (signature, valid, misfits) = checked(&body);
