@@ -72,7 +72,7 @@ def endings():
 @check
 def errors():
     codes = ["ValidationException", "UnrecognizedClientException", "ValidationException", "ThrottlingException",
-             "ServiceQuotaExceededException", "ServiceUnavailableException", "InternalServerException"]
+             "ThrottlingException", "ServiceUnavailableException", "InternalServerException"]
     for model, code in zip(FAILURES, codes):
         equal(raises(botocore.exceptions.ClientError, lambda: events(model)).response["Error"]["Code"], code)
 

@@ -82,8 +82,10 @@ pub async fn knows_failures(endpoint: &Endpoint) -> Result<(), Violation> {
     for failure in FAILURES {
         let wait = Duration::from_secs(17);
         let wanted = if failure == FailureKind::RateLimited { Some(wait) } else { None };
+        // The one vendor that says when a quota is there again.
+        let has_reset = endpoint.dialect == Dialect::Gemini && failure == FailureKind::Quota;
         let mut scripted = Failure::from(failure);
-        scripted.wait = wanted;
+        scripted.wait = if has_reset { Some(wait) } else { wanted };
         let reply = endpoint.dialect.error(&scripted);
         server.on_request(move |_| reply.clone());
         let before = server.request_count();
@@ -97,6 +99,9 @@ pub async fn knows_failures(endpoint: &Endpoint) -> Result<(), Violation> {
         ensure(sent == 1, || format!("a request that failed with {failure:?} was sent {sent} times"))?;
         let error = answered.error.as_ref().ok_or_else(|| Violation::new("a failure without an error"))?;
         ensure(!error.message.trim().is_empty(), || format!("{failure:?} has no words"))?;
+        ensure(!has_reset || error.resets_at.is_some(), || {
+            format!("{failure:?} does not say when it ends: {error:?}")
+        })?;
         ensure(wanted.is_none() || endpoint.dialect == Dialect::Converse || error.retry_after == wanted, || {
             format!("the vendor asked to wait {wanted:?}, which was read as {:?}", error.retry_after)
         })?;

@@ -100,10 +100,10 @@ fn kind(failure: &Failure) -> (u16, &'static str, &'static str, &'static str) {
             (429, "ThrottlingException", "throttlingException", "Too many tokens, please wait before trying again.")
         }
         FailureKind::Quota => (
-            400,
-            "ServiceQuotaExceededException",
+            429,
+            "ThrottlingException",
             "throttlingException",
-            "Your request exceeds the service quota for your account.",
+            "Too many tokens per day, please wait before trying again.",
         ),
         FailureKind::Overloaded => (
             503,
