@@ -11,6 +11,7 @@ mod instructions;
 mod keywords;
 mod media;
 mod model_id;
+mod profile;
 mod prompt;
 mod reminder;
 mod replay;
@@ -27,6 +28,7 @@ pub use instructions::{KnownInstructions, ServerInstructions, missing_servers, s
 pub use keywords::{ThinkingKeywords, ThinkingLevel};
 pub use media::unusable_media;
 pub use model_id::is_same_model;
+pub use profile::{EditTools, HarnessProfile, ModelFamily};
 pub use prompt::{SystemPrompt, coding_agent_sections};
 pub use reminder::{is_reminder, reminder, runtime_text};
 pub use replay::readable_messages;

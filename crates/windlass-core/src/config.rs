@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use windlass_context::{Environment, FileInstructions, ServerInstructions, ThinkingKeywords};
+use windlass_context::{Environment, FileInstructions, ModelFamily, ServerInstructions, ThinkingKeywords};
 use windlass_permission::Policy;
 use windlass_types::{
     CacheTtl, Effort, EntryId, HookEventName, JsonText, ModelInfo, NanoUsd, SessionId, SystemSection, Thinking,
@@ -162,6 +162,26 @@ pub struct OfferedTools {
     /// The tool that a run must end with, if it must: its input is the
     /// structured output. It must be one of the tools.
     pub structured_output: Option<String>,
+    /// Tools that do the same in other ways, for models that were trained otherwise. Of each conversation the tools of
+    /// the model with which it began are listed; those of another model are added when that is called.
+    pub alternatives: Vec<Alternative>,
+}
+
+/// Tools that are for the models of some families, where there are others for the same that those were not trained on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Alternative {
+    /// The families.
+    pub families: Vec<ModelFamily>,
+    /// The names of the tools.
+    pub tools: Vec<String>,
+}
+
+impl Alternative {
+    /// Tools for the models of these families.
+    pub fn new(families: Vec<ModelFamily>, tools: Vec<String>) -> Self {
+        Self { families, tools }
+    }
 }
 
 /// Who takes part in decisions beside the policy. Default: no one.

@@ -50,8 +50,8 @@ pub use agent::{AgentConfig, AgentError, AgentOpening, OfferedTool};
 pub use budget::{CallCost, Ledger, LedgerAnswers, LedgerKey, Reservation};
 pub use coalesce::coalesce;
 pub use config::{
-    AutoCompact, Limits, Listeners, MachineConfig, ModelProfile, OfferedTools, RequestSettings, SessionContext,
-    SessionIds, UnpricedModels,
+    Alternative, AutoCompact, Limits, Listeners, MachineConfig, ModelProfile, OfferedTools, RequestSettings,
+    SessionContext, SessionIds, UnpricedModels,
 };
 pub use effect::{
     Effect, EffectId, Input, ModelFailure, Output, Prepared, RunCall, StoreFailure, StoreFailureKind, Unprepared,

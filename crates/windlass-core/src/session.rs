@@ -1,5 +1,6 @@
 //! What all parts of a machine work with: its settings, the log, the events and effects that leave it.
 
+mod alternatives;
 mod calls;
 mod changes;
 mod hooks;

@@ -145,6 +145,12 @@ impl SessionState {
         self.added_tools.iter().filter(can_stand).cloned().collect()
     }
 
+    /// The model that the conversation began with, as it was asked for; `None` before its first answer.
+    pub(crate) fn first_model(&self) -> Option<String> {
+        let first = self.transcript.messages().into_iter().find_map(|message| message.origin.clone());
+        first.map(|origin| origin.model.clone())
+    }
+
     /// The last entry of the conversation.
     pub(crate) fn leaf(&self) -> Option<&EntryId> {
         self.leaf.as_ref()

@@ -64,7 +64,7 @@ pub use session::{Persistence, Session, SessionConfig};
 pub use watch::{EventFeed, UnknownPosition, Watched};
 
 pub use windlass_core::{
-    AutoCompact, Limits, Listeners, MachineConfig, ModelProfile, OfferedTools, Prompt, PromptKind, RequestSettings,
-    SessionContext, SessionIds, UnpricedModels,
+    Alternative, AutoCompact, Limits, Listeners, MachineConfig, ModelProfile, OfferedTools, Prompt, PromptKind,
+    RequestSettings, SessionContext, SessionIds, UnpricedModels,
 };
 pub use windlass_tool::{SystemClock, SystemIds};

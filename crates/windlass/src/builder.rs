@@ -231,6 +231,17 @@ macro_rules! option_methods {
                 self.with(|options| options.model.keywords = count)
             }
 
+            /// What the session does otherwise for the model than for others: its tools for edits, what it says of tools and at
+            /// the end of the system prompt, what words for more thought mean. Default: the profile of the family that the
+            /// model's id names ([`HarnessProfile::of`](crate::HarnessProfile::of)).
+            ///
+            /// It is settled when the session opens, so that a change of the model edits nothing that was sent. Without
+            /// a profile of the program, a model of a family with other tools for edits gets those too, where the
+            /// conversation is when it is first called.
+            pub fn profile(self, profile: $crate::HarnessProfile) -> Self {
+                self.with(|options| options.model.harness = Some(profile))
+            }
+
             /// Adds a beta of the provider.
             pub fn beta(self, beta: impl Into<String>) -> Self {
                 self.with(|options| options.requests.betas.push(beta.into()))

@@ -106,6 +106,7 @@ mod open;
 mod options;
 pub mod permission;
 mod permissions;
+mod profile;
 #[cfg(feature = "project")]
 pub mod project;
 mod prompt;
@@ -148,7 +149,7 @@ pub use typed::Typed;
 
 #[cfg(feature = "anthropic")]
 pub use windlass_anthropic::Anthropic;
-pub use windlass_context::SystemPrompt;
+pub use windlass_context::{HarnessProfile, SystemPrompt};
 pub use windlass_hook::{Hook, HookContext, HookError, PreToolUseAction, async_trait, hook_fn};
 /// ```
 /// use windlass::{ToolCx, tool_fn};

@@ -3,7 +3,7 @@
 use crate::Error;
 use std::sync::Arc;
 use std::time::Duration;
-use windlass_context::{FileInstructions, InstructionSource, SystemPrompt};
+use windlass_context::{FileInstructions, HarnessProfile, InstructionSource, SystemPrompt};
 use windlass_model::ModelProvider;
 use windlass_runtime::{Limits, ModelProfile, UnpricedModels};
 use windlass_types::{CacheTtl, Effort, JsonText, NanoUsd, Thinking};
@@ -18,6 +18,8 @@ pub(crate) struct ModelChoice {
     pub(crate) effort: Option<Effort>,
     /// Whether words of prompts ask for more thought.
     pub(crate) keywords: bool,
+    /// What the program says instead of the profile of the model's family.
+    pub(crate) harness: Option<HarnessProfile>,
 }
 
 impl ModelChoice {

@@ -1,5 +1,6 @@
 //! The tools that the model of a session is offered.
 
+use crate::profile::Profile;
 use crate::{Error, tool::Toolkit};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -47,13 +48,19 @@ pub(crate) struct Offer {
     output: Option<Arc<dyn DynTool>>,
     can_ask: bool,
     policy: Policy,
+    profile: Profile,
 }
 
 impl Offer {
-    pub(crate) fn new(options: &ToolOptions, can_ask: bool, policy: &Policy) -> Result<Self, Error> {
+    pub(crate) fn new(options: &ToolOptions, can_ask: bool, policy: &Policy, profile: Profile) -> Result<Self, Error> {
         let output = options.output_schema.clone().map(StructuredOutput::new).transpose()?;
         let output = output.map(|tool| Arc::new(tool) as _);
-        Ok(Self { options: options.clone(), output, can_ask, policy: policy.clone() })
+        Ok(Self { options: options.clone(), output, can_ask, policy: policy.clone(), profile })
+    }
+
+    /// What the session does for its model.
+    pub(crate) fn profile(&self) -> &Profile {
+        &self.profile
     }
 
     /// The servers whose tools are offered too.
@@ -88,7 +95,8 @@ impl Offer {
     /// The tools with these agents.
     pub(crate) fn tools(&self, agents: Option<&Subagents>) -> Result<ToolSet, Error> {
         let agents = agents.map(|agents| agents.tool() as Arc<dyn DynTool>);
-        let own = self.options.toolkit.tools.iter().chain(&agents).filter(|tool| self.offers(tool)).chain(&self.output);
+        let kit = self.profile.tools(&self.options.toolkit);
+        let own = kit.iter().chain(&agents).filter(|tool| self.offers(tool)).chain(&self.output);
         let own = ToolSet::new(own.map(|tool| self.limited(tool)))?;
         #[cfg(feature = "mcp")]
         if let Some(servers) = self.servers() {

@@ -1,6 +1,7 @@
 //! Opening sessions.
 
 use crate::offer::Offer;
+use crate::profile::Profile;
 #[cfg(all(feature = "store", feature = "tools"))]
 use crate::repository::Look;
 use crate::resume::{Chosen, choose, refusal};
@@ -41,7 +42,8 @@ pub(crate) use open_settled as open;
 pub(crate) async fn open_settled(options: Options) -> Result<(Session, SessionTools), Error> {
     runtime::check()?;
     let (mut opening, mut notices) = Opening::new(options).await?;
-    let offer = Offer::new(&opening.options.tools, opening.options.permissions.can_ask(), &opening.policy)?;
+    let can_ask = opening.options.permissions.can_ask();
+    let offer = Offer::new(&opening.options.tools, can_ask, &opening.policy, opening.profile())?;
     #[cfg(feature = "mcp")]
     let changes = offer.settle().await;
     let tools = offer.tools(opening.options.tools.subagents.as_ref())?;
@@ -98,6 +100,12 @@ impl Opening {
         Ok((Self { options, provider, cwd, ids, chosen, key, policy, results }, notices))
     }
 
+    /// What the session does for its model.
+    fn profile(&self) -> Profile {
+        let model = &self.options.model;
+        Profile::new(model.harness.as_ref(), &model.profile(&*self.provider).id)
+    }
+
     fn ports(&mut self, tools: ToolSet, notices: &mut Vec<String>) -> Result<Ports, Error> {
         let surroundings = &self.options.surroundings;
         let process = surroundings.process(&self.chosen.id, &self.ids);
@@ -131,7 +139,9 @@ impl Opening {
         #[cfg(feature = "project")]
         self.read_instructions(ports, &mut machine).await;
         machine.tools.instructions = offer.instructions().into();
+        machine.tools.alternatives = offer.profile().alternatives(&ports.tools);
         self.options.configure(&mut machine);
+        offer.profile().configure(&self.options.system_prompt(), &mut machine.request);
         machine
     }
 

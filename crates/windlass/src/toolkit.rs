@@ -7,7 +7,9 @@ use windlass_tool::DynTool;
 #[cfg(feature = "tools")]
 use windlass_tools::search::{Glob, Grep};
 #[cfg(feature = "tools")]
-use windlass_tools::{Bash, Edit, EnterPlanMode, ExitPlanMode, MultiEdit, Read, TaskStop, TodoWrite, Write};
+use windlass_tools::{
+    ApplyPatch, Bash, Edit, EnterPlanMode, ExitPlanMode, MultiEdit, Read, TaskStop, TodoWrite, Write,
+};
 
 /// Tools together with the directory that they work in.
 #[derive(Clone, Default)]
@@ -17,11 +19,14 @@ pub struct Toolkit {
     pub(crate) cwd: Option<PathBuf>,
     /// The tool for commands of [`coding_tools`], which variables of a project set up.
     pub(crate) bash: Option<Arc<dyn DynTool>>,
+    /// The tool that changes files for models that were trained on patches, in the place of Edit and MultiEdit.
+    pub(crate) patch: Option<Arc<dyn DynTool>>,
 }
 
 /// The tools of a coding agent, for a workspace: Read, Write, Edit, MultiEdit,
 /// Glob, Grep, Bash, TaskStop and TodoWrite; where somebody can be asked, EnterPlanMode
-/// and ExitPlanMode too.
+/// and ExitPlanMode too. Models that were trained on patches are offered `apply_patch` in the place of Edit and MultiEdit;
+/// [`profile`](crate::SessionBuilder::profile) says otherwise.
 ///
 /// Hosts that can show questions add [`AskUserQuestion`](crate::crates::tools::AskUserQuestion). Needs the feature
 /// `tools`.
@@ -44,6 +49,7 @@ pub fn coding_tools(workspace: impl Into<PathBuf>) -> Toolkit {
         ],
         cwd: Some(workspace.into()),
         bash: Some(bash),
+        patch: Some(Arc::new(ApplyPatch::default())),
     }
 }
 
@@ -64,6 +70,7 @@ impl Toolkit {
         self.tools.extend(other.tools);
         self.cwd = other.cwd.or(self.cwd.take());
         self.bash = other.bash.or(self.bash.take());
+        self.patch = other.patch.or(self.patch.take());
     }
 
     /// Puts a tool in the place of the one with its name. Without such a one nothing changes.
@@ -103,19 +110,21 @@ impl Toolkit {
     /// Leaves out tools by name.
     pub fn without(mut self, names: &[&str]) -> Self {
         self.tools.retain(|tool| !names.contains(&tool.spec().name.as_str()));
+        self.patch = self.patch.filter(|tool| !names.contains(&tool.spec().name.as_str()));
         self
     }
 
     /// Keeps only tools of these names.
     pub fn only(mut self, names: &[&str]) -> Self {
         self.tools.retain(|tool| names.contains(&tool.spec().name.as_str()));
+        self.patch = self.patch.filter(|tool| names.contains(&tool.spec().name.as_str()));
         self
     }
 }
 
 impl From<Vec<Arc<dyn DynTool>>> for Toolkit {
     fn from(tools: Vec<Arc<dyn DynTool>>) -> Self {
-        Self { tools, cwd: None, bash: None }
+        Self { tools, cwd: None, bash: None, patch: None }
     }
 }
 

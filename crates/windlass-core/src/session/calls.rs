@@ -50,9 +50,10 @@ impl Session {
 
     /// Settles which tools the next request lists, and logs those that are added.
     pub(crate) fn list_tools(&mut self) {
+        let offered = self.offered_now();
         let (listed, state) = (&mut self.models.listed, &self.state);
         let logged = if listed.has_begun() { Vec::new() } else { state.added_tools() };
-        let added = listed.update(&self.config.tools.specs, state.transcript().len(), &logged);
+        let added = listed.update(&offered, state.transcript().len(), &logged);
         if !added.is_empty() {
             let entry = self.record(None, EntryKind::ToolsAdded(added));
             self.append_unawaited(vec![entry]);

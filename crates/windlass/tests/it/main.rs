@@ -50,6 +50,7 @@ mod only;
 mod plan;
 #[cfg(all(feature = "mcp", feature = "project"))]
 mod plugins;
+mod profiles;
 #[cfg(feature = "project")]
 mod project;
 mod requests;

@@ -1,0 +1,166 @@
+//! What a family of models was trained on, as data.
+
+use crate::ThinkingKeywords;
+use std::borrow::Cow;
+
+/// A family of models that were trained to work alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ModelFamily {
+    /// Claude.
+    Claude,
+    /// The models of OpenAI.
+    Gpt,
+    /// Gemini.
+    Gemini,
+    /// Qwen.
+    Qwen,
+    /// DeepSeek.
+    DeepSeek,
+    /// Any other, and models whose id says nothing.
+    Other,
+}
+
+impl ModelFamily {
+    /// The family that the id of a model names, whatever provider or region stands before it. Pure: only the id counts.
+    pub fn of(model: &str) -> Self {
+        let id = model.to_ascii_lowercase();
+        // A model that was distilled into another one has the names of both, and works like the one it runs on.
+        let names = [
+            ("claude", Self::Claude),
+            ("qwen", Self::Qwen),
+            ("qwq", Self::Qwen),
+            ("deepseek", Self::DeepSeek),
+            ("gemini", Self::Gemini),
+            ("gpt-", Self::Gpt),
+            ("codex", Self::Gpt),
+        ];
+        let named = names.into_iter().find(|(name, _)| id.contains(name)).map(|(_, family)| family);
+        named.unwrap_or_else(|| {
+            let last = id.rsplit(['/', ':']).next().unwrap_or_default();
+            let mut letters = last.chars();
+            // o1, o3-mini, o4 …
+            let is_o = letters.next() == Some('o') && letters.next().is_some_and(|c| c.is_ascii_digit());
+            if is_o { Self::Gpt } else { Self::Other }
+        })
+    }
+}
+
+/// How a model changes files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum EditTools {
+    /// By `Edit` and `MultiEdit`, which replace exact text.
+    #[default]
+    Replace,
+    /// By `apply_patch`, which takes a patch.
+    Patch,
+}
+
+impl EditTools {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Replace, Self::Patch];
+
+    /// The names of the tools.
+    pub const fn names(self) -> &'static [&'static str] {
+        match self {
+            Self::Replace => &["Edit", "MultiEdit"],
+            Self::Patch => &["apply_patch"],
+        }
+    }
+}
+
+/// What a session does otherwise for one family of models than for another: which tools for edits it offers, what it says
+/// of its tools and in its system prompt, and what words for more thought mean.
+///
+/// ```
+/// use windlass_context::{EditTools, HarnessProfile};
+///
+/// assert_eq!(HarnessProfile::of("openai/gpt-5").edit_tools, EditTools::Patch);
+/// let mut own = HarnessProfile::of("my-model");
+/// own.edit_tools = EditTools::Patch;
+/// own.descriptions.push(("Read".into(), "Reads a file. Give the absolute path.".into()));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct HarnessProfile {
+    /// How the model changes files.
+    pub edit_tools: EditTools,
+    /// What is said of tools in place of their own descriptions, by name. Names that no tool has mean nothing.
+    pub descriptions: Vec<(Cow<'static, str>, Cow<'static, str>)>,
+    /// What the system prompt says at its end; empty for nothing. Not added to a system prompt of the host alone.
+    pub hint: Cow<'static, str>,
+    /// What words for more thought mean, where a session [counts them](crate::ThinkingLevel).
+    pub keywords: ThinkingKeywords,
+}
+
+/// The preset names Edit, which these models are not offered.
+const PATCH_HINT: &str = "Change files with apply_patch, in one patch where changes belong together.";
+
+/// These models send one call at a time unless they are told otherwise where the prompt ends.
+const PARALLEL_HINT: &str = "When several calls do not need each other's results, such as reading three files, send all of \
+them in one message.";
+
+impl HarnessProfile {
+    /// The profile of the family that a model is of.
+    pub fn of(model: &str) -> Self {
+        Self::of_family(ModelFamily::of(model))
+    }
+
+    /// The profile of a family.
+    pub fn of_family(family: ModelFamily) -> Self {
+        match family {
+            // Trained on exact replacement, and on what the preset says.
+            ModelFamily::Claude => Self::default(),
+            // Trained on patches of this format; with exact replacement they fail on blanks more often.
+            ModelFamily::Gpt => {
+                Self { edit_tools: EditTools::Patch, hint: Cow::Borrowed(PATCH_HINT), ..Self::default() }
+            }
+            // Exact replacement works, patches often have wrong marks; calls come one by one.
+            ModelFamily::Gemini | ModelFamily::Qwen | ModelFamily::DeepSeek => {
+                Self { hint: Cow::Borrowed(PARALLEL_HINT), ..Self::default() }
+            }
+            // Nothing is known: what needs the least of a model.
+            ModelFamily::Other => Self::default(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_id_names_the_family() {
+        use ModelFamily::{Claude, DeepSeek, Gemini, Gpt, Other, Qwen};
+        for (id, family) in [
+            ("claude-opus-5-5", Claude),
+            ("us.anthropic.claude-sonnet-4-5-20250929-v1:0", Claude),
+            ("opus", Other),
+            ("gpt-5.2-codex", Gpt),
+            ("openai/GPT-5", Gpt),
+            ("codex-mini-latest", Gpt),
+            ("o3", Gpt),
+            ("azure/o4-mini", Gpt),
+            ("ollama/gpt-oss:20b", Gpt),
+            ("gemini-3-pro", Gemini),
+            ("publishers/google/models/gemini-3", Gemini),
+            ("ollama/qwen3-coder:30b", Qwen),
+            ("qwq-32b", Qwen),
+            ("deepseek-chat", DeepSeek),
+            ("deepseek-r1-distill-qwen-32b", Qwen),
+            ("llama-4", Other),
+            ("olmo-2", Other),
+            ("kimi-k2", Other),
+            ("", Other),
+        ] {
+            assert_eq!(ModelFamily::of(id), family, "{id}");
+        }
+    }
+
+    #[test]
+    fn claude_gets_what_it_always_got() {
+        assert_eq!(HarnessProfile::of("claude-opus-5-5"), HarnessProfile::default());
+        assert_eq!(HarnessProfile::default().hint, "");
+    }
+}

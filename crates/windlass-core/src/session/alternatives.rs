@@ -1,0 +1,36 @@
+//! Tools for the same in ways of different families of models.
+
+use super::Session;
+use crate::Alternative;
+use std::sync::Arc;
+use windlass_context::ModelFamily;
+use windlass_types::ToolSpec;
+
+impl Session {
+    /// The tools that the next request may list: of alternatives those of the model that the conversation began with,
+    /// those of the current model, and those that were added before. What is listed once stays listed.
+    pub(crate) fn offered_now(&self) -> Arc<[Arc<ToolSpec>]> {
+        let specs = &self.config.tools.specs;
+        if self.config.tools.alternatives.is_empty() {
+            return Arc::clone(specs);
+        }
+        let current = ModelFamily::of(&self.current_model().id);
+        let begun = self.state.first_model().map_or(current, |model| ModelFamily::of(&model));
+        let added = self.state.added_tools();
+        let is_active = |one: &Alternative| {
+            let was_added = || added.iter().any(|(_, names)| names.iter().any(|name| one.tools.contains(name)));
+            one.families.contains(&current) || one.families.contains(&begun) || was_added()
+        };
+        let alternatives = &self.config.tools.alternatives;
+        let has = |name: &String| specs.iter().any(|spec| spec.name == *name);
+        // Where none of the tools that a model was trained on is there, it gets the others.
+        if !alternatives.iter().filter(|one| is_active(one)).any(|one| one.tools.iter().any(has)) {
+            return Arc::clone(specs);
+        }
+        let is_offered = |spec: &&Arc<ToolSpec>| {
+            let mut of = alternatives.iter().filter(|one| one.tools.contains(&spec.name)).peekable();
+            of.peek().is_none() || of.any(is_active)
+        };
+        specs.iter().filter(is_offered).cloned().collect()
+    }
+}

@@ -1,0 +1,103 @@
+//! The profile of a model's family, put into a session.
+
+use crate::tool::Toolkit;
+use std::sync::Arc;
+use windlass_context::{EditTools, HarnessProfile, ModelFamily, SystemPrompt};
+use windlass_runtime::{Alternative, RequestSettings};
+use windlass_tool::{Annotations, DynTool, PreparedCall, ToolError, ToolSet};
+use windlass_types::{JsonText, SectionScope, SystemSection, ToolSpec};
+
+/// The profile of a session, and whether the program gave it.
+pub(crate) struct Profile {
+    profile: HarnessProfile,
+    is_given: bool,
+}
+
+impl Profile {
+    /// The one that the program gave, else that of the family of the model.
+    pub(crate) fn new(given: Option<&HarnessProfile>, model: &str) -> Self {
+        let profile = given.cloned().unwrap_or_else(|| HarnessProfile::of(model));
+        Self { profile, is_given: given.is_some() }
+    }
+
+    /// The tools of a kit: with the one for patches where it has others for edits, and as the profile describes them.
+    pub(crate) fn tools(&self, kit: &Toolkit) -> Vec<Arc<dyn DynTool>> {
+        let edits = EditTools::Replace.names();
+        let is_edit = |tool: &Arc<dyn DynTool>| edits.contains(&tool.spec().name.as_str());
+        let takes_patches = !self.is_given || self.profile.edit_tools == EditTools::Patch;
+        let patch = kit.patch.as_ref().filter(|_| takes_patches && kit.tools.iter().any(is_edit));
+        let is_left_out = |tool: &Arc<dyn DynTool>| {
+            let replaces = self.is_given && self.profile.edit_tools == EditTools::Patch && patch.is_some();
+            replaces && is_edit(tool)
+        };
+        let has_own = patch.is_some_and(|patch| kit.tools.iter().any(|tool| tool.spec().name == patch.spec().name));
+        let patch = patch.filter(|_| !has_own);
+        let kept = kit.tools.iter().filter(|tool| !is_left_out(tool)).chain(patch);
+        kept.map(|tool| self.described(tool)).collect()
+    }
+
+    fn described(&self, tool: &Arc<dyn DynTool>) -> Arc<dyn DynTool> {
+        let name = tool.spec().name;
+        match self.profile.descriptions.iter().find(|(of, _)| *of == name) {
+            Some((_, text)) => Arc::new(Described { tool: Arc::clone(tool), text: text.clone().into_owned() }),
+            None => Arc::clone(tool),
+        }
+    }
+
+    /// Which tools are for the models of which families, if several of them may be called.
+    pub(crate) fn alternatives(&self, tools: &ToolSet) -> Vec<Alternative> {
+        const FAMILIES: [ModelFamily; 6] = [
+            ModelFamily::Claude,
+            ModelFamily::Gpt,
+            ModelFamily::Gemini,
+            ModelFamily::Qwen,
+            ModelFamily::DeepSeek,
+            ModelFamily::Other,
+        ];
+        let of = |edits: EditTools| {
+            let families = FAMILIES.into_iter().filter(|family| HarnessProfile::of_family(*family).edit_tools == edits);
+            Alternative::new(families.collect(), edits.names().iter().map(|name| (*name).to_owned()).collect())
+        };
+        let all = EditTools::ALL.map(of);
+        let is_there = |one: &Alternative| one.tools.iter().any(|name| tools.get(name).is_some());
+        if self.is_given || !all.iter().all(is_there) { Vec::new() } else { all.into() }
+    }
+
+    /// Adds what the profile says to requests: behind windlass's own part of the system prompt, and what words of prompts
+    /// mean where they count.
+    pub(crate) fn configure(&self, prompt: &SystemPrompt, request: &mut RequestSettings) {
+        if !matches!(prompt, SystemPrompt::Custom(_)) && !self.profile.hint.is_empty() {
+            let shared = request.system.iter().take_while(|section| section.scope == SectionScope::Global).count();
+            request.system.insert(shared, SystemSection::new(self.profile.hint.clone(), SectionScope::Global));
+        }
+        if let Some(keywords) = &mut request.thinking_keywords {
+            keywords.clone_from(&self.profile.keywords);
+        }
+    }
+}
+
+/// A tool with another description.
+struct Described {
+    tool: Arc<dyn DynTool>,
+    text: String,
+}
+
+impl DynTool for Described {
+    fn spec(&self) -> ToolSpec {
+        let mut spec = self.tool.spec();
+        spec.description.clone_from(&self.text);
+        spec
+    }
+
+    fn annotations(&self) -> Annotations {
+        self.tool.annotations()
+    }
+
+    fn is_enabled(&self) -> bool {
+        self.tool.is_enabled()
+    }
+
+    fn prepare(self: Arc<Self>, input: &JsonText) -> Result<Box<dyn PreparedCall>, ToolError> {
+        Arc::clone(&self.tool).prepare(input)
+    }
+}
