@@ -17,7 +17,7 @@ impl Machine {
         usage.counted = state.context_tokens();
         let system = config.request.system.iter();
         usage.sections.extend(system.map(|section| of(ContextKind::SystemPrompt, "system prompt", OWN, &section.text)));
-        usage.sections.extend(config.tools.specs.iter().map(|spec| of_tool(spec)));
+        usage.sections.extend(self.session.offered_now().iter().map(|spec| of_tool(spec)));
         for file in config.context.instructions.iter() {
             let mut section = of(ContextKind::Instructions, &file.path, file.source.as_str(), &file.text);
             section.left_out = file.left_out as u64;
