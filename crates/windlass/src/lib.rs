@@ -48,8 +48,11 @@
 //! | features | packages | what they bring |
 //! |---|---|---|
 //! | `none` | 57 | sessions with your own provider, tools and store; agents, hooks, permissions, scripted models |
-//! | `anthropic` | 108 | `Anthropic`, the Messages API, over plain HTTP |
-//! | `anthropic,rustls-ring` | 121 | the same with TLS, which the address of the API needs |
+//! | `anthropic` | 110 | `Anthropic`, the Messages API, over plain HTTP |
+//! | `anthropic,rustls-ring` | 123 | the same with TLS, which the address of the API needs |
+//! | `bedrock,rustls-ring` | 132 | Claude on Amazon Bedrock |
+//! | `aws-chain,rustls-ring` | 188 | the same with the credential chain of AWS: profiles that sign in or take roles, containers, machines |
+//! | `anthropic,google-adc,rustls-ring` | 167 | Claude on Vertex AI with service accounts, workload identities and machines of Google Cloud |
 //! | `macros` | 58 | `#[derive(windlass::ToolInput)]` for inputs of tools |
 //! | `project` | 99 | what is read of a project: `Project`, its settings, agents, commands and servers; brings `store` and `tools` |
 //! | `store` | 59 | `.persist(..)`: sessions on disk, and with `tools` checkpoints of files |

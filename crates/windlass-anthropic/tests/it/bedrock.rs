@@ -13,7 +13,7 @@ use windlass_anthropic::{Anthropic, AwsKeys, Credential, Credentials, Refreshing
 use windlass_model::{Catalogue, ModelError, ModelProvider};
 use windlass_testkit::provider as kit;
 use windlass_testkit::wire::{Event, Message as WireMessage, RecordedRequest, Reply, WireServer};
-use windlass_types::{Api, Message, ModelErrorKind, ModelRequest, Timestamp};
+use windlass_types::{Api, CacheTtl, Message, ModelErrorKind, ModelRequest, Timestamp};
 
 const MODEL: &str = "eu.anthropic.claude-opus-5-5";
 const SECRET: &str = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY";
@@ -143,6 +143,17 @@ fn names_and_origins() {
     let missing = Anthropic::bedrock("us-east-1").build().unwrap_err();
     assert_eq!(missing.kind, ModelErrorKind::Authentication);
     assert!(missing.message.contains("AWS_BEARER_TOKEN_BEDROCK"), "{missing}");
+}
+
+#[tokio::test]
+async fn caches_may_live_for_an_hour() {
+    let server = WireServer::start().await.unwrap();
+    server.push(WireMessage::new().text("ok"));
+    let mut request = request();
+    request.cache = Some(CacheTtl::OneHour);
+    read(&provider(&server, Credential::aws(keys())), request).await.unwrap();
+    let body = server.requests().remove(0).json().unwrap();
+    assert_eq!(body["messages"][0]["content"][0]["cache_control"], json!({"type": "ephemeral", "ttl": "1h"}));
 }
 
 /// Variables as AWS's own tools have them.

@@ -10,7 +10,7 @@ use windlass_anthropic::{Anthropic, AwsKeys, Credential, Credentials};
 use windlass_model::{ModelError, ModelProvider};
 use windlass_testkit::provider as kit;
 use windlass_testkit::wire::{Message as WireMessage, Reply, WireServer};
-use windlass_types::{Api, Message, ModelErrorKind, ModelRequest, Thinking};
+use windlass_types::{Api, CacheTtl, Message, ModelErrorKind, ModelRequest, Thinking};
 
 const TOKEN: &str = "ya29.secret-token";
 const MODELS: &str = "/v1/projects/my-project/locations/eu/publishers/anthropic/models";
@@ -51,6 +51,17 @@ async fn the_model_is_in_the_address_and_the_version_in_the_body() {
     assert_eq!(vertex.resolve_model("claude-haiku-4-5"), "claude-haiku-4-5@20251001");
     assert_eq!(vertex.resolve_model("opus"), "claude-opus-5-5");
     assert!(!format!("{vertex:?}").contains(TOKEN));
+}
+
+#[tokio::test]
+async fn caches_may_live_for_an_hour() {
+    let server = WireServer::start().await.unwrap();
+    server.push(WireMessage::new().text("ok"));
+    let mut request = request();
+    request.cache = Some(CacheTtl::OneHour);
+    read(&provider(&server, Credential::bearer(TOKEN)), request).await.unwrap();
+    let body = server.requests().remove(0).json().unwrap();
+    assert_eq!(body["messages"][0]["content"][0]["cache_control"], json!({"type": "ephemeral", "ttl": "1h"}));
 }
 
 #[tokio::test]
