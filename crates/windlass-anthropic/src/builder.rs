@@ -1,5 +1,4 @@
 use std::sync::Arc;
-use std::time::Duration;
 
 use windlass_http::provider::{Clock, Credential, Credentials, Secrets, custom_header, from_http};
 use windlass_http::{HeaderMap, HeaderValue, HttpClient, HttpOptions, Secret};
@@ -101,23 +100,7 @@ impl AnthropicBuilder {
         self
     }
 
-    /// Sets the longest time to establish a connection. Default: 30 s.
-    pub fn connect_timeout(mut self, limit: Duration) -> Self {
-        self.options.connect_timeout = limit;
-        self
-    }
-
-    /// Sets the longest time without a byte of an answer. Default: 120 s.
-    pub fn idle_timeout(mut self, limit: Duration) -> Self {
-        self.options.idle_timeout = limit;
-        self
-    }
-
-    /// Sets the longest time in which only pings come. Default: 600 s.
-    pub fn stall_timeout(mut self, limit: Duration) -> Self {
-        self.options.stall_timeout = limit;
-        self
-    }
+    windlass_http::connection_methods!(options, "Default: 120 s.");
 
     /// Sets the catalogue of models: aliases, limits, prices. Default: the built-in tables.
     pub fn catalogue(mut self, catalogue: Catalogue) -> Self {
@@ -141,6 +124,7 @@ impl AnthropicBuilder {
     /// Takes the settings that [`Anthropic::from_env`] names from a lookup. For a cloud: all but keys, tokens and the
     /// address of the API.
     pub fn lookup(mut self, lookup: impl Fn(&str) -> Option<String>) -> Self {
+        self.options.look_up(&lookup);
         let lookup = |name: &str| lookup(name).filter(|value| !value.trim().is_empty());
         if matches!(self.place, Place::Anthropic) {
             if let Some(key) = lookup("ANTHROPIC_API_KEY") {

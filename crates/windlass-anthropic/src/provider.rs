@@ -65,6 +65,8 @@ impl Anthropic {
     /// `ANTHROPIC_BASE_URL`, `ANTHROPIC_BETAS` (separated by commas),
     /// `ANTHROPIC_CUSTOM_HEADERS` (lines of `Name: value`), and the models that the aliases stand for
     /// (`ANTHROPIC_DEFAULT_OPUS_MODEL`, `ANTHROPIC_DEFAULT_SONNET_MODEL`, `ANTHROPIC_DEFAULT_HAIKU_MODEL`).
+    /// `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY` name proxies, `SSL_CERT_FILE` and `NODE_EXTRA_CA_CERTS`
+    /// certificate authorities to trust.
     ///
     /// # Errors
     /// There is neither key nor token, or a setting cannot be used.

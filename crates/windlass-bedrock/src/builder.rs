@@ -5,7 +5,6 @@ use crate::service::Service;
 use crate::whole::WholeModels;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
 use windlass_http::provider::{AwsAccess, Clock, Credentials, Secrets, Vendor, custom_header, from_http};
 use windlass_http::{HeaderMap, HeaderValue, HttpOptions, Secret};
 use windlass_model::ModelError;
@@ -71,27 +70,12 @@ impl BedrockBuilder {
         self
     }
 
-    /// Sets the longest time to establish a connection. Default: 30 s.
-    pub fn connect_timeout(mut self, limit: Duration) -> Self {
-        self.options.connect_timeout = limit;
-        self
-    }
-
-    /// Sets the longest time without a byte of an answer. Default: 120 s.
-    pub fn idle_timeout(mut self, limit: Duration) -> Self {
-        self.options.idle_timeout = limit;
-        self
-    }
-
-    /// Sets the longest time in which nothing comes that adds to the answer. Default: 600 s.
-    pub fn stall_timeout(mut self, limit: Duration) -> Self {
-        self.options.stall_timeout = limit;
-        self
-    }
+    windlass_http::connection_methods!(options, "Default: 120 s.");
 
     /// Takes the settings that [`Bedrock::from_env`] names from a lookup. It may read the files of profiles.
     pub fn lookup(mut self, lookup: impl Fn(&str) -> Option<String>) -> Self {
         let get = |name: &str| lookup(name).map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
+        self.options.look_up(&lookup);
         let access = AwsAccess::from_lookup(&lookup);
         self.region = access.region.or(self.region);
         if let Some(credentials) = access.credentials {

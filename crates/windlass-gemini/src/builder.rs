@@ -2,7 +2,6 @@ use crate::endpoint::Endpoint;
 use crate::error::Faults;
 use crate::provider::{Gemini, Key};
 use std::sync::Arc;
-use std::time::Duration;
 use windlass_http::provider::{Credential, Credentials, Secrets, Vendor, custom_header, from_http};
 use windlass_http::{HeaderMap, HeaderValue, HttpClient, HttpOptions, Secret};
 use windlass_model::ModelError;
@@ -64,26 +63,12 @@ impl GeminiBuilder {
         self
     }
 
-    /// Sets the longest time to establish a connection. Default: 30 s.
-    pub fn connect_timeout(mut self, limit: Duration) -> Self {
-        self.options.connect_timeout = limit;
-        self
-    }
+    windlass_http::connection_methods!(options, "Default: 120 s.");
 
-    /// Sets the longest time without a byte of an answer. Default: 120 s.
-    pub fn idle_timeout(mut self, limit: Duration) -> Self {
-        self.options.idle_timeout = limit;
-        self
-    }
-
-    /// Sets the longest time in which nothing comes that adds to the answer. Default: 600 s.
-    pub fn stall_timeout(mut self, limit: Duration) -> Self {
-        self.options.stall_timeout = limit;
-        self
-    }
-
-    /// Takes the settings that [`Gemini::from_env`] names from a lookup. On Vertex AI there are none.
+    /// Takes the settings that [`Gemini::from_env`] names from a lookup. On Vertex AI there are only those of proxies and
+    /// certificate authorities.
     pub fn lookup(mut self, lookup: impl Fn(&str) -> Option<String>) -> Self {
+        self.options.look_up(&lookup);
         if self.endpoint != Endpoint::Gemini {
             return self;
         }

@@ -64,6 +64,8 @@ impl Gemini {
 
     /// A provider set up from the environment: `GEMINI_API_KEY`, else `GOOGLE_API_KEY`, and
     /// `GOOGLE_GEMINI_BASE_URL`.
+    /// `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY` name proxies, `SSL_CERT_FILE` and `NODE_EXTRA_CA_CERTS`
+    /// certificate authorities to trust.
     ///
     /// # Errors
     /// There is no key, or a setting cannot be used.

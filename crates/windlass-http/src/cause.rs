@@ -39,6 +39,11 @@ pub(crate) fn text(error: &Cause) -> String {
     line.chars().map(|char| if char.is_control() { ' ' } else { char }).take(MAX_TEXT).collect()
 }
 
+/// Whether a proxy wants other credentials than it was sent, if any.
+pub(crate) fn is_refused_by_proxy(error: &Cause) -> bool {
+    causes(error).any(|cause| cause.to_string() == "tunnel error: proxy authorization required")
+}
+
 /// Why no repeat can make the connection secure, and what the user can do about it; `None` for other failures.
 #[cfg(not(feature = "rustls-no-provider"))]
 pub(crate) fn final_tls_failure(_error: &Cause) -> Option<&'static str> {
@@ -67,11 +72,8 @@ pub(crate) fn final_tls_failure(error: &Cause) -> Option<&'static str> {
     }
 }
 
-/// What makes a certificate trusted, as far as the system's verifier reads it.
+/// What makes a certificate trusted.
 #[cfg(feature = "rustls-no-provider")]
-const TRUST: &str = if cfg!(any(target_os = "macos", target_os = "windows", target_os = "ios", target_os = "android")) {
-    "if you trust the authority that issued its certificate, add it to the trust store of this machine"
-} else {
-    "if you trust the authority that issued its certificate, add it to the trust store of this machine, or let \
-     SSL_CERT_FILE name a PEM file of all authorities that you trust"
-};
+const TRUST: &str = "if you trust the authority that issued its certificate, let NODE_EXTRA_CA_CERTS name a PEM file with it \
+                     (or SSL_CERT_FILE one with all that you trust), give it to the provider with `root_certificate_pem`, \
+                     or add it to the trust store of this machine";

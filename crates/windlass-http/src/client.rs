@@ -1,45 +1,13 @@
 use std::{
     fmt,
-    net::IpAddr,
     sync::{Arc, OnceLock},
-    time::Duration,
 };
 
 use bytes::Bytes;
-use reqwest::{Url, header::HeaderMap, redirect};
+use reqwest::{Url, header::HeaderMap};
 
-use crate::tls::{self, Trust};
-use crate::{HttpError, HttpErrorKind, Response};
-
-/// Idle connections kept for later requests. Enough for a busy server; thousands
-/// of sessions that end together do not leave thousands of sockets.
-const MAX_IDLE_CONNECTIONS: usize = 32;
-
-/// Time limits and bounds of a client.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct HttpOptions {
-    /// Longest time to establish a connection. Default: 30 s.
-    pub connect_timeout: Duration,
-    /// Longest time without a byte, before and inside an answer. Default: 120 s.
-    pub idle_timeout: Duration,
-    /// Longest time with bytes but without progress, see
-    /// [`Events::progress`](crate::Events::progress). Default: 600 s.
-    pub stall_timeout: Duration,
-    /// Most bytes of one event, framing included. Default: 32 MiB.
-    pub max_event_bytes: usize,
-}
-
-impl Default for HttpOptions {
-    fn default() -> Self {
-        Self {
-            connect_timeout: Duration::from_secs(30),
-            idle_timeout: Duration::from_secs(120),
-            stall_timeout: Duration::from_secs(600),
-            max_event_bytes: 32 * 1024 * 1024,
-        }
-    }
-}
+use crate::transport::Network;
+use crate::{HttpError, HttpErrorKind, HttpOptions, HttpRequest, HttpTransport, Response, tls};
 
 /// Posts to one base URL over kept connections. Cheap to clone.
 #[derive(Clone)]
@@ -51,7 +19,7 @@ struct Inner {
     base: Url,
     host: String,
     options: HttpOptions,
-    client: OnceLock<reqwest::Client>,
+    transport: OnceLock<Arc<dyn HttpTransport>>,
 }
 
 impl fmt::Debug for HttpClient {
@@ -69,10 +37,21 @@ impl HttpClient {
     /// A client for a base URL. It is set up at the first request.
     ///
     /// # Errors
-    /// When the URL is not an absolute http or https URL, and when it is https and no feature of TLS is enabled.
+    /// When the URL is not an absolute http or https URL, when the proxy on the way to it cannot be used, and when it is
+    /// https and neither a feature of TLS is enabled nor a transport given.
     pub fn new(base_url: &str, options: HttpOptions) -> Result<Self, HttpError> {
-        let (base, host) = base(base_url)?;
-        Ok(Self { inner: Arc::new(Inner { base, host, options, client: OnceLock::new() }) })
+        let (base, host) = parse_base(base_url)?;
+        let transport = OnceLock::new();
+        match &options.transport {
+            Some(own) => {
+                let _ = transport.set(Arc::clone(own));
+            }
+            None => {
+                tls::check(&base)?;
+                options.proxy.route(&base)?;
+            }
+        }
+        Ok(Self { inner: Arc::new(Inner { base, host, options, transport }) })
     }
 
     /// Host and port of the base URL, for messages.
@@ -82,42 +61,44 @@ impl HttpClient {
     }
 
     /// Posts a body to a path under the base URL and waits for the head of the
-    /// answer, whatever its status. Dropping the future ends the request.
+    /// answer, whatever its status, but no longer than the [idle timeout](HttpOptions::idle_timeout). Dropping the
+    /// future ends the request.
     ///
     /// # Errors
     /// When there is no answer.
     pub async fn post(&self, path: &str, headers: HeaderMap, body: Bytes) -> Result<Response, HttpError> {
         let inner = &*self.inner;
         let base = inner.base.as_str().trim_end_matches('/');
-        let response = inner
-            .client()?
-            .post(format!("{base}{path}"))
-            .headers(headers)
-            .body(body)
-            .send()
-            .await
-            .map_err(|error| HttpError::sending(error, &inner.host))?;
-        Ok(Response::new(response, &inner.options))
+        let request = HttpRequest::post(format!("{base}{path}")).with_headers(headers).with_body(body);
+        let limit = inner.options.idle_timeout;
+        let answer = tokio::time::timeout(limit, inner.transport()?.send(request)).await.unwrap_or_else(|_| {
+            let text = format!("no answer from {} within {} s", inner.host, limit.as_secs_f64());
+            Err(HttpError::new(HttpErrorKind::Timeout, text))
+        })?;
+        Ok(Response::new(answer, &inner.options))
     }
 }
 
 impl Inner {
-    fn client(&self) -> Result<&reqwest::Client, HttpError> {
-        if let Some(client) = self.client.get() {
-            return Ok(client);
+    fn transport(&self) -> Result<&dyn HttpTransport, HttpError> {
+        if let Some(transport) = self.transport.get() {
+            return Ok(&**transport);
         }
         // Two first requests may both build one; the first to finish is kept.
-        let client = self.build()?;
-        Ok(self.client.get_or_init(|| client))
-    }
-
-    fn build(&self) -> Result<reqwest::Client, HttpError> {
-        set_up(builder(&self.base, &self.options)?)
+        let network = Arc::new(Network::new(&self.base, &self.host, &self.options)?);
+        Ok(&**self.transport.get_or_init(|| network))
     }
 }
 
-/// A base URL, and its host and port for messages.
+/// A base URL that this build can connect to, and its host and port for messages.
+#[cfg(feature = "proxy")]
 pub(crate) fn base(text: &str) -> Result<(Url, String), HttpError> {
+    let (base, host) = parse_base(text)?;
+    tls::check(&base)?;
+    Ok((base, host))
+}
+
+fn parse_base(text: &str) -> Result<(Url, String), HttpError> {
     let invalid = |what: &str| {
         HttpError::new(
             HttpErrorKind::Configuration,
@@ -135,38 +116,5 @@ pub(crate) fn base(text: &str) -> Result<(Url, String), HttpError> {
         Some(port) => format!("{name}:{port}"),
         None => name.to_owned(),
     };
-    tls::check(&base)?;
     Ok((base, host))
-}
-
-/// The set-up that every client of this crate has.
-pub(crate) fn builder(base: &Url, options: &HttpOptions) -> Result<reqwest::ClientBuilder, HttpError> {
-    // Without redirects no request of a client for plain HTTP can reach TLS, and reading the system's roots takes
-    // longer than a local request.
-    let trust = if base.scheme() == "http" { Trust::None } else { Trust::System };
-    let mut builder = tls::client_builder(trust)?
-        .user_agent(concat!("windlass/", env!("CARGO_PKG_VERSION")))
-        .redirect(redirect::Policy::none())
-        .retry(reqwest::retry::never())
-        .connect_timeout(options.connect_timeout)
-        .read_timeout(options.idle_timeout)
-        .pool_max_idle_per_host(MAX_IDLE_CONNECTIONS)
-        .tcp_nodelay(true);
-    if is_loopback(base) {
-        builder = builder.no_proxy();
-    }
-    Ok(builder)
-}
-
-pub(crate) fn set_up(builder: reqwest::ClientBuilder) -> Result<reqwest::Client, HttpError> {
-    builder.build().map_err(|error| {
-        let what = "the HTTP client cannot be set up".to_owned();
-        HttpError::because(HttpErrorKind::Configuration, what, error.without_url())
-    })
-}
-
-fn is_loopback(url: &Url) -> bool {
-    let name = url.host_str().unwrap_or_default();
-    let address = name.trim_start_matches('[').trim_end_matches(']');
-    name == "localhost" || address.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }

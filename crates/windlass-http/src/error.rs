@@ -45,28 +45,47 @@ impl HttpError {
         self.unsent
     }
 
-    pub(crate) fn new(kind: HttpErrorKind, message: impl Into<String>) -> Self {
+    /// An error of a transport. The message is shown to users: it holds neither headers nor the URL. The kinds
+    /// `Configuration` and `Tls` say that the request has not left.
+    #[must_use]
+    pub fn new(kind: HttpErrorKind, message: impl Into<String>) -> Self {
         let unsent = matches!(kind, HttpErrorKind::Configuration | HttpErrorKind::Tls);
         Self { kind, message: message.into(), unsent, source: None }
     }
 
-    pub(crate) fn with_source(mut self, source: impl StdError + Send + Sync + 'static) -> Self {
+    /// Marks that the request has certainly not left, as when there was no connection to send it over.
+    #[must_use]
+    pub fn unsent(self) -> Self {
+        Self { unsent: true, ..self }
+    }
+
+    /// Adds the cause. Its text must not hold what the message must not.
+    #[must_use]
+    pub fn with_source(mut self, source: impl StdError + Send + Sync + 'static) -> Self {
         self.source = Some(Box::new(source));
         self
     }
 
-    /// A failure before the head of the answer was here.
-    pub(crate) fn sending(error: reqwest::Error, host: &str) -> Self {
+    /// A failure before the head of the answer was here. `proxy` is on the way to the host.
+    pub(crate) fn sending(error: reqwest::Error, host: &str, proxy: Option<&str>) -> Self {
         let error = error.without_url();
+        let through = proxy.map(|proxy| format!(" through the proxy {proxy}")).unwrap_or_default();
+        if proxy.is_some() && cause::is_refused_by_proxy(&error) {
+            let what = format!(
+                "the proxy {} wants a user and a password that it accepts: set them in its URL",
+                proxy.unwrap_or_default()
+            );
+            return Self::new(HttpErrorKind::Configuration, what).with_source(error);
+        }
         let (kind, what) = if error.is_builder() {
             (HttpErrorKind::Configuration, "the request cannot be built".to_owned())
         } else if let Some(advice) = cause::final_tls_failure(&error) {
-            let what = format!("cannot connect securely to {host}: {}; {advice}", cause::text(&error));
+            let what = format!("cannot connect securely to {host}{through}: {}; {advice}", cause::text(&error));
             return Self::new(HttpErrorKind::Tls, what).with_source(error);
         } else if error.is_timeout() && !error.is_connect() {
             (HttpErrorKind::Timeout, format!("no answer from {host}"))
         } else if error.is_connect() {
-            (HttpErrorKind::Connection, format!("cannot connect to {host}"))
+            (HttpErrorKind::Connection, format!("cannot connect to {host}{through}"))
         } else {
             (HttpErrorKind::Connection, format!("the connection to {host} broke"))
         };

@@ -1,8 +1,8 @@
 mod decoder;
+mod silence;
 
 use std::{
     fmt,
-    pin::Pin,
     sync::Arc,
     task::{Context, Poll, ready},
     time::{Duration, Instant},
@@ -11,8 +11,9 @@ use std::{
 use bytes::Bytes;
 use futures_util::Stream;
 
-use crate::{HttpError, HttpErrorKind, HttpOptions};
+use crate::{HttpBody, HttpError, HttpErrorKind, HttpOptions};
 use decoder::Decoder;
+use silence::Silence;
 
 /// How long, and how many bytes, the rest of a finished answer may take before
 /// its connection is given up.
@@ -29,17 +30,16 @@ pub struct SseEvent {
     pub data: Arc<str>,
 }
 
-type ByteStream = Pin<Box<dyn Stream<Item = Result<Bytes, HttpError>> + Send>>;
-
 /// Server-sent events of one answer.
 ///
 /// An event that the answer does not finish is dropped; blocks without data are
 /// skipped. Memory is bounded by [`HttpOptions::max_event_bytes`] and one chunk.
 pub struct Events {
-    body: ByteStream,
+    body: HttpBody,
     decoder: Decoder,
     max_event_bytes: usize,
     stall_timeout: Duration,
+    silence: Silence,
     /// Bytes fed since the last event.
     pending: usize,
     /// When the first chunk came after the last progress.
@@ -67,11 +67,16 @@ impl Events {
     /// Decodes a stream of byte chunks with the bounds of `options`.
     #[must_use]
     pub fn new(body: impl Stream<Item = Result<Bytes, HttpError>> + Send + 'static, options: &HttpOptions) -> Self {
+        Self::of(Box::pin(body), options)
+    }
+
+    pub(crate) fn of(body: HttpBody, options: &HttpOptions) -> Self {
         Self {
-            body: Box::pin(body),
+            body,
             decoder: Decoder::default(),
             max_event_bytes: options.max_event_bytes,
             stall_timeout: options.stall_timeout,
+            silence: Silence::new(options.idle_timeout),
             pending: 0,
             unproductive_since: None,
             state: BodyState::Open,
@@ -82,7 +87,11 @@ impl Events {
     /// line. A line without an end at the end of the stream is dropped.
     #[must_use]
     pub fn lines(body: impl Stream<Item = Result<Bytes, HttpError>> + Send + 'static, options: &HttpOptions) -> Self {
-        Self { decoder: Decoder::lines(), ..Self::new(body, options) }
+        Self::lines_of(Box::pin(body), options)
+    }
+
+    pub(crate) fn lines_of(body: HttpBody, options: &HttpOptions) -> Self {
+        Self { decoder: Decoder::lines(), ..Self::of(body, options) }
     }
 
     /// The next event; `None` once the answer has ended or failed. Cancel safe.
@@ -143,7 +152,7 @@ impl Events {
                         return Poll::Ready(Some(Ok(event)));
                     }
                 }
-                Ok(None) => match ready!(self.body.as_mut().poll_next(context)) {
+                Ok(None) => match ready!(self.poll_chunk(context)) {
                     Some(Ok(chunk)) => {
                         if let Err(error) = self.admit(chunk) {
                             return Poll::Ready(Some(Err(error)));
@@ -159,6 +168,16 @@ impl Events {
                 }
             }
         }
+    }
+
+    /// The next chunk, unless the answer is silent for too long.
+    fn poll_chunk(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Bytes, HttpError>>> {
+        let polled = self.body.as_mut().poll_next(context);
+        if polled.is_ready() {
+            self.silence.end();
+            return polled;
+        }
+        self.silence.poll(context).map(|()| Some(Err(HttpError::new(HttpErrorKind::Timeout, "the answer fell silent"))))
     }
 
     /// Checks a chunk against the bounds and hands it to the decoder.

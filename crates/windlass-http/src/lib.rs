@@ -6,6 +6,7 @@
 //! - [`HttpClient`] posts to one base URL. It is built at the first request, so
 //!   that a program which never calls a model loads no TLS roots; a plain-http
 //!   base URL never loads them. No redirects, no total time limit, one idle limit.
+//! - [`HttpTransport`] is the port through which it sends, for clients of a program's own.
 //! - [`Events`] decodes a response as server-sent events, with bounded memory
 //!   and bounded patience.
 //! - [`Chunks`] gives the bytes of a response as they come, for framings of vendors.
@@ -44,22 +45,30 @@ mod chunks;
 mod client;
 mod error;
 mod events;
+mod options;
 #[cfg(feature = "provider")]
 pub mod provider;
 #[cfg(feature = "proxy")]
 pub mod proxy;
 mod response;
+mod roots;
+mod route;
 mod secret;
 #[cfg(feature = "sigv4")]
 pub mod sigv4;
 #[doc(hidden)]
 pub mod tls;
+mod transport;
 
 pub use bytes::Bytes;
 pub use chunks::Chunks;
-pub use client::{HttpClient, HttpOptions};
+pub use client::HttpClient;
 pub use error::{HttpError, HttpErrorKind};
 pub use events::{Events, SseEvent};
+pub use options::HttpOptions;
 pub use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 pub use response::Response;
+pub use roots::{Pem, Roots};
+pub use route::ForwardProxy;
 pub use secret::Secret;
+pub use transport::{HttpBody, HttpRequest, HttpResponse, HttpTransport};

@@ -1,38 +1,38 @@
+use std::future::poll_fn;
 use std::time::Duration;
 
-use futures_util::stream;
 use reqwest::header::HeaderMap;
 
-use crate::{Chunks, Events, HttpError, HttpErrorKind, HttpOptions};
+use crate::{Chunks, Events, HttpError, HttpErrorKind, HttpOptions, HttpResponse};
 
 /// The head of an answer, with its body still to come.
 #[derive(Debug)]
 pub struct Response {
-    response: reqwest::Response,
+    response: HttpResponse,
     options: HttpOptions,
 }
 
 impl Response {
-    pub(crate) fn new(response: reqwest::Response, options: &HttpOptions) -> Self {
+    pub(crate) fn new(response: HttpResponse, options: &HttpOptions) -> Self {
         Self { response, options: options.clone() }
     }
 
     /// The HTTP status.
     #[must_use]
     pub fn status(&self) -> u16 {
-        self.response.status().as_u16()
+        self.response.status()
     }
 
     /// The headers.
     #[must_use]
     pub fn headers(&self) -> &HeaderMap {
-        self.response.headers()
+        self.response.header_map()
     }
 
     /// The first header of that name, when it is text.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
-        self.headers().get(name)?.to_str().ok()
+        self.response.header(name)
     }
 
     /// Reads the body to its end or to `limit` bytes, within the [idle
@@ -55,10 +55,11 @@ impl Response {
         self.read(limit, within).await.0
     }
 
-    async fn read(mut self, limit: usize, within: Duration) -> (String, Result<(), HttpError>) {
+    async fn read(self, limit: usize, within: Duration) -> (String, Result<(), HttpError>) {
         let mut body = Vec::new();
+        let mut chunks = self.response.into_body();
         let reading = async {
-            while let Some(chunk) = self.response.chunk().await.map_err(HttpError::receiving)? {
+            while let Some(chunk) = poll_fn(|context| chunks.as_mut().poll_next(context)).await.transpose()? {
                 let room = limit.saturating_sub(body.len());
                 body.extend(chunk.iter().take(room));
                 if body.len() >= limit {
@@ -77,28 +78,18 @@ impl Response {
     /// Reads the body as server-sent events.
     #[must_use]
     pub fn events(self) -> Events {
-        let options = self.options.clone();
-        Events::new(self.chunks(), &options)
+        Events::of(self.response.into_body(), &self.options)
     }
 
     /// Reads the body as lines, each the data of one event: [`Events::lines`].
     #[must_use]
     pub fn lines(self) -> Events {
-        let options = self.options.clone();
-        Events::lines(self.chunks(), &options)
+        Events::lines_of(self.response.into_body(), &self.options)
     }
 
     /// Reads the body as it comes, for answers in a framing of their own.
     #[must_use]
     pub fn body(self) -> Chunks {
-        let options = self.options.clone();
-        Chunks::new(self.chunks(), &options)
-    }
-
-    fn chunks(self) -> impl futures_util::Stream<Item = Result<bytes::Bytes, HttpError>> + Send + 'static {
-        stream::unfold(self.response, |mut response| async move {
-            let chunk = response.chunk().await.map_err(HttpError::receiving).transpose()?;
-            Some((chunk, response))
-        })
+        Chunks::new(self.response.into_body(), &self.options)
     }
 }

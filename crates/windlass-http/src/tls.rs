@@ -2,14 +2,19 @@
 
 use reqwest::{Client, ClientBuilder, Url};
 
+use crate::roots::Pem;
 use crate::{HttpError, HttpErrorKind};
 
 /// Whose certificates a client accepts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Trust {
     /// Those that the trust store of this machine vouches for. Reading it takes some milliseconds.
     System,
+    /// Those, and what these authorities vouch for.
+    SystemAnd(Vec<Pem>),
+    /// What these authorities vouch for, and nothing else.
+    Only(Vec<Pem>),
     /// None. For clients that speak plain HTTP alone.
     None,
 }
@@ -61,25 +66,58 @@ mod rustls_backend {
     use std::sync::Arc;
 
     use rustls::crypto::CryptoProvider;
+    use rustls::pki_types::CertificateDer;
+    use rustls::pki_types::pem::PemObject as _;
     use rustls::{ClientConfig, RootCertStore};
-    use rustls_platform_verifier::BuilderVerifierExt as _;
+    use rustls_platform_verifier::{BuilderVerifierExt as _, Verifier};
 
     use super::Trust;
+    use crate::roots::Pem;
     use crate::{HttpError, HttpErrorKind};
 
     pub(super) fn config(trust: Trust) -> Result<ClientConfig, HttpError> {
         let unusable = |error: rustls::Error| {
             HttpError::new(HttpErrorKind::Configuration, format!("TLS cannot be set up: {error}")).with_source(error)
         };
-        let versions =
-            ClientConfig::builder_with_provider(provider()?).with_safe_default_protocol_versions().map_err(unusable)?;
+        let cryptography = provider()?;
+        let versions = ClientConfig::builder_with_provider(Arc::clone(&cryptography))
+            .with_safe_default_protocol_versions()
+            .map_err(unusable)?;
         let verifying = match trust {
             Trust::System => versions.with_platform_verifier().map_err(unusable)?,
+            Trust::SystemAnd(more) => {
+                let verifier = Verifier::new_with_extra_roots(certificates(&more)?, cryptography).map_err(unusable)?;
+                versions.dangerous().with_custom_certificate_verifier(Arc::new(verifier))
+            }
+            Trust::Only(all) => {
+                let mut roots = RootCertStore::empty();
+                roots.add_parsable_certificates(certificates(&all)?);
+                versions.with_root_certificates(roots)
+            }
             Trust::None => versions.with_root_certificates(RootCertStore::empty()),
         };
         let mut config = verifying.with_no_client_auth();
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
         Ok(config)
+    }
+
+    /// The certificates of PEM texts.
+    fn certificates(texts: &[Pem]) -> Result<Vec<CertificateDer<'static>>, HttpError> {
+        let mut all = Vec::new();
+        for Pem { text, from } in texts {
+            let wrong = |why: &str| HttpError::new(HttpErrorKind::Configuration, format!("{from}: {why}"));
+            let before = all.len();
+            for certificate in CertificateDer::pem_slice_iter(text) {
+                let certificate = certificate.map_err(|_| wrong("the certificates are not written as PEM"))?;
+                let mut parsed = RootCertStore::empty();
+                parsed.add(certificate.clone()).map_err(|_| wrong("a certificate cannot be read"))?;
+                all.push(certificate);
+            }
+            if all.len() == before {
+                return Err(wrong("there is no certificate; it should hold some as PEM (BEGIN CERTIFICATE)"));
+            }
+        }
+        Ok(all)
     }
 
     /// What the program has installed for its process comes first: it may have to use a certified one.

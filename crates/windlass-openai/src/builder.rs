@@ -96,27 +96,14 @@ impl OpenAiBuilder {
         self
     }
 
-    /// Sets the longest time to establish a connection. Default: 30 s.
-    pub fn connect_timeout(mut self, limit: Duration) -> Self {
-        self.options.connect_timeout = limit;
-        self
-    }
-
-    /// Sets the longest time without a byte of an answer. Default: 300 s, because models may reason for minutes before
-    /// their first word.
-    pub fn idle_timeout(mut self, limit: Duration) -> Self {
-        self.options.idle_timeout = limit;
-        self
-    }
-
-    /// Sets the longest time in which only signs of life come. Default: 600 s.
-    pub fn stall_timeout(mut self, limit: Duration) -> Self {
-        self.options.stall_timeout = limit;
-        self
-    }
+    windlass_http::connection_methods!(
+        options,
+        "Default: 300 s, because models may reason for minutes before their first word."
+    );
 
     /// Takes the settings that [`OpenAi::from_env`] names from a lookup.
     pub fn lookup(mut self, lookup: impl Fn(&str) -> Option<String>) -> Self {
+        self.options.look_up(&lookup);
         let lookup = |name: &str| lookup(name).filter(|value| !value.trim().is_empty());
         if let Some(key) = lookup("OPENAI_API_KEY") {
             self = self.api_key(key);

@@ -1,5 +1,7 @@
 //! Models: the port [`ModelProvider`], what it is sent and gives back, and the providers of this crate.
 
+#[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
+pub use crate::providers::from_lookup_over;
 pub use crate::providers::{from_env, from_lookup};
 #[cfg(feature = "anthropic")]
 pub use windlass_anthropic::{Anthropic, AnthropicBuilder};
@@ -16,6 +18,8 @@ pub use windlass_http::provider::GoogleAdcCredentials;
 pub use windlass_http::proxy::{
     CredentialProxy, ProxyCredential, ProxyError, ProxyNotice, ProxyNoticeKind, ProxyOptions,
 };
+#[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
+pub use windlass_http::{Bytes, HttpBody, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpTransport};
 #[cfg(feature = "credentials")]
 pub use windlass_http::{
     Secret,

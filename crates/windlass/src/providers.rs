@@ -4,6 +4,8 @@
 mod split;
 
 use std::sync::Arc;
+#[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
+use windlass_http::HttpTransport;
 use windlass_model::{ModelError, ModelProvider, Router};
 
 /// All providers that this build has, set up from the environment: `openai/gpt-5.5`, `gemini/gemini-3-pro`,
@@ -28,6 +30,9 @@ use windlass_model::{ModelError, ModelProvider, Router};
 /// let answer = windlass::query("Hello").provider(providers).model("ollama/qwen3").await?;
 /// # Ok(()) }
 /// ```
+///
+/// All of them take proxies from `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY`, and certificate authorities to
+/// trust from `SSL_CERT_FILE` and `NODE_EXTRA_CA_CERTS`.
 #[expect(clippy::disallowed_methods, reason = "reads the environment because its caller asks for that by name")]
 pub fn from_env() -> Router {
     from_lookup(|name| std::env::var(name).ok())
@@ -35,9 +40,54 @@ pub fn from_env() -> Router {
 
 /// [`from_env`] with another source of the variables.
 pub fn from_lookup(lookup: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Router {
+    router(lookup, routes())
+}
+
+/// [`from_lookup`], with one transport for the requests of all providers.
+///
+/// ```
+/// use std::sync::Arc;
+/// use windlass::provider::{self, HttpError, HttpRequest, HttpResponse, HttpTransport};
+///
+/// /// Answers every request from memory, and keeps the hosts that were asked.
+/// #[derive(Debug, Default)]
+/// struct Recorder {
+///     asked: std::sync::Mutex<Vec<String>>,
+/// }
+///
+/// #[async_trait::async_trait]
+/// impl HttpTransport for Recorder {
+///     async fn send(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+///         self.asked.lock().expect("no panic").push(request.url().to_owned());
+///         Ok(HttpResponse::new(500).with_bytes("not today"))
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), windlass::Error> {
+/// let transport = Arc::new(Recorder::default());
+/// let key = |name: &str| (name == "ANTHROPIC_API_KEY").then(|| "sk-1".to_owned());
+/// let providers = provider::from_lookup_over(Arc::clone(&transport), key);
+/// let result = windlass::query("Hello").provider(providers).model("anthropic/claude-sonnet-4-5").max_retries(0).await?;
+/// assert!(!result.outcome.is_success());
+/// assert_eq!(*transport.asked.lock().expect("no panic"), ["https://api.anthropic.com/v1/messages"]);
+/// # Ok(()) }
+/// ```
+#[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
+pub fn from_lookup_over(
+    transport: impl HttpTransport,
+    lookup: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
+) -> Router {
+    router(lookup, routes_over(Some(Arc::new(transport))))
+}
+
+fn router(
+    lookup: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
+    routes: Vec<(&'static str, Setup)>,
+) -> Router {
     let lookup: Lookup = Arc::new(lookup);
     let mut router = Router::empty();
-    for (prefix, setup) in in_order(routes(), &*lookup) {
+    for (prefix, setup) in in_order(routes, &*lookup) {
         let lookup = Arc::clone(&lookup);
         router = router.lazy(prefix, move || setup(&*lookup));
     }
@@ -72,28 +122,81 @@ fn in_order(mut routes: Vec<(&'static str, Setup)>, lookup: &Variables) -> Vec<(
     routes
 }
 
+#[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
 fn routes() -> Vec<(&'static str, Setup)> {
-    #[allow(unused_mut, reason = "without features there is no provider")]
+    routes_over(None)
+}
+
+#[cfg(not(any(feature = "anthropic", feature = "gemini", feature = "openai")))]
+fn routes() -> Vec<(&'static str, Setup)> {
+    Vec::new()
+}
+
+/// The transport that all providers are to have, if there is one.
+#[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
+type Shared = Option<Arc<dyn HttpTransport>>;
+
+#[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
+fn routes_over(transport: Shared) -> Vec<(&'static str, Setup)> {
     let mut routes: Vec<(&'static str, Setup)> = Vec::new();
+    // The transport into the options of a builder.
+    let over = move || {
+        let transport = transport.clone();
+        move |options: &mut windlass_http::HttpOptions| options.transport.clone_from(&transport)
+    };
     #[cfg(feature = "anthropic")]
-    routes.push(("anthropic", by(|lookup| crate::provider::Anthropic::from_lookup(lookup))));
+    {
+        use crate::provider::Anthropic;
+        let over = over();
+        routes.push(("anthropic", by(move |lookup| Anthropic::builder().lookup(lookup).http_options(&over).build())));
+    }
     #[cfg(feature = "openai")]
     {
         use crate::provider::{ChatCompletions, Endpoint, OpenAi};
-        routes.push(("openai", by(|lookup| OpenAi::from_lookup(lookup))));
-        routes.push(("openai-compatible", by(|lookup| ChatCompletions::openai_compatible_from_lookup(lookup))));
-        let presets = Endpoint::preset_names().filter(|name| *name != "openai");
-        routes.extend(presets.map(|name| (name, by(move |lookup| ChatCompletions::from_lookup(name, lookup)))));
+        let (responses, compatible) = (over(), over());
+        routes.push(("openai", by(move |lookup| OpenAi::builder().lookup(lookup).http_options(&responses).build())));
+        routes.push((
+            "openai-compatible",
+            by(move |lookup| ChatCompletions::openai_compatible_builder(lookup).http_options(&compatible).build()),
+        ));
+        for name in Endpoint::preset_names().filter(|name| *name != "openai") {
+            let over = over();
+            routes.push((
+                name,
+                by(move |lookup| ChatCompletions::preset(name)?.lookup(lookup).http_options(&over).build()),
+            ));
+        }
     }
     #[cfg(feature = "gemini")]
-    routes.push(("gemini", by(|lookup| crate::provider::Gemini::from_lookup(lookup))));
+    {
+        use crate::provider::Gemini;
+        let over = over();
+        routes.push(("gemini", by(move |lookup| Gemini::builder().lookup(lookup).http_options(&over).build())));
+    }
     #[cfg(feature = "bedrock")]
-    routes.push(("bedrock", by(split::bedrock)));
+    {
+        let over = over();
+        routes.push(("bedrock", by(move |lookup| split::bedrock(lookup, &over))));
+    }
     #[cfg(all(feature = "anthropic", feature = "gemini"))]
-    routes.push(("vertex", by(split::vertex)));
+    {
+        let over = over();
+        routes.push(("vertex", by(move |lookup| split::vertex(lookup, &over))));
+    }
     #[cfg(all(feature = "anthropic", not(feature = "gemini")))]
-    routes.push(("vertex", by(|lookup| crate::provider::Anthropic::vertex_from_lookup(lookup)?.build())));
+    {
+        use crate::provider::Anthropic;
+        let over = over();
+        routes.push((
+            "vertex",
+            by(move |lookup| Anthropic::vertex_from_lookup(lookup)?.http_options(&over).build()),
+        ));
+    }
     #[cfg(all(feature = "gemini", not(feature = "anthropic")))]
-    routes.push(("vertex", by(|lookup| crate::provider::Gemini::vertex_from_lookup(lookup)?.build())));
+    {
+        use crate::provider::Gemini;
+        let over = over();
+        routes.push(("vertex", by(move |lookup| Gemini::vertex_from_lookup(lookup)?.http_options(&over).build())));
+    }
     routes
 }

@@ -18,7 +18,7 @@ use super::{
     notice::Notices,
     redact::Needles,
 };
-use crate::{HttpError, HttpErrorKind, HttpOptions, Secret, client};
+use crate::{HttpError, HttpErrorKind, HttpOptions, Secret, client, transport};
 
 /// Headers that are meant for the next neighbour only.
 const HOP_BY_HOP: [HeaderName; 9] = [
@@ -78,8 +78,11 @@ impl Upstream {
             ..HttpOptions::default()
         };
         // Bytes pass as they are.
-        let client = client::builder(&base, &limits)
-            .and_then(|builder| client::set_up(builder.no_gzip()))
+        let client = limits
+            .proxy
+            .route(&base)
+            .and_then(|route| transport::builder(&base, &route, &limits))
+            .and_then(|builder| transport::set_up(builder.read_timeout(options.idle_timeout).no_gzip()))
             .map_err(ProxyError::Configuration)?;
         let mut secrets = options.credential.secrets().to_vec();
         secrets.extend(base.password().map(Secret::new));
@@ -140,7 +143,7 @@ impl Gateway {
             (Err(_), Some(UploadFault::TooLarge)) => self.too_large(),
             (Err(_), Some(UploadFault::Silent)) => own(StatusCode::REQUEST_TIMEOUT, "the request came too slowly"),
             (Err(_), Some(UploadFault::Broken)) => own(StatusCode::BAD_REQUEST, "the request broke off"),
-            (Err(error), None) => self.unreachable(&HttpError::sending(error, &self.upstream.host)),
+            (Err(error), None) => self.unreachable(&HttpError::sending(error, &self.upstream.host, None)),
         }
     }
 

@@ -61,7 +61,9 @@ async fn a_certificate_of_an_unknown_authority_is_final_and_says_what_to_do() {
     let error = refusal(&serve(GOOD)).await;
     assert!(error.starts_with("cannot connect securely to 127.0.0.1:"), "{error}");
     assert!(error.contains("UnknownIssuer") && error.contains("trust store"), "{error}");
-    assert_eq!(error.contains("SSL_CERT_FILE"), cfg!(target_os = "linux"), "{error}");
+    for setting in ["SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS", "root_certificate_pem"] {
+        assert!(error.contains(setting), "{setting}: {error}");
+    }
 }
 
 #[tokio::test]

@@ -4,7 +4,6 @@ use super::ollama::CONTEXT_SIZE;
 use super::provider::{ChatCompletions, Inner};
 use std::borrow::Cow;
 use std::sync::Arc;
-use std::time::Duration;
 use windlass_http::provider::{Secrets, Vendor, custom_header, from_http};
 use windlass_http::{HeaderMap, HeaderName, HeaderValue, HttpClient, HttpOptions, Secret};
 use windlass_model::{Catalogue, ModelError};
@@ -89,24 +88,10 @@ impl ChatCompletionsBuilder {
         self
     }
 
-    /// Sets the longest time to establish a connection. Default: 30 s.
-    pub fn connect_timeout(mut self, limit: Duration) -> Self {
-        self.options.connect_timeout = limit;
-        self
-    }
-
-    /// Sets the longest time without a byte of an answer. Default: 120 s. A server on the own machine may need longer to load
-    /// a model.
-    pub fn idle_timeout(mut self, limit: Duration) -> Self {
-        self.options.idle_timeout = limit;
-        self
-    }
-
-    /// Sets the longest time in which nothing is added to an answer. Default: 600 s.
-    pub fn stall_timeout(mut self, limit: Duration) -> Self {
-        self.options.stall_timeout = limit;
-        self
-    }
+    windlass_http::connection_methods!(
+        options,
+        "Default: 120 s. A server on the own machine may need longer to load a model."
+    );
 
     /// Sets the catalogue of models, with the limits and prices of the user's own. Default: the built-in tables.
     pub fn catalogue(mut self, catalogue: Catalogue) -> Self {
@@ -120,8 +105,11 @@ impl ChatCompletionsBuilder {
         self
     }
 
-    /// Takes key, base URL and the size of the context from the variables of the endpoint.
+    /// Takes key, base URL and the size of the context from the variables of the endpoint, proxies from `HTTPS_PROXY`,
+    /// `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY`, and certificate authorities from `SSL_CERT_FILE` and
+    /// `NODE_EXTRA_CA_CERTS`.
     pub fn lookup(mut self, lookup: impl Fn(&str) -> Option<String>) -> Self {
+        self.options.look_up(&lookup);
         let lookup = |name: &str| lookup(name).filter(|value| !name.is_empty() && !value.trim().is_empty());
         if let Some(key) = self.endpoint.key_variables.iter().find_map(|name| lookup(name)) {
             self = self.api_key(key);

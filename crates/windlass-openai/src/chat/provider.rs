@@ -118,6 +118,11 @@ impl ChatCompletions {
     /// # Errors
     /// There is no key where one is needed, or a setting cannot be used.
     pub fn openai_compatible_from_lookup(lookup: impl Fn(&str) -> Option<String>) -> Result<Self, ModelError> {
+        Self::openai_compatible_builder(lookup).build()
+    }
+
+    /// A builder with what [`openai_compatible`](Self::openai_compatible) sets, out of a lookup.
+    pub fn openai_compatible_builder(lookup: impl Fn(&str) -> Option<String>) -> ChatCompletionsBuilder {
         let url = lookup("OPENAI_BASE_URL").filter(|url| !url.trim().is_empty());
         let mut endpoint = match &url {
             None => Endpoint::preset("openai"),
@@ -130,7 +135,7 @@ impl ChatCompletions {
         });
         endpoint.base_url_variable = "OPENAI_BASE_URL".into();
         endpoint.key_variables = vec!["OPENAI_API_KEY".into()].into();
-        Self::builder().endpoint(endpoint).lookup(lookup).build()
+        Self::builder().endpoint(endpoint).lookup(lookup)
     }
 
     /// The profile in use.

@@ -77,6 +77,8 @@ impl OpenAi {
 
     /// A provider set up from the environment: `OPENAI_API_KEY`, `OPENAI_BASE_URL`, `OPENAI_ORG_ID` and
     /// `OPENAI_PROJECT_ID`.
+    /// `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY` name proxies, `SSL_CERT_FILE` and `NODE_EXTRA_CA_CERTS`
+    /// certificate authorities to trust.
     ///
     /// # Errors
     /// There is no key, or a setting cannot be used.

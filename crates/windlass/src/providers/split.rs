@@ -3,6 +3,7 @@
 use crate::provider::Anthropic;
 use async_trait::async_trait;
 use std::sync::Arc;
+use windlass_http::HttpOptions;
 use windlass_model::{ModelError, ModelProvider, ModelStream};
 use windlass_types::{ModelInfo, ModelRequest};
 
@@ -14,26 +15,32 @@ pub(super) struct Split {
     is_other: fn(&str) -> bool,
 }
 
-/// Vertex AI: Gemini models have their own API, all others that of Claude.
+/// Vertex AI: Gemini models have their own API, all others that of Claude. `set` changes how both connect.
 #[cfg(feature = "gemini")]
-pub(super) fn vertex(lookup: &dyn Fn(&str) -> Option<String>) -> Result<Split, ModelError> {
+pub(super) fn vertex(
+    lookup: &dyn Fn(&str) -> Option<String>,
+    set: impl Fn(&mut HttpOptions),
+) -> Result<Split, ModelError> {
     let is_of_google = |model: &str| {
         model.starts_with("gemini") || model.starts_with("publishers/google/") || model.starts_with("projects/")
     };
     Ok(Split {
-        claude: Arc::new(Anthropic::vertex_from_lookup(lookup)?.build()?),
-        other: Arc::new(crate::provider::Gemini::vertex_from_lookup(lookup)?.build()?),
+        claude: Arc::new(Anthropic::vertex_from_lookup(lookup)?.http_options(&set).build()?),
+        other: Arc::new(crate::provider::Gemini::vertex_from_lookup(lookup)?.http_options(&set).build()?),
         is_other: is_of_google,
     })
 }
 
-/// Amazon Bedrock: Claude has its own API, all others speak Converse.
+/// Amazon Bedrock: Claude has its own API, all others speak Converse. `set` changes how both connect.
 #[cfg(feature = "bedrock")]
-pub(super) fn bedrock(lookup: &dyn Fn(&str) -> Option<String>) -> Result<Split, ModelError> {
+pub(super) fn bedrock(
+    lookup: &dyn Fn(&str) -> Option<String>,
+    set: impl Fn(&mut HttpOptions),
+) -> Result<Split, ModelError> {
     use crate::provider::Bedrock;
 
-    let mut claude = Anthropic::bedrock_from_lookup(lookup)?;
-    let mut other = Bedrock::builder().lookup(lookup);
+    let mut claude = Anthropic::bedrock_from_lookup(lookup)?.http_options(&set);
+    let mut other = Bedrock::builder().lookup(lookup).http_options(&set);
     // Both take the same source, so that what expires is refreshed once.
     if let Some(credentials) = windlass_http::provider::AwsAccess::from_lookup(lookup).credentials {
         claude = claude.credentials(Arc::clone(&credentials));

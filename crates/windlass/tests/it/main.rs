@@ -24,6 +24,8 @@ mod checkpoints;
 mod clouds;
 mod common;
 mod compaction;
+#[cfg(all(feature = "gemini", feature = "openai"))]
+mod connections;
 mod cuts;
 mod failures;
 mod git;

@@ -1,0 +1,51 @@
+//! How long an answer is silent.
+
+use std::{
+    future::Future,
+    pin::Pin,
+    task::{Context, Poll, ready},
+    time::Duration,
+};
+
+use tokio::time::{Instant, Sleep, sleep_until};
+
+/// The limit of silence. Only silence that is waited for counts: a reader that comes late finds what came meanwhile.
+///
+/// The timer is set again when it rings and not with each chunk, because chunks come more often than a clock needs to
+/// be set.
+#[derive(Debug)]
+pub(super) struct Silence {
+    limit: Duration,
+    since: Option<Instant>,
+    timer: Option<Pin<Box<Sleep>>>,
+}
+
+impl Silence {
+    pub(super) fn new(limit: Duration) -> Self {
+        Self { limit, since: None, timer: None }
+    }
+
+    /// A chunk has come.
+    pub(super) fn end(&mut self) {
+        self.since = None;
+    }
+
+    /// Is ready once the silence is too long. Outside of a runtime of tokio there is no limit.
+    #[expect(clippy::disallowed_methods, reason = "measures how long a server is silent")]
+    pub(super) fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        if self.timer.is_none() && tokio::runtime::Handle::try_current().is_err() {
+            return Poll::Pending;
+        }
+        let since = *self.since.get_or_insert_with(Instant::now);
+        // A limit beyond all times is none.
+        let Some(end) = since.checked_add(self.limit) else { return Poll::Pending };
+        let timer = self.timer.get_or_insert_with(|| Box::pin(sleep_until(end)));
+        loop {
+            ready!(timer.as_mut().poll(context));
+            if Instant::now() >= end {
+                return Poll::Ready(());
+            }
+            timer.as_mut().reset(end);
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! How a client connects, and its bounds.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::HttpTransport;
+use crate::roots::Roots;
+use crate::route::ForwardProxy;
+
+/// Time limits and bounds of a client, and the way that its requests take.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct HttpOptions {
+    /// Longest time to establish a connection. Default: 30 s.
+    pub connect_timeout: Duration,
+    /// Longest time without a byte, before and inside an answer. Default: 120 s.
+    pub idle_timeout: Duration,
+    /// Longest time with bytes but without progress, see
+    /// [`Events::progress`](crate::Events::progress). Default: 600 s.
+    pub stall_timeout: Duration,
+    /// Most bytes of one event, framing included. Default: 32 MiB.
+    pub max_event_bytes: usize,
+    /// Whether requests go through a proxy. Default: as the environment of the process and the settings of the system
+    /// say.
+    pub proxy: ForwardProxy,
+    /// Whose certificates are trusted. Default: those that the trust store of this machine vouches for.
+    pub roots: Roots,
+    /// What sends the requests, in place of the client of this crate. Proxy and roots are its own matter then. Default:
+    /// `None`.
+    pub transport: Option<Arc<dyn HttpTransport>>,
+}
+
+impl Default for HttpOptions {
+    fn default() -> Self {
+        Self {
+            connect_timeout: Duration::from_secs(30),
+            idle_timeout: Duration::from_secs(120),
+            stall_timeout: Duration::from_secs(600),
+            max_event_bytes: 32 * 1024 * 1024,
+            proxy: ForwardProxy::default(),
+            roots: Roots::default(),
+            transport: None,
+        }
+    }
+}
+
+impl HttpOptions {
+    /// Takes proxies and authorities from variables, by a lookup: `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY`, `NO_PROXY`,
+    /// `SSL_CERT_FILE`, `NODE_EXTRA_CA_CERTS`. The environment of the process has no say about proxies then. A proxy that
+    /// was set before stays.
+    pub fn look_up(&mut self, lookup: &dyn Fn(&str) -> Option<String>) {
+        self.proxy.look_up(lookup);
+        self.roots.look_up(lookup);
+    }
+}
+
+/// The methods that the builders of all providers have for their connections. `$idle` is the sentence with the default of
+/// the idle limit.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! connection_methods {
+    ($options:ident, $idle:literal) => {
+        /// Sets the longest time to establish a connection. Default: 30 s.
+        pub fn connect_timeout(mut self, limit: ::std::time::Duration) -> Self {
+            self.$options.connect_timeout = limit;
+            self
+        }
+
+        #[doc = concat!("Sets the longest time without a byte of an answer. ", $idle)]
+        pub fn idle_timeout(mut self, limit: ::std::time::Duration) -> Self {
+            self.$options.idle_timeout = limit;
+            self
+        }
+
+        /// Sets the longest time in which only signs of life come, and nothing that adds to an answer. Default: 600 s.
+        pub fn stall_timeout(mut self, limit: ::std::time::Duration) -> Self {
+            self.$options.stall_timeout = limit;
+            self
+        }
+
+        /// Sends all requests through a proxy, also those to this machine: `http://proxy.example:3128`, with user and
+        /// password in front of the host where it asks for them. It wins over variables.
+        ///
+        /// Default: what the variables say that `lookup` is given. Without a lookup it is what the environment of the
+        /// process says when the first request is sent. Variables never send requests to this machine through a proxy.
+        pub fn proxy(mut self, url: impl AsRef<str>) -> Self {
+            self.$options.proxy = $crate::ForwardProxy::through(url);
+            self
+        }
+
+        /// Connects directly, whatever variables and the system say.
+        pub fn without_proxy(mut self) -> Self {
+            self.$options.proxy = $crate::ForwardProxy::none();
+            self
+        }
+
+        /// Trusts these certificate authorities beside those that are trusted anyway: one certificate or several, as
+        /// PEM. For gateways and proxies that have certificates of a company.
+        pub fn root_certificate_pem(mut self, pem: impl AsRef<[u8]>) -> Self {
+            self.$options.roots.add_pem(pem);
+            self
+        }
+
+        /// Sends all requests over a transport of yours, which can be shared as an `Arc`. Proxies, certificate
+        /// authorities and the time to connect are its own matter then; the other limits hold.
+        pub fn transport(mut self, transport: impl $crate::HttpTransport) -> Self {
+            self.$options.transport = Some(::std::sync::Arc::new(transport));
+            self
+        }
+
+        /// Sets the limits, the way and the transport of connections at once.
+        #[doc(hidden)]
+        pub fn http_options(mut self, change: impl FnOnce(&mut $crate::HttpOptions)) -> Self {
+            change(&mut self.$options);
+            self
+        }
+    };
+}

@@ -1,0 +1,234 @@
+//! The way to a host: directly, or through a proxy.
+
+use std::fmt;
+use std::net::IpAddr;
+
+use reqwest::{ClientBuilder, Proxy, Url};
+
+use crate::{HttpError, HttpErrorKind};
+
+/// Whether requests go through a forward proxy.
+#[derive(Clone, Default)]
+pub struct ForwardProxy(Choice);
+
+#[derive(Clone, Default)]
+enum Choice {
+    /// What the environment of the process and the settings of the system say.
+    #[default]
+    System,
+    Direct,
+    Through(Address),
+    Variables(Box<Variables>),
+}
+
+/// A proxy and where its address was set.
+#[derive(Clone)]
+struct Address {
+    url: String,
+    setting: &'static str,
+}
+
+/// What variables say.
+#[derive(Clone, Default)]
+struct Variables {
+    http: Option<Address>,
+    https: Option<Address>,
+    exceptions: String,
+}
+
+impl fmt::Debug for ForwardProxy {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Addresses hold passwords.
+        formatter.write_str(match &self.0 {
+            Choice::System => "System",
+            Choice::Direct => "Direct",
+            Choice::Through(_) => "Through(..)",
+            Choice::Variables(_) => "Variables(..)",
+        })
+    }
+}
+
+impl ForwardProxy {
+    /// Through this proxy, wherever requests go.
+    #[must_use]
+    pub fn through(url: impl AsRef<str>) -> Self {
+        Self(Choice::Through(Address { url: url.as_ref().to_owned(), setting: "the proxy" }))
+    }
+
+    /// Through none.
+    #[must_use]
+    pub fn none() -> Self {
+        Self(Choice::Direct)
+    }
+
+    /// Takes what variables say, unless it was set otherwise. Names in small letters come first, as with curl.
+    pub(crate) fn look_up(&mut self, lookup: &dyn Fn(&str) -> Option<String>) {
+        if !matches!(self.0, Choice::System | Choice::Variables(_)) {
+            return;
+        }
+        let text = |name: &str| lookup(name).filter(|value| !value.trim().is_empty());
+        let address =
+            |names: &[&'static str]| names.iter().find_map(|setting| Some(Address { url: text(setting)?, setting }));
+        let all = address(&["all_proxy", "ALL_PROXY"]);
+        // A server that runs scripts makes a header of the request into this variable.
+        let is_script = text("REQUEST_METHOD").is_some();
+        let http = address(if is_script { &["http_proxy"] } else { &["http_proxy", "HTTP_PROXY"] });
+        let https = address(&["https_proxy", "HTTPS_PROXY"]);
+        self.0 = Choice::Variables(Box::new(Variables {
+            http: http.or_else(|| all.clone()),
+            https: https.or(all),
+            exceptions: text("no_proxy").or_else(|| text("NO_PROXY")).unwrap_or_default(),
+        }));
+    }
+
+    /// The way to a host.
+    ///
+    /// # Errors
+    /// The address of the proxy cannot be used.
+    pub(crate) fn route(&self, base: &Url) -> Result<Route, HttpError> {
+        let address = match &self.0 {
+            Choice::System if is_loopback(base) => None,
+            Choice::System => return Ok(Route::System),
+            Choice::Direct => None,
+            Choice::Through(address) => Some(address),
+            Choice::Variables(variables) => variables.address(base),
+        };
+        address.map_or(Ok(Route::Direct), |address| address.route())
+    }
+}
+
+impl Variables {
+    fn address(&self, base: &Url) -> Option<&Address> {
+        let address = if base.scheme() == "https" { &self.https } else { &self.http };
+        let is_direct = is_loopback(base) || is_exception(&self.exceptions, base);
+        address.as_ref().filter(|_| !is_direct)
+    }
+}
+
+impl Address {
+    /// Says nothing of the address itself, which may hold a password.
+    fn route(&self) -> Result<Route, HttpError> {
+        let unusable = |what: &str| {
+            let text = format!("{} {what}; it should look like http://proxy.example:3128", self.setting);
+            HttpError::new(HttpErrorKind::Configuration, text)
+        };
+        let text = self.url.trim();
+        let text = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
+        let url = Url::parse(&text).map_err(|_| unusable("is not a URL"))?;
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(unusable("is neither http nor https"));
+        }
+        let name = url.host_str().ok_or_else(|| unusable("has no host"))?;
+        let shown = url.port().map_or_else(|| name.to_owned(), |port| format!("{name}:{port}"));
+        Ok(Route::Through { url: Box::new(url), shown })
+    }
+}
+
+/// The way that the requests of one client take.
+pub(crate) enum Route {
+    /// As the HTTP stack reads the environment of the process.
+    System,
+    Direct,
+    Through {
+        url: Box<Url>,
+        /// Its host and port.
+        shown: String,
+    },
+}
+
+impl Route {
+    /// Host and port of the proxy.
+    pub(crate) fn proxy(&self) -> Option<&str> {
+        match self {
+            Self::Through { shown, .. } => Some(shown),
+            Self::System | Self::Direct => None,
+        }
+    }
+
+    /// Whether the connection to the proxy itself is one of TLS.
+    pub(crate) fn needs_tls(&self) -> bool {
+        matches!(self, Self::Through { url, .. } if url.scheme() == "https")
+    }
+
+    pub(crate) fn apply(&self, builder: ClientBuilder) -> Result<ClientBuilder, HttpError> {
+        match self {
+            Self::System => Ok(builder),
+            Self::Direct => Ok(builder.no_proxy()),
+            Self::Through { url, .. } => {
+                let proxy = Proxy::all((**url).clone()).map_err(|error| {
+                    let what = "the proxy cannot be used".to_owned();
+                    HttpError::because(HttpErrorKind::Configuration, what, error.without_url())
+                })?;
+                Ok(builder.no_proxy().proxy(proxy))
+            }
+        }
+    }
+}
+
+pub(crate) fn is_loopback(url: &Url) -> bool {
+    let name = url.host_str().unwrap_or_default();
+    let is_local_name = name == "localhost" || name.ends_with(".localhost");
+    is_local_name || address(name).is_some_and(|address| address.is_loopback())
+}
+
+fn address(name: &str) -> Option<IpAddr> {
+    name.trim_start_matches('[').trim_end_matches(']').parse().ok()
+}
+
+/// Whether a list like that of `NO_PROXY` names a host: by itself, by a domain that it is in, by a range of addresses, or
+/// by `*`. An entry may have a port.
+fn is_exception(list: &str, url: &Url) -> bool {
+    let Some(host) = url.host_str() else { return false };
+    let own = address(host);
+    list.split([',', ' ', '\t', '\n']).map(str::trim).filter(|entry| !entry.is_empty()).any(|entry| {
+        if entry == "*" {
+            return true;
+        }
+        let (name, port) = without_port(entry);
+        if port.is_some_and(|port| url.port_or_known_default() != Some(port)) {
+            return false;
+        }
+        match own {
+            Some(own) => address(name) == Some(own) || is_in_range(own, name),
+            None => is_in_domain(host, name),
+        }
+    })
+}
+
+/// An entry and its port. An address of IPv6 without brackets has none.
+fn without_port(entry: &str) -> (&str, Option<u16>) {
+    match entry.rsplit_once(':') {
+        Some((name, port)) if !name.contains(':') || name.ends_with(']') => match port.parse() {
+            Ok(port) => (name, Some(port)),
+            Err(_) => (entry, None),
+        },
+        _ => (entry, None),
+    }
+}
+
+fn is_in_domain(host: &str, name: &str) -> bool {
+    let name = name.strip_prefix("*.").or_else(|| name.strip_prefix('.')).unwrap_or(name).to_ascii_lowercase();
+    let host = host.trim_end_matches('.');
+    // The URL has its host in small letters.
+    host.strip_suffix(name.trim_end_matches('.')).is_some_and(|before| before.is_empty() || before.ends_with('.'))
+        && !name.is_empty()
+}
+
+fn is_in_range(own: IpAddr, range: &str) -> bool {
+    let Some((start, bits)) = range.split_once('/') else { return false };
+    let (Some(start), Ok(bits)) = (address(start), bits.parse::<u32>()) else { return false };
+    match (own, start) {
+        (IpAddr::V4(own), IpAddr::V4(start)) if bits <= 32 => {
+            let mask = u32::MAX.checked_shl(32 - bits).unwrap_or(0);
+            own.to_bits() & mask == start.to_bits() & mask
+        }
+        (IpAddr::V6(own), IpAddr::V6(start)) if bits <= 128 => {
+            let mask = u128::MAX.checked_shl(128 - bits).unwrap_or(0);
+            own.to_bits() & mask == start.to_bits() & mask
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests;
