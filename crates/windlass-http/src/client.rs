@@ -6,8 +6,7 @@ use std::{
 use bytes::Bytes;
 use reqwest::{Url, header::HeaderMap};
 
-use crate::transport::Network;
-use crate::{HttpError, HttpErrorKind, HttpOptions, HttpRequest, HttpTransport, Response, tls};
+use crate::{HttpError, HttpErrorKind, HttpOptions, HttpRequest, HttpTransport, NetworkTransport, Response, tls};
 
 /// Posts to one base URL over kept connections. Cheap to clone.
 #[derive(Clone)]
@@ -85,13 +84,12 @@ impl Inner {
             return Ok(&**transport);
         }
         // Two first requests may both build one; the first to finish is kept.
-        let network = Arc::new(Network::new(&self.base, &self.host, &self.options)?);
+        let network = Arc::new(NetworkTransport::set_up(&self.base, &self.host, &self.options)?);
         Ok(&**self.transport.get_or_init(|| network))
     }
 }
 
 /// A base URL that this build can connect to, and its host and port for messages.
-#[cfg(feature = "proxy")]
 pub(crate) fn base(text: &str) -> Result<(Url, String), HttpError> {
     let (base, host) = parse_base(text)?;
     tls::check(&base)?;

@@ -4,7 +4,7 @@ mod message;
 mod network;
 
 pub use message::{HttpBody, HttpRequest, HttpResponse};
-pub(crate) use network::Network;
+pub use network::NetworkTransport;
 #[cfg(feature = "proxy")]
 pub(crate) use network::{builder, set_up};
 

@@ -7,6 +7,7 @@
 //! | a hook, a permission callback | the kits [`hook`] and [`can_use_tool`] |
 //! | files, programs, a clock of yours | the kits [`workspace`], [`process`], [`system`] |
 //! | a session store, file checkpoints, a model provider | the kits [`store`], [`checkpoints`], [`provider`] |
+//! | a client of HTTP for providers | the kit `transport`, with the feature of that name |
 //! | a host against files, programs, time, people | [`fake`]: [`MemoryWorkspace`](fake::MemoryWorkspace), [`ScriptedProcess`](fake::ScriptedProcess), [`ManualClock`](fake::ManualClock), [`SequentialIds`](fake::SequentialIds), [`ScriptedHost`](fake::ScriptedHost), [`RecordingHook`](fake::RecordingHook) |
 //! | what happens when a port fails | [`fault`]: [`FaultyWorkspace`](fault::FaultyWorkspace), [`FaultyStore`](fault::FaultyStore) |
 //! | code whose system calls fail | [`strace`]: a test of its own process, under `strace` |
@@ -92,6 +93,8 @@ pub mod store;
 pub mod strace;
 pub mod system;
 pub mod tool;
+#[cfg(feature = "transport")]
+pub mod transport;
 mod violation;
 pub mod wire;
 pub mod workspace;

@@ -19,7 +19,10 @@ pub use windlass_http::proxy::{
     CredentialProxy, ProxyCredential, ProxyError, ProxyNotice, ProxyNoticeKind, ProxyOptions,
 };
 #[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
-pub use windlass_http::{Bytes, HttpBody, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpTransport};
+pub use windlass_http::{
+    Bytes, ForwardProxy, HttpBody, HttpError, HttpErrorKind, HttpOptions, HttpRequest, HttpResponse, HttpTransport,
+    NetworkTransport, Roots,
+};
 #[cfg(feature = "credentials")]
 pub use windlass_http::{
     Secret,

@@ -13,9 +13,32 @@ use crate::{HttpError, HttpErrorKind, HttpOptions};
 /// of sessions that end together do not leave thousands of sockets.
 const MAX_IDLE_CONNECTIONS: usize = 32;
 
-/// Sends over sockets to one host.
+/// The transport that clients have by default: over sockets, with kept connections. For transports that wrap it.
+///
+/// ```
+/// use windlass_http::{HttpError, HttpOptions, HttpRequest, HttpResponse, HttpTransport, NetworkTransport};
+///
+/// /// Counts the requests that leave.
+/// #[derive(Debug)]
+/// struct Counting {
+///     network: NetworkTransport,
+///     sent: std::sync::atomic::AtomicUsize,
+/// }
+///
+/// #[async_trait::async_trait]
+/// impl HttpTransport for Counting {
+///     async fn send(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+///         self.sent.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+///         self.network.send(request).await
+///     }
+/// }
+///
+/// let network = NetworkTransport::new("https://api.example.com", &HttpOptions::default())?;
+/// # let _ = Counting { network, sent: 0.into() };
+/// # Ok::<(), HttpError>(())
+/// ```
 #[derive(Debug)]
-pub(crate) struct Network {
+pub struct NetworkTransport {
     client: reqwest::Client,
     /// Host and port, for messages.
     host: String,
@@ -23,12 +46,22 @@ pub(crate) struct Network {
     proxy: Option<String>,
 }
 
-impl Network {
+impl NetworkTransport {
+    /// A transport to the host of a base URL, which decides on the proxy and on TLS. Its trust store is read here.
+    ///
+    /// # Errors
+    /// With [`HttpErrorKind::Configuration`] when the URL is not an absolute http or https URL, and when the proxy, the
+    /// certificate authorities or TLS cannot be set up.
+    pub fn new(base_url: &str, options: &HttpOptions) -> Result<Self, HttpError> {
+        let (base, host) = crate::client::base(base_url)?;
+        Self::set_up(&base, &host, options)
+    }
+
     /// Sets up a client for a base URL.
     ///
     /// # Errors
     /// The proxy, the authorities or TLS cannot be set up.
-    pub(crate) fn new(base: &Url, host: &str, options: &HttpOptions) -> Result<Self, HttpError> {
+    pub(crate) fn set_up(base: &Url, host: &str, options: &HttpOptions) -> Result<Self, HttpError> {
         let route = options.proxy.route(base)?;
         let proxy = route.proxy().map(str::to_owned);
         let client = set_up(builder(base, &route, options)?)?;
@@ -37,7 +70,7 @@ impl Network {
 }
 
 #[async_trait]
-impl HttpTransport for Network {
+impl HttpTransport for NetworkTransport {
     async fn send(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         let (method, url, headers, body) = request.into_parts();
         let method = if method == "GET" { Method::GET } else { Method::POST };

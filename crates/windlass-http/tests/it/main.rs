@@ -17,5 +17,6 @@ mod installed_provider;
 mod proxy;
 #[cfg(any(feature = "rustls-ring", feature = "rustls-aws-lc"))]
 mod tls;
+mod transport;
 #[cfg(not(feature = "rustls-no-provider"))]
 mod without_tls;

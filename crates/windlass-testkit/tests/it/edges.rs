@@ -86,6 +86,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "windlass-testkit",
         &[
             "windlass-hook",
+            "windlass-http",
             "windlass-model",
             "windlass-permission",
             "windlass-schema",
