@@ -4,6 +4,7 @@
 //! and back: the types `unknown`, `unknown_delta`, `replay_delta`, `reasoning_dropped` and `rate_limit`, and a member
 //! `whole` where a block that is usually streamed came at once.
 
+mod delta;
 #[cfg(any(feature = "cassette", test))]
 mod read;
 
@@ -175,6 +176,12 @@ impl From<&Usage> for WireUsage {
 
 /// The event as the data of one frame of the stream.
 pub(crate) fn event_json(event: &ModelEvent) -> JsonText {
+    // Nearly all events are deltas of a few letters.
+    if let ModelEvent::BlockDelta { index, delta } = event
+        && let Some(json) = delta::write(*index, delta)
+    {
+        return json;
+    }
     // Strings, numbers and exact JSON only: these always serialise.
     JsonText::of(&mirror(event)).unwrap_or_else(|_| JsonText::empty_object())
 }
