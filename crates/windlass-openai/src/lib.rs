@@ -27,7 +27,8 @@
 //!   properties become required ones that may be null. If the server refuses them, the request is sent once more
 //!   without them, and the provider remembers that for the model.
 //! - The session's key as `prompt_cache_key` and in the header `session-id`, so that requests of one session go to
-//!   where its prompt is cached.
+//!   where its prompt is cached. A session that caches for an hour asks for the longest retention that its model has
+//!   (`prompt_cache_retention: "24h"`, half an hour from GPT-5.6 on).
 //! - No sampling settings: models that reason refuse them. Members that windlass does not have can be added with
 //!   [`ModelRequest::extra`](windlass_types::ModelRequest::extra).
 //!
@@ -47,6 +48,7 @@ mod chat;
 mod error;
 mod models;
 mod responses;
+mod retention;
 mod schema;
 
 pub use builder::OpenAiBuilder;

@@ -4,8 +4,8 @@ use crate::wire::{MODEL, asking, request, sent, tool};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use windlass_types::{
-    ContentBlock, DocumentSource, Effort, ImageSource, JsonText, Message, ModelRequest, ResponseFormat, SectionScope,
-    SystemSection, Thinking, ToolChoice,
+    CacheTtl, ContentBlock, DocumentSource, Effort, ImageSource, JsonText, Message, ModelRequest, ResponseFormat,
+    SectionScope, SystemSection, Thinking, ToolChoice,
 };
 
 fn json_text(text: &str) -> JsonText {
@@ -59,6 +59,18 @@ async fn d4_schemas_have_enums_for_constants_and_no_annotations() {
     assert_eq!(body["tools"][0]["functionDeclarations"][0]["parametersJsonSchema"], cleaned);
     assert_eq!(body["generationConfig"]["responseJsonSchema"], cleaned);
     assert_eq!(body["generationConfig"]["responseMimeType"], "application/json");
+}
+
+/// Prompts are cached without being asked, for as long as the service likes.
+#[tokio::test]
+async fn no_lifetime_of_the_cache_can_be_asked_for() {
+    let mut bodies = Vec::new();
+    for ttl in [Some(CacheTtl::OneHour), Some(CacheTtl::FiveMinutes), None] {
+        let mut request = request();
+        request.cache = ttl;
+        bodies.push(sent(request).await);
+    }
+    assert!(bodies.iter().all(|body| *body == bodies[0]), "{bodies:?}");
 }
 
 #[tokio::test]

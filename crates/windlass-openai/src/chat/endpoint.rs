@@ -241,6 +241,7 @@ fn openai(compat: &mut Compat) {
     compat.body.user_field = Cow::Borrowed("safety_identifier");
     compat.body.answer_format = AnswerFormat::StrictJsonSchema;
     compat.cache.key = true;
+    compat.cache.retention = true;
     compat.messages.instructions = InstructionRole::Developer;
     compat.messages.one_system_message = false;
     compat.messages.without_text = EmptyContent::Null;

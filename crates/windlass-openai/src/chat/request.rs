@@ -11,6 +11,7 @@ pub(super) use messages::{Images, Part, user_parts};
 pub(super) use tools::list;
 
 use super::compat::{AnswerFormat, Compat, OutputLimit, ThinkingSwitch};
+use crate::retention;
 use std::borrow::Cow;
 use windlass_http::Bytes;
 use windlass_http::provider::stable_hash;
@@ -42,6 +43,9 @@ pub(super) fn call(request: &ModelRequest, compat: &Compat) -> Result<Bytes, Mod
     answer_format(&mut body, request, compat);
     if let Some(key) = request.session_key.as_deref().filter(|_| compat.cache.key && request.cache.is_some()) {
         body.member("prompt_cache_key", &*cache_key(key));
+    }
+    if let Some((name, json)) = retention::member(request).filter(|_| compat.cache.retention) {
+        body.raw_member(name, json);
     }
     if let Some(user) = request.user_id.as_deref().filter(|_| !compat.body.user_field.is_empty()) {
         body.member(&compat.body.user_field, user);

@@ -9,6 +9,7 @@ use windlass_model::ModelError;
 use windlass_types::{AddedTools, JsonText, ModelRequest, ResponseFormat, Thinking, ToolChoice, ToolSpec};
 
 use crate::models::Model;
+use crate::retention;
 use crate::schema;
 use windlass_http::provider::stable_hash;
 
@@ -63,6 +64,9 @@ pub(super) fn call(request: &ModelRequest, form: Form<'_>) -> Result<Written, Mo
     }
     if let Some(key) = cache_key(request) {
         body.member("prompt_cache_key", |out| out.json(&*key));
+    }
+    if let Some((name, json)) = retention::member(request) {
+        body.member(name, |out| out.raw(json));
     }
     if let Some(user) = &request.user_id {
         body.member("safety_identifier", |out| out.json(&*short(user)));

@@ -75,13 +75,16 @@ pub struct CacheCompat {
     /// Whether `prompt_cache_key` is known: requests with the same key go where their prompt is cached (OpenAI, "Prompt
     /// caching"; at most 64 characters). Default: no.
     pub key: bool,
+    /// Whether `prompt_cache_retention` and `prompt_cache_options` are known, by which a session that caches for an hour
+    /// asks for the longest retention of its model (OpenAI, "Prompt caching"). Default: no.
+    pub retention: bool,
     /// Parts of the names of models that want `cache_control` at the end of what shall be cached, as Anthropic's do behind
     /// OpenRouter ("Prompt caching") and LiteLLM. Default: none.
     pub control_models: Cow<'static, [Cow<'static, str>]>,
 }
 
 impl CacheCompat {
-    pub(crate) const CAREFUL: Self = Self { key: false, control_models: Cow::Borrowed(&[]) };
+    pub(crate) const CAREFUL: Self = Self { key: false, retention: false, control_models: Cow::Borrowed(&[]) };
 }
 
 /// Roles and contents of messages.

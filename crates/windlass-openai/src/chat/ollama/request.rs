@@ -7,7 +7,8 @@ use std::collections::HashMap;
 use windlass_http::Bytes;
 use windlass_model::ModelError;
 use windlass_types::{
-    ContentBlock, Effort, ImageSource, Message, ModelRequest, Role, Thinking, ToolResult, ToolResultContent, ToolUse,
+    CacheTtl, ContentBlock, Effort, ImageSource, Message, ModelRequest, Role, Thinking, ToolResult, ToolResultContent,
+    ToolUse,
 };
 
 /// The body of a call, and what the server is expected to read of it.
@@ -30,6 +31,10 @@ pub(in crate::chat) fn call(
     body.member("stream", &true);
     body.member("truncate", &false);
     body.member("shift", &false);
+    // What is cached goes with the model, which is unloaded after five minutes without a request.
+    if request.cache == Some(CacheTtl::OneHour) {
+        body.member("keep_alive", "1h");
+    }
     if body.begins("options") {
         let output = request.max_output_tokens;
         body.raw(&format!("{{\"num_ctx\":{context_size},\"num_predict\":{output}}}"));

@@ -1,7 +1,7 @@
 //! C7: Ollama, over its own API, so that no prompt is cut in silence.
 
 use super::*;
-use windlass_types::{Effort, ModelErrorKind, SectionScope, SystemSection, Thinking, ToolResult, ToolSpec};
+use windlass_types::{CacheTtl, Effort, ModelErrorKind, SectionScope, SystemSection, Thinking, ToolResult, ToolSpec};
 
 /// A stream of these lines.
 pub(super) fn reply(lines: &[Value]) -> Reply {
@@ -35,6 +35,18 @@ async fn c7_the_context_is_sized_and_the_server_may_not_cut() {
     let small = preset("ollama").context_size(8_192);
     assert_eq!(small.clone().build().unwrap().model_info("x").context_window, 8_192);
     assert_eq!(body_of(small, request()).await["options"]["num_ctx"], 8_192);
+}
+
+/// The cache goes with the model when that is unloaded, five minutes after its last request.
+#[tokio::test]
+async fn a_session_that_caches_for_an_hour_keeps_the_model_loaded() {
+    let mut request = request();
+    for (ttl, expected) in
+        [(Some(CacheTtl::OneHour), json!("1h")), (Some(CacheTtl::FiveMinutes), Value::Null), (None, Value::Null)]
+    {
+        request.cache = ttl;
+        assert_eq!(body_of(preset("ollama"), request.clone()).await["keep_alive"], expected, "{ttl:?}");
+    }
 }
 
 #[tokio::test]

@@ -282,6 +282,10 @@ async fn caches_are_hinted_at_in_the_way_of_the_endpoint_and_not_at_all_when_swi
     assert_eq!(messages(preset("vllm"), request.clone()).await[0]["content"], "system");
     request.cache = Some(CacheTtl::OneHour);
     assert_eq!(messages(preset("openrouter"), request.clone()).await[0]["content"][0]["cache_control"]["ttl"], "1h");
+    request.model = "gpt-5.5".to_owned();
+    assert_eq!(sent(preset("openai"), request.clone()).await["prompt_cache_retention"], "24h");
+    assert_eq!(sent(preset("vllm"), request.clone()).await.get("prompt_cache_retention"), None);
+    request.model = "anthropic/claude-opus-5-5".to_owned();
     request.cache = None;
     assert_eq!(messages(preset("openrouter"), request.clone()).await[0]["content"], "system");
     assert_eq!(sent(preset("openai"), request).await.get("prompt_cache_key"), None);

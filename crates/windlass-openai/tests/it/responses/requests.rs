@@ -9,8 +9,8 @@ use windlass_model::{ModelError, ModelProvider};
 use windlass_openai::OpenAi;
 use windlass_testkit::wire::{RecordedRequest, Reply, WireServer};
 use windlass_types::{
-    AddedTools, Api, ContentBlock, DocumentSource, Effort, ImageSource, JsonText, Message, ModelErrorKind, ModelInfo,
-    ModelRequest, SectionScope, SystemSection, Thinking, ToolChoice, ToolResult, ToolSpec,
+    AddedTools, Api, CacheTtl, ContentBlock, DocumentSource, Effort, ImageSource, JsonText, Message, ModelErrorKind,
+    ModelInfo, ModelRequest, SectionScope, SystemSection, Thinking, ToolChoice, ToolResult, ToolSpec,
 };
 
 async fn recorded(request: ModelRequest, set: impl FnOnce(&WireServer) -> OpenAi) -> RecordedRequest {
@@ -165,6 +165,21 @@ async fn b6_requests_of_a_session_go_to_where_it_is_cached() {
     request.cache = None;
     let sent = recorded(request, provider).await;
     assert_eq!((sent.json().unwrap().get("prompt_cache_key"), sent.header("session-id")), (None, None));
+}
+
+#[tokio::test]
+async fn a_session_that_caches_for_an_hour_asks_for_the_longest_retention_of_its_model() {
+    let mut request = request();
+    let mut of = async |model: &str, cache| {
+        (request.model, request.cache) = (model.to_owned(), cache);
+        let body = body(request.clone()).await;
+        [body["prompt_cache_retention"].clone(), body["prompt_cache_options"].clone()]
+    };
+    let none = [Value::Null, Value::Null];
+    assert_eq!(of("gpt-5.5", Some(CacheTtl::OneHour)).await, [json!("24h"), Value::Null]);
+    assert_eq!(of("gpt-6.2-sol", Some(CacheTtl::OneHour)).await, [Value::Null, json!({"ttl": "30m"})]);
+    assert_eq!(of("gpt-5.5", Some(CacheTtl::FiveMinutes)).await, none);
+    assert_eq!(of("gpt-5.5", None).await, none);
 }
 
 #[tokio::test]
