@@ -6,7 +6,7 @@ use std::{
 };
 
 use futures_core::Stream;
-use windlass_http::{Events, SseEvent};
+use windlass_http::Events;
 use windlass_model::ModelError;
 use windlass_types::{JsonText, ModelErrorKind, ModelEvent, ModelItem, RateLimit, StreamDelta, Usage};
 
@@ -44,22 +44,6 @@ impl MessageStream {
         self
     }
 
-    fn item(&mut self, event: SseEvent) -> Result<ModelItem, ModelError> {
-        let parsed = self.assembly.accept(event.name.as_deref(), &event.data)?;
-        if !self.raw_frames {
-            return Ok(parsed.into());
-        }
-        // The end mark of other vendors is the one event that is not JSON; it is unknown.
-        let raw = match parsed {
-            ModelEvent::Unknown => JsonText::parse(&*event.data).ok(),
-            _ => Some(JsonText::from_parsed(event.data)),
-        };
-        Ok(match raw {
-            Some(raw) => ModelItem::with_raw(parsed, raw),
-            None => parsed.into(),
-        })
-    }
-
     /// Whether an event adds to the message. One that does not is only a sign of life, which must not keep a
     /// call alive for ever.
     fn adds_to_message(&mut self, event: &ModelEvent) -> bool {
@@ -87,6 +71,23 @@ impl MessageStream {
     }
 }
 
+/// Reads one event of the wire.
+fn item(assembly: &mut Assembly, raw_frames: bool, name: Option<&str>, data: &str) -> Result<ModelItem, ModelError> {
+    let parsed = assembly.accept(name, data)?;
+    if !raw_frames {
+        return Ok(parsed.into());
+    }
+    // The end mark of other vendors is the one event that is not JSON; it is unknown.
+    let raw = match parsed {
+        ModelEvent::Unknown => JsonText::parse(data).ok(),
+        _ => Some(JsonText::from_parsed(data)),
+    };
+    Ok(match raw {
+        Some(raw) => ModelItem::with_raw(parsed, raw),
+        None => parsed.into(),
+    })
+}
+
 impl Stream for MessageStream {
     type Item = Result<ModelItem, ModelError>;
 
@@ -101,8 +102,9 @@ impl Stream for MessageStream {
         let Some(events) = &mut this.events else {
             return Poll::Ready(None);
         };
-        let item = match ready!(events.poll_next_event(context)) {
-            Some(Ok(event)) => this.item(event),
+        let (assembly, raw) = (&mut this.assembly, this.raw_frames);
+        let item = match ready!(events.poll_next_with(context, |name, data| item(assembly, raw, name, data))) {
+            Some(Ok(item)) => item,
             Some(Err(error)) => Err(from_http(error)),
             None => Err(ModelError::new(ModelErrorKind::Cut, "the connection ended before the message was complete")),
         };

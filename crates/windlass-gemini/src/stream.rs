@@ -5,7 +5,7 @@ use futures_core::Stream;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use windlass_http::provider::from_http;
-use windlass_http::{Events, HttpError, SseEvent};
+use windlass_http::{Events, HttpError};
 use windlass_model::{ModelError, framed};
 use windlass_types::{ModelEvent, ModelItem};
 
@@ -24,10 +24,10 @@ impl MessageStream {
         Self { events: Some(events), assembly, raw_frames, failure: None }
     }
 
-    /// Takes what came. Returns whether it adds to the message.
-    fn take(&mut self, came: Option<Result<SseEvent, HttpError>>) -> bool {
+    /// Takes what came of an event that was read. Returns whether it adds to the message.
+    fn take(&mut self, came: Option<Result<Result<(), ModelError>, HttpError>>) -> bool {
         let taken = match came {
-            Some(Ok(event)) => self.assembly.accept(&event.data),
+            Some(Ok(read)) => read,
             // After the last word there is only the end left: it does not matter how the connection comes to it.
             Some(Err(error)) if !self.assembly.is_finished() => Err(from_http(error)),
             _ => {
@@ -60,7 +60,8 @@ impl Stream for MessageStream {
             let Some(events) = &mut this.events else {
                 return Poll::Ready(None);
             };
-            let came = ready!(events.poll_next_event(context));
+            let assembly = &mut this.assembly;
+            let came = ready!(events.poll_next_with(context, |_, data| assembly.accept(data)));
             let adds = this.take(came);
             match &mut this.events {
                 Some(events) if adds => events.progress(),

@@ -12,7 +12,7 @@ use bytes::Bytes;
 use futures_util::Stream;
 
 use crate::{HttpBody, HttpError, HttpErrorKind, HttpOptions};
-use decoder::Decoder;
+use decoder::{Decoder, Text};
 use silence::Silence;
 
 /// How long, and how many bytes, the rest of a finished answer may take before
@@ -105,6 +105,15 @@ impl Events {
 
     /// [`next`](Self::next) for a hand-written stream.
     pub fn poll_next_event(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<SseEvent, HttpError>>> {
+        self.poll_next_with(context, |name, data| SseEvent { name: name.map(Into::into), data: data.into() })
+    }
+
+    /// Reads the next event where it stands, without a copy: its name, if it has one, and its data.
+    pub fn poll_next_with<T>(
+        &mut self,
+        context: &mut Context<'_>,
+        read: impl FnOnce(Option<&str>, &str) -> T,
+    ) -> Poll<Option<Result<T, HttpError>>> {
         if self.state == BodyState::Done {
             return Poll::Ready(None);
         }
@@ -112,7 +121,12 @@ impl Events {
         if !matches!(item, Some(Ok(_))) {
             self.state = BodyState::Done;
         }
-        Poll::Ready(item)
+        Poll::Ready(item.map(|item| {
+            item.map(|(name, data)| {
+                let name = name.as_ref().map(|name| self.decoder.str(name));
+                read(name, self.decoder.str(&data))
+            })
+        }))
     }
 
     /// Reports that the last event brought the answer forward. Without it, a stream of
@@ -143,13 +157,13 @@ impl Events {
         }));
     }
 
-    fn poll_item(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<SseEvent, HttpError>>> {
+    fn poll_item(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<(Option<Text>, Text), HttpError>>> {
         loop {
             match self.decoder.next() {
                 Ok(Some(block)) => {
                     self.pending = 0;
-                    if let Some(event) = block.into_event() {
-                        return Poll::Ready(Some(Ok(event)));
+                    if let Some(data) = block.data {
+                        return Poll::Ready(Some(Ok((block.name, data))));
                     }
                 }
                 Ok(None) => match ready!(self.poll_chunk(context)) {

@@ -1,7 +1,7 @@
 //! What each dialect costs beside the Messages API: CPU of the thread that runs the session, for a delta and for a turn
 //! with a tool. Each round measures all dialects, one after the other; the figures are medians, and so are the ratios.
 //!
-//! `dialects [ROUNDS]`
+//! `dialects [ROUNDS] [ROW_PREFIX]`
 #![allow(clippy::disallowed_methods, reason = "it measures real time")]
 
 mod measure;
@@ -17,6 +17,7 @@ use crate::wire::DIALECTS;
 
 fn main() -> Result<()> {
     let rounds = std::env::args().nth(1).map_or(Ok(9), |rounds| rounds.parse())?;
+    let row = std::env::args().nth(2).unwrap_or_default();
     println!("{:<22} {:<18} {:>12} {:>7}", "of each", "dialect", "CPU", "ratio");
     for (name, side) in [
         ("delta, decode", Side::Decode),
@@ -24,6 +25,9 @@ fn main() -> Result<()> {
         ("delta, whole path", Side::Whole),
         ("turn with a tool", Side::Turn),
     ] {
+        if !name.starts_with(&row) {
+            continue;
+        }
         let benches = DIALECTS.iter().map(|dialect| Bench::new(*dialect, side)).collect::<Result<Vec<_>>>()?;
         let mut samples = vec![Vec::new(); benches.len()];
         for _ in 0..rounds {

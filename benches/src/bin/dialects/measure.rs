@@ -14,7 +14,7 @@ use crate::wire::Dialect;
 
 /// What is measured is the difference of a long message and a short one, or of a long run and a short one.
 const DELTAS: [usize; 2] = [1_000, 21_000];
-const TURNS: [usize; 2] = [5, 45];
+const TURNS: [usize; 2] = [10, 110];
 
 /// How much of the way from the socket to the events is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

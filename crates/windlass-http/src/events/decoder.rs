@@ -1,10 +1,8 @@
 //! Server-sent events out of chunks of bytes.
 
-use std::{mem::take, str::Utf8Error, sync::Arc};
+use std::{mem::take, str::Utf8Error};
 
 use bytes::Bytes;
-
-use super::SseEvent;
 
 /// What a line that a chunk cut, or an event of many lines, may keep of its memory for the next one.
 const MOST_KEPT: usize = 64 * 1024;
@@ -12,7 +10,7 @@ const MOST_KEPT: usize = 64 * 1024;
 /// The decoder of one stream, as the HTML standard describes it.
 ///
 /// It takes a chunk at a time, and gives it back event by event. A line that is whole in its chunk is read where it
-/// stands: an event of one line of data, as nearly all are, costs its text and nothing else.
+/// stands: an event of lines of one chunk, as nearly all are, is not copied.
 #[derive(Debug, Default)]
 pub(super) struct Decoder {
     format: Format,
@@ -43,26 +41,64 @@ pub(super) enum Format {
 struct Fields {
     /// Whether there is a field that counts.
     any: bool,
-    name: Option<Arc<str>>,
-    data: Option<Data>,
+    name: Option<Text>,
+    data: Option<Text>,
 }
 
+/// The value of a field, which is UTF-8.
 #[derive(Debug)]
-enum Data {
-    Line(Arc<str>),
-    Lines(String),
+pub(super) enum Text {
+    /// Where it stands in the chunk.
+    Here(usize, usize),
+    /// The chunk is gone, or there were several lines.
+    Kept(String),
 }
 
-/// An event whose data may be missing.
+/// An event whose data may be missing. [`Decoder::str`] has its texts until the next chunk is put.
 #[derive(Debug)]
 pub(super) struct Block {
-    pub(super) name: Option<Arc<str>>,
-    pub(super) data: Option<Arc<str>>,
+    pub(super) name: Option<Text>,
+    pub(super) data: Option<Text>,
 }
 
-impl Block {
-    pub(super) fn into_event(self) -> Option<SseEvent> {
-        Some(SseEvent { name: self.name, data: self.data? })
+impl Text {
+    fn str<'a>(&'a self, chunk: &'a [u8]) -> &'a str {
+        match self {
+            // It was read as UTF-8 when its line was.
+            Self::Here(from, to) => {
+                chunk.get(*from..*to).and_then(|text| std::str::from_utf8(text).ok()).unwrap_or_default()
+            }
+            Self::Kept(text) => text,
+        }
+    }
+
+    /// Makes it independent of its chunk.
+    fn keep(&mut self, chunk: &[u8]) {
+        if let Self::Here(..) = self {
+            *self = Self::Kept(self.str(chunk).to_owned());
+        }
+    }
+}
+
+/// A line without its end.
+#[derive(Clone, Copy)]
+struct Line<'a> {
+    bytes: &'a [u8],
+    /// Where it begins in the chunk; `None` if it began in an earlier one.
+    at: Option<usize>,
+    chunk: &'a [u8],
+}
+
+impl Line<'_> {
+    /// A part of the line with which it ends.
+    fn value(&self, value: &str) -> Text {
+        match self.at {
+            Some(at) => {
+                let end = at + self.bytes.len();
+                Text::Here(end.saturating_sub(value.len()), end)
+            }
+            None => Text::Kept(value.to_owned()),
+        }
     }
 }
 
@@ -75,6 +111,11 @@ impl Decoder {
     /// Takes the next chunk, when [`next`](Self::next) has nothing more of the one before.
     pub(super) fn put(&mut self, chunk: Bytes) {
         (self.chunk, self.read) = (chunk, 0);
+    }
+
+    /// The text of a field of the event that was read last.
+    pub(super) fn str<'a>(&'a self, text: &'a Text) -> &'a str {
+        text.str(&self.chunk)
     }
 
     /// The next event of the chunk; `None` when it wants another chunk.
@@ -94,17 +135,23 @@ impl Decoder {
             let end = memchr::memchr2(b'\n', b'\r', rest);
             let Some((line, [delimiter, ..])) = end.and_then(|end| rest.split_at_checked(end)) else {
                 self.begun.extend_from_slice(rest);
+                self.fields.keep(&self.chunk);
                 self.put(Bytes::new());
                 return Ok(None);
             };
+            let at = self.read;
             self.read += line.len() + 1;
             self.skips_lf = *delimiter == b'\r';
             let is_first = !std::mem::replace(&mut self.has_begun, true);
+            let chunk = &*self.chunk;
             let ended = if self.begun.is_empty() {
-                self.fields.read(self.format, without_mark(line, is_first))?
+                let bytes = without_mark(line, is_first);
+                let at = Some(at + line.len() - bytes.len());
+                self.fields.read(self.format, Line { bytes, at, chunk })?
             } else {
                 self.begun.extend_from_slice(line);
-                let ended = self.fields.read(self.format, without_mark(&self.begun, is_first))?;
+                let bytes = without_mark(&self.begun, is_first);
+                let ended = self.fields.read(self.format, Line { bytes, at: None, chunk })?;
                 self.begun.clear();
                 self.begun.shrink_to(MOST_KEPT);
                 ended
@@ -121,33 +168,40 @@ fn without_mark(line: &[u8], is_first: bool) -> &[u8] {
 }
 
 impl Fields {
-    fn read(&mut self, format: Format, line: &[u8]) -> Result<Option<Block>, Utf8Error> {
+    /// The chunk goes.
+    fn keep(&mut self, chunk: &[u8]) {
+        for text in [&mut self.name, &mut self.data].into_iter().flatten() {
+            text.keep(chunk);
+        }
+    }
+
+    fn read(&mut self, format: Format, line: Line<'_>) -> Result<Option<Block>, Utf8Error> {
         match format {
             Format::Events => self.line(line),
-            Format::Lines if line.is_empty() => Ok(None),
-            Format::Lines => Ok(Some(Block { name: None, data: Some(std::str::from_utf8(line)?.into()) })),
+            Format::Lines if line.bytes.is_empty() => Ok(None),
+            Format::Lines => Ok(Some(Block { name: None, data: Some(line.value(std::str::from_utf8(line.bytes)?)) })),
         }
     }
 
     /// Reads a line without its end. Returns the event that it ends.
-    fn line(&mut self, line: &[u8]) -> Result<Option<Block>, Utf8Error> {
-        if let Some(value) = line.strip_prefix(b"data:") {
-            self.data_line(value)?;
-        } else if line.is_empty() {
+    fn line(&mut self, line: Line<'_>) -> Result<Option<Block>, Utf8Error> {
+        if let Some(value) = line.bytes.strip_prefix(b"data:") {
+            self.data_line(line, value)?;
+        } else if line.bytes.is_empty() {
             return Ok(self.end());
         } else {
-            let colon = line.iter().position(|byte| *byte == b':').unwrap_or(line.len());
-            let (field, value) = line.split_at_checked(colon).unwrap_or((line, &[]));
-            self.field(field, value.strip_prefix(b":").unwrap_or(value))?;
+            let colon = line.bytes.iter().position(|byte| *byte == b':').unwrap_or(line.bytes.len());
+            let (field, value) = line.bytes.split_at_checked(colon).unwrap_or((line.bytes, &[]));
+            self.field(line, field, value.strip_prefix(b":").unwrap_or(value))?;
         }
         Ok(None)
     }
 
-    fn field(&mut self, field: &[u8], value: &[u8]) -> Result<(), Utf8Error> {
+    fn field(&mut self, line: Line<'_>, field: &[u8], value: &[u8]) -> Result<(), Utf8Error> {
         match field {
-            b"data" => self.data_line(value)?,
+            b"data" => self.data_line(line, value)?,
             b"event" => {
-                self.name = Some(text(value)?.into());
+                self.name = Some(line.value(text(value)?));
                 self.any = true;
             }
             b"id" if !value.contains(&0) => {
@@ -164,17 +218,17 @@ impl Fields {
         Ok(())
     }
 
-    fn data_line(&mut self, value: &[u8]) -> Result<(), Utf8Error> {
-        let line = text(value)?;
+    fn data_line(&mut self, line: Line<'_>, value: &[u8]) -> Result<(), Utf8Error> {
+        let value = text(value)?;
         self.any = true;
         self.data = Some(match self.data.take() {
-            None => Data::Line(line.into()),
-            Some(Data::Line(first)) => Data::Lines([&first, line].join("\n")),
-            Some(Data::Lines(mut lines)) => {
+            None => line.value(value),
+            Some(Text::Kept(mut lines)) => {
                 lines.push('\n');
-                lines.push_str(line);
-                Data::Lines(lines)
+                lines.push_str(value);
+                Text::Kept(lines)
             }
+            Some(first) => Text::Kept([first.str(line.chunk), value].join("\n")),
         });
         Ok(())
     }
@@ -183,11 +237,7 @@ impl Fields {
         if !take(&mut self.any) {
             return None;
         }
-        let data = self.data.take().map(|data| match data {
-            Data::Line(line) => line,
-            Data::Lines(lines) => lines.into(),
-        });
-        Some(Block { name: self.name.take(), data })
+        Some(Block { name: self.name.take(), data: self.data.take() })
     }
 }
 

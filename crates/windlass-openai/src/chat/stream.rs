@@ -8,7 +8,7 @@ use futures_core::Stream;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use windlass_http::provider::from_http;
-use windlass_http::{Events, HttpError, SseEvent};
+use windlass_http::{Events, HttpError};
 use windlass_model::{ModelError, framed};
 use windlass_types::{ModelErrorKind, ModelItem};
 
@@ -76,10 +76,10 @@ impl MessageStream {
         self.error = Some(error);
     }
 
-    /// Takes the next event of the answer. `true`: nothing more is wanted of it.
-    fn advance(&mut self, events: &mut Events, event: Option<Result<SseEvent, HttpError>>) -> bool {
-        match event {
-            Some(Ok(event)) => match self.accept(&event.data) {
+    /// Takes what came of an event that was read. `true`: nothing more is wanted of the answer.
+    fn advance(&mut self, events: &mut Events, came: Option<Result<Result<bool, ModelError>, HttpError>>) -> bool {
+        match came {
+            Some(Ok(read)) => match read {
                 Ok(true) => {
                     self.end(true);
                     return true;
@@ -119,14 +119,14 @@ impl Stream for MessageStream {
             let Some(mut events) = this.events.take() else {
                 return Poll::Ready(None);
             };
-            let event = match events.poll_next_event(context) {
-                Poll::Ready(event) => event,
+            let came = match events.poll_next_with(context, |_, data| this.accept(data)) {
+                Poll::Ready(came) => came,
                 Poll::Pending => {
                     this.events = Some(events);
                     return Poll::Pending;
                 }
             };
-            match this.advance(&mut events, event) {
+            match this.advance(&mut events, came) {
                 false => this.events = Some(events),
                 // What is left of a whole answer is only its last mark.
                 true if this.error.is_none() => events.release(),

@@ -38,9 +38,8 @@ impl MessageStream {
         self.error = Some(error);
     }
 
-    /// Reads one event of the wire.
-    fn read(&mut self, name: Option<&str>, data: &str) {
-        let read = self.assembly.accept(name, data, &mut self.ready);
+    /// One event of the wire was read.
+    fn took(&mut self, read: Result<(), ModelError>) {
         if let Err(error) = read {
             return self.fail(error);
         }
@@ -83,8 +82,9 @@ impl Stream for MessageStream {
             let Some(events) = &mut this.events else {
                 return Poll::Ready(None);
             };
-            match ready!(events.poll_next_event(context)) {
-                Some(Ok(event)) => this.read(event.name.as_deref(), &event.data),
+            let (assembly, out) = (&mut this.assembly, &mut this.ready);
+            match ready!(events.poll_next_with(context, |name, data| assembly.accept(name, data, out))) {
+                Some(Ok(read)) => this.took(read),
                 Some(Err(error)) => this.fail(from_http(error)),
                 None => this.fail(ModelError::new(
                     ModelErrorKind::Cut,

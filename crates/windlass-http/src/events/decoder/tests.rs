@@ -15,7 +15,8 @@ fn ours(chunks: &[Vec<u8>]) -> Read {
         loop {
             match decoder.next() {
                 Ok(Some(block)) => {
-                    read.push(Ok((block.name.map(|name| name.to_string()), block.data.map(|data| data.to_string()))))
+                    let owned = |text: Option<Text>| text.map(|text| decoder.str(&text).to_owned());
+                    read.push(Ok((owned(block.name), owned(block.data))))
                 }
                 Ok(None) => break,
                 Err(_) => {
@@ -103,8 +104,8 @@ fn lines_are_an_event_each_however_they_are_split() {
         for chunk in [before, after] {
             decoder.put(Bytes::copy_from_slice(chunk));
             while let Some(block) = decoder.next().unwrap() {
-                assert_eq!(block.name, None);
-                read.push(block.data.unwrap().to_string());
+                assert!(block.name.is_none());
+                read.push(decoder.str(&block.data.unwrap()).to_owned());
             }
         }
         assert_eq!(read, ["{\"a\":1}", "{\"b\":\"é: data: x\"}", "last"], "{at}");
