@@ -2,7 +2,6 @@
 
 use std::{
     fmt,
-    pin::Pin,
     task::{Context, Poll, ready},
     time::{Duration, Instant},
 };
@@ -10,20 +9,20 @@ use std::{
 use bytes::Bytes;
 use futures_util::Stream;
 
-use crate::{HttpError, HttpErrorKind, HttpOptions};
+use crate::options::Limits;
+use crate::silence::Silence;
+use crate::{HttpBody, HttpError, HttpErrorKind, HttpOptions};
 
 /// How long, and how many bytes, the rest of a finished answer may take before its connection is given up.
 const DRAIN_TIME: Duration = Duration::from_secs(2);
 const DRAIN_BYTES: usize = 64 * 1024;
 
-type Body = Pin<Box<dyn Stream<Item = Result<Bytes, HttpError>> + Send>>;
-
 /// The bytes of one answer as they come, with the bound on the time in which nothing adds to it.
 pub struct Chunks {
     /// Gone once the answer has ended or failed.
-    body: Option<Body>,
-    stall_timeout: Duration,
-    max_event_bytes: usize,
+    body: Option<HttpBody>,
+    limits: Limits,
+    silence: Silence,
     /// When the first chunk came after the last progress.
     unproductive_since: Option<Instant>,
 }
@@ -38,18 +37,17 @@ impl Chunks {
     /// Reads a stream of chunks with the bounds of `options`.
     #[must_use]
     pub fn new(body: impl Stream<Item = Result<Bytes, HttpError>> + Send + 'static, options: &HttpOptions) -> Self {
-        Self {
-            body: Some(Box::pin(body)),
-            stall_timeout: options.stall_timeout,
-            max_event_bytes: options.max_event_bytes,
-            unproductive_since: None,
-        }
+        Self::of(Box::pin(body), Limits::of(options))
+    }
+
+    pub(crate) fn of(body: HttpBody, limits: Limits) -> Self {
+        Self { body: Some(body), limits, silence: Silence::new(limits.idle), unproductive_since: None }
     }
 
     /// The most bytes of one event, framing included: [`HttpOptions::max_event_bytes`].
     #[must_use]
     pub fn max_event_bytes(&self) -> usize {
-        self.max_event_bytes
+        self.limits.event_bytes
     }
 
     /// The next chunk; `None` once the answer has ended or failed.
@@ -61,9 +59,15 @@ impl Chunks {
         let Some(body) = &mut self.body else {
             return Poll::Ready(None);
         };
-        let came = match ready!(body.as_mut().poll_next(context)) {
-            Some(Ok(chunk)) => Some(self.admit(chunk)),
-            came => came,
+        let came = match body.as_mut().poll_next(context) {
+            Poll::Ready(came) => {
+                self.silence.end();
+                came.map(|chunk| chunk.and_then(|chunk| self.admit(chunk)))
+            }
+            Poll::Pending => {
+                ready!(self.silence.poll(context));
+                Some(Err(HttpError::new(HttpErrorKind::Timeout, "the answer fell silent")))
+            }
         };
         if !matches!(came, Some(Ok(_))) {
             self.body = None;
@@ -97,8 +101,8 @@ impl Chunks {
     fn admit(&mut self, chunk: Bytes) -> Result<Bytes, HttpError> {
         let now = Instant::now();
         let since = *self.unproductive_since.get_or_insert(now);
-        if now.duration_since(since) > self.stall_timeout {
-            let text = format!("only signs of life came for {} s", self.stall_timeout.as_secs());
+        if now.duration_since(since) > self.limits.stall {
+            let text = format!("only signs of life came for {} s", self.limits.stall.as_secs());
             return Err(HttpError::new(HttpErrorKind::Timeout, text));
         }
         Ok(chunk)

@@ -1,5 +1,4 @@
 mod decoder;
-mod silence;
 
 use std::{
     fmt,
@@ -11,9 +10,10 @@ use std::{
 use bytes::Bytes;
 use futures_util::Stream;
 
+use crate::options::Limits;
+use crate::silence::Silence;
 use crate::{HttpBody, HttpError, HttpErrorKind, HttpOptions};
 use decoder::{Decoder, Text};
-use silence::Silence;
 
 /// How long, and how many bytes, the rest of a finished answer may take before
 /// its connection is given up.
@@ -67,16 +67,16 @@ impl Events {
     /// Decodes a stream of byte chunks with the bounds of `options`.
     #[must_use]
     pub fn new(body: impl Stream<Item = Result<Bytes, HttpError>> + Send + 'static, options: &HttpOptions) -> Self {
-        Self::of(Box::pin(body), options)
+        Self::of(Box::pin(body), Limits::of(options))
     }
 
-    pub(crate) fn of(body: HttpBody, options: &HttpOptions) -> Self {
+    pub(crate) fn of(body: HttpBody, limits: Limits) -> Self {
         Self {
             body,
             decoder: Decoder::default(),
-            max_event_bytes: options.max_event_bytes,
-            stall_timeout: options.stall_timeout,
-            silence: Silence::new(options.idle_timeout),
+            max_event_bytes: limits.event_bytes,
+            stall_timeout: limits.stall,
+            silence: Silence::new(limits.idle),
             pending: 0,
             unproductive_since: None,
             state: BodyState::Open,
@@ -87,11 +87,11 @@ impl Events {
     /// line. A line without an end at the end of the stream is dropped.
     #[must_use]
     pub fn lines(body: impl Stream<Item = Result<Bytes, HttpError>> + Send + 'static, options: &HttpOptions) -> Self {
-        Self::lines_of(Box::pin(body), options)
+        Self::lines_of(Box::pin(body), Limits::of(options))
     }
 
-    pub(crate) fn lines_of(body: HttpBody, options: &HttpOptions) -> Self {
-        Self { decoder: Decoder::lines(), ..Self::of(body, options) }
+    pub(crate) fn lines_of(body: HttpBody, limits: Limits) -> Self {
+        Self { decoder: Decoder::lines(), ..Self::of(body, limits) }
     }
 
     /// The next event; `None` once the answer has ended or failed. Cancel safe.

@@ -54,6 +54,7 @@ mod response;
 mod roots;
 mod route;
 mod secret;
+mod silence;
 #[cfg(feature = "sigv4")]
 pub mod sigv4;
 #[doc(hidden)]

@@ -30,6 +30,20 @@ pub struct HttpOptions {
     pub transport: Option<Arc<dyn HttpTransport>>,
 }
 
+/// The bounds of one answer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    pub(crate) idle: Duration,
+    pub(crate) stall: Duration,
+    pub(crate) event_bytes: usize,
+}
+
+impl Limits {
+    pub(crate) fn of(options: &HttpOptions) -> Self {
+        Self { idle: options.idle_timeout, stall: options.stall_timeout, event_bytes: options.max_event_bytes }
+    }
+}
+
 impl Default for HttpOptions {
     fn default() -> Self {
         Self {

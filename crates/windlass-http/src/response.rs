@@ -3,18 +3,19 @@ use std::time::Duration;
 
 use reqwest::header::HeaderMap;
 
+use crate::options::Limits;
 use crate::{Chunks, Events, HttpError, HttpErrorKind, HttpOptions, HttpResponse};
 
 /// The head of an answer, with its body still to come.
 #[derive(Debug)]
 pub struct Response {
     response: HttpResponse,
-    options: HttpOptions,
+    limits: Limits,
 }
 
 impl Response {
     pub(crate) fn new(response: HttpResponse, options: &HttpOptions) -> Self {
-        Self { response, options: options.clone() }
+        Self { response, limits: Limits::of(options) }
     }
 
     /// The HTTP status.
@@ -42,7 +43,7 @@ impl Response {
     /// # Errors
     /// When the connection breaks, or the body does not come in time.
     pub async fn text(self, limit: usize) -> Result<String, HttpError> {
-        let within = self.options.idle_timeout;
+        let within = self.limits.idle;
         let (text, ended) = self.read(limit, within).await;
         ended.map(|()| text)
     }
@@ -51,7 +52,7 @@ impl Response {
     /// bytes; what is not UTF-8 is replaced. For the bodies of errors, which must not be waited for: that there was an answer
     /// with its status is known without them. Cancel safe.
     pub async fn excerpt(self, limit: usize, within: Duration) -> String {
-        let within = within.min(self.options.idle_timeout);
+        let within = within.min(self.limits.idle);
         self.read(limit, within).await.0
     }
 
@@ -78,18 +79,18 @@ impl Response {
     /// Reads the body as server-sent events.
     #[must_use]
     pub fn events(self) -> Events {
-        Events::of(self.response.into_body(), &self.options)
+        Events::of(self.response.into_body(), self.limits)
     }
 
     /// Reads the body as lines, each the data of one event: [`Events::lines`].
     #[must_use]
     pub fn lines(self) -> Events {
-        Events::lines_of(self.response.into_body(), &self.options)
+        Events::lines_of(self.response.into_body(), self.limits)
     }
 
     /// Reads the body as it comes, for answers in a framing of their own.
     #[must_use]
     pub fn body(self) -> Chunks {
-        Chunks::new(self.response.into_body(), &self.options)
+        Chunks::of(self.response.into_body(), self.limits)
     }
 }

@@ -194,8 +194,8 @@ impl Inner {
 
     /// The window of a model, where it is known and the endpoint may be silent about a prompt that does not fit.
     fn silent_window(&self, model: &str) -> Option<u64> {
-        let window = self.catalogue.info(model).context_window;
-        (self.compat().answer.silent_overflow && window != UNKNOWN_WINDOW).then_some(window)
+        let is_silent = self.compat().answer.silent_overflow;
+        is_silent.then(|| self.catalogue.info(model).context_window).filter(|window| *window != UNKNOWN_WINDOW)
     }
 
     fn headers(&self, request: &ModelRequest) -> Result<HeaderMap, ModelError> {

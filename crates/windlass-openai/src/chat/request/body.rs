@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use windlass_http::Bytes;
 use windlass_model::ModelError;
-use windlass_types::{ModelErrorKind, ModelRequest};
+use windlass_types::{ContentBlock, ModelErrorKind, ModelRequest, ToolResultContent};
 
 /// The body of a request. The extra members of the request stand in place of those of the same name.
 #[derive(Debug)]
@@ -25,7 +25,8 @@ impl<'a> Body<'a> {
         let system: usize = request.system.iter().map(|section| section.text.len() + 64).sum();
         let tools: usize =
             request.tools.iter().map(|tool| tool.description.len() + tool.input_schema.as_str().len() + 128).sum();
-        let mut text = Vec::with_capacity((system + tools) / 8 * 9 + 4096);
+        let messages: usize = request.messages.iter().flat_map(|message| &message.content).map(size).sum();
+        let mut text = Vec::with_capacity((system + tools + messages) / 8 * 9 + 4096);
         text.push(b'{');
         Ok(Self { text, extra })
     }
@@ -88,4 +89,19 @@ impl<'a> Body<'a> {
         self.raw("}");
         self.text.into()
     }
+}
+
+/// About how much a block of a message takes.
+fn size(block: &ContentBlock) -> usize {
+    const AROUND: usize = 160;
+    AROUND
+        + match block {
+            ContentBlock::Text { text, .. } => text.len(),
+            ContentBlock::ToolUse(call) => call.input.as_str().len(),
+            ContentBlock::ToolResult(result) => match &result.content {
+                ToolResultContent::Text(text) => text.len(),
+                ToolResultContent::Blocks(blocks) => blocks.iter().map(size).sum(),
+            },
+            _ => 0,
+        }
 }

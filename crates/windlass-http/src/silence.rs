@@ -14,25 +14,25 @@ use tokio::time::{Instant, Sleep, sleep_until};
 /// The timer is set again when it rings and not with each chunk, because chunks come more often than a clock needs to
 /// be set.
 #[derive(Debug)]
-pub(super) struct Silence {
+pub(crate) struct Silence {
     limit: Duration,
     since: Option<Instant>,
     timer: Option<Pin<Box<Sleep>>>,
 }
 
 impl Silence {
-    pub(super) fn new(limit: Duration) -> Self {
+    pub(crate) fn new(limit: Duration) -> Self {
         Self { limit, since: None, timer: None }
     }
 
     /// A chunk has come.
-    pub(super) fn end(&mut self) {
+    pub(crate) fn end(&mut self) {
         self.since = None;
     }
 
     /// Is ready once the silence is too long. Outside of a runtime of tokio there is no limit.
     #[expect(clippy::disallowed_methods, reason = "measures how long a server is silent")]
-    pub(super) fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
+    pub(crate) fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
         if self.timer.is_none() && tokio::runtime::Handle::try_current().is_err() {
             return Poll::Pending;
         }
