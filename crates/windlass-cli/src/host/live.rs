@@ -20,8 +20,9 @@ const OF_PROVIDERS: [&str; 8] = [
     "GOOGLE_",
     "OLLAMA_",
 ];
-/// How the variables of other vendors end.
-const OF_VENDORS: [&str; 3] = ["_API_KEY", "_BASE_URL", "_ENDPOINT"];
+/// How the variables of other vendors end, and those of proxies and certificate authorities.
+const OF_VENDORS: [&str; 7] =
+    ["_API_KEY", "_BASE_URL", "_ENDPOINT", "_PROXY", "_proxy", "SSL_CERT_FILE", "NODE_EXTRA_CA_CERTS"];
 
 /// A provider that another one can take the place of: later calls go to that one.
 #[derive(Debug)]
