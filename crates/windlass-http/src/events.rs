@@ -30,6 +30,12 @@ pub struct SseEvent {
     pub data: Arc<str>,
 }
 
+/// An event that has data, in the decoder.
+struct Found {
+    name: Option<Text>,
+    data: Text,
+}
+
 /// Server-sent events of one answer.
 ///
 /// An event that the answer does not finish is dropped; blocks without data are
@@ -122,7 +128,7 @@ impl Events {
             self.state = BodyState::Done;
         }
         Poll::Ready(item.map(|item| {
-            item.map(|(name, data)| {
+            item.map(|Found { name, data }| {
                 let name = name.as_ref().map(|name| self.decoder.str(name));
                 read(name, self.decoder.str(&data))
             })
@@ -157,13 +163,13 @@ impl Events {
         }));
     }
 
-    fn poll_item(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<(Option<Text>, Text), HttpError>>> {
+    fn poll_item(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Found, HttpError>>> {
         loop {
             match self.decoder.next() {
                 Ok(Some(block)) => {
                     self.pending = 0;
                     if let Some(data) = block.data {
-                        return Poll::Ready(Some(Ok((block.name, data))));
+                        return Poll::Ready(Some(Ok(Found { name: block.name, data })));
                     }
                 }
                 Ok(None) => match ready!(self.poll_chunk(context)) {
