@@ -108,6 +108,11 @@ impl AnthropicBuilder {
         self
     }
 
+    /// The models that the provider would know; no key is needed.
+    pub fn known_models(&self) -> Vec<windlass_model::KnownModel> {
+        self.catalogue.known_models(&windlass_types::Api::new("anthropic", windlass_types::Api::MESSAGES))
+    }
+
     /// Says which model an id stands for that does not show it, such as the ARN of an application inference profile: its
     /// limits, abilities and prices are those of that model.
     pub fn stands_for(mut self, id: impl Into<String>, model: impl Into<String>) -> Self {

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use serde::Deserialize;
 use windlass_http::provider::{Clock, Credentials, from_http};
 use windlass_http::{HeaderMap, HeaderValue, Response};
-use windlass_model::{Catalogue, ModelError, ModelProvider, ModelStream, beta};
+use windlass_model::{Catalogue, KnownModel, ModelError, ModelProvider, ModelStream, beta, is_priced_otherwise};
 use windlass_types::{Api, ModelErrorKind, ModelInfo, ModelRequest};
 
 use crate::{
@@ -196,6 +196,24 @@ impl ModelProvider for Anthropic {
         let mut info = self.inner.catalogue.info(self.inner.known(model));
         info.api = Api::new(self.name(), Api::MESSAGES);
         info
+    }
+
+    fn known_models(&self) -> Vec<KnownModel> {
+        let mut models = self.inner.catalogue.known_models(&Api::new(self.name(), Api::MESSAGES));
+        for known in &mut models {
+            // Clouds have ids of their own.
+            known.id = self.inner.platform.id(std::mem::take(&mut known.id));
+            known.info = self.model_info(&known.id);
+        }
+        models
+    }
+
+    fn answering_model(&self, asked: &str, answered: &str) -> Option<String> {
+        // A price that the user gave is that of the name, whatever stands behind it.
+        if self.inner.catalogue.is_priced(self.inner.known(asked)) {
+            return None;
+        }
+        is_priced_otherwise(&self.model_info(asked), &self.model_info(answered)).then(|| answered.to_owned())
     }
 
     fn ready(&self, model: &str) -> Result<(), ModelError> {

@@ -13,7 +13,10 @@ use windlass_types::{CacheTtl, ModelErrorKind, ModelEvent, ModelRequest, Timesta
 /// A call that has not ended, and what it has used until now.
 #[derive(Debug)]
 pub(crate) struct Bill {
+    /// The model that was asked.
     pub(crate) model: ModelProfile,
+    /// The model that answers, if it is another one whose price is known.
+    pub(crate) answered_by: Option<Box<ModelProfile>>,
     pub(crate) request: Arc<ModelRequest>,
     pub(crate) started: Timestamp,
     /// What was reported with its first frame, and the most until now.
@@ -32,7 +35,7 @@ impl Bill {
         reservation: Option<EffectId>,
     ) -> Self {
         let (reported, streamed) = (Usage::default(), StreamedTokens::default());
-        Self { model, request, started, first: None, reported, streamed, reservation }
+        Self { model, answered_by: None, request, started, first: None, reported, streamed, reservation }
     }
 
     /// Counts an event of its stream.

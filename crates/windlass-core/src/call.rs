@@ -106,6 +106,8 @@ impl ModelCall {
         let limits = &session.config.limits;
         match price(limits, &model, || estimate_request(&request), request.max_output_tokens) {
             Price::Unlimited => self.stream(session, model, request, None),
+            // What other models cost, and what providers report, counts all the same.
+            Price::Unknown if limits.max_budget.is_some_and(|budget| session.spent >= budget) => exhausted(session),
             Price::Unknown => {
                 session.warn_unpriced(&model.id);
                 self.stream(session, model, request, None)
@@ -148,6 +150,12 @@ impl ModelCall {
     ) -> Result<CallStep, UnfitInput> {
         match input {
             Input::ModelFailed(_, failure) => Ok(self.failed(session, failure)),
+            Input::AnsweredBy(_, model) => {
+                if let Stage::Streaming(stream) = &mut self.stage {
+                    stream.bill.answered_by = Some(model);
+                }
+                Ok(CallStep::Waits)
+            }
             Input::Reserved(_, answer) => Ok(self.reserved(session, answer)),
             Input::Woke(_) => Ok(self.send_again(session, Continuation::Retry)),
             input => Err(not_awaited(effect, &input)),

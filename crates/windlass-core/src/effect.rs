@@ -175,6 +175,8 @@ pub enum Input {
     Reserved(EffectId, Reservation),
     /// An item of a model's stream.
     Model(EffectId, ModelItem),
+    /// Another model answers a model call than the one that was asked, and its price is known: the call is booked for it.
+    AnsweredBy(EffectId, Box<ModelProfile>),
     /// A model call failed, or its stream ended early.
     ModelFailed(EffectId, ModelFailure),
     /// A call was read, or cannot be.

@@ -57,6 +57,7 @@ impl Answer {
                 let is_last = matches!(item.event, windlass_types::ModelEvent::MessageStop);
                 (effect, Kind::MODEL, "an item of a model's stream", is_last)
             }
+            Input::AnsweredBy(effect, _) => (effect, Kind::MODEL, "the model that answers", false),
             Input::ModelFailed(effect, _) => (effect, Kind::MODEL, "a failure of a model call", true),
             Input::Reserved(effect, _) => (effect, Kind::RESERVATION, "the answer to a reservation", true),
             Input::Prepared(effect, _) => (effect, Kind::PREPARATION, "a call that was read", true),

@@ -1,11 +1,12 @@
 //! What is known of the models.
 //!
 //! Sources: <https://ai.google.dev/gemini-api/docs/models> (limits, abilities),
-//! <https://ai.google.dev/gemini-api/docs/pricing> (prices, as of October 2026),
+//! <https://ai.google.dev/gemini-api/docs/pricing> (prices, as of November 2026),
 //! <https://ai.google.dev/gemini-api/docs/thinking> and
 //! <https://docs.cloud.google.com/gemini-enterprise-agent-platform/models/guides/gemini-4-argon> (levels and budgets).
 
-use windlass_types::{Effort, LongPrompt, ModelInfo, Price};
+use windlass_model::{KnownModel, ModelRow, ModelSource};
+use windlass_types::{Api, Effort, LongPrompt, ModelInfo, Price};
 
 /// Tokens that a prompt may have. Those of the answer come on top before Gemini 4, and are part of it since.
 const WINDOW: u64 = 1_048_576;
@@ -14,42 +15,36 @@ const OUTPUT: u32 = 65_536;
 /// Output to ask for: reasoning counts as output, and a low limit ends a message in the middle of it.
 const DEFAULT_OUTPUT: u32 = 32_768;
 
-/// Names that stand for a model.
-const ALIASES: &[(&str, &str)] = &[
-    ("default", "gemini-3.8-flash"),
-    ("flash", "gemini-3.8-flash"),
-    ("flash-lite", "gemini-3.5-flash-lite"),
-    ("pro", "gemini-3.1-pro-preview"),
-    ("argon", "gemini-4-argon"),
-];
+const PAGE: ModelSource = ModelSource::new("https://ai.google.dev/gemini-api/docs/pricing", "2026-11-23");
 
-/// A price in billionths of a dollar per token, by the beginning of the model's name. The longest that fits counts.
-struct Known {
-    prefix: &'static str,
-    price: Price,
-    long: Option<LongPrompt>,
+/// A model and its price in billionths of a dollar for a token. A cached token costs a tenth of a plain one, as with
+/// [`Price::new`]; the API does not bill writes to its own cache apart.
+const fn flat(id: &'static str, input: u64, output: u64) -> ModelRow {
+    let price = Price::new(input, output).with_cache_write(input, input);
+    ModelRow::new(id, PAGE).limits(WINDOW, OUTPUT).default_output(DEFAULT_OUTPUT).price(price)
 }
 
-const fn flat(prefix: &'static str, input: u64, output: u64) -> Known {
-    Known { prefix, price: Price::new(input, output), long: None }
-}
+const PRO_LONG: &[LongPrompt] = &[LongPrompt::new(200_000, Price::new(4_000, 18_000).with_cache_write(4_000, 4_000))];
+const OLD_PRO_LONG: &[LongPrompt] =
+    &[LongPrompt::new(200_000, Price::new(2_500, 15_000).with_cache_write(2_500, 2_500))];
 
-const fn tiered(prefix: &'static str, short: (u64, u64), long: (u64, u64)) -> Known {
-    let long = LongPrompt::new(200_000, Price::new(long.0, long.1));
-    Known { prefix, price: Price::new(short.0, short.1), long: Some(long) }
-}
-
-/// A cached token costs a tenth of a plain one, as with [`Price::new`]; the API does not bill writes to its own cache.
-const PRICES: &[Known] = &[
+/// The models with a known price, by the beginnings of their names. The longest that fits counts.
+const MODELS: &[ModelRow] = &[
     // The price from 2026-12-01 on. Until then it is half of that.
     // Source: https://ai.google.dev/gemini-api/docs/generate-content/latest-model.
-    flat("gemini-4-argon", 4_000, 20_000),
-    // The price from 2027-01-01 on. Until then it is half of that.
-    flat("gemini-3.8-flash", 1_500, 7_500),
+    flat("gemini-4-argon", 4_000, 20_000)
+        .price(Price::new(4_000, 20_000).with_cache_read(200).with_cache_write(4_000, 4_000))
+        .aliases(&["argon"]),
+    // The price from 2027-01-01 on. Until then it is half of that, as it is for the two that follow.
+    flat("gemini-3.8-flash", 1_500, 7_500).aliases(&["default", "flash"]),
+    flat("gemini-3.7-flash", 1_500, 7_500),
+    flat("gemini-3.6-flash", 1_500, 7_500),
     flat("gemini-3.5-flash", 1_500, 9_000),
-    flat("gemini-3.5-flash-lite", 300, 2_500),
-    tiered("gemini-3.1-pro-preview", (2_000, 12_000), (4_000, 18_000)),
-    tiered("gemini-2.5-pro", (1_250, 10_000), (2_500, 15_000)),
+    flat("gemini-3.5-flash-lite", 300, 2_500).aliases(&["flash-lite"]),
+    flat("gemini-3.1-pro-preview", 2_000, 12_000).long_prompts(PRO_LONG).aliases(&["pro"]),
+    flat("gemini-3.1-flash-lite", 250, 1_500),
+    flat("gemini-3-flash-preview", 500, 3_000),
+    flat("gemini-2.5-pro", 1_250, 10_000).long_prompts(OLD_PRO_LONG),
     flat("gemini-2.5-flash", 300, 2_500),
     flat("gemini-2.5-flash-lite", 100, 400),
 ];
@@ -118,8 +113,8 @@ pub(crate) fn family(model: &str) -> Family {
 pub(crate) fn resolve(name: &str) -> String {
     let name = name.trim();
     let name = name.strip_prefix("models/").unwrap_or(name);
-    let model = ALIASES.iter().find(|(alias, _)| alias.eq_ignore_ascii_case(name)).map_or(name, |(_, model)| model);
-    model.to_owned()
+    let is_alias = |row: &&ModelRow| row.aliases.iter().any(|alias| alias.eq_ignore_ascii_case(name));
+    MODELS.iter().find(is_alias).map_or(name, |row| row.id).to_owned()
 }
 
 /// Aliases that are close to a name which is neither an alias nor looks like a model.
@@ -128,7 +123,7 @@ pub(crate) fn similar(name: &str) -> Vec<String> {
     if name.contains(['-', '/']) {
         return Vec::new();
     }
-    let near = windlass_types::near::nearest(&name, ALIASES.iter().map(|(alias, _)| *alias));
+    let near = windlass_types::near::nearest(&name, MODELS.iter().flat_map(|row| row.aliases.iter().copied()));
     near.into_iter().map(str::to_owned).collect()
 }
 
@@ -156,11 +151,20 @@ pub(crate) fn info(model: &str) -> ModelInfo {
     }
     (info.vision, info.documents, info.prompt_cache) = (true, true, true);
     let name = model.rsplit('/').next().unwrap_or(model);
-    let priced = PRICES.iter().filter(|known| is_of(name, known.prefix)).max_by_key(|known| known.prefix.len());
-    if let Some(known) = priced {
-        (info.price, info.long_prompt) = (Some(known.price), known.long);
+    if let Some(row) = MODELS.iter().filter(|row| is_of(name, row.id)).max_by_key(|row| row.id.len()) {
+        (info.price, info.long_prompts) = (row.price, row.long_prompts.to_vec());
     }
     info
+}
+
+/// The models that are known by themselves. `provider`: the service that has them.
+pub(crate) fn known(provider: &str) -> Vec<KnownModel> {
+    let known = MODELS.iter().map(|row| {
+        let mut info = info(row.id);
+        info.api = Api::new(provider, Api::GEMINI);
+        row.known(info)
+    });
+    known.collect()
 }
 
 /// Whether a model is that of a prefix, or a dated version of it.

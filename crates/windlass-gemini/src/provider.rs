@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use windlass_http::provider::{Credential, CredentialKey, Credentials, from_http, google_credentials};
 use windlass_http::{Bytes, HeaderMap, HeaderValue, HttpClient, Response};
-use windlass_model::{ModelError, ModelProvider, ModelStream};
+use windlass_model::{KnownModel, ModelError, ModelProvider, ModelStream, is_priced_otherwise};
 use windlass_types::{Api, ModelErrorKind, ModelInfo, ModelRequest};
 
 /// The most bytes read of an answer that is not a stream.
@@ -80,6 +80,11 @@ impl Gemini {
     /// There is no key, or a setting cannot be used.
     pub fn from_lookup(lookup: impl Fn(&str) -> Option<String>) -> Result<Self, ModelError> {
         Self::builder().lookup(lookup).build()
+    }
+
+    /// The models of the Gemini API that are known by themselves; no key is needed.
+    pub fn known() -> Vec<KnownModel> {
+        models::known("gemini")
     }
 
     /// A builder for the Gemini API.
@@ -216,6 +221,14 @@ impl ModelProvider for Gemini {
         let mut info = models::info(model);
         info.api = Api::new(self.name(), Api::GEMINI);
         info
+    }
+
+    fn known_models(&self) -> Vec<KnownModel> {
+        models::known(self.name())
+    }
+
+    fn answering_model(&self, asked: &str, answered: &str) -> Option<String> {
+        is_priced_otherwise(&self.model_info(asked), &self.model_info(answered)).then(|| answered.to_owned())
     }
 
     fn ready(&self, model: &str) -> Result<(), ModelError> {

@@ -76,6 +76,18 @@ impl HttpClient {
         })?;
         Ok(Response::new(answer, &inner.options))
     }
+
+    /// Gets a path under the base URL, as [`post`](Self::post) posts one.
+    ///
+    /// # Errors
+    /// When there is no answer.
+    pub async fn get(&self, path: &str, headers: HeaderMap) -> Result<Response, HttpError> {
+        let inner = &*self.inner;
+        let base = inner.base.as_str().trim_end_matches('/');
+        let sent = inner.client()?.get(format!("{base}{path}")).headers(headers).send().await;
+        let response = sent.map_err(|error| HttpError::sending(error, &inner.host))?;
+        Ok(Response::new(response, &inner.options))
+    }
 }
 
 impl Inner {

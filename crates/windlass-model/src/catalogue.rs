@@ -7,9 +7,10 @@ mod table;
 
 pub use table::DEFAULT_MODEL;
 
-use table::{FAMILIES, Family};
+use crate::{KnownModel, ModelOverride, ModelOverrides, ModelRow};
+use table::FAMILIES;
 use windlass_types::near::nearest;
-use windlass_types::{LongPrompt, ModelInfo, Price};
+use windlass_types::{Api, ModelInfo};
 
 /// Betas of the Messages API that are known to make sense for an agent.
 pub mod beta {
@@ -35,40 +36,7 @@ const MILLION: u64 = 1_000_000;
 /// The known models and their aliases.
 #[derive(Debug, Clone, Default)]
 pub struct Catalogue {
-    aliases: Vec<(String, String)>,
-    overrides: Vec<(String, ModelOverride)>,
-}
-
-/// A user's description of a model. What is `None` stays as the catalogue has it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub struct ModelOverride {
-    /// Input and output together, in tokens.
-    pub context_window: Option<u64>,
-    /// The most tokens that it can write.
-    pub max_output_tokens: Option<u32>,
-    /// Output tokens to ask for.
-    pub default_output_tokens: Option<u32>,
-    /// What it costs; for long prompts too.
-    pub price: Option<Price>,
-}
-
-impl ModelOverride {
-    /// An override without any value.
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    fn apply(self, info: &mut ModelInfo) {
-        info.context_window = self.context_window.unwrap_or(info.context_window);
-        info.max_output_tokens = self.max_output_tokens.unwrap_or(info.max_output_tokens);
-        let default = self.default_output_tokens.unwrap_or(info.default_output_tokens);
-        info.default_output_tokens = default.min(info.max_output_tokens);
-        if self.price.is_some() {
-            info.price = self.price;
-            info.long_prompt = None;
-        }
-    }
+    overrides: ModelOverrides,
 }
 
 impl Catalogue {
@@ -80,7 +48,7 @@ impl Catalogue {
     /// Lets an alias stand for a model; wins over the built-in `opus`, `sonnet`, `haiku`, `fable` and `default`.
     #[must_use]
     pub fn with_alias(mut self, alias: impl Into<String>, model: impl Into<String>) -> Self {
-        self.aliases.push((alias.into(), model.into()));
+        self.overrides.add_alias(alias, model);
         self
     }
 
@@ -88,9 +56,7 @@ impl Catalogue {
     /// prefix given wins, and of equal ones the last, for each value on its own.
     #[must_use]
     pub fn with_override(mut self, prefix: impl Into<String>, values: ModelOverride) -> Self {
-        self.overrides.push((prefix.into(), values));
-        // Stable: applied in this order, the most specific and latest comes last.
-        self.overrides.sort_by_key(|(prefix, _)| prefix.len());
+        self.overrides.add(prefix, values);
         self
     }
 
@@ -112,7 +78,7 @@ impl Catalogue {
         let name = name.trim();
         let (base, long) = split_suffix(name);
         let model = self.alias(base).unwrap_or(base);
-        let native = family(model).is_some_and(|family| family.window >= MILLION);
+        let native = family(model).is_some_and(has_million);
         if long && !native && !model.ends_with(LONG_CONTEXT) {
             format!("{model}{LONG_CONTEXT}")
         } else {
@@ -120,10 +86,9 @@ impl Catalogue {
         }
     }
 
-    fn alias(&self, name: &str) -> Option<&str> {
-        let own = self.aliases.iter().rev().find(|(alias, _)| alias.eq_ignore_ascii_case(name));
-        let built_in = table::ALIASES.iter().find(|(alias, _)| alias.eq_ignore_ascii_case(name));
-        own.map(|(_, model)| model.as_str()).or(built_in.map(|(_, model)| *model))
+    fn alias<'a>(&'a self, name: &str) -> Option<&'a str> {
+        let built_in = FAMILIES.iter().find(|row| row.aliases.iter().any(|alias| alias.eq_ignore_ascii_case(name)));
+        self.overrides.alias(name).or(built_in.map(|row| row.id))
     }
 
     /// The aliases that a user may have meant by a name that is neither an alias nor the id of a known family, the
@@ -133,8 +98,8 @@ impl Catalogue {
         if self.alias(base).is_some() || family(base).is_some() {
             return Vec::new();
         }
-        let own = self.aliases.iter().map(|(alias, _)| alias.as_str());
-        let all = own.chain(table::ALIASES.iter().map(|(alias, _)| *alias));
+        let own = self.overrides.aliases().map(|(alias, _)| alias);
+        let all = own.chain(FAMILIES.iter().flat_map(|row| row.aliases.iter().copied()));
         nearest(base, all).into_iter().map(str::to_owned).collect()
     }
 
@@ -142,19 +107,55 @@ impl Catalogue {
     pub fn info(&self, model: &str) -> ModelInfo {
         let (base, long) = split_suffix(model);
         let mut info = match family(base) {
-            Some(family) => family.info(),
+            Some(row) => row.info(),
             None => unknown(base),
         };
         if long {
             info.context_window = info.context_window.max(MILLION);
         }
         info.appends_tools = self.binds_thinking(model);
-        for (prefix, values) in &self.overrides {
-            if base.starts_with(prefix.as_str()) {
-                values.apply(&mut info);
+        self.overrides.apply(base, "", &mut info);
+        info
+    }
+
+    /// What the user says of models here.
+    pub fn overrides(&self) -> &ModelOverrides {
+        &self.overrides
+    }
+
+    /// Whether the user says here what a model costs.
+    pub fn is_priced(&self, model: &str) -> bool {
+        self.overrides.of(split_suffix(model).0, "").any(ModelOverride::has_price)
+    }
+
+    /// The models of the built-in tables, with what the user says of them. `api`: the provider that has them, and its dialect.
+    pub fn known_models(&self, api: &Api) -> Vec<KnownModel> {
+        let known = FAMILIES.iter().map(|row| {
+            let mut info = self.info(row.id);
+            info.api = api.clone();
+            let mut known = row.known(info);
+            known.aliases.retain(|alias| self.resolve(alias) == row.id);
+            known
+        });
+        known.map(|known| self.with_own(known)).collect()
+    }
+
+    /// A model of a table with what the user says of it here.
+    pub fn with_own(&self, mut known: KnownModel) -> KnownModel {
+        for values in self.overrides.of(&known.id, "") {
+            values.apply(&mut known.info);
+            known.context_window = values.context_window.or(known.context_window);
+            known.max_output_tokens = values.max_output_tokens.or(known.max_output_tokens);
+            known.overridden.extend(values.names());
+        }
+        known.overridden.sort_unstable();
+        known.overridden.dedup();
+        for (alias, model) in self.overrides.aliases() {
+            if model == known.id {
+                known.aliases.push(alias.to_owned());
             }
         }
-        info
+        known
     }
 
     /// Whether a model binds its reasoning to all that stands before it, so that a changed beginning makes it invalid.
@@ -168,10 +169,10 @@ impl Catalogue {
         let (base, long) = split_suffix(model);
         let known = family(base);
         let mut betas = Vec::new();
-        if long && known.is_none_or(|family| family.window < MILLION) {
+        if long && known.is_none_or(|row| !has_million(row)) {
             betas.push(beta::CONTEXT_1M);
         }
-        if known.is_some_and(|family| family.budget && !family.adaptive) {
+        if known.is_some_and(|row| row.abilities.thinking_budget && !row.abilities.adaptive_thinking) {
             betas.push(beta::INTERLEAVED_THINKING);
         }
         betas
@@ -190,13 +191,17 @@ fn split_suffix(model: &str) -> (&str, bool) {
     }
 }
 
+fn has_million(row: &ModelRow) -> bool {
+    row.context_window.is_some_and(|window| window >= MILLION)
+}
+
 /// The family with the longest id that the model's begins with. What follows
 /// may be a date or `latest`, but not another version: an unknown version must
 /// not be billed as a known one.
-fn family(model: &str) -> Option<&'static Family> {
+fn family(model: &str) -> Option<&'static ModelRow> {
     let bare = bare_id(model);
-    let fits = |family: &&Family| bare.strip_prefix(family.id).is_some_and(is_release);
-    FAMILIES.iter().filter(fits).max_by_key(|family| family.id.len())
+    let fits = |row: &&ModelRow| bare.strip_prefix(row.id).is_some_and(is_release);
+    FAMILIES.iter().filter(fits).max_by_key(|row| row.id.len())
 }
 
 /// The vendor's id inside those of other clouds: `us.anthropic.claude-…`, `anthropic/claude-…`.
@@ -227,32 +232,6 @@ fn unknown(model: &str) -> ModelInfo {
         info
     } else {
         ModelInfo::new(128_000, 8_192)
-    }
-}
-
-impl Family {
-    fn info(&self) -> ModelInfo {
-        let mut info = ModelInfo::new(self.window, self.max_output);
-        info.default_output_tokens = self.default_output;
-        info.thinking_budget = self.budget;
-        info.adaptive_thinking = self.adaptive;
-        info.efforts = self.efforts.to_vec();
-        info.vision = true;
-        info.documents = true;
-        info.prompt_cache = true;
-        info.price = self.price();
-        info.long_prompt =
-            self.long_price.map(|(over, input, output)| LongPrompt::new(over, Price::new(input, output)));
-        info
-    }
-
-    fn price(&self) -> Option<Price> {
-        let (input, output) = self.rates?;
-        let mut price = Price::new(input, output);
-        if let Some(read) = self.cache_read {
-            price.cache_read = windlass_types::NanoUsd::new(read);
-        }
-        Some(price)
     }
 }
 

@@ -11,7 +11,7 @@
 //!
 //! # Features
 //! All are on by default. `default-features = false` leaves the port; the author of a provider may want `frames`.
-//! - `catalogue`: `Catalogue`, `ModelOverride` and the names of betas.
+//! - `catalogue`: `Catalogue` and the names of betas.
 //! - `frames`: `framed`, the frames of the Messages API for providers whose service has others.
 //! - `script`: `ScriptedModel` and what it is made of.
 //! - `cassette`: `Recorder` and `Replayer`; with it `catalogue` and `script`.
@@ -22,6 +22,9 @@ mod cassette;
 #[cfg(feature = "catalogue")]
 mod catalogue;
 mod error;
+mod known;
+mod overridden;
+mod overrides;
 mod provider;
 mod router;
 #[cfg(feature = "script")]
@@ -32,9 +35,12 @@ mod wire;
 #[cfg(feature = "cassette")]
 pub use cassette::{CassetteError, Recorder, Replayer, Scrub};
 #[cfg(feature = "catalogue")]
-pub use catalogue::{Catalogue, DEFAULT_MODEL, ModelOverride, beta};
+pub use catalogue::{Catalogue, DEFAULT_MODEL, beta};
 pub use error::ModelError;
-pub use provider::{ModelProvider, ModelStream};
+pub use known::{Abilities, KnownModel, ModelRow, ModelSource};
+pub use overridden::Overridden;
+pub use overrides::{ModelOverride, ModelOverrides, Rates};
+pub use provider::{ModelProvider, ModelStream, is_priced_otherwise};
 pub use router::Router;
 #[cfg(feature = "script")]
 pub use script::{Gate, Script, ScriptError, ScriptedModel, ScriptedTurn};

@@ -1,6 +1,6 @@
 //! The port.
 
-use crate::{ModelError, ModelInfo};
+use crate::{KnownModel, ModelError, ModelInfo};
 use async_trait::async_trait;
 use futures_core::Stream;
 use std::fmt::Debug;
@@ -102,6 +102,20 @@ pub trait ModelProvider: Debug + Send + Sync + 'static {
     /// careful defaults and no price.
     fn model_info(&self, model: &str) -> ModelInfo;
 
+    /// The models that this provider knows by itself, with the figures that [`model_info`](Self::model_info) gives for them.
+    /// It needs neither key nor network. Default: none, for a provider whose models only its server knows; others should
+    /// list them, so that users can look them up.
+    fn known_models(&self) -> Vec<KnownModel> {
+        Vec::new()
+    }
+
+    /// The model by which a call is booked that another model answered than was asked, as its message says: a server may fall
+    /// back, and a router choose. `None`: the one that was asked. Default: the one that answered, if it has a known price that
+    /// is another.
+    fn answering_model(&self, asked: &str, answered: &str) -> Option<String> {
+        is_priced_otherwise(&self.model_info(asked), &self.model_info(answered)).then(|| answered.to_owned())
+    }
+
     /// Whether calls of a model can be made at all: the provider is set up, and its key is there. A session asks before
     /// it begins. Default: yes, for a provider that is refused at its making otherwise.
     ///
@@ -146,6 +160,14 @@ impl<P: ModelProvider + ?Sized> ModelProvider for Arc<P> {
         (**self).model_info(model)
     }
 
+    fn known_models(&self) -> Vec<KnownModel> {
+        (**self).known_models()
+    }
+
+    fn answering_model(&self, asked: &str, answered: &str) -> Option<String> {
+        (**self).answering_model(asked, answered)
+    }
+
     fn ready(&self, model: &str) -> Result<(), ModelError> {
         (**self).ready(model)
     }
@@ -157,6 +179,11 @@ impl<P: ModelProvider + ?Sized> ModelProvider for Arc<P> {
     async fn count_tokens(&self, request: Arc<ModelRequest>) -> Result<u64, ModelError> {
         (**self).count_tokens(request).await
     }
+}
+
+/// Whether the model that answered has a known price that is not that of the model that was asked.
+pub fn is_priced_otherwise(asked: &ModelInfo, answered: &ModelInfo) -> bool {
+    answered.price.is_some() && (asked.price, &asked.long_prompts) != (answered.price, &answered.long_prompts)
 }
 
 const _: fn(&dyn ModelProvider) = |_| {};

@@ -1,6 +1,6 @@
 //! Several providers behind one: the name of a model says whose it is.
 
-use crate::{ModelError, ModelInfo, ModelProvider, ModelStream};
+use crate::{KnownModel, ModelError, ModelInfo, ModelProvider, ModelStream};
 use async_trait::async_trait;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -42,8 +42,12 @@ enum Source {
 /// Sets a provider up.
 type Setup = dyn Fn() -> Result<Arc<dyn ModelProvider>, ModelError> + Send + Sync;
 
+/// Lists models of a provider that is not set up.
+type Known = dyn Fn() -> Vec<KnownModel> + Send + Sync;
+
 struct Lazy {
     setup: Box<Setup>,
+    known: Option<Box<Known>>,
     provider: OnceLock<Arc<dyn ModelProvider>>,
 }
 
@@ -64,6 +68,25 @@ impl Route {
             Source::Ready(provider) => Ok(Arc::clone(provider)),
             Source::Lazy(lazy) => lazy.get(),
         }
+    }
+
+    /// The models of the provider, with its prefix. One that is not set up need not be.
+    fn known_models(&self) -> Vec<KnownModel> {
+        let mut models = match &self.source {
+            Source::Ready(provider) => provider.known_models(),
+            Source::Lazy(lazy) => match (lazy.provider.get(), &lazy.known) {
+                (Some(provider), _) => provider.known_models(),
+                (None, Some(known)) => known(),
+                (None, None) => Vec::new(),
+            },
+        };
+        for model in &mut models {
+            model.id = format!("{}/{}", self.prefix, model.id);
+            for alias in &mut model.aliases {
+                *alias = format!("{}/{alias}", self.prefix);
+            }
+        }
+        models
     }
 }
 
@@ -98,7 +121,21 @@ impl Router {
         prefix: impl Into<Arc<str>>,
         setup: impl Fn() -> Result<Arc<dyn ModelProvider>, ModelError> + Send + Sync + 'static,
     ) -> Self {
-        self.add(prefix.into(), Source::Lazy(Arc::new(Lazy { setup: Box::new(setup), provider: OnceLock::new() })))
+        let lazy = Lazy { setup: Box::new(setup), known: None, provider: OnceLock::new() };
+        self.add(prefix.into(), Source::Lazy(Arc::new(lazy)))
+    }
+
+    /// [`lazy`](Self::lazy) with what lists the models that the provider knows while it is not set up, so that they are
+    /// [listed](ModelProvider::known_models) without its key.
+    #[must_use]
+    pub fn lazy_with_models(
+        self,
+        prefix: impl Into<Arc<str>>,
+        setup: impl Fn() -> Result<Arc<dyn ModelProvider>, ModelError> + Send + Sync + 'static,
+        known: impl Fn() -> Vec<KnownModel> + Send + Sync + 'static,
+    ) -> Self {
+        let lazy = Lazy { setup: Box::new(setup), known: Some(Box::new(known)), provider: OnceLock::new() };
+        self.add(prefix.into(), Source::Lazy(Arc::new(lazy)))
     }
 
     fn add(self, prefix: Arc<str>, source: Source) -> Self {
@@ -193,6 +230,16 @@ impl ModelProvider for Router {
             // Calls fail with the error of the set-up; until then limits are careful.
             Err(_) => ModelInfo::new(128_000, 8_192),
         }
+    }
+
+    /// The models of all providers, each with the prefix of its own.
+    fn known_models(&self) -> Vec<KnownModel> {
+        self.routes.iter().flat_map(Route::known_models).collect()
+    }
+
+    fn answering_model(&self, asked: &str, answered: &str) -> Option<String> {
+        let (provider, prefix, rest) = self.provider(asked).ok()?;
+        Some(format!("{prefix}{}", provider.answering_model(rest, answered)?))
     }
 
     fn ready(&self, model: &str) -> Result<(), ModelError> {

@@ -9,6 +9,8 @@ mod compat;
 mod details;
 mod endpoint;
 mod error;
+mod listing;
+mod models;
 mod ollama;
 mod provider;
 mod reader;
@@ -20,8 +22,8 @@ mod usage;
 pub use builder::ChatCompletionsBuilder;
 pub use compat::{
     AnswerCompat, AnswerFormat, Auth, BodyCompat, CacheCompat, Compat, EmptyContent, Finish, IdRule, InstructionRole,
-    MessageCompat, OutputLimit, Protocol, ReasoningBack, ReasoningCompat, ReasoningField, Strict, ThinkingSwitch,
-    ToolCompat, ToolImages, ToolSupport, TransportCompat,
+    MessageCompat, OutputLimit, Protocol, ReasoningBack, ReasoningCompat, ReasoningField, ReportedCost, Strict,
+    ThinkingSwitch, ToolCompat, ToolImages, ToolSupport, TransportCompat,
 };
 pub use endpoint::Endpoint;
 pub use provider::ChatCompletions;

@@ -47,6 +47,7 @@ mod builder;
 mod chat;
 mod error;
 mod models;
+mod money;
 mod responses;
 mod retention;
 mod schema;
@@ -55,6 +56,7 @@ pub use builder::OpenAiBuilder;
 pub use chat::{
     AnswerCompat, AnswerFormat, Auth, BodyCompat, CacheCompat, ChatCompletions, ChatCompletionsBuilder, Compat,
     EmptyContent, Endpoint, Finish, IdRule, InstructionRole, MessageCompat, OutputLimit, Protocol, ReasoningBack,
-    ReasoningCompat, ReasoningField, Strict, ThinkingSwitch, ToolCompat, ToolImages, ToolSupport, TransportCompat,
+    ReasoningCompat, ReasoningField, ReportedCost, Strict, ThinkingSwitch, ToolCompat, ToolImages, ToolSupport,
+    TransportCompat,
 };
 pub use responses::OpenAi;

@@ -154,7 +154,7 @@ impl Driver {
                 self.begin(id, effect);
             }
             let input = self.next_input().await;
-            let streams = matches!(input, Some(Input::Model(..)));
+            let streams = matches!(input, Some(Input::Model(..) | Input::AnsweredBy(..)));
             if let Some(input) = input {
                 self.take(input);
             }

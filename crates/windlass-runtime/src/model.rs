@@ -6,15 +6,20 @@ use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use windlass_core::{EffectId, Input, ModelFailure};
+use windlass_core::{EffectId, Input, ModelFailure, ModelProfile};
 use windlass_model::{ModelError, ModelProvider, ModelStream};
-use windlass_types::{ModelErrorKind, ModelEvent, ModelRequest};
+use windlass_types::{ModelErrorKind, ModelEvent, ModelItem, ModelRequest};
 
 type Opening = Pin<Box<dyn Future<Output = Result<ModelStream, ModelError>> + Send>>;
 
 /// A model call in progress.
 pub(crate) struct ModelCall {
     effect: EffectId,
+    provider: Arc<dyn ModelProvider>,
+    /// The model that was asked.
+    asked: String,
+    /// The item behind the input that was given last.
+    next: Option<ModelItem>,
     state: CallPhase,
 }
 
@@ -26,9 +31,10 @@ enum CallPhase {
 
 impl ModelCall {
     pub(crate) fn new(effect: EffectId, provider: Arc<dyn ModelProvider>, request: Arc<ModelRequest>) -> Self {
-        let opening = AssertUnwindSafe(async move { provider.stream(request).await }).catch_unwind();
+        let (asked, asking) = (request.model.clone(), Arc::clone(&provider));
+        let opening = AssertUnwindSafe(async move { asking.stream(request).await }).catch_unwind();
         let opening = async move { opening.await.unwrap_or_else(|_| Err(panicked())) };
-        Self { effect, state: CallPhase::Opening(Box::pin(opening)) }
+        Self { effect, provider, asked, next: None, state: CallPhase::Opening(Box::pin(opening)) }
     }
 
     pub(crate) fn effect(&self) -> EffectId {
@@ -43,15 +49,39 @@ impl ModelCall {
 
     /// [`next`](Self::next), if it is there.
     pub(crate) fn poll_next(&mut self, cx: &mut Context<'_>, jitter: impl Fn() -> u32) -> Poll<Option<Input>> {
+        if let Some(item) = self.next.take() {
+            return Poll::Ready(Some(Input::Model(self.effect, item)));
+        }
         self.poll(cx).map(|item| {
             item.map(|item| match item {
-                Ok(item) => Input::Model(self.effect, item),
+                Ok(item) => match self.answered_by(&item) {
+                    Some(model) => {
+                        self.next = Some(item);
+                        Input::AnsweredBy(self.effect, model)
+                    }
+                    None => Input::Model(self.effect, item),
+                },
                 Err(error) => Input::ModelFailed(self.effect, failure(&error, jitter())),
             })
         })
     }
 
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<windlass_types::ModelItem, ModelError>>> {
+    /// The model that answers, if the message begins with this item and the model is another one with its own price.
+    fn answered_by(&self, item: &ModelItem) -> Option<Box<ModelProfile>> {
+        let ModelEvent::MessageStart { model, .. } = &item.event else { return None };
+        if *model == self.asked {
+            return None;
+        }
+        // A provider that panics here is one whose price for it is not known.
+        let id = std::panic::catch_unwind(AssertUnwindSafe(|| {
+            let id = self.provider.answering_model(&self.asked, model)?;
+            let info = self.provider.model_info(&id);
+            Some(Box::new(ModelProfile::new(id, info)))
+        }));
+        id.ok().flatten()
+    }
+
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<ModelItem, ModelError>>> {
         loop {
             match &mut self.state {
                 CallPhase::Opening(opening) => match opening.as_mut().poll(cx) {

@@ -31,8 +31,8 @@ pub struct ModelInfo {
     pub appends_tools: bool,
     /// What it costs, when known.
     pub price: Option<Price>,
-    /// What calls with a long prompt cost instead, where that differs.
-    pub long_prompt: Option<LongPrompt>,
+    /// What calls with a long prompt cost instead, where that differs: of those whose length is exceeded, the longest counts.
+    pub long_prompts: Vec<LongPrompt>,
 }
 
 /// The price of calls whose prompt is long. It holds for the whole call, output included.
@@ -68,7 +68,7 @@ impl ModelInfo {
             prompt_cache: false,
             appends_tools: false,
             price: None,
-            long_prompt: None,
+            long_prompts: Vec::new(),
         }
     }
 
@@ -78,18 +78,17 @@ impl ModelInfo {
         self.efforts.iter().copied().filter(|effort| *effort <= wanted).max()
     }
 
-    /// The cost of one call, when the price is known. Not for sums of calls: the
+    /// The cost of one call: what the provider reported, else by the price, when it is known. Not for sums of calls: the
     /// price may depend on the length of the prompt.
     pub fn cost(&self, usage: &Usage) -> Option<NanoUsd> {
-        self.price_for(usage.total_input()).map(|price| price.cost(usage))
+        usage.reported_cost.or_else(|| self.price_for(usage.total_input()).map(|price| price.cost(usage)))
     }
 
     /// The price of a call with a prompt of so many tokens, cached ones counted, when known.
     pub fn price_for(&self, input_tokens: u64) -> Option<Price> {
-        match self.long_prompt {
-            Some(long) if self.price.is_some() && input_tokens > long.over => Some(long.price),
-            _ => self.price,
-        }
+        let price = self.price?;
+        let exceeded = self.long_prompts.iter().filter(|long| input_tokens > long.over);
+        Some(exceeded.max_by_key(|long| long.over).map_or(price, |long| long.price))
     }
 }
 
@@ -123,6 +122,26 @@ impl Price {
         }
     }
 
+    /// This price with another one for input that is read from the cache.
+    #[must_use]
+    pub const fn with_cache_read(mut self, read: u64) -> Self {
+        self.cache_read = NanoUsd::new(read);
+        self
+    }
+
+    /// This price with others for input that is written to the cache: for five minutes, and for one hour.
+    #[must_use]
+    pub const fn with_cache_write(mut self, five_minutes: u64, one_hour: u64) -> Self {
+        self.cache_write = NanoUsd::new(five_minutes);
+        self.cache_write_1h = NanoUsd::new(one_hour);
+        self
+    }
+
+    /// A price without a rate of its own for the cache: what is written to it or read from it costs as much as other input.
+    pub const fn plain(input: u64, output: u64) -> Self {
+        Self::new(input, output).with_cache_read(input).with_cache_write(input, input)
+    }
+
     /// The cost of a call.
     pub fn cost(&self, usage: &Usage) -> NanoUsd {
         let long = usage.cache_creation_1h_input_tokens.min(usage.cache_creation_input_tokens);
@@ -146,12 +165,23 @@ mod tests {
         let mut usage = Usage::new(100, 10);
         assert_eq!(info.cost(&usage), None);
         info.price = Some(Price::new(10, 100));
-        info.long_prompt = Some(LongPrompt::new(150, Price::new(20, 200)));
+        info.long_prompts =
+            vec![LongPrompt::new(1_000, Price::new(30, 300)), LongPrompt::new(150, Price::new(20, 200))];
         assert_eq!(info.cost(&usage), Some(NanoUsd::new(2_000)));
         usage.cache_read_input_tokens = 50;
         assert_eq!(info.cost(&usage), Some(NanoUsd::new(2_050)));
         usage.cache_read_input_tokens = 51;
         assert_eq!(info.cost(&usage), Some(NanoUsd::new(2_000 + 2_000 + 102)));
+        assert_eq!(info.cost(&Usage::new(1_001, 1)), Some(NanoUsd::new(30_030 + 300)));
+    }
+
+    #[test]
+    fn what_the_provider_reports_counts_for_more_than_the_price() {
+        let mut info = ModelInfo::new(1_000, 1_000);
+        let usage = Usage { reported_cost: Some(NanoUsd::new(7)), ..Usage::new(100, 10) };
+        assert_eq!(info.cost(&usage), Some(NanoUsd::new(7)));
+        info.price = Some(Price::new(10, 100));
+        assert_eq!(info.cost(&usage), Some(NanoUsd::new(7)));
     }
 
     #[test]

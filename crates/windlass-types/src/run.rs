@@ -194,12 +194,20 @@ pub struct ModelUsage {
     pub usage: Usage,
     /// Cost in billionths of a dollar, zero when the price is unknown.
     pub cost: NanoUsd,
-    /// Whether the price is known.
+    /// How much of the cost the provider reported itself; the rest is computed from prices. Left out of the JSON when it is
+    /// zero.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub reported_cost: NanoUsd,
+    /// Whether the cost of the last call is known: by a price, or because the provider reported it.
     pub priced: bool,
     /// The model's context window, in tokens; zero when unknown.
     pub context_window: u64,
     /// The most tokens it can write; zero when unknown.
     pub max_output_tokens: u32,
+}
+
+fn is_zero(amount: &NanoUsd) -> bool {
+    *amount == NanoUsd::ZERO
 }
 
 impl fmt::Display for Outcome {
@@ -315,6 +323,11 @@ impl RunResult {
         if self.outcome.is_success() { Ok(self) } else { Err(Unsuccessful(Box::new(self))) }
     }
 
+    /// How much of the [cost](Self::cost) providers reported themselves. The rest is computed from prices that are known.
+    pub fn reported_cost(&self) -> NanoUsd {
+        self.model_usage.values().fold(NanoUsd::ZERO, |sum, model| sum.saturating_add(model.reported_cost))
+    }
+
     /// The structured output as a type; `None` if there is none.
     ///
     /// # Errors
@@ -327,6 +340,7 @@ impl RunResult {
 impl ModelUsage {
     /// Adds the tokens and cost of one call.
     pub fn add(&mut self, usage: Usage, cost: Option<NanoUsd>) {
+        self.reported_cost = self.reported_cost.saturating_add(usage.reported_cost.unwrap_or_default());
         self.usage += usage;
         self.cost = self.cost.saturating_add(cost.unwrap_or_default());
         self.priced = cost.is_some();

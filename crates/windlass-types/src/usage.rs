@@ -1,5 +1,7 @@
 //! Tokens and money.
 
+mod decimal;
+
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::{Add, AddAssign};
@@ -25,6 +27,10 @@ pub struct Usage {
     pub cache_read_input_tokens: u64,
     /// Searches that the provider ran on its side.
     pub web_search_requests: u64,
+    /// What the provider says that this cost, in billionths of a dollar. It counts for more than any price that is known.
+    /// `None`: it did not say. The sum of calls has the sum of what was said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reported_cost: Option<NanoUsd>,
 }
 
 impl Usage {
@@ -50,6 +56,7 @@ impl Usage {
         raise(&mut self.cache_creation_1h_input_tokens, later.cache_creation_1h_input_tokens);
         raise(&mut self.cache_read_input_tokens, later.cache_read_input_tokens);
         raise(&mut self.web_search_requests, later.web_search_requests);
+        self.reported_cost = self.reported_cost.max(later.reported_cost);
     }
 }
 
@@ -88,6 +95,7 @@ impl From<ApiUsage> for Usage {
             cache_creation_1h_input_tokens: cache_creation.ephemeral_1h_input_tokens.unwrap_or_default(),
             cache_read_input_tokens: read.cache_read_input_tokens.unwrap_or_default(),
             web_search_requests: read.server_tool_use.unwrap_or_default().web_search_requests.unwrap_or_default(),
+            reported_cost: None,
         }
     }
 }
@@ -102,6 +110,10 @@ impl AddAssign for Usage {
             self.cache_creation_1h_input_tokens.saturating_add(other.cache_creation_1h_input_tokens);
         self.cache_read_input_tokens = self.cache_read_input_tokens.saturating_add(other.cache_read_input_tokens);
         self.web_search_requests = self.web_search_requests.saturating_add(other.web_search_requests);
+        self.reported_cost = match (self.reported_cost, other.reported_cost) {
+            (Some(own), Some(other)) => Some(own.saturating_add(other)),
+            (own, other) => own.or(other),
+        };
     }
 }
 
@@ -134,6 +146,18 @@ impl NanoUsd {
     pub fn from_usd(usd: f64) -> Self {
         // `as` saturates, and maps NaN to zero.
         Self((usd * 1e9).round() as u64)
+    }
+
+    /// An amount in dollars from decimal text as JSON has it (`0.0042`, `1.5e-05`), exact but for digits below a billionth
+    /// of a dollar, which round up. `None`: the text is no number, or the amount is negative or too large.
+    pub fn from_decimal(usd: &str) -> Option<Self> {
+        decimal::scaled(usd, 9).map(Self)
+    }
+
+    /// The price of one token from the decimal text of a price of a million, in dollars. A price below a billionth of a
+    /// dollar rounds up. `None`: as for [`from_decimal`](Self::from_decimal).
+    pub fn per_token(usd_per_million: &str) -> Option<Self> {
+        decimal::scaled(usd_per_million, 3).map(Self)
     }
 
     /// The amount in billionths of a dollar.
@@ -210,12 +234,35 @@ mod tests {
             cache_creation_1h_input_tokens: 4,
             cache_read_input_tokens: 3,
             web_search_requests: 7,
+            reported_cost: None,
         };
         assert_eq!(usage, expected);
         assert_eq!(read(r#"{"output_tokens":2,"input_tokens":null,"cache_creation":null}"#), Usage::new(0, 2));
         for wrong in [r#"{"input_tokens":-1}"#, r#"{"input_tokens":"1"}"#, "1"] {
             assert!(serde_json::from_str::<ApiUsage>(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn costs_that_were_reported_add_up() {
+        let reported = |nano| Usage { reported_cost: Some(NanoUsd::new(nano)), ..Usage::new(1, 1) };
+        assert_eq!((reported(2) + reported(3)).reported_cost, Some(NanoUsd::new(5)));
+        assert_eq!((reported(2) + Usage::new(1, 1)).reported_cost, Some(NanoUsd::new(2)));
+        assert_eq!((Usage::new(1, 1) + Usage::new(1, 1)).reported_cost, None);
+        let mut usage = reported(2);
+        usage.raise(Usage::new(9, 9));
+        assert_eq!(usage.reported_cost, Some(NanoUsd::new(2)));
+        let json = serde_json::to_string(&usage).unwrap();
+        assert_eq!(serde_json::from_str::<Usage>(&json).unwrap(), usage);
+        assert!(!serde_json::to_string(&Usage::new(1, 1)).unwrap().contains("reported_cost"));
+    }
+
+    #[test]
+    fn prices_of_a_million_tokens_become_those_of_one() {
+        assert_eq!(NanoUsd::per_token("3"), Some(NanoUsd::new(3_000)));
+        assert_eq!(NanoUsd::per_token("0.0375"), Some(NanoUsd::new(38)));
+        assert_eq!(NanoUsd::per_token("-3"), None);
+        assert_eq!(NanoUsd::from_decimal("0.95"), Some(NanoUsd::new(950_000_000)));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::provider::{Lookup, providers};
 use async_trait::async_trait;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use windlass::crates::model::{ModelError, ModelInfo, ModelStream};
+use windlass::crates::model::{KnownModel, ModelError, ModelInfo, ModelStream};
 use windlass::crates::runtime::SessionHandle;
 use windlass::crates::types::ModelRequest;
 use windlass::{ModelProvider, project::LoadedProject, tool::built_in::given_environment};
@@ -62,6 +62,14 @@ impl ModelProvider for Renewable {
 
     fn model_info(&self, model: &str) -> ModelInfo {
         self.current().model_info(model)
+    }
+
+    fn known_models(&self) -> Vec<KnownModel> {
+        self.current().known_models()
+    }
+
+    fn answering_model(&self, asked: &str, answered: &str) -> Option<String> {
+        self.current().answering_model(asked, answered)
     }
 
     fn ready(&self, model: &str) -> Result<(), ModelError> {

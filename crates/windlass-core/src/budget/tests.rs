@@ -52,7 +52,7 @@ fn a_granted_call_never_costs_more_than_is_left() {
 #[test]
 fn a_long_prompt_is_reserved_at_its_own_price() {
     let mut long = model(Some(ModelPrice::new(100, 500)));
-    long.info.long_prompt = Some(windlass_types::LongPrompt::new(100_000, ModelPrice::new(500, 2_500)));
+    long.info.long_prompts = vec![windlass_types::LongPrompt::new(100_000, ModelPrice::new(500, 2_500))];
     // 100,001 tokens at twice 500 leave 25,000,000 for output at 2,500.
     let Price::Costs(cost) = price(&limits(100_001_000 + 25_000_000), &long, || 100_001, 32_000) else {
         panic!("it has a price")

@@ -99,7 +99,8 @@ impl Session {
 
     /// Books what a call used, complete or not, and frees what was held for it: providers bill both.
     pub(crate) fn book(&mut self, bill: Bill, usage: Usage) {
-        let Bill { model, started, reservation, .. } = bill;
+        let Bill { model, answered_by, started, reservation, .. } = bill;
+        let model = answered_by.map_or(model, |answered_by| *answered_by);
         let cost = model.info.cost(&usage);
         self.state.spending().charge(&model, usage, cost);
         let cost = cost.unwrap_or_default();

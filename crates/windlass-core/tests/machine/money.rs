@@ -7,7 +7,8 @@ use crate::sequences::{call, sim, text};
 use crate::sim::{Going, Sim, TAME, config, model};
 use windlass_core::{Input, MachineConfig, ModelFailure, Prompt, StoreFailure};
 use windlass_types::{
-    BlockStart, ContentBlock, EventKind, ModelErrorKind, ModelEvent, NanoUsd, StopReason, StreamDelta,
+    BlockStart, ContentBlock, EventKind, ModelErrorKind, ModelEvent, ModelItem, NanoUsd, Outcome, Price, StopReason,
+    StreamDelta, Usage,
 };
 
 /// What a token of output costs, in the models of these worlds.
@@ -444,4 +445,104 @@ mod bills {
             prop_assert!(spent_by_all() as f64 >= 0.9 * cost as f64);
         }
     }
+}
+
+/// A whole answer to the open call, with this usage.
+fn answer(sim: &mut Sim, usage: Usage) {
+    sim.play_except(is_model);
+    let call = sim.take(is_model);
+    answer_to(sim, call, usage);
+}
+
+fn answer_to(sim: &mut Sim, call: windlass_core::EffectId, usage: Usage) {
+    let events = [
+        ModelEvent::MessageStart { id: "msg".into(), model: "another".to_owned(), usage: Usage::default() },
+        ModelEvent::BlockStart { index: 0, block: BlockStart::Text(String::new()) },
+        ModelEvent::BlockDelta { index: 0, delta: StreamDelta::Text("Done.".to_owned()) },
+        ModelEvent::BlockStop { index: 0 },
+        ModelEvent::MessageDelta { stop_reason: Some(StopReason::EndTurn), usage },
+        ModelEvent::MessageStop,
+    ];
+    for event in events {
+        sim.input(Input::Model(call, ModelItem::from(event)));
+    }
+    sim.play_except(is_model);
+}
+
+fn reported(usage: Usage, nano: u64) -> Usage {
+    let mut usage = usage;
+    usage.reported_cost = Some(NanoUsd::new(nano));
+    usage
+}
+
+fn result(sim: &Sim) -> windlass_types::RunResult {
+    let results = sim.events.iter().filter_map(|event| match &event.kind {
+        EventKind::RunFinished(result) => Some(result.clone()),
+        _ => None,
+    });
+    results.last().unwrap()
+}
+
+/// I: what the provider says that a call cost counts for more than the price, and is marked.
+#[test]
+fn i_a_reported_cost_is_booked_in_place_of_the_price() {
+    let mut sim = sim(roomy(), &[]);
+    answer(&mut sim, reported(Usage::new(1_000, 10), 77));
+    assert_eq!(spent(&sim), 77);
+    let first = result(&sim);
+    assert_eq!((first.cost, first.reported_cost()), (NanoUsd::new(77), NanoUsd::new(77)));
+    assert_eq!(first.usage.reported_cost, Some(NanoUsd::new(77)));
+    sim.prompt("more");
+    answer(&mut sim, Usage::new(0, 10));
+    let second = result(&sim);
+    assert!(second.cost > NanoUsd::new(77), "{}", second.cost);
+    assert_eq!(second.reported_cost(), NanoUsd::new(77));
+}
+
+/// I: a budget is spent by what is reported.
+#[test]
+fn i_a_budget_holds_for_what_is_reported() {
+    let mut config = roomy();
+    config.limits.max_budget = Some(NanoUsd::from_usd(2.0));
+    let mut sim = sim(config, &[]);
+    answer(&mut sim, reported(Usage::new(10, 10), 1_999_999_000));
+    assert_eq!(result(&sim).outcome, Outcome::Success);
+    sim.prompt("more");
+    sim.play();
+    assert_eq!(result(&sim).outcome, Outcome::MaxBudget { limit: NanoUsd::from_usd(2.0) });
+    assert_eq!(sim.requests.len(), 1);
+}
+
+/// I: a model without a price is stopped by what its provider reports, if it may be called at all.
+#[test]
+fn i_a_budget_holds_for_a_model_without_a_price_whose_cost_is_reported() {
+    let mut config = roomy();
+    config.model.info.price = None;
+    config.limits.max_budget = Some(NanoUsd::from_usd(1.0));
+    config.limits.unpriced = windlass_core::UnpricedModels::Allow;
+    let mut sim = sim(config, &[]);
+    answer(&mut sim, reported(Usage::new(10, 10), 1_000_000_000));
+    let first = result(&sim);
+    assert_eq!((first.outcome.clone(), first.cost), (Outcome::Success, NanoUsd::from_usd(1.0)));
+    assert!(first.model_usage.values().all(|model| model.priced));
+    sim.prompt("more");
+    sim.play();
+    assert_eq!(result(&sim).outcome, Outcome::MaxBudget { limit: NanoUsd::from_usd(1.0) });
+}
+
+/// A4: a call is booked by the price of the model that answers.
+#[test]
+fn a4_a_call_is_booked_for_the_model_that_answers() {
+    let mut sim = sim(roomy(), &[]);
+    sim.play_except(is_model);
+    let call = sim.take(is_model);
+    let mut other = model("other");
+    other.info.price = Some(Price::new(1, 2));
+    sim.input(Input::AnsweredBy(call, Box::new(other)));
+    answer_to(&mut sim, call, Usage::new(1_000, 10));
+    assert_eq!(spent(&sim), 1_020);
+    assert_eq!(result(&sim).model_usage.keys().collect::<Vec<_>>(), ["other"]);
+    // An answer that comes late is nothing.
+    sim.input(Input::AnsweredBy(call, Box::new(model("late"))));
+    assert_eq!(spent(&sim), 1_020);
 }

@@ -3,7 +3,7 @@
 use super::asked::{Asked, Settings};
 use super::line::{End, ErrorLine, Line, RequestLine};
 use super::{Scrub, VERSION};
-use crate::{ModelError, ModelInfo, ModelProvider, ModelStream, wire};
+use crate::{KnownModel, ModelError, ModelInfo, ModelProvider, ModelStream, wire};
 use async_trait::async_trait;
 use futures_core::Stream;
 use std::collections::BTreeMap;
@@ -145,6 +145,14 @@ impl<P: ModelProvider> ModelProvider for Recorder<P> {
 
     fn model_info(&self, model: &str) -> ModelInfo {
         self.provider.model_info(model)
+    }
+
+    fn known_models(&self) -> Vec<KnownModel> {
+        self.provider.known_models()
+    }
+
+    fn answering_model(&self, asked: &str, answered: &str) -> Option<String> {
+        self.provider.answering_model(asked, answered)
     }
 
     fn ready(&self, model: &str) -> Result<(), ModelError> {

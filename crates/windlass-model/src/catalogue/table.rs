@@ -10,18 +10,11 @@
 //!
 //! A rate that no source gives is left out: the model then has no price.
 
-use windlass_types::Effort;
+use crate::{Abilities, ModelRow, ModelSource};
+use windlass_types::{Effort, LongPrompt, Price};
 
 /// The model of a user who names none.
 pub const DEFAULT_MODEL: &str = "claude-opus-5-5";
-
-pub(super) const ALIASES: &[(&str, &str)] = &[
-    ("default", DEFAULT_MODEL),
-    ("opus", "claude-opus-5-5"),
-    ("sonnet", "claude-sonnet-5-5"),
-    ("haiku", "claude-haiku-5-5"),
-    ("fable", "claude-fable-5-1"),
-];
 
 const UP_TO_HIGH: &[Effort] = &[Effort::Low, Effort::Medium, Effort::High];
 const WITHOUT_XHIGH: &[Effort] = &[Effort::Low, Effort::Medium, Effort::High, Effort::Max];
@@ -39,77 +32,62 @@ pub(super) const BINDING: &[&str] = &[
     "claude-haiku-5-5",
 ];
 
-/// Models that differ by their date only.
-pub(super) struct Family {
-    pub(super) id: &'static str,
-    pub(super) window: u64,
-    pub(super) max_output: u32,
-    pub(super) default_output: u32,
-    pub(super) budget: bool,
-    pub(super) adaptive: bool,
-    pub(super) efforts: &'static [Effort],
-    /// Billionths of a dollar for a token of input and of output.
-    pub(super) rates: Option<(u64, u64)>,
-    /// Where it is not a tenth of the input rate.
-    pub(super) cache_read: Option<u64>,
-    /// Over so many input tokens, these rates.
-    pub(super) long_price: Option<(u64, u64, u64)>,
+const PRICING: &str = "https://platform.claude.com/docs/en/about-claude/pricing";
+const OVERVIEW: ModelSource = ModelSource::new(PRICING, "2026-11-23");
+
+const ADAPTIVE: Abilities = Abilities::media().adaptive(&Effort::ALL);
+
+/// A model that decides itself how much to reason; its rates in billionths of a dollar for a token.
+const fn adaptive(id: &'static str, default_output: u32, input: u64, output: u64) -> ModelRow {
+    ModelRow::new(id, OVERVIEW)
+        .limits(1_000_000, 128_000)
+        .default_output(default_output)
+        .abilities(ADAPTIVE)
+        .price(Price::new(input, output))
 }
 
-const fn adaptive(id: &'static str, default_output: u32, input: u64, output: u64) -> Family {
-    Family {
-        id,
-        window: 1_000_000,
-        max_output: 128_000,
-        default_output,
-        budget: false,
-        adaptive: true,
-        efforts: &Effort::ALL,
-        rates: Some((input, output)),
-        cache_read: None,
-        long_price: None,
-    }
+const fn budgeted(id: &'static str, max_output: u32, input: u64, output: u64) -> ModelRow {
+    ModelRow::new(id, OVERVIEW)
+        .limits(200_000, max_output)
+        .default_output(32_000)
+        .abilities(Abilities::media().budget())
+        .price(Price::new(input, output))
 }
 
-const fn budgeted(id: &'static str, max_output: u32, input: u64, output: u64) -> Family {
-    Family {
-        id,
-        window: 200_000,
-        max_output,
-        default_output: 32_000,
-        budget: true,
-        adaptive: false,
-        efforts: &[],
-        rates: Some((input, output)),
-        cache_read: None,
-        long_price: None,
+/// The price of an adaptive model whose cache reads do not cost a tenth of the input rate.
+const fn read_at(row: ModelRow, cache_read: u64) -> ModelRow {
+    match row.price {
+        Some(price) => row.price(price.with_cache_read(cache_read)),
+        None => row,
     }
 }
 
 /// Sonnet 4 and 4.5 cost more beyond 200,000 tokens, which only the beta reaches.
-const SONNET_LONG: Option<(u64, u64, u64)> = Some((200_000, 6_000, 22_500));
+const SONNET_LONG: &[LongPrompt] = &[LongPrompt::new(200_000, Price::new(6_000, 22_500))];
+const HAIKU_LONG: &[LongPrompt] = &[LongPrompt::new(100_000, Price::new(500, 2_500))];
 
-pub(super) const FAMILIES: &[Family] = &[
-    Family { cache_read: Some(250), ..adaptive("claude-fable-5-1", 128_000, 10_000, 50_000) },
-    Family { cache_read: Some(250), ..adaptive("claude-mythos-5-1", 128_000, 10_000, 50_000) },
+/// Models that differ by their date only.
+pub(super) const FAMILIES: &[ModelRow] = &[
+    read_at(adaptive("claude-fable-5-1", 128_000, 10_000, 50_000), 250).aliases(&["fable"]),
+    read_at(adaptive("claude-mythos-5-1", 128_000, 10_000, 50_000), 250),
     adaptive("claude-fable-5", 64_000, 10_000, 50_000),
     adaptive("claude-mythos-5", 64_000, 10_000, 50_000),
-    Family { cache_read: Some(200), ..adaptive("claude-opus-5-5", 128_000, 4_000, 20_000) },
+    read_at(adaptive(DEFAULT_MODEL, 128_000, 4_000, 20_000), 200).aliases(&["default", "opus"]),
     adaptive("claude-opus-5", 64_000, 5_000, 25_000),
     adaptive("claude-opus-4-8", 64_000, 5_000, 25_000),
     adaptive("claude-opus-4-7", 64_000, 5_000, 25_000),
-    Family { budget: true, efforts: WITHOUT_XHIGH, ..adaptive("claude-opus-4-6", 32_000, 5_000, 25_000) },
-    Family { efforts: UP_TO_HIGH, ..budgeted("claude-opus-4-5", 64_000, 5_000, 25_000) },
+    adaptive("claude-opus-4-6", 32_000, 5_000, 25_000).abilities(Abilities::media().adaptive(WITHOUT_XHIGH).budget()),
+    budgeted("claude-opus-4-5", 64_000, 5_000, 25_000).abilities(Abilities::media().budget().with_efforts(UP_TO_HIGH)),
     budgeted("claude-opus-4-1", 32_000, 15_000, 75_000),
     budgeted("claude-opus-4-0", 32_000, 15_000, 75_000),
     budgeted("claude-opus-4", 32_000, 15_000, 75_000),
     // Cache reads were a tenth of the input rate until 2026-10-07.
-    Family { cache_read: Some(100), ..adaptive("claude-sonnet-5-5", 128_000, 2_000, 10_000) },
+    read_at(adaptive("claude-sonnet-5-5", 128_000, 2_000, 10_000), 100).aliases(&["sonnet"]),
     adaptive("claude-sonnet-5", 64_000, 2_000, 10_000),
-    Family { budget: true, efforts: WITHOUT_XHIGH, ..adaptive("claude-sonnet-4-6", 32_000, 3_000, 15_000) },
-    Family { long_price: SONNET_LONG, ..budgeted("claude-sonnet-4-5", 64_000, 3_000, 15_000) },
-    Family { long_price: SONNET_LONG, ..budgeted("claude-sonnet-4-0", 64_000, 3_000, 15_000) },
-    Family { long_price: SONNET_LONG, ..budgeted("claude-sonnet-4", 64_000, 3_000, 15_000) },
-    Family { long_price: Some((100_000, 500, 2_500)), ..adaptive("claude-haiku-5-5", 128_000, 100, 500) },
+    adaptive("claude-sonnet-4-6", 32_000, 3_000, 15_000).abilities(Abilities::media().adaptive(WITHOUT_XHIGH).budget()),
+    budgeted("claude-sonnet-4-5", 64_000, 3_000, 15_000).long_prompts(SONNET_LONG),
+    budgeted("claude-sonnet-4-0", 64_000, 3_000, 15_000).long_prompts(SONNET_LONG),
+    budgeted("claude-sonnet-4", 64_000, 3_000, 15_000).long_prompts(SONNET_LONG),
+    adaptive("claude-haiku-5-5", 128_000, 100, 500).long_prompts(HAIKU_LONG).aliases(&["haiku"]),
     budgeted("claude-haiku-4-5", 64_000, 1_000, 5_000),
 ];

@@ -1,5 +1,5 @@
 use super::*;
-use windlass_types::{NanoUsd, Usage};
+use windlass_types::{NanoUsd, Price, Usage};
 
 #[test]
 fn aliases_stand_for_the_newest_family() {
@@ -126,7 +126,7 @@ fn what_the_user_says_wins() {
         .with_override("claude-opus-5-5", window(50_000))
         .with_override("claude", window(60_000))
         .with_override("claude-opus-5-5", ModelOverride { max_output_tokens: Some(4_000), ..ModelOverride::new() })
-        .with_override("own", ModelOverride { price: Some(Price::new(1, 2)), ..ModelOverride::new() });
+        .with_override("own", ModelOverride::new().price(Price::new(1, 2)));
     let opus = catalogue.info("claude-opus-5-5");
     assert_eq!((opus.context_window, opus.max_output_tokens, opus.default_output_tokens), (50_000, 4_000, 4_000));
     assert!(opus.price.is_some());
@@ -138,7 +138,22 @@ fn what_the_user_says_wins() {
 fn families_are_distinguished() {
     for (at, family) in FAMILIES.iter().enumerate() {
         assert!(FAMILIES.iter().skip(at + 1).all(|other| other.id != family.id), "{} twice", family.id);
-        assert!(family.default_output <= family.max_output);
-        assert!(u64::from(family.max_output) < family.window);
     }
+}
+
+#[test]
+fn known_models_are_those_of_the_table_with_what_the_user_says() {
+    let catalogue = Catalogue::new()
+        .with_alias("opus", "claude-sonnet-4-5")
+        .with_override("claude-haiku", ModelOverride::new().context_window(9).input_price(7.0));
+    let models = catalogue.known_models(&Api::new("anthropic", Api::MESSAGES));
+    assert_eq!(models.len(), FAMILIES.len());
+    let known = |id: &str| models.iter().find(|known| known.id == id).unwrap();
+    assert_eq!(known("claude-opus-5-5").aliases, ["default"]);
+    assert_eq!(known("claude-sonnet-4-5").aliases, ["opus"]);
+    let haiku = known("claude-haiku-5-5");
+    assert_eq!((haiku.context_window, &haiku.overridden[..]), (Some(9), &["contextWindow", "inputPrice"][..]));
+    assert_eq!(haiku.info.price.map(|price| price.input), Some(NanoUsd::new(7_000)));
+    assert!(models.iter().all(|known| known.info.api.provider() == "anthropic" && known.source.is_some()));
+    assert!(catalogue.is_priced("claude-haiku-4-5") && !catalogue.is_priced("claude-opus-5-5"));
 }

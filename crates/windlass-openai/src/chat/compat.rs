@@ -151,6 +151,23 @@ pub struct AnswerCompat {
     /// Whether reasoning is counted beside the completion tokens and not as part of them (xAI). Where the sum of the figures
     /// shows it, it is seen without this. Default: no.
     pub reasoning_beside_output: bool,
+    /// Whether the usage says what the call cost, and in which unit. It counts for more than known prices. Default: not, for
+    /// an amount of an unknown currency is none.
+    pub reported_cost: ReportedCost,
+}
+
+/// How an endpoint says what a call cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum ReportedCost {
+    /// Not at all.
+    Never,
+    /// In dollars, as `usage.cost` (OpenRouter, "Usage accounting", whose credits are dollars; no option of the request is
+    /// needed). With a key of the user at the vendor, what that one bills is added.
+    Dollars,
+    /// In ten billionths of a dollar, as `usage.cost_in_usd_ticks` (xAI, "Cost tracking").
+    DollarTicks,
 }
 
 impl AnswerCompat {
@@ -160,6 +177,7 @@ impl AnswerCompat {
         finish_reasons: Cow::Borrowed(&[]),
         window_percent: 100,
         reasoning_beside_output: false,
+        reported_cost: ReportedCost::Never,
     };
 }
 

@@ -2,7 +2,7 @@
 
 use super::compat::{
     AnswerFormat, Auth, Compat, EmptyContent, Finish, IdRule, InstructionRole, OutputLimit, Protocol, ReasoningBack,
-    ReasoningField, Strict, ThinkingSwitch, ToolSupport,
+    ReasoningField, ReportedCost, Strict, ThinkingSwitch, ToolSupport,
 };
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -276,6 +276,7 @@ fn openrouter(compat: &mut Compat) {
     compat.reasoning.switch = ThinkingSwitch::ReasoningObject;
     compat.reasoning.efforts = Cow::Borrowed(LOW_TO_XHIGH);
     compat.answer.window_percent = 85;
+    compat.answer.reported_cost = ReportedCost::Dollars;
 }
 
 /// DeepSeek, "Thinking mode", "JSON output", "Create chat completion".
@@ -314,7 +315,7 @@ fn together(compat: &mut Compat) {
     compat.reasoning.efforts = Cow::Borrowed(LOW_TO_HIGH);
 }
 
-/// xAI, "Chat completions", "Reasoning", "Prompt caching".
+/// xAI, "Chat completions", "Reasoning", "Prompt caching", "Cost tracking".
 fn xai(compat: &mut Compat) {
     compat.transport.session_header = Cow::Borrowed("x-grok-conv-id");
     compat.body.output_limit = OutputLimit::MaxCompletionTokens;
@@ -324,6 +325,7 @@ fn xai(compat: &mut Compat) {
     compat.reasoning.switch = ThinkingSwitch::Effort;
     compat.reasoning.efforts = Cow::Borrowed(LOW_TO_HIGH);
     compat.answer.reasoning_beside_output = true;
+    compat.answer.reported_cost = ReportedCost::DollarTicks;
 }
 
 /// Moonshot, "Chat", "Thinking models", "Tool calls".

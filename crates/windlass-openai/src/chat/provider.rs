@@ -1,30 +1,30 @@
 use super::builder::ChatCompletionsBuilder;
-use super::compat::{Compat, Protocol, ThinkingSwitch};
+use super::compat::{Compat, Protocol};
 use super::endpoint::Endpoint;
 use super::error::{from_answer, from_chunk};
+use super::listing;
+use super::models;
 use super::ollama;
 use super::reader::Reader;
 use super::request;
 use super::stream::{CallInfo, MessageStream, Wire};
 use crate::error::{protocol, request_id};
-use crate::models;
 use async_trait::async_trait;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 use windlass_http::provider::{Secrets, Vendor, from_http};
 use windlass_http::{Bytes, HeaderMap, HeaderName, HeaderValue, HttpClient, Response};
-use windlass_model::{Catalogue, ModelError, ModelProvider, ModelStream};
-use windlass_types::{Api, ModelErrorKind, ModelInfo, ModelRequest};
+use windlass_model::{
+    Catalogue, KnownModel, ModelError, ModelOverride, ModelProvider, ModelStream, is_priced_otherwise,
+};
+use windlass_types::{ModelErrorKind, ModelInfo, ModelRequest};
 
 /// The most bytes read of an answer that is not a stream.
 const MAX_BODY: usize = 64 * 1024;
 
 /// How long the body of an error is waited for, all in all: its status is known already.
 const ERROR_BODY_TIME: Duration = Duration::from_secs(5);
-
-/// The window of a model that is not known, as the catalogue has it.
-const UNKNOWN_WINDOW: u64 = 128_000;
 
 /// Chat Completions behind one base URL and one key, as OpenAI and many others speak it.
 ///
@@ -138,6 +138,38 @@ impl ChatCompletions {
         Self::builder().endpoint(endpoint).lookup(lookup)
     }
 
+    /// The models of an endpoint that are known by themselves, with what its variables say; no key is needed.
+    pub fn known_models_of(preset: &str) -> Vec<KnownModel> {
+        let endpoint = Endpoint::preset(preset);
+        endpoint.map(|endpoint| models::known(&endpoint, &Catalogue::new(), ollama::CONTEXT_SIZE)).unwrap_or_default()
+    }
+
+    /// The models that the server says it has, in its order: `GET /api/tags` of Ollama, `GET /models` of others. What is known
+    /// of them beside the name is as [`model_info`](ModelProvider::model_info) has it. The caller sets the time limit.
+    ///
+    /// Cancel safe.
+    ///
+    /// # Errors
+    /// The server cannot be reached, refuses to say, or says what cannot be read.
+    pub async fn server_models(&self) -> Result<Vec<KnownModel>, ModelError> {
+        let inner = &*self.inner;
+        let path = listing::path(inner.compat().transport.protocol);
+        let response = inner.client.get(path, inner.headers.clone()).await.map_err(from_http)?;
+        if response.status() != 200 {
+            return Err(inner.refusal(response).await);
+        }
+        let text = response.text(listing::MAX_BODY).await.map_err(from_http)?;
+        let names = listing::names(&text).ok_or_else(|| protocol("the list of models cannot be read").unbilled())?;
+        let known = names.into_iter().map(|name| {
+            let mut known = KnownModel::new(name.clone(), self.model_info(&name));
+            if let Some(row) = models::row(self.name(), &name) {
+                known = row.known(known.info);
+            }
+            inner.catalogue.with_own(known)
+        });
+        Ok(known.collect())
+    }
+
     /// The profile in use.
     pub fn compat(&self) -> &Compat {
         &self.inner.endpoint.compat
@@ -150,52 +182,14 @@ impl Inner {
     }
 
     fn info(&self, model: &str) -> ModelInfo {
-        let compat = self.compat();
-        let mut info = self.described(model);
-        if compat.transport.protocol == Protocol::Ollama {
-            info.context_window = u64::from(self.context_size);
-        }
-        // In two steps, so that no window overflows.
-        let percent = u64::from(compat.answer.window_percent.clamp(1, 100));
-        info.context_window = info.context_window / 100 * percent + info.context_window % 100 * percent / 100;
-        let room = u32::try_from(info.context_window / 2).unwrap_or(u32::MAX).max(1);
-        info.max_output_tokens = info.max_output_tokens.min(room);
-        info.default_output_tokens = info.default_output_tokens.min(info.max_output_tokens);
-        let switch = compat.reasoning.switch;
-        info.adaptive_thinking = !matches!(switch, ThinkingSwitch::Never | ThinkingSwitch::Effort);
-        info.thinking_budget = matches!(switch, ThinkingSwitch::ReasoningObject | ThinkingSwitch::EnableThinking);
-        info.efforts = match switch {
-            ThinkingSwitch::Never => Vec::new(),
-            _ => compat.reasoning.efforts.iter().map(|(effort, _)| *effort).collect(),
-        };
-        info.vision = compat.messages.images;
-        info.documents = compat.messages.documents;
-        info.prompt_cache = compat.cache.key || !compat.cache.control_models.is_empty();
-        // The catalogue knows what models can do behind the API of their vendor.
-        info.appends_tools = false;
-        info.api = Api::new(&*self.endpoint.name, Api::CHAT_COMPLETIONS);
-        info
-    }
-
-    /// Limits and price of a model: what the user says of it, else what is known of the vendor's own models.
-    fn described(&self, model: &str) -> ModelInfo {
-        let info = self.catalogue.info(model);
-        let own = match &*self.endpoint.name {
-            "openai" | "azure" => Some(model),
-            // Routers have the vendor in front of the name, and its prices.
-            "openrouter" => model.strip_prefix("openai/"),
-            _ => None,
-        };
-        match own.filter(|own| models::is_known(own)) {
-            Some(own) if info == Catalogue::new().info(model) => models::model(own).info,
-            _ => info,
-        }
+        models::info(&self.endpoint, &self.catalogue, self.context_size, model)
     }
 
     /// The window of a model, where it is known and the endpoint may be silent about a prompt that does not fit.
     fn silent_window(&self, model: &str) -> Option<u64> {
-        let is_silent = self.compat().answer.silent_overflow;
-        is_silent.then(|| self.catalogue.info(model).context_window).filter(|window| *window != UNKNOWN_WINDOW)
+        let is_known = || models::has_window(&self.endpoint.name, &self.catalogue, model);
+        let window = || models::described(&self.endpoint.name, &self.catalogue, model).context_window;
+        (self.compat().answer.silent_overflow && is_known()).then(window)
     }
 
     fn headers(&self, request: &ModelRequest) -> Result<HeaderMap, ModelError> {
@@ -261,15 +255,27 @@ impl ModelProvider for ChatCompletions {
     }
 
     fn resolve_model(&self, name: &str) -> String {
-        name.trim().to_owned()
+        models::resolve(&self.inner.endpoint.name, &self.inner.catalogue, name)
     }
 
-    fn similar_models(&self, _: &str) -> Vec<String> {
-        Vec::new()
+    fn similar_models(&self, name: &str) -> Vec<String> {
+        models::similar(&self.inner.endpoint.name, &self.inner.catalogue, name)
     }
 
     fn model_info(&self, model: &str) -> ModelInfo {
         self.inner.info(model)
+    }
+
+    fn known_models(&self) -> Vec<KnownModel> {
+        models::known(&self.inner.endpoint, &self.inner.catalogue, self.inner.context_size)
+    }
+
+    fn answering_model(&self, asked: &str, answered: &str) -> Option<String> {
+        // A price that the user gave is that of the name, whatever stands behind it.
+        if self.inner.catalogue.overrides().of(asked, self.name()).any(ModelOverride::has_price) {
+            return None;
+        }
+        is_priced_otherwise(&self.model_info(asked), &self.model_info(answered)).then(|| answered.to_owned())
     }
 
     fn ready(&self, _: &str) -> Result<(), ModelError> {

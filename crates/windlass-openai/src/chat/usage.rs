@@ -1,15 +1,19 @@
 //! Usage, as the relatives of the API write it.
 
+use super::compat::ReportedCost;
+use crate::money;
 use serde::Deserialize;
-use windlass_types::Usage;
+use serde_json::value::RawValue;
+use windlass_types::{NanoUsd, Usage};
 
 /// A usage object. A figure that is missing or null is zero.
 ///
 /// Sources: OpenAI, "The chat completion object"; DeepSeek has `prompt_cache_hit_tokens`, Moonshot `cached_tokens`, LiteLLM
-/// `cache_read_input_tokens` and `cache_creation_input_tokens`, OpenRouter `cache_write_tokens`.
+/// `cache_read_input_tokens` and `cache_creation_input_tokens`, OpenRouter `cache_write_tokens`, `cost`, `is_byok` and
+/// `cost_details` ("Usage accounting"), xAI `cost_in_usd_ticks` ("Cost tracking").
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct WireUsage {
+pub(super) struct WireUsage<'a> {
     prompt_tokens: Option<u64>,
     completion_tokens: Option<u64>,
     total_tokens: Option<u64>,
@@ -19,6 +23,22 @@ pub(super) struct WireUsage {
     cached_tokens: Option<u64>,
     cache_read_input_tokens: Option<u64>,
     cache_creation_input_tokens: Option<u64>,
+    #[serde(borrow)]
+    cost: Option<&'a RawValue>,
+    #[serde(borrow)]
+    cost_details: Option<&'a RawValue>,
+    #[serde(borrow)]
+    cost_in_usd_ticks: Option<&'a RawValue>,
+    #[serde(borrow)]
+    is_byok: Option<&'a RawValue>,
+}
+
+/// What the vendor behind a router billed.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct CostDetails<'a> {
+    #[serde(borrow)]
+    upstream_inference_cost: Option<&'a RawValue>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -35,7 +55,7 @@ struct OutputDetails {
     reasoning_tokens: Option<u64>,
 }
 
-impl WireUsage {
+impl WireUsage<'_> {
     /// The usage in its normal form: plain input apart from what was cached, reasoning as part of the output.
     pub(super) fn normal(&self, reasoning_beside_output: bool) -> Usage {
         let details = self.prompt_tokens_details.as_ref();
@@ -58,6 +78,23 @@ impl WireUsage {
         usage.cache_read_input_tokens = read;
         usage.cache_creation_input_tokens = written;
         usage
+    }
+
+    /// What the call cost, if the endpoint says that in dollars. An amount that cannot be right is as good as none.
+    pub(super) fn reported_cost(&self, says: ReportedCost) -> Option<NanoUsd> {
+        match says {
+            ReportedCost::Never => None,
+            ReportedCost::Dollars => {
+                let cost = money::dollars(self.cost?.get())?;
+                if self.is_byok.is_none_or(|is_byok| is_byok.get() != "true") {
+                    return Some(cost);
+                }
+                // With a key of the user the cost is the fee of the router, and the vendor bills the call.
+                let details: CostDetails<'_> = serde_json::from_str(self.cost_details?.get()).ok()?;
+                money::plausible(cost.saturating_add(money::dollars(details.upstream_inference_cost?.get())?))
+            }
+            ReportedCost::DollarTicks => money::ticks(self.cost_in_usd_ticks?.get().parse().ok()?),
+        }
     }
 
     /// The output with its reasoning. Servers that count it beside the completion show it by a sum that holds all three, or by

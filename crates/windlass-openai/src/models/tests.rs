@@ -1,5 +1,5 @@
 use super::*;
-use windlass_types::Usage;
+use windlass_types::{NanoUsd, Usage};
 
 #[test]
 fn releases_of_a_model_are_that_model() {
@@ -32,4 +32,12 @@ fn only_models_that_reason_are_asked_to() {
     for name in ["gpt-4.1", "gpt-4o-mini", "gpt-3.5-turbo", "gpt-5-chat-latest", "my-deployment", "llama", "omni"] {
         assert!(!model(name).reasons(), "{name}");
     }
+}
+
+#[test]
+fn aliases_stand_for_the_newest_models() {
+    assert_eq!(resolve("default"), DEFAULT_MODEL);
+    assert_eq!(resolve("Sol"), "gpt-6.2-sol");
+    assert_eq!(resolve("gpt-6-sol"), "gpt-6-sol");
+    assert!(known("openai").iter().any(|known| known.id == DEFAULT_MODEL && known.aliases == ["default", "sol"]));
 }

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use serde::Deserialize;
 use windlass_http::provider::{Secrets, from_http};
 use windlass_http::{Bytes, HeaderMap, HeaderValue, HttpClient, Response};
-use windlass_model::{ModelError, ModelProvider, ModelStream};
+use windlass_model::{KnownModel, ModelError, ModelProvider, ModelStream, is_priced_otherwise};
 use windlass_types::near::nearest;
 use windlass_types::{Api, ModelErrorKind, ModelInfo, ModelRequest};
 
@@ -15,7 +15,7 @@ use super::request::{self, Form, Written};
 use super::stream::MessageStream;
 use crate::OpenAiBuilder;
 use crate::error::{ErrorDetail, OPENAI, from_answer, from_event, protocol, request_id, unreadable};
-use crate::models::{self, DEFAULT_MODEL, Model};
+use crate::models::{self, Model};
 
 /// The most bytes read of an answer that is not a stream.
 const MAX_BODY: usize = 64 * 1024;
@@ -93,6 +93,11 @@ impl OpenAi {
     /// There is no key, or a setting cannot be used.
     pub fn from_lookup(lookup: impl Fn(&str) -> Option<String>) -> Result<Self, ModelError> {
         Self::builder().lookup(lookup).build()
+    }
+
+    /// The models that are known by themselves; no key is needed.
+    pub fn known() -> Vec<KnownModel> {
+        models::known("openai")
     }
 
     /// A builder for all settings.
@@ -235,16 +240,14 @@ impl ModelProvider for OpenAi {
     }
 
     fn resolve_model(&self, name: &str) -> String {
-        match name.trim() {
-            "default" => DEFAULT_MODEL.to_owned(),
-            name => name.to_owned(),
-        }
+        models::resolve(name.trim()).to_owned()
     }
 
     fn similar_models(&self, name: &str) -> Vec<String> {
         let own = self.inner.settings.models.iter().map(|(name, _)| name.as_str());
         let known: Vec<&str> = own.chain(models::names()).collect();
-        if name.trim() == "default" || known.contains(&name) || models::is_known(name) {
+        let is_name = |known: &&str| known.eq_ignore_ascii_case(name.trim());
+        if known.iter().any(is_name) || models::is_known(name) {
             return Vec::new();
         }
         nearest(name, known).into_iter().map(str::to_owned).collect()
@@ -254,6 +257,26 @@ impl ModelProvider for OpenAi {
         let mut info = self.inner.model(model).info;
         info.api = Api::new(self.name(), Api::RESPONSES);
         info
+    }
+
+    fn known_models(&self) -> Vec<KnownModel> {
+        let own = self.inner.settings.models.iter().map(|(name, _)| {
+            let mut own = KnownModel::new(name.clone(), self.model_info(name));
+            (own.context_window, own.max_output_tokens) =
+                (Some(own.info.context_window), Some(own.info.max_output_tokens));
+            own
+        });
+        let is_own = |known: &KnownModel| self.inner.settings.models.iter().any(|(name, _)| *name == known.id);
+        let known = models::known(self.name()).into_iter().filter(|known| !is_own(known));
+        own.chain(known).collect()
+    }
+
+    fn answering_model(&self, asked: &str, answered: &str) -> Option<String> {
+        // A price that the user gave is that of the name, whatever stands behind it.
+        if self.inner.settings.models.iter().any(|(name, info)| name == asked && info.price.is_some()) {
+            return None;
+        }
+        is_priced_otherwise(&self.model_info(asked), &self.model_info(answered)).then(|| answered.to_owned())
     }
 
     fn ready(&self, _: &str) -> Result<(), ModelError> {

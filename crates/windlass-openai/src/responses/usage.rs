@@ -10,6 +10,9 @@ pub(super) struct ApiUsage {
     input_tokens: Option<u64>,
     input_tokens_details: Option<InputDetails>,
     output_tokens: Option<u64>,
+    /// What the call cost, in ten billionths of a dollar: xAI says it, which has this API too.
+    #[serde(deserialize_with = "lenient")]
+    cost_in_usd_ticks: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
@@ -38,8 +41,14 @@ impl From<ApiUsage> for Usage {
         let long = details.cache_write_tokens_details.and_then(|details| details.ttl_12h_tokens);
         // The longer of the two lifetimes, as one hour is elsewhere.
         usage.cache_creation_1h_input_tokens = long.unwrap_or_default().min(written);
+        usage.reported_cost = read.cost_in_usd_ticks.and_then(crate::money::ticks);
         usage
     }
+}
+
+/// A whole number; anything else is none, and no reason to lose the tokens.
+fn lenient<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
+    Ok(serde_json::Value::deserialize(from)?.as_u64())
 }
 
 #[cfg(test)]
@@ -62,6 +71,16 @@ mod tests {
         assert_eq!((usage.cache_read_input_tokens, usage.cache_creation_input_tokens), (60, 30));
         assert_eq!(usage.cache_creation_1h_input_tokens, 10);
         assert_eq!(usage.total_input(), 100);
+    }
+
+    #[test]
+    fn a_cost_that_is_reported_is_read_and_one_that_cannot_be_right_is_not() {
+        let usage = read(r#"{"input_tokens":5,"output_tokens":1,"cost_in_usd_ticks":37756000}"#);
+        assert_eq!(usage.reported_cost, Some(windlass_types::NanoUsd::new(3_775_600)));
+        for wrong in ["-1", "1.5", "\"9\"", "null", "99999999999999999"] {
+            let usage = read(&format!(r#"{{"input_tokens":5,"cost_in_usd_ticks":{wrong}}}"#));
+            assert_eq!((usage.input_tokens, usage.reported_cost), (5, None), "{wrong}");
+        }
     }
 
     #[test]

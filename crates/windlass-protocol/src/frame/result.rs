@@ -4,7 +4,7 @@ use super::{Answers, Uuid};
 use crate::outcome::Ending;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
-use windlass_types::{JsonText, ModelUsage, PermissionDenial, RunOrigin, RunResult, Usage};
+use windlass_types::{JsonText, ModelUsage, NanoUsd, PermissionDenial, RunOrigin, RunResult, Usage};
 
 /// Tokens in the terms of the Messages API.
 #[derive(Serialize)]
@@ -236,6 +236,9 @@ fn model_usage<S: Serializer>(models: &BTreeMap<String, ModelUsage>, serializer:
         web_search_requests: u64,
         #[serde(rename = "costUSD")]
         cost_usd: f64,
+        /// How much of it the provider reported itself.
+        #[serde(rename = "windlassReportedCostUSD", skip_serializing_if = "Option::is_none")]
+        reported_cost_usd: Option<f64>,
         context_window: u64,
         max_output_tokens: u32,
     }
@@ -247,6 +250,7 @@ fn model_usage<S: Serializer>(models: &BTreeMap<String, ModelUsage>, serializer:
             cache_creation_input_tokens: used.usage.cache_creation_input_tokens,
             web_search_requests: used.usage.web_search_requests,
             cost_usd: used.cost.usd(),
+            reported_cost_usd: (used.reported_cost > NanoUsd::ZERO).then(|| used.reported_cost.usd()),
             context_window: used.context_window,
             max_output_tokens: used.max_output_tokens,
         };

@@ -284,6 +284,9 @@ pub(super) struct WireModelUsage {
     web_search_requests: u64,
     #[serde(rename = "costUSD")]
     cost_usd: f64,
+    /// How much of it the provider reported itself.
+    #[serde(default, rename = "windlassReportedCostUSD", skip_serializing_if = "Option::is_none")]
+    reported_cost_usd: Option<f64>,
     #[serde(default)]
     priced: bool,
     #[serde(default)]
@@ -302,6 +305,7 @@ impl From<&ModelUsage> for WireModelUsage {
             cache_creation_1h_input_tokens: usage.usage.cache_creation_1h_input_tokens,
             web_search_requests: usage.usage.web_search_requests,
             cost_usd: usage.cost.usd(),
+            reported_cost_usd: (usage.reported_cost > NanoUsd::ZERO).then(|| usage.reported_cost.usd()),
             priced: usage.priced,
             context_window: usage.context_window,
             max_output_tokens: usage.max_output_tokens,
@@ -319,6 +323,7 @@ impl From<WireModelUsage> for ModelUsage {
         usage.usage.cache_creation_1h_input_tokens = wire.cache_creation_1h_input_tokens;
         usage.usage.web_search_requests = wire.web_search_requests;
         usage.cost = NanoUsd::from_usd(wire.cost_usd);
+        usage.reported_cost = wire.reported_cost_usd.map(NanoUsd::from_usd).unwrap_or_default();
         usage.priced = wire.priced;
         usage.context_window = wire.context_window;
         usage.max_output_tokens = wire.max_output_tokens;

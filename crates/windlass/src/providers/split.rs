@@ -4,7 +4,7 @@ use crate::provider::Anthropic;
 use async_trait::async_trait;
 use std::sync::Arc;
 use windlass_http::HttpOptions;
-use windlass_model::{ModelError, ModelProvider, ModelStream};
+use windlass_model::{KnownModel, ModelError, ModelProvider, ModelStream};
 use windlass_types::{ModelInfo, ModelRequest};
 
 /// Two providers of one cloud. The name of a model says which of them has it.
@@ -72,6 +72,14 @@ impl ModelProvider for Split {
 
     fn model_info(&self, model: &str) -> ModelInfo {
         self.of(model).model_info(model)
+    }
+
+    fn known_models(&self) -> Vec<KnownModel> {
+        self.claude.known_models().into_iter().chain(self.other.known_models()).collect()
+    }
+
+    fn answering_model(&self, asked: &str, answered: &str) -> Option<String> {
+        self.of(asked).answering_model(asked, answered)
     }
 
     fn ready(&self, model: &str) -> Result<(), ModelError> {

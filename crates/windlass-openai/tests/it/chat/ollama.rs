@@ -164,3 +164,18 @@ async fn c7_the_variables_of_ollama_are_read_as_its_own_client_does() {
     let wrong = |name: &str| (name == "OLLAMA_CONTEXT_LENGTH").then(|| "much".to_owned());
     assert_eq!(ChatCompletions::from_lookup("ollama", wrong).unwrap_err().kind, ModelErrorKind::Configuration);
 }
+
+#[tokio::test]
+async fn the_server_lists_its_models() {
+    let server = WireServer::start().await.unwrap();
+    let provider = preset("ollama").base_url(server.url()).build().unwrap();
+    server.push(Reply::status(200, r#"{"models":[{"name":"qwen3:8b"},{"name":"llama3.1:latest"}]}"#));
+    let models = provider.server_models().await.unwrap();
+    let names: Vec<&str> = models.iter().map(|known| known.id.as_str()).collect();
+    assert_eq!(names, ["qwen3:8b", "llama3.1:latest"]);
+    assert_eq!(server.requests().remove(0).path, "/api/tags");
+    server.push(Reply::status(200, "<html>"));
+    assert!(provider.server_models().await.unwrap_err().message.contains("the list of models cannot be read"));
+    server.push(Reply::status(500, "no"));
+    assert!(provider.server_models().await.is_err());
+}

@@ -86,3 +86,42 @@ async fn c5_an_endpoint_that_refuses_include_usage_is_not_asked_for_it() {
     let openai = sent(preset("openai"), request()).await;
     assert_eq!(openai["stream_options"], json!({"include_usage": true, "include_obfuscation": false}));
 }
+
+#[tokio::test]
+async fn i_the_cost_that_a_router_reports_is_read_exactly() {
+    let nano = |nano| Some(windlass_types::NanoUsd::new(nano));
+    let with = |name: &str, cost: &str, more: &str| {
+        let figures = format!(r#"{{"prompt_tokens": 10, "completion_tokens": 2, "cost": {cost}{more}}}"#);
+        of_text(name.to_owned(), figures)
+    };
+    assert_eq!(with("openrouter", "0.00014", "").await.reported_cost, nano(140_000));
+    assert_eq!(with("openrouter", "1.5e-05", r#","cost_details":null"#).await.reported_cost, nano(15_000));
+    assert_eq!(with("openrouter", "0", "").await.reported_cost, nano(0));
+    // With a key of the user, the vendor bills beside the router.
+    let byok = r#","is_byok":true,"cost_details":{"upstream_inference_cost":0.02}"#;
+    assert_eq!(with("openrouter", "0.001", byok).await.reported_cost, nano(21_000_000));
+    let unsaid = r#","is_byok":true,"cost_details":{"upstream_inference_cost":null}"#;
+    assert_eq!(with("openrouter", "0.001", unsaid).await.reported_cost, None);
+    let not = r#","is_byok":false,"cost_details":{"upstream_inference_cost":0.02}"#;
+    assert_eq!(with("openrouter", "0.001", not).await.reported_cost, nano(1_000_000));
+    // An unknown endpoint may mean another currency.
+    assert_eq!(with("vllm", "0.5", "").await.reported_cost, None);
+    let ticks = r#","cost_in_usd_ticks":37756000"#;
+    assert_eq!(with("xai", "9", ticks).await.reported_cost, nano(3_775_600));
+}
+
+#[tokio::test]
+async fn i_a_cost_that_cannot_be_right_is_no_cost_and_costs_no_tokens() {
+    for cost in ["-0.5", "\"0.5\"", "null", "1e400", "99999999", "true", "[]", "{}"] {
+        let figures = format!(r#"{{"prompt_tokens": 10, "completion_tokens": 2, "cost": {cost}}}"#);
+        let usage = of_text("openrouter".to_owned(), figures).await;
+        assert_eq!(usage, Usage::new(10, 2), "{cost}");
+    }
+}
+
+/// The usage of an answer with this usage object, as it is written.
+async fn of_text(name: String, figures: String) -> Usage {
+    let chunks = [content("a"), finish("stop")].map(|chunk| format!("data: {chunk}\n\n")).concat();
+    let last = format!("data: {{\"id\":\"x\",\"choices\":[],\"usage\":{figures}}}\n\ndata: [DONE]\n\n");
+    whole(&name, Reply::stream_bytes(format!("{chunks}{last}"))).await.usage
+}

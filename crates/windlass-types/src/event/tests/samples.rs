@@ -219,9 +219,9 @@ structs! {
     TaskEnded { info, status, summary, duration_ms, usage, report }
     Usage {
         input_tokens, output_tokens, cache_creation_input_tokens, cache_creation_1h_input_tokens, cache_read_input_tokens,
-        web_search_requests,
+        web_search_requests, reported_cost,
     }
-    ModelUsage { usage, cost, priced, context_window, max_output_tokens }
+    ModelUsage { usage, cost, reported_cost, priced, context_window, max_output_tokens }
     RunFailure { kind, message, status }
     RunResult {
         outcome, origin, text, session_id, turns, duration_ms, duration_api_ms, stop_reason, usage, model_usage, cost,

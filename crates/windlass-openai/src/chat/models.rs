@@ -1,0 +1,116 @@
+//! What is known of models behind endpoints that are known by name.
+
+mod table;
+
+#[cfg(test)]
+mod tests;
+
+use super::compat::{Compat, Protocol, ThinkingSwitch};
+use super::endpoint::Endpoint;
+use crate::models;
+use windlass_model::{Catalogue, KnownModel, ModelInfo, ModelRow};
+use windlass_types::Api;
+use windlass_types::near::nearest;
+
+/// The window of a model that is not known, as the catalogue has it.
+const UNKNOWN_WINDOW: u64 = 128_000;
+
+/// The row of a model of an endpoint.
+pub(super) fn row(endpoint: &str, model: &str) -> Option<&'static ModelRow> {
+    table::rows(endpoint).iter().find(|row| row.is(model))
+}
+
+/// The model that a name stands for at an endpoint.
+pub(super) fn resolve(endpoint: &str, catalogue: &Catalogue, name: &str) -> String {
+    let name = name.trim();
+    let built_in =
+        table::rows(endpoint).iter().find(|row| row.aliases.iter().any(|own| own.eq_ignore_ascii_case(name)));
+    catalogue.overrides().alias(name).or(built_in.map(|row| row.id)).unwrap_or(name).to_owned()
+}
+
+/// Names that may be meant by one that is not known. Endpoints have models that no table has, so only a name that is nearly
+/// one of the table is doubtful.
+pub(super) fn similar(endpoint: &str, catalogue: &Catalogue, name: &str) -> Vec<String> {
+    let name = name.trim();
+    let rows = table::rows(endpoint);
+    let own = || catalogue.overrides().aliases().map(|(alias, _)| alias);
+    let aliases = || rows.iter().flat_map(|row| row.aliases.iter().copied()).chain(own());
+    if rows.iter().any(|row| row.is(name)) || aliases().any(|alias| alias.eq_ignore_ascii_case(name)) {
+        return Vec::new();
+    }
+    // Ids have slashes and versions; a short word without them is meant as an alias.
+    if name.contains(['-', '/', '.', ':']) {
+        return Vec::new();
+    }
+    nearest(name, aliases()).into_iter().map(str::to_owned).collect()
+}
+
+/// Limits and price of a model: what the user says of it, else what is known of it at this endpoint, else what is known of the
+/// vendor's own models.
+pub(super) fn described(endpoint: &str, catalogue: &Catalogue, model: &str) -> ModelInfo {
+    let of_vendor = match endpoint {
+        "openai" | "azure" => Some(model),
+        // Routers have the vendor in front of the name, and its prices.
+        "openrouter" => model.strip_prefix("openai/"),
+        _ => None,
+    };
+    let known = row(endpoint, model).map(ModelRow::info);
+    let known = known.or_else(|| of_vendor.filter(|own| models::is_known(own)).map(|own| models::model(own).info));
+    match known {
+        Some(mut info) => {
+            catalogue.overrides().apply(model, endpoint, &mut info);
+            info
+        }
+        None => catalogue.info(model),
+    }
+}
+
+/// Whether the window of a model is known.
+pub(super) fn has_window(endpoint: &str, catalogue: &Catalogue, model: &str) -> bool {
+    row(endpoint, model).is_some() || catalogue.info(model).context_window != UNKNOWN_WINDOW
+}
+
+/// What requests to an endpoint are made with: what is known of the model, as far as the profile allows it. `context`: the size
+/// of the context to ask for, where that can be set.
+pub(super) fn info(endpoint: &Endpoint, catalogue: &Catalogue, context: u32, model: &str) -> ModelInfo {
+    let compat = &endpoint.compat;
+    let mut info = described(&endpoint.name, catalogue, model);
+    if compat.transport.protocol == Protocol::Ollama {
+        info.context_window = u64::from(context);
+    }
+    // In two steps, so that no window overflows.
+    let percent = u64::from(compat.answer.window_percent.clamp(1, 100));
+    info.context_window = info.context_window / 100 * percent + info.context_window % 100 * percent / 100;
+    let room = u32::try_from(info.context_window / 2).unwrap_or(u32::MAX).max(1);
+    info.max_output_tokens = info.max_output_tokens.min(room);
+    info.default_output_tokens = info.default_output_tokens.min(info.max_output_tokens);
+    let sees = row(&endpoint.name, model).is_none_or(|row| row.abilities.vision);
+    abilities(&mut info, compat, sees);
+    info.api = Api::new(&*endpoint.name, Api::CHAT_COMPLETIONS);
+    info
+}
+
+/// What the profile says of all models of an endpoint. The catalogue knows what models can do behind the API of their vendor.
+fn abilities(info: &mut ModelInfo, compat: &Compat, sees: bool) {
+    let switch = compat.reasoning.switch;
+    info.adaptive_thinking = !matches!(switch, ThinkingSwitch::Never | ThinkingSwitch::Effort);
+    info.thinking_budget = matches!(switch, ThinkingSwitch::ReasoningObject | ThinkingSwitch::EnableThinking);
+    info.efforts = match switch {
+        ThinkingSwitch::Never => Vec::new(),
+        _ => compat.reasoning.efforts.iter().map(|(effort, _)| *effort).collect(),
+    };
+    info.vision = compat.messages.images && sees;
+    info.documents = compat.messages.documents;
+    info.prompt_cache = compat.cache.key || !compat.cache.control_models.is_empty();
+    info.appends_tools = false;
+}
+
+/// The models of an endpoint that are known, and what the user says of them.
+pub(super) fn known(endpoint: &Endpoint, catalogue: &Catalogue, context: u32) -> Vec<KnownModel> {
+    let rows = table::rows(&endpoint.name).iter();
+    let own = rows.map(|row| {
+        let info = info(endpoint, catalogue, context, row.id);
+        catalogue.with_own(row.known(info))
+    });
+    own.collect()
+}

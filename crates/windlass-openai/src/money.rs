@@ -1,0 +1,38 @@
+//! What endpoints say that a call cost.
+
+use windlass_types::NanoUsd;
+
+/// No call costs more, in dollars: what a server says beyond it is an error, and must not use up a budget.
+const MOST: NanoUsd = NanoUsd::new(10_000 * 1_000_000_000);
+
+/// An amount, unless no call can cost as much.
+pub(crate) fn plausible(amount: NanoUsd) -> Option<NanoUsd> {
+    (amount <= MOST).then_some(amount)
+}
+
+/// An amount in dollars, as a JSON number.
+pub(crate) fn dollars(json: &str) -> Option<NanoUsd> {
+    plausible(NanoUsd::from_decimal(json)?)
+}
+
+/// An amount in ten billionths of a dollar (xAI, "Cost tracking"). It rounds up.
+pub(crate) fn ticks(ticks: u64) -> Option<NanoUsd> {
+    plausible(NanoUsd::new(ticks.div_ceil(10)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_are_read_and_those_that_cannot_be_right_are_not() {
+        assert_eq!(dollars("0.95"), Some(NanoUsd::new(950_000_000)));
+        assert_eq!(dollars("0"), Some(NanoUsd::ZERO));
+        assert_eq!(ticks(37_756_000), Some(NanoUsd::new(3_775_600)));
+        assert_eq!(ticks(1), Some(NanoUsd::new(1)));
+        assert_eq!(ticks(100_000_000_000_001), None);
+        for wrong in ["-0.01", "NaN", "1e9", "10000.000000001", "null", "\"0.5\"", "{}", "true"] {
+            assert_eq!(dollars(wrong), None, "{wrong}");
+        }
+    }
+}
