@@ -282,6 +282,8 @@ pub(crate) enum Command {
     /// Show what takes up the context window before the first prompt
     #[command(subcommand)]
     Context(ContextCommand),
+    /// List known models, with their limits and prices; needs no key
+    Models(ModelsArgs),
     /// List agents
     #[command(subcommand)]
     Agents(AgentsCommand),
@@ -304,6 +306,21 @@ pub(crate) struct DemoArgs {
     /// Keep the folder that the agent worked in
     #[arg(long)]
     pub(crate) keep: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ModelsArgs {
+    /// Only models whose name holds this, or that it is an alias of
+    #[arg(value_name = "PATTERN")]
+    pub(crate) pattern: Option<String>,
+    /// Only models of this provider. `ollama` asks its server on this machine
+    #[arg(long, value_name = "NAME")]
+    pub(crate) provider: Option<String>,
+    /// One JSON object a line
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) settings: SettingsArgs,
 }
 
 #[derive(Debug, Subcommand)]

@@ -16,6 +16,7 @@ mod host;
 mod jsonl;
 mod launch;
 mod mcp;
+mod models;
 mod output;
 mod permissions;
 mod private;
@@ -90,6 +91,7 @@ fn command() -> anyhow::Result<i32> {
         Some(Command::Trust(args)) => settings::trust(&args),
         Some(Command::Context(ContextCommand::Show(args))) => block_on(context::show(&args)),
         Some(Command::Agents(AgentsCommand::List(args))) => agents::print(&args),
+        Some(Command::Models(args)) => block_on(async move { models::print(&args).await }),
         Some(Command::Permissions(PermissionsCommand::Explain)) => block_on(explain::explain()),
         Some(Command::Tools(ToolsCommand::List)) => tools::list(terminal),
         Some(Command::Tools(ToolsCommand::Call(args))) => block_on(tools::call(*args)),

@@ -19,12 +19,13 @@ use windlass::{
 const SCRIPT: &str = "WINDLASS_SCRIPT";
 
 /// The variables that hold keys, beside those of endpoints that are known by name.
-const KEYS: [&str; 8] = [
+const KEYS: [&str; 9] = [
     "ANTHROPIC_API_KEY",
     "ANTHROPIC_AUTH_TOKEN",
     "AWS_BEARER_TOKEN_BEDROCK",
     "AWS_SECRET_ACCESS_KEY",
     "AWS_SESSION_TOKEN",
+    "AZURE_OPENAI_AD_TOKEN",
     "GEMINI_API_KEY",
     "GOOGLE_API_KEY",
     "OPENAI_API_KEY",

@@ -8,7 +8,9 @@ use anyhow::Context;
 use serde_json::{Map, Value, json};
 use std::io::{BufRead, Write, stderr, stdin, stdout};
 use std::path::PathBuf;
-use windlass::crates::project::{ReviewedItem, Setting, SettingSources, TrustKind, TrustStatus, review_trust};
+use windlass::crates::project::{
+    ModelSettings, ReviewedItem, Setting, SettingSources, TrustKind, TrustStatus, review_trust,
+};
 use windlass::crates::types::text::visible_json;
 use windlass::{permission::Behavior, project::LoadedProject, tool::built_in::given_environment};
 
@@ -35,6 +37,12 @@ pub(crate) fn shown(project: &LoadedProject) -> Value {
     let mcpjson = &resolved.mcpjson;
     if let Some(Setting { value, origin, .. }) = &mcpjson.all {
         add("enableAllProjectMcpServers", json!(value), origin.to_string());
+    }
+    if !resolved.models.is_empty() {
+        let models = resolved.models.iter().map(|(name, model)| (name.clone(), prices_of_a_million(&model.value)));
+        let origins = resolved.models.iter().map(|(name, model)| (name.clone(), json!(model.origin.to_string())));
+        effective.insert("models".to_owned(), Value::Object(models.collect()));
+        provenance.insert("models".to_owned(), Value::Object(origins.collect()));
     }
     let lists = [("enabledMcpjsonServers", &mcpjson.enabled), ("disabledMcpjsonServers", &mcpjson.disabled)];
     for (key, names) in lists.into_iter().filter(|(_, names)| !names.is_empty()) {
@@ -64,6 +72,18 @@ pub(crate) fn shown(project: &LoadedProject) -> Value {
         "sources": sources.collect::<Vec<_>>(),
         "notes": project.settings_notices().into_iter().map(|notice| notice.text).collect::<Vec<_>>(),
     })
+}
+
+/// What is said of a model as a settings file has it: prices in dollars for a million tokens.
+fn prices_of_a_million(model: &ModelSettings) -> Value {
+    let mut value = json!(model);
+    for (_, price) in value.as_object_mut().into_iter().flatten().filter(|(key, _)| key.ends_with("Price")) {
+        if let Some(nano) = price.as_u64() {
+            // Billionths for one token are thousandths for a million.
+            *price = json!(nano as f64 / 1e3);
+        }
+    }
+    value
 }
 
 /// Which MCP servers may be connected. A server must be in each list of those that are allowed; the first one is shown.

@@ -111,7 +111,7 @@ impl OpenAiBuilder {
         if let Some(url) = lookup("OPENAI_BASE_URL") {
             self = self.base_url(url.trim());
         }
-        if let Some(id) = lookup("OPENAI_ORG_ID") {
+        if let Some(id) = lookup("OPENAI_ORG_ID").or_else(|| lookup("OPENAI_ORGANIZATION")) {
             self = self.organization(id.trim());
         }
         if let Some(id) = lookup("OPENAI_PROJECT_ID") {

@@ -81,7 +81,7 @@ pub use servers::{
     AllowedServers, LeftOutServer, ServerAddress, ServerDefinition, ServerLists, ServerPattern, ServerScope, Servers,
     load_servers,
 };
-pub use settings::{McpjsonSettings, PermissionSettings, SandboxSettings, ServerListSettings, Settings};
+pub use settings::{McpjsonSettings, ModelSettings, PermissionSettings, SandboxSettings, ServerListSettings, Settings};
 pub use settings_file::SettingsFile;
 pub use sources::{Layer, SettingSource, SettingSources};
 pub use trust::{Approved, ProjectRecord, Standing, Trust, TrustItem, TrustKind, TrustRecord, TrustStatus};

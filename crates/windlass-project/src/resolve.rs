@@ -218,7 +218,7 @@ impl Reading<'_> {
         let file = self.file;
         let settings = &file.settings;
         for (key, content) in settings.widening() {
-            if !matches!(key, "model" | "fallbackModel" | "agent") {
+            if !matches!(key, "model" | "fallbackModel" | "models" | "agent") {
                 continue;
             }
             if !file.covers(TrustKind::Setting, key, &content) {
@@ -234,6 +234,12 @@ impl Reading<'_> {
                 }
                 "fallbackModel" if self.resolved.fallback_model.is_none() => {
                     self.resolved.fallback_model = Some(self.setting(settings.fallback_model.clone()));
+                }
+                "models" => {
+                    for (name, model) in &settings.models {
+                        let setting = self.setting(model.clone());
+                        self.resolved.models.entry(name.clone()).or_insert(setting);
+                    }
                 }
                 _ => {}
             }

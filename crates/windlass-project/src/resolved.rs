@@ -4,6 +4,7 @@ use crate::error::SettingsError;
 use crate::hooks::GatingHook;
 use crate::note::{Note, Origin};
 use crate::servers::lists::ServerLists;
+use crate::settings::ModelSettings;
 use crate::sources::Layer;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -86,6 +87,8 @@ pub struct Resolved {
     pub model: Option<Setting<String>>,
     /// The models that take over, the first one first.
     pub fallback_model: Option<Setting<Vec<String>>>,
+    /// What is said of models, by name or the beginning of names: of each name what the strongest layer says.
+    pub models: BTreeMap<String, Setting<ModelSettings>>,
     /// The agent of the main thread.
     pub agent: Option<Setting<String>>,
     /// Variables for the programs that tools run.

@@ -1,6 +1,9 @@
 //! One settings file, typed.
 
+mod models;
 mod raw;
+
+pub use models::ModelSettings;
 
 use crate::canonical::content_of;
 use crate::hooks::HookSettings;
@@ -20,6 +23,8 @@ pub struct Settings {
     pub model: Option<String>,
     /// The models that take over, the first one first.
     pub fallback_model: Vec<String>,
+    /// What is said of models, by name or the beginning of names.
+    pub models: BTreeMap<String, ModelSettings>,
     /// The agent of the main thread.
     pub agent: Option<String>,
     /// What is wanted of a sandbox.
@@ -98,6 +103,7 @@ impl Settings {
         [
             self.model.as_ref().map(|model| ("model", content_of(model))),
             when(!self.fallback_model.is_empty(), "fallbackModel", content_of(&self.fallback_model)),
+            when(!self.models.is_empty(), "models", content_of(&self.models)),
             self.agent.as_ref().map(|agent| ("agent", content_of(agent))),
             self.permissions.default_mode.as_ref().map(|mode| ("permissions.defaultMode", content_of(mode))),
             when(mcpjson.all == Some(true), "enableAllProjectMcpServers", "true".to_owned()),

@@ -40,6 +40,7 @@ mod endpoint;
 mod faults;
 mod fold;
 mod history;
+mod known;
 mod requests;
 mod stream;
 
@@ -52,6 +53,7 @@ pub use faults::{
     shows_what_has_come, survives_damage,
 };
 pub use history::{counts_usage_once, keeps_a_conversation, takes_a_foreign_history};
+pub use known::lists_models;
 pub use requests::sends_valid_requests;
 pub use stream::{Ending, Transcript, read};
 

@@ -189,4 +189,48 @@ mod tests {
         let usage = Usage { cache_creation_input_tokens: 10, cache_creation_1h_input_tokens: 4, ..Usage::default() };
         assert_eq!(Price::new(1_000, 0).cost(&usage), NanoUsd::new(6 * 1_250 + 4 * 2_000));
     }
+
+    proptest::proptest! {
+        #[test]
+        fn the_cost_is_the_exact_sum_of_its_parts(
+            rates in proptest::array::uniform5(0_u64..1_000_000),
+            tokens in proptest::array::uniform5(0_u64..3_000_000),
+        ) {
+            let [input, output, read, short, long] = rates;
+            let price = Price::new(input, output).with_cache_read(read).with_cache_write(short, long);
+            let [plain, written, cached, for_minutes, for_an_hour] = tokens;
+            let mut usage = Usage::new(plain, written);
+            usage.cache_read_input_tokens = cached;
+            usage.cache_creation_input_tokens = for_minutes + for_an_hour;
+            usage.cache_creation_1h_input_tokens = for_an_hour;
+            let parts = [(input, plain), (output, written), (read, cached), (short, for_minutes), (long, for_an_hour)];
+            let exact: u128 = parts.iter().map(|(rate, tokens)| u128::from(*rate) * u128::from(*tokens)).sum();
+            proptest::prop_assert_eq!(u128::from(price.cost(&usage).nano()), exact);
+        }
+
+        #[test]
+        fn a_longer_call_never_costs_less_and_no_cost_wraps(
+            rates in proptest::array::uniform2(0_u64..=u64::MAX),
+            tokens in proptest::array::uniform2(0_u64..=u64::MAX),
+            more in 0_u64..=u64::MAX,
+        ) {
+            let price = Price::plain(rates[0], rates[1]);
+            let usage = Usage::new(tokens[0], tokens[1]);
+            let longer = Usage::new(tokens[0].saturating_add(more), tokens[1]);
+            proptest::prop_assert!(price.cost(&longer) >= price.cost(&usage));
+        }
+
+        #[test]
+        fn the_price_of_a_call_is_that_of_the_longest_prompt_that_it_exceeds(
+            overs in proptest::collection::btree_set(1_u64..1_000, 0..5),
+            input in 0_u64..1_200,
+        ) {
+            let mut info = ModelInfo::new(10, 10);
+            info.price = Some(Price::plain(0, 0));
+            // In any order.
+            info.long_prompts = overs.iter().rev().map(|over| LongPrompt::new(*over, Price::plain(*over, 0))).collect();
+            let exceeded = overs.iter().filter(|over| input > **over).max().copied().unwrap_or(0);
+            proptest::prop_assert_eq!(info.price_for(input).map(|price| price.input.nano()), Some(exceeded));
+        }
+    }
 }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use windlass_context::SystemPrompt;
 use windlass_hook::Hook;
-use windlass_model::ModelProvider;
+use windlass_model::{ModelOverride, ModelProvider};
 use windlass_runtime::UnpricedModels;
 use windlass_session::{Checkpoints, SessionStore};
 use windlass_subagent::Subagents;
@@ -39,6 +39,25 @@ macro_rules! option_methods {
             /// The model, by id or alias (`opus`, `sonnet`, `haiku`). Default: the provider's best.
             pub fn model(self, model: impl Into<String>) -> Self {
                 self.with(|options| options.model.name = Some(model.into()))
+            }
+
+            /// Says what a model is like: limits and prices that its provider does not know, or that are other ones behind a
+            /// gateway. `model` is a name with the prefix of its provider (`openai/my-model`) or without, or the beginning
+            /// of names; the longest that fits counts. Default: what the provider knows.
+            ///
+            /// ```
+            /// use windlass::provider::ModelOverride;
+            ///
+            /// let mine = ModelOverride::new().context_window(64_000).input_price(0.25).output_price(1.5);
+            /// let query = windlass::query("Hello").model("openai/my-model").model_override("openai/my-model", mine);
+            /// ```
+            pub fn model_override(self, model: impl Into<String>, values: ModelOverride) -> Self {
+                self.with(|options| options.model.overrides.add(model, values))
+            }
+
+            /// Lets a name stand for a model, also where agents and settings name one.
+            pub fn model_alias(self, alias: impl Into<String>, model: impl Into<String>) -> Self {
+                self.with(|options| options.model.overrides.add_alias(alias, model))
             }
 
             /// The model that takes over when the first is overloaded.

@@ -4,7 +4,7 @@ use crate::Error;
 use std::sync::Arc;
 use std::time::Duration;
 use windlass_context::{FileInstructions, HarnessProfile, InstructionSource, SystemPrompt};
-use windlass_model::ModelProvider;
+use windlass_model::{ModelOverrides, ModelProvider, Overridden};
 use windlass_runtime::{Limits, ModelProfile, UnpricedModels};
 use windlass_types::{CacheTtl, Effort, JsonText, NanoUsd, Thinking};
 
@@ -20,11 +20,21 @@ pub(crate) struct ModelChoice {
     pub(crate) keywords: bool,
     /// What the program says instead of the profile of the model's family.
     pub(crate) harness: Option<HarnessProfile>,
+    /// What the program says of models, and what settings say, which counts for less.
+    pub(crate) overrides: ModelOverrides,
 }
 
 impl ModelChoice {
     pub(crate) fn thinking(&self) -> Thinking {
         self.thinking.unwrap_or(Thinking::Adaptive)
+    }
+
+    /// A provider with what is said of its models.
+    pub(crate) fn described(&self, provider: Arc<dyn ModelProvider>) -> Arc<dyn ModelProvider> {
+        if self.overrides.is_empty() {
+            return provider;
+        }
+        Arc::new(Overridden::new(provider, self.overrides.clone()))
     }
 
     /// The model as the provider knows it.

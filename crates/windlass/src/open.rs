@@ -190,12 +190,13 @@ impl Opening {
 /// The provider of the program, else the one that the variables of a project set up.
 fn provider(options: &Options) -> Result<Arc<dyn ModelProvider>, Error> {
     if let Some(provider) = &options.model.provider {
-        return Ok(Arc::clone(provider));
+        return Ok(options.model.described(Arc::clone(provider)));
     }
     #[cfg(all(feature = "project", any(feature = "anthropic", feature = "gemini", feature = "openai")))]
     if let Some(project) = options.applied_project() {
         let project = project.clone();
-        return Ok(Arc::new(crate::provider::from_lookup(move |name| project.variable(name))));
+        let provider = crate::provider::from_lookup(move |name| project.variable(name));
+        return Ok(options.model.described(Arc::new(provider)));
     }
     Err(Error::NoProvider)
 }

@@ -32,14 +32,15 @@ pub use windlass_http::{
     },
 };
 pub use windlass_model::{
-    Catalogue, DEFAULT_MODEL, ModelError, ModelOverride, ModelProvider, ModelStream, Router, beta, framed,
+    Abilities, Catalogue, DEFAULT_MODEL, KnownModel, ModelError, ModelOverride, ModelOverrides, ModelProvider,
+    ModelRow, ModelSource, ModelStream, Overridden, Rates, Router, beta, framed, is_priced_otherwise,
 };
 #[cfg(feature = "openai")]
 pub use windlass_openai::{
     AnswerCompat, AnswerFormat, Auth, BodyCompat, CacheCompat, ChatCompletions, ChatCompletionsBuilder, Compat,
     EmptyContent, Endpoint, Finish, IdRule, InstructionRole, MessageCompat, OpenAi, OpenAiBuilder, OutputLimit,
-    Protocol, ReasoningBack, ReasoningCompat, ReasoningField, Strict, ThinkingSwitch, ToolCompat, ToolImages,
-    ToolSupport, TransportCompat,
+    Protocol, ReasoningBack, ReasoningCompat, ReasoningField, ReportedCost, Strict, ThinkingSwitch, ToolCompat,
+    ToolImages, ToolSupport, TransportCompat,
 };
 pub use windlass_runtime::{Limits, ModelProfile, ModelSelection, UnpricedModels};
 pub use windlass_types::{

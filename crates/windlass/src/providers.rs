@@ -1,5 +1,6 @@
 //! All providers of this build behind one.
 
+mod known;
 #[cfg(any(feature = "bedrock", all(feature = "anthropic", feature = "gemini")))]
 mod split;
 
@@ -88,8 +89,8 @@ fn router(
     let lookup: Lookup = Arc::new(lookup);
     let mut router = Router::empty();
     for (prefix, setup) in in_order(routes, &*lookup) {
-        let lookup = Arc::clone(&lookup);
-        router = router.lazy(prefix, move || setup(&*lookup));
+        let (lookup, known) = (Arc::clone(&lookup), Arc::clone(&lookup));
+        router = router.lazy_with_models(prefix, move || setup(&*lookup), move || known::models(prefix, &*known));
     }
     router
 }

@@ -10,15 +10,17 @@ use windlass::crates::types::ModelRequest;
 use windlass::{ModelProvider, project::LoadedProject, tool::built_in::given_environment};
 
 /// Variables that a provider is set up from.
-const OF_PROVIDERS: [&str; 8] = [
+const OF_PROVIDERS: [&str; 10] = [
     "ANTHROPIC_",
     "AWS_",
+    "AZURE_OPENAI_",
     "CLAUDE_CODE_",
     "CLOUDSDK_CONFIG",
     "CLOUD_ML_REGION",
     "GCLOUD_PROJECT",
     "GOOGLE_",
     "OLLAMA_",
+    "OPENAI_",
 ];
 /// How the variables of other vendors end, and those of proxies and certificate authorities.
 const OF_VENDORS: [&str; 7] =

@@ -113,6 +113,13 @@ impl ChatCompletionsBuilder {
         let lookup = |name: &str| lookup(name).filter(|value| !name.is_empty() && !value.trim().is_empty());
         if let Some(key) = self.endpoint.key_variables.iter().find_map(|name| lookup(name)) {
             self = self.api_key(key);
+        } else if let Some(token) = lookup("AZURE_OPENAI_AD_TOKEN").filter(|_| self.endpoint.name == "azure") {
+            // A token of the identity service stands where a key does not.
+            self.endpoint.compat.transport.auth = Auth::Bearer;
+            self = self.api_key(token);
+        }
+        if self.endpoint.key_variables.iter().any(|name| name == "OPENAI_API_KEY") {
+            self = self.billed_to(&lookup);
         }
         let is_ollama = self.endpoint.compat.transport.protocol == Protocol::Ollama;
         if let Some(url) = lookup(&self.endpoint.base_url_variable) {
@@ -120,6 +127,19 @@ impl ChatCompletionsBuilder {
         }
         if let Some(size) = lookup("OLLAMA_CONTEXT_LENGTH").filter(|_| is_ollama) {
             self.context_size = Some(size);
+        }
+        self
+    }
+
+    /// The headers of OpenAI for keys that belong to several organizations or projects. Other vendors get none.
+    fn billed_to(mut self, lookup: &impl Fn(&str) -> Option<String>) -> Self {
+        let is_openai = self.endpoint.name == "openai";
+        let organization = || lookup("OPENAI_ORG_ID").or_else(|| lookup("OPENAI_ORGANIZATION"));
+        if let Some(id) = organization().filter(|_| is_openai) {
+            self = self.header("openai-organization", id.trim());
+        }
+        if let Some(id) = lookup("OPENAI_PROJECT_ID").filter(|_| is_openai) {
+            self = self.header("openai-project", id.trim());
         }
         self
     }

@@ -75,8 +75,8 @@ impl OpenAi {
         Self::builder().api_key(key).build()
     }
 
-    /// A provider set up from the environment: `OPENAI_API_KEY`, `OPENAI_BASE_URL`, `OPENAI_ORG_ID` and
-    /// `OPENAI_PROJECT_ID`.
+    /// A provider set up from the environment: `OPENAI_API_KEY`, `OPENAI_BASE_URL`, `OPENAI_ORG_ID` (else its older name
+    /// `OPENAI_ORGANIZATION`) and `OPENAI_PROJECT_ID`.
     /// `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY` name proxies, `SSL_CERT_FILE` and `NODE_EXTRA_CA_CERTS`
     /// certificate authorities to trust.
     ///

@@ -3,6 +3,7 @@
 //! The keys of hooks and of servers are read in passes of their own, each from the whole text, so that an error names
 //! its place in the file.
 
+use super::models::Models;
 use super::{McpjsonSettings, PermissionSettings, SandboxSettings, ServerListSettings, Settings};
 use crate::hooks::HookSettings;
 use crate::servers::pattern;
@@ -49,6 +50,8 @@ struct Raw {
     model: Option<String>,
     #[serde(default)]
     fallback_model: Option<OneOrMany>,
+    #[serde(default)]
+    models: Option<Models>,
     #[serde(default)]
     agent: Option<String>,
     #[serde(default)]
@@ -187,6 +190,7 @@ fn settings(json: &JsonText) -> Result<Settings, JsonError> {
         env: raw.env.unwrap_or_default().into_iter().map(|(name, value)| (name, value.text())).collect(),
         model: raw.model.filter(|model| !model.is_empty()),
         fallback_model: raw.fallback_model.map(OneOrMany::list).unwrap_or_default(),
+        models: raw.models.unwrap_or_default().0,
         agent: raw.agent.filter(|agent| !agent.is_empty()),
         sandbox: SandboxSettings { enabled: sandbox.enabled, fail_if_unavailable: sandbox.fail_if_unavailable },
         hooks: hooks.settings(),

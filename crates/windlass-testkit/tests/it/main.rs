@@ -14,6 +14,7 @@ mod diagram;
 mod dialect;
 mod edges;
 mod fault;
+mod known;
 #[cfg(target_os = "linux")]
 mod packages;
 mod ports;

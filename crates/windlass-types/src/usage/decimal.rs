@@ -107,4 +107,23 @@ mod tests {
         }
         assert_eq!(scaled("0e2147483640", -9), Some(0));
     }
+
+    proptest::proptest! {
+        #[test]
+        fn every_amount_survives_its_decimal_text(nano: u64, zeros in 0_usize..30) {
+            let text = format!("{}.{:09}{}", nano / 1_000_000_000, nano % 1_000_000_000, "0".repeat(zeros));
+            proptest::prop_assert_eq!(scaled(&text, 9), Some(nano));
+            proptest::prop_assert_eq!(scaled(&format!("{nano}e-9"), 9), Some(nano));
+            let more = format!("{text}1");
+            proptest::prop_assert_eq!(scaled(&more, 9), nano.checked_add(1));
+        }
+
+        #[test]
+        fn any_text_is_an_amount_or_none(text in "[-+0-9.eE]{0,40}", scale in -20_i32..20) {
+            if let Some(amount) = scaled(&text, scale) {
+                let near: f64 = text.parse::<f64>().unwrap() * 10_f64.powi(scale);
+                proptest::prop_assert!((amount as f64 - near.ceil()).abs() <= 1.0 + near * 1e-9, "{} {}", amount, near);
+            }
+        }
+    }
 }

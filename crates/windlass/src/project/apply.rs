@@ -10,6 +10,7 @@ use crate::{
 use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
+use windlass_model::{ModelOverride, ModelOverrides};
 use windlass_types::PermissionMode;
 
 impl Options {
@@ -100,6 +101,9 @@ impl LoadedProject {
                 .map(str::to_owned)
         };
         options.model.name = options.model.name.take().or_else(model);
+        let mut overrides = self.model_overrides();
+        overrides.extend(std::mem::take(&mut options.model.overrides));
+        options.model.overrides = overrides;
         let fallback = || resolved.fallback_model.as_ref()?.value.first().map(|model| model.trim().to_owned());
         options.model.fallback = options.model.fallback.take().or_else(fallback);
         options.limits.base.max_turns = agent.max_turns(options.limits.base.max_turns);
@@ -110,6 +114,28 @@ impl LoadedProject {
         options.model.thinking = options.model.thinking.or(variables.thinking);
         options.model.effort = options.model.effort.or(agent.definition().and_then(|agent| agent.effort));
         options.requests.send_user_id = options.requests.send_user_id.or(Some(variables.send_user_id));
+    }
+
+    /// What the settings that count say of models: limits, prices, names that stand for them. A session that takes the project
+    /// heeds it by itself.
+    pub fn model_overrides(&self) -> ModelOverrides {
+        let mut overrides = ModelOverrides::new();
+        for (name, setting) in &self.resolved().models {
+            let (said, mut values) = (&setting.value, ModelOverride::new());
+            (values.context_window, values.max_output_tokens) = (said.context_window, said.max_output_tokens);
+            values.default_output_tokens = said.default_output_tokens;
+            (values.rates.input, values.rates.output) = (said.input_price, said.output_price);
+            values.rates.cache_read = said.cache_read_price;
+            (values.rates.cache_write, values.rates.cache_write_1h) =
+                (said.cache_write_price, said.cache_write_1h_price);
+            if !values.names().is_empty() {
+                overrides.add(name, values);
+            }
+            for alias in &said.aliases {
+                overrides.add_alias(alias, name);
+            }
+        }
+        overrides
     }
 
     /// Mode, rules, and answers that are remembered.

@@ -25,6 +25,8 @@ pub(crate) struct Variables {
     pub(crate) thinking: Option<Thinking>,
     /// `BASH_DEFAULT_TIMEOUT_MS` and `BASH_MAX_TIMEOUT_MS`
     timeouts: Option<(Duration, Duration)>,
+    /// `BASH_MAX_OUTPUT_LENGTH`: how many characters of the output of a command the model reads.
+    max_output: Option<usize>,
     /// `WINDLASS_SEND_USER_ID`: whether the provider is sent an id of the user.
     pub(crate) send_user_id: bool,
     /// Not `CLAUDE_CODE_DISABLE_BACKGROUND_TASKS`: whether anything may run in the background.
@@ -58,13 +60,24 @@ impl Variables {
             let most = most.map_or(MAX_TIMEOUT.max(default), milliseconds);
             variables.timeouts = Some((default, most));
         }
+        variables.max_output = positive(&set, "BASH_MAX_OUTPUT_LENGTH", notes);
+        if variables.max_output.is_some_and(|length| length > Bash::LARGEST_MAX_OUTPUT) {
+            notes.push(format!(
+                "BASH_MAX_OUTPUT_LENGTH is more than {most}, so {most} counts",
+                most = Bash::LARGEST_MAX_OUTPUT
+            ));
+        }
         variables
     }
 
-    /// The tool for commands with the time limits of the variables, if they say any.
+    /// The tool for commands with the limits of the variables, if they say any.
     pub(crate) fn bash(&self) -> Option<Bash> {
-        let (default, most) = self.timeouts?;
-        Some(Bash::new().with_timeouts(default, most))
+        if self.timeouts.is_none() && self.max_output.is_none() {
+            return None;
+        }
+        let bash = Bash::new().with_max_output(self.max_output.unwrap_or(Bash::DEFAULT_MAX_OUTPUT));
+        let (default, most) = self.timeouts.unwrap_or((DEFAULT_TIMEOUT, MAX_TIMEOUT));
+        Some(bash.with_timeouts(default, most))
     }
 }
 

@@ -46,6 +46,7 @@ mod mcp;
 #[cfg(feature = "mcp")]
 mod mcp_rules;
 mod mistakes;
+mod models;
 mod names;
 mod nulls;
 mod only;

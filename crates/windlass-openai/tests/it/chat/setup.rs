@@ -150,3 +150,27 @@ async fn custom_headers_win_and_keys_are_never_shown() {
     assert_eq!((sent.header("authorization"), sent.header("x-team")), (Some("Basic abc"), Some("one")));
     assert!(!format!("{provider:?}").contains(KEY));
 }
+
+#[tokio::test]
+async fn organization_project_and_token_come_from_the_variables_of_the_vendors_libraries() {
+    let server = WireServer::start().await.unwrap();
+    let url = server.url().to_owned();
+    let openai = [
+        ("OPENAI_API_KEY", "k"),
+        ("OPENAI_BASE_URL", url.as_str()),
+        ("OPENAI_ORGANIZATION", "org-1"),
+        ("OPENAI_PROJECT_ID", "proj-1"),
+    ];
+    let sent = recorded(&server, &ChatCompletions::from_lookup("openai", lookup(&openai)).unwrap(), request()).await;
+    assert_eq!(sent.header("openai-organization"), Some("org-1"));
+    assert_eq!(sent.header("openai-project"), Some("proj-1"));
+    let other = [("VLLM_BASE_URL", url.as_str()), ("OPENAI_ORG_ID", "org-1"), ("OPENAI_PROJECT_ID", "proj-1")];
+    let sent = recorded(&server, &ChatCompletions::from_lookup("vllm", lookup(&other)).unwrap(), request()).await;
+    assert_eq!((sent.header("openai-organization"), sent.header("openai-project")), (None, None));
+    let azure = [("AZURE_OPENAI_ENDPOINT", url.as_str()), ("AZURE_OPENAI_AD_TOKEN", "entra")];
+    let sent = recorded(&server, &ChatCompletions::from_lookup("azure", lookup(&azure)).unwrap(), request()).await;
+    assert_eq!((sent.header("authorization"), sent.header("api-key")), (Some("Bearer entra"), None));
+    let both = [azure[0], azure[1], ("AZURE_OPENAI_API_KEY", "k")];
+    let sent = recorded(&server, &ChatCompletions::from_lookup("azure", lookup(&both)).unwrap(), request()).await;
+    assert_eq!((sent.header("authorization"), sent.header("api-key")), (None, Some("k")));
+}

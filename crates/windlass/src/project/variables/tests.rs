@@ -16,10 +16,15 @@ fn each_variable_says_what_its_name_says() {
         ("MAX_THINKING_TOKENS", "4096"),
         ("BASH_DEFAULT_TIMEOUT_MS", "1500"),
         ("BASH_MAX_TIMEOUT_MS", "3000"),
+        ("BASH_MAX_OUTPUT_LENGTH", "40000"),
     ]);
     assert_eq!(all.model.as_deref(), Some("haiku"));
     assert_eq!((all.max_output_tokens, all.max_retries), (Some(9_000), Some(0)));
     assert_eq!((all.structured_output_retries, all.thinking), (Some(2), Some(Thinking::Budget(4_096))));
+    assert_eq!((all.max_output, read(&[]).max_output), (Some(40_000), None));
+    assert!(read(&[("BASH_MAX_OUTPUT_LENGTH", "40000")]).bash().is_some() && read(&[]).bash().is_none());
+    let large = read(&[("BASH_MAX_OUTPUT_LENGTH", "900000")]);
+    assert!(large.notes[0].contains("BASH_MAX_OUTPUT_LENGTH is more than 150000"), "{:?}", large.notes);
     assert_eq!(all.timeouts, Some((Duration::from_millis(1_500), Duration::from_secs(3))));
     assert_eq!(all.notes, [""; 0]);
     assert_eq!(read(&[("MAX_THINKING_TOKENS", "0")]).thinking, Some(Thinking::Off));

@@ -1,0 +1,129 @@
+//! The list of known models.
+
+mod local;
+mod shown;
+
+use crate::args::{ModelsArgs, SettingsArgs};
+use crate::failure::{Usage, of_project};
+use crate::jsonl;
+use crate::launch;
+use crate::settings::current_directory;
+use crate::terminal::clean_line;
+use std::collections::BTreeMap;
+use std::io::{Write, stderr, stdout};
+use std::sync::Arc;
+use windlass::ModelProvider;
+use windlass::crates::types::near::nearest;
+use windlass::project::LoadedProject;
+use windlass::provider::{KnownModel, Overridden, Router, from_lookup};
+
+/// Most names that are suggested.
+const MOST_SUGGESTED: usize = 3;
+
+/// Prints the models that are meant, and returns the exit code. No provider is set up, so no key is needed.
+pub(crate) async fn print(args: &ModelsArgs) -> anyhow::Result<i32> {
+    let project = project(&args.settings)?;
+    let variables = project.clone();
+    let router = from_lookup(move |name| variables.variable(name));
+    if let Some(provider) = args.provider.as_deref() {
+        check_provider(&router, provider)?;
+    }
+    let overrides = project.model_overrides();
+    let described = Overridden::new(Arc::new(router.clone()), overrides.clone());
+    let mut models = described.known_models();
+    if let Some(provider) = args.provider.as_deref() {
+        models.retain(|known| provider_of(known) == provider);
+        if models.is_empty() && !local::is_asked(provider) {
+            // What the models of a cloud are called depends on how it is set up.
+            if let Err(problem) = router.ready(&format!("{provider}/default")) {
+                writeln!(stderr(), "windlass: {provider} is not set up: {}", clean_line(&problem.to_string()))?;
+                return Ok(0);
+            }
+            models = described.known_models();
+            models.retain(|known| provider_of(known) == provider);
+        }
+        if local::is_asked(provider) {
+            match local::models(provider, &project).await {
+                Ok(found) => models.extend(found),
+                Err(problem) => writeln!(stderr(), "windlass: {problem}")?,
+            }
+        }
+    }
+    let all = models.clone();
+    if let Some(pattern) = args.pattern.as_deref() {
+        models.retain(|known| fits(known, pattern));
+        if models.is_empty() {
+            return Err(unknown(pattern, &all).into());
+        }
+    }
+    let mut out = stdout().lock();
+    if args.json {
+        for known in &models {
+            jsonl::write(&mut out, &shown::json(known))?;
+        }
+    } else {
+        write!(out, "{}", shown::table(&models))?;
+    }
+    if let Some(name) = unlisted(&router, args, &all) {
+        writeln!(stderr(), "windlass: the models of {name} are those of its server; no table has them")?;
+    }
+    Ok(0)
+}
+
+fn project(args: &SettingsArgs) -> anyhow::Result<LoadedProject> {
+    launch::project(args, &current_directory()?)?.review().map_err(of_project)
+}
+
+fn check_provider(router: &Router, provider: &str) -> Result<(), Usage> {
+    if router.prefixes().any(|prefix| prefix == provider) {
+        return Ok(());
+    }
+    let near = nearest(provider, router.prefixes());
+    let meant = match near.first() {
+        Some(near) => format!("did you mean {near:?}?"),
+        None => format!("there are {}", router.prefixes().collect::<Vec<_>>().join(", ")),
+    };
+    Err(Usage(format!("there is no provider {provider:?}: {meant}")))
+}
+
+/// The provider of a listed model.
+fn provider_of(known: &KnownModel) -> &str {
+    known.id.split_once('/').map_or("", |(provider, _)| provider)
+}
+
+/// Whether a model is meant: its name holds the pattern, or one of its aliases is it.
+fn fits(known: &KnownModel, pattern: &str) -> bool {
+    let pattern = pattern.trim().to_ascii_lowercase();
+    let bare = |name: &str| name.split_once('/').map_or("", |(_, rest)| rest).eq_ignore_ascii_case(&pattern);
+    known.id.to_ascii_lowercase().contains(&pattern)
+        || known.aliases.iter().any(|alias| alias.eq_ignore_ascii_case(&pattern) || bare(alias))
+}
+
+fn unknown(pattern: &str, models: &[KnownModel]) -> Usage {
+    // A name may be meant with its provider or without.
+    let mut names: BTreeMap<&str, &str> = BTreeMap::new();
+    for known in models {
+        for name in known.aliases.iter().map(String::as_str).chain([known.id.as_str()]) {
+            names.insert(name, name);
+            if let Some((_, bare)) = name.split_once('/') {
+                names.entry(bare).or_insert(name);
+            }
+        }
+    }
+    let near = nearest(pattern.trim(), names.keys().copied());
+    let meant: Vec<String> =
+        near.iter().take(MOST_SUGGESTED).filter_map(|name| names.get(name)).map(|name| format!("{name:?}")).collect();
+    let hint = if meant.is_empty() {
+        "`windlass models` lists those that are known; others may be used by their names".to_owned()
+    } else {
+        format!("did you mean {}?", meant.join(" or "))
+    };
+    Usage(format!("no known model is named {pattern:?}: {hint}"))
+}
+
+/// The provider that was asked for, if no table lists models of it.
+fn unlisted<'a>(router: &Router, args: &'a ModelsArgs, listed: &[KnownModel]) -> Option<&'a str> {
+    let provider = args.provider.as_deref()?;
+    let is_known = router.prefixes().any(|prefix| prefix == provider);
+    (is_known && listed.is_empty() && !local::is_asked(provider)).then_some(provider)
+}

@@ -1,0 +1,20 @@
+//! The models that providers know by themselves, without their keys.
+
+use windlass_model::KnownModel;
+
+/// The models of the provider with this prefix, with what variables say of them.
+pub(super) fn models(prefix: &str, lookup: &dyn Fn(&str) -> Option<String>) -> Vec<KnownModel> {
+    let _ = lookup;
+    match prefix {
+        #[cfg(feature = "anthropic")]
+        "anthropic" => crate::provider::Anthropic::builder().lookup(lookup).known_models(),
+        #[cfg(feature = "gemini")]
+        "gemini" => crate::provider::Gemini::known(),
+        #[cfg(feature = "openai")]
+        "openai" => crate::provider::OpenAi::known(),
+        #[cfg(feature = "openai")]
+        endpoint => crate::provider::ChatCompletions::known_models_of(endpoint),
+        #[cfg(not(feature = "openai"))]
+        _ => Vec::new(),
+    }
+}
