@@ -545,8 +545,13 @@ export type ModelUsage = {
   cost: NanoUsd;
   /** The most tokens it can write; zero when unknown. */
   max_output_tokens: number;
-  /** Whether the price is known. */
+  /** Whether the cost of the last call is known: by a price, or because the provider reported it. */
   priced: boolean;
+  /**
+   * How much of the cost the provider reported itself; the rest is computed from prices. Left out of the JSON when it is
+   * zero.
+   */
+  reported_cost?: NanoUsd;
   /** Tokens. */
   usage: Usage;
 };
@@ -976,7 +981,7 @@ export type Status =
   /** The cached prefix changed since the last call. */
   | {
     status: "cache_broken";
-    /** What changed: `model`, `system`, `tools` or `history`. */
+    /** What changed: `model`, `system`, `tools`, `history`, or `thinking` where words of a prompt ask for more. */
     cause: string;
   }
   /** The provider does not say what this model costs, so no budget holds for it. */
@@ -1251,6 +1256,11 @@ export type Usage = {
   input_tokens: number;
   /** Output tokens, thinking included. */
   output_tokens: number;
+  /**
+   * What the provider says that this cost, in billionths of a dollar. It counts for more than any price that is known.
+   * `None`: it did not say. The sum of calls has the sum of what was said.
+   */
+  reported_cost?: NanoUsd | null;
   /** Searches that the provider ran on its side. */
   web_search_requests: number;
 };

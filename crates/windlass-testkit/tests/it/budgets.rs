@@ -16,12 +16,12 @@ const HUBS: &[(&str, usize, usize)] = &[
     // a list means is read here for hook, permission and core, and what an image is for context, mcp and tool. Events,
     // results and answers are read back from JSON here, exactly, and have schemas. How tools of MCP servers are named is
     // said here, for rules and for the servers alike. Messages of any vendor: where they come from, what is sent back,
-    // and what a request may ask for.
-    ("windlass-types", 4_650, 300),
+    // and what a request may ask for. Money is read from decimals here, exactly, for providers and settings alike.
+    ("windlass-types", 4_850, 300),
     // Private files are written here, which six other crates did. A closure can say all that a type says of a tool.
     ("windlass-tool", 1_650, 150),
-    // A router holds several providers.
-    ("windlass-model", 2_700, 300),
+    // A router holds several providers. The shape of tables of models is said here, and what users say of any model.
+    ("windlass-model", 3_300, 300),
     ("windlass-core", 5_050, 375),
     // A session is asked for one result here, and each opening of a session has an id.
     // Hooks are asked within a limit of time.

@@ -42,7 +42,7 @@ fn shifted(number: u128, shift: i32, has_rest: bool) -> Option<u64> {
         number.checked_mul(power?)?.checked_add(u128::from(has_rest))?
     } else {
         match power {
-            Some(power) => (number / power).checked_add(u128::from(number % power != 0 || has_rest))?,
+            Some(power) => (number / power).checked_add(u128::from(!number.is_multiple_of(power) || has_rest))?,
             None => 1,
         }
     };
