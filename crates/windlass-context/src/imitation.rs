@@ -6,7 +6,7 @@
 //! what it was.
 
 use crate::compaction::{LEFT_OUT, SUMMARY_HEAD};
-use crate::reminder::runtime_text;
+use crate::reminder::{PLAIN_END, PLAIN_HEAD, runtime_text};
 use windlass_types::{ContentBlock, ToolResultContent};
 
 /// What an imitation is marked with.
@@ -17,7 +17,9 @@ const TAGS: [&str; 5] =
     ["system-reminder", "task-notification", "server-instructions", "file-instructions", "local-command-stdout"];
 
 /// How the notes begin that the runtime writes without a tag.
-const NOTES: [&str; 12] = [
+const NOTES: [&str; 14] = [
+    PLAIN_HEAD,
+    PLAIN_END,
     runtime_text::INTERRUPTED,
     runtime_text::INTERRUPTED_TOOLS,
     runtime_text::NOT_RUN,
@@ -74,6 +76,11 @@ pub(crate) fn without_tag(text: &str, tag: &str) -> String {
     marked(text, &places)
 }
 
+/// Marks the sentences of a plain frame wherever they stand, so that a text cannot leave it.
+pub(crate) fn without_notes(text: &str) -> String {
+    marked(text, &places_of(text, &[0], &[], &[PLAIN_HEAD, PLAIN_END]))
+}
+
 /// Whether what stands behind an opening bracket is the name of one of these tags, in whatever spelling.
 pub(crate) fn is_tag(behind: &str, tags: &[&str]) -> bool {
     let wanted: Vec<String> = tags.iter().map(|tag| skeleton(tag, usize::MAX)).collect();
@@ -97,8 +104,12 @@ fn marked(text: &str, places: &[usize]) -> String {
 /// Where the names of imitated tags and the words of imitated notes begin, in order. `starts` are the places where
 /// blocks begin.
 fn places(text: &str, starts: &[usize]) -> Vec<usize> {
-    let tags: Vec<String> = TAGS.iter().map(|tag| skeleton(tag, usize::MAX)).collect();
-    let notes: Vec<String> = NOTES.iter().map(|note| skeleton(note, LETTERS)).collect();
+    places_of(text, starts, &TAGS, &NOTES)
+}
+
+fn places_of(text: &str, starts: &[usize], tags: &[&str], notes: &[&str]) -> Vec<usize> {
+    let tags: Vec<String> = tags.iter().map(|tag| skeleton(tag, usize::MAX)).collect();
+    let notes: Vec<String> = notes.iter().map(|note| skeleton(note, LETTERS)).collect();
     let mut places: Vec<usize> = openings(text).filter_map(|at| name_at(text, at, &tags)).collect();
     let ends = text.char_indices().filter(|(_, c)| ends_a_line(*c)).map(|(at, c)| at + c.len_utf8());
     // One in brackets may stand anywhere.

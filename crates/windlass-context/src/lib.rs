@@ -30,6 +30,6 @@ pub use media::unusable_media;
 pub use model_id::is_same_model;
 pub use profile::{EditTools, HarnessProfile, ModelFamily};
 pub use prompt::{SystemPrompt, coding_agent_sections};
-pub use reminder::{is_reminder, reminder, runtime_text};
+pub use reminder::{ReminderStyle, is_reminder, reminder, runtime_text};
 pub use replay::readable_messages;
 pub use task::task_notification;

@@ -1,6 +1,6 @@
 //! What a family of models was trained on, as data.
 
-use crate::ThinkingKeywords;
+use crate::{ReminderStyle, ThinkingKeywords};
 use std::borrow::Cow;
 
 /// A family of models that were trained to work alike.
@@ -90,6 +90,9 @@ pub struct HarnessProfile {
     pub descriptions: Vec<(Cow<'static, str>, Cow<'static, str>)>,
     /// What the system prompt says at its end; empty for nothing. Not added to a system prompt of the host alone.
     pub hint: Cow<'static, str>,
+    /// How texts of the runtime, such as the directory and the date, stand in the conversation. Instructions of tool
+    /// servers have tags in any style.
+    pub reminders: ReminderStyle,
     /// What words for more thought mean, where a session [counts them](crate::ThinkingLevel).
     pub keywords: ThinkingKeywords,
 }

@@ -5,7 +5,9 @@ use std::collections::{BTreeSet, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use windlass_context::{Environment, FileInstructions, ModelFamily, ServerInstructions, ThinkingKeywords};
+use windlass_context::{
+    Environment, FileInstructions, ModelFamily, ReminderStyle, ServerInstructions, ThinkingKeywords,
+};
 use windlass_permission::Policy;
 use windlass_types::{
     CacheTtl, Effort, EntryId, HookEventName, JsonText, ModelInfo, NanoUsd, SessionId, SystemSection, Thinking,
@@ -107,6 +109,8 @@ pub struct RequestSettings {
     /// How much the model spends on an answer. `None` leaves it to the model. A model that
     /// does not know it is asked for the next weaker one that it knows.
     pub effort: Option<Effort>,
+    /// How texts of the runtime stand in the conversation. Default: between tags.
+    pub reminders: ReminderStyle,
     /// What words of a prompt, such as `think hard`, mean for its run. `None`, the default: nothing.
     pub thinking_keywords: Option<ThinkingKeywords>,
     /// Most tokens in one answer. `None`: the model's default.
@@ -130,6 +134,7 @@ impl Default for RequestSettings {
             system: Vec::new(),
             thinking: Thinking::Off,
             effort: None,
+            reminders: ReminderStyle::Tags,
             thinking_keywords: None,
             max_output_tokens: None,
             betas: Vec::new(),

@@ -23,7 +23,7 @@
 //!
 //! # What is where
 //! - [`query`], [`session()`]: one prompt, or many by hand. [`agent`]: the options of both as a value.
-//! - `coding_tools`: Read, Write, Edit, MultiEdit, Glob, Grep, Bash, TaskStop, TodoWrite.
+//! - `coding_tools`: Read, Write, Edit, MultiEdit (or apply_patch, by the model), Glob, Grep, Bash, TaskStop, TodoWrite.
 //! - [`Tool`], [`tool_fn`]: your own tools.
 //! - `.output::<T>()`: the run ends with a value of a type, see [`Query::output`].
 //! - [`Subagents`]: agents that the model can give tasks to.

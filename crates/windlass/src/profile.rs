@@ -70,6 +70,7 @@ impl Profile {
             let shared = request.system.iter().take_while(|section| section.scope == SectionScope::Global).count();
             request.system.insert(shared, SystemSection::new(self.profile.hint.clone(), SectionScope::Global));
         }
+        request.reminders = self.profile.reminders;
         if let Some(keywords) = &mut request.thinking_keywords {
             keywords.clone_from(&self.profile.keywords);
         }

@@ -15,6 +15,7 @@ impl Session {
             Some(known) => environment_changes(known, &now),
         };
         if let Some(text) = text {
+            let text = self.config.request.reminders.framed(text);
             let mut user = UserEntry::new(vec![ContentBlock::text(text)]);
             user.is_meta = true;
             user.environment = Some(now);
@@ -46,7 +47,7 @@ impl Session {
 
     /// Records texts of hooks or of the runtime.
     pub(crate) fn record_context(&mut self, texts: &[String]) -> Option<Entry> {
-        let blocks: Vec<_> = texts.iter().map(|text| ContentBlock::text(reminder(text))).collect();
+        let blocks: Vec<_> = texts.iter().map(|text| self.reminder(text)).collect();
         (!blocks.is_empty()).then(|| self.record_runtime_texts(blocks))
     }
 
@@ -56,10 +57,14 @@ impl Session {
         if tasks.is_empty() {
             return None;
         }
-        let blocks = texts.iter().map(|text| ContentBlock::text(reminder(text))).collect();
+        let blocks = texts.iter().map(|text| self.reminder(text)).collect();
         let mut user = UserEntry::new(blocks);
         (user.is_meta, user.tasks) = (true, tasks);
         Some(self.record_user(user))
+    }
+
+    fn reminder(&self, text: &str) -> ContentBlock {
+        ContentBlock::text(self.config.request.reminders.framed(reminder(text)))
     }
 
     /// As [`Session::record_news`], if an end is worth a run of its own.

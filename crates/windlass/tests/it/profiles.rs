@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use std::sync::Arc;
-use windlass::crates::context::EditTools;
+use windlass::crates::context::{EditTools, ReminderStyle};
 use windlass::crates::model::ModelInfo;
 use windlass::crates::runtime::Prompt;
 use windlass::crates::types::ModelRequest;
@@ -77,11 +77,14 @@ async fn a_profile_of_the_program_counts_for_every_model() {
     let mut profile = HarnessProfile::default();
     profile.edit_tools = EditTools::Patch;
     profile.hint = "Be quick.".into();
+    profile.reminders = ReminderStyle::Plain;
     profile.descriptions.push(("Read".into(), "Reads.".into()));
     for name in ["claude-opus-5-5", "gpt-5"] {
         let request = first_request(name, |builder| builder.profile(profile.clone())).await;
         assert!(names(&request).contains(&"apply_patch") && !names(&request).contains(&"Edit"));
         assert!(system(&request).ends_with("Be quick."));
+        let sent = format!("{:?}", request.messages);
+        assert!(sent.contains("a note of the program") && !sent.contains("<system-reminder>"), "{sent}");
         assert_eq!(request.tools.iter().find(|tool| tool.name == "Read").unwrap().description, "Reads.");
     }
     let plain = first_request("gpt-5", |builder| builder.profile(HarnessProfile::default())).await;
