@@ -118,7 +118,11 @@ impl Assembly {
                 self.stop(stop.stop_reason.as_deref().unwrap_or_default())?;
             }
             "metadata" => {
-                let metadata: Metadata = self.read(name, payload)?;
+                let metadata = match self.read::<Metadata>(name, payload) {
+                    // A message that is whole is not lost with its counts.
+                    Err(_) if self.is_finished() => Metadata::default(),
+                    metadata => metadata?,
+                };
                 self.count(metadata.usage.as_ref());
             }
             // Events of a later version of the API.

@@ -139,6 +139,9 @@ async fn a_message_is_whole_once_the_api_has_ended_it() {
     assert!(is_complete(&read_frames(&late).await.0));
     let garbage = [whole.concat(), vec![0; 40]];
     assert!(is_complete(&read_frames(&garbage).await.0));
+    let uncounted = [whole.concat(), event("metadata", json!({"usage": {"inputTokens": -1}}))];
+    let (events, error) = read_frames(&uncounted).await;
+    assert!(error.is_none() && is_complete(&events), "{error:?}");
     // Counts may come first.
     let early = [start(), text(0, "a"), metadata(), end("end_turn")];
     let (events, error) = read_frames(&early).await;
