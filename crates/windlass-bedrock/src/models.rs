@@ -7,8 +7,12 @@
 //! <https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolChoice.html>. Prices depend on the region, and
 //! are left to the user.
 
-use windlass_model::Catalogue;
-use windlass_types::{Effort, ModelInfo};
+use windlass_model::{Catalogue, KnownModel, ModelSource};
+use windlass_types::{Api, Effort, ModelInfo};
+
+/// Where limits and abilities are listed.
+const PAGE: ModelSource =
+    ModelSource::new("https://docs.aws.amazon.com/bedrock/latest/userguide/models-cards.html", "2026-11-23");
 
 /// Names that stand for a model. Inference profiles of all regions have a prefix, models themselves have none: not every
 /// model can be called without a profile.
@@ -237,6 +241,20 @@ const KNOWN: &[Known] = &[
     vision("qwen.qwen3-vl", 256_000, 8_000),
 ];
 
+/// The models of the table, each by the beginning of its name. Prices depend on the region.
+pub(crate) fn known(provider: &str) -> Vec<KnownModel> {
+    let of = |row: &Known| {
+        let mut info = info(row.prefix);
+        info.api = Api::new(provider, Api::CONVERSE);
+        let mut known = KnownModel::new(row.prefix, info);
+        let aliases = ALIASES.iter().filter(|(_, model)| is_of(bare(model), row.prefix));
+        known.aliases = aliases.map(|(alias, _)| (*alias).to_owned()).collect();
+        (known.context_window, known.source) = (Some(row.window), Some(PAGE));
+        known
+    };
+    KNOWN.iter().map(of).collect()
+}
+
 /// The model that a user means.
 pub(crate) fn resolve(name: &str) -> String {
     let name = name.trim();
@@ -276,7 +294,8 @@ pub(crate) fn info(model: &str) -> ModelInfo {
 /// Claude is what it is elsewhere, but for its price, and for tools that come between messages.
 fn claude(model: &str) -> ModelInfo {
     let mut info = Catalogue::new().info(bare(model));
-    (info.price, info.long_prompt, info.appends_tools) = (None, None, false);
+    (info.price, info.appends_tools) = (None, false);
+    info.long_prompts.clear();
     info
 }
 

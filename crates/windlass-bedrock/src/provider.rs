@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use windlass_http::provider::{Clock, Credential, Credentials, from_http, stable_hash};
 use windlass_http::{Bytes, HeaderMap, HeaderValue, Response};
-use windlass_model::{ModelError, ModelProvider, ModelStream};
+use windlass_model::{KnownModel, ModelError, ModelProvider, ModelStream};
 use windlass_types::{Api, ModelErrorKind, ModelInfo, ModelRequest};
 
 /// The most bytes read of an answer that is not a stream.
@@ -84,6 +84,11 @@ impl Bedrock {
     /// There are no credentials, there is no region, or a setting cannot be used.
     pub fn from_lookup(lookup: impl Fn(&str) -> Option<String>) -> Result<Self, ModelError> {
         Self::builder().lookup(lookup).build()
+    }
+
+    /// The models that are known by themselves, each by the beginning of its name; no credentials are needed.
+    pub fn known() -> Vec<KnownModel> {
+        models::known("bedrock")
     }
 
     /// A builder.
@@ -231,6 +236,15 @@ impl ModelProvider for Bedrock {
 
     fn model_info(&self, model: &str) -> ModelInfo {
         self.inner.info(model)
+    }
+
+    fn known_models(&self) -> Vec<KnownModel> {
+        models::known(self.name())
+    }
+
+    fn answering_model(&self, _: &str, _: &str) -> Option<String> {
+        // No model of the table has a price.
+        None
     }
 
     fn ready(&self, model: &str) -> Result<(), ModelError> {

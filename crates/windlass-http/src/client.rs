@@ -66,27 +66,29 @@ impl HttpClient {
     /// # Errors
     /// When there is no answer.
     pub async fn post(&self, path: &str, headers: HeaderMap, body: Bytes) -> Result<Response, HttpError> {
+        self.send(HttpRequest::post(self.url(path)).with_headers(headers).with_body(body)).await
+    }
+
+    /// Gets a path under the base URL, as [`post`](Self::post) posts to one.
+    ///
+    /// # Errors
+    /// When there is no answer.
+    pub async fn get(&self, path: &str, headers: HeaderMap) -> Result<Response, HttpError> {
+        self.send(HttpRequest::get(self.url(path)).with_headers(headers)).await
+    }
+
+    fn url(&self, path: &str) -> String {
+        format!("{}{path}", self.inner.base.as_str().trim_end_matches('/'))
+    }
+
+    async fn send(&self, request: HttpRequest) -> Result<Response, HttpError> {
         let inner = &*self.inner;
-        let base = inner.base.as_str().trim_end_matches('/');
-        let request = HttpRequest::post(format!("{base}{path}")).with_headers(headers).with_body(body);
         let limit = inner.options.idle_timeout;
         let answer = tokio::time::timeout(limit, inner.transport()?.send(request)).await.unwrap_or_else(|_| {
             let text = format!("no answer from {} within {} s", inner.host, limit.as_secs_f64());
             Err(HttpError::new(HttpErrorKind::Timeout, text))
         })?;
         Ok(Response::new(answer, &inner.options))
-    }
-
-    /// Gets a path under the base URL, as [`post`](Self::post) posts one.
-    ///
-    /// # Errors
-    /// When there is no answer.
-    pub async fn get(&self, path: &str, headers: HeaderMap) -> Result<Response, HttpError> {
-        let inner = &*self.inner;
-        let base = inner.base.as_str().trim_end_matches('/');
-        let sent = inner.client()?.get(format!("{base}{path}")).headers(headers).send().await;
-        let response = sent.map_err(|error| HttpError::sending(error, &inner.host))?;
-        Ok(Response::new(response, &inner.options))
     }
 }
 

@@ -54,9 +54,9 @@ mod response;
 mod roots;
 mod route;
 mod secret;
-mod silence;
 #[cfg(feature = "sigv4")]
 pub mod sigv4;
+mod silence;
 #[doc(hidden)]
 pub mod tls;
 mod transport;

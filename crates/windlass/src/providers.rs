@@ -188,10 +188,7 @@ fn routes_over(transport: Shared) -> Vec<(&'static str, Setup)> {
     {
         use crate::provider::Anthropic;
         let over = over();
-        routes.push((
-            "vertex",
-            by(move |lookup| Anthropic::vertex_from_lookup(lookup)?.http_options(&over).build()),
-        ));
+        routes.push(("vertex", by(move |lookup| Anthropic::vertex_from_lookup(lookup)?.http_options(&over).build())));
     }
     #[cfg(all(feature = "gemini", not(feature = "anthropic")))]
     {

@@ -8,6 +8,8 @@ pub(super) fn models(prefix: &str, lookup: &dyn Fn(&str) -> Option<String>) -> V
     match prefix {
         #[cfg(feature = "anthropic")]
         "anthropic" => crate::provider::Anthropic::builder().lookup(lookup).known_models(),
+        #[cfg(feature = "bedrock")]
+        "bedrock" => crate::provider::Bedrock::known(),
         #[cfg(feature = "gemini")]
         "gemini" => crate::provider::Gemini::known(),
         #[cfg(feature = "openai")]
