@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 use windlass_anthropic::{Anthropic, AwsKeys, Credential, Credentials, RefreshingCredentials};
 use windlass_model::{Catalogue, ModelError, ModelProvider};
 use windlass_testkit::provider as kit;
-use windlass_testkit::wire::{Event, Message as WireMessage, RecordedRequest, Reply, WireServer};
+use windlass_testkit::wire::{Dialect, Event, Message as WireMessage, RecordedRequest, Reply, WireServer};
 use windlass_types::{Api, CacheTtl, Message, ModelErrorKind, ModelRequest, Timestamp};
 
 const MODEL: &str = "eu.anthropic.claude-opus-5-5";
@@ -335,4 +335,13 @@ async fn keeps_the_promises_of_a_provider() {
     kit::fails(&provider, &request(), ModelErrorKind::Overloaded, &[SECRET]).await.unwrap();
     kit::does_not_retry(&provider, &request(), || server.request_count()).await.unwrap();
     kit::describes_models(&provider, &["opus", "sonnet[1m]", "haiku", MODEL, "unheard-of"]).unwrap();
+}
+
+#[tokio::test]
+async fn keeps_every_promise_over_long_sessions() {
+    let endpoint = kit::Endpoint::new(Dialect::Messages, MODEL, |url| {
+        let builder = Anthropic::bedrock("eu-west-1").credentials(Credential::aws(keys()));
+        builder.base_url(format!("{url}/anthropic")).build().unwrap()
+    });
+    kit::all(&endpoint.every(7)).await.unwrap_or_else(|broken| panic!("{broken}"));
 }

@@ -9,7 +9,7 @@ use serde_json::json;
 use windlass_anthropic::{Anthropic, AwsKeys, Credential, Credentials};
 use windlass_model::{ModelError, ModelProvider};
 use windlass_testkit::provider as kit;
-use windlass_testkit::wire::{Message as WireMessage, Reply, WireServer};
+use windlass_testkit::wire::{Dialect, Message as WireMessage, Reply, WireServer};
 use windlass_types::{Api, CacheTtl, Message, ModelErrorKind, ModelRequest, Thinking};
 
 const TOKEN: &str = "ya29.secret-token";
@@ -233,4 +233,13 @@ async fn keeps_the_promises_of_a_provider() {
     kit::fails(&vertex, &request(), ModelErrorKind::Overloaded, &[TOKEN]).await.unwrap();
     kit::does_not_retry(&vertex, &request(), || server.request_count()).await.unwrap();
     kit::describes_models(&vertex, &["opus", "sonnet[1m]", "haiku", "claude-sonnet-4-5", "unheard-of"]).unwrap();
+}
+
+#[tokio::test]
+async fn keeps_every_promise_over_long_sessions() {
+    let endpoint = kit::Endpoint::new(Dialect::Messages, "claude-opus-5-5", |url| {
+        let builder = Anthropic::vertex("my-project", "eu").credentials(Credential::bearer(TOKEN));
+        builder.base_url(format!("{url}/v1")).build().unwrap()
+    });
+    kit::all(&endpoint.every(7)).await.unwrap_or_else(|broken| panic!("{broken}"));
 }

@@ -83,6 +83,8 @@ impl Dialect {
     /// # Errors
     /// The first of the vendor's published rules that it breaks, in words.
     pub fn read(self, request: &RecordedRequest) -> Result<Asked, String> {
+        let of_cloud = if self == Self::Messages { messages::from_vertex(request)? } else { None };
+        let request = of_cloud.as_ref().unwrap_or(request);
         let mut body = request.json().map_err(|error| format!("the body is not JSON: {error}"))?;
         if self == Self::Gemini {
             gemini::name_as_published(&mut body);

@@ -1,5 +1,7 @@
 //! The Messages API. Source: the types of the Python package `anthropic`, and the pages of the API.
 
+mod vertex;
+
 use std::sync::LazyLock;
 
 use bytes::Bytes;
@@ -14,6 +16,7 @@ use super::{
     },
     ErrorAnswer,
 };
+pub(super) use vertex::from_vertex;
 
 pub(super) static SHAPE: Shape = LazyLock::new(|| schema::compile(include_str!("../schema/anthropic-messages.json")));
 
