@@ -41,6 +41,7 @@ mod faults;
 mod fold;
 mod history;
 mod known;
+mod open;
 mod requests;
 mod stream;
 
@@ -54,39 +55,17 @@ pub use faults::{
 };
 pub use history::{counts_usage_once, keeps_a_conversation, takes_a_foreign_history};
 pub use known::lists_models;
+pub use open::answers;
 pub use requests::sends_valid_requests;
 pub use stream::{Ending, Transcript, read};
 
 use crate::violation::ensure;
 use futures_util::{FutureExt, StreamExt};
+use open::open;
 use std::error::Error;
 use std::sync::Arc;
 use windlass_model::{ModelError, ModelProvider};
-use windlass_types::{JsonText, ModelErrorKind, ModelEvent, ModelItem, ModelRequest, StreamDelta};
-
-async fn open(provider: &dyn ModelProvider, request: &ModelRequest) -> Result<Transcript, Violation> {
-    match provider.stream(Arc::new(request.clone())).await {
-        Ok(stream) => read(stream).await,
-        Err(error) => Ok(Transcript::refused(error)),
-    }
-}
-
-/// A request that the endpoint answers in full gives one complete message.
-///
-/// # Errors
-/// The stream does not follow the grammar of a message, does not complete, counts usage downwards, or
-/// holds a tool input that is not JSON.
-pub async fn answers(provider: &dyn ModelProvider, request: &ModelRequest) -> Result<Transcript, Violation> {
-    let transcript = open(provider, request).await?;
-    ensure(transcript.ending() == Ending::Complete, || {
-        format!("the message is whole, but its stream ended as {:?}: {:?}", transcript.ending(), transcript.error)
-    })?;
-    for (name, input) in transcript.tool_inputs() {
-        let whole = input.is_empty() || JsonText::parse(input.as_str()).is_ok();
-        ensure(whole, || format!("the input of {name} is not the JSON that the model wrote: {input}"))?;
-    }
-    Ok(transcript)
-}
+use windlass_types::{ModelErrorKind, ModelEvent, ModelItem, ModelRequest, StreamDelta};
 
 /// A request whose answer breaks off never completes, and ends as a cut: with
 /// [`ModelErrorKind::Cut`] or without a word.

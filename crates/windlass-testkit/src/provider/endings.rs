@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use windlass_types::{ModelErrorKind, StopReason};
 
-use super::{Ending, Endpoint, answers, open};
+use super::endpoint::Endpoint;
+use super::open::{answers, open};
+use super::stream::Ending;
 use crate::Violation;
 use crate::violation::ensure;
 use crate::wire::{Answer, ChatForm, Dialect, Failure, FailureKind, Finish, Part};

@@ -7,7 +7,9 @@ use bytes::Bytes;
 use futures_util::StreamExt;
 use windlass_types::{ModelErrorKind, ModelEvent, StreamDelta};
 
-use super::{Ending, Endpoint, Transcript, answers, open};
+use super::endpoint::Endpoint;
+use super::open::{answers, open};
+use super::stream::{Ending, Transcript};
 use crate::violation::{ensure, within};
 use crate::{Gate, Violation};
 

@@ -2,7 +2,7 @@
 
 use windlass_types::{BlockStart, ContentBlock, JsonText, ModelEvent, StopReason, StreamDelta, ToolUse, Usage};
 
-use super::Transcript;
+use super::stream::Transcript;
 use crate::Violation;
 
 impl Transcript {

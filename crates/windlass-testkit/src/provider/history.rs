@@ -7,7 +7,9 @@ use windlass_model::ModelProvider;
 use windlass_session::Transcript as Conversation;
 use windlass_types::{ContentBlock, JsonText, Origin, ToolResult, ToolUse, Usage};
 
-use super::{Ending, Endpoint, Replay, Transcript, answers};
+use super::endpoint::{Endpoint, Replay};
+use super::open::answers;
+use super::stream::{Ending, Transcript};
 use crate::Violation;
 use crate::violation::ensure;
 use crate::wire::{Answer, Asked, Dialect, Failure, Part, Said, Tokens, WireServer};

@@ -8,7 +8,8 @@ use windlass_types::{
     Thinking, ToolChoice, ToolResult, ToolResultContent, ToolUse,
 };
 
-use super::{Endpoint, answers};
+use super::endpoint::Endpoint;
+use super::open::answers;
 use crate::Violation;
 use crate::wire::{Answer, Failure};
 

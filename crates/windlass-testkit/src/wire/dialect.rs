@@ -2,15 +2,14 @@
 
 mod chat;
 mod converse;
+mod framing;
 mod gemini;
 mod messages;
 mod ollama;
 mod responses;
 
-use bytes::Bytes;
-use serde_json::Value;
-
 use super::{Answer, Asked, Failure, RecordedRequest, Reply, WireServer, rules::Faults, schema};
+use bytes::Bytes;
 pub use chat::ChatForm;
 
 /// A wire format, as its vendor publishes it: the shapes are those of the vendor's own SDKs and pages, and not those that
@@ -30,14 +29,6 @@ pub enum Dialect {
     Converse,
     /// The chat of Ollama's own API.
     Ollama,
-}
-
-/// An error answer before it is framed.
-#[derive(Debug)]
-struct ErrorAnswer {
-    status: u16,
-    headers: Vec<(&'static str, String)>,
-    body: Value,
 }
 
 impl Dialect {
@@ -200,10 +191,4 @@ impl Dialect {
             },
         )
     }
-}
-
-/// A JSON object whose members stand in this order, as the vendor writes them.
-fn ordered(members: &[(&str, Value)]) -> String {
-    let members: Vec<String> = members.iter().map(|(name, value)| format!("{}:{value}", Value::from(*name))).collect();
-    format!("{{{}}}", members.join(","))
 }

@@ -15,10 +15,13 @@ use windlass_types::{
     Usage,
 };
 
-/// What is done wrong, with the number of the request.
+/// A change of a request, with its number.
+type Change = fn(&mut ModelRequest, usize);
+
+/// What is done wrong.
 #[derive(Clone, Copy)]
 enum Fault {
-    Request(fn(&mut ModelRequest, usize)),
+    Request(Change),
     Stream(fn(ModelStream) -> ModelStream),
 }
 
@@ -94,7 +97,7 @@ fn is_result(block: &ContentBlock) -> bool {
 
 #[tokio::test]
 async fn what_goes_back_wrong_is_found() {
-    let cases: [(fn(&mut ModelRequest, usize), &str); 5] = [
+    let cases: [(Change, &str); 5] = [
         (|request, _| blocks(request, |blocks| blocks.retain(|block| !block.is_thinking())), "the reasoning"),
         (
             |request, _| {
@@ -141,8 +144,7 @@ async fn what_goes_back_wrong_is_found() {
 
 #[tokio::test]
 async fn requests_that_break_rules_are_found() {
-    let change: fn(&mut ModelRequest, usize) =
-        |request, _| request.extra = Some(JsonText::parse(r#"{"max_tokens":3}"#).unwrap());
+    let change: Change = |request, _| request.extra = Some(JsonText::parse(r#"{"max_tokens":3}"#).unwrap());
     found(kit::sends_valid_requests(&endpoint(Fault::Request(change))).await, "max_tokens");
 }
 

@@ -13,7 +13,7 @@ use super::{
         answer::{Finish, Part, Tokens},
         schema::{self, Shape},
     },
-    ErrorAnswer, ordered,
+    framing::{ErrorAnswer, ordered},
 };
 
 pub(super) static SHAPE: Shape = LazyLock::new(|| schema::compile(include_str!("../schema/openai-chat.json")));

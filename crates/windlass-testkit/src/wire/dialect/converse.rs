@@ -15,7 +15,7 @@ use super::{
         answer::{Finish, Part, Tokens},
         schema::{self, Shape},
     },
-    ErrorAnswer,
+    framing::ErrorAnswer,
 };
 pub(super) use rules::read;
 

@@ -14,7 +14,7 @@ use super::{
         answer::{Finish, Part, Tokens},
         schema::{self, Shape},
     },
-    ErrorAnswer, ordered,
+    framing::{ErrorAnswer, ordered},
 };
 pub(super) use rules::{name_as_published, read};
 

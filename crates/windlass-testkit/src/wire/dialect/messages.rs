@@ -14,7 +14,7 @@ use super::{
         rules::{Faults, Pairs, is_plain, items, text, tool_names, words},
         schema::{self, Shape},
     },
-    ErrorAnswer,
+    framing::ErrorAnswer,
 };
 pub(super) use vertex::from_vertex;
 

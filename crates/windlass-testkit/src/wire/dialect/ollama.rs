@@ -12,7 +12,7 @@ use super::{
         rules::{Faults, items, text, tool_names},
         schema::{self, Shape},
     },
-    ErrorAnswer, ordered,
+    framing::{ErrorAnswer, ordered},
 };
 
 pub(super) static SHAPE: Shape = LazyLock::new(|| schema::compile(include_str!("../schema/ollama-chat.json")));

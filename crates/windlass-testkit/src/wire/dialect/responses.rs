@@ -80,7 +80,7 @@ impl Stream {
         if let Value::Object(members) = &members {
             ordered.extend(members.iter().map(|(name, value)| (name.as_str(), value.clone())));
         }
-        self.pieces.push(format!("event: {kind}\ndata: {}\n\n", super::ordered(&ordered)).into());
+        self.pieces.push(format!("event: {kind}\ndata: {}\n\n", super::framing::ordered(&ordered)).into());
     }
 
     fn response(&self, answer: &Answer, status: &str) -> Value {
