@@ -64,8 +64,9 @@ struct Refusal {
 }
 
 /// The credentials that `GOOGLE_APPLICATION_CREDENTIALS` names, else the ones of the user who signed in with `gcloud` (below
-/// `CLOUDSDK_CONFIG`, `APPDATA` or `HOME`), kept until they expire. With the feature `google-adc` files of all kinds are
-/// read, and without a file the machine is asked for its own.
+/// `CLOUDSDK_CONFIG`, `APPDATA` or `HOME`), kept until they expire. Proxies and certificate authorities on the way to the token
+/// server are those of the variables. With the feature `google-adc` files of all kinds are read, and without a file the
+/// machine is asked for its own; the library behind it reads proxies from the environment of the process.
 ///
 /// # Errors
 /// `Authentication`: no variable says where such a file would be, and the feature is not there.
@@ -77,21 +78,31 @@ pub fn google_credentials(lookup: &dyn Fn(&str) -> Option<String>) -> Result<Arc
     };
     let named = get("GOOGLE_APPLICATION_CREDENTIALS");
     let path = named.clone().or_else(|| Some(folder()?.join("application_default_credentials.json")));
-    sources(path, named.is_some())
+    sources(path, named.is_some(), lookup)
 }
 
 #[cfg(not(feature = "google-adc"))]
-fn sources(path: Option<PathBuf>, _: bool) -> Result<Arc<dyn Credentials>, ModelError> {
+fn sources(
+    path: Option<PathBuf>,
+    _: bool,
+    lookup: &dyn Fn(&str) -> Option<String>,
+) -> Result<Arc<dyn Credentials>, ModelError> {
     let path = path.ok_or_else(|| {
         let text = "no credentials of Google Cloud: set GOOGLE_APPLICATION_CREDENTIALS, or sign in with gcloud";
         ModelError::new(ModelErrorKind::Authentication, text).unbilled()
     })?;
-    Ok(Arc::new(super::RefreshingCredentials::new(GoogleUserCredentials::new(path))))
+    let mut user = GoogleUserCredentials::new(path);
+    user.options.look_up(lookup);
+    Ok(Arc::new(super::RefreshingCredentials::new(user)))
 }
 
 /// The library keeps tokens by itself. A file that is named must be there.
 #[cfg(feature = "google-adc")]
-fn sources(path: Option<PathBuf>, is_named: bool) -> Result<Arc<dyn Credentials>, ModelError> {
+fn sources(
+    path: Option<PathBuf>,
+    is_named: bool,
+    _: &dyn Fn(&str) -> Option<String>,
+) -> Result<Arc<dyn Credentials>, ModelError> {
     Ok(Arc::new(match path.filter(|path| is_named || path.is_file()) {
         Some(path) => GoogleAdcCredentials::of_file(path),
         None => GoogleAdcCredentials::of_machine(),
