@@ -14,17 +14,41 @@ use windlass_types::{Api, Effort, ModelInfo};
 const PAGE: ModelSource =
     ModelSource::new("https://docs.aws.amazon.com/bedrock/latest/userguide/models-cards.html", "2026-11-23");
 
-/// Names that stand for a model. Inference profiles of all regions have a prefix, models themselves have none: not every
-/// model can be called without a profile.
-const ALIASES: &[(&str, &str)] = &[
-    ("default", "global.amazon.nova-2-lite-v1:0"),
-    ("gpt-oss", "openai.gpt-oss-120b-1:0"),
-    ("nova-2-lite", "global.amazon.nova-2-lite-v1:0"),
-    ("nova-lite", "us.amazon.nova-lite-v1:0"),
-    ("nova-micro", "us.amazon.nova-micro-v1:0"),
-    ("nova-premier", "us.amazon.nova-premier-v1:0"),
-    ("nova-pro", "us.amazon.nova-pro-v1:0"),
+/// Names that stand for a model, and whether it is called through an inference profile.
+const ALIASES: &[(&str, &str, Profile)] = &[
+    ("default", "amazon.nova-2-lite-v1:0", Profile::Global),
+    ("gpt-oss", "openai.gpt-oss-120b-1:0", Profile::None),
+    ("nova-2-lite", "amazon.nova-2-lite-v1:0", Profile::Global),
+    ("nova-lite", "amazon.nova-lite-v1:0", Profile::Geography),
+    ("nova-micro", "amazon.nova-micro-v1:0", Profile::Geography),
+    ("nova-premier", "amazon.nova-premier-v1:0", Profile::Geography),
+    ("nova-pro", "amazon.nova-pro-v1:0", Profile::Geography),
 ];
+
+/// Through which inference profile a model is called. Most cannot be called without.
+/// Source: <https://docs.aws.amazon.com/bedrock/latest/userguide/inference-profiles-support.html>.
+#[derive(Debug, Clone, Copy)]
+enum Profile {
+    None,
+    Global,
+    /// That of the geography of the region.
+    Geography,
+}
+
+impl Profile {
+    fn prefix(self, region: &str) -> &'static str {
+        match (self, region.split('-').next().unwrap_or_default()) {
+            (Self::None, _) => "",
+            (Self::Global, _) => "global.",
+            (Self::Geography, "us") if region.starts_with("us-gov-") => "us-gov.",
+            (Self::Geography, "us") => "us.",
+            (Self::Geography, "eu") => "eu.",
+            (Self::Geography, "ap") => "apac.",
+            // Elsewhere there is none; the model itself may be there.
+            (Self::Geography, _) => "",
+        }
+    }
+}
 
 /// Vendors, as the names of their models begin.
 const VENDORS: [&str; 16] = [
@@ -145,7 +169,7 @@ pub(crate) fn is_for_converse(name: &str) -> bool {
     if name.trim().eq_ignore_ascii_case("default") {
         return false;
     }
-    let model = resolve(name);
+    let model = resolve(name, "");
     let has_vendor = bare(&model).split_once('.').is_some_and(|(vendor, _)| VENDORS.contains(&vendor));
     (has_vendor || model.starts_with("arn:")) && !is_claude(&model)
 }
@@ -247,28 +271,28 @@ pub(crate) fn known(provider: &str) -> Vec<KnownModel> {
         let mut info = info(row.prefix);
         info.api = Api::new(provider, Api::CONVERSE);
         let mut known = KnownModel::new(row.prefix, info);
-        let aliases = ALIASES.iter().filter(|(_, model)| is_of(bare(model), row.prefix));
-        known.aliases = aliases.map(|(alias, _)| (*alias).to_owned()).collect();
+        let aliases = ALIASES.iter().filter(|(_, model, _)| is_of(model, row.prefix));
+        known.aliases = aliases.map(|(alias, ..)| (*alias).to_owned()).collect();
         (known.context_window, known.source) = (Some(row.window), Some(PAGE));
         known
     };
     KNOWN.iter().map(of).collect()
 }
 
-/// The model that a user means.
-pub(crate) fn resolve(name: &str) -> String {
+/// The model that a user means, as it is called in a region.
+pub(crate) fn resolve(name: &str, region: &str) -> String {
     let name = name.trim();
-    let model = ALIASES.iter().find(|(alias, _)| alias.eq_ignore_ascii_case(name)).map_or(name, |(_, model)| model);
-    model.to_owned()
+    let known = ALIASES.iter().find(|(alias, ..)| alias.eq_ignore_ascii_case(name));
+    known.map_or_else(|| name.to_owned(), |(_, model, profile)| format!("{}{model}", profile.prefix(region)))
 }
 
 /// Aliases that are close to a name which is neither an alias nor looks like a model.
 pub(crate) fn similar(name: &str) -> Vec<String> {
-    let name = resolve(name);
+    let name = resolve(name, "");
     if name.contains(['.', ':', '/']) {
         return Vec::new();
     }
-    let near = windlass_types::near::nearest(&name, ALIASES.iter().map(|(alias, _)| *alias));
+    let near = windlass_types::near::nearest(&name, ALIASES.iter().map(|(alias, ..)| *alias));
     near.into_iter().map(str::to_owned).collect()
 }
 
@@ -390,8 +414,19 @@ mod tests {
 
     #[test]
     fn names_resolve() {
-        assert_eq!(resolve(" Nova-Pro "), "us.amazon.nova-pro-v1:0");
-        assert_eq!(resolve("eu.amazon.nova-pro-v1:0"), "eu.amazon.nova-pro-v1:0");
+        for (region, model) in [
+            ("us-east-1", "us.amazon.nova-pro-v1:0"),
+            ("us-gov-west-1", "us-gov.amazon.nova-pro-v1:0"),
+            ("eu-west-3", "eu.amazon.nova-pro-v1:0"),
+            ("ap-south-1", "apac.amazon.nova-pro-v1:0"),
+            ("sa-east-1", "amazon.nova-pro-v1:0"),
+            ("", "amazon.nova-pro-v1:0"),
+        ] {
+            assert_eq!(resolve(" Nova-Pro ", region), model);
+        }
+        assert_eq!(resolve("default", "eu-west-3"), "global.amazon.nova-2-lite-v1:0");
+        assert_eq!(resolve("gpt-oss", "eu-west-3"), "openai.gpt-oss-120b-1:0");
+        assert_eq!(resolve("eu.amazon.nova-pro-v1:0", "us-east-1"), "eu.amazon.nova-pro-v1:0");
         assert_eq!(similar("nova-pr").first().map(String::as_str), Some("nova-pro"));
         assert!(similar("amazon.nova").is_empty() && similar("nova-pro").is_empty());
     }

@@ -227,7 +227,7 @@ impl ModelProvider for Bedrock {
     }
 
     fn resolve_model(&self, name: &str) -> String {
-        models::resolve(name)
+        models::resolve(name, self.inner.service.region())
     }
 
     fn similar_models(&self, name: &str) -> Vec<String> {

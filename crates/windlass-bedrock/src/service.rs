@@ -85,6 +85,11 @@ impl Service {
         self.own.client.host()
     }
 
+    /// The region that is set, or empty.
+    pub(crate) fn region(&self) -> &str {
+        self.region.as_deref().unwrap_or_default()
+    }
+
     /// Where a model is.
     pub(crate) fn site_of(&self, model: &str) -> Result<Site, ModelError> {
         let named = endpoint::region_of(model).filter(|region| Some(*region) != self.region.as_deref());

@@ -58,7 +58,7 @@ async fn bedrock_has_claude_and_all_others() {
     ]);
     for (name, api, path) in [
         ("bedrock/opus", Api::MESSAGES, "/anthropic/v1/messages"),
-        ("bedrock/nova-pro", Api::CONVERSE, "/model/us.amazon.nova-pro-v1%3A0/converse-stream"),
+        ("bedrock/nova-pro", Api::CONVERSE, "/model/eu.amazon.nova-pro-v1%3A0/converse-stream"),
         ("bedrock/openai.gpt-oss-120b-1:0", Api::CONVERSE, "/model/openai.gpt-oss-120b-1%3A0/converse-stream"),
     ] {
         let id = bedrock.resolve_model(name);
