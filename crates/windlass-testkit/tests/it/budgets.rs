@@ -17,19 +17,22 @@ const HUBS: &[(&str, usize, usize)] = &[
     // results and answers are read back from JSON here, exactly, and have schemas. How tools of MCP servers are named is
     // said here, for rules and for the servers alike. Messages of any vendor: where they come from, what is sent back,
     // and what a request may ask for. Money is read from decimals here, exactly, for providers and settings alike.
-    ("windlass-types", 4_850, 300),
-    // Private files are written here, which six other crates did. A closure can say all that a type says of a tool.
-    ("windlass-tool", 1_650, 150),
+    ("windlass-types", 4_950, 310),
+    // Private files are written here, which six other crates did. A closure can say all that a type says of a tool. Files
+    // can be removed and renamed.
+    ("windlass-tool", 1_680, 155),
     // A router holds several providers. The shape of tables of models is said here, and what users say of any model.
     ("windlass-model", 3_300, 300),
-    ("windlass-core", 5_050, 375),
+    // A prompt may ask for more thought, and tools for edits are listed by the family of the model. What takes up the
+    // context window is reported.
+    ("windlass-core", 5_250, 390),
     // A session is asked for one result here, and each opening of a session has an id.
     // Hooks are asked within a limit of time.
     ("windlass-runtime", 4_020, 490),
     // A quarter of it makes options of settings files, which was in the command alone. Sessions are looked at from the
-    // outside here, and names are checked when one opens. All providers are set up by name here,
-    // and clouds whose models speak two APIs are one provider.
-    ("windlass", 4_600, 240),
+    // outside here, and names are checked when one opens. All providers are set up by name here, clouds whose models
+    // speak two APIs are one provider, and the profile of a model's family is put into a session. Skills are a tool.
+    ("windlass", 4_950, 260),
 ];
 
 /// Lines of code in the body of one function.

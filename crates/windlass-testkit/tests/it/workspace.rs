@@ -266,7 +266,7 @@ async fn each_broken_promise_is_found() {
         (Flaw::LeavesLitter, "after writes that worked: the directory holds"),
         (Flaw::LeavesLitterOnFailure, "failed and left a file behind"),
         (Flaw::WritesInTwoSteps, "read beside writers"),
-        (Flaw::RemovesWithAReadPermit, "remove a directory: expected a refusal"),
+        (Flaw::RemovesWithAReadPermit, "remove what is not there: expected a refusal"),
         (Flaw::RenamesOverFiles, "rename to a name that is taken: expected a refusal"),
         (Flaw::NamesNoPath, "the error does not name"),
     ] {
