@@ -141,8 +141,12 @@ fn details(failure: &Failure) -> Value {
             "quotaId": format!("GenerateRequests{window}PerProjectPerModel-FreeTier"),
             "quotaDimensions": {"location": "global", "model": "gemini-wire"}, "quotaValue": "20"}]})
     };
-    let wait =
-        failure.wait.map(|wait| json!({"@type": kind("RetryInfo"), "retryDelay": format!("{}s", wait.as_secs())}));
+    let wait = failure.wait.map(|wait| match failure.kind {
+        // `RetryInfo` names the window of a minute, whatever is used up.
+        FailureKind::Quota => json!({"@type": kind("ErrorInfo"), "reason": "RATE_LIMIT_EXCEEDED",
+            "domain": "googleapis.com", "metadata": {"quotaResetDelay": format!("{}s", wait.as_secs())}}),
+        _ => json!({"@type": kind("RetryInfo"), "retryDelay": format!("{}s", wait.as_secs())}),
+    });
     let first = match failure.kind {
         FailureKind::Authentication => Some(json!({"@type": kind("ErrorInfo"), "reason": "API_KEY_INVALID",
             "domain": "googleapis.com", "metadata": {"service": "generativelanguage.googleapis.com"}})),
