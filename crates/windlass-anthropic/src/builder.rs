@@ -220,7 +220,9 @@ fn platform(place: Place, base_url: Option<&str>, options: HttpOptions) -> Resul
             Platform::Anthropic(HttpClient::new(url, options).map_err(from_http)?)
         }
         #[cfg(feature = "bedrock")]
-        Place::Bedrock { region } => Platform::Bedrock(Bedrock::new(region, base_url.map(str::to_owned), options)?),
+        Place::Bedrock { region } => {
+            Platform::Bedrock(Box::new(Bedrock::new(region, base_url.map(str::to_owned), options)?))
+        }
         Place::Vertex { project, region } => Platform::Vertex(Vertex::new(project, region, base_url, options)?),
     })
 }

@@ -27,7 +27,7 @@ pub(crate) enum Method {
 pub(crate) enum Platform {
     Anthropic(HttpClient),
     #[cfg(feature = "bedrock")]
-    Bedrock(Bedrock),
+    Bedrock(Box<Bedrock>),
     Vertex(Vertex),
 }
 
