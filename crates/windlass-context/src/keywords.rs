@@ -101,9 +101,9 @@ fn own_words(text: &str) -> String {
         }
         // Every second part stands in backticks; a single one closes nothing.
         let parts: Vec<&str> = line.split('`').collect();
-        let closed = parts.len() - usize::from(parts.len() % 2 == 0);
+        let closed = parts.len() - usize::from(parts.len().is_multiple_of(2));
         for (at, part) in parts.iter().enumerate() {
-            own.push_str(if at % 2 == 0 || at >= closed { part } else { " code " });
+            own.push_str(if at.is_multiple_of(2) || at >= closed { part } else { " code " });
         }
         own.push('\n');
     }

@@ -26,7 +26,7 @@ pub(super) async fn commit(cx: &ToolCx, plan: Vec<Planned>) -> Result<Vec<Planne
     if tokio::runtime::Handle::try_current().is_err() {
         return work.await;
     }
-    #[expect(clippy::disallowed_methods, reason = "a patch is written as a whole, also when its call is dropped")]
+    // A patch is written as a whole, also when its call is dropped.
     let work = tokio::spawn(work);
     work.await.unwrap_or_else(|_| Err(ToolError::rejected("The patch was stopped while it was written.")))
 }
