@@ -177,7 +177,8 @@ async fn patches_of_the_same_files_wait_for_each_other() {
         gate.open();
     })
     .await;
-    (results.0.unwrap(), results.1.unwrap());
+    results.0.unwrap();
+    results.1.unwrap();
     assert_eq!(session.get("/w/a").unwrap(), b"one\ny\nx\n");
     assert_eq!(session.get("/w/b").unwrap(), b"two\ny\nx\n");
 }

@@ -199,7 +199,8 @@ async fn a_read_only_file_is_not_deleted_and_nothing_else_is_changed() {
     std::fs::set_permissions(folder.join("locked"), std::fs::Permissions::from_mode(0o444)).unwrap();
     let is_open = std::fs::OpenOptions::new().append(true).open(folder.join("locked")).is_ok();
     let session = Session::over(LocalWorkspace::new(), &folder);
-    (session.read("a").await, session.read("locked").await);
+    session.read("a").await;
+    session.read("locked").await;
     let result = session.patch("*** Update File: a\n-one\n+1\n*** Delete File: locked").await;
     if is_open {
         // To a privileged account no file is read-only.
