@@ -55,7 +55,7 @@ fn row(known: &KnownModel) -> [String; 7] {
         }
         None => NONE.to_owned(),
     };
-    let window = known.context_window.map_or(NONE.to_owned(), |tokens| short(tokens));
+    let window = known.context_window.map_or(NONE.to_owned(), short);
     let output = known.max_output_tokens.map_or(NONE.to_owned(), |tokens| short(tokens.into()));
     [
         clean_line(&known.id),

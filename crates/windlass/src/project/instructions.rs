@@ -29,7 +29,7 @@ impl LoadedProject {
         let mut files = self.instruction_files(workspace)?;
         let policy = policy.clone();
         files = files.may_read(move |path, resolved| policy.may_read(path, resolved));
-        let found = self.read_by_model(files.load().await, &mut files);
+        let found = self.read_by_model(&files.load().await, &mut files);
         let nested = Nested { files: Mutex::new(files), project: self.clone() };
         Some((found, Arc::new(nested)))
     }
@@ -52,7 +52,7 @@ impl LoadedProject {
         found
     }
 
-    fn read_by_model(&self, found: Vec<Instruction>, files: &mut InstructionFiles) -> Vec<FileInstructions> {
+    fn read_by_model(&self, found: &[Instruction], files: &mut InstructionFiles) -> Vec<FileInstructions> {
         self.note_left_out(files);
         found.iter().filter_map(Instruction::for_model).collect()
     }
@@ -69,6 +69,6 @@ impl NestedInstructions for Nested {
     async fn of_paths(&self, paths: &[PathBuf]) -> Vec<FileInstructions> {
         let mut files = self.files.lock().await;
         let found = files.of_paths(paths).await;
-        self.project.read_by_model(found, &mut files)
+        self.project.read_by_model(&found, &mut files)
     }
 }

@@ -163,6 +163,7 @@ async fn what_is_not_read_is_a_notice_and_a_rule_that_denies_reading_holds() {
     let mut session = builder.open().await.unwrap();
     run(&mut session, "hello").await;
     assert_eq!(told(&model.requests()[0].messages), ["CLAUDE.md: Root. @~/private.md @docs/a.md @.env"]);
+    session.handle.close().await.unwrap();
     let notices = notices.lock().unwrap();
     let of_files = notices.iter().filter(|notice| notice.kind == ProjectNoticeKind::Instructions);
     let texts: Vec<String> = of_files.map(ToString::to_string).collect();
@@ -170,7 +171,6 @@ async fn what_is_not_read_is_a_notice_and_a_rule_that_denies_reading_holds() {
         assert!(text.contains(part), "{texts:?}");
     }
     assert_eq!(texts.len(), 3);
-    session.handle.close().await.unwrap();
 }
 
 #[tokio::test]
