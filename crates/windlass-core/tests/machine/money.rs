@@ -476,11 +476,11 @@ fn reported(usage: Usage, nano: u64) -> Usage {
 }
 
 fn result(sim: &Sim) -> windlass_types::RunResult {
-    let results = sim.events.iter().filter_map(|event| match &event.kind {
+    let mut results = sim.events.iter().filter_map(|event| match &event.kind {
         EventKind::RunFinished(result) => Some(result.clone()),
         _ => None,
     });
-    results.last().unwrap()
+    results.next_back().unwrap()
 }
 
 /// I: what the provider says that a call cost counts for more than the price, and is marked.

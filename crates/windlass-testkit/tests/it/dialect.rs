@@ -27,35 +27,8 @@ fn good(dialect: Dialect) -> Value {
                     {"type": "tool_result", "tool_use_id": "call_2", "content": [{"type": "text", "text": "two"}]},
                     {"type": "text", "text": "more"}]}],
         }),
-        Dialect::Responses => json!({
-            "model": "m", "stream": true, "store": false, "include": ["reasoning.encrypted_content"],
-            "instructions": "Be brief.",
-            "tools": [{"type": "function", "name": "Read", "strict": true, "parameters": {"type": "object",
-                "properties": {"path": {"type": "string"}}, "required": ["path"], "additionalProperties": false}}],
-            "input": [
-                {"role": "user", "content": "hi"},
-                {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "t1"},
-                {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed",
-                    "content": [{"type": "output_text", "text": "I look.", "annotations": []}]},
-                {"type": "function_call", "call_id": "call_1", "name": "Read", "arguments": "{\"path\":\"/a\"}"},
-                {"type": "function_call", "call_id": "call_2", "name": "Read", "arguments": "{\"path\":\"/b\"}"},
-                {"type": "function_call_output", "call_id": "call_1", "output": "one"},
-                {"type": "function_call_output", "call_id": "call_2", "output": "two"},
-                {"role": "user", "content": [{"type": "input_text", "text": "more"}]}],
-        }),
-        Dialect::Chat(_) => json!({
-            "model": "m", "stream": true, "max_completion_tokens": 20,
-            "tools": [{"type": "function", "function": {"name": "Read", "parameters": {"type": "object"}}}],
-            "messages": [
-                {"role": "system", "content": "Be brief."},
-                {"role": "user", "content": "hi"},
-                {"role": "assistant", "content": "I look.", "reasoning_content": "t1", "tool_calls": [
-                    {"id": "call_1", "type": "function", "function": {"name": "Read", "arguments": "{\"path\":\"/a\"}"}},
-                    {"id": "call_2", "type": "function", "function": {"name": "Read", "arguments": "{\"path\":\"/b\"}"}}]},
-                {"role": "tool", "tool_call_id": "call_1", "content": "one"},
-                {"role": "tool", "tool_call_id": "call_2", "content": "two"},
-                {"role": "user", "content": "more"}],
-        }),
+        Dialect::Responses => good_responses(),
+        Dialect::Chat(_) => good_chat(),
         Dialect::Gemini => json!({
             "systemInstruction": {"parts": [{"text": "Be brief."}]},
             "tools": [{"functionDeclarations": [{"name": "Read", "parametersJsonSchema": {"type": "object"}}]}],
@@ -99,6 +72,41 @@ fn good(dialect: Dialect) -> Value {
         }),
         _ => panic!("{dialect:?}"),
     }
+}
+
+fn good_responses() -> Value {
+    json!({
+        "model": "m", "stream": true, "store": false, "include": ["reasoning.encrypted_content"],
+        "instructions": "Be brief.",
+        "tools": [{"type": "function", "name": "Read", "strict": true, "parameters": {"type": "object",
+            "properties": {"path": {"type": "string"}}, "required": ["path"], "additionalProperties": false}}],
+        "input": [
+            {"role": "user", "content": "hi"},
+            {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "t1"},
+            {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed",
+                "content": [{"type": "output_text", "text": "I look.", "annotations": []}]},
+            {"type": "function_call", "call_id": "call_1", "name": "Read", "arguments": "{\"path\":\"/a\"}"},
+            {"type": "function_call", "call_id": "call_2", "name": "Read", "arguments": "{\"path\":\"/b\"}"},
+            {"type": "function_call_output", "call_id": "call_1", "output": "one"},
+            {"type": "function_call_output", "call_id": "call_2", "output": "two"},
+            {"role": "user", "content": [{"type": "input_text", "text": "more"}]}],
+    })
+}
+
+fn good_chat() -> Value {
+    json!({
+        "model": "m", "stream": true, "max_completion_tokens": 20,
+        "tools": [{"type": "function", "function": {"name": "Read", "parameters": {"type": "object"}}}],
+        "messages": [
+            {"role": "system", "content": "Be brief."},
+            {"role": "user", "content": "hi"},
+            {"role": "assistant", "content": "I look.", "reasoning_content": "t1", "tool_calls": [
+                {"id": "call_1", "type": "function", "function": {"name": "Read", "arguments": "{\"path\":\"/a\"}"}},
+                {"id": "call_2", "type": "function", "function": {"name": "Read", "arguments": "{\"path\":\"/b\"}"}}]},
+            {"role": "tool", "tool_call_id": "call_1", "content": "one"},
+            {"role": "tool", "tool_call_id": "call_2", "content": "two"},
+            {"role": "user", "content": "more"}],
+    })
 }
 
 const DIALECTS: [Dialect; 6] = [
