@@ -1,6 +1,7 @@
 //! What is known of the models.
 //!
-//! Sources: the model cards at <https://docs.aws.amazon.com/bedrock/latest/userguide/models-cards.html> (limits,
+//! Limits come from excerpts of the vendor's pages and from threads that cite them; not every card was read, and some are
+//! careful figures. Where they can be checked: the model cards at <https://docs.aws.amazon.com/bedrock/latest/userguide/models-cards.html> (limits,
 //! abilities), <https://docs.aws.amazon.com/nova/latest/nova2-userguide/> (Nova),
 //! <https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html>,
 //! <https://docs.aws.amazon.com/bedrock/latest/userguide/structured-output.html> and

@@ -209,7 +209,8 @@ impl Driver {
     /// order finds the machine as it is.
     async fn next_input(&mut self) -> Option<Input> {
         let crowded = self.work.held.is_crowded();
-        let takes_orders = self.orders.are_open() && !self.files.are_rewound();
+        // What changes the session waits for files that are rewound; looks at it do not.
+        let (takes_orders, only_looks) = (self.orders.are_open(), self.files.are_rewound());
         let ids = Arc::clone(&self.ports.ids);
         let jitter = move || ids.bits() as u32;
         let Work { model, held, progress, .. } = &mut self.work;
@@ -222,7 +223,7 @@ impl Driver {
                 self.below.obey(order, &Parent { machine, ports, keeper: self.files.keeper(), results });
                 None
             }
-            order = self.orders.next(), if takes_orders => self.obey(order.unwrap_or(Order::Input(Input::Close))),
+            order = self.orders.next(only_looks), if takes_orders => self.obey(order.unwrap_or(Order::Input(Input::Close))),
             item = next_item(model, jitter), if !crowded && model.is_some() => {
                 if item.is_none() {
                     *model = None;

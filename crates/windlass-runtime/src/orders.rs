@@ -1,6 +1,7 @@
 //! The orders of the handles of a session, and those that wait for it to come to rest.
 
 use crate::handle::Order;
+use std::collections::VecDeque;
 use tokio::sync::{mpsc, oneshot};
 use windlass_core::Machine;
 
@@ -8,6 +9,8 @@ use windlass_core::Machine;
 #[derive(Debug)]
 pub(crate) struct Orders {
     incoming: mpsc::UnboundedReceiver<Order>,
+    /// Those that came while only looks were taken.
+    put_off: VecDeque<Order>,
     /// Whether any handle is left to give orders.
     open: bool,
     /// Those that wait until no run and no background work is left.
@@ -18,7 +21,7 @@ pub(crate) struct Orders {
 
 impl Orders {
     pub(crate) fn new(incoming: mpsc::UnboundedReceiver<Order>) -> Self {
-        Self { incoming, open: true, quiet: Vec::new(), settled: Vec::new() }
+        Self { incoming, put_off: VecDeque::new(), open: true, quiet: Vec::new(), settled: Vec::new() }
     }
 
     /// Whether more orders can come.
@@ -28,14 +31,32 @@ impl Orders {
 
     /// Whether there is an order, or the last handle is gone and that was not reported yet.
     pub(crate) fn have_next(&self) -> bool {
-        self.open && (!self.incoming.is_empty() || self.incoming.is_closed())
+        self.open && (!self.put_off.is_empty() || !self.incoming.is_empty() || self.incoming.is_closed())
     }
 
-    /// The next order. `None`, once, when the last handle is gone.
-    pub(crate) async fn next(&mut self) -> Option<Order> {
-        let order = self.incoming.recv().await;
+    /// The next order. `None`, once, when the last handle is gone. With `only_looks` one that only looks at the session;
+    /// the others wait. Cancel safe.
+    pub(crate) async fn next(&mut self, only_looks: bool) -> Option<Order> {
+        if only_looks {
+            return Some(self.next_look().await);
+        }
+        let order = match self.put_off.pop_front() {
+            Some(order) => Some(order),
+            None => self.incoming.recv().await,
+        };
         self.open = order.is_some();
         order
+    }
+
+    async fn next_look(&mut self) -> Order {
+        loop {
+            match self.incoming.recv().await {
+                Some(look @ Order::ContextUsage(_)) => return look,
+                Some(order) => self.put_off.push_back(order),
+                // That the last handle is gone is reported when all orders are taken again.
+                None => std::future::pending().await,
+            }
+        }
     }
 
     /// Answers when the machine is quiet.

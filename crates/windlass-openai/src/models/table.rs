@@ -1,8 +1,8 @@
 //! The table.
 //!
 //! Windows, output limits and abilities: the page of each model under <https://developers.openai.com/api/docs/models/>. Rates:
-//! <https://developers.openai.com/api/docs/pricing>. They were compared with two open lists of prices, LiteLLM 1.109 and
-//! genai-prices 0.2, on the same day; `gpt-6.2-sol` is on its page alone.
+//! <https://developers.openai.com/api/docs/pricing>. Most figures were taken from two open lists of prices that name these pages, LiteLLM 1.109 and
+//! genai-prices 0.2; those of `gpt-6.2-sol` and `gpt-6-sol` from the vendor's pages, as far as they could be read.
 //!
 //! Rates of cache writes are those of 30 minutes and of 12 hours, where five minutes and one hour are with Anthropic. Models
 //! before `gpt-5.6` bill writes as other input. A model without a source for its limits is not in the table and gets careful

@@ -5,13 +5,32 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use windlass_types::JsonText;
 
-/// Variables that hold keys. No file of a project gets them.
-const KEYS: [&str; 5] = [
+/// Variables that hold keys of model providers. No file of a project gets them.
+const KEYS: [&str; 24] = [
     "ANTHROPIC_API_KEY",
     "ANTHROPIC_AUTH_TOKEN",
     "ANTHROPIC_CUSTOM_HEADERS",
     "AWS_BEARER_TOKEN_BEDROCK",
+    "AWS_SECRET_ACCESS_KEY",
+    "AWS_SESSION_TOKEN",
+    "AZURE_OPENAI_AD_TOKEN",
+    "AZURE_OPENAI_API_KEY",
     "CLAUDE_CODE_OAUTH_TOKEN",
+    "DASHSCOPE_API_KEY",
+    "DEEPSEEK_API_KEY",
+    "GEMINI_API_KEY",
+    "GOOGLE_API_KEY",
+    "GROQ_API_KEY",
+    "LITELLM_API_KEY",
+    "LITELLM_MASTER_KEY",
+    "MISTRAL_API_KEY",
+    "MOONSHOT_API_KEY",
+    "OLLAMA_API_KEY",
+    "OPENAI_API_KEY",
+    "OPENROUTER_API_KEY",
+    "TOGETHER_API_KEY",
+    "XAI_API_KEY",
+    "ZAI_API_KEY",
 ];
 
 /// Where an MCP server is defined. Ordered: of two servers with one name that of the greater scope counts.

@@ -236,7 +236,9 @@ fn no_file_of_a_project_gets_keys() {
     let server = |scope| ServerDefinition::new("s", scope, "/f", JsonText::empty_object());
     let environment = |name: &str| Some(format!("of {name}"));
     for (scope, key) in [(ServerScope::Project, false), (ServerScope::User, true), (ServerScope::Local, true)] {
-        assert_eq!(server(scope).variable("ANTHROPIC_API_KEY", environment).is_some(), key, "{scope}");
+        for name in ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "AWS_SECRET_ACCESS_KEY"] {
+            assert_eq!(server(scope).variable(name, environment).is_some(), key, "{scope} {name}");
+        }
         assert_eq!(server(scope).variable("PATH", environment).as_deref(), Some("of PATH"));
         assert_eq!(server(scope).variable("CLAUDE_PLUGIN_ROOT", |_| None), None);
     }

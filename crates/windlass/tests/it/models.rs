@@ -19,6 +19,8 @@ fn models_of_all_vendors_are_known_without_a_key() {
     let names = known.iter().filter_map(|known| known.id.split_once('/')).map(|(provider, _)| provider);
     let expected = [
         "anthropic",
+        #[cfg(feature = "bedrock")]
+        "bedrock",
         "deepseek",
         "gemini",
         "groq",
@@ -93,7 +95,11 @@ fn prices(known: &KnownModel) {
 #[test]
 fn names_and_aliases_resolve_to_what_is_listed() {
     // With a key of each vendor, so that all providers can be set up.
-    let router = from_lookup(|name| name.ends_with("_API_KEY").then(|| "k".to_owned()));
+    let router = from_lookup(|name| match name {
+        "AWS_REGION" => Some("us-east-1".to_owned()),
+        "AWS_BEARER_TOKEN_BEDROCK" => Some("k".to_owned()),
+        _ => name.ends_with("_API_KEY").then(|| "k".to_owned()),
+    });
     windlass_testkit::provider::lists_models(&router).unwrap();
 }
 

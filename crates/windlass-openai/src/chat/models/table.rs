@@ -1,12 +1,12 @@
 //! The tables of endpoints.
 //!
-//! Each figure is that of the page which its row names. It was compared with two open lists of prices, LiteLLM 1.109 and
-//! genai-prices 0.2, on the same day. What is on no page is left out: many vendors name no limit of the output. A rate that is
+//! Most figures are those of two open lists of prices, LiteLLM 1.109 and genai-prices 0.2, which name the vendor's page; the
+//! row names that page, where the figure can be checked. Few of the pages themselves were opened. What is on no page is left out: many vendors name no limit of the output. A rate that is
 //! no whole number of billionths of a dollar for a token rounds up.
 
 use windlass_model::{Abilities, LongPrompt, ModelRow, ModelSource, Price};
 
-/// The day on which the pages were read.
+/// The day on which the lists were read.
 const READ: &str = "2026-11-23";
 
 /// A model that sees images.
