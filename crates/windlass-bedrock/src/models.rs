@@ -266,14 +266,13 @@ const KNOWN: &[Known] = &[
     vision("qwen.qwen3-vl", 256_000, 8_000),
 ];
 
-/// The models of the table, each by the beginning of its name. Prices depend on the region.
+/// The models of the table, each by the beginning of its name. Prices depend on the region, and so does what an alias
+/// stands for: the inference profile there.
 pub(crate) fn known(provider: &str) -> Vec<KnownModel> {
     let of = |row: &Known| {
         let mut info = info(row.prefix);
         info.api = Api::new(provider, Api::CONVERSE);
         let mut known = KnownModel::new(row.prefix, info);
-        let aliases = ALIASES.iter().filter(|(_, model, _)| is_of(model, row.prefix));
-        known.aliases = aliases.map(|(alias, ..)| (*alias).to_owned()).collect();
         (known.context_window, known.source) = (Some(row.window), Some(PAGE));
         known
     };
