@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use windlass_http::provider::{Credential, from_http};
+use windlass_http::provider::{Credential, from_http, other_credential};
 use windlass_http::{Bytes, HeaderMap, Response};
 use windlass_model::ModelError;
 
@@ -28,14 +28,14 @@ impl Inner {
     pub(crate) async fn send(&self, call: &Call) -> Result<(Response, Faults), ModelError> {
         let Some(source) = &self.credentials else { return self.send_with(call, None).await };
         let credential = source.credential().await?;
-        let error = match self.send_with(call, Some(&credential)).await {
-            Err(error) if matches!(error.status, Some(401 | 403)) => error,
-            answer => return answer,
-        };
-        source.refused(&credential);
-        match source.credential().await {
-            Ok(fresh) if fresh != credential => self.send_with(call, Some(&fresh)).await,
-            _ => Err(error),
+        match self.send_with(call, Some(&credential)).await {
+            Err(error) if matches!(error.status, Some(401 | 403)) => {
+                match other_credential(source, &credential).await {
+                    Some(other) => self.send_with(call, Some(&other)).await,
+                    None => Err(error),
+                }
+            }
+            answer => answer,
         }
     }
 

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
-use windlass_http::provider::{Clock, Credential, Credentials, from_http, stable_hash};
+use windlass_http::provider::{Clock, Credential, Credentials, from_http, other_credential, stable_hash};
 use windlass_http::{Bytes, HeaderMap, HeaderValue, Response};
 use windlass_model::{KnownModel, ModelError, ModelProvider, ModelStream};
 use windlass_types::{Api, ModelErrorKind, ModelInfo, ModelRequest};
@@ -141,15 +141,15 @@ impl Inner {
     async fn send(&self, call: &Call) -> Result<(Response, Faults), ModelError> {
         let Some(source) = &self.credentials else { return self.send_with(call, None).await };
         let credential = source.credential().await?;
-        let error = match self.send_with(call, Some(&credential)).await {
+        match self.send_with(call, Some(&credential)).await {
             // Access to a model is refused with the same status, and is not the fault of the credential.
-            Err(error) if error.kind == ModelErrorKind::Authentication => error,
-            answer => return answer,
-        };
-        source.refused(&credential);
-        match source.credential().await {
-            Ok(fresh) if fresh != credential => self.send_with(call, Some(&fresh)).await,
-            _ => Err(error),
+            Err(error) if error.kind == ModelErrorKind::Authentication => {
+                match other_credential(source, &credential).await {
+                    Some(other) => self.send_with(call, Some(&other)).await,
+                    None => Err(error),
+                }
+            }
+            answer => answer,
         }
     }
 

@@ -1,6 +1,6 @@
 //! The addresses of the two services that speak the dialect.
 
-use std::fmt::Write as _;
+use windlass_http::provider::escape_segment;
 use windlass_model::ModelError;
 use windlass_types::ModelErrorKind;
 
@@ -57,7 +57,7 @@ impl Endpoint {
                 return Err(ModelError::new(ModelErrorKind::NotFound, format!("{model:?} is no name of a model")));
             }
             path.push('/');
-            escape(segment, &mut path);
+            escape_segment(segment, &mut path);
         }
         path.push_str(method.suffix());
         Ok(path)
@@ -73,18 +73,6 @@ impl Endpoint {
                 let publisher = if model.starts_with("publishers/") { "" } else { "publishers/google/models/" };
                 format!("projects/{project}/locations/{location}/{publisher}{model}")
             }
-        }
-    }
-}
-
-/// Writes what may stand in a segment of a path, and the rest as its bytes.
-fn escape(segment: &str, path: &mut String) {
-    for byte in segment.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~@".contains(&byte) {
-            path.push(char::from(byte));
-        } else {
-            // Writing to a string cannot fail.
-            let _ = write!(path, "%{byte:02X}");
         }
     }
 }

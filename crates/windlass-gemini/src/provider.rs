@@ -10,7 +10,9 @@ use serde::Deserialize;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
-use windlass_http::provider::{Credential, CredentialKey, Credentials, from_http, google_credentials};
+use windlass_http::provider::{
+    Credential, CredentialKey, Credentials, from_http, google_credentials, other_credential,
+};
 use windlass_http::{Bytes, HeaderMap, HeaderValue, HttpClient, Response};
 use windlass_model::{KnownModel, ModelError, ModelProvider, ModelStream, is_priced_otherwise};
 use windlass_types::{Api, ModelErrorKind, ModelInfo, ModelRequest};
@@ -142,14 +144,14 @@ impl Inner {
         let path = self.endpoint.path(model, method)?;
         let Key::Tokens(source) = &self.key else { return self.post_with(None, &path, method, body).await };
         let credential = source.credential().await?;
-        let error = match self.post_with(Some(&credential), &path, method, body.clone()).await {
-            Err(error) if matches!(error.status, Some(401 | 403)) => error,
-            answer => return answer,
-        };
-        source.refused(&credential);
-        match source.credential().await {
-            Ok(fresh) if fresh != credential => self.post_with(Some(&fresh), &path, method, body).await,
-            _ => Err(error),
+        match self.post_with(Some(&credential), &path, method, body.clone()).await {
+            Err(error) if matches!(error.status, Some(401 | 403)) => {
+                match other_credential(source, &credential).await {
+                    Some(other) => self.post_with(Some(&other), &path, method, body).await,
+                    None => Err(error),
+                }
+            }
+            answer => answer,
         }
     }
 

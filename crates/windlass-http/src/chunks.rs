@@ -3,19 +3,16 @@
 use std::{
     fmt,
     task::{Context, Poll, ready},
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use bytes::Bytes;
 use futures_util::Stream;
 
+use crate::drain::drain;
 use crate::options::Limits;
 use crate::silence::Silence;
 use crate::{HttpBody, HttpError, HttpErrorKind, HttpOptions};
-
-/// How long, and how many bytes, the rest of a finished answer may take before its connection is given up.
-const DRAIN_TIME: Duration = Duration::from_secs(2);
-const DRAIN_BYTES: usize = 64 * 1024;
 
 /// The bytes of one answer as they come, with the bound on the time in which nothing adds to it.
 pub struct Chunks {
@@ -83,18 +80,7 @@ impl Chunks {
     /// Lets go of an answer whose last event has been seen. What remains of the body is read in the background for a
     /// moment, because a connection whose answer is not read to its end is lost.
     pub fn release(self) {
-        let (Some(mut body), Ok(runtime)) = (self.body, tokio::runtime::Handle::try_current()) else {
-            return;
-        };
-        runtime.spawn(tokio::time::timeout(DRAIN_TIME, async move {
-            let mut read = 0;
-            while let Some(Ok(chunk)) = std::future::poll_fn(|cx| body.as_mut().poll_next(cx)).await {
-                read += chunk.len();
-                if read > DRAIN_BYTES {
-                    break;
-                }
-            }
-        }));
+        self.body.into_iter().for_each(drain);
     }
 
     #[expect(clippy::disallowed_methods, reason = "measures how long a server is silent")]

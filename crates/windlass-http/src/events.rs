@@ -10,15 +10,11 @@ use std::{
 use bytes::Bytes;
 use futures_util::Stream;
 
+use crate::drain::drain;
 use crate::options::Limits;
 use crate::silence::Silence;
 use crate::{HttpBody, HttpError, HttpErrorKind, HttpOptions};
 use decoder::{Decoder, Text};
-
-/// How long, and how many bytes, the rest of a finished answer may take before
-/// its connection is given up.
-const DRAIN_TIME: Duration = Duration::from_secs(2);
-const DRAIN_BYTES: usize = 64 * 1024;
 
 /// One server-sent event that has data.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -145,22 +141,9 @@ impl Events {
     /// body, usually the mark of its end, is read in the background for a moment,
     /// because a connection whose answer is not read to its end is lost.
     pub fn release(self) {
-        if self.state != BodyState::Open {
-            return;
+        if self.state == BodyState::Open {
+            drain(self.body);
         }
-        let Ok(runtime) = tokio::runtime::Handle::try_current() else {
-            return;
-        };
-        let mut body = self.body;
-        runtime.spawn(tokio::time::timeout(DRAIN_TIME, async move {
-            let mut read = 0;
-            while let Some(Ok(chunk)) = std::future::poll_fn(|cx| body.as_mut().poll_next(cx)).await {
-                read += chunk.len();
-                if read > DRAIN_BYTES {
-                    break;
-                }
-            }
-        }));
     }
 
     fn poll_item(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Found, HttpError>>> {

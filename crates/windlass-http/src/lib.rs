@@ -43,6 +43,7 @@
 mod cause;
 mod chunks;
 mod client;
+mod drain;
 mod error;
 mod events;
 mod options;

@@ -6,6 +6,7 @@ mod credentials;
 mod headers;
 mod ids;
 mod members;
+mod path;
 mod refusal;
 mod retry_after;
 
@@ -17,9 +18,11 @@ pub use credentials::GoogleAdcCredentials;
 pub use credentials::{
     AwsAccess, AwsKeys, AwsProfileCredentials, Clock, CommandCredentials, Credential, CredentialKey, Credentials,
     EnvironmentCredentials, FileCredentials, GoogleUserCredentials, RefreshingCredentials, google_credentials,
+    other_credential,
 };
 pub use headers::custom_header;
 pub use ids::{call_id, stable_hash};
 pub use members::with_members;
+pub use path::escape_segment;
 pub use refusal::{Secrets, Vendor, from_http, readable};
 pub use retry_after::{retry_after, should_retry};

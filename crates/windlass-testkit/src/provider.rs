@@ -53,6 +53,7 @@ pub use faults::{
     bounds_what_it_keeps, closes_when_dropped, ignores_unknown_events, reads_any_split, reports_cuts_at_every_byte,
     shows_what_has_come, survives_damage,
 };
+pub use fold::{blocks, conversation};
 pub use history::{counts_usage_once, keeps_a_conversation, takes_a_foreign_history};
 pub use known::lists_models;
 pub use open::answers;

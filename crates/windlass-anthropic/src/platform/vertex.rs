@@ -1,8 +1,6 @@
 //! Claude on Vertex AI: the model is in the address, the version in the body.
 
-use std::fmt::Write as _;
-
-use windlass_http::provider::from_http;
+use windlass_http::provider::{escape_segment, from_http};
 use windlass_http::{HttpClient, HttpOptions};
 use windlass_model::ModelError;
 use windlass_types::ModelErrorKind;
@@ -61,7 +59,7 @@ impl Vertex {
                     let text = format!("{model:?} is no name of a model");
                     return Err(ModelError::new(ModelErrorKind::NotFound, text).unbilled());
                 }
-                escape(id, &mut path);
+                escape_segment(id, &mut path);
                 path.push_str(":streamRawPredict");
             }
         }
@@ -80,18 +78,6 @@ fn base_url_of(region: &str) -> String {
 pub(super) fn id(model: String) -> String {
     let dated = |base: &str| DATED.iter().find(|(id, _)| *id == base).map(|(_, dated)| (*dated).to_owned());
     renamed(&model, dated).unwrap_or(model)
-}
-
-/// Writes what may stand in a segment of a path, and the rest as its bytes: a slash or a colon would end the name.
-fn escape(segment: &str, path: &mut String) {
-    for byte in segment.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~@".contains(&byte) {
-            path.push(char::from(byte));
-        } else {
-            // Writing to a string cannot fail.
-            let _ = write!(path, "%{byte:02X}");
-        }
-    }
 }
 
 #[cfg(test)]

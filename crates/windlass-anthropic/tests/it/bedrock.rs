@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::conformance::keeps_promises;
 use async_trait::async_trait;
 use futures_util::StreamExt;
 use hmac::{Hmac, KeyInit, Mac};
@@ -314,27 +315,7 @@ async fn counts_tokens() {
 async fn keeps_the_promises_of_a_provider() {
     let server = WireServer::start().await.unwrap();
     let provider = provider(&server, Credential::aws(keys()));
-    let message = || {
-        WireMessage::new().thinking("hm", "sig").text_deltas(["a", "b"]).tool_use(
-            "t",
-            "Read",
-            json!({"file_path": "/x"}),
-        )
-    };
-    let reply = Reply::from(message());
-    for end in reply.event_ends().into_iter().rev().skip(1) {
-        server.push(reply.clone().stop_at(end));
-        kit::reports_a_cut(&provider, &request()).await.unwrap();
-    }
-    server.on_request(move |_| message().into());
-    kit::answers(&provider, &request()).await.unwrap();
-    kit::gives_frames(&provider, &request()).await.unwrap();
-    kit::survives_cancellation(&provider, &request()).await.unwrap();
-    kit::runs_in_parallel(&provider, &vec![request(); 8]).await.unwrap();
-    server.on_request(|_| Reply::error(529, "overloaded_error", "Overloaded"));
-    kit::fails(&provider, &request(), ModelErrorKind::Overloaded, &[SECRET]).await.unwrap();
-    kit::does_not_retry(&provider, &request(), || server.request_count()).await.unwrap();
-    kit::describes_models(&provider, &["opus", "sonnet[1m]", "haiku", MODEL, "unheard-of"]).unwrap();
+    keeps_promises(&server, &provider, &request(), SECRET, &["opus", "sonnet[1m]", "haiku", MODEL, "unheard-of"]).await;
 }
 
 #[tokio::test]

@@ -24,39 +24,35 @@ fn message() -> WireMessage {
     WireMessage::new().thinking("hm", "sig").text_deltas(["a", "b"]).tool_use("t", "Read", json!({"file_path": "/x"}))
 }
 
-#[tokio::test]
-async fn answers_and_gives_frames() {
-    let (server, provider) = pair().await;
-    server.on_request(|_| message().into());
-    kit::answers(&provider, &request()).await.unwrap();
-    kit::gives_frames(&provider, &request()).await.unwrap();
-    kit::survives_cancellation(&provider, &request()).await.unwrap();
-    kit::runs_in_parallel(&provider, &vec![request(); 8]).await.unwrap();
-}
-
-#[tokio::test]
-async fn reports_cuts_at_every_event() {
-    let (server, provider) = pair().await;
+/// What is promised wherever the provider calls: `names` are models, and `secret` must not show in errors.
+pub(crate) async fn keeps_promises(
+    server: &WireServer,
+    provider: &Anthropic,
+    request: &ModelRequest,
+    secret: &str,
+    names: &[&str],
+) {
     let reply = Reply::from(message());
     for end in reply.event_ends().into_iter().rev().skip(1) {
         server.push(reply.clone().stop_at(end));
-        kit::reports_a_cut(&provider, &request()).await.unwrap();
+        kit::reports_a_cut(provider, request).await.unwrap();
     }
-}
-
-#[tokio::test]
-async fn fails_once_with_the_right_kind() {
-    let (server, provider) = pair().await;
+    server.on_request(|_| message().into());
+    kit::answers(provider, request).await.unwrap();
+    kit::gives_frames(provider, request).await.unwrap();
+    kit::survives_cancellation(provider, request).await.unwrap();
+    kit::runs_in_parallel(provider, &vec![request.clone(); 8]).await.unwrap();
     server.on_request(|_| Reply::error(529, "overloaded_error", "Overloaded"));
-    kit::fails(&provider, &request(), ModelErrorKind::Overloaded, &[KEY]).await.unwrap();
-    kit::does_not_retry(&provider, &request(), || server.request_count()).await.unwrap();
+    kit::fails(provider, request, ModelErrorKind::Overloaded, &[secret]).await.unwrap();
+    kit::does_not_retry(provider, request, || server.request_count()).await.unwrap();
+    kit::describes_models(provider, names).unwrap();
 }
 
 #[tokio::test]
-async fn describes_its_models() {
-    let (_server, provider) = pair().await;
+async fn keeps_the_promises_of_a_provider() {
+    let (server, provider) = pair().await;
     let names = ["opus", "sonnet[1m]", "haiku", "claude-sonnet-4-5[1m]", "claude-opus-4-1-20250805", "unheard-of"];
-    kit::describes_models(&provider, &names).unwrap();
+    keeps_promises(&server, &provider, &request(), KEY, &names).await;
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::conformance::keeps_promises;
 use async_trait::async_trait;
 use futures_util::StreamExt;
 use serde_json::json;
@@ -212,27 +213,14 @@ async fn errors_of_google_have_their_class() {
 async fn keeps_the_promises_of_a_provider() {
     let server = WireServer::start().await.unwrap();
     let vertex = provider(&server, Credential::bearer(TOKEN));
-    let message = || {
-        WireMessage::new().thinking("hm", "sig").text_deltas(["a", "b"]).tool_use(
-            "t",
-            "Read",
-            json!({"file_path": "/x"}),
-        )
-    };
-    let reply = Reply::from(message());
-    for end in reply.event_ends().into_iter().rev().skip(1) {
-        server.push(reply.clone().stop_at(end));
-        kit::reports_a_cut(&vertex, &request()).await.unwrap();
-    }
-    server.on_request(move |_| message().into());
-    kit::answers(&vertex, &request()).await.unwrap();
-    kit::gives_frames(&vertex, &request()).await.unwrap();
-    kit::survives_cancellation(&vertex, &request()).await.unwrap();
-    kit::runs_in_parallel(&vertex, &vec![request(); 8]).await.unwrap();
-    server.on_request(|_| Reply::error(529, "overloaded_error", "Overloaded"));
-    kit::fails(&vertex, &request(), ModelErrorKind::Overloaded, &[TOKEN]).await.unwrap();
-    kit::does_not_retry(&vertex, &request(), || server.request_count()).await.unwrap();
-    kit::describes_models(&vertex, &["opus", "sonnet[1m]", "haiku", "claude-sonnet-4-5", "unheard-of"]).unwrap();
+    keeps_promises(
+        &server,
+        &vertex,
+        &request(),
+        TOKEN,
+        &["opus", "sonnet[1m]", "haiku", "claude-sonnet-4-5", "unheard-of"],
+    )
+    .await;
 }
 
 #[tokio::test]

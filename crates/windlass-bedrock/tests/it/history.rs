@@ -1,11 +1,11 @@
 //! Conversations: what is sent back of them, and what of those with other models.
 
-use crate::fold;
 use crate::frames::{call, delta, end, input, metadata, signature, start, stop, text, thinking};
 use crate::wire::{CLAUDE, LLAMA, NOVA, asking, provider, read_frames, sent};
 use serde_json::{Value, json};
 use windlass_bedrock::Bedrock;
 use windlass_model::ModelProvider;
+use windlass_testkit::provider::conversation;
 use windlass_testkit::wire::WireServer;
 use windlass_types::{
     ContentBlock, DocumentSource, ImageSource, JsonText, Message, ModelRequest, Origin, ToolResult, ToolResultContent,
@@ -66,7 +66,7 @@ async fn reasoning_and_calls_go_back_as_they_came() {
     assert!(error.is_none(), "{error:?}");
     let server = WireServer::start().await.unwrap();
     let origin = Origin::new(provider(&server).model_info(CLAUDE).api, CLAUDE, CLAUDE);
-    let sent = messages(CLAUDE, fold::conversation(&events, origin)).await;
+    let sent = messages(CLAUDE, conversation(&events, origin).unwrap()).await;
     let id = sent[1]["content"][3]["toolUse"]["toolUseId"].clone();
     assert!(id.as_str().unwrap().starts_with("call_"), "{id}");
     assert_eq!(

@@ -1,11 +1,11 @@
 //! From frames to events: what the API may send, and what it must not.
 
-use crate::fold;
 use crate::frames::{
     answer, call, delta, end, ends, event, exception, frame, input, metadata, signature, start, stop, text, thinking,
 };
 use crate::wire::{ending, is_complete, provider, read, read_frames, read_reply, request};
 use serde_json::json;
+use windlass_testkit::provider::blocks;
 use windlass_testkit::wire::{Gate, Reply, WireServer};
 use windlass_types::{ContentBlock, ModelErrorKind, ModelEvent, StopReason, Usage};
 
@@ -45,7 +45,7 @@ async fn e2_a_message_is_events_in_order_with_the_usage_behind_its_end() {
     assert_eq!(events.last(), Some(&ModelEvent::MessageStop));
     let ModelEvent::MessageStart { id, model, usage } = &events[0] else { panic!("{events:?}") };
     assert_eq!((id.as_str(), model.as_str(), usage), ("req-1", crate::wire::NOVA, &Usage::default()));
-    let blocks = fold::blocks(&events);
+    let blocks = blocks(&events).unwrap();
     assert_eq!(blocks[0], ContentBlock::Thinking { thinking: "hm".into(), signature: "sig".into() });
     assert_eq!(blocks[1].as_text(), Some("é"));
     let calls: Vec<_> = blocks.iter().filter_map(ContentBlock::as_tool_use).collect();
@@ -72,7 +72,7 @@ async fn e2_calls_that_come_in_turn_are_all_kept() {
     ];
     let (events, error) = read_frames(&frames).await;
     assert!(error.is_none(), "{error:?}");
-    let blocks = fold::blocks(&events);
+    let blocks = blocks(&events).unwrap();
     assert_eq!(blocks[0].as_text(), Some("ab"));
     let calls: Vec<_> = blocks.iter().filter_map(ContentBlock::as_tool_use).collect();
     let seen: Vec<_> = calls.iter().map(|call| (call.id.as_str(), call.input.as_str())).collect();
@@ -154,7 +154,7 @@ async fn encrypted_reasoning_is_a_block_of_its_own() {
     let redacted = delta(0, json!({"reasoningContent": {"redactedContent": "AAEC"}}));
     let (events, error) = read_frames(&[start(), redacted, stop(0), text(1, "a"), end("end_turn"), metadata()]).await;
     assert!(error.is_none(), "{error:?}");
-    let blocks = fold::blocks(&events);
+    let blocks = blocks(&events).unwrap();
     assert_eq!(blocks, [ContentBlock::RedactedThinking { data: "AAEC".into() }, ContentBlock::text("a")]);
 }
 
@@ -182,7 +182,7 @@ async fn what_is_not_known_is_left_out() {
     ];
     let (events, error) = read_frames(&frames).await;
     assert!(error.is_none(), "{error:?}");
-    assert_eq!(fold::blocks(&events), [ContentBlock::text("a")]);
+    assert_eq!(blocks(&events).unwrap(), [ContentBlock::text("a")]);
     assert_eq!(ending(&events).unwrap().0, StopReason::EndTurn);
 }
 
@@ -200,7 +200,7 @@ async fn ids_are_made_for_calls_without_a_usable_one() {
         metadata(),
     ];
     let (events, _) = read_frames(&frames).await;
-    let blocks = fold::blocks(&events);
+    let blocks = blocks(&events).unwrap();
     let ids: Vec<_> = blocks.iter().filter_map(ContentBlock::as_tool_use).map(|call| call.id.as_str()).collect();
     assert_eq!(ids, ["same", "call_req-1_1", "call_req-1_2"]);
     // Without an id of the request, that of the message depends on what was asked.
@@ -345,7 +345,7 @@ async fn models_that_do_not_stream_calls_answer_in_one_piece() {
     let (events, error) = read(&provider, request()).await;
     assert!(error.is_none(), "{error:?}");
     assert_eq!(ending(&events), Some((StopReason::ToolUse, Usage::new(60, 27))));
-    let blocks = fold::blocks(&events);
+    let blocks = blocks(&events).unwrap();
     assert_eq!(blocks[0], ContentBlock::Thinking { thinking: "hm".into(), signature: "sig".into() });
     assert_eq!(blocks[1], ContentBlock::RedactedThinking { data: "AAEC".into() });
     assert_eq!(blocks[2].as_text(), Some("é"));

@@ -1,9 +1,9 @@
 //! What goes back of earlier messages: signatures on their own parts, ids and results.
 
-use crate::fold::conversation;
 use crate::wire::{MODEL, answer, asking, chunk, last, provider, read, sent};
 use serde_json::{Value, json};
 use windlass_gemini::Gemini;
+use windlass_testkit::provider::conversation;
 use windlass_testkit::wire::WireServer;
 use windlass_types::{
     Api, ContentBlock, DocumentSource, ImageSource, JsonText, Message, Origin, ToolResult, ToolResultContent, ToolUse,
@@ -20,7 +20,7 @@ async fn sent_back(chunks: &[Vec<Value>]) -> Vec<Value> {
     let (events, error) = read(&provider(&server), asking(MODEL, vec![Message::user_text("hi")])).await;
     assert!(error.is_none(), "{error:?}");
     let origin = Origin::new(Api::new("gemini", Api::GEMINI), MODEL, MODEL);
-    let body = sent(asking(MODEL, conversation(&events, origin))).await;
+    let body = sent(asking(MODEL, conversation(&events, origin).unwrap())).await;
     let contents = body["contents"].as_array().unwrap();
     assert_eq!((contents.len(), &contents[1]["role"]), (3, &json!("model")));
     contents[1]["parts"].as_array().unwrap().clone()

@@ -12,7 +12,6 @@
 
 mod conformance;
 mod errors;
-mod fold;
 mod history;
 mod requests;
 mod setup;

@@ -1,6 +1,5 @@
 //! The stream over a real socket: what chunks become, cut, split and hostile.
 
-use crate::fold::{blocks, text};
 use crate::wire::{answer, chunk, ending, is_complete, last, provider, read, read_chunks, request};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -8,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use windlass_gemini::Gemini;
 use windlass_model::ModelProvider;
+use windlass_testkit::provider::blocks;
 use windlass_testkit::wire::{Event, Gate, Reply, WireServer};
 use windlass_types::{ContentBlock, ModelErrorKind, ModelEvent, StopReason, StreamDelta};
 
@@ -28,13 +28,18 @@ fn full_message() -> Vec<Value> {
     ]
 }
 
+/// The text of all text blocks, together.
+fn text(events: &[ModelEvent]) -> String {
+    blocks(events).unwrap().iter().filter_map(ContentBlock::as_text).collect()
+}
+
 #[tokio::test]
 async fn chunks_become_blocks() {
     let (events, error) = read_chunks(&full_message()).await;
     assert!(error.is_none() && is_complete(&events), "{error:?}");
     let ModelEvent::MessageStart { id, model, usage } = &events[0] else { panic!("{:?}", events[0]) };
     assert_eq!((id.as_str(), model.as_str(), usage.input_tokens), ("resp_1", "gemini-3.8-flash-001", 100));
-    let blocks = blocks(&events);
+    let blocks = blocks(&events).unwrap();
     let ContentBlock::Thinking { thinking, signature } = &blocks[0] else { panic!("{blocks:?}") };
     assert_eq!((thinking.as_str(), signature.as_str()), ("erwägen 考虑", "c2ln"));
     assert_eq!(blocks[1].as_text(), Some("héllo 日本語 🦀\r\nend"));
@@ -251,7 +256,7 @@ async fn d2_calls_without_ids_get_stable_ones() {
     let (events, error) = read_chunks(&chunks).await;
     assert!(error.is_none(), "{error:?}");
     let ids: Vec<String> =
-        blocks(&events).iter().map(|block| block.as_tool_use().unwrap().id.as_str().to_owned()).collect();
+        blocks(&events).unwrap().iter().map(|block| block.as_tool_use().unwrap().id.as_str().to_owned()).collect();
     assert_eq!(ids, ["call_resp_1_0", "call_resp_1_1", "a", "call_resp_1_3", "call_resp_1_4"]);
     let mut nameless = last(json!([{"text": "a"}]), "STOP");
     nameless.as_object_mut().unwrap().remove("responseId");

@@ -74,6 +74,14 @@ pub trait Credentials: Debug + Send + Sync + 'static {
 
 const _: fn(&dyn Credentials) = |_| {};
 
+/// Another credential of a source, for a call that was refused because of its credential. `None` if the source has none
+/// but that one.
+#[doc(hidden)]
+pub async fn other_credential(source: &dyn Credentials, refused: &Credential) -> Option<Credential> {
+    source.refused(refused);
+    source.credential().await.ok().filter(|other| other != refused)
+}
+
 #[async_trait]
 #[deny(clippy::missing_trait_methods)]
 impl<T: Credentials + ?Sized> Credentials for Arc<T> {

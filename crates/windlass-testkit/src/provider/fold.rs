@@ -1,6 +1,10 @@
 //! From the events of a stream to the blocks that a transcript keeps.
 
-use windlass_types::{BlockStart, ContentBlock, JsonText, ModelEvent, StopReason, StreamDelta, ToolUse, Usage};
+use std::sync::Arc;
+use windlass_types::{
+    BlockStart, ContentBlock, JsonText, Message, ModelEvent, Origin, StopReason, StreamDelta, ToolResult, ToolUse,
+    ToolUseId, Usage,
+};
 
 use super::stream::Transcript;
 use crate::Violation;
@@ -11,27 +15,7 @@ impl Transcript {
     /// # Errors
     /// A delta that does not belong to its block, or a tool input that is not JSON.
     pub fn blocks(&self) -> Result<Vec<ContentBlock>, Violation> {
-        let mut blocks = Vec::new();
-        let mut input = String::new();
-        for item in &self.items {
-            match &item.event {
-                ModelEvent::BlockStart { block, .. } => blocks.push(begun(block)?),
-                ModelEvent::BlockDelta { delta, .. } => {
-                    let last = blocks.last_mut().ok_or_else(|| Violation::new("a delta before the first block"))?;
-                    extend(last, delta, &mut input)?;
-                }
-                ModelEvent::BlockStop { .. } if !input.is_empty() => {
-                    let text = std::mem::take(&mut input);
-                    let parsed = JsonText::parse(text.as_str());
-                    let parsed = parsed.map_err(|error| Violation::new(format!("the input {text}: {error}")))?;
-                    if let Some(ContentBlock::ToolUse(call)) = blocks.last_mut() {
-                        call.input = parsed;
-                    }
-                }
-                _ => {}
-            }
-        }
-        Ok(blocks)
+        blocks(self.items.iter().map(|item| &item.event))
     }
 
     /// Why the model stopped.
@@ -56,6 +40,53 @@ impl Transcript {
         let events = self.items.iter().map(|item| item.event.clone());
         events.filter(|event| !matches!(event, ModelEvent::Ping | ModelEvent::Unknown)).collect()
     }
+}
+
+/// The blocks of a message, as they were streamed.
+///
+/// # Errors
+/// A delta that does not belong to its block, or a tool input that is not JSON.
+pub fn blocks<'a>(events: impl IntoIterator<Item = &'a ModelEvent>) -> Result<Vec<ContentBlock>, Violation> {
+    let mut blocks = Vec::new();
+    let mut input = String::new();
+    for event in events {
+        match event {
+            ModelEvent::BlockStart { block, .. } => blocks.push(begun(block)?),
+            ModelEvent::BlockDelta { delta, .. } => {
+                let last = blocks.last_mut().ok_or_else(|| Violation::new("a delta before the first block"))?;
+                extend(last, delta, &mut input)?;
+            }
+            ModelEvent::BlockStop { .. } if !input.is_empty() => {
+                let text = std::mem::take(&mut input);
+                let parsed = JsonText::parse(text.as_str());
+                let parsed = parsed.map_err(|error| Violation::new(format!("the input {text}: {error}")))?;
+                if let Some(ContentBlock::ToolUse(call)) = blocks.last_mut() {
+                    call.input = parsed;
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(blocks)
+}
+
+/// A conversation of one message of the model, as a transcript keeps it. Its calls are answered; without calls the user
+/// says more.
+///
+/// # Errors
+/// Those of [`blocks`].
+pub fn conversation(events: &[ModelEvent], origin: Origin) -> Result<Vec<Message>, Violation> {
+    let mut transcript = windlass_session::Transcript::new();
+    transcript.push_user(vec![ContentBlock::text("hi")]);
+    transcript.push_assistant(blocks(events)?, Some(Arc::new(origin)));
+    let calls: Vec<ToolUseId> = transcript.open_calls().map(|call| call.id.clone()).collect();
+    for call in &calls {
+        transcript.push_result(ToolResult::ok(call.clone(), "done"));
+    }
+    if calls.is_empty() {
+        transcript.push_user(vec![ContentBlock::text("next")]);
+    }
+    Ok(transcript.messages().iter().map(|message| Message::clone(message)).collect())
 }
 
 fn begun(block: &BlockStart) -> Result<ContentBlock, Violation> {

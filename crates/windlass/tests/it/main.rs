@@ -24,7 +24,7 @@ mod checkpoints;
 mod clouds;
 mod common;
 mod compaction;
-#[cfg(all(feature = "gemini", feature = "openai"))]
+#[cfg(all(feature = "bedrock", feature = "gemini", feature = "openai"))]
 mod connections;
 mod cuts;
 mod failures;

@@ -5,9 +5,10 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 use windlass::provider::{
-    Anthropic, ChatCompletions, Gemini, HttpTransport, Message, ModelError, ModelEvent, ModelProvider, ModelRequest,
-    OpenAi, StreamDelta,
+    Anthropic, Bedrock, Bytes, ChatCompletions, Credential, Gemini, HttpTransport, Message, ModelError, ModelEvent,
+    ModelProvider, ModelRequest, OpenAi, StreamDelta,
 };
+use windlass_testkit::wire;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Dialect {
@@ -16,10 +17,31 @@ pub(super) enum Dialect {
     Compatible,
     Ollama,
     Gemini,
+    /// Claude on Amazon Bedrock.
+    ClaudeBedrock,
+    /// Other models on Amazon Bedrock.
+    Converse,
+    /// Claude on Vertex AI.
+    ClaudeVertex,
+    /// Gemini on Vertex AI.
+    GeminiVertex,
 }
 
-pub(super) const DIALECTS: [Dialect; 5] =
-    [Dialect::Anthropic, Dialect::OpenAi, Dialect::Compatible, Dialect::Ollama, Dialect::Gemini];
+/// Those that need no file for their set-up.
+pub(super) const DIALECTS: [Dialect; 7] = [
+    Dialect::Anthropic,
+    Dialect::OpenAi,
+    Dialect::Compatible,
+    Dialect::Ollama,
+    Dialect::Gemini,
+    Dialect::ClaudeBedrock,
+    Dialect::Converse,
+];
+
+/// All of them.
+pub(super) fn every() -> impl Iterator<Item = Dialect> {
+    DIALECTS.into_iter().chain([Dialect::ClaudeVertex, Dialect::GeminiVertex])
+}
 
 pub(super) const KEY: &str = "sk-do-not-show";
 
@@ -42,6 +64,20 @@ macro_rules! with {
                 Arc::new(ChatCompletions::preset("ollama").unwrap().base_url($url) $($call)*.build().unwrap())
             }
             Dialect::Gemini => Arc::new(Gemini::builder().api_key(KEY).base_url($url) $($call)*.build().unwrap()),
+            Dialect::ClaudeBedrock => {
+                Arc::new(Anthropic::bedrock("eu-west-1").api_key(KEY).base_url($url) $($call)*.build().unwrap())
+            }
+            Dialect::Converse => {
+                Arc::new(Bedrock::builder().region("eu-west-1").api_key(KEY).base_url($url) $($call)*.build().unwrap())
+            }
+            Dialect::ClaudeVertex => {
+                let claude = Anthropic::vertex("project", "global").credentials(Credential::bearer(KEY));
+                Arc::new(claude.base_url($url) $($call)*.build().unwrap())
+            }
+            Dialect::GeminiVertex => {
+                let gemini = Gemini::vertex("project", "global").credentials(Credential::bearer(KEY));
+                Arc::new(gemini.base_url($url) $($call)*.build().unwrap())
+            }
         }
     };
 }
@@ -53,7 +89,10 @@ impl Dialect {
             Self::OpenAi => "gpt-5.5",
             Self::Compatible => "own",
             Self::Ollama => "qwen3",
-            Self::Gemini => "gemini-3-flash",
+            Self::Gemini | Self::GeminiVertex => "gemini-3-flash",
+            Self::ClaudeBedrock => "eu.anthropic.claude-sonnet-4-5-20250929-v1:0",
+            Self::Converse => "eu.amazon.nova-pro-v1:0",
+            Self::ClaudeVertex => "claude-sonnet-4-5",
         }
     }
 
@@ -65,6 +104,10 @@ impl Dialect {
             Self::Compatible => "openai-compatible/own",
             Self::Ollama => "ollama/qwen3",
             Self::Gemini => "gemini/gemini-3-flash",
+            Self::ClaudeBedrock => "bedrock/eu.anthropic.claude-sonnet-4-5-20250929-v1:0",
+            Self::Converse => "bedrock/eu.amazon.nova-pro-v1:0",
+            Self::ClaudeVertex => "vertex/claude-sonnet-4-5",
+            Self::GeminiVertex => "vertex/gemini-3-flash",
         }
     }
 
@@ -75,6 +118,10 @@ impl Dialect {
             Self::OpenAi | Self::Compatible => &[("OPENAI_API_KEY", KEY), ("OPENAI_BASE_URL", url)],
             Self::Ollama => &[("OLLAMA_HOST", url)],
             Self::Gemini => &[("GEMINI_API_KEY", KEY), ("GOOGLE_GEMINI_BASE_URL", url)],
+            Self::ClaudeBedrock | Self::Converse => {
+                &[("AWS_REGION", "eu-west-1"), ("AWS_BEARER_TOKEN_BEDROCK", KEY), ("ANTHROPIC_BEDROCK_BASE_URL", url)]
+            }
+            Self::ClaudeVertex | Self::GeminiVertex => panic!("{self:?} is set up by a file"),
         };
         all.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
     }
@@ -101,10 +148,11 @@ impl Dialect {
     }
 
     /// An answer that says `hello`.
-    pub(super) fn body(self) -> String {
+    pub(super) fn body(self) -> Bytes {
         let sse = |events: &[&str]| events.iter().map(|event| format!("data: {event}\n\n")).collect::<String>();
-        match self {
-            Self::Anthropic => sse(&[
+        let text = match self {
+            Self::Converse => return wire::Dialect::Converse.reply(&wire::Answer::new("m").text(["hello"]), 0).body(),
+            Self::Anthropic | Self::ClaudeBedrock | Self::ClaudeVertex => sse(&[
                 r#"{"type":"message_start","message":{"id":"msg_1","model":"m","content":[],"usage":{"input_tokens":1}}}"#,
                 r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#,
                 r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"hello"}}"#,
@@ -130,13 +178,18 @@ impl Dialect {
                 "",
             ]
             .join("\n"),
-            Self::Gemini => sse(&[
+            Self::Gemini | Self::GeminiVertex => sse(&[
                 r#"{"candidates":[{"content":{"parts":[{"text":"hello"}],"role":"model"},"finishReason":"STOP","index":0}],"usageMetadata":{"promptTokenCount":1,"candidatesTokenCount":1},"modelVersion":"m","responseId":"r1"}"#,
             ]),
-        }
+        };
+        text.into()
     }
 
     pub(super) fn content_type(self) -> &'static str {
-        if self == Self::Ollama { "application/x-ndjson" } else { "text/event-stream" }
+        match self {
+            Self::Ollama => "application/x-ndjson",
+            Self::Converse => "application/vnd.amazon.eventstream",
+            _ => "text/event-stream",
+        }
     }
 }

@@ -7,7 +7,7 @@ mod world;
 
 use windlass::provider::ModelErrorKind;
 
-use dialects::{DIALECTS, Dialect};
+use dialects::{DIALECTS, Dialect, every};
 use world::{AUTHORITY, AUTHORITY_FILE, HOST, Proxy, World};
 
 const WORD: &str = "let-me-through";
@@ -37,7 +37,7 @@ async fn every_provider_takes_its_proxy_and_its_authorities_from_variables() {
 
 #[tokio::test]
 async fn every_builder_takes_a_proxy_and_an_authority() {
-    for dialect in DIALECTS {
+    for dialect in every() {
         let world = World::start(dialect, Proxy::wanting(WORD)).await;
         let provider = dialect.built(&format!("https://{HOST}"), &world.proxy_with(WORD), AUTHORITY);
         assert_eq!(dialect.ask(&provider, dialect.model()).await.unwrap(), "hello", "{dialect:?}");

@@ -1,0 +1,25 @@
+//! What remains of an answer whose end was seen.
+
+use std::{future::poll_fn, time::Duration};
+
+use crate::HttpBody;
+
+/// How long, and how many bytes, the rest of a finished answer may take before
+/// its connection is given up.
+const DRAIN_TIME: Duration = Duration::from_secs(2);
+const DRAIN_BYTES: usize = 64 * 1024;
+
+/// Reads the rest of a body in the background for a moment, because a connection whose answer is not read to its end is
+/// lost. Without a runtime it is dropped.
+pub(crate) fn drain(mut body: HttpBody) {
+    let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+    runtime.spawn(tokio::time::timeout(DRAIN_TIME, async move {
+        let mut read = 0_usize;
+        while let Some(Ok(chunk)) = poll_fn(|cx| body.as_mut().poll_next(cx)).await {
+            read = read.saturating_add(chunk.len());
+            if read > DRAIN_BYTES {
+                break;
+            }
+        }
+    }));
+}
