@@ -115,8 +115,14 @@ impl LargeResults {
     /// Lets the model read back what was put there for it.
     pub(crate) fn allow_reading(&self, policy: &mut Policy, cwd: &Path) {
         for directory in self.kept.iter().chain(&self.scratch) {
-            let rule = format!("Read(/{}/**)", directory.display());
-            let _ = policy.add_rules(RuleSource::Session, Behavior::Allow, &[rule], cwd);
+            allow_reading_below(policy, directory, cwd);
         }
     }
+}
+
+/// Lets calls read what is below a directory without a question.
+pub(crate) fn allow_reading_below(policy: &mut Policy, directory: &Path, cwd: &Path) {
+    // In a rule these would stand for other directories, too. What is below such a path asks, as other paths do.
+    let Some(path) = directory.to_str().filter(|path| !path.contains(['*', '?', '[', '{', '!', '\\'])) else { return };
+    let _ = policy.add_rules(RuleSource::Session, Behavior::Allow, &[format!("Read(/{path}/**)")], cwd);
 }

@@ -1,14 +1,15 @@
 //! The skills of a project in its sessions.
 
 use super::LoadedProject;
+use crate::storage::allow_reading_below;
 use std::path::Path;
 use std::sync::Arc;
 use windlass_context::FileInstructions;
 use windlass_permission::Policy;
 use windlass_project::{Command, CommandSource, Commands};
 use windlass_tool::{DynTool, ToolCx, ToolError, schemars, tool_fn_with};
+use windlass_types::Access;
 use windlass_types::near::nearest;
-use windlass_types::{Access, Behavior, RuleSource};
 
 /// The name of the tool.
 const NAME: &str = "Skill";
@@ -45,9 +46,7 @@ impl LoadedProject {
         let commands = self.commands();
         let of_user = commands.commands.iter().filter(|command| command.source != CommandSource::Project);
         for skill in of_user.filter_map(|command| command.skill.as_ref()) {
-            let rule = format!("Read(/{}/**)", skill.directory.display());
-            // A path that no rule can have asks, as other paths do.
-            let _ = policy.add_rules(RuleSource::Session, Behavior::Allow, &[rule], cwd);
+            allow_reading_below(policy, &skill.directory, cwd);
         }
     }
 }

@@ -59,6 +59,26 @@ async fn the_model_reads_the_list_once_and_a_skill_when_it_calls_for_it() {
 }
 
 #[tokio::test]
+async fn the_folder_of_a_skill_opens_no_other_one() {
+    let place = Place::new(&[
+        ("home/.claude/skills/[ab]/SKILL.md", "---\ndescription: Odd.\n---\nOdd."),
+        ("home/.claude/skills/a/secret.md", "Secret."),
+    ]);
+    let secret = place.path("home/.claude/skills/a/secret.md");
+    let model = ScriptedModel::from_fn(move |_, at| match at {
+        0 => ScriptedTurn::new().tool_use("Read", json!({"file_path": secret})),
+        _ => ScriptedTurn::new().text("ok"),
+    });
+    let tools = coding_tools(place.path("work"));
+    let builder =
+        session().provider(model.clone()).tools(tools).project(place.project()).permissions(Permissions::new());
+    let mut session = builder.open().await.unwrap();
+    run(&mut session, "go").await;
+    session.handle.close().await.unwrap();
+    assert!(!results(model.requests().last().unwrap())[0].contains("Secret."));
+}
+
+#[tokio::test]
 async fn a_skill_is_a_command_and_without_the_tool_there_is_no_list() {
     let place = Place::new(&[
         ("work/.claude/skills/review/SKILL.md", REVIEW),
