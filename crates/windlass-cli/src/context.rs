@@ -9,6 +9,7 @@ use crate::settings::current_directory;
 use crate::terminal::clean_line;
 use std::io::{Write, stderr, stdout};
 use std::sync::Arc;
+use windlass::provider::ModelInfo;
 use windlass::session::{ContextKind, ContextSection, ContextUsage};
 use windlass::{ModelProvider, Script, ScriptedModel, coding_tools, session};
 
@@ -24,9 +25,8 @@ pub(crate) async fn show(args: &ContextShowArgs) -> anyhow::Result<i32> {
         builder = builder.model(model);
     }
     let builder = builder.resolve()?;
-    let known = providers(&lookup);
-    let model = known.resolve_model(builder.options().model().unwrap_or("default"));
-    let stand_in = ScriptedModel::new(Script::new()).with_info(known.model_info(&model));
+    let (model, info) = described(&*providers(&lookup), builder.options().model().unwrap_or("default"));
+    let stand_in = ScriptedModel::new(Script::new()).with_info(info);
     let session = builder.model(model).provider(stand_in).open().await.map_err(of_start)?;
     let usage = session.handle.context_usage().await?;
     for notice in &session.notices {
@@ -40,6 +40,19 @@ pub(crate) async fn show(args: &ContextShowArgs) -> anyhow::Result<i32> {
         print(&mut out, &usage)?
     }
     Ok(0)
+}
+
+/// The model that a name means, and what is known of it without a key.
+fn described(providers: &dyn ModelProvider, name: &str) -> (String, ModelInfo) {
+    let model = providers.resolve_model(name);
+    // A name without a prefix is one of the first provider.
+    let first = format!("anthropic/{model}");
+    let is_meant = |name: &String| *name == model || *name == first;
+    let known = providers.known_models().into_iter().find(|one| is_meant(&one.id) || one.aliases.iter().any(is_meant));
+    match known {
+        Some(known) => (known.id, known.info),
+        None => (model.clone(), providers.model_info(&model)),
+    }
 }
 
 fn print(out: &mut impl Write, usage: &ContextUsage) -> std::io::Result<()> {

@@ -18,7 +18,7 @@ fn the_parts_of_the_window_are_listed_with_their_sources() {
     let sections = usage["sections"].as_array().unwrap();
     let of = |kind: &str| sections.iter().filter(|section| section["kind"] == kind).count();
     assert_eq!((of("instructions"), of("messages")), (2, 1), "{usage}");
-    assert!(of("tool") > 5 && usage["model"] == "claude-opus-5-5", "{usage}");
+    assert!(of("tool") > 5 && usage["model"] == "anthropic/claude-opus-5-5" && usage["window"] == 1_000_000, "{usage}");
     // Without the project's files it has none.
     let shown = place.run(&["context", "show", "--setting-sources", "user"]);
     assert!(!shown.stdout.contains("instructions, project"), "{}", shown.stdout);
