@@ -21,7 +21,7 @@ impl ThinkingLevel {
     ///
     /// Whole words count, in any case. What the user only shows does not: code in backticks and fences, lines that are
     /// quoted by `>` or indented by a tab or four blanks, and what stands between a tag and its end. Nor does what is
-    /// negated (`do not think hard`), or `think` where it tells of somebody (`I think`).
+    /// negated (`do not think hard`), or `think` in a statement (`I think`).
     pub fn in_text(text: &str) -> Option<Self> {
         let text = own_words(text);
         let words = words(&text);

@@ -3,8 +3,7 @@
 pub(crate) mod definition;
 mod skills;
 
-pub use definition::{Command, CommandSource, PromptTooLong};
-pub use skills::Skill;
+pub use definition::{Command, CommandSource, PromptTooLong, Skill};
 
 use crate::markdown::{MarkdownFile, Walk, of_project, of_user};
 use crate::note::{Note, Notes, Origin};

@@ -1,6 +1,5 @@
 //! One custom command: the text of its file, and the prompt that it makes of arguments.
 
-use super::skills::Skill;
 use crate::canonical::content_of;
 use crate::expand::{PLUGIN_ROOT_PLACEHOLDER, Piece, SKILL_DIRECTORY, pieces, split_arguments};
 use crate::front_matter;
@@ -69,6 +68,20 @@ pub struct Command {
     body: String,
     /// The directory of its plugin, if it has one.
     plugin_root: Option<String>,
+}
+
+/// What a skill has beside what a command has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Skill {
+    /// Its folder, with the files that it speaks of; absolute, links followed.
+    pub directory: PathBuf,
+    /// When it is to be used, if the head of its file says that apart from what it does.
+    pub when_to_use: String,
+    /// Whether the model may use it by itself. Default: yes.
+    pub for_models: bool,
+    /// Whether users may call it as a command. Default: yes.
+    pub for_users: bool,
 }
 
 impl Command {

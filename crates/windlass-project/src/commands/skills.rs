@@ -1,6 +1,6 @@
 //! Skills: folders with a `SKILL.md`, which the model uses when its description fits.
 
-use super::definition::{Command, CommandSource, MOST_DESCRIPTION};
+use super::definition::{Command, CommandSource, MOST_DESCRIPTION, Skill};
 use crate::front_matter;
 use crate::markdown::{is_name, one_line};
 use crate::places::{FOLDERS, Places};
@@ -15,20 +15,6 @@ const SKILLS: &str = "skills";
 const SHARED: &str = ".agents";
 /// Most names in one folder of skills.
 const MOST_NAMES: usize = 1_024;
-
-/// What a skill has beside what a command has.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Skill {
-    /// Its folder, with the files that it speaks of; absolute, links followed.
-    pub directory: PathBuf,
-    /// When it is to be used, if the head of its file says that apart from what it does.
-    pub when_to_use: String,
-    /// Whether the model may use it by itself. Default: yes.
-    pub for_models: bool,
-    /// Whether users may call it as a command. Default: yes.
-    pub for_users: bool,
-}
 
 /// The folder of a skill.
 #[derive(Debug)]
