@@ -3,4 +3,5 @@
 
 pub mod cx;
 pub mod floor;
+pub mod nothing;
 pub mod stats;

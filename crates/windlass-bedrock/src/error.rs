@@ -39,7 +39,7 @@ impl Faults {
         ModelError::new(ModelErrorKind::Protocol, text)
     }
 
-    /// A text that is not the JSON that was expected. The parser's words hold nothing of the text.
+    /// A text that is not the JSON that was expected. The parser's words do not quote it.
     pub(crate) fn unreadable(&self, what: &str, error: &serde_json::Error) -> ModelError {
         let place = format!("{:?} error in column {}", error.classify(), error.column());
         self.protocol(format_args!("{what} cannot be read: {place}"))

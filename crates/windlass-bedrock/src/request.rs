@@ -3,14 +3,13 @@
 mod cache;
 mod content;
 mod fields;
-mod json;
 mod media;
 mod tools;
 
 use crate::models::Family;
 use cache::Cache;
-use json::Json;
 use windlass_http::Bytes;
+use windlass_http::provider::JsonBody as Json;
 use windlass_http::provider::with_members;
 use windlass_types::{ModelInfo, ModelRequest, ResponseFormat};
 

@@ -100,7 +100,7 @@ pub struct HarnessProfile {
 /// The preset names Edit, which these models are not offered.
 const PATCH_HINT: &str = "Change files with apply_patch, in one patch where changes belong together.";
 
-/// These models send one call at a time unless they are told otherwise where the prompt ends.
+/// These models send one call at a time unless the end of the prompt asks for several.
 const PARALLEL_HINT: &str = "When several calls do not need each other's results, such as reading three files, send all of \
 them in one message.";
 

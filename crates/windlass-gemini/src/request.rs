@@ -10,7 +10,8 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use windlass_http::Bytes;
-use windlass_types::{ContentBlock, DocumentSource, ImageSource, Message, ModelRequest, ToolChoice, ToolResultContent};
+use windlass_http::provider::JsonBody as Json;
+use windlass_types::{ModelRequest, ToolChoice};
 
 /// For which model of which service a body is.
 #[derive(Debug, Clone, Copy)]
@@ -174,54 +175,4 @@ impl<'a> Members<'a> {
     fn end(self) {
         self.out.raw("}");
     }
-}
-
-/// JSON that is being written.
-struct Json(Vec<u8>);
-
-impl Json {
-    fn for_request(request: &ModelRequest) -> Self {
-        let system: usize = request.system.iter().map(|section| section.text.len() + 64).sum();
-        let tools: usize =
-            request.tools.iter().map(|tool| tool.description.len() + tool.input_schema.as_str().len() + 128).sum();
-        let messages: usize = request.messages.iter().map(|message| length(message)).sum();
-        // Escapes make it longer; an eighth more is enough for prose and code.
-        Self(Vec::with_capacity((system + tools + messages) / 8 * 9 + 1024))
-    }
-
-    fn raw(&mut self, text: &str) {
-        self.0.extend_from_slice(text.as_bytes());
-    }
-
-    fn json(&mut self, value: &(impl Serialize + ?Sized)) {
-        // Strings, numbers and exact JSON, written to memory: this cannot fail.
-        let _ = serde_json::to_writer(&mut self.0, value);
-    }
-
-    fn finish(self) -> Bytes {
-        self.0.into()
-    }
-}
-
-/// About how long a message is, where that matters: its texts and its data.
-fn length(message: &Message) -> usize {
-    fn of_block(block: &ContentBlock) -> usize {
-        match block {
-            ContentBlock::Text { text, .. } => text.len(),
-            ContentBlock::Thinking { thinking, signature } => thinking.len() + signature.len(),
-            ContentBlock::ToolUse(call) => call.input.as_str().len() + call.name.len(),
-            ContentBlock::ToolResult(result) => match &result.content {
-                ToolResultContent::Text(text) => text.len(),
-                ToolResultContent::Blocks(blocks) => blocks.iter().map(of_block).sum(),
-            },
-            ContentBlock::Image { source: ImageSource::Base64 { data, .. } }
-            | ContentBlock::Document {
-                source: DocumentSource::Base64 { data, .. } | DocumentSource::Text { data, .. },
-                ..
-            } => data.len(),
-            ContentBlock::Unknown(json) => json.as_str().len(),
-            _ => 256,
-        }
-    }
-    message.content.iter().map(|block| of_block(block) + 64).sum()
 }

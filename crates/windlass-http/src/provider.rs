@@ -1,6 +1,7 @@
 //! What all providers of models share: where credentials come from, and what is made of failures, which is the kind that
 //! the loop decides by, a text without credentials, and how long to wait.
 
+mod body;
 mod classify;
 mod credentials;
 mod headers;
@@ -10,6 +11,7 @@ mod path;
 mod refusal;
 mod retry_after;
 
+pub use body::JsonBody;
 pub use classify::{Failure, classify, hinted_wait};
 #[cfg(feature = "aws-chain")]
 pub use credentials::AwsChainCredentials;

@@ -106,7 +106,7 @@ impl Variables {
 }
 
 impl Address {
-    /// Says nothing of the address itself, which may hold a password.
+    /// Does not show the address itself, which may hold a password.
     fn route(&self) -> Result<Route, HttpError> {
         let unusable = |what: &str| {
             let text = format!("{} {what}; it should look like http://proxy.example:3128", self.setting);

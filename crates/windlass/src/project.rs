@@ -33,7 +33,7 @@ pub use request::Project;
 #[cfg(feature = "mcp")]
 pub use servers::{AbsentServer, ProjectServers, ServerNotConnected};
 pub use windlass_project::{
-    Instruction, Plugin, PluginDir, PluginError, PluginErrorKind, Plugins, SettingSource, SettingSources, load_plugins,
+    Plugin, PluginDir, PluginError, PluginErrorKind, Plugins, SettingSource, SettingSources, load_plugins,
 };
 
 #[cfg(test)]

@@ -7,7 +7,8 @@ use anyhow::{Result, ensure};
 use nix::time::{ClockId, clock_gettime};
 use tokio::runtime::{Builder, Runtime};
 use windlass::provider::{Message, ModelEvent, ModelProvider, ModelRequest};
-use windlass::{Access, EventKind, Tool, ToolCx, ToolError, query, schemars, tool::Toolkit};
+use windlass::{EventKind, query, tool::Toolkit};
+use windlass_benches::nothing::Nothing;
 use windlass_testkit::wire::{Reply, WireServer};
 
 use crate::wire::Dialect;
@@ -125,26 +126,4 @@ async fn run(provider: Arc<dyn ModelProvider>, model: &str, calls: usize) -> Res
     }
     ensure!(finished == calls, "{finished} calls of {calls}");
     Ok(())
-}
-
-/// A tool that does nothing: what is left is the harness.
-struct Nothing;
-
-/// It takes nothing.
-#[derive(serde::Deserialize, schemars::JsonSchema)]
-struct NoInput {}
-
-impl Tool for Nothing {
-    const NAME: &'static str = "nothing";
-    const DESCRIPTION: &'static str = "Does nothing.";
-    type Input = NoInput;
-    type Output = String;
-
-    fn access(&self, _: &NoInput) -> Access {
-        Access::NOTHING
-    }
-
-    async fn call(&self, _: NoInput, _: &ToolCx) -> Result<String, ToolError> {
-        Ok("ok".to_owned())
-    }
 }

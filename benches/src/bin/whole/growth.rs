@@ -11,7 +11,8 @@ use windlass_testkit::wire::Message;
 
 use crate::peer::{Peer, done, ready, runtime};
 use crate::report::Report;
-use crate::turns::{NoInput, Place};
+use crate::turns::Place;
+use windlass_benches::nothing::NoInput;
 
 const TURNS: usize = 420;
 const RESULT: usize = 5_000;

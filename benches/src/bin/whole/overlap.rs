@@ -10,7 +10,8 @@ use windlass_testkit::wire::{Gate, Message, Reply};
 
 use crate::peer::{Peer, done, runtime};
 use crate::report::Report;
-use crate::turns::{NoInput, Place};
+use crate::turns::Place;
+use windlass_benches::nothing::NoInput;
 
 const ROUNDS: usize = 20;
 const TOOL: Duration = Duration::from_millis(50);

@@ -7,10 +7,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, ensure};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
-use windlass::{
-    Access, Anthropic, EventKind, Home, Tool, ToolCx, ToolError, coding_tools, query, schemars, tool::Toolkit,
-};
+use windlass::{Anthropic, EventKind, Home, coding_tools, query, tool::Toolkit};
 use windlass_benches::floor::{Appender, Client};
+use windlass_benches::nothing::Nothing;
 use windlass_benches::stats::{median, micros};
 use windlass_testkit::wire::{Message, RecordedRequest, Reply};
 
@@ -24,28 +23,6 @@ const TURNS: usize = 3;
 
 /// About what an assistant message and a result are in the log.
 const LOG_LINE: usize = 700;
-
-/// Nothing to do: what is left is the harness.
-pub struct Nothing;
-
-/// It takes nothing.
-#[derive(serde::Deserialize, schemars::JsonSchema)]
-pub struct NoInput {}
-
-impl Tool for Nothing {
-    const NAME: &'static str = "nothing";
-    const DESCRIPTION: &'static str = "Does nothing.";
-    type Input = NoInput;
-    type Output = String;
-
-    fn access(&self, _: &NoInput) -> Access {
-        Access::NOTHING
-    }
-
-    async fn call(&self, _: NoInput, _: &ToolCx) -> Result<String, ToolError> {
-        Ok("ok".to_owned())
-    }
-}
 
 struct Turn {
     name: &'static str,

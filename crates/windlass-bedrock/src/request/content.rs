@@ -1,9 +1,9 @@
 //! The conversation as messages and blocks.
 
 use super::cache::Cache;
-use super::json::Json;
 use super::media::{self, Media};
 use super::{Target, tools};
+use windlass_http::provider::JsonBody as Json;
 use windlass_http::provider::call_id;
 use windlass_types::{ContentBlock, Message, ModelRequest, Role, ToolResult, ToolResultContent, ToolUse};
 

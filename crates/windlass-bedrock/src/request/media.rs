@@ -1,6 +1,6 @@
 //! Images and documents as blocks.
 
-use super::json::Json;
+use windlass_http::provider::JsonBody as Json;
 use windlass_types::{ContentBlock, DocumentSource, ImageSource};
 
 /// Formats of images, by their types.

@@ -1,11 +1,11 @@
 //! The tools.
 
 use super::cache::Cache;
-use super::json::Json;
 use crate::models::{Choices, Family};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
+use windlass_http::provider::JsonBody as Json;
 use windlass_types::{ContentBlock, JsonText, ModelRequest, ToolChoice, ToolSpec};
 
 /// The longest name of a tool.

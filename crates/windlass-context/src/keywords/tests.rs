@@ -14,7 +14,7 @@ fn the_strongest_order_of_the_user_counts() {
         ("You have to think hard here. ultrathink", Some(Ultrathink)),
         ("fix the bug (ultrathink)", Some(Ultrathink)),
         ("Ultrathink: what is wrong?", Some(Ultrathink)),
-        // Words of others, parts of names, and what is told.
+        // Words of others, parts of names, and statements.
         ("I think we should fix it", None),
         ("What do you think?", None),
         ("rethink hardware, thinking, think-tank, think_hard(), src/ultrathink, ultrathinking", None),

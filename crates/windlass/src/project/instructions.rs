@@ -26,41 +26,23 @@ impl LoadedProject {
         workspace: &Arc<dyn Workspace>,
         policy: &Policy,
     ) -> Option<(Vec<FileInstructions>, Arc<dyn NestedInstructions>)> {
-        let mut files = self.instruction_files(workspace)?;
-        let policy = policy.clone();
-        files = files.may_read(move |path, resolved| policy.may_read(path, resolved));
+        if self.choice.without_instructions {
+            return None;
+        }
+        let (places, sources, policy) = (self.places().clone(), self.read.settings.sources, policy.clone());
+        let files = InstructionFiles::new(places, sources, Arc::clone(workspace));
+        let mut files = files.may_read(move |path, resolved| policy.may_read(path, resolved));
         let found = self.read_by_model(&files.load().await, &mut files);
         let nested = Nested { files: Mutex::new(files), project: self.clone() };
         Some((found, Arc::new(nested)))
     }
 
-    fn instruction_files(&self, workspace: &Arc<dyn Workspace>) -> Option<InstructionFiles> {
-        if self.choice.without_instructions {
-            return None;
-        }
-        let (places, sources) = (self.places().clone(), self.read.settings.sources);
-        Some(InstructionFiles::new(places, sources, Arc::clone(workspace)))
-    }
-
-    /// The instruction files that a session which is opened now would begin with, in the order in which the model reads
-    /// them. What is left out is a notice. Empty if the project is to have none.
-    pub async fn instruction_list(&self) -> Vec<Instruction> {
-        let workspace: Arc<dyn Workspace> = Arc::new(windlass_tools::LocalWorkspace::default());
-        let Some(mut files) = self.instruction_files(&workspace) else { return Vec::new() };
-        let found = files.load().await;
-        self.note_left_out(&mut files);
-        found
-    }
-
+    /// What the model reads of what was found. What was left out is a notice.
     fn read_by_model(&self, found: &[Instruction], files: &mut InstructionFiles) -> Vec<FileInstructions> {
-        self.note_left_out(files);
-        found.iter().filter_map(Instruction::for_model).collect()
-    }
-
-    fn note_left_out(&self, files: &mut InstructionFiles) {
         for note in files.take_notes() {
             self.note(ProjectNoticeKind::Instructions, note.to_string());
         }
+        found.iter().filter_map(Instruction::for_model).collect()
     }
 }
 

@@ -118,7 +118,7 @@ async fn a_change_of_the_model_adds_tools_and_edits_nothing() {
         assert_eq!(run(&mut session).await, ["model"]);
         let id = session.handle.session_id().clone();
         session.handle.close().await.unwrap();
-        // Another process goes on with it, first with the model that it began with.
+        // Another process continues it, first with the model that it began with.
         let mut session = kept(first).resume(id.to_string()).open().await.unwrap();
         run(&mut session).await;
         session.handle.set_model(second).unwrap();

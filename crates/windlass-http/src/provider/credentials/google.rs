@@ -6,7 +6,7 @@ pub use adc::GoogleAdcCredentials;
 
 use super::file::text_of;
 use super::{Clock, Credential, Credentials};
-use crate::provider::{Failure, Secrets, Vendor, from_http};
+use crate::provider::{Failure, Secrets, Vendor, escape_segment, from_http};
 use crate::{HeaderMap, HeaderValue, HttpClient, HttpOptions, Secret};
 use async_trait::async_trait;
 use serde::Deserialize;
@@ -159,7 +159,8 @@ impl Credentials for GoogleUserCredentials {
         for (name, value) in
             [("client_id", &client_id), ("client_secret", &client_secret), ("refresh_token", &refresh_token)]
         {
-            form = form + "&" + name + "=" + &escaped(value);
+            form = form + "&" + name + "=";
+            escape_segment(value, &mut form);
         }
         let mut headers = HeaderMap::new();
         headers.insert("content-type", HeaderValue::from_static("application/x-www-form-urlencoded"));
@@ -194,19 +195,6 @@ fn refusal(status: u16, text: &str, secrets: &Secrets) -> ModelError {
         _ => VENDOR.error(&failure, secrets),
     };
     error.unbilled()
-}
-
-/// A value of a form: all but the plainest bytes as their numbers.
-fn escaped(value: &str) -> String {
-    let mut text = String::new();
-    for byte in value.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
-            text.push(char::from(byte));
-        } else {
-            text = text + "%" + &format!("{byte:02X}");
-        }
-    }
-    text
 }
 
 #[cfg(test)]

@@ -112,7 +112,7 @@ pub(super) fn read(_: &RecordedRequest, body: &Value, faults: &mut Faults) -> As
     for (at, message) in items(body, "messages").iter().enumerate() {
         let words = text(message, "content").to_owned();
         if text(message, "role") == "tool" {
-            // Results are told apart by id or name, and else by their order.
+            // Results are matched by id or name, and else by their order.
             let id = text(message, "tool_call_id");
             let named = text(message, "tool_name");
             let found = open

@@ -95,7 +95,7 @@ pub(super) enum ParseError {
     TooManyFiles,
     #[error("the patch changes no file")]
     Empty,
-    #[error("the patch ends without `*** End Patch`: it was cut, so nothing of it was used")]
+    #[error("the patch ends without `*** End Patch`: it was cut, so no part of it was used")]
     NoEnd,
     #[error("line {line} of the patch: {problem}. The line is {text:?}")]
     Line { line: usize, problem: &'static str, text: String },

@@ -47,7 +47,7 @@ impl<'a> Reader<'a> {
         self.lines.get(self.at).copied()
     }
 
-    /// The change of the next file. `None` where git names one and changes nothing of it.
+    /// The change of the next file. `None` where git names one without a change.
     fn file(&mut self) -> Result<Option<FilePatch>, ParseError> {
         let head = self.head()?;
         let mut hunks = Vec::new();

@@ -1,14 +1,17 @@
-//! JSON that is being written.
+//! Bodies of requests that are JSON.
 
+use bytes::Bytes;
 use serde::Serialize;
-use windlass_http::Bytes;
 use windlass_types::{ContentBlock, DocumentSource, ImageSource, Message, ModelRequest, ToolResultContent};
 
-/// The bytes so far.
-pub(super) struct Json(Vec<u8>);
+/// JSON that is being written straight to bytes. What is written is up to the caller; nothing is checked.
+#[derive(Debug)]
+pub struct JsonBody(Vec<u8>);
 
-impl Json {
-    pub(super) fn for_request(request: &ModelRequest) -> Self {
+impl JsonBody {
+    /// Room for about what a request comes to.
+    #[must_use]
+    pub fn for_request(request: &ModelRequest) -> Self {
         let system: usize = request.system.iter().map(|section| section.text.len() + 64).sum();
         let tools: usize =
             request.tools.iter().map(|tool| tool.description.len() + tool.input_schema.as_str().len() + 128).sum();
@@ -17,16 +20,20 @@ impl Json {
         Self(Vec::with_capacity((system + tools + messages) / 8 * 9 + 1024))
     }
 
-    pub(super) fn raw(&mut self, text: &str) {
+    /// Writes a text as it is.
+    pub fn raw(&mut self, text: &str) {
         self.0.extend_from_slice(text.as_bytes());
     }
 
-    pub(super) fn json(&mut self, value: &(impl Serialize + ?Sized)) {
+    /// Writes a value as JSON.
+    pub fn json(&mut self, value: &(impl Serialize + ?Sized)) {
         // Strings, numbers and exact JSON, written to memory: this cannot fail.
         let _ = serde_json::to_writer(&mut self.0, value);
     }
 
-    pub(super) fn finish(self) -> Bytes {
+    /// The body.
+    #[must_use]
+    pub fn finish(self) -> Bytes {
         self.0.into()
     }
 }
@@ -48,7 +55,8 @@ fn length(message: &Message) -> usize {
                 source: DocumentSource::Base64 { data, .. } | DocumentSource::Text { data, .. },
                 ..
             } => data.len(),
-            _ => 128,
+            ContentBlock::Unknown(json) => json.as_str().len(),
+            _ => 256,
         }
     }
     message.content.iter().map(|block| of_block(block) + 96).sum()
