@@ -64,7 +64,7 @@ impl Bench {
             Side::Decode => self.dialect.provider_over_memory(self.dialect.text(count))?,
             Side::Socket | Side::Whole => {
                 // In pieces of the size in which a socket gives them.
-                let reply = Reply::stream_bytes(self.dialect.text(count)).chunks_of(1400);
+                let reply = self.dialect.reply(self.dialect.text(count)).chunks_of(1400);
                 self.answer(move |_| reply.clone());
                 self.dialect.provider(&self.server.url())?
             }
@@ -73,7 +73,7 @@ impl Bench {
                 let replies: Vec<Reply> = (0..count)
                     .map(|turn| dialect.call(turn))
                     .chain([dialect.text(1)])
-                    .map(Reply::stream_bytes)
+                    .map(|body| dialect.reply(body))
                     .collect();
                 self.answer(move |at| replies.get(at % replies.len()).cloned().unwrap_or_else(Reply::close));
                 self.dialect.provider(&self.server.url())?

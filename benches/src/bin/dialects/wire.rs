@@ -6,10 +6,10 @@ use std::sync::Arc;
 use anyhow::Result;
 use serde_json::{Value, json};
 use windlass::provider::{
-    Anthropic, Bytes, ChatCompletions, Gemini, HttpError, HttpRequest, HttpResponse, HttpTransport, ModelProvider,
-    OpenAi,
+    Anthropic, Bedrock, Bytes, ChatCompletions, Gemini, HttpError, HttpRequest, HttpResponse, HttpTransport,
+    ModelProvider, OpenAi,
 };
-use windlass_testkit::wire::{Message, Reply};
+use windlass_testkit::wire::{self, Answer, Message, Reply};
 
 const WORDS: &str = "some more words of text ";
 
@@ -20,11 +20,18 @@ pub enum Dialect {
     ChatCompletions,
     Ollama,
     Gemini,
+    Converse,
 }
 
 /// The first is the one that the others are compared with.
-pub const DIALECTS: [Dialect; 5] =
-    [Dialect::Messages, Dialect::Responses, Dialect::ChatCompletions, Dialect::Ollama, Dialect::Gemini];
+pub const DIALECTS: [Dialect; 6] = [
+    Dialect::Messages,
+    Dialect::Responses,
+    Dialect::ChatCompletions,
+    Dialect::Ollama,
+    Dialect::Gemini,
+    Dialect::Converse,
+];
 
 impl Dialect {
     pub fn name(self) -> &'static str {
@@ -34,6 +41,7 @@ impl Dialect {
             Self::ChatCompletions => "Chat Completions",
             Self::Ollama => "Ollama",
             Self::Gemini => "Gemini",
+            Self::Converse => "Converse",
         }
     }
 
@@ -43,6 +51,7 @@ impl Dialect {
             Self::Responses | Self::ChatCompletions => "gpt-5.5",
             Self::Ollama => "qwen3",
             Self::Gemini => "gemini-3-flash",
+            Self::Converse => "amazon.nova-pro-v1:0",
         }
     }
 
@@ -56,6 +65,7 @@ impl Dialect {
             }
             Self::Ollama => Arc::new(ChatCompletions::preset("ollama")?.base_url(url).build()?),
             Self::Gemini => Arc::new(Gemini::builder().api_key("k").base_url(url).build()?),
+            Self::Converse => Arc::new(Bedrock::builder().region("us-east-1").api_key("k").base_url(url).build()?),
         })
     }
 
@@ -70,7 +80,17 @@ impl Dialect {
             }
             Self::Ollama => Arc::new(ChatCompletions::preset("ollama")?.transport(memory).build()?),
             Self::Gemini => Arc::new(Gemini::builder().api_key("k").transport(memory).build()?),
+            Self::Converse => Arc::new(Bedrock::builder().region("us-east-1").api_key("k").transport(memory).build()?),
         })
+    }
+
+    /// The reply of a server with this body.
+    pub fn reply(self, body: Vec<u8>) -> Reply {
+        let reply = Reply::stream_bytes(body);
+        match self {
+            Self::Converse => reply.header("content-type", "application/vnd.amazon.eventstream"),
+            _ => reply,
+        }
     }
 
     /// A whole answer of so many deltas of text.
@@ -81,6 +101,7 @@ impl Dialect {
             Self::ChatCompletions => chat_text(deltas),
             Self::Ollama => ollama_text(deltas),
             Self::Gemini => gemini_text(deltas),
+            Self::Converse => converse(0, |answer| answer.text((0..deltas).map(|_| WORDS))),
         }
     }
 
@@ -95,6 +116,7 @@ impl Dialect {
             Self::ChatCompletions => chat_call(turn),
             Self::Ollama => ollama_call(),
             Self::Gemini => gemini_call(turn),
+            Self::Converse => converse(turn, |answer| answer.call(&format!("tooluse_{turn}"), "nothing", ["{}"])),
         }
     }
 }
@@ -276,4 +298,9 @@ fn gemini_call(turn: usize) -> Vec<u8> {
     );
     gemini_chunk(&mut out, turn, &part, "\"finishReason\": \"STOP\",", 9);
     out.into_bytes()
+}
+
+fn converse(turn: usize, says: impl FnOnce(Answer) -> Answer) -> Vec<u8> {
+    let answer = says(Answer::new(Dialect::Converse.model()));
+    wire::Dialect::Converse.reply(&answer, turn).body().to_vec()
 }

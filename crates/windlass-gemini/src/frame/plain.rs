@@ -42,10 +42,16 @@ fn value<'a>(rest: &'a str, name: &str) -> Option<&'a str> {
     Some(rest.strip_prefix(' ').unwrap_or(rest))
 }
 
+/// What stands before the next quote, and what follows that.
+fn to_quote(rest: &str) -> Option<(&str, &str)> {
+    // Most of these strings are short: a plain loop finds their end sooner than a search made for long ones.
+    let end = rest.bytes().position(|byte| byte == b'"')?;
+    Some((rest.get(..end)?, rest.get(end + 1..)?))
+}
+
 /// A string, and what follows it.
 fn string(rest: &str) -> Option<(String, &str)> {
-    let inside = rest.strip_prefix('"')?;
-    let (text, behind) = inside.split_once('"')?;
+    let (text, behind) = to_quote(rest.strip_prefix('"')?)?;
     // Without an early exit the compiler looks at many bytes at once.
     let is_plain = text.bytes().fold(true, |plain, byte| plain & (byte >= b' ') & (byte != b'\\'));
     if is_plain { Some((text.to_owned(), behind)) } else { escaped(rest) }
@@ -91,7 +97,7 @@ fn usage(rest: &str) -> Option<(UsageMetadata, &str)> {
     let mut usage = UsageMetadata::default();
     let mut rest = rest.strip_prefix('{')?;
     loop {
-        let (name, behind) = rest.strip_prefix('"')?.split_once('"')?;
+        let (name, behind) = to_quote(rest.strip_prefix('"')?)?;
         rest = value(behind, ":")?;
         let figure = match name {
             "promptTokenCount" => Some(&mut usage.prompt_token_count),

@@ -85,3 +85,6 @@ impl Credentials for AwsChainCredentials {
         Ok(Credential::aws(keys).expiring_at(since.map(|since| Timestamp::from_millis(0).after(since))))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,8 +3,6 @@ use crate::provider::AwsKeys;
 use std::collections::BTreeMap;
 use std::fs;
 use windlass_types::ModelErrorKind;
-#[cfg(feature = "aws-chain")]
-use windlass_types::Timestamp;
 
 struct Folder {
     folder: tempfile::TempDir,
@@ -108,41 +106,4 @@ credential_process = /bin/sh -c "printf '{\"Version\":1,\"AccessKeyId\":\"id\",\
 "#;
     let folder = Folder::new("", process).with("AWS_PROFILE", "p");
     assert_eq!(folder.credential().await, Ok(Credential::aws(AwsKeys::new("id", "key"))));
-}
-
-/// The chain reads the environment of its process, so it runs in one of its own.
-#[cfg(feature = "aws-chain")]
-mod chain {
-    use super::*;
-    use windlass_testkit::wire::{Reply, WireServer};
-
-    const CHILD: &str = "provider::credentials::aws::tests::chain::child_prints_its_keys";
-
-    #[tokio::test]
-    #[ignore = "runs in a process with the environment of a container"]
-    async fn child_prints_its_keys() {
-        let access = AwsAccess::from_lookup(&|_| None);
-        let mut secrets = crate::provider::Secrets::default();
-        let credential = access.credentials.unwrap().credential().await.unwrap();
-        credential.keep_out(&mut secrets);
-        let redacted = secrets.redact("container-id container-key container-token".to_owned());
-        println!("{redacted} {:?}", credential.expires_at);
-    }
-
-    #[tokio::test]
-    async fn keys_of_a_container_come_from_its_service() {
-        let server = WireServer::start_on_thread().unwrap();
-        let answer = r#"{"AccessKeyId":"container-id","SecretAccessKey":"container-key","Token":"container-token",
-            "Expiration":"2099-01-01T00:00:00Z"}"#;
-        server.on_request(move |_| Reply::status(200, answer).header("content-type", "application/json"));
-        let empty = tempfile::tempdir().unwrap();
-        let mut child = tokio::process::Command::new(std::env::current_exe().unwrap());
-        child.args([CHILD, "--exact", "--ignored", "--nocapture"]).env_clear().env("HOME", empty.path());
-        child.env("AWS_CONTAINER_CREDENTIALS_FULL_URI", format!("{}/keys", server.url()));
-        let output = child.env("AWS_REGION", "eu-west-1").output().await.unwrap();
-        let printed = String::from_utf8_lossy(&output.stdout);
-        let expected = format!("[redacted] [redacted] [redacted] {:?}", Timestamp::parse("2099-01-01T00:00:00Z"));
-        assert!(printed.contains(&expected), "{printed} {}", String::from_utf8_lossy(&output.stderr));
-        assert_eq!(server.requests()[0].path, "/keys");
-    }
 }
