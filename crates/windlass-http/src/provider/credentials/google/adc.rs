@@ -108,6 +108,9 @@ impl Credentials for GoogleAdcCredentials {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::provider::CredentialKey;
+    use base64::Engine;
+    use base64::prelude::BASE64_URL_SAFE_NO_PAD;
     use windlass_testkit::wire::{Reply, WireServer};
 
     #[tokio::test]
@@ -153,5 +156,57 @@ mod tests {
             assert_eq!(error.kind, ModelErrorKind::Configuration, "{text}");
             assert!(!format!("{error:?}").contains("SECRET"), "{error:?}");
         }
+    }
+
+    /// A key that was made for this test and has never been used for anything else.
+    const KEY: &str = include_str!("../../../../testdata/service-account.pem");
+
+    #[tokio::test]
+    async fn a_service_account_signs_its_own_token() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("credentials.json");
+        let json = serde_json::json!({
+            "type": "service_account", "project_id": "p", "private_key_id": "key-1", "private_key": KEY,
+            "client_email": "robot@p.iam.gserviceaccount.com", "token_uri": "https://oauth2.googleapis.com/token",
+        });
+        std::fs::write(&path, json.to_string()).unwrap();
+        let source = GoogleAdcCredentials::of_file(&path);
+        let CredentialKey::Bearer(token) = source.credential().await.unwrap().key else { panic!("no bearer token") };
+        let parts: Vec<serde_json::Value> = token
+            .expose()
+            .split('.')
+            .take(2)
+            .map(|part| serde_json::from_slice(&BASE64_URL_SAFE_NO_PAD.decode(part).unwrap()).unwrap())
+            .collect();
+        assert_eq!((&parts[0]["alg"], &parts[0]["kid"]), (&"RS256".into(), &"key-1".into()));
+        assert_eq!(parts[1]["iss"], "robot@p.iam.gserviceaccount.com");
+        assert!(parts[1]["scope"].as_str().unwrap().contains("cloud-platform"), "{parts:?}");
+    }
+
+    /// The library reads the address of the server from the environment of its process, so it runs in one of its own.
+    #[tokio::test]
+    #[ignore = "runs in a process with an environment of its own"]
+    async fn child_prints_whether_it_has_the_token_of_the_machine() {
+        let credential = GoogleAdcCredentials::of_machine().credential().await.unwrap();
+        println!("has the token: {}", credential == Credential::bearer("ya29.machine"));
+    }
+
+    #[tokio::test]
+    async fn a_machine_has_its_token_from_its_metadata_server() {
+        let server = WireServer::start_on_thread().unwrap();
+        server.on_request(|_| {
+            let answer = r#"{"access_token": "ya29.machine", "expires_in": 3599, "token_type": "Bearer"}"#;
+            Reply::status(200, answer).header("content-type", "application/json").header("metadata-flavor", "Google")
+        });
+        let name = "provider::credentials::google::adc::tests::child_prints_whether_it_has_the_token_of_the_machine";
+        let mut child = tokio::process::Command::new(std::env::current_exe().unwrap());
+        child.args([name, "--exact", "--ignored", "--nocapture"]).env_clear();
+        child.env("GCE_METADATA_HOST", server.url().trim_start_matches("http://"));
+        let output = child.output().await.unwrap();
+        let printed = String::from_utf8_lossy(&output.stdout);
+        assert!(printed.contains("has the token: true"), "{printed} {}", String::from_utf8_lossy(&output.stderr));
+        let sent = &server.requests()[0];
+        assert!(sent.path.contains("/instance/service-accounts/default/token"), "{sent:?}");
+        assert_eq!(sent.header("metadata-flavor"), Some("Google"));
     }
 }
