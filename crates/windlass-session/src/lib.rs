@@ -12,6 +12,9 @@
 //! - [`Transcript`] is the conversation as a request carries it: a fold over the
 //!   entries that cannot be invalid.
 //!
+//! - [`SessionDigest`] is what a log adds up to, and gives the texts by which a session
+//!   is found; [`SearchWords`] are what is looked for in them.
+//!
 //! To resume: open, load, repair, append what the repair made, fold. To go back to
 //! an earlier point, [`truncate`] before the fold; to leave the session as it is and
 //! continue in a copy, [`fork_session`].
@@ -27,12 +30,14 @@ mod check;
 mod checkpoint;
 mod codec;
 mod copy;
+mod digest;
 mod foreign;
 mod fork;
 mod key;
 mod load;
 mod memory;
 mod repair;
+mod search;
 mod store;
 mod summary;
 mod transcript;
@@ -49,11 +54,13 @@ pub use checkpoint::{
 };
 pub use codec::{END_OF_TORN_LINE, LogEncoder};
 pub use copy::{ForkError, ForkRequest, ResumePoint, fork_session};
+pub use digest::{LogText, LogTextKind, SessionDigest};
 pub use fork::{Fork, Origin, fork};
 pub use key::{ProjectKey, SessionKey, slug};
 pub use load::{Log, read_agent_log, read_log};
 pub use memory::MemoryStore;
 pub use repair::{RenamedCall, RepairReport, repair};
+pub use search::{SearchWords, Snippet, words};
 pub use store::{
     Durability, Lease, LoadReport, Loaded, LogHeader, Owner, SessionStore, SessionSummary, SkippedLine, StoreError,
     StoreErrorKind, annotate_by_append, create_by_append,

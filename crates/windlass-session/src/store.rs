@@ -388,7 +388,7 @@ pub struct SkippedLine {
 }
 
 /// A session as lists show it.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[non_exhaustive]
 pub struct SessionSummary {
     /// The session.

@@ -125,10 +125,12 @@ fn prompt(fields: &Fields<'_>, command: &mut Option<String>) -> Option<String> {
     if message.content.iter().any(|block| matches!(block, ContentBlock::ToolResult(_))) {
         return None;
     }
-    message.content.iter().filter_map(ContentBlock::as_text).find_map(|text| prompt_text(text, command))
+    let texts = message.content.iter().filter_map(ContentBlock::as_text);
+    texts.filter_map(|text| prompt_text(text, command)).map(|text| shorten(&text)).next()
 }
 
-fn prompt_text(text: &str, command: &mut Option<String>) -> Option<String> {
+/// The text of a prompt in one line, if it is one. The name of a slash command goes to `command`.
+pub(crate) fn prompt_text(text: &str, command: &mut Option<String>) -> Option<String> {
     let text = text.replace('\n', " ");
     let text = text.trim();
     let is_whole = |tag: &str| text.starts_with(&format!("<{tag}>")) && text.ends_with(&format!("</{tag}>"));
@@ -144,7 +146,7 @@ fn prompt_text(text: &str, command: &mut Option<String>) -> Option<String> {
         command.get_or_insert_with(|| name.to_owned());
         return None;
     }
-    Some(shorten(text))
+    Some(text.to_owned())
 }
 
 fn shorten(text: &str) -> String {
@@ -163,6 +165,6 @@ fn cut_prompt(head: &str) -> Option<String> {
     (0..12).find_map(|less| {
         let text = rest.get(..end.checked_sub(less)?)?;
         let text: String = serde_json::from_str(&format!("\"{text}\"")).ok()?;
-        prompt_text(&text, &mut None)
+        prompt_text(&text, &mut None).map(|text| shorten(&text))
     })
 }

@@ -1,0 +1,183 @@
+//! What a log adds up to: figures of its session, and the texts by which it is found.
+
+#[cfg(test)]
+mod tests;
+
+use crate::summary::prompt_text;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use windlass_types::{ApiUsage, NanoUsd, Timestamp, Usage};
+
+/// Most characters of one text that a search reads.
+const TEXT_CHARS: usize = 4_000;
+
+/// What the lines of a log add up to. A fold: lines that are read later are added to what is known of those before them,
+/// so the digest of a log that grew needs the new lines alone.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct SessionDigest {
+    /// The model of the last message.
+    pub model: Option<String>,
+    /// How many prompts the user wrote.
+    pub prompts: u64,
+    /// How many messages the model wrote.
+    pub answers: u64,
+    /// How many calls of tools are in them.
+    pub tool_uses: u64,
+    /// What the session cost, as its last run reported it. `None`: no run reported a cost.
+    pub cost: Option<NanoUsd>,
+    /// The time of the latest line.
+    pub last_active: Option<Timestamp>,
+    /// The tokens of all messages but the last.
+    settled: Usage,
+    /// The last message, of which each block has a line, and its tokens.
+    last: Option<(String, Usage)>,
+}
+
+/// A text of a session by which it can be found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LogText {
+    /// Whose it is.
+    pub kind: LogTextKind,
+    /// When it was written.
+    pub at: Option<Timestamp>,
+    /// Its first 4,000 characters.
+    pub text: String,
+}
+
+/// Whose text it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum LogTextKind {
+    /// The title or the tag of the session.
+    Title,
+    /// A prompt of the user.
+    Prompt,
+    /// A text of the model.
+    Answer,
+}
+
+impl LogText {
+    /// A text without a time.
+    pub fn new(kind: LogTextKind, text: impl Into<String>) -> Self {
+        Self { kind, at: None, text: text.into() }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Line<'a> {
+    #[serde(borrow, default, rename = "type")]
+    kind: Option<Cow<'a, str>>,
+    #[serde(default)]
+    is_meta: bool,
+    #[serde(default)]
+    is_sidechain: bool,
+    #[serde(default)]
+    is_compact_summary: bool,
+    #[serde(borrow, default)]
+    timestamp: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    message: Option<&'a RawValue>,
+    #[serde(default, rename = "totalCostUSD")]
+    total_cost: Option<f64>,
+}
+
+#[derive(Deserialize)]
+struct Message<'a> {
+    #[serde(borrow, default)]
+    id: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    model: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    content: Option<&'a RawValue>,
+    #[serde(default)]
+    usage: Option<ApiUsage>,
+}
+
+#[derive(Deserialize)]
+struct Block<'a> {
+    #[serde(borrow, default, rename = "type")]
+    kind: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    text: Option<Cow<'a, str>>,
+}
+
+impl SessionDigest {
+    /// Tokens of all messages of the model.
+    pub fn usage(&self) -> Usage {
+        self.settled + self.last.as_ref().map(|(_, usage)| *usage).unwrap_or_default()
+    }
+
+    /// Adds a line, without its line break, and gives its texts to `found`. What is no line of a session's conversation
+    /// changes nothing.
+    pub fn add(&mut self, line: &[u8], mut found: impl FnMut(LogText)) {
+        let Ok(line) = serde_json::from_slice::<Line<'_>>(line) else { return };
+        if line.is_sidechain {
+            return;
+        }
+        let at = line.timestamp.and_then(|text| serde_json::from_str(text.get()).ok());
+        let mut found = |kind, text: &str| found(LogText { kind, at, text: text.chars().take(TEXT_CHARS).collect() });
+        match line.kind.as_deref() {
+            Some("user") if !line.is_meta && !line.is_compact_summary => self.prompt(line.message, &mut found),
+            Some("assistant") => self.answer(line.message, &mut found),
+            Some("cost-state") => self.cost = line.total_cost.map(NanoUsd::from_usd).or(self.cost),
+            _ => {}
+        }
+        self.last_active = self.last_active.max(at);
+    }
+
+    fn prompt(&mut self, message: Option<&RawValue>, found: &mut impl FnMut(LogTextKind, &str)) {
+        let Some(message) = message.and_then(|text| serde_json::from_str::<Message<'_>>(text.get()).ok()) else {
+            return;
+        };
+        let blocks = blocks(message.content);
+        if blocks.iter().any(|block| block.kind.as_deref() == Some("tool_result")) {
+            return;
+        }
+        let texts: Vec<String> =
+            blocks.iter().filter_map(|block| prompt_text(block.text.as_deref()?, &mut None)).collect();
+        self.prompts += u64::from(!texts.is_empty());
+        texts.iter().for_each(|text| found(LogTextKind::Prompt, text));
+    }
+
+    fn answer(&mut self, message: Option<&RawValue>, found: &mut impl FnMut(LogTextKind, &str)) {
+        let Some(message) = message.and_then(|text| serde_json::from_str::<Message<'_>>(text.get()).ok()) else {
+            return;
+        };
+        let usage = message.usage.map(Usage::from).unwrap_or_default();
+        let id = message.id.unwrap_or_default();
+        match &mut self.last {
+            Some((last, known)) if *last == id && !id.is_empty() => known.raise(usage),
+            _ => {
+                self.settled = self.usage();
+                self.last = Some((id.into_owned(), usage));
+                self.answers += 1;
+            }
+        }
+        // Other programs note failures as messages of a model that is none.
+        if let Some(model) = message.model.filter(|model| !model.is_empty() && !model.starts_with('<')) {
+            self.model = Some(model.into_owned());
+        }
+        for block in blocks(message.content) {
+            self.tool_uses += u64::from(block.kind.as_deref() == Some("tool_use"));
+            let text = block.text.filter(|text| !text.trim().is_empty());
+            if let Some(text) = text.filter(|_| block.kind.as_deref() == Some("text")) {
+                found(LogTextKind::Answer, &text);
+            }
+        }
+    }
+}
+
+/// The blocks of a message's content, which may be a text alone.
+fn blocks(content: Option<&RawValue>) -> Vec<Block<'_>> {
+    let Some(content) = content.map(RawValue::get) else { return Vec::new() };
+    match serde_json::from_str::<Cow<'_, str>>(content) {
+        Ok(text) => vec![Block { kind: Some("text".into()), text: Some(text) }],
+        Err(_) => serde_json::from_str(content).unwrap_or_default(),
+    }
+}

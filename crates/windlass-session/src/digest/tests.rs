@@ -1,0 +1,66 @@
+use super::*;
+
+fn digest(lines: &[&str]) -> (SessionDigest, Vec<(LogTextKind, String)>) {
+    let (mut digest, mut texts) = (SessionDigest::default(), Vec::new());
+    for line in lines {
+        digest.add(line.as_bytes(), |text| texts.push((text.kind, text.text)));
+    }
+    (digest, texts)
+}
+
+#[test]
+fn figures_and_texts_of_a_log() {
+    let (digest, texts) = digest(&[
+        r#"{"type":"user","isMeta":true,"message":{"role":"user","content":"<environment>"},"timestamp":"2026-01-01T00:00:00.000Z"}"#,
+        r#"{"type":"user","message":{"role":"user","content":"Mend\nthe parser"},"timestamp":"2026-01-01T00:00:01.000Z"}"#,
+        r#"{"type":"assistant","message":{"id":"m1","model":"small","content":[{"type":"text","text":"I look."}],"usage":{"input_tokens":3,"output_tokens":2}}}"#,
+        r#"{"type":"assistant","message":{"id":"m1","model":"small","content":[{"type":"tool_use","name":"Read","input":{"text":"x"}}],"usage":{"input_tokens":3,"output_tokens":9}}}"#,
+        r#"{"type":"user","message":{"role":"user","content":[{"type":"tool_result","content":"secret"}]}}"#,
+        r#"{"type":"assistant","isSidechain":true,"message":{"id":"s","model":"other","content":"aside"}}"#,
+        r#"{"type":"assistant","message":{"id":"m2","model":"large","content":[{"type":"text","text":"Done."}],"usage":{"input_tokens":5,"output_tokens":1}},"timestamp":"2026-01-01T00:00:02.000Z"}"#,
+        r#"{"type":"assistant","message":{"model":"<synthetic>","content":[]}}"#,
+        r#"{"type":"cost-state","totalCostUSD":0.25}"#,
+        r#"{"type":"cost-state","totalCostUSD":0.5}"#,
+        "nonsense",
+        "",
+    ]);
+    assert_eq!((digest.prompts, digest.answers, digest.tool_uses), (1, 3, 1));
+    assert_eq!(digest.model.as_deref(), Some("large"));
+    assert_eq!(digest.usage(), Usage::new(8, 10));
+    assert_eq!(digest.cost, Some(NanoUsd::from_usd(0.5)));
+    assert_eq!(digest.last_active, Timestamp::parse("2026-01-01T00:00:02Z"));
+    let expected = [
+        (LogTextKind::Prompt, "Mend the parser"),
+        (LogTextKind::Answer, "I look."),
+        (LogTextKind::Answer, "Done."),
+    ];
+    assert_eq!(texts, expected.map(|(kind, text)| (kind, text.to_owned())));
+}
+
+#[test]
+fn a_digest_that_was_stored_is_continued() {
+    let lines: Vec<String> = (0..9)
+        .map(|n| {
+            let id = n / 2;
+            format!(r#"{{"type":"assistant","message":{{"id":"m{id}","usage":{{"output_tokens":{n}}}}}}}"#)
+        })
+        .collect();
+    let whole = digest(&lines.iter().map(String::as_str).collect::<Vec<_>>()).0;
+    for cut in 0..=lines.len() {
+        let mut parts = SessionDigest::default();
+        for (at, line) in lines.iter().enumerate() {
+            if at == cut {
+                parts = serde_json::from_str(&serde_json::to_string(&parts).unwrap()).unwrap();
+            }
+            parts.add(line.as_bytes(), |_| {});
+        }
+        assert_eq!(parts, whole, "{cut}");
+    }
+}
+
+#[test]
+fn a_long_text_is_cut() {
+    let line = format!(r#"{{"type":"user","message":{{"content":"{}"}}}}"#, "é".repeat(10 << 20));
+    let (_, texts) = digest(&[&line]);
+    assert_eq!(texts.first().map(|(_, text)| text.chars().count()), Some(TEXT_CHARS));
+}

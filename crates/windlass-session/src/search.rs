@@ -1,0 +1,238 @@
+//! The words of texts, and where those that are looked for stand.
+
+#[cfg(test)]
+mod tests;
+
+use std::ops::Range;
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
+
+/// Most characters of a word that count.
+const WORD_CHARS: usize = 64;
+
+/// Most words that are looked for.
+const MOST_WORDS: usize = 16;
+
+/// How long a snippet is at most, in characters.
+const SNIPPET_CHARS: usize = 160;
+
+/// How much of a snippet stands before the first word that was found, in characters.
+const LEAD_CHARS: usize = 40;
+
+/// Most places in a text that are compared to find the best snippet.
+const MOST_PLACES: usize = 200;
+
+/// A word of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Word {
+    /// Where it stands, in bytes.
+    at: Range<usize>,
+    /// In small letters, without accents.
+    text: String,
+    /// Whether it is the rest of an unspaced row, which is in the word before it as well.
+    rest: bool,
+}
+
+/// The words that are looked for. Each has to be there, as the beginning of a word; upper and lower case, accents, and
+/// the order of words make no difference. Whatever the text is, it can be looked for: there is no syntax to get wrong.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SearchWords(Vec<String>);
+
+/// A part of a text around what was found in it, in one line.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Snippet {
+    /// The text. Line breaks and control characters are blanks, and `…` stands where it was cut.
+    pub text: String,
+    /// Where words stand in it that were looked for: ranges of bytes, in order.
+    pub marks: Vec<Range<usize>>,
+}
+
+impl SearchWords {
+    /// The words of a text, at most 16 of them.
+    pub fn of(text: &str) -> Self {
+        let mut wanted: Vec<String> = Vec::new();
+        for word in split(text).into_iter().filter(|word| !word.rest) {
+            if wanted.len() < MOST_WORDS && !wanted.contains(&word.text) {
+                wanted.push(word.text);
+            }
+        }
+        Self(wanted)
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The words, as [`words`] gives them.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(String::as_str)
+    }
+
+    /// Which of the words a text has: the bit of each in their order, beginning with the lowest.
+    pub fn found_in(&self, text: &str) -> u32 {
+        split(text).iter().fold(0, |found, word| found | self.matched_by(word))
+    }
+
+    /// The bits of all words.
+    pub fn all(&self) -> u32 {
+        (1_u32 << self.0.len()) - 1
+    }
+
+    fn matched_by(&self, word: &Word) -> u32 {
+        let bits = self.0.iter().enumerate().filter(|(_, wanted)| word.text.starts_with(wanted.as_str()));
+        bits.fold(0, |bits, (at, _)| bits | 1 << at)
+    }
+
+    /// The part of a text that has most of the words.
+    pub fn snippet(&self, text: &str) -> Snippet {
+        let places: Vec<(Range<usize>, u32)> = split(text)
+            .into_iter()
+            .map(|word| (word.at.clone(), self.matched_by(&word)))
+            .filter(|(_, bits)| *bits != 0)
+            .take(MOST_PLACES)
+            .collect();
+        let distinct = |from: &Range<usize>| {
+            let end = after(text, from.start, SNIPPET_CHARS - LEAD_CHARS);
+            let near = places.iter().filter(|(at, _)| at.start >= from.start && at.end <= end);
+            near.fold(0, |found, (_, bits)| found | bits).count_ones()
+        };
+        let mut best = (0, 0);
+        for (at, _) in &places {
+            let count = distinct(at);
+            if count > best.0 {
+                best = (count, at.start);
+            }
+        }
+        cut(text, best.1, &places)
+    }
+}
+
+/// The words of a text by which it can be found: in small letters, without accents, at most 64 characters of each. Where
+/// a script puts no blanks between words (Chinese, Japanese, Thai), each two characters that follow on one another are
+/// one, and the last character of a row is one.
+pub fn words(text: &str) -> impl Iterator<Item = String> {
+    split(text).into_iter().map(|word| word.text)
+}
+
+/// What a character is for the words around it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Letter,
+    Unspaced,
+    /// Belongs to the character before it.
+    Joined,
+    Gap,
+}
+
+fn split(text: &str) -> Vec<Word> {
+    let mut words = Vec::new();
+    let mut row: Vec<(Range<usize>, String)> = Vec::new();
+    let mut of = Class::Gap;
+    for (at, c) in text.char_indices() {
+        let (class, folded) = fold(c);
+        let at = at..at + c.len_utf8();
+        if class == Class::Joined {
+            if let Some((last, _)) = row.last_mut() {
+                last.end = at.end;
+            }
+            continue;
+        }
+        if class != of {
+            finish(of, &mut row, &mut words);
+            of = class;
+        }
+        if class != Class::Gap {
+            row.push((at, folded));
+        }
+    }
+    finish(of, &mut row, &mut words);
+    words
+}
+
+/// Makes words of a row of characters of one class.
+fn finish(class: Class, row: &mut Vec<(Range<usize>, String)>, words: &mut Vec<Word>) {
+    let row = std::mem::take(row);
+    let (Some((first, _)), Some((last, _))) = (row.first(), row.last()) else { return };
+    if class == Class::Letter {
+        let text: String = row.iter().flat_map(|(_, folded)| folded.chars()).take(WORD_CHARS).collect();
+        words.push(Word { at: first.start..last.end, text, rest: false });
+        return;
+    }
+    let many = row.len() > 1;
+    for (position, (at, folded)) in row.iter().enumerate() {
+        match row.get(position + 1) {
+            Some((next, after)) => {
+                words.push(Word { at: at.start..next.end, text: format!("{folded}{after}"), rest: false });
+            }
+            None => words.push(Word { at: at.clone(), text: folded.clone(), rest: many }),
+        }
+    }
+}
+
+fn fold(c: char) -> (Class, String) {
+    if c.is_ascii() {
+        let class = if c.is_ascii_alphanumeric() { Class::Letter } else { Class::Gap };
+        return (class, c.to_ascii_lowercase().to_string());
+    }
+    // Also what is not seen: it parts no word for who reads it.
+    if is_combining_mark(c) || matches!(c, '\u{ad}' | '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}') {
+        return (Class::Joined, String::new());
+    }
+    let decomposed = std::iter::once(c).nfkd().flat_map(char::to_lowercase);
+    let folded: String = decomposed.filter(|c| c.is_alphanumeric() && !is_combining_mark(*c)).collect();
+    match c {
+        _ if folded.is_empty() => (Class::Gap, folded),
+        '\u{0e00}'..='\u{0eff}'
+        | '\u{1000}'..='\u{109f}'
+        | '\u{1780}'..='\u{17ff}'
+        | '\u{3040}'..='\u{30ff}'
+        | '\u{3400}'..='\u{4dbf}'
+        | '\u{4e00}'..='\u{9fff}'
+        | '\u{f900}'..='\u{faff}'
+        | '\u{20000}'..='\u{3ffff}' => (Class::Unspaced, folded),
+        _ => (Class::Letter, folded),
+    }
+}
+
+/// The byte that stands so many characters behind another one, or the end.
+fn after(text: &str, from: usize, characters: usize) -> usize {
+    let rest = text.get(from..).unwrap_or_default();
+    from + rest.char_indices().nth(characters).map_or(rest.len(), |(at, _)| at)
+}
+
+fn before(text: &str, from: usize, characters: usize) -> usize {
+    let head = text.get(..from).unwrap_or_default();
+    head.char_indices().rev().take(characters).last().map_or(from, |(at, _)| at)
+}
+
+/// The part of a text around a place, with the marks that are in it.
+fn cut(text: &str, around: usize, places: &[(Range<usize>, u32)]) -> Snippet {
+    let start = before(text, around, LEAD_CHARS);
+    let end = after(text, start, SNIPPET_CHARS);
+    let mut snippet = Snippet::default();
+    if start > 0 {
+        snippet.text.push('…');
+    }
+    let mut places = places.iter().map(|(at, _)| at).filter(|at| at.start >= start && at.end <= end).peekable();
+    let mut open: Option<(usize, usize)> = None;
+    for (at, c) in text.get(start..end).unwrap_or_default().char_indices() {
+        let at = start + at;
+        if let Some((from, _)) = open.filter(|(_, end)| *end <= at) {
+            snippet.marks.push(from..snippet.text.len());
+            open = None;
+        }
+        while let Some(place) = places.next_if(|place| place.start <= at) {
+            // Words of unspaced rows overlap.
+            let from = open.map_or(snippet.text.len(), |(from, _)| from);
+            open = Some((from, place.end));
+        }
+        snippet.text.push(if c.is_control() || c.is_whitespace() { ' ' } else { c });
+    }
+    snippet.marks.extend(open.map(|(from, _)| from..snippet.text.len()));
+    if end < text.len() {
+        snippet.text.push('…');
+    }
+    snippet
+}
