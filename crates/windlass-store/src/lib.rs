@@ -7,6 +7,9 @@
 //! `projects/<slug>/<session>/subagents/agent-<id>.jsonl`, and beside it a small
 //! `agent-<id>.meta.json` that describes the agent.
 //!
+//! [`JsonlStore::search`] looks sessions up by what was said in them, page by page. With the feature `index` it asks an
+//! index beside the logs, which is made from them and never needed; else it reads the logs.
+//!
 //! [`FileCheckpoints`] keeps the files of one session as they were before its
 //! tools changed them, beside its log.
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -16,6 +19,7 @@ mod agents;
 mod checkpoint;
 mod disk;
 mod git;
+mod index;
 mod locate;
 mod lock;
 mod observe;
@@ -27,6 +31,9 @@ mod store;
 
 pub use checkpoint::{CheckpointLimits, FileCheckpoints, MemoryCheckpoints};
 pub use git::git_branch;
+pub use index::{
+    ListedSession, PageCursor, PageCursorError, PageSource, SessionMatch, SessionPage, SessionPages, SessionSearch,
+};
 pub use locate::{FoundSession, SessionList, SkippedFile};
 pub use observe::LogObserver;
 pub use store::JsonlStore;

@@ -3,10 +3,10 @@
 use crate::{agents, disk, open};
 use std::collections::HashMap;
 use std::fmt;
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Component, Path, PathBuf};
-use std::time::UNIX_EPOCH;
+use std::time::{Duration, UNIX_EPOCH};
 use windlass_session::{
     AgentSummary, ProjectKey, SUMMARY_BYTES, SessionKey, SessionSummary, StoreError, StoreErrorKind, summarize,
 };
@@ -20,13 +20,13 @@ pub(crate) struct Roots {
 }
 
 impl Roots {
-    fn projects(&self) -> impl Iterator<Item = PathBuf> {
+    pub(crate) fn projects(&self) -> impl Iterator<Item = PathBuf> {
         std::iter::once(&self.home).chain(&self.imports).map(|root| root.join("projects"))
     }
 
     /// The folders of a project in one root: the exact one, and those whose
     /// hash another program made.
-    fn folders(projects: &Path, project: &ProjectKey) -> io::Result<Vec<PathBuf>> {
+    pub(crate) fn folders(projects: &Path, project: &ProjectKey) -> io::Result<Vec<PathBuf>> {
         let exact = projects.join(project.as_str());
         let mut folders = Vec::new();
         if found(&exact)?.is_some_and(|kind| kind.is_dir()) {
@@ -47,7 +47,7 @@ impl Roots {
     }
 
     /// Checks that the home can be read: otherwise a list without sessions could mean that they cannot be seen.
-    fn check_home(&self) -> Result<(), StoreError> {
+    pub(crate) fn check_home(&self) -> Result<(), StoreError> {
         let home = self.home.join("projects");
         existing(fs::read_dir(&home)).map(drop).map_err(|error| disk::error(&home, "read", &error))
     }
@@ -235,33 +235,48 @@ impl fmt::Display for SkippedFile {
 
 /// The two ends of a log, in buffers that serve one log after the other.
 #[derive(Default)]
-struct Ends {
+pub(crate) struct Ends {
     head: Vec<u8>,
     tail: Vec<u8>,
 }
 
 impl Ends {
-    fn summary(&mut self, path: &Path, id: &SessionId) -> io::Result<Option<SessionSummary>> {
+    pub(crate) fn summary(&mut self, path: &Path, id: &SessionId) -> io::Result<Option<SessionSummary>> {
         let mut file = open::read(path)?;
         let metadata = file.metadata()?;
+        self.summary_of(&mut file, &metadata, id)
+    }
+
+    /// The summary of an open log. Where the file is read next is left anywhere.
+    pub(crate) fn summary_of(
+        &mut self,
+        file: &mut File,
+        metadata: &fs::Metadata,
+        id: &SessionId,
+    ) -> io::Result<Option<SessionSummary>> {
         if metadata.len() == 0 {
             return Ok(None);
         }
+        file.seek(SeekFrom::Start(0))?;
         let limit = SUMMARY_BYTES as u64;
         self.head.clear();
-        (&mut file).take(limit).read_to_end(&mut self.head)?;
+        file.take(limit).read_to_end(&mut self.head)?;
         self.tail.clear();
         let tail = if metadata.len() > limit {
             file.seek(SeekFrom::Start(metadata.len() - limit))?;
-            (&mut file).take(limit).read_to_end(&mut self.tail)?;
+            file.take(limit).read_to_end(&mut self.tail)?;
             &self.tail
         } else {
             &self.head
         };
-        let modified = metadata.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default();
-        let modified = u64::try_from(modified.as_millis()).unwrap_or(u64::MAX);
+        let modified = u64::try_from(modified(metadata)?.as_millis()).unwrap_or(u64::MAX);
         Ok(summarize(id, &self.head, tail, modified, metadata.len()))
     }
+}
+
+/// When a file changed last, since the Unix epoch.
+pub(crate) fn modified(metadata: &fs::Metadata) -> io::Result<Duration> {
+    Ok(metadata.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default())
 }
 
 /// Checks that a key names a place inside the home.
@@ -281,7 +296,7 @@ fn file_name(session: &SessionId) -> String {
     format!("{session}.jsonl")
 }
 
-fn session_id(path: &Path) -> Option<SessionId> {
+pub(crate) fn session_id(path: &Path) -> Option<SessionId> {
     let id = SessionId::from(path.file_name()?.to_str()?.strip_suffix(".jsonl")?);
     id.is_uuid().then_some(id)
 }
@@ -307,7 +322,7 @@ pub(crate) fn found(path: &Path) -> io::Result<Option<fs::FileType>> {
     }
 }
 
-fn existing<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+pub(crate) fn existing<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     match result {
         Ok(value) => Ok(Some(value)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),

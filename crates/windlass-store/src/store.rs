@@ -5,7 +5,7 @@ use crate::lock::{LockError, Locked};
 use crate::open;
 use crate::remove::remove;
 use crate::session::{Log, OpenSession};
-use crate::{LogObserver, agents, disk};
+use crate::{LogObserver, SessionSearch, agents, disk};
 use async_trait::async_trait;
 use std::collections::HashMap;
 use std::io::{BufReader, ErrorKind};
@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use windlass_session::{
-    AgentSummary, Annotation, Durability, Lease, Loaded, LogEncoder, LogHeader, Owner, ProjectKey, SessionKey,
-    SessionStore, SessionSummary, StoreError, StoreErrorKind, read_agent_log, read_log,
+    AgentSummary, Annotation, Durability, Lease, Loaded, LogEncoder, LogHeader, Owner, ProjectKey, SearchWords,
+    SessionKey, SessionStore, SessionSummary, StoreError, StoreErrorKind, read_agent_log, read_log,
 };
 use windlass_tool::private_file::sync_dir;
 use windlass_types::{Entry, SessionId};
@@ -100,6 +100,18 @@ impl JsonlStore {
     pub async fn list_all(&self, project: &ProjectKey) -> Result<SessionList, StoreError> {
         let (roots, project) = (self.inner.roots.clone(), project.clone());
         blocking(move || roots.list(&project)).await
+    }
+
+    /// The sessions of all projects in all homes, the last changed first: the beginning of a list that can be narrowed.
+    pub fn sessions_by_time(&self) -> SessionSearch {
+        SessionSearch::new(self.inner.roots.clone(), None)
+    }
+
+    /// The sessions in which all words of a text stand, the last changed first: the beginning of a search that can be
+    /// narrowed. A word stands there if another one begins with it. Prompts, texts of the model, titles and tags are
+    /// searched. A text without words finds none.
+    pub fn search(&self, text: &str) -> SessionSearch {
+        SessionSearch::new(self.inner.roots.clone(), Some(SearchWords::of(text)))
     }
 
     fn sessions(&self) -> MutexGuard<'_, HashMap<SessionKey, Weak<OpenSession>>> {
@@ -338,7 +350,7 @@ fn meta(key: &SessionKey, header: &LogHeader) -> Option<String> {
 }
 
 /// Runs what blocks on a thread that may, when there is a runtime to give one.
-async fn blocking<T: Send + 'static>(
+pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
 ) -> Result<T, StoreError> {
     let Ok(runtime) = tokio::runtime::Handle::try_current() else { return work() };

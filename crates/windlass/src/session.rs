@@ -14,11 +14,14 @@ pub use windlass_runtime::{
     SessionError, SessionHandle, UnknownPosition, Watched,
 };
 pub use windlass_session::{
-    AgentSummary, BadAnnotation, CheckpointError, CheckpointErrorKind, FileChange, NotRestored, NotRestoredKind,
-    Rewind, RewindOptions, RewoundFile, SessionSummary,
+    AgentSummary, BadAnnotation, CheckpointError, CheckpointErrorKind, FileChange, LogTextKind, NotRestored,
+    NotRestoredKind, ProjectKey, Rewind, RewindOptions, RewoundFile, SessionDigest, SessionSummary,
 };
 #[cfg(feature = "store")]
-pub use windlass_store::{SessionList, SkippedFile};
+pub use windlass_store::{
+    ListedSession, PageCursor, PageCursorError, PageSource, SessionList, SessionMatch, SessionPage, SessionPages,
+    SessionSearch, SkippedFile,
+};
 pub use windlass_types::{
     AgentId, CompactTrigger, ContentBlock, ContextKind, ContextSection, ContextUsage, Effort, EntryId,
     EnvironmentContext, PermissionMode, PermissionUpdate, SessionId, TaskId, TaskRecord, Thinking, Timestamp,

@@ -10,7 +10,7 @@ use crate::resume::session_id;
 use crate::{
     Error, Home, SessionId,
     event::AgentId,
-    session::{AgentSummary, OpenError, SessionSummary},
+    session::{AgentSummary, OpenError, SessionSearch, SessionSummary},
 };
 use std::path::{Path, PathBuf};
 use windlass_session::{Annotation, Loaded, Owner, ProjectKey, SessionStore, StoreErrorKind, export_entries};
@@ -60,6 +60,45 @@ impl Home {
             problem: error.to_string(),
         })?;
         Ok(self.store().list_all(&ProjectKey::of(&resolved)).await?)
+    }
+
+    /// The sessions of all directories, the last changed first, page by page. Methods of the list narrow it: to a
+    /// directory, a title, a tag, a time.
+    ///
+    /// ```no_run
+    /// # async fn list() -> Result<(), windlass::Error> {
+    /// let home = windlass::Home::from_env()?;
+    /// let page = home.list().in_directory("/work/app").limit(20).page().await?;
+    /// for session in &page.sessions {
+    ///     println!("{}  {}", session.id, session.summary.summary);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn list(&self) -> SessionSearch {
+        self.store().sessions_by_time()
+    }
+
+    /// The sessions in which all words of a text stand, or begin others: in prompts, texts of the model, titles and
+    /// tags. The last changed come first. Any text can be searched for; there is no syntax.
+    ///
+    /// With the feature `session-index` an index in the home is asked, which the first search makes, and each later one
+    /// brings up to date. Without it, and where the index cannot be used, the logs are read: the same is found, slower.
+    ///
+    /// ```no_run
+    /// # async fn search() -> Result<(), windlass::Error> {
+    /// let home = windlass::Home::from_env()?;
+    /// let mut pages = home.search("parser dates").pages();
+    /// while let Some(page) = pages.try_next().await? {
+    ///     for session in page.sessions {
+    ///         println!("{}  {:?}", session.id, session.matches.first().map(|found| &found.snippet));
+    ///     }
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn search(&self, text: &str) -> SessionSearch {
+        self.store().search(text)
     }
 
     /// The session with this id, of whatever directory it is.

@@ -29,11 +29,8 @@ fn figures_and_texts_of_a_log() {
     assert_eq!(digest.usage(), Usage::new(8, 10));
     assert_eq!(digest.cost, Some(NanoUsd::from_usd(0.5)));
     assert_eq!(digest.last_active, Timestamp::parse("2026-01-01T00:00:02Z"));
-    let expected = [
-        (LogTextKind::Prompt, "Mend the parser"),
-        (LogTextKind::Answer, "I look."),
-        (LogTextKind::Answer, "Done."),
-    ];
+    let expected =
+        [(LogTextKind::Prompt, "Mend the parser"), (LogTextKind::Answer, "I look."), (LogTextKind::Answer, "Done.")];
     assert_eq!(texts, expected.map(|(kind, text)| (kind, text.to_owned())));
 }
 

@@ -20,5 +20,6 @@ mod faults;
 mod files;
 mod kill;
 mod race;
+mod search;
 #[cfg(unix)]
 mod special;

@@ -1,0 +1,107 @@
+//! The index: SQLite beside the logs.
+//!
+//! It holds nothing that the logs do not say. Each use brings it up to date first, from the lines that logs have got since.
+//! One that is damaged or of another version is made anew; one that cannot be used is left, and the logs are read.
+//!
+//! Who uses it holds a shared lock beside it, and who replaces it an exclusive one: a connection that is open while the
+//! file is replaced would write into the journal of the new one.
+
+mod query;
+mod refresh;
+mod schema;
+mod trouble;
+
+use super::walk::{Walked, wanted};
+use super::{PageSource, SessionPage, SessionSearch};
+use crate::disk;
+use crate::index::page::Draft;
+use crate::open;
+use rusqlite::Connection;
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use trouble::Trouble;
+use windlass_session::StoreError;
+
+/// The folder of the index in the home.
+const FOLDER: &str = "windlass-index";
+
+/// The file of the index, and what SQLite keeps beside it.
+const FILE: &str = "sessions.sqlite3";
+const BESIDE: [&str; 3] = ["sessions.sqlite3-wal", "sessions.sqlite3-shm", "sessions.sqlite3-journal"];
+
+/// How long a lock is waited for, in tries and the pause between them.
+const TRIES: u32 = 200;
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// A page by the index, or why that cannot be used. The inner error is that of the search.
+pub(super) fn page(search: &SessionSearch, walked: &Walked) -> Result<Result<SessionPage, StoreError>, String> {
+    let home = &search.roots.home;
+    let folder = fs::canonicalize(home).unwrap_or_else(|_| home.clone()).join(FOLDER);
+    disk::create_dirs(&folder).map_err(|error| error.to_string())?;
+    let mut tried = page_of(&folder, search, walked);
+    if let Err(Trouble::Damaged(_)) = tried {
+        replace(&folder).map_err(|trouble| trouble.to_string())?;
+        tried = page_of(&folder, search, walked);
+    }
+    tried.map_err(|trouble| trouble.to_string())
+}
+
+fn page_of(folder: &Path, search: &SessionSearch, walked: &Walked) -> Result<Result<SessionPage, StoreError>, Trouble> {
+    let _used = lock(folder, File::try_lock_shared)?;
+    let mut connection = connect(&folder.join(FILE))?;
+    let roots: Vec<PathBuf> = search.roots.projects().collect();
+    let (known, mut skipped) = refresh::refresh(&mut connection, &roots, &walked.logs)?;
+    skipped.extend(walked.skipped.iter().cloned());
+    let logs = match wanted(search, &walked.logs) {
+        Ok(logs) => logs,
+        Err(error) => return Ok(Err(error)),
+    };
+    let mut draft = Draft::new(search, skipped);
+    let mut logs = logs.into_iter().peekable();
+    let query = query::Query::new(&connection, search)?;
+    while !draft.is_full() {
+        let Some(log) = logs.next() else { break };
+        let said = known.get(&log.path).map(|number| query.said(*number)).transpose()?.flatten();
+        draft.take(log, said);
+    }
+    let more = logs.any(|log| known.get(&log.path).is_some_and(|number| query.may_fit(*number)));
+    Ok(Ok(draft.finish(PageSource::Index, more)))
+}
+
+/// Takes the lock beside the index.
+fn lock(folder: &Path, take: impl Fn(&File) -> Result<(), TryLockError>) -> Result<File, Trouble> {
+    let path = folder.join("lock");
+    let file = open::append(&path, true).map_err(|error| Trouble::io(&path, &error))?;
+    for _ in 0..TRIES {
+        match take(&file) {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(PAUSE),
+            Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(TryLockError::Error(error)) => return Err(Trouble::io(&path, &error)),
+        }
+    }
+    Err(Trouble::Unusable("another process is using it".to_owned()))
+}
+
+/// Removes an index that cannot be read, so that the next use makes a new one.
+fn replace(folder: &Path) -> Result<(), Trouble> {
+    let _alone = lock(folder, File::try_lock)?;
+    for name in BESIDE.into_iter().chain([FILE]) {
+        let path = folder.join(name);
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(Trouble::io(&path, &error)),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn connect(path: &Path) -> Result<Connection, Trouble> {
+    // SQLite would make it readable by others, and what it keeps beside the file has the file's mode.
+    drop(open::append(path, true).map_err(|error| Trouble::io(path, &error))?);
+    let mut connection = Connection::open_with_flags(path, schema::FLAGS)?;
+    schema::prepare(&mut connection)?;
+    Ok(connection)
+}

@@ -1,0 +1,198 @@
+//! Brings the index up to date with the logs.
+
+use super::schema::{TEXT_BITS, text_id};
+use super::trouble::Trouble;
+use crate::SkippedFile;
+use crate::index::log::{LogReader, title_text};
+use crate::index::page::skipped;
+use crate::index::walk::LogFile;
+use crate::locate::{Ends, modified};
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+use std::collections::{HashMap, HashSet};
+use std::io;
+use std::path::{Path, PathBuf};
+use windlass_session::{LogText, SessionDigest, SessionSummary, words};
+
+/// How much one transaction takes in: other processes wait for it.
+const BATCH_LOGS: usize = 64;
+const BATCH_BYTES: u64 = 16 * 1024 * 1024;
+
+/// The numbers of the sessions by the paths of their logs, and the logs that cannot be read.
+type Refreshed = (HashMap<PathBuf, i64>, Vec<SkippedFile>);
+
+/// How far a log is in the index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct State {
+    number: i64,
+    size: u64,
+    modified: u64,
+}
+
+/// Takes in what logs have got since, and forgets those below the roots that are gone.
+pub(super) fn refresh(connection: &mut Connection, roots: &[PathBuf], logs: &[LogFile]) -> Result<Refreshed, Trouble> {
+    let mut known = states(connection)?;
+    let there: HashSet<&Path> = logs.iter().map(|log| log.path.as_path()).collect();
+    let is_ours = |path: &Path| roots.iter().any(|root| path.starts_with(root));
+    let gone: Vec<(PathBuf, State)> =
+        known.extract_if(|path, _| !there.contains(path.as_path()) && is_ours(path)).collect();
+    for batch in gone.chunks(BATCH_LOGS) {
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        for (_, state) in batch {
+            forget(&transaction, state.number)?;
+        }
+        transaction.commit()?;
+    }
+    let is_stale = |log: &&LogFile| {
+        known.get(&log.path).is_none_or(|state| (state.size, state.modified) != (log.size, log.modified))
+    };
+    let stale: Vec<&LogFile> = logs.iter().filter(is_stale).collect();
+    let mut numbers: HashMap<PathBuf, i64> = known.into_iter().map(|(path, state)| (path, state.number)).collect();
+    let mut unread = Vec::new();
+    let mut ends = Ends::default();
+    let mut stale = stale.into_iter().peekable();
+    while stale.peek().is_some() {
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let (mut count, mut bytes) = (0, 0);
+        while let Some(log) = stale.next_if(|_| count < BATCH_LOGS && bytes < BATCH_BYTES) {
+            (count, bytes) = (count + 1, bytes + log.size);
+            match take_in(&transaction, log, &mut ends)? {
+                Ok(number) => drop(numbers.insert(log.path.clone(), number)),
+                Err(error) => {
+                    if let Some(number) = numbers.remove(&log.path) {
+                        forget(&transaction, number)?;
+                    }
+                    unread.extend(skipped(&log.path, &error));
+                }
+            }
+        }
+        transaction.commit()?;
+    }
+    Ok((numbers, unread))
+}
+
+fn states(connection: &Connection) -> Result<HashMap<PathBuf, State>, Trouble> {
+    let mut statement = connection.prepare("SELECT path, number, size, modified FROM sessions")?;
+    let rows = statement.query_map([], |row| {
+        let path: String = row.get(0)?;
+        Ok((PathBuf::from(path), State { number: row.get(1)?, size: row.get(2)?, modified: row.get(3)? }))
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Removes what is kept of a session.
+fn forget(transaction: &Transaction<'_>, number: i64) -> Result<(), Trouble> {
+    let (first, last) = (number << TEXT_BITS, (number << TEXT_BITS) | ((1 << TEXT_BITS) - 1));
+    transaction.prepare_cached("DELETE FROM words WHERE rowid BETWEEN ?1 AND ?2")?.execute([first, last])?;
+    transaction.prepare_cached("DELETE FROM texts WHERE id BETWEEN ?1 AND ?2")?.execute([first, last])?;
+    transaction.prepare_cached("DELETE FROM sessions WHERE number = ?1")?.execute([number])?;
+    Ok(())
+}
+
+/// How far a log was read.
+#[derive(Debug, Default)]
+struct Progress {
+    read: u64,
+    texts: i64,
+    digest: SessionDigest,
+}
+
+/// Takes in a log as far as it is not yet. The inner error is that of the log, of which nothing is kept then.
+fn take_in(transaction: &Transaction<'_>, log: &LogFile, ends: &mut Ends) -> Result<io::Result<i64>, Trouble> {
+    let path = log.path.to_string_lossy();
+    let mut reader = match LogReader::open(&log.path) {
+        Ok(reader) => reader,
+        Err(error) => return Ok(Err(error)),
+    };
+    let (number, mut progress) = match begin(transaction, &path, &mut reader)? {
+        Ok(begun) => begun,
+        Err(error) => return Ok(Err(error)),
+    };
+    let mut kept = Ok(());
+    let Progress { read, texts, digest } = &mut progress;
+    let done = reader.lines(*read, digest, |text| {
+        *texts += 1;
+        if kept.is_ok() {
+            kept = put(transaction, text_id(number, *texts), &text);
+        }
+    });
+    let done = done.and_then(|end| Ok((end, reader.mark(end)?, reader.summary(ends, &log.id)?)));
+    kept?;
+    let (end, mark, summary) = match done {
+        Ok(done) => done,
+        Err(error) => {
+            forget(transaction, number)?;
+            return Ok(Err(error));
+        }
+    };
+    title(transaction, number, summary.as_ref())?;
+    let modified = modified(reader.metadata()).unwrap_or_default().as_nanos();
+    transaction
+        .prepare_cached(
+            "REPLACE INTO sessions (number, path, size, modified, read, mark, texts, summary, digest) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        )?
+        .execute(params![
+            number,
+            path,
+            reader.metadata().len(),
+            u64::try_from(modified).unwrap_or(u64::MAX),
+            end,
+            mark,
+            progress.texts,
+            summary.map(|summary| serde_json::to_string(&summary)).transpose()?,
+            serde_json::to_string(&progress.digest)?,
+        ])?;
+    Ok(Ok(number))
+}
+
+/// The number of a session, and how far its log was read: from the beginning, if it is new or was written anew.
+fn begin(
+    transaction: &Transaction<'_>,
+    path: &str,
+    reader: &mut LogReader,
+) -> Result<io::Result<(i64, Progress)>, Trouble> {
+    // Another process may have taken it in meanwhile.
+    let known: Option<(i64, u64, [u8; 32], i64, String)> = transaction
+        .prepare_cached("SELECT number, read, mark, texts, digest FROM sessions WHERE path = ?1")?
+        .query_row([path], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?)))
+        .optional()?;
+    if let Some((number, read, mark, texts, digest)) = known {
+        match reader.mark(read) {
+            Err(error) => return Ok(Err(error)),
+            Ok(there) if there == mark && read <= reader.metadata().len() => {
+                return Ok(Ok((number, Progress { read, texts, digest: serde_json::from_str(&digest)? })));
+            }
+            Ok(_) => forget(transaction, number)?,
+        }
+    }
+    let last = "SELECT coalesce(max(number), 0) + 1 FROM sessions";
+    Ok(Ok((transaction.query_row(last, [], |row| row.get(0))?, Progress::default())))
+}
+
+/// Keeps the title and the tag of a session as its first text.
+fn title(transaction: &Transaction<'_>, number: i64, summary: Option<&SessionSummary>) -> Result<(), Trouble> {
+    let id = text_id(number, 0);
+    transaction.prepare_cached("DELETE FROM words WHERE rowid = ?1")?.execute([id])?;
+    transaction.prepare_cached("DELETE FROM texts WHERE id = ?1")?.execute([id])?;
+    match summary.and_then(title_text) {
+        Some(text) => put(transaction, id, &text),
+        None => Ok(()),
+    }
+}
+
+/// Keeps a text and its words. One that has no number is one too many.
+fn put(transaction: &Transaction<'_>, id: Option<i64>, text: &LogText) -> Result<(), Trouble> {
+    let Some(id) = id else { return Ok(()) };
+    let found: Vec<String> = words(&text.text).collect();
+    let at = text.at.map(|at| i64::try_from(at.millis()).unwrap_or(i64::MAX));
+    transaction.prepare_cached("INSERT INTO texts (id, kind, at, text) VALUES (?1, ?2, ?3, ?4)")?.execute(params![
+        id,
+        serde_json::to_string(&text.kind)?,
+        at,
+        text.text
+    ])?;
+    transaction
+        .prepare_cached("INSERT INTO words (rowid, text) VALUES (?1, ?2)")?
+        .execute(params![id, found.join(" ")])?;
+    Ok(())
+}

@@ -1,0 +1,121 @@
+//! Which logs there are, without reading them.
+
+use super::{PageCursor, SessionSearch};
+use crate::locate::{Roots, existing, modified, session_id};
+use crate::{SkippedFile, disk, open};
+use std::collections::HashSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use windlass_session::{ProjectKey, StoreError, StoreErrorKind};
+use windlass_types::SessionId;
+
+/// The log of a session as its folder shows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct LogFile {
+    pub(super) id: SessionId,
+    /// The name of its folder.
+    pub(super) project: ProjectKey,
+    pub(super) path: PathBuf,
+    pub(super) only_read: bool,
+    /// In bytes.
+    pub(super) size: u64,
+    /// When it changed last, in nanoseconds since the Unix epoch.
+    pub(super) modified: u64,
+}
+
+impl LogFile {
+    /// When it changed last, in milliseconds since the Unix epoch.
+    pub(super) fn millis(&self) -> u64 {
+        self.modified / 1_000_000
+    }
+}
+
+/// What stands in the folders of sessions.
+#[derive(Debug, Default)]
+pub(super) struct Walked {
+    pub(super) logs: Vec<LogFile>,
+    pub(super) skipped: Vec<SkippedFile>,
+}
+
+/// All logs of a project, or of all.
+pub(super) fn walk(roots: &Roots, project: Option<&ProjectKey>) -> Result<Walked, StoreError> {
+    roots.check_home()?;
+    let mut walked = Walked::default();
+    for (at, projects) in roots.projects().enumerate() {
+        let failed = |error: io::Error| disk::error(&projects, "read", &error);
+        let folders = match project {
+            Some(project) => Roots::folders(&projects, project).map_err(failed)?,
+            None => {
+                let entries = existing(fs::read_dir(&projects)).map_err(failed)?;
+                entries.into_iter().flatten().filter_map(Result::ok).map(|entry| entry.path()).collect()
+            }
+        };
+        for folder in folders {
+            walked.folder(&folder, at > 0);
+        }
+    }
+    Ok(walked)
+}
+
+impl Walked {
+    fn folder(&mut self, folder: &Path, only_read: bool) {
+        let Some(name) = folder.file_name().and_then(|name| name.to_str()) else { return };
+        let entries = match fs::read_dir(folder) {
+            Ok(entries) => entries,
+            Err(error) => {
+                // Files may stand beside the folders of projects.
+                if folder.is_dir() {
+                    self.skipped.push(SkippedFile { path: folder.to_owned(), reason: error.to_string() });
+                }
+                return;
+            }
+        };
+        let project = ProjectKey::from_slug(name);
+        for entry in entries.filter_map(Result::ok) {
+            let path = entry.path();
+            let Some(id) = session_id(&path) else { continue };
+            let Ok(metadata) = entry.metadata() else { continue };
+            if !metadata.is_file() {
+                // Opening says what it is instead.
+                let reason = open::read(&path).err().map(|error| error.to_string());
+                self.skipped.extend(reason.map(|reason| SkippedFile { path, reason }));
+                continue;
+            }
+            let nanoseconds = modified(&metadata).unwrap_or_default().as_nanos();
+            let modified = u64::try_from(nanoseconds).unwrap_or(u64::MAX);
+            if metadata.len() > 0 {
+                let project = project.clone();
+                self.logs.push(LogFile { id, project, path, only_read, size: metadata.len(), modified });
+            }
+        }
+    }
+}
+
+/// The logs that a search looks at, in its order: each session once, the last changed first.
+pub(super) fn wanted<'a>(search: &SessionSearch, logs: &'a [LogFile]) -> Result<Vec<&'a LogFile>, StoreError> {
+    let project = search.project();
+    let is_of_project = |log: &&LogFile| project.as_ref().is_none_or(|project| project.matches(log.project.as_str()));
+    let mut wanted: Vec<&LogFile> = logs.iter().filter(is_of_project).collect();
+    wanted.sort_by(|a, b| b.millis().cmp(&a.millis()).then_with(|| a.id.cmp(&b.id)).then(a.path.cmp(&b.path)));
+    let mut seen = HashSet::new();
+    wanted.retain(|log| seen.insert(&log.id));
+    let after = search.after.as_ref().map(|cursor| place(cursor, &wanted)).transpose()?;
+    wanted.retain(|log| {
+        let at = log.millis();
+        after.as_ref().is_none_or(|(modified, id)| (at, *id) < (*modified, &log.id))
+            && search.since.is_none_or(|since| at >= since.millis())
+            && search.until.is_none_or(|until| at < until.millis())
+    });
+    Ok(wanted)
+}
+
+/// The time and the id behind which a page begins.
+fn place<'a>(cursor: &'a PageCursor, logs: &[&LogFile]) -> Result<(u64, &'a SessionId), StoreError> {
+    let known = || logs.iter().find(|log| log.id == cursor.session).map(|log| log.millis());
+    let modified = cursor.modified.or_else(known).ok_or_else(|| {
+        let problem = format!("the session {}, behind which the list was to begin, is not in it", cursor.session);
+        StoreError::new(StoreErrorKind::NotFound, problem)
+    })?;
+    Ok((modified, &cursor.session))
+}
