@@ -104,7 +104,7 @@ impl KnownInstructions {
                         |with| text.strip_prefix("<system-reminder>\n").is_some_and(|rest| rest.starts_with(with));
                     if begins(BEGINNING) {
                         self.servers.insert(text.to_owned());
-                    } else if begins(files::BEGINNING) || begins(files::SKILLS) {
+                    } else if [files::BEGINNING, files::SKILLS, files::MEMORY].into_iter().any(begins) {
                         self.files.insert(text.to_owned());
                     }
                 }

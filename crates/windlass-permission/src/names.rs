@@ -32,6 +32,7 @@ pub const WELL_KNOWN_TOOLS: &[&str] = &[
     "KillShell",
     "LS",
     "ListMcpResourcesTool",
+    "Memory",
     "MultiEdit",
     "NotebookEdit",
     "NotebookRead",

@@ -39,6 +39,7 @@ mod hooks;
 mod instructions;
 mod load;
 mod markdown;
+mod memory;
 mod mode;
 mod note;
 mod object;
@@ -67,6 +68,10 @@ pub use file::read_named;
 pub use hooks::{GatingHook, HookSettings};
 pub use instructions::{Instruction, InstructionFiles};
 pub use load::{Loaded, load};
+pub use memory::{
+    MEMORY_DESCRIPTION, MEMORY_TOOL, MemoryAction, MemoryBudget, MemoryDirectory, MemoryEntry, MemoryError,
+    MemoryInput, MemoryKind, MemoryName, MemoryNote, ShownMemory,
+};
 pub use note::{Note, Origin};
 pub use places::Places;
 pub use plugin::{Plugin, PluginDir, PluginError, PluginErrorKind, Plugins, load_plugins};

@@ -1,0 +1,23 @@
+//! Memory: what agents note for later sessions, one small file for each thing, with an index of all.
+
+mod directory;
+mod error;
+mod index;
+mod lock;
+mod name;
+mod note;
+mod scan;
+mod secret;
+mod shown;
+mod tool;
+
+pub use directory::MemoryDirectory;
+pub use error::MemoryError;
+pub use index::MemoryEntry;
+pub use name::MemoryName;
+pub use note::{MemoryKind, MemoryNote};
+pub use shown::{MemoryBudget, ShownMemory};
+pub use tool::{MEMORY_DESCRIPTION, MEMORY_TOOL, MemoryAction, MemoryInput};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,316 @@
+//! The directory of a memory.
+
+use super::index::{FILE, Index, MOST_BYTES, MemoryEntry};
+use super::lock::Lock;
+use super::note::{MOST_FILE, MemoryNote};
+use super::scan::{MOST_MEMORIES, Scan};
+use super::{MemoryError, MemoryName};
+use crate::file::{ReadError, read_text_itself};
+use std::io::{self, ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+use windlass_context::Relevance;
+use windlass_tool::private_file::{AtomicFile, create_dir, sync_dir};
+use windlass_types::Timestamp;
+use windlass_types::near::nearest;
+
+/// Most bytes of all memories of a directory together.
+const MOST_BYTES_OF_ALL: u64 = 16 * 1024 * 1024;
+/// Most files that are read because the index does not list them.
+const MOST_UNLISTED: usize = 256;
+
+/// A directory of memories: `MEMORY.md`, which is the index, and a file for each memory.
+///
+/// Each file is written in one step, so that a reader sees all of the old or all of the new one, also after a crash;
+/// what the index does not list yet is read from the files. Writers of several sessions wait for each other, for up to 5
+/// seconds. Links among the files are not followed. All methods block for as long as the disk takes.
+///
+/// ```
+/// use windlass_project::{MemoryDirectory, MemoryNote};
+/// use windlass_types::Timestamp;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let temporary = tempfile::tempdir()?;
+/// # let path = temporary.path().join("memory");
+/// let memory = MemoryDirectory::at(path);
+/// let now = Timestamp::parse("2026-11-23T10:00:00Z").unwrap_or_default();
+/// let note = MemoryNote::new("releases".parse()?, None, "How a release is made", "Run `just release`.", now)?;
+/// memory.add(&note)?;
+/// assert_eq!(memory.read(&note.name)?.content, "Run `just release`.");
+/// assert!(memory.add(&note).is_err(), "the name is taken");
+/// # Ok(()) }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MemoryDirectory {
+    path: PathBuf,
+    /// Where it must lie, whatever links there are.
+    within: Option<PathBuf>,
+    /// Whether others may read the files as far as the settings of the process let them.
+    is_shared: bool,
+}
+
+impl MemoryDirectory {
+    /// A directory of the user, made when the first memory is written. Only the user can read what is written there.
+    #[must_use]
+    pub fn at(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into(), within: None, is_shared: false }
+    }
+
+    /// The same inside of a directory: a link that leads out of it is refused.
+    #[must_use]
+    pub fn within(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.within = Some(directory.into());
+        self
+    }
+
+    /// The same for all who work on a project: others can read what is written as far as the settings of the process let them.
+    #[must_use]
+    pub fn shared(mut self) -> Self {
+        self.is_shared = true;
+        self
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether others than the user may read what is written.
+    #[must_use]
+    pub fn is_shared(&self) -> bool {
+        self.is_shared
+    }
+
+    /// What is remembered, by the index, in its order; what the index does not list stands at the end. And the words that
+    /// people wrote into the index.
+    ///
+    /// # Errors
+    /// The directory cannot be read, or leads out of where it must lie. One that is not there is empty.
+    pub fn entries(&self) -> Result<(Vec<MemoryEntry>, String), MemoryError> {
+        let Some(directory) = self.resolved()? else { return Ok(Default::default()) };
+        let index = complete(&directory, read_index(&directory).unwrap_or_default(), &Scan::of(&directory)?);
+        Ok((index.entries().cloned().collect(), index.words()))
+    }
+
+    /// All memories, sorted by name. Files that cannot be read are left out.
+    ///
+    /// # Errors
+    /// Those of [`entries`](Self::entries).
+    pub fn list(&self) -> Result<Vec<MemoryNote>, MemoryError> {
+        let Some(directory) = self.resolved()? else { return Ok(Vec::new()) };
+        let names = Scan::of(&directory)?.names;
+        Ok(names.into_iter().filter_map(|name| read(&directory, name).ok()?).collect())
+    }
+
+    /// One memory.
+    ///
+    /// # Errors
+    /// There is none of this name, or its file is a link, too large, or no UTF-8 text.
+    pub fn read(&self, name: &MemoryName) -> Result<MemoryNote, MemoryError> {
+        let found = self.resolved()?.map(|directory| read(&directory, name.clone())).transpose()?.flatten();
+        found.ok_or_else(|| self.unknown(name))
+    }
+
+    /// At most `limit` memories that have a word of `query`, the best first.
+    ///
+    /// # Errors
+    /// Those of [`entries`](Self::entries).
+    pub fn search(&self, query: &str, limit: usize) -> Result<Vec<MemoryNote>, MemoryError> {
+        let notes = self.list()?;
+        let mut relevance = Relevance::default();
+        for note in &notes {
+            relevance.add([(3.0, note.name.as_str()), (2.0, &note.description), (1.0, &note.content)]);
+        }
+        let hits = relevance.search(query, limit);
+        Ok(hits.iter().filter_map(|hit| notes.get(hit.document).cloned()).collect())
+    }
+
+    /// Writes a new memory.
+    ///
+    /// # Errors
+    /// Its name is taken, it does not fit, or the disk does not take it. Then no file is changed, unless the error is
+    /// [`MemoryError::Index`].
+    pub fn add(&self, note: &MemoryNote) -> Result<(), MemoryError> {
+        note.check()?;
+        self.write(|directory, scan| {
+            let is_taken = |known: &MemoryName| *known == note.name || known.collides_with(&note.name);
+            let file = directory.join(note.name.file());
+            if scan.names.iter().any(is_taken) || file.symlink_metadata().is_ok() {
+                return Err(MemoryError::Taken { name: note.name.to_string() });
+            }
+            if scan.names.len() >= MOST_MEMORIES {
+                let problem = format!("there are {MOST_MEMORIES} memories: forget some that are of no use any more");
+                return Err(MemoryError::TooMuch { problem });
+            }
+            self.put(directory, scan, note)
+        })
+    }
+
+    /// Changes a memory. What `change` leaves alone stays; the day of the change becomes `now`. Returns it as it is then.
+    ///
+    /// # Errors
+    /// There is none of this name; else those of [`add`](Self::add).
+    pub fn update(
+        &self,
+        name: &MemoryName,
+        now: Timestamp,
+        change: impl FnOnce(&mut MemoryNote),
+    ) -> Result<MemoryNote, MemoryError> {
+        // No directory is made for what is not there.
+        self.read(name)?;
+        self.write(|directory, scan| {
+            let mut note = read(directory, name.clone())?.ok_or_else(|| self.unknown(name))?;
+            change(&mut note);
+            (note.name, note.updated) = (name.clone(), Some(now));
+            note.check()?;
+            self.put(directory, scan, &note)?;
+            Ok(note)
+        })
+    }
+
+    /// Removes a memory.
+    ///
+    /// # Errors
+    /// There is none of this name, or its file cannot be removed.
+    pub fn forget(&self, name: &MemoryName) -> Result<(), MemoryError> {
+        if self.resolved()?.is_none() {
+            return Err(self.unknown(name));
+        }
+        self.write(|directory, scan| {
+            let path = directory.join(name.file());
+            match std::fs::remove_file(&path) {
+                Ok(()) => {}
+                Err(error) if error.kind() == ErrorKind::NotFound => return Err(self.unknown(name)),
+                Err(problem) => return Err(MemoryError::Io { path, problem }),
+            }
+            scan.names.remove(name);
+            self.renew_index(directory, scan, None)
+        })
+    }
+
+    /// Writes a file, and then its line.
+    fn put(&self, directory: &Path, scan: &mut Scan, note: &MemoryNote) -> Result<(), MemoryError> {
+        let text = note.file();
+        let bytes = scan.bytes_without(directory, &note.name).saturating_add(text.len() as u64);
+        if bytes > MOST_BYTES_OF_ALL {
+            let most = MOST_BYTES_OF_ALL / (1024 * 1024);
+            let problem =
+                format!("all memories together have at most {most} MiB: forget some that are of no use any more");
+            return Err(MemoryError::TooMuch { problem });
+        }
+        let path = directory.join(note.name.file());
+        self.replace(&path, text.as_bytes()).map_err(MemoryError::io(&path))?;
+        scan.names.insert(note.name.clone());
+        self.renew_index(directory, scan, Some(MemoryEntry::of(note)))
+    }
+
+    /// Writes the index anew with what is there.
+    fn renew_index(&self, directory: &Path, scan: &Scan, entry: Option<MemoryEntry>) -> Result<(), MemoryError> {
+        let path = directory.join(FILE);
+        let renew = || -> io::Result<()> {
+            let mut index = read_index(directory)?;
+            entry.into_iter().for_each(|entry| index.set(entry));
+            self.replace(&path, complete(directory, index, scan).text().as_bytes())?;
+            sync_dir(directory)
+        };
+        renew().map_err(|problem| MemoryError::Index { path: path.clone(), problem })
+    }
+
+    /// Gives a file its content in one step. A link of its name is replaced and not followed.
+    fn replace(&self, path: &Path, content: &[u8]) -> io::Result<()> {
+        let mut file = if self.is_shared { AtomicFile::create_shared(path)? } else { AtomicFile::create(path)? };
+        file.file().write_all(content)?;
+        file.replace()
+    }
+
+    /// Changes files as the only writer.
+    fn write<T>(&self, change: impl FnOnce(&Path, &mut Scan) -> Result<T, MemoryError>) -> Result<T, MemoryError> {
+        let directory = self.made()?;
+        let _lock = Lock::take(&directory)?;
+        let mut scan = Scan::of(&directory)?;
+        for path in scan.left_behind.drain(..) {
+            // It is in the way of no one: a later write may succeed where this one cannot remove it.
+            drop(std::fs::remove_file(path));
+        }
+        change(&directory, &mut scan)
+    }
+
+    /// The directory with all links followed, if it is there.
+    fn resolved(&self) -> Result<Option<PathBuf>, MemoryError> {
+        let resolved = match self.path.canonicalize() {
+            Ok(resolved) => resolved,
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(None),
+            Err(problem) => return Err(MemoryError::Io { path: self.path.clone(), problem }),
+        };
+        self.check_inside(&resolved)?;
+        Ok(Some(resolved))
+    }
+
+    /// The same, made if it is not there.
+    fn made(&self) -> Result<PathBuf, MemoryError> {
+        // Nothing is made where a link leads out.
+        let there = self.path.ancestors().find_map(|ancestor| ancestor.canonicalize().ok());
+        if let Some(there) = there.filter(|_| self.within.as_ref().is_some_and(|within| self.path.starts_with(within)))
+        {
+            let is_above = self.within.as_ref().and_then(|within| within.canonicalize().ok());
+            if !is_above.is_some_and(|within| within.starts_with(&there)) {
+                self.check_inside(&there)?;
+            }
+        }
+        create_dir(&self.path).map_err(MemoryError::io(&self.path))?;
+        let missing = || MemoryError::Io { path: self.path.clone(), problem: ErrorKind::NotFound.into() };
+        self.resolved()?.ok_or_else(missing)
+    }
+
+    fn check_inside(&self, resolved: &Path) -> Result<(), MemoryError> {
+        let Some(within) = &self.within else { return Ok(()) };
+        let root = within.canonicalize().unwrap_or_else(|_| within.clone());
+        if resolved.starts_with(&root) {
+            return Ok(());
+        }
+        Err(MemoryError::Outside { path: self.path.clone(), within: within.clone() })
+    }
+
+    fn unknown(&self, name: &MemoryName) -> MemoryError {
+        let names = self.resolved().ok().flatten().and_then(|directory| Scan::of(&directory).ok());
+        let names = names.unwrap_or_default().names;
+        let near = nearest(name.as_str(), names.iter().map(MemoryName::as_str));
+        let hint = near.first().map(|near| format!(": did you mean {near:?}?")).unwrap_or_default();
+        MemoryError::Unknown { name: name.to_string(), hint }
+    }
+}
+
+/// The memory in a file; `None` if there is none of this name.
+fn read(directory: &Path, name: MemoryName) -> Result<Option<MemoryNote>, MemoryError> {
+    let path = directory.join(name.file());
+    match read_text_itself(&path, MOST_FILE) {
+        Ok(text) => Ok(text.map(|text| MemoryNote::parse(name, &text))),
+        Err(ReadError::TooBig) => {
+            let problem = format!("the file of {name:?} is larger than {MOST_FILE} bytes", name = name.as_str());
+            Err(MemoryError::TooMuch { problem })
+        }
+        Err(ReadError::Io(problem)) => Err(MemoryError::Io { path, problem }),
+    }
+}
+
+/// The index as its file has it; empty without one.
+fn read_index(directory: &Path) -> io::Result<Index> {
+    match read_text_itself(&directory.join(FILE), MOST_BYTES) {
+        Ok(text) => Ok(Index::parse(&text.unwrap_or_default())),
+        Err(ReadError::TooBig) => Err(io::Error::other(format!("it is larger than {MOST_BYTES} bytes"))),
+        Err(ReadError::Io(problem)) => Err(problem),
+    }
+}
+
+/// An index with the memories that are there: without lines of those that are gone, with lines of those that it lacks.
+fn complete(directory: &Path, mut index: Index, scan: &Scan) -> Index {
+    if !scan.is_cut {
+        index.retain(|name| scan.names.contains(name));
+    }
+    let listed: std::collections::BTreeSet<MemoryName> = index.entries().map(|entry| entry.name.clone()).collect();
+    let unlisted = scan.names.difference(&listed).take(MOST_UNLISTED);
+    for note in unlisted.filter_map(|name| read(directory, name.clone()).ok()?) {
+        index.set(MemoryEntry::of(&note));
+    }
+    index
+}

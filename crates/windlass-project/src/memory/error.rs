@@ -1,0 +1,88 @@
+//! Why something is not remembered, read or forgotten.
+
+use std::io;
+use std::path::PathBuf;
+use thiserror::Error;
+
+/// Why a memory was not written, read or forgotten. The text is written for the model that asked.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum MemoryError {
+    /// This cannot be the name of a memory.
+    #[error(
+        "{name:?} cannot be the name of a memory: it has 1 to 64 of A-Z, a-z, 0-9, _ and -, begins with a letter or digit, \
+         and is not the name of the index"
+    )]
+    Name {
+        /// Its beginning.
+        name: String,
+    },
+    /// There is no such memory.
+    #[error("there is no memory {name:?}{hint}")]
+    Unknown {
+        /// The name.
+        name: String,
+        /// A name that may have been meant, as the end of the sentence; else empty.
+        hint: String,
+    },
+    /// The name is taken.
+    #[error("there is a memory {name:?} already: read it, then update it, or choose another name")]
+    Taken {
+        /// The name.
+        name: String,
+    },
+    /// It does not fit: too long, or too much in all.
+    #[error("{problem}")]
+    TooMuch {
+        /// What does not fit, and what would.
+        problem: String,
+    },
+    /// It holds what looks like a secret.
+    #[error(
+        "it is not kept: it holds what looks like {kind}. Leave secrets out; note where the value is found instead"
+    )]
+    Secret {
+        /// What it looks like.
+        kind: &'static str,
+    },
+    /// It says too little to be of use.
+    #[error("{missing}")]
+    Incomplete {
+        /// What is missing.
+        missing: &'static str,
+    },
+    /// Its directory leads out of where it must lie.
+    #[error("the memory is not used: {} leads out of {}", path.display(), within.display())]
+    Outside {
+        /// The directory.
+        path: PathBuf,
+        /// Where it must lie.
+        within: PathBuf,
+    },
+    /// Another session has held the lock for too long.
+    #[error("another session is writing the memory: try again")]
+    Busy,
+    /// It is saved, but its line in the index is not.
+    #[error("the change is kept, but the index {} could not be written: {problem}", path.display())]
+    Index {
+        /// The index.
+        path: PathBuf,
+        /// What the system says.
+        problem: io::Error,
+    },
+    /// The disk did not take it or give it.
+    #[error("{}: {problem}", path.display())]
+    Io {
+        /// The file or directory.
+        path: PathBuf,
+        /// What the system says.
+        problem: io::Error,
+    },
+}
+
+impl MemoryError {
+    pub(super) fn io(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        move |problem| Self::Io { path, problem }
+    }
+}

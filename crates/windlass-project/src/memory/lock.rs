@@ -1,0 +1,44 @@
+//! One writer of a memory at a time, over all sessions and processes.
+
+use super::MemoryError;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::path::Path;
+use std::time::Duration;
+
+/// The file whose lock is taken. It stays where it is: removing it would let two writers have one each.
+const FILE: &str = ".lock";
+/// How long apart the lock is tried again, and how often.
+const PAUSE: Duration = Duration::from_millis(10);
+const TRIES: u32 = 500;
+
+/// The lock of a directory. It ends with this value, so also with the process.
+#[derive(Debug)]
+pub(super) struct Lock(#[expect(dead_code, reason = "the lock ends when the file is closed")] File);
+
+impl Lock {
+    /// Waits for the lock, for 5 seconds.
+    pub(super) fn take(directory: &Path) -> Result<Self, MemoryError> {
+        let path = directory.join(FILE);
+        let file = open(&path).map_err(MemoryError::io(&path))?;
+        for _ in 0..TRIES {
+            match file.try_lock() {
+                Ok(()) => return Ok(Self(file)),
+                Err(TryLockError::WouldBlock) => std::thread::sleep(PAUSE),
+                Err(TryLockError::Error(problem)) => return Err(MemoryError::Io { path, problem }),
+            }
+        }
+        Err(MemoryError::Busy)
+    }
+}
+
+fn open(path: &Path) -> std::io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.append(true).create(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
+        options.mode(0o600).custom_flags(i32::try_from(flags.bits()).unwrap_or_default());
+    }
+    options.open(path)
+}

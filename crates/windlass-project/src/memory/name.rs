@@ -1,0 +1,75 @@
+//! The names of memories.
+
+use super::MemoryError;
+use std::fmt;
+
+/// Most characters of a name.
+const MOST: usize = 64;
+/// The ending of their files.
+const ENDING: &str = ".md";
+/// What no file can be called on some systems, and the name of the index.
+const TAKEN: [&str; 6] = ["aux", "con", "memory", "nul", "prn", "readme"];
+
+/// The name of a memory: a safe part of a file name on every system.
+///
+/// It has 1 to 64 of `A-Z a-z 0-9 _ -` and begins with a letter or digit. The name of the index, of a read-me file, and
+/// what stands for a device on some systems is none.
+///
+/// ```
+/// use windlass_project::MemoryName;
+///
+/// assert!("release-steps".parse::<MemoryName>().is_ok());
+/// for bad in ["", "../x", "a/b", ".hidden", "a.b", "two words", "MEMORY", "nul"] {
+///     assert!(bad.parse::<MemoryName>().is_err(), "{bad}");
+/// }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MemoryName(String);
+
+impl MemoryName {
+    /// The name.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The name of its file.
+    #[must_use]
+    pub fn file(&self) -> String {
+        format!("{}{ENDING}", self.0)
+    }
+
+    /// The memory that a file of this name holds, if it can hold one.
+    pub(super) fn of_file(file: &str) -> Option<Self> {
+        file.strip_suffix(ENDING)?.parse().ok()
+    }
+
+    /// Whether two names are one file where case does not count.
+    pub(super) fn collides_with(&self, other: &Self) -> bool {
+        self != other && self.0.eq_ignore_ascii_case(&other.0)
+    }
+}
+
+impl std::str::FromStr for MemoryName {
+    type Err = MemoryError;
+
+    fn from_str(text: &str) -> Result<Self, MemoryError> {
+        let fits = (1..=MOST).contains(&text.len())
+            && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
+            && text.starts_with(|c: char| c.is_ascii_alphanumeric());
+        let lower = text.to_ascii_lowercase();
+        let port = lower.strip_prefix("com").or(lower.strip_prefix("lpt"));
+        let is_device =
+            port.is_some_and(|number| number.len() == 1 && number.bytes().all(|byte| byte.is_ascii_digit()));
+        if fits && !is_device && !TAKEN.contains(&lower.as_str()) {
+            return Ok(Self(text.to_owned()));
+        }
+        Err(MemoryError::Name { name: text.chars().take(MOST).collect() })
+    }
+}
+
+impl fmt::Display for MemoryName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}

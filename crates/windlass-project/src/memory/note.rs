@@ -1,0 +1,178 @@
+//! One memory, and its file.
+
+use super::{MemoryError, MemoryName, secret};
+use crate::front_matter;
+use crate::markdown::one_line;
+use std::fmt;
+use std::str::FromStr;
+use windlass_types::Timestamp;
+use windlass_types::text::clean;
+
+/// Most characters of a description.
+const MOST_DESCRIPTION: usize = 200;
+/// Most bytes of a content.
+const MOST_CONTENT: usize = 16 * 1024;
+/// Most bytes of a file: what other programs write may be longer than what is written here.
+pub(super) const MOST_FILE: u64 = 64 * 1024;
+
+/// What a memory is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum MemoryKind {
+    /// Who the user is, and what they know and prefer.
+    User,
+    /// What the user wants done otherwise than before.
+    Feedback,
+    /// What is true of the project and not to be seen in it.
+    Project,
+    /// Where something is found outside of the project.
+    Reference,
+}
+
+impl MemoryKind {
+    /// Its name: `user`, `feedback`, `project`, `reference`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Feedback => "feedback",
+            Self::Project => "project",
+            Self::Reference => "reference",
+        }
+    }
+}
+
+impl fmt::Display for MemoryKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for MemoryKind {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let kinds = [Self::User, Self::Feedback, Self::Project, Self::Reference];
+        let found = kinds.into_iter().find(|kind| kind.as_str() == text);
+        found.ok_or_else(|| format!("there is no type {text:?}: user, feedback, project or reference"))
+    }
+}
+
+/// A memory: one thing to know in later sessions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MemoryNote {
+    /// Its name, which is that of its file without `.md`.
+    pub name: MemoryName,
+    /// What it is about, in a line of at most 200 characters.
+    pub description: String,
+    /// What kind of thing it is, if it says.
+    pub kind: Option<MemoryKind>,
+    /// The day on which it was written first, if it says.
+    pub created: Option<Timestamp>,
+    /// The day of its last change, if it says.
+    pub updated: Option<Timestamp>,
+    /// What is remembered, in Markdown; at most 16 KiB when it is written.
+    pub content: String,
+}
+
+impl MemoryNote {
+    /// A new memory. A description of several lines becomes one.
+    ///
+    /// # Errors
+    /// It is empty or too long, or holds what looks like a secret.
+    pub fn new(
+        name: MemoryName,
+        kind: Option<MemoryKind>,
+        description: &str,
+        content: &str,
+        now: Timestamp,
+    ) -> Result<Self, MemoryError> {
+        let note = Self {
+            name,
+            description: one_line(description.trim(), usize::MAX).trim().to_owned(),
+            kind,
+            created: Some(now),
+            updated: Some(now),
+            content: clean(content).trim().to_owned(),
+        };
+        note.check()?;
+        Ok(note)
+    }
+
+    /// Refuses what is not to be written.
+    pub(super) fn check(&self) -> Result<(), MemoryError> {
+        let empty = |missing| Err(MemoryError::Incomplete { missing });
+        if self.description.is_empty() {
+            return empty("a memory needs a description: what it is about, in a line, so that it is found again");
+        }
+        if self.content.is_empty() {
+            return empty("a memory needs content: what is to be known later");
+        }
+        let too_much = |problem| Err(MemoryError::TooMuch { problem });
+        let characters = self.description.chars().count();
+        if characters > MOST_DESCRIPTION {
+            return too_much(format!("the description has {characters} characters; at most {MOST_DESCRIPTION} fit"));
+        }
+        if self.content.len() > MOST_CONTENT {
+            let (bytes, most) = (self.content.len(), MOST_CONTENT);
+            return too_much(format!(
+                "the content has {bytes} bytes; at most {most} fit: keep what matters, or split it"
+            ));
+        }
+        match secret::found(&self.description).or_else(|| secret::found(&self.content)) {
+            Some(kind) => Err(MemoryError::Secret { kind }),
+            None => Ok(()),
+        }
+    }
+
+    /// The memory in the text of a file. What the head does not say is absent; without a description the first line of the
+    /// content is one.
+    pub(super) fn parse(name: MemoryName, text: &str) -> Self {
+        let (head, body) = front_matter::split(text);
+        let content = body.trim();
+        let first = || content.lines().next().unwrap_or_default().trim_start_matches('#').trim().to_owned();
+        let description = head.text("description").unwrap_or_else(first);
+        Self {
+            name,
+            description: one_line(description.trim(), MOST_DESCRIPTION),
+            kind: head.text("type").and_then(|kind| kind.parse().ok()),
+            created: head.text("created").as_deref().and_then(day_of),
+            updated: head.text("updated").as_deref().and_then(day_of),
+            content: content.to_owned(),
+        }
+    }
+
+    /// The text of its file.
+    pub(super) fn file(&self) -> String {
+        let mut text = format!("---\nname: {}\ndescription: {}\n", self.name, quoted(&self.description));
+        let dates = [("created", self.created), ("updated", self.updated)];
+        let dates = dates.into_iter().filter_map(|(key, at)| Some((key, day(at?))));
+        let kind = self.kind.map(|kind| ("type", kind.to_string()));
+        for (key, value) in kind.into_iter().chain(dates) {
+            text.push_str(&format!("{key}: {value}\n"));
+        }
+        format!("{text}---\n\n{}\n", self.content)
+    }
+}
+
+/// A text as a value of a head: in quotes where it would mean something else.
+fn quoted(text: &str) -> String {
+    let plain = text.starts_with(|c: char| c.is_alphanumeric()) && !text.contains(": ") && !text.contains(" #");
+    let ends_plainly = !text.ends_with(':');
+    if plain && ends_plainly {
+        return text.to_owned();
+    }
+    serde_json::Value::from(text).to_string()
+}
+
+/// A day, as `2026-11-23`.
+pub(super) fn day(at: Timestamp) -> String {
+    at.to_string().chars().take(10).collect()
+}
+
+/// The day that a text begins with.
+pub(super) fn day_of(text: &str) -> Option<Timestamp> {
+    let day: String = text.chars().take(10).collect();
+    Timestamp::parse(&format!("{day}T00:00:00Z"))
+}

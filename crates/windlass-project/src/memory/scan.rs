@@ -1,0 +1,56 @@
+//! The names in a memory's directory.
+
+use super::{MemoryError, MemoryName};
+use std::collections::BTreeSet;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+/// Most memories of a directory. More are not read, and no more are written.
+pub(super) const MOST_MEMORIES: usize = 10_000;
+/// Most names that are looked at.
+const MOST_NAMES: usize = 2 * MOST_MEMORIES;
+
+/// What a directory holds, by names.
+#[derive(Debug, Default)]
+pub(super) struct Scan {
+    /// The memories. Links are none.
+    pub(super) names: BTreeSet<MemoryName>,
+    /// What an earlier write has left behind that was cut short.
+    pub(super) left_behind: Vec<PathBuf>,
+    /// Whether there are more names than were looked at.
+    pub(super) is_cut: bool,
+}
+
+impl Scan {
+    /// Looks at a directory. One that is not there is empty.
+    pub(super) fn of(directory: &Path) -> Result<Self, MemoryError> {
+        let mut scan = Self::default();
+        let entries = match std::fs::read_dir(directory) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(scan),
+            Err(problem) => return Err(MemoryError::Io { path: directory.to_path_buf(), problem }),
+        };
+        for (at, entry) in entries.flatten().enumerate() {
+            if at >= MOST_NAMES || scan.names.len() >= MOST_MEMORIES {
+                scan.is_cut = true;
+                break;
+            }
+            let file = entry.file_name();
+            let Some(file) = file.to_str() else { continue };
+            if file.starts_with(".windlass-") && file.ends_with(".tmp") {
+                scan.left_behind.push(entry.path());
+            } else if let Some(name) = MemoryName::of_file(file)
+                && entry.file_type().is_ok_and(|kind| kind.is_file())
+            {
+                scan.names.insert(name);
+            }
+        }
+        Ok(scan)
+    }
+
+    /// How many bytes the memories have together, without one of them.
+    pub(super) fn bytes_without(&self, directory: &Path, name: &MemoryName) -> u64 {
+        let others = self.names.iter().filter(|other| *other != name);
+        others.filter_map(|other| directory.join(other.file()).symlink_metadata().ok()).map(|file| file.len()).sum()
+    }
+}

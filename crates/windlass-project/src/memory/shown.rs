@@ -1,0 +1,125 @@
+//! What a model reads of a memory when a session begins.
+
+use super::index::MemoryEntry;
+use std::time::Duration;
+use windlass_context::{FileInstructions, Relevance};
+use windlass_types::Timestamp;
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// How much of the index a model reads, and from when on a memory counts as old.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MemoryBudget {
+    /// Most lines. Default: 200.
+    pub lines: usize,
+    /// Most characters. Default: 25,000.
+    pub characters: usize,
+    /// From how many days on a memory is marked as old. Default: 90.
+    pub old_after_days: u32,
+}
+
+impl Default for MemoryBudget {
+    fn default() -> Self {
+        Self { lines: 200, characters: 25_000, old_after_days: 90 }
+    }
+}
+
+/// What a model reads of a memory, and what it does not because that would be too much.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ShownMemory {
+    /// The lines that it reads.
+    pub lines: Vec<String>,
+    /// The memories that have no line.
+    pub hidden: Vec<MemoryEntry>,
+    /// How many characters were left out.
+    pub left_out: usize,
+}
+
+impl ShownMemory {
+    /// The index within a budget. Where all of it fits, its order stays; else the words that people wrote into it come first,
+    /// then the memories that were changed last.
+    #[must_use]
+    pub fn new(entries: &[MemoryEntry], words: &str, budget: &MemoryBudget, now: Timestamp) -> Self {
+        let listed = |entry: &MemoryEntry| format!("{}{}", entry.listed(), age(entry, budget, now));
+        let mut room = Room { lines: budget.lines, characters: budget.characters };
+        let all: Vec<String> = words.lines().map(str::to_owned).chain(entries.iter().map(listed)).collect();
+        if all.iter().all(|line| room.takes(line)) {
+            return Self { lines: all, ..Self::default() };
+        }
+        // Half of the room is for the memories, and a line for what is left out.
+        let mut room = Room { lines: budget.lines / 2, characters: budget.characters / 2 };
+        let mut shown = Self::default();
+        for line in words.lines() {
+            if room.takes(line) { shown.lines.push(line.to_owned()) } else { shown.left_out += line.chars().count() }
+        }
+        let (lines, used) = (shown.lines.len(), shown.lines.iter().map(|line| line.chars().count() + 1).sum());
+        let mut room = Room {
+            lines: budget.lines.saturating_sub(lines).saturating_sub(1),
+            characters: budget.characters.saturating_sub(used),
+        };
+        let mut newest: Vec<(usize, &MemoryEntry)> = entries.iter().enumerate().collect();
+        newest.sort_by_key(|(at, entry)| std::cmp::Reverse((entry.updated, *at)));
+        for (_, entry) in newest {
+            let line = listed(entry);
+            if room.takes(&line) {
+                shown.lines.push(line);
+            } else {
+                shown.left_out += line.chars().count();
+                shown.hidden.push(entry.clone());
+            }
+        }
+        if !shown.hidden.is_empty() {
+            shown.lines.push(format!("- and {} more, which a search finds", shown.hidden.len()));
+        }
+        shown
+    }
+
+    /// At most `limit` of the memories without a line that have a word of a text, the best first.
+    #[must_use]
+    pub fn fitting(&self, text: &str, limit: usize) -> Vec<&MemoryEntry> {
+        let mut relevance = Relevance::default();
+        for entry in &self.hidden {
+            relevance.add([(2.0, entry.name.as_str()), (1.0, &entry.description)]);
+        }
+        relevance.search(text, limit).iter().filter_map(|hit| self.hidden.get(hit.document)).collect()
+    }
+
+    /// The text for the model, with the name of the tool that reads a memory. `None` if there is no line.
+    #[must_use]
+    pub fn for_model(&self, tool: &str, directory: &str) -> Option<FileInstructions> {
+        let mut text = FileInstructions::memory(tool, directory, &self.lines.join("\n"))?;
+        text.left_out = self.left_out;
+        Some(text)
+    }
+}
+
+/// What is left of a budget.
+struct Room {
+    lines: usize,
+    characters: usize,
+}
+
+impl Room {
+    /// Takes the room of a line, if it is there.
+    fn takes(&mut self, line: &str) -> bool {
+        let characters = line.chars().count().saturating_add(1);
+        let (Some(lines), Some(left)) = (self.lines.checked_sub(1), self.characters.checked_sub(characters)) else {
+            return false;
+        };
+        (self.lines, self.characters) = (lines, left);
+        true
+    }
+}
+
+/// The mark of an old memory. It changes once, so that the index of a session stays the same from day to day.
+pub(super) fn age(entry: &MemoryEntry, budget: &MemoryBudget, now: Timestamp) -> String {
+    let most = DAY.saturating_mul(budget.old_after_days);
+    match entry.updated {
+        Some(updated) if now.since(updated) >= most => {
+            format!(" [older than {} days: check it before you rely on it]", budget.old_after_days)
+        }
+        _ => String::new(),
+    }
+}
