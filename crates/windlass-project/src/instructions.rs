@@ -1,7 +1,7 @@
 //! The instructions that people write into files for a model: `CLAUDE.md`, `AGENTS.md`, rules, and what they import.
 
 mod fit;
-mod imports;
+pub(crate) mod imports;
 mod places;
 mod read;
 

@@ -78,7 +78,7 @@ pub use plugin::{Plugin, PluginDir, PluginError, PluginErrorKind, Plugins, load_
 pub use records::is_trusted;
 pub use request::SettingsRequest;
 pub use resolve::resolve;
-pub use resolved::{McpjsonChoice, Resolved, ResolvedPermissions, ResolvedSandbox, RuleSet, Setting};
+pub use resolved::{McpjsonChoice, Resolved, ResolvedMemory, ResolvedPermissions, ResolvedSandbox, RuleSet, Setting};
 pub use review::{ReviewedItem, review_trust};
 #[cfg(feature = "server-policy")]
 pub use servers::ServerPolicy;
@@ -86,7 +86,9 @@ pub use servers::{
     AllowedServers, LeftOutServer, ServerAddress, ServerDefinition, ServerLists, ServerPattern, ServerScope, Servers,
     load_servers,
 };
-pub use settings::{McpjsonSettings, ModelSettings, PermissionSettings, SandboxSettings, ServerListSettings, Settings};
+pub use settings::{
+    McpjsonSettings, MemorySettings, ModelSettings, PermissionSettings, SandboxSettings, ServerListSettings, Settings,
+};
 pub use settings_file::SettingsFile;
 pub use sources::{Layer, SettingSource, SettingSources};
 pub use trust::{Approved, ProjectRecord, Standing, Trust, TrustItem, TrustKind, TrustRecord, TrustStatus};

@@ -134,6 +134,11 @@ impl Loaded {
                 *directory = home.join(below);
             }
         }
+        for directory in self.files.iter_mut().filter_map(|file| file.settings.memory.directory.as_mut()) {
+            if let Ok(below) = directory.strip_prefix("~") {
+                *directory = home.join(below);
+            }
+        }
     }
 
     /// A directory in a project may be a link that leads out of it.

@@ -1,5 +1,7 @@
 //! What counts of several settings files.
 
+mod memory;
+
 use crate::canonical::content_of;
 use crate::error::SettingsError;
 use crate::mode::width;
@@ -48,6 +50,7 @@ pub fn resolve(files: &[SettingsFile]) -> Result<Resolved, SettingsError> {
             reading.sandbox(&mut sandbox);
             reading.hooks();
             reading.without_effect();
+            memory::read(file, &mut resolved.memory, &mut resolved.notes);
         }
     }
     resolved.narrow_mode(narrower);

@@ -77,6 +77,18 @@ pub struct ResolvedSandbox {
     pub required: Option<Origin>,
 }
 
+/// What counts of the keys of memory.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct ResolvedMemory {
+    /// Whether sessions have a memory, if a file decides that.
+    pub enabled: Option<Setting<bool>>,
+    /// Where it is, if a file says that; absolute.
+    pub directory: Option<Setting<PathBuf>>,
+    /// Whether an agent notes after a run what is worth remembering, if a file decides that.
+    pub extraction: Option<Setting<bool>>,
+}
+
 /// What counts of all layers, each value with its origin.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
@@ -100,6 +112,8 @@ pub struct Resolved {
     pub mcpjson: McpjsonChoice,
     /// Which MCP servers may be connected, wherever they are defined.
     pub server_lists: ServerLists,
+    /// Memory.
+    pub memory: ResolvedMemory,
     /// Whether commands are to run in a sandbox.
     pub sandbox: ResolvedSandbox,
     /// Hooks that can deny or block and that do not run in this version: a session must not start

@@ -1,8 +1,10 @@
 //! One settings file, typed.
 
+mod memory;
 mod models;
 mod raw;
 
+pub use memory::MemorySettings;
 pub use models::ModelSettings;
 
 use crate::canonical::content_of;
@@ -27,6 +29,8 @@ pub struct Settings {
     pub models: BTreeMap<String, ModelSettings>,
     /// The agent of the main thread.
     pub agent: Option<String>,
+    /// What is wanted of a memory.
+    pub memory: MemorySettings,
     /// What is wanted of a sandbox.
     pub sandbox: SandboxSettings,
     /// The hooks.

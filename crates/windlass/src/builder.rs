@@ -402,6 +402,13 @@ macro_rules! option_methods {
                 self.with(|options| options.project = crate::project::Applied::Given(project.into()))
             }
 
+            /// Gives the session a memory of small notes, which later sessions have too: the model reads its index behind the
+            /// first prompt and has the tool `Memory`. See [`Memory`](crate::memory::Memory). Default: no memory.
+            #[cfg(feature = "project")]
+            pub fn memory(self, memory: crate::memory::Memory) -> Self {
+                self.with(|options| options.remember(memory))
+            }
+
             /// Keeps files as they are before Write, Edit and the like change them, beside the session:
             /// [`SessionHandle::rewind_files`](crate::SessionHandle::rewind_files) puts them back. What programs
             /// do (Bash, MCP servers) is not tracked. Needs [`persist`](Self::persist). A call whose

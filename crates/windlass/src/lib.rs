@@ -102,6 +102,8 @@ mod machine;
 pub mod mcp;
 #[cfg(feature = "mcp")]
 mod mcp_tools;
+#[cfg(feature = "project")]
+pub mod memory;
 mod model;
 mod names;
 mod offer;

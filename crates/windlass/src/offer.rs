@@ -25,6 +25,9 @@ pub(crate) struct ToolOptions {
     /// Whether anything may be left in the background, if somebody says.
     pub(crate) background: Option<bool>,
     pub(crate) output_schema: Option<JsonText>,
+    /// What the model remembers. Its tool is among the others.
+    #[cfg(feature = "project")]
+    pub(crate) memory: Option<crate::memory::Memory>,
     #[cfg(feature = "mcp")]
     pub(crate) mcp: Option<McpServers>,
 }

@@ -47,6 +47,8 @@ pub(crate) async fn open_settled(options: Options) -> Result<(Session, SessionTo
     #[cfg(feature = "mcp")]
     let changes = offer.settle().await;
     let tools = offer.tools(opening.options.tools.subagents.as_ref())?;
+    #[cfg(feature = "project")]
+    opening.options.recall(|tool| tools.get(tool).is_some(), &mut notices).await;
     let mut ports = opening.ports(tools, &mut notices)?;
     let machine = opening.machine(&mut ports, &offer).await;
     let mut config = SessionConfig::new(machine, ports);

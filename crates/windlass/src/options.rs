@@ -101,6 +101,8 @@ impl Options {
         let mut policy = Policy::new(config);
         policy.set_mode(self.permission_mode())?;
         self.permissions.add_rules(&mut policy, cwd, notices)?;
+        #[cfg(feature = "project")]
+        self.allow_memory(&mut policy);
         Ok(policy)
     }
 

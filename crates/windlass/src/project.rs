@@ -10,6 +10,7 @@ mod error;
 mod input;
 mod instructions;
 mod loaded;
+mod memory;
 mod notice;
 mod open;
 mod plugins;

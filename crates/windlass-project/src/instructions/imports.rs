@@ -103,7 +103,7 @@ pub(super) fn names_a_file(name: &str) -> bool {
 }
 
 /// Whether a path is one of those at which people keep secrets. Such a file is never imported.
-pub(super) fn is_secret(path: &Path) -> bool {
+pub(crate) fn is_secret(path: &Path) -> bool {
     const FOLDERS: [&str; 11] = [
         ".ssh",
         ".gnupg",

@@ -2,7 +2,7 @@
 
 use super::index::MemoryEntry;
 use std::time::Duration;
-use windlass_context::{FileInstructions, Relevance};
+use windlass_context::{FileInstructions, Relevance, foreign_text};
 use windlass_types::Timestamp;
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -84,6 +84,17 @@ impl ShownMemory {
             relevance.add([(2.0, entry.name.as_str()), (1.0, &entry.description)]);
         }
         relevance.search(text, limit).iter().filter_map(|hit| self.hidden.get(hit.document)).collect()
+    }
+
+    /// What a model reads with a prompt that these memories fit. `None` for none.
+    #[must_use]
+    pub fn recalled(found: &[&MemoryEntry]) -> Option<String> {
+        if found.is_empty() {
+            return None;
+        }
+        let lines: Vec<String> = found.iter().map(|entry| entry.listed()).collect();
+        let lines = foreign_text(&lines.join("\n"));
+        Some(format!("Notes of earlier sessions that may matter here, beside those of the index:\n{lines}"))
     }
 
     /// The text for the model, with the name of the tool that reads a memory. `None` if there is no line.

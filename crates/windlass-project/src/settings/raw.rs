@@ -3,6 +3,7 @@
 //! The keys of hooks and of servers are read in passes of their own, each from the whole text, so that an error names
 //! its place in the file.
 
+use super::memory::{self, MemorySettings};
 use super::models::Models;
 use super::{McpjsonSettings, PermissionSettings, SandboxSettings, ServerListSettings, Settings};
 use crate::hooks::HookSettings;
@@ -181,6 +182,7 @@ impl Settings {
 fn settings(json: &JsonText) -> Result<Settings, JsonError> {
     let raw: Raw = json.to()?;
     let (hooks, servers) = (json.to::<RawHooks>()?, json.to::<RawServers>()?);
+    let memory: MemorySettings = json.to()?;
     let permissions = raw.permissions.unwrap_or_default();
     let without_effect = without_effect(raw.other.into_keys(), permissions.other.keys());
     let sandbox = raw.sandbox.unwrap_or_default();
@@ -193,6 +195,7 @@ fn settings(json: &JsonText) -> Result<Settings, JsonError> {
         models: raw.models.unwrap_or_default().0,
         agent: raw.agent.filter(|agent| !agent.is_empty()),
         sandbox: SandboxSettings { enabled: sandbox.enabled, fail_if_unavailable: sandbox.fail_if_unavailable },
+        memory,
         hooks: hooks.settings(),
         mcpjson,
         server_lists,
@@ -206,7 +209,7 @@ fn without_effect<'a>(
     keys: impl Iterator<Item = String>,
     of_permissions: impl Iterator<Item = &'a String>,
 ) -> Vec<String> {
-    let is_known = |key: &str| LOOKS.contains(&key) || OF_OTHER_PASSES.contains(&key);
+    let is_known = |key: &str| LOOKS.contains(&key) || OF_OTHER_PASSES.contains(&key) || memory::KEYS.contains(&key);
     let keys = keys.filter(|key| !is_known(key));
     keys.chain(of_permissions.map(|key| format!("permissions.{key}"))).collect()
 }

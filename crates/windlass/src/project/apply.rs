@@ -70,6 +70,7 @@ impl LoadedProject {
         if let Some(skills) = self.skill_tool() {
             options.tools.toolkit.add_project_tool(skills);
         }
+        self.apply_memory(options);
         self.apply_permissions(options, &agent);
         self.apply_surroundings(options, &variables);
         options.prompts.system = agent.system_prompt(options.prompts.system.take());

@@ -66,6 +66,7 @@ pub(crate) struct Choice {
     pub(crate) agents: Agents,
     pub(crate) without_subagents: bool,
     pub(crate) without_instructions: bool,
+    pub(crate) with_memory: bool,
     /// Variables that count for more than those of settings.
     pub(crate) variables: BTreeMap<String, String>,
 }
@@ -166,6 +167,16 @@ impl Project {
         self
     }
 
+    /// Whether sessions have the memory of the project: notes of the user's agents in the [home](Self::home), one directory
+    /// for each project, with an index that the model reads and the tool `Memory`. Settings can switch it off
+    /// (`autoMemoryEnabled`) and put it elsewhere (`autoMemoryDirectory`), and so can the variable
+    /// `CLAUDE_CODE_DISABLE_AUTO_MEMORY`. A [`memory`](crate::SessionBuilder::memory) of the program takes its place. Default:
+    /// no.
+    pub fn memory(mut self, on: bool) -> Self {
+        self.choice.with_memory = on;
+        self
+    }
+
     /// Records what trust in the project covers, where a record of trust does not say so (an older one, or that of another
     /// program): what acts in the project now.
     pub(crate) fn pin_trust(&self) -> Result<(), ProjectError> {
@@ -182,9 +193,13 @@ impl Project {
             .directory
             .canonicalize()
             .map_err(|problem| ProjectError::Directory { path: self.directory.clone(), problem })?;
-        let named = || Home::from_lookup(|name| self.variable(name)).ok();
-        let home = self.home.clone().or_else(named);
+        let home = self.home_of();
         Ok(Places::of_system(directory, home.as_ref().map(Home::root), |name| self.variable(name)))
+    }
+
+    /// The home that was given, or else the one that the environment names.
+    pub(crate) fn home_of(&self) -> Option<Home> {
+        self.home.clone().or_else(|| Home::from_lookup(|name| self.variable(name)).ok())
     }
 
     pub(crate) fn request(&self) -> SettingsRequest {

@@ -45,6 +45,7 @@ mod links;
 mod mcp;
 #[cfg(feature = "mcp")]
 mod mcp_rules;
+mod memory;
 mod mistakes;
 mod models;
 mod names;

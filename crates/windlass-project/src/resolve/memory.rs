@@ -1,0 +1,31 @@
+//! What counts of the keys of memory.
+
+use crate::instructions::imports::is_secret;
+use crate::note::Note;
+use crate::resolved::{ResolvedMemory, Setting};
+use crate::settings_file::SettingsFile;
+use windlass_types::path::normalized;
+
+/// Reads one file, after those that are stronger. A file of a project can switch a memory or its extraction off, and nothing
+/// else: the directory of a memory is written to without a question, and what is noted costs requests.
+pub(super) fn read(file: &SettingsFile, resolved: &mut ResolvedMemory, notes: &mut Vec<Note>) {
+    let said = &file.settings.memory;
+    let of_project = file.layer.lies_in_project();
+    let counts = |value: Option<bool>| value.filter(|on| !of_project || !on);
+    let setting = |value| Setting { value, layer: file.layer, origin: file.origin.clone() };
+    resolved.enabled = resolved.enabled.take().or_else(|| counts(said.enabled).map(setting));
+    resolved.extraction = resolved.extraction.take().or_else(|| counts(said.extraction).map(setting));
+    let Some(directory) = &said.directory else { return };
+    let path = normalized(&file.anchor.join(directory));
+    let problem = match () {
+        () if of_project => "`autoMemoryDirectory` does not count in a file of a project",
+        // As one of the files in it would be.
+        () if is_secret(&path.join("x")) => "`autoMemoryDirectory` does not count: people keep secrets there",
+        () if resolved.directory.is_some() => return,
+        () => {
+            resolved.directory = Some(Setting { value: path, layer: file.layer, origin: file.origin.clone() });
+            return;
+        }
+    };
+    notes.push(Note::new(&file.origin, problem));
+}

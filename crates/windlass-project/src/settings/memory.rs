@@ -1,0 +1,22 @@
+//! The keys of memory.
+
+use serde::Deserialize;
+use std::path::PathBuf;
+
+/// The keys that this reads.
+pub(super) const KEYS: [&str; 3] = ["autoMemoryEnabled", "autoMemoryDirectory", "autoMemoryExtraction"];
+
+/// The keys `autoMemoryEnabled`, `autoMemoryDirectory` and `autoMemoryExtraction`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[non_exhaustive]
+pub struct MemorySettings {
+    /// Whether sessions have a memory, if the file decides that.
+    #[serde(default, rename = "autoMemoryEnabled")]
+    pub enabled: Option<bool>,
+    /// The directory of the memory, as it is written, if the file names one.
+    #[serde(default, rename = "autoMemoryDirectory")]
+    pub directory: Option<PathBuf>,
+    /// Whether an agent notes after a run what is worth remembering, if the file decides that.
+    #[serde(default, rename = "autoMemoryExtraction")]
+    pub extraction: Option<bool>,
+}

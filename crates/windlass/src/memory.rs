@@ -1,0 +1,146 @@
+//! What agents remember from session to session.
+
+mod recall;
+
+pub use recall::RankMemories;
+pub use windlass_project::{
+    MemoryBudget, MemoryDirectory, MemoryEntry, MemoryError, MemoryKind, MemoryName, MemoryNote,
+};
+
+use crate::session::Options;
+use recall::Recall;
+use std::path::PathBuf;
+use std::sync::Arc;
+use windlass_permission::Policy;
+use windlass_project::{MEMORY_DESCRIPTION, MEMORY_TOOL, MemoryInput, ShownMemory};
+use windlass_tool::{Clock, DynTool, SystemClock, ToolCx, ToolError, tool_fn_with};
+use windlass_types::{Behavior, RuleSource};
+
+/// A memory that sessions have: a directory of small notes. The model reads the index of it behind the first prompt, and has
+/// the tool `Memory` to write, change, forget, read and search notes.
+///
+/// Changing its own memory needs no question; plan mode and deny rules on `Memory` hold. Several sessions may have one memory
+/// at a time.
+///
+/// ```
+/// use windlass::{Script, ScriptedModel, memory::Memory, query};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let folder = tempfile::tempdir()?;
+/// # let notes = folder.path().join("notes");
+/// let note = serde_json::json!({
+///     "action": "write", "name": "answers", "type": "feedback", "description": "How to answer", "content": "In Norwegian.",
+/// });
+/// let model = ScriptedModel::new(Script::new().turn(|turn| turn.tool_use("Memory", note)).turn(|turn| turn.text("Ja.")));
+/// query("Answer in Norwegian from now on.").provider(model).memory(Memory::at(&notes)).await?;
+/// assert!(std::fs::read_to_string(notes.join("answers.md"))?.ends_with("In Norwegian.\n"));
+/// # Ok(()) }
+/// ```
+#[derive(Debug, Clone)]
+#[must_use = "a memory does nothing until a session has it"]
+pub struct Memory {
+    directory: MemoryDirectory,
+    budget: MemoryBudget,
+    ranking: Option<Arc<dyn RankMemories>>,
+    clock: Arc<dyn Clock>,
+}
+
+impl Memory {
+    /// The memory in a directory, which is made when the first note is written.
+    pub fn at(path: impl Into<PathBuf>) -> Self {
+        Self::of(MemoryDirectory::at(path))
+    }
+
+    /// The memory in a directory that has more to say, such as where it must lie.
+    pub fn of(directory: MemoryDirectory) -> Self {
+        Self { directory, budget: MemoryBudget::default(), ranking: None, clock: Arc::new(SystemClock::default()) }
+    }
+
+    /// How much of the index the model reads, and from when on a note counts as old. Default: 200 lines, 25,000 characters,
+    /// 90 days.
+    pub fn budget(mut self, budget: MemoryBudget) -> Self {
+        self.budget = budget;
+        self
+    }
+
+    /// What finds the notes that fit a prompt, among those that the index has no room for; a small model, for example.
+    /// Default: the words that notes and prompt have in common.
+    pub fn ranked_by(mut self, ranking: impl RankMemories) -> Self {
+        self.ranking = Some(Arc::new(ranking));
+        self
+    }
+
+    /// The clock by which notes are dated and count as old when a session opens. Default: that of this machine.
+    pub fn clock(mut self, clock: impl Clock) -> Self {
+        self.clock = Arc::new(clock);
+        self
+    }
+
+    /// Its directory.
+    pub fn directory(&self) -> &MemoryDirectory {
+        &self.directory
+    }
+
+    /// The tool by which the model has it.
+    fn tool(&self) -> Arc<dyn DynTool> {
+        let call = |memory: Arc<Self>, input: MemoryInput, cx: ToolCx| async move {
+            // Days are told as the session counts them.
+            let now = cx.clock().now();
+            let work = move || memory.directory.carry_out(&input, &memory.budget, now);
+            let ended = |error| ToolError::rejected("The session is about to end.").with_source(error);
+            let done = tokio::task::spawn_blocking(work).await.map_err(ended)?;
+            done.map_err(|error| ToolError::rejected(error.to_string()).with_source(error))
+        };
+        let tool = tool_fn_with(MEMORY_TOOL, MEMORY_DESCRIPTION, self.clone(), call);
+        Arc::new(tool.with_access_of(MemoryInput::access).with_title(MemoryInput::title))
+    }
+
+    /// What the model of a session that opens now reads of it.
+    async fn shown(&self) -> Result<ShownMemory, MemoryError> {
+        let (directory, now, budget) = (self.directory.clone(), self.clock.now(), self.budget);
+        let work = move || directory.entries().map(|(entries, words)| ShownMemory::new(&entries, &words, &budget, now));
+        // The work does not panic, and the runtime is not about to end while a session opens.
+        tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Ok(ShownMemory::default()))
+    }
+}
+
+impl Options {
+    /// Gives the session a memory, in the place of one that it has.
+    pub(crate) fn remember(&mut self, memory: Memory) {
+        let tools = &mut self.tools.toolkit.tools;
+        if self.tools.memory.is_some() {
+            tools.retain(|tool| tool.spec().name != MEMORY_TOOL);
+        }
+        tools.push(memory.tool());
+        self.tools.memory = Some(memory);
+    }
+
+    /// Lets the model change its own memory without a question.
+    pub(crate) fn allow_memory(&self, policy: &mut Policy) {
+        if self.tools.memory.is_some() {
+            // A rule with the name of a tool alone can be used in any directory.
+            let _ = policy.add_rules(
+                RuleSource::Session,
+                Behavior::Allow,
+                &[MEMORY_TOOL.to_owned()],
+                std::path::Path::new("/"),
+            );
+        }
+    }
+
+    /// Has the model read its memory behind the first prompt, if it is offered the tool. What the index has no room
+    /// for is looked through at each prompt. A memory that cannot be read is a notice.
+    pub(crate) async fn recall(&mut self, is_offered: impl Fn(&str) -> bool, notices: &mut Vec<String>) {
+        let Some(memory) = self.tools.memory.clone().filter(|_| is_offered(MEMORY_TOOL)) else { return };
+        let shown = match memory.shown().await {
+            Ok(shown) => shown,
+            Err(error) => return notices.push(format!("the memory cannot be read: {error}")),
+        };
+        let directory = memory.directory.path().display().to_string();
+        self.prompts.instructions.extend(shown.for_model(MEMORY_TOOL, &directory));
+        if !shown.hidden.is_empty() {
+            self.hooks.push(Arc::new(Recall::new(shown, memory.ranking)));
+        }
+    }
+}

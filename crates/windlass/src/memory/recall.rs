@@ -1,0 +1,92 @@
+//! The notes that fit a prompt, among those that the index has no room for.
+
+use async_trait::async_trait;
+use std::fmt::Debug;
+use std::sync::Arc;
+use std::time::Duration;
+use windlass_hook::{Hook, HookContext, HookError, Interest};
+use windlass_project::{MemoryEntry, MemoryName, ShownMemory};
+use windlass_types::HookEventName;
+use windlass_types::hook::action::PromptAction;
+use windlass_types::hook::event::UserPromptSubmit;
+
+/// Most notes that a prompt is given.
+const MOST: usize = 8;
+/// The longest that an order of the program is waited for.
+const LONGEST: Duration = Duration::from_secs(10);
+
+/// Finds the notes that fit a prompt.
+///
+/// ```
+/// use windlass::memory::{MemoryEntry, MemoryName, RankMemories};
+/// use windlass::{HookError, async_trait};
+///
+/// /// The notes whose name the prompt has.
+/// #[derive(Debug)]
+/// struct ByName;
+///
+/// #[async_trait]
+/// impl RankMemories for ByName {
+///     async fn rank(&self, prompt: &str, notes: &[MemoryEntry]) -> Result<Vec<MemoryName>, HookError> {
+///         Ok(notes.iter().map(|note| note.name.clone()).filter(|name| prompt.contains(name.as_str())).collect())
+///     }
+/// }
+/// ```
+#[async_trait]
+pub trait RankMemories: Debug + Send + Sync + 'static {
+    /// The names of the notes that fit a prompt of the user, the best first; the first 8 count. What takes longer than 10
+    /// seconds is dropped. Then, and after an error, the words that notes and prompt have in common decide.
+    ///
+    /// # Errors
+    /// Whatever keeps it from an answer.
+    async fn rank(&self, prompt: &str, notes: &[MemoryEntry]) -> Result<Vec<MemoryName>, HookError>;
+}
+
+/// Says with each prompt which notes fit it.
+pub(super) struct Recall {
+    shown: ShownMemory,
+    ranking: Option<Arc<dyn RankMemories>>,
+}
+
+impl Recall {
+    pub(super) fn new(shown: ShownMemory, ranking: Option<Arc<dyn RankMemories>>) -> Self {
+        Self { shown, ranking }
+    }
+
+    /// What the program finds, if it does in time.
+    async fn ranked(&self, prompt: &str) -> Option<Vec<&MemoryEntry>> {
+        let ranked = self.ranking.as_ref()?.rank(prompt, &self.shown.hidden);
+        let names = match tokio::time::timeout(LONGEST, ranked).await {
+            Ok(Ok(names)) => names,
+            Ok(Err(error)) => {
+                tracing::warn!(error = %error, "memories are not ranked");
+                return None;
+            }
+            Err(_) => {
+                tracing::warn!("memories are not ranked in time");
+                return None;
+            }
+        };
+        let of_name = |name: &MemoryName| self.shown.hidden.iter().find(|entry| entry.name == *name);
+        Some(names.iter().filter_map(of_name).take(MOST).collect())
+    }
+}
+
+#[async_trait]
+impl Hook for Recall {
+    fn name(&self) -> &str {
+        "memory"
+    }
+
+    fn interests(&self) -> Vec<Interest> {
+        vec![Interest::all(HookEventName::UserPromptSubmit)]
+    }
+
+    async fn user_prompt_submit(&self, _: &HookContext, event: &UserPromptSubmit) -> Result<PromptAction, HookError> {
+        let found = self.ranked(&event.prompt).await.unwrap_or_else(|| self.shown.fitting(&event.prompt, MOST));
+        Ok(match ShownMemory::recalled(&found) {
+            Some(text) => PromptAction::AddContext(text),
+            None => PromptAction::Continue,
+        })
+    }
+}

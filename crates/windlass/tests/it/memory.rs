@@ -1,0 +1,230 @@
+//! What a session remembers of earlier ones.
+
+use crate::instructions::{Place, run};
+use serde_json::json;
+use std::sync::{Arc, Mutex};
+use windlass::crates::types::ModelRequest;
+use windlass::memory::{Memory, MemoryBudget, MemoryEntry, MemoryName, RankMemories};
+use windlass::session::ContextKind;
+use windlass::{
+    ContentBlock, HookError, PermissionMode, Permissions, Project, ScriptedModel, ScriptedTurn, async_trait,
+    coding_tools, query, session,
+};
+use windlass_testkit::fake::ManualClock;
+
+const NOTE: &str =
+    "---\ndescription: How a release is made\ntype: project\nupdated: 2026-11-01\n---\nRun `just release`.";
+
+fn texts(request: &ModelRequest) -> Vec<String> {
+    let blocks = request.messages.iter().flat_map(|message| &message.content);
+    let text = |block: &ContentBlock| match block {
+        ContentBlock::ToolResult(result) => Some(serde_json::to_string(result).unwrap()),
+        block => block.as_text().map(str::to_owned),
+    };
+    blocks.filter_map(text).collect()
+}
+
+/// The texts of the memory in a request.
+fn indexes(request: &ModelRequest) -> Vec<String> {
+    texts(request).into_iter().filter(|text| text.contains("\nMemory of earlier sessions, in ")).collect()
+}
+
+fn writes(name: &str) -> ScriptedTurn {
+    let input = json!({
+        "action": "write", "name": name, "type": "feedback", "description": format!("About {name}"), "content": "No mocks.",
+    });
+    ScriptedTurn::new().tool_use("Memory", input)
+}
+
+#[tokio::test]
+async fn what_one_session_writes_the_next_one_reads() {
+    let place = Place::new(&[("notes/releases.md", NOTE)]);
+    let memory = Memory::at(place.path("notes"));
+    let model = ScriptedModel::from_fn(|_, at| if at == 0 { writes("tests") } else { ScriptedTurn::new().text("ok") });
+    let result = query("Remember: no mocks.").provider(model.clone()).memory(memory.clone()).await.unwrap();
+    assert!(result.permission_denials.is_empty(), "{:?}", result.permission_denials);
+    assert!(indexes(&model.requests()[0])[0].contains("\n- releases (project, 2026-11-01): How a release is made\n"));
+
+    let model = ScriptedModel::from_fn(|_, at| match at {
+        0 => ScriptedTurn::new().tool_use("Memory", json!({"action": "read", "name": "tests"})),
+        _ => ScriptedTurn::new().text("ok"),
+    });
+    let builder = session().provider(model.clone()).memory(memory).persist(windlass::Home::new(place.path("kept")));
+    let mut session = builder.cwd(place.path("work")).open().await.unwrap();
+    run(&mut session, "go").await;
+    run(&mut session, "on").await;
+    let usage = session.handle.context_usage().await.unwrap();
+    session.handle.close().await.unwrap();
+    let requests = model.requests();
+    let index = indexes(requests.last().unwrap());
+    assert_eq!(index.len(), 1, "once, and never edited");
+    assert!(requests.iter().all(|request| indexes(request) == index));
+    assert!(index[0].contains("\n- tests (feedback, ") && index[0].contains("): About tests\n"), "{}", index[0]);
+    assert!(texts(requests.last().unwrap()).iter().any(|text| text.contains("No mocks.")));
+    let section = usage.sections.iter().find(|section| section.source == "memory").unwrap();
+    assert_eq!((section.kind, section.left_out), (ContextKind::Instructions, 0));
+    assert_eq!(section.name, place.path("notes").display().to_string());
+}
+
+#[tokio::test]
+async fn plan_mode_and_rules_hold_for_a_memory() {
+    let place = Place::new(&[("notes/releases.md", NOTE)]);
+    let ran = |permissions: Permissions| {
+        let memory = Memory::at(place.path("notes"));
+        let model = ScriptedModel::from_fn(|_, at| match at {
+            0 => writes("tests"),
+            1 => ScriptedTurn::new().tool_use("Memory", json!({"action": "read", "name": "releases"})),
+            _ => ScriptedTurn::new().text("ok"),
+        });
+        let query = query("go").provider(model.clone()).memory(memory).permissions(permissions);
+        async move { (query.await.unwrap().permission_denials.len(), model.requests()) }
+    };
+    let (denied, requests) = ran(Permissions::new().mode(PermissionMode::Plan)).await;
+    assert_eq!(denied, 1, "writing is denied, reading is not");
+    assert!(texts(requests.last().unwrap()).iter().any(|text| text.contains("just release")));
+    let (denied, requests) = ran(Permissions::new().deny(["Memory"])).await;
+    assert!(indexes(&requests[0]).is_empty(), "without the tool there is no index");
+    assert!(denied <= 2 && !requests[0].tools.iter().any(|tool| tool.name == "Memory"));
+    assert!(!place.path("notes/tests.md").exists());
+    let (denied, _) = ran(Permissions::new().mode(PermissionMode::DontAsk)).await;
+    assert_eq!(denied, 0, "its own memory needs no question");
+    assert!(place.path("notes/tests.md").exists());
+}
+
+#[tokio::test]
+async fn a_memory_that_cannot_be_read_is_a_notice() {
+    let place = Place::new(&[("notes", "a file")]);
+    let model = ScriptedModel::from_fn(|_, at| if at == 0 { writes("tests") } else { ScriptedTurn::new().text("ok") });
+    let builder = session().provider(model.clone()).memory(Memory::at(place.path("notes")));
+    let mut session = builder.open().await.unwrap();
+    assert!(
+        session.notices.iter().any(|notice| notice.starts_with("the memory cannot be read: ")),
+        "{:?}",
+        session.notices
+    );
+    run(&mut session, "go").await;
+    session.handle.close().await.unwrap();
+    assert_eq!(std::fs::read_to_string(place.path("notes")).unwrap(), "a file");
+}
+
+/// Finds what it is made to find, and remembers what it was asked.
+#[derive(Debug, Clone, Default)]
+struct Scripted {
+    asked: Arc<Mutex<Vec<(String, usize)>>>,
+    fails: bool,
+}
+
+#[async_trait]
+impl RankMemories for Scripted {
+    async fn rank(&self, prompt: &str, notes: &[MemoryEntry]) -> Result<Vec<MemoryName>, HookError> {
+        self.asked.lock().unwrap().push((prompt.to_owned(), notes.len()));
+        if self.fails {
+            return Err("no model answers".into());
+        }
+        Ok(vec!["absent".parse()?, "fact-3".parse()?])
+    }
+}
+
+#[tokio::test]
+async fn notes_that_the_index_has_no_room_for_come_with_the_prompt_that_they_fit() {
+    let place = Place::new(&[]);
+    for number in 0..20 {
+        let note = format!("---\ndescription: The colour{number} of doors\nupdated: 2026-01-01\n---\nx");
+        std::fs::create_dir_all(place.path("notes")).unwrap();
+        std::fs::write(place.path(&format!("notes/fact-{number}.md")), note).unwrap();
+    }
+    let mut budget = MemoryBudget::default();
+    (budget.lines, budget.old_after_days) = (6, 30);
+    let ran = async |ranking: Option<Scripted>| {
+        let model = ScriptedModel::from_fn(|_, _| ScriptedTurn::new().text("ok"));
+        let now = windlass::session::Timestamp::parse("2026-03-01T00:00:00Z").unwrap();
+        let mut memory = Memory::at(place.path("notes")).budget(budget).clock(ManualClock::at(now));
+        if let Some(ranking) = ranking {
+            memory = memory.ranked_by(ranking);
+        }
+        let mut session = session().provider(model.clone()).memory(memory).open().await.unwrap();
+        run(&mut session, "Which one is colour17?").await;
+        run(&mut session, "Thanks.").await;
+        session.handle.close().await.unwrap();
+        let requests = model.requests();
+        let index = indexes(requests.last().unwrap());
+        assert!(index[0].contains("- and 15 more, which a search finds"), "{}", index[0]);
+        assert!(index[0].contains("[older than 30 days: check it before you rely on it]"), "{}", index[0]);
+        let recalled = |request: &ModelRequest| -> Vec<String> {
+            texts(request)
+                .into_iter()
+                .filter(|text| text.contains("Notes of earlier sessions that may matter"))
+                .collect()
+        };
+        assert!(recalled(&requests[1]).starts_with(&recalled(&requests[0])), "what was sent stays");
+        recalled(&requests[1])
+    };
+    let plain = ran(None).await;
+    assert!(plain.len() == 1 && plain[0].contains("- fact-17 (2026-01-01): The colour17 of doors"), "{plain:?}");
+    let scripted = Scripted::default();
+    let ranked = ran(Some(scripted.clone())).await;
+    assert!(ranked[0].contains("- fact-3 ") && !ranked[0].contains("fact-17"), "{ranked:?}");
+    assert_eq!(
+        *scripted.asked.lock().unwrap(),
+        [("Which one is colour17?".to_owned(), 15), ("Thanks.".to_owned(), 15)]
+    );
+    let failing = ran(Some(Scripted { fails: true, ..Scripted::default() })).await;
+    assert_eq!(failing, plain, "words decide where no model does");
+}
+
+#[tokio::test]
+async fn sessions_write_one_memory_at_a_time() {
+    let place = Place::new(&[]);
+    let sessions = (0..6).map(|number| {
+        let memory = Memory::at(place.path("notes"));
+        let name = format!("note-{number}");
+        let model =
+            ScriptedModel::from_fn(move |_, at| if at == 0 { writes(&name) } else { ScriptedTurn::new().text("ok") });
+        tokio::spawn(async move { query("go").provider(model).memory(memory).await.unwrap() })
+    });
+    for session in sessions.collect::<Vec<_>>() {
+        session.await.unwrap();
+    }
+    let index = std::fs::read_to_string(place.path("notes/MEMORY.md")).unwrap();
+    assert_eq!(index.lines().count(), 6, "{index}");
+}
+
+#[tokio::test]
+async fn a_project_has_a_memory_if_the_program_wants_one_and_no_setting_forbids_it() {
+    let place = Place::new(&[]);
+    let offered = async |project: Project| {
+        let model =
+            ScriptedModel::from_fn(|_, at| if at == 0 { writes("tests") } else { ScriptedTurn::new().text("ok") });
+        let tools = coding_tools(place.path("work"));
+        query("go").provider(model.clone()).tools(tools).project(project).await.unwrap();
+        model.requests()[0].tools.iter().any(|tool| tool.name == "Memory")
+    };
+    assert!(!offered(place.project()).await, "a library session has none by itself");
+    assert!(!offered(place.project().memory(true).settings(r#"{"autoMemoryEnabled": false}"#)).await);
+    let kept = place.path("home/.windlass/projects");
+    assert!(!kept.exists());
+    assert!(offered(place.project().memory(true)).await);
+    let key = windlass::crates::session::ProjectKey::of(&place.path("work"));
+    assert!(kept.join(key.as_str()).join("memory/tests.md").is_file());
+    let elsewhere = place.path("elsewhere");
+    let settings = json!({"autoMemoryDirectory": elsewhere}).to_string();
+    assert!(offered(place.project().memory(true).settings(settings)).await);
+    assert!(elsewhere.join("tests.md").is_file());
+}
+
+#[tokio::test]
+async fn files_of_a_project_neither_switch_a_memory_on_nor_move_it() {
+    let place = Place::new(&[
+        ("work/.claude/settings.json", r#"{"autoMemoryEnabled": true, "autoMemoryDirectory": "/tmp/stolen"}"#),
+        ("home/.claude/settings.json", r#"{"autoMemoryEnabled": false}"#),
+    ]);
+    let model = ScriptedModel::from_fn(|_, _| ScriptedTurn::new().text("ok"));
+    let project = place.project().memory(true).trust(true);
+    let builder = session().provider(model.clone()).tools(coding_tools(place.path("work"))).project(project);
+    let mut session = builder.open().await.unwrap();
+    run(&mut session, "go").await;
+    let notices = session.notices.join("\n");
+    session.handle.close().await.unwrap();
+    assert!(!model.requests()[0].tools.iter().any(|tool| tool.name == "Memory"));
+    assert!(notices.contains("autoMemoryDirectory"), "{notices}");
+}
