@@ -66,6 +66,7 @@ pub(crate) fn options(
     let mut builder = session()
         .project(project)
         .thinking_keywords(true)
+        .mentions(true)
         .tools(tools(args.tools.as_deref(), cwd, driver)?)
         .include_partial_messages(
             args.output.include_partial_messages && args.output.output_format == OutputFormat::StreamJson,

@@ -13,13 +13,14 @@ use windlass_types::{ContentBlock, ToolResultContent};
 const MARK: &str = "untrusted:";
 
 /// The tags that the runtime frames its texts with.
-const TAGS: [&str; 6] = [
+const TAGS: [&str; 7] = [
     "system-reminder",
     "task-notification",
     "server-instructions",
     "file-instructions",
     "local-command-stdout",
     "session-memory",
+    "attached",
 ];
 
 /// How the notes begin that the runtime writes without a tag.

@@ -154,6 +154,9 @@ pub struct SessionContext {
     pub environment: Option<Environment>,
     /// The instructions of files, in the order in which they are read: behind the first prompt, and after a compaction.
     pub instructions: Arc<[FileInstructions]>,
+    /// Whether the driver attaches to a prompt of the main agent what belongs to it ([`Input::Attached`](crate::Input)): it
+    /// gets the effect for UserPromptSubmit hooks then, also if there are none. Default: no.
+    pub attachments: bool,
 }
 
 /// The tools that the model is offered. Default: none.

@@ -8,9 +8,10 @@ use std::time::Duration;
 use windlass_context::{FileInstructions, ServerInstructions};
 use windlass_permission::{CallFacts, Policy};
 use windlass_types::{
-    DecisionReason, Effort, Entry, EntryId, Event, HookCall, HookEventName, HookOutcome, ModelErrorKind, ModelItem,
-    ModelRequest, NanoUsd, PermissionAnswer, PermissionMode, PermissionRequest, PermissionUpdate, Prompt, RateLimit,
-    TaskEnded, TaskId, TaskInfo, TaskUsage, Thinking, ToolMatcher, ToolOutcome, ToolSpec, ToolUse, ToolUseId, Usage,
+    ContentBlock, DecisionReason, Effort, Entry, EntryId, Event, HookCall, HookEventName, HookOutcome, ModelErrorKind,
+    ModelItem, ModelRequest, NanoUsd, PermissionAnswer, PermissionMode, PermissionRequest, PermissionUpdate, Prompt,
+    RateLimit, TaskEnded, TaskId, TaskInfo, TaskUsage, Thinking, ToolMatcher, ToolOutcome, ToolSpec, ToolUse,
+    ToolUseId, Usage,
 };
 
 /// The name of one effect; results refer to it. Increases with time.
@@ -62,7 +63,7 @@ pub enum Effect {
         /// The directory that it starts in.
         cwd: PathBuf,
     },
-    /// Ask the hooks. Answered by [`Input::Hooked`].
+    /// Ask the hooks. Answered by [`Input::Hooked`]. For a prompt, [`Input::Attached`] may come before it.
     RunHooks {
         /// The occasion.
         call: HookCall,
@@ -181,6 +182,10 @@ pub enum Input {
     ModelFailed(EffectId, ModelFailure),
     /// A call was read, or cannot be.
     Prepared(EffectId, Result<Box<Prepared>, Unprepared>),
+    /// What belongs to the prompt that [`Effect::RunHooks`] is asked about, such as the files that it mentions: the model
+    /// reads it behind the prompt. Comes before [`Input::Hooked`], if at all. Only for
+    /// [`HookEventName::UserPromptSubmit`].
+    Attached(EffectId, Vec<ContentBlock>),
     /// Hooks answered.
     Hooked(EffectId, Box<HookOutcome>),
     /// PermissionRequest hooks ran for a question that is not answered yet.

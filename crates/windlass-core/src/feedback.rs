@@ -1,10 +1,14 @@
 //! What hooks want beside an answer to the question that they were asked.
 
+use windlass_types::ContentBlock;
+
 /// What hooks want beside an answer to the question that they were asked.
 #[derive(Debug, Default)]
 pub(crate) struct Feedback {
     /// What the model is to read, with the next texts of the runtime.
     pub(crate) context: Vec<String>,
+    /// What the driver attaches to a prompt, behind the context.
+    pub(crate) attached: Vec<ContentBlock>,
     /// Why the run ends at its next safe point.
     pub(crate) stop: Option<String>,
 }
@@ -19,6 +23,7 @@ impl Feedback {
 
     pub(crate) fn add(&mut self, other: Self) {
         self.context.extend(other.context);
+        self.attached.extend(other.attached);
         self.stop(other.stop);
     }
 }

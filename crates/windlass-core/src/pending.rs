@@ -61,6 +61,7 @@ impl Answer {
             Input::ModelFailed(effect, _) => (effect, Kind::MODEL, "a failure of a model call", true),
             Input::Reserved(effect, _) => (effect, Kind::RESERVATION, "the answer to a reservation", true),
             Input::Prepared(effect, _) => (effect, Kind::PREPARATION, "a call that was read", true),
+            Input::Attached(effect, _) => (effect, Kind::HOOKS, "what is attached to a prompt", false),
             Input::Hooked(effect, _) => (effect, Kind::HOOKS, "an answer of hooks", true),
             Input::AskedHooks(effect, _) => (effect, Kind::QUESTION, "an answer of hooks to a question", false),
             Input::Answered(effect, _) => (effect, Kind::QUESTION, "an answer to a question", true),

@@ -115,6 +115,14 @@ impl Run {
                 let step = compaction.handle(session, || tasks.running().cloned().collect(), effect, input)?;
                 Ok(self.compaction_step(session, step))
             }
+            (Phase::Submitting(asked, _), Input::Attached(_, blocks)) if *asked == effect => {
+                self.feedback.attached.extend(blocks);
+                Ok(Flow::Continue(()))
+            }
+            (_, Input::Attached(_, blocks)) if self.steering.waits_for(effect) => {
+                self.steering.attach(effect, blocks);
+                Ok(Flow::Continue(()))
+            }
             (_, Input::Hooked(_, outcome)) if self.steering.waits_for(effect) => {
                 let stop = self.steering.hooked(session, effect, *outcome);
                 self.feedback.stop(stop);

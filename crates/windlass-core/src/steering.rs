@@ -6,6 +6,7 @@
 //! batch of calls, or when the run would end. The run waits there until the hooks
 //! have answered for all that came before.
 
+use crate::feedback::Feedback;
 use crate::session::Session;
 use crate::{EffectId, Prompt};
 use std::collections::VecDeque;
@@ -26,6 +27,8 @@ struct Message {
     /// Whether the sender wants it back if the run ends first.
     returns: bool,
     review: Review,
+    /// What is attached to it.
+    attached: Vec<ContentBlock>,
 }
 
 /// How far the UserPromptSubmit hooks are with a message.
@@ -46,7 +49,7 @@ pub(crate) fn prompt_text(prompt: &Prompt) -> String {
 impl Steering {
     /// Takes a message for the run.
     pub(crate) fn add(&mut self, prompt: Prompt, returns: bool) {
-        self.messages.push_back(Message { prompt, returns, review: Review::Due });
+        self.messages.push_back(Message { prompt, returns, review: Review::Due, attached: Vec::new() });
     }
 
     /// The sender of a message wants it back.
@@ -92,9 +95,9 @@ impl Steering {
         if self.messages.iter().any(|message| matches!(message.review, Review::Asked(_))) {
             return;
         }
-        let listens = session.main_listens(HookEventName::UserPromptSubmit);
+        let reviews = session.reviews_prompts();
         for message in self.messages.iter_mut().filter(|message| matches!(message.review, Review::Due)) {
-            if listens {
+            if reviews {
                 let prompt = prompt_text(&message.prompt);
                 message.review = Review::Asked(session.run_hooks(UserPromptSubmit { prompt }));
                 return;
@@ -109,12 +112,21 @@ impl Steering {
             if let Review::Asked(effect) = std::mem::replace(&mut message.review, Review::Due) {
                 session.cancel(effect);
             }
+            message.attached.clear();
         }
     }
 
     /// Whether hooks are asked about a message by this effect.
     pub(crate) fn waits_for(&self, effect: EffectId) -> bool {
         self.messages.iter().any(|message| matches!(message.review, Review::Asked(asked) if asked == effect))
+    }
+
+    /// Takes what is attached to the message that hooks are asked about.
+    pub(crate) fn attach(&mut self, effect: EffectId, blocks: Vec<ContentBlock>) {
+        let asked = |message: &&mut Message| matches!(message.review, Review::Asked(asked) if asked == effect);
+        if let Some(message) = self.messages.iter_mut().find(asked) {
+            message.attached.extend(blocks);
+        }
     }
 
     /// Hooks have answered whether a message may join the conversation. Returns why the run is to end, if they want that.
@@ -144,13 +156,12 @@ impl Steering {
         self.messages.iter().take(self.awaited).all(|message| matches!(message.review, Review::Passed(_)))
     }
 
-    /// Takes out the messages that join the conversation at this safe point, each with what hooks want the model to
-    /// read with it.
-    pub(crate) fn join(&mut self) -> Vec<(Prompt, Vec<String>)> {
+    /// Takes out the messages that join the conversation at this safe point, each with what the model reads behind it.
+    pub(crate) fn join(&mut self) -> Vec<(Prompt, Feedback)> {
         let joining = self.messages.drain(..self.awaited.min(self.messages.len()));
-        let joining = joining.map(|Message { prompt, review, .. }| match review {
-            Review::Passed(context) => (prompt, context),
-            Review::Due | Review::Asked(_) => (prompt, Vec::new()),
+        let joining = joining.map(|Message { prompt, review, attached, .. }| match review {
+            Review::Passed(context) => (prompt, Feedback { context, attached, stop: None }),
+            Review::Due | Review::Asked(_) => (prompt, Feedback::default()),
         });
         self.awaited = 0;
         joining.collect()

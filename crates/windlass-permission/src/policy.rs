@@ -116,6 +116,11 @@ impl Policy {
         self.workspace.directories()
     }
 
+    /// The user's home, which `~/` stands for. `None` if it is not known.
+    pub fn home(&self) -> Option<&Path> {
+        self.workspace.home()
+    }
+
     /// Whether a deny rule covers every call of the tool, so that it is not offered to the model.
     pub fn is_hidden(&self, tool: &str) -> bool {
         let tool = names::canonical(tool);

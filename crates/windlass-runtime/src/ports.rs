@@ -1,5 +1,6 @@
 //! What a session reaches the world through.
 
+use crate::mentions::Mentions;
 use crate::nested::NestedInstructions;
 use std::ffi::OsString;
 use std::fmt;
@@ -73,6 +74,8 @@ pub struct Ports {
     pub checkpoints: Option<Arc<dyn Checkpoints>>,
     /// What the model reads once it uses files. `None`: nothing.
     pub instructions: Option<Arc<dyn NestedInstructions>>,
+    /// What mentions in prompts may stand for. `None`, the default: they are words like any other.
+    pub mentions: Option<Mentions>,
     /// Whether calls may leave work behind that runs in the background, also those of agents. Default: yes.
     pub background: bool,
 }
@@ -100,6 +103,7 @@ impl Ports {
             scratch: None,
             checkpoints: None,
             instructions: None,
+            mentions: None,
             background: true,
         }
     }

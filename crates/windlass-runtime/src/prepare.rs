@@ -137,14 +137,7 @@ pub async fn judge(
     match prepare(&at, call, cwd).await {
         Ok(ready) => policy.decide(&ready.prepared.facts, None, None),
         Err(unprepared) if unprepared.reason == DecisionReason::UnknownTool => {
-            let claims = Claims {
-                access: access_of_unknown(&call.name, &call.input),
-                command: None,
-                background: false,
-                check: ToolCheck::Undecided,
-                title: String::new(),
-                requires_user_interaction: false,
-            };
+            let claims = Claims::of(access_of_unknown(&call.name, &call.input));
             policy.decide(&facts(&at, call, cwd, claims).await, None, None)
         }
         Err(unprepared) => Decision::new(Behavior::Deny, unprepared.reason, unprepared.text),
@@ -152,7 +145,7 @@ pub async fn judge(
 }
 
 /// What a tool states about one call.
-struct Claims {
+pub(crate) struct Claims {
     access: Access,
     command: Option<String>,
     /// Whether the call ends before its command does.
@@ -162,7 +155,21 @@ struct Claims {
     requires_user_interaction: bool,
 }
 
-async fn facts(at: &Surroundings, call: &ToolUse, cwd: &Path, claims: Claims) -> CallFacts {
+impl Claims {
+    /// An access, and no more.
+    pub(crate) fn of(access: Access) -> Self {
+        Self {
+            access,
+            command: None,
+            background: false,
+            check: ToolCheck::Undecided,
+            title: String::new(),
+            requires_user_interaction: false,
+        }
+    }
+}
+
+pub(crate) async fn facts(at: &Surroundings, call: &ToolUse, cwd: &Path, claims: Claims) -> CallFacts {
     let workspace = &at.workspace;
     let mut look = Look::new(workspace);
     let write = matches!(claims.access, Access::Writes(_));

@@ -135,6 +135,7 @@ impl Session {
         let SessionConfig { mut machine, ports, persistence } = config;
         machine.listeners.can_ask |= ports.host.are_possible();
         machine.listeners.hooks.extend(listened(&ports.hooks));
+        machine.context.attachments |= ports.mentions.is_some();
         let (orders_in, orders) = mpsc::unbounded_channel();
         let (results, inputs) = mpsc::unbounded_channel();
         let (ended_in, ended) = watch::channel(None);

@@ -174,6 +174,18 @@ macro_rules! option_methods {
                 self.with(|options| options.prompts.instruct(text))
             }
 
+            /// Whether what prompts mention is attached to them, as texts of their own behind the words of the user:
+            /// `@src/a.rs`, with lines (`@src/a.rs:10-20`, `@src/a.rs#L10`), `@docs/`, `@"two words.txt"`, resources of
+            /// MCP servers (`@server:uri`) and agents (`@agent-NAME`). A file is read as a call of Read would be: by the same
+            /// rules and hooks, with the same limits, and Edit counts it as read. What would ask is left out with a notice, and
+            /// a name that stands for nothing is a word like any other. Messages to a run in progress count as well.
+            ///
+            /// Default: no. A prompt of a program may hold words of others, and these would choose files to read; the command,
+            /// where a user types them, has it on.
+            pub fn mentions(self, attach: bool) -> Self {
+                self.with(|options| options.prompts.mentions = attach)
+            }
+
             /// Most model messages in a run. Default: no limit.
             pub fn max_turns(self, turns: u32) -> Self {
                 self.with(|options| options.limits.base.max_turns = Some(turns))

@@ -104,6 +104,7 @@ pub mod mcp;
 mod mcp_tools;
 #[cfg(feature = "project")]
 pub mod memory;
+mod mentions;
 mod model;
 mod names;
 mod offer;

@@ -96,6 +96,8 @@ impl Default for RequestOptions {
 pub(crate) struct Prompts {
     pub(crate) system: Option<SystemPrompt>,
     pub(crate) appended: String,
+    /// Whether what prompts mention is attached to them.
+    pub(crate) mentions: bool,
     /// What the model reads behind the first prompt.
     pub(crate) instructions: Vec<FileInstructions>,
     /// What a new session begins with.

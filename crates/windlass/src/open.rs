@@ -8,7 +8,7 @@ use crate::resume::{Chosen, choose, refusal};
 use crate::storage::LargeResults;
 use crate::user_id::user_id;
 use crate::{
-    Error, names, runtime,
+    Error, mentions, names, runtime,
     session::{Options, SessionTools},
 };
 use std::path::PathBuf;
@@ -122,6 +122,7 @@ impl Opening {
         ports.checkpoints = self.options.storage.checkpoints(&self.key, surroundings.workspace.is_none())?;
         ports.scratch = self.results.scratch.take();
         ports.artifacts = self.results.kept.take();
+        ports.mentions = self.options.prompts.mentions.then(|| mentions::of(&self.options.tools));
         ports.background = self.options.tools.allows_background();
         Ok(ports)
     }

@@ -8,7 +8,9 @@ pub use crate::session_builder::SessionBuilder;
 pub use crate::session_tools::SessionTools;
 #[cfg(feature = "store")]
 pub use crate::sessions::{ForkOptions, SessionTranscript, StoredSession, TranscriptEntry, TranscriptItem};
-pub use windlass_context::{FileInstructions, InstructionSource, ServerInstructions};
+pub use windlass_context::{
+    FileInstructions, InstructionSource, Mention, MentionedLines, ServerInstructions, mentions,
+};
 pub use windlass_runtime::{
     AnswerError, EventFeed, EventStream, ModelSelection, OpenError, Prompt, PromptKind, RewindError, Session,
     SessionError, SessionHandle, UnknownPosition, Watched,

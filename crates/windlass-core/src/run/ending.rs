@@ -39,8 +39,8 @@ impl Run {
         let news = if call_follows { session.record_news() } else { session.record_urgent_news() };
         let mut entries: Vec<_> = news.into_iter().collect();
         let mut joined = Vec::new();
-        for (prompt, context) in self.steering.join() {
-            self.feedback.context.extend(context);
+        for (prompt, feedback) in self.steering.join() {
+            self.feedback.add(feedback);
             let id = prompt.id.clone();
             let entry = session.record_prompt(prompt);
             joined.push((id, entry.id.clone()));
@@ -51,7 +51,7 @@ impl Run {
             session.append_unawaited(entries);
             return any && session.state.transcript().is_ready();
         }
-        entries.extend(session.record_context(&std::mem::take(&mut self.feedback.context)));
+        entries.extend(session.record_context(&mut self.feedback));
         let append = session.append(entries);
         for (id, entry) in joined {
             session.steered(id, SteeredFate::Joined { entry }, Some(append));

@@ -52,7 +52,7 @@ impl Run {
                 return Flow::Continue(());
             }
         }
-        if session.main_listens(HookEventName::UserPromptSubmit) {
+        if session.reviews_prompts() {
             let effect = session.run_hooks(UserPromptSubmit { prompt: prompt_text(&prompt) });
             self.phase = Phase::Submitting(effect, prompt);
             return Flow::Continue(());
@@ -91,7 +91,7 @@ impl Run {
             session.run.level = ThinkingLevel::in_text(&prompt_text(&prompt));
         }
         let mut entries = vec![session.record_prompt(prompt)];
-        entries.extend(session.record_context(&std::mem::take(&mut self.feedback.context)));
+        entries.extend(session.record_context(&mut self.feedback));
         if asks {
             entries.extend(session.record_instructions());
             entries.extend(session.record_news());

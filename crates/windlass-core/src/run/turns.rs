@@ -118,7 +118,7 @@ impl Run {
         let (all_failed, interrupted) = (batch.all_failed(), batch.is_interrupted());
         let notes = std::mem::take(&mut batch.notes);
         self.feedback.add(notes.feedback);
-        let context = session.record_context(&std::mem::take(&mut self.feedback.context));
+        let context = session.record_context(&mut self.feedback);
         session.append_unawaited(context.into_iter().collect());
         // A server may have joined meanwhile.
         let instructions = session.record_instructions();

@@ -23,6 +23,12 @@ impl Session {
         self.config.agent.is_none() && self.config.listens(event, None)
     }
 
+    /// Whether a prompt waits for an answer of hooks, or for what is attached to it.
+    pub(crate) fn reviews_prompts(&self) -> bool {
+        let attaches = self.config.context.attachments && self.config.agent.is_none();
+        attaches || self.main_listens(HookEventName::UserPromptSubmit)
+    }
+
     /// The occasion before the first prompt.
     pub(crate) fn opening(&self) -> HookCall {
         match &self.config.agent {

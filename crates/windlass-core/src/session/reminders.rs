@@ -1,6 +1,7 @@
 //! Texts of the runtime for the model: its environment, instructions, the context of hooks.
 
 use super::Session;
+use crate::feedback::Feedback;
 use windlass_context::{FileInstructions, environment_changes, reminder};
 use windlass_types::{ContentBlock, Entry, PermissionMode, UserEntry};
 
@@ -45,9 +46,14 @@ impl Session {
         (!missing.is_empty()).then(|| self.record_runtime_texts(missing))
     }
 
-    /// Records texts of hooks or of the runtime.
-    pub(crate) fn record_context(&mut self, texts: &[String]) -> Option<Entry> {
-        let blocks: Vec<_> = texts.iter().map(|text| self.reminder(text)).collect();
+    /// Records texts of hooks or of the runtime, and what is attached to prompts.
+    pub(crate) fn record_context(&mut self, feedback: &mut Feedback) -> Option<Entry> {
+        let mut blocks: Vec<_> = std::mem::take(&mut feedback.context).iter().map(|text| self.reminder(text)).collect();
+        let style = self.config.request.reminders;
+        blocks.extend(std::mem::take(&mut feedback.attached).into_iter().map(|block| match block {
+            ContentBlock::Text { text, .. } => ContentBlock::text(style.framed(text)),
+            other => other,
+        }));
         (!blocks.is_empty()).then(|| self.record_runtime_texts(blocks))
     }
 

@@ -2,6 +2,7 @@
 
 use super::{Driver, SESSION_END, answer};
 use crate::append::{Appending, Log};
+use crate::attach::Attaching;
 use crate::hooks::ask;
 use crate::model::ModelCall;
 use crate::nested::{self, paths_of};
@@ -10,8 +11,9 @@ use crate::question;
 use crate::tool::{Running, permit, run};
 use futures_util::FutureExt;
 use std::panic::AssertUnwindSafe;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use tokio::sync::mpsc;
 use windlass_core::{Effect, EffectId, Input, RunCall, Unprepared};
 use windlass_hook::HookContext;
 use windlass_tool::{Background, Cancel, ToolCx, ToolCxParts};
@@ -101,13 +103,18 @@ impl Driver {
         self.work.calls.forget(effect);
     }
 
-    fn prepare(&mut self, id: EffectId, call: ToolUse, cwd: PathBuf) {
-        let at = Surroundings {
+    /// Where calls are read.
+    fn surroundings(&self) -> Surroundings {
+        Surroundings {
             tools: self.ports.tools.clone(),
             workspace: Arc::clone(&self.ports.workspace),
             directories: self.machine.policy().directories().into(),
             env: Arc::clone(&self.ports.env),
-        };
+        }
+    }
+
+    fn prepare(&mut self, id: EffectId, call: ToolUse, cwd: PathBuf) {
+        let at = self.surroundings();
         let (results, arriving) = (self.answers.sender.clone(), self.work.calls.sender());
         self.work.tasks.start(id, async move {
             let read = AssertUnwindSafe(prepare(&at, &call, &cwd)).catch_unwind().await;
@@ -124,6 +131,7 @@ impl Driver {
 
     fn run_hooks(&mut self, id: EffectId, call: HookCall, cwd: PathBuf) {
         let (hooks, results) = (self.ports.hooks.clone(), self.answers.sender.clone());
+        let attaching = self.attaching(&call, &cwd);
         let cx = self.hook_context(cwd);
         self.work.tasks.start(id, async move {
             let outcome = match &call {
@@ -133,8 +141,52 @@ impl Driver {
                 }
                 _ => ask(&hooks, &cx, &call).await,
             };
+            if let (Some(attaching), HookCall::UserPromptSubmit(submitted)) = (attaching, &call)
+                && outcome.block.is_none()
+                && outcome.stop.is_none()
+            {
+                attach(&results, id, attaching, &submitted.prompt).await;
+            }
             answer(&results, Input::Hooked(id, Box::new(outcome)));
         });
+    }
+
+    /// What the mentions of a prompt are looked up with, if this is one and they are.
+    fn attaching(&mut self, call: &HookCall, cwd: &Path) -> Option<Attaching> {
+        let mentions = self.ports.mentions.clone().filter(|_| matches!(call, HookCall::UserPromptSubmit(_)))?;
+        let policy = self.shared.policy(&self.machine);
+        let (ports, session_id) = (self.ports.clone(), self.machine.session_id().clone());
+        let (directories, state): (Arc<[PathBuf]>, _) = (policy.directories().into(), Arc::clone(&self.shared.state));
+        let start = cwd.to_path_buf();
+        let cx = move |tool_use_id, permit| ToolCxParts {
+            session_id: session_id.clone(),
+            tool_use_id,
+            cancel: Cancel::new(),
+            permit,
+            workspace: Arc::clone(&ports.workspace),
+            process: Arc::clone(&ports.process),
+            clock: Arc::clone(&ports.clock),
+            ids: Arc::clone(&ports.ids),
+            cwd: start.clone(),
+            directories: Arc::clone(&directories),
+            env: Arc::clone(&ports.env),
+            artifacts: ports.artifacts.clone(),
+            state: Arc::clone(&state),
+            background: None,
+            agents: None,
+            progress: Arc::new(|_| ()),
+        };
+        Some(Attaching {
+            mentions,
+            at: self.surroundings(),
+            policy,
+            hooks: self.ports.hooks.clone(),
+            hook_context: self.hook_context(cwd.to_path_buf()),
+            instructions: self.ports.instructions.clone(),
+            cx: Box::new(cx),
+            ids: Arc::clone(&self.ports.ids),
+            cwd: cwd.to_path_buf(),
+        })
     }
 
     fn hook_context(&self, cwd: PathBuf) -> HookContext {
@@ -212,6 +264,23 @@ impl Driver {
             }
             answer(&results, Input::Ran(id, Box::new(outcome)));
         });
+    }
+}
+
+/// Looks up what a prompt mentions, and hands it to the machine. A panic of what the host looks up with is a notice.
+async fn attach(results: &mpsc::UnboundedSender<Input>, id: EffectId, attaching: Attaching, prompt: &str) {
+    let found = AssertUnwindSafe(attaching.look_up(prompt)).catch_unwind().await;
+    let Ok(attached) = found else {
+        return answer(results, Input::Notice("What the prompt mentions is not attached: it panicked.".to_owned()));
+    };
+    if !attached.instructions.is_empty() {
+        answer(results, Input::AddInstructions(attached.instructions));
+    }
+    for notice in attached.notices {
+        answer(results, Input::Notice(notice));
+    }
+    if !attached.blocks.is_empty() {
+        answer(results, Input::Attached(id, attached.blocks));
     }
 }
 

@@ -46,6 +46,7 @@ mod mcp;
 #[cfg(feature = "mcp")]
 mod mcp_rules;
 mod memory;
+mod mentions;
 mod mistakes;
 mod models;
 mod names;

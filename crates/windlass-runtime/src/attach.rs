@@ -1,0 +1,258 @@
+//! Attaching to a prompt what it mentions.
+
+use crate::Mentions;
+use crate::hooks::ask;
+use crate::nested;
+use crate::prepare::{Claims, ReadCall, Surroundings, facts, prepare};
+use crate::tool::{Running, permit, run};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use windlass_context::{FileInstructions, Mention, MentionedLines, estimate_blocks, mentioned, mentions};
+use windlass_hook::{HookContext, Hooks};
+use windlass_permission::{CallFacts, Policy};
+use windlass_tool::{Cancel, EntryKind, Ids, ToolCx, ToolCxParts};
+use windlass_types::hook::event::PreToolUse;
+use windlass_types::path::absolute;
+use windlass_types::text::clause;
+use windlass_types::{Access, Behavior, ContentBlock, HookOutcome, JsonText, ToolResultContent, ToolUse, ToolUseId};
+
+/// The longest that one mention is waited for.
+const LONGEST: Duration = Duration::from_secs(20);
+/// Most tokens that the attachments of a prompt have together, as estimated. What is mentioned later is left out.
+const MOST_TOKENS: u64 = 60_000;
+/// Most names of a directory.
+const MOST_NAMES: usize = 1_000;
+/// Most characters of a resource.
+const MOST_OF_RESOURCE: usize = 60_000;
+/// What rules and hooks call the reading of a resource.
+const RESOURCE_READER: &str = "ReadMcpResourceTool";
+
+/// What is attached to a prompt.
+#[derive(Debug, Default)]
+pub(crate) struct Attached {
+    pub(crate) blocks: Vec<ContentBlock>,
+    /// Instructions for the files among it.
+    pub(crate) instructions: Vec<FileInstructions>,
+    /// What was left out, for the host.
+    pub(crate) notices: Vec<String>,
+}
+
+/// What the mentions of a prompt are looked up with.
+pub(crate) struct Attaching {
+    pub(crate) mentions: Mentions,
+    pub(crate) at: Surroundings,
+    pub(crate) policy: Arc<Policy>,
+    pub(crate) hooks: Hooks,
+    pub(crate) hook_context: HookContext,
+    pub(crate) instructions: Option<Arc<dyn nested::NestedInstructions>>,
+    /// What a call of the reader gets, without its id and its permit.
+    pub(crate) cx: Box<dyn Fn(ToolUseId, windlass_tool::Permit) -> ToolCxParts + Send + Sync>,
+    pub(crate) ids: Arc<dyn Ids>,
+    pub(crate) cwd: PathBuf,
+}
+
+/// What a mention stands for.
+enum Target {
+    File(PathBuf, Option<MentionedLines>),
+    Directory(PathBuf),
+    Resource(String, String),
+    Agent(String),
+}
+
+/// Why something is not attached, in words for the model.
+struct LeftOut(String);
+
+impl Attaching {
+    /// Looks up what a prompt mentions. What stands for nothing is passed over.
+    pub(crate) async fn look_up(self, prompt: &str) -> Attached {
+        let mut attached = Attached::default();
+        let mut paths = Vec::new();
+        for mention in mentions(prompt) {
+            let Some(target) = self.target(&mention).await else { continue };
+            let path = match &target {
+                Target::File(path, _) => Some(path.clone()),
+                _ => None,
+            };
+            let found = if estimate_blocks(&attached.blocks) >= MOST_TOKENS {
+                Err(LeftOut("what the prompt mentions before it is long already; read it if you need it".to_owned()))
+            } else {
+                let found = tokio::time::timeout(LONGEST, self.found(&mention, target)).await;
+                found.unwrap_or_else(|_| Err(LeftOut(format!("it took longer than {} seconds", LONGEST.as_secs()))))
+            };
+            match found {
+                Ok(blocks) => {
+                    attached.blocks.extend(blocks);
+                    paths.extend(path);
+                }
+                Err(LeftOut(why)) => {
+                    let why = format!("it is not attached: {}", clause(&why));
+                    attached.notices.push(format!("@{}: {why}.", mention.name));
+                    attached.blocks.push(ContentBlock::text(mentioned(&mention.name, &why, None)));
+                }
+            }
+        }
+        if let Some(source) = &self.instructions {
+            attached.instructions = nested::find(&**source, &paths).await;
+        }
+        attached
+    }
+
+    /// What a mention stands for, if it stands for anything.
+    async fn target(&self, mention: &Mention) -> Option<Target> {
+        if let Some(others) = &self.mentions.others {
+            if let Some(agent) = mention.agent().filter(|agent| others.agents().iter().any(|known| known == agent)) {
+                return Some(Target::Agent(agent.to_owned()));
+            }
+            let resource =
+                mention.resource().filter(|(server, _)| others.servers().iter().any(|known| known == server));
+            if let Some((server, uri)) = resource {
+                return Some(Target::Resource(server.to_owned(), uri.to_owned()));
+            }
+        }
+        if let Some(target) = self.entry(&mention.name, None).await {
+            return Some(target);
+        }
+        let lines = mention.lines.as_ref()?;
+        self.entry(&lines.path, Some(lines)).await
+    }
+
+    /// What is at a path, if it can be attached.
+    async fn entry(&self, name: &str, lines: Option<&MentionedLines>) -> Option<Target> {
+        let path = match (name.strip_prefix("~/"), self.policy.home()) {
+            (Some(below), Some(home)) => home.join(below),
+            _ => absolute(&self.cwd, Path::new(name)),
+        };
+        match self.at.workspace.resolve(&path).await.ok()?.kind {
+            EntryKind::File => Some(Target::File(path, lines.cloned())),
+            EntryKind::Directory if lines.is_none() => Some(Target::Directory(path)),
+            _ => None,
+        }
+    }
+
+    async fn found(&self, mention: &Mention, target: Target) -> Result<Vec<ContentBlock>, LeftOut> {
+        match target {
+            Target::File(path, lines) => self.file(mention, &path, lines.as_ref()).await,
+            Target::Directory(path) => self.directory(mention, &path).await,
+            Target::Resource(server, uri) => self.resource(mention, &server, &uri).await,
+            Target::Agent(agent) => {
+                let what =
+                    format!("the user wants the agent {agent:?} to do this. Give it the task with what it needs");
+                Ok(vec![ContentBlock::text(mentioned(&mention.name, &what, None))])
+            }
+        }
+    }
+
+    /// A file, as a call of the reader shows it.
+    async fn file(
+        &self,
+        mention: &Mention,
+        path: &Path,
+        lines: Option<&MentionedLines>,
+    ) -> Result<Vec<ContentBlock>, LeftOut> {
+        let mut input = serde_json::json!({ "file_path": path });
+        if let (Some(lines), Some(input)) = (lines, input.as_object_mut()) {
+            let count = lines.last.saturating_sub(lines.first).saturating_add(1);
+            input.insert("offset".to_owned(), lines.first.into());
+            input.insert("limit".to_owned(), count.into());
+        }
+        let call = self.call(&self.mentions.reader, &input)?;
+        let ready = prepare(&self.at, &call, &self.cwd).await.map_err(|unprepared| LeftOut(unprepared.text))?;
+        self.judge(&call, &ready.prepared.facts).await?;
+        let ReadCall { call: prepared, tool } = ready.call;
+        let permit = permit(&ready.prepared.facts, Arc::clone(&self.policy));
+        let cx = ToolCx::new((self.cx)(call.id.clone(), permit));
+        let cancel = Cancel::new();
+        let running = Running { tool, call: prepared, cx, cancel, ids: Arc::clone(&self.ids) };
+        let outcome = run(running).await;
+        if outcome.is_error {
+            return Err(LeftOut(outcome.content.text()));
+        }
+        let range = lines.map(|lines| format!("lines {} to {} of ", lines.first, lines.last)).unwrap_or_default();
+        let what = format!("{range}\"{}\", as {} shows it", path.display(), self.mentions.reader);
+        Ok(shown(mention, &what, outcome.content))
+    }
+
+    /// The names in a directory.
+    async fn directory(&self, mention: &Mention, path: &Path) -> Result<Vec<ContentBlock>, LeftOut> {
+        let call = self.call(&self.mentions.reader, &serde_json::json!({ "file_path": path }))?;
+        let facts = facts(&self.at, &call, &self.cwd, Claims::of(Access::reads(path))).await;
+        self.judge(&call, &facts).await?;
+        let resolved = facts.paths.first().map(|fact| fact.resolved.clone()).unwrap_or_default();
+        let entries = self.at.workspace.entries(&resolved, MOST_NAMES.saturating_add(1)).await;
+        let entries = entries.map_err(|error| LeftOut(error.to_string()))?;
+        let is_whole = entries.len() <= MOST_NAMES;
+        let readable = entries.iter().take(MOST_NAMES).filter(|entry| {
+            let path = resolved.join(&entry.name);
+            self.policy.may_read(&path, &path)
+        });
+        let mut names: Vec<String> = readable
+            .map(|entry| {
+                let end = if entry.kind == EntryKind::Directory { "/" } else { "" };
+                format!("{}{end}", windlass_types::text::visible_line(&entry.name.to_string_lossy()))
+            })
+            .collect();
+        names.sort();
+        let more = if is_whole { "" } else { ", of which there are more" };
+        let what = format!("{} names in the directory \"{}\"{more}", names.len(), path.display());
+        Ok(vec![ContentBlock::text(mentioned(&mention.name, &what, Some(&names.join("\n"))))])
+    }
+
+    /// A resource of a server.
+    async fn resource(&self, mention: &Mention, server: &str, uri: &str) -> Result<Vec<ContentBlock>, LeftOut> {
+        let Some(others) = &self.mentions.others else { return Ok(Vec::new()) };
+        let of_server = format!("{}{}__x", windlass_types::mcp_name::PREFIX, windlass_types::mcp_name::server(server));
+        if self.policy.is_hidden(&of_server) {
+            return Err(LeftOut(format!("a rule denies the server {server:?}")));
+        }
+        let call = self.call(RESOURCE_READER, &serde_json::json!({ "server": server, "uri": uri }))?;
+        let facts = facts(&self.at, &call, &self.cwd, Claims::of(Access::NOTHING)).await;
+        self.judge(&call, &facts).await?;
+        let text = others.resource(server, uri).await.map_err(LeftOut)?;
+        let cut = text.char_indices().nth(MOST_OF_RESOURCE).and_then(|(end, _)| text.get(..end));
+        let begins = if cut.is_some() { "the beginning of " } else { "" };
+        let what = format!("{begins}the resource of the MCP server {server:?}, in its own words");
+        Ok(vec![ContentBlock::text(mentioned(&mention.name, &what, Some(cut.unwrap_or(&text))))])
+    }
+
+    fn call(&self, tool: &str, input: &serde_json::Value) -> Result<ToolUse, LeftOut> {
+        let input = JsonText::of(input).map_err(|error| LeftOut(error.to_string()))?;
+        Ok(ToolUse::new(ToolUseId::new(format!("mention_{:032x}", self.ids.bits())), tool, input))
+    }
+
+    /// Whether a call may run as it is: PreToolUse hooks and rules decide as for a call of the model. Nobody is asked; the
+    /// model can call the tool itself, which asks.
+    async fn judge(&self, call: &ToolUse, facts: &CallFacts) -> Result<(), LeftOut> {
+        let outcome: HookOutcome = ask(
+            &self.hooks,
+            &self.hook_context,
+            &PreToolUse { tool_name: call.name.clone(), tool_input: call.input.clone(), tool_use_id: call.id.clone() }
+                .into(),
+        )
+        .await;
+        if outcome.stop.is_some() || outcome.updated_input.is_some_and(|input| input != call.input) {
+            return Err(LeftOut("a hook changes how it is read; read it if you need it".to_owned()));
+        }
+        let decision = self.policy.decide(facts, outcome.verdict.as_ref(), None);
+        match decision.behavior {
+            Behavior::Allow => Ok(()),
+            Behavior::Ask => {
+                Err(LeftOut(format!("{} Read it if you need it: then the user is asked", decision.message)))
+            }
+            Behavior::Deny => Err(LeftOut(decision.message)),
+        }
+    }
+}
+
+/// A result of the reader: its texts in a frame, images and documents behind the sentence that names them.
+fn shown(mention: &Mention, what: &str, content: ToolResultContent) -> Vec<ContentBlock> {
+    let blocks = match content {
+        ToolResultContent::Text(text) => vec![ContentBlock::text(text)],
+        ToolResultContent::Blocks(blocks) => blocks,
+    };
+    let texts: Vec<&str> = blocks.iter().filter_map(ContentBlock::as_text).collect();
+    let text = Some(texts.join("\n")).filter(|_| !texts.is_empty());
+    let mut all = vec![ContentBlock::text(mentioned(&mention.name, what, text.as_deref()))];
+    all.extend(blocks.into_iter().filter(|block| block.as_text().is_none()));
+    all
+}
