@@ -842,6 +842,8 @@ export type RunFailureKind =
   }
   /** The prompt does not fit the model's context window. */
   | "prompt_too_long"
+  /** A call that gives a part of the prompt was denied or failed, so the prompt was not sent. */
+  | "prompt_call"
   /** Tool calls kept failing. */
   | "repeated_tool_failure"
   /** The answer kept running into the output limit. */

@@ -36,6 +36,7 @@ impl AgentConfig {
             policy.never_ask();
         }
         policy.keep_plan_mode();
+        policy.keep_run_rules();
         policy.add_rules(RuleSource::Command, Behavior::Deny, &self.rights.disallowed_tools, cwd)?;
         Ok(policy)
     }

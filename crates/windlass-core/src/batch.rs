@@ -45,6 +45,20 @@ impl Batch {
         self.calls.push(Call::new(call, malformed));
     }
 
+    /// The calls of a prompt. No message holds them, so none is waited for.
+    pub(crate) fn of_prompt(calls: impl IntoIterator<Item = ToolUse>) -> Self {
+        let calls = calls.into_iter().map(|call| Call { of_prompt: true, ..Call::new(call, None) });
+        Self { calls: calls.collect(), committed: true, ..Self::default() }
+    }
+
+    /// What the calls of a prompt have given, in order, and whether each failed.
+    pub(crate) fn given(&self) -> impl Iterator<Item = (bool, String)> {
+        self.calls.iter().map(|call| match &call.stage {
+            Stage::Settled(Settled { failed, given: Some(given), .. }) => (*failed, given.text()),
+            _ => (true, String::new()),
+        })
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         self.calls.is_empty()
     }
@@ -223,6 +237,11 @@ impl Batch {
                 session.record_change(EntryKind::Todos(todos.clone()), StateChange::Todos { todos });
             }
             ContextChange::StopTask(id) => self.notes.tasks_to_stop.push(id),
+            ContextChange::Scope(scope) => {
+                if let Err(error) = session.begin_scope(*scope) {
+                    session.notice(format!("What a skill may do was left out: {error}"));
+                }
+            }
             _ => {}
         }
     }
@@ -264,9 +283,9 @@ impl Batch {
         self.waiting_for(effect).is_some()
     }
 
-    /// Whether an effect runs a call that counts.
+    /// Whether an effect runs a call that counts. What calls of a prompt leave behind does not continue.
     pub(crate) fn runs(&self, effect: EffectId) -> bool {
-        self.committed && self.open_calls().any(|(_, call)| call.is_run_by(effect))
+        self.committed && self.open_calls().any(|(_, call)| call.is_run_by(effect) && !call.of_prompt)
     }
 
     /// Takes an answer to an effect of a call.

@@ -223,7 +223,9 @@ impl Machine {
             return session.steered(prompt.id, SteeredFate::Blocked { reason }, None);
         }
         match &mut self.activity {
-            Activity::Running(run) if prompt.kind == PromptKind::Query && !self.prompts.has_deferred() => {
+            Activity::Running(run)
+                if prompt.kind == PromptKind::Query && joins(&prompt) && !self.prompts.has_deferred() =>
+            {
                 run.steering.add(prompt, returns);
             }
             _ if returns => session.steered(prompt.id, SteeredFate::Returned, None),
@@ -298,4 +300,9 @@ impl Machine {
             self.closed();
         }
     }
+}
+
+/// Whether a message may join the open run. What is to count for one run only, or has calls of its own, gets its own run.
+fn joins(prompt: &Prompt) -> bool {
+    prompt.scope.is_empty() && prompt.parts.is_empty()
 }

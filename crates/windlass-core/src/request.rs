@@ -65,9 +65,10 @@ pub(crate) fn build(session: &Session, model: &ModelProfile, purpose: &Purpose) 
 /// How a model is to reason: as the session says, or more if the prompt of the run asks for that.
 fn reasoning(session: &Session, model: &ModelProfile) -> (Thinking, Option<Effort>) {
     let settings = &session.config.request;
+    let effort = session.run.scope.effort.or(settings.effort);
     match (session.run.level, &settings.thinking_keywords) {
-        (Some(level), Some(keywords)) => keywords.settings(level, &model.info, settings.thinking, settings.effort),
-        _ => (settings.thinking, settings.effort),
+        (Some(level), Some(keywords)) => keywords.settings(level, &model.info, settings.thinking, effort),
+        _ => (settings.thinking, effort),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::MachineConfig;
 use std::sync::Arc;
-use windlass_permission::{ModeError, Policy, UpdateError};
+use windlass_permission::{ModeError, Policy, RuleError, RuleWarning, UpdateError};
 use windlass_types::{PermissionMode, PermissionUpdate, ToolSpec};
 
 /// What may run.
@@ -53,8 +53,23 @@ impl Rights {
         }
     }
 
+    /// Adds rules that hold for the run. Returns what is odd about them.
+    pub(crate) fn begin_scope(&mut self, allow: &[String], deny: &[String]) -> Result<Vec<RuleWarning>, RuleError> {
+        let warnings = self.policy.add_run_rules(allow, deny)?;
+        self.epoch += 1;
+        Ok(warnings)
+    }
+
+    /// Takes back the rules that held for the run.
+    pub(crate) fn end_scope(&mut self) {
+        if self.policy.end_run() {
+            self.epoch += 1;
+        }
+    }
+
     /// Replaces the policy.
-    pub(crate) fn replace(&mut self, policy: Policy, tools: &[Arc<ToolSpec>]) {
+    pub(crate) fn replace(&mut self, mut policy: Policy, tools: &[Arc<ToolSpec>]) {
+        policy.continue_run(&self.policy);
         self.policy = policy;
         self.policy.offer(tools);
         self.epoch += 1;

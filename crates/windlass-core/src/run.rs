@@ -2,8 +2,8 @@
 //!
 //! ```text
 //!            prompt             SessionStart, UserPromptSubmit
-//!   Idle ───────────▶ Opening ─────────▶ Submitting
-//!    ▲                                       │
+//!   Idle ───────────▶ Opening ─────────▶ Submitting       (Joining stands before Submitting, if calls
+//!    ▲                                       │             give parts of the prompt)
 //!    │                                       ▼  retry, fallback
 //!    │  end    ┌────────────────────────▶ Calling ◀───────┐
 //!    ├─────────┤ results, steered,           │ └──────────┘
@@ -18,6 +18,7 @@
 mod compacting;
 mod ending;
 mod opening;
+mod parts;
 mod turns;
 
 use crate::batch::Batch;
@@ -30,6 +31,7 @@ use crate::steering::Steering;
 use crate::tasks::Tasks;
 use crate::turn::Turn;
 use crate::{EffectId, Input, Prompt, UnfitInput};
+use parts::Parts;
 use std::ops::ControlFlow;
 use windlass_types::{HookOutcome, Outcome, RunFailure, RunFailureKind, ToolUseId};
 
@@ -61,6 +63,8 @@ enum Phase {
     Beginning,
     /// SessionStart hooks are asked before the first prompt.
     Opening(EffectId, Prompt),
+    /// Calls give parts of the prompt.
+    Joining(Box<Parts>),
     /// UserPromptSubmit hooks are asked.
     Submitting(EffectId, Prompt),
     /// The conversation is being replaced by a summary.
@@ -178,6 +182,13 @@ impl Run {
                     }
                     self.after_tools(session)?;
                 }
+                Phase::Joining(parts) => {
+                    parts.batch.advance(session);
+                    if !parts.batch.is_done() {
+                        return Flow::Continue(());
+                    }
+                    self.parts_given(session)?;
+                }
                 _ => return Flow::Continue(()),
             }
         }
@@ -185,7 +196,7 @@ impl Run {
 
     /// Hooks are asked about messages of the user while the run has its own prompt, and is not being stopped.
     fn ask_about_messages(&mut self, session: &mut Session) {
-        let begins = matches!(self.phase, Phase::Opening(..) | Phase::Submitting(..));
+        let begins = matches!(self.phase, Phase::Opening(..) | Phase::Joining(_) | Phase::Submitting(..));
         if !begins && !self.batch().is_some_and(|batch| batch.is_interrupted()) {
             self.steering.ask(session);
         }
@@ -223,6 +234,7 @@ impl Run {
         match &mut self.phase {
             Phase::Calling(turn) => Some(&mut turn.batch),
             Phase::Tools(batch) => Some(batch),
+            Phase::Joining(parts) => Some(&mut parts.batch),
             _ => None,
         }
     }

@@ -5,6 +5,7 @@ mod calls;
 mod changes;
 mod hooks;
 mod reminders;
+mod scope;
 
 use crate::models::Models;
 use crate::news::News;
@@ -60,6 +61,8 @@ pub(crate) struct RunTally {
     pub(crate) stop_reason: Option<StopReason>,
     /// The last output that fits the schema.
     pub(crate) structured: Option<JsonText>,
+    /// What a command or a skill has it do otherwise than the session.
+    pub(crate) scope: scope::Scoped,
 }
 
 /// Where new ids come from.

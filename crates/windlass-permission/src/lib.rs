@@ -52,6 +52,7 @@ mod question;
 mod raise;
 mod rule;
 mod rules;
+mod run_rules;
 mod spec;
 mod suggest;
 mod touch;

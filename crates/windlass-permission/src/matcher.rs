@@ -25,6 +25,8 @@ pub(crate) struct Rule {
     pub(crate) test: Test,
     /// The definition of its tool that it is bound to, if it is: see [`Policy::offer`](crate::Policy::offer).
     pub(crate) definition: Option<Arc<ToolSpec>>,
+    /// Whether it goes with the run.
+    pub(crate) for_run: bool,
 }
 
 impl Rule {
@@ -237,7 +239,7 @@ pub(crate) fn compile(rule: &ParsedRule, place: &Place<'_>) -> Result<(Rule, Opt
     };
     let (text, value) = (rule.text().to_owned(), rule.value());
     let (behavior, source) = (place.behavior, place.source);
-    Ok((Rule { text, value, behavior, source, tool, test, definition: None }, warning))
+    Ok((Rule { text, value, behavior, source, tool, test, definition: None, for_run: false }, warning))
 }
 
 fn tool_name(name: &str, behavior: Behavior) -> Result<ToolName, String> {

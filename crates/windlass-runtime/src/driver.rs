@@ -17,6 +17,7 @@ use crate::orders::Orders;
 use crate::ports::Ports;
 use crate::prepare::ReadCalls;
 use crate::progress::Progress;
+use crate::scope::with_models;
 use crate::session::{Nested, Persistence, listened};
 use crate::tasks::Tasks;
 use std::collections::BTreeMap;
@@ -312,6 +313,10 @@ impl Driver {
     }
 
     fn handle(&mut self, input: Input) {
+        let (input, doubts) = with_models(input, &self.ports);
+        for doubt in doubts {
+            self.give(Input::Notice(doubt));
+        }
         let spent = self.account.spent();
         if spent != self.machine.session_spent() {
             self.give(Input::SessionSpent(spent));

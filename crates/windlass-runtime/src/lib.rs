@@ -49,6 +49,7 @@ mod prepare;
 mod progress;
 mod question;
 mod resumed;
+mod scope;
 mod session;
 mod tasks;
 mod tool;

@@ -36,6 +36,7 @@ mod rate_limit;
 mod run;
 #[cfg(feature = "schema")]
 mod schema;
+mod scope;
 mod steering;
 mod task;
 pub mod text;
@@ -76,6 +77,7 @@ pub use rate_limit::{RateLimit, RateLimitKind, RateLimitStatus, Utilization};
 pub use run::{
     Continuation, Interrupted, ModelUsage, Outcome, RunFailure, RunFailureKind, RunOrigin, RunResult, Unsuccessful,
 };
+pub use scope::{PromptCall, PromptPart, RunModel, RunScope};
 pub use steering::{Steered, SteeredFate};
 pub use task::{TaskEnded, TaskInfo, TaskKind, TaskProgress, TaskRecord, TaskStatus, TaskUsage};
 pub use time::Timestamp;

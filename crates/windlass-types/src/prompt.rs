@@ -1,6 +1,6 @@
 //! What a user says to a session.
 
-use crate::{ContentBlock, EntryId};
+use crate::{ContentBlock, EntryId, PromptPart, RunScope};
 
 /// What a prompt is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -19,7 +19,7 @@ pub enum PromptKind {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Prompt {
-    /// Its blocks; must not be empty.
+    /// Its blocks. They may be empty only if it has [parts](Self::parts).
     pub content: Vec<ContentBlock>,
     /// What it is for.
     pub kind: PromptKind,
@@ -28,23 +28,27 @@ pub struct Prompt {
     pub id: Option<EntryId>,
     /// Whether its words are not the user's own, so that none of them asks for more thought.
     pub ignores_keywords: bool,
+    /// What its run may do and which model it calls, if that differs from the session.
+    pub scope: RunScope,
+    /// What is put together, when the run begins, to a text in front of the blocks.
+    pub parts: Vec<PromptPart>,
 }
 
 impl Prompt {
     /// A prompt of these blocks.
     pub fn new(content: Vec<ContentBlock>) -> Self {
-        Self { content, kind: PromptKind::Query, id: None, ignores_keywords: false }
+        Self { content, ..Self::default() }
     }
 
     /// Something that the model reads with the next prompt, and does not answer now.
     pub fn note(content: Vec<ContentBlock>) -> Self {
-        Self { content, kind: PromptKind::Note, id: None, ignores_keywords: false }
+        Self { content, kind: PromptKind::Note, ..Self::default() }
     }
 
     /// Replaces the conversation by a summary of it. The text, if there is one,
     /// says what the summary should care for.
     pub fn compact(focus: impl Into<String>) -> Self {
-        Self { content: vec![ContentBlock::text(focus)], kind: PromptKind::Compact, id: None, ignores_keywords: false }
+        Self { content: vec![ContentBlock::text(focus)], kind: PromptKind::Compact, ..Self::default() }
     }
 
     /// Names its entry in the log, as hosts do that refer to their prompts later.
@@ -58,6 +62,20 @@ impl Prompt {
     #[must_use]
     pub fn ignoring_keywords(mut self) -> Self {
         self.ignores_keywords = true;
+        self
+    }
+
+    /// Sets what its run may do and which model it calls.
+    #[must_use]
+    pub fn within(mut self, scope: RunScope) -> Self {
+        self.scope = scope;
+        self
+    }
+
+    /// Adds what is put together, when the run begins, to a text in front of the blocks.
+    #[must_use]
+    pub fn with_parts(mut self, parts: impl IntoIterator<Item = PromptPart>) -> Self {
+        self.parts.extend(parts);
         self
     }
 

@@ -70,6 +70,8 @@ pub enum RunFailureKind {
     Model(ModelErrorKind),
     /// The prompt does not fit the model's context window.
     PromptTooLong,
+    /// A call that gives a part of the prompt was denied or failed, so the prompt was not sent.
+    PromptCall,
     /// Tool calls kept failing.
     RepeatedToolFailure,
     /// The answer kept running into the output limit.

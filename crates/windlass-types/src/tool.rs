@@ -4,7 +4,7 @@ mod matcher;
 
 pub use matcher::{ToolMatcher, ToolMatcherError};
 
-use crate::{JsonText, TaskId, ToolResultContent};
+use crate::{JsonText, RunScope, TaskId, ToolResultContent};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -106,6 +106,8 @@ pub enum ContextChange {
     Todos(JsonText),
     /// This background work is to stop. The model knows that already: its end is not reported to it.
     StopTask(TaskId),
+    /// This counts for the rest of the run.
+    Scope(Box<RunScope>),
 }
 
 /// The outcome of a call that ran, before it becomes a tool result.

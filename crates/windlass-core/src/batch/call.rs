@@ -7,7 +7,7 @@ use std::sync::Arc;
 use windlass_permission::CallFacts;
 use windlass_types::{
     Access, CallDigest, ContextChange, Decision, Entry, EntryId, HookVerdict, InputChange, JsonText, TaskId, Timestamp,
-    ToolOutcome, ToolSpec, ToolUse,
+    ToolOutcome, ToolResultContent, ToolSpec, ToolUse,
 };
 
 /// One tool call.
@@ -22,6 +22,8 @@ pub(super) struct Call {
     /// The assistant line that holds the tool use, once the message is stored.
     pub(super) line: Option<EntryId>,
     pub(super) consent: Consent,
+    /// Whether its result is a part of the prompt: no message holds it.
+    pub(super) of_prompt: bool,
     /// Whether the user stopped it, before or while it ran.
     pub(super) stopping: bool,
     pub(super) stage: Stage,
@@ -138,6 +140,8 @@ pub(super) struct Settled {
     pub(super) failed: bool,
     /// What it changes in the session, until it is applied.
     pub(super) changes: Vec<ContextChange>,
+    /// What it gives to the prompt that it belongs to.
+    pub(super) given: Option<ToolResultContent>,
 }
 
 /// What a call works with.
@@ -170,6 +174,7 @@ impl Call {
             original,
             line: None,
             consent: Consent::default(),
+            of_prompt: false,
             stopping: false,
             stage: malformed.map_or(Stage::New, Stage::Unusable),
         }

@@ -118,7 +118,7 @@ impl Call {
     /// their message is complete: until then they do not count.
     pub(super) fn announce(&mut self, cx: &mut Cx<'_>) {
         let (Stage::Running(_, running) | Stage::Early(_, running)) = &mut self.stage else { return };
-        if std::mem::replace(&mut running.announced, true) {
+        if self.of_prompt || std::mem::replace(&mut running.announced, true) {
             return;
         }
         let (id, tool) = (self.original.id.clone(), self.original.name.clone());
@@ -189,6 +189,9 @@ impl Call {
     /// Answers a call, once and for all.
     pub(super) fn settle(&mut self, cx: &mut Cx<'_>, outcome: ToolOutcome, how: Settling) {
         let line = self.line.clone().unwrap_or_else(|| EntryId::from(""));
+        if self.of_prompt {
+            return self.settle_in_prompt(cx, outcome, how);
+        }
         self.note_success(cx, !outcome.is_error);
         let mut result = ToolResult::ok(self.original.id.clone(), outcome.content);
         result.is_error = outcome.is_error;
@@ -214,7 +217,16 @@ impl Call {
         entries.push(entry);
         let append = cx.session.append(entries);
         cx.session.event(EventKind::ToolFinished(finished), Some(append));
-        self.stage = Stage::Settled(Settled { failed: outcome.is_error, changes: outcome.changes });
+        self.stage = Stage::Settled(Settled { failed: outcome.is_error, changes: outcome.changes, given: None });
+    }
+
+    /// The answer of a call of a prompt becomes a part of that. It changes nothing in the session.
+    fn settle_in_prompt(&mut self, cx: &mut Cx<'_>, outcome: ToolOutcome, how: Settling) {
+        if let Settling::Ended(Some(verdict)) | Settling::Denied(_, Some(verdict)) = how {
+            cx.session.append_unawaited(vec![verdict]);
+        }
+        let given = Some(outcome.content);
+        self.stage = Stage::Settled(Settled { failed: outcome.is_error, changes: Vec::new(), given });
     }
 
     /// The call is answered: if it gave the structured output, that is kept; if it changes plan mode, the mode changes.

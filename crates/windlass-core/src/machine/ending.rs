@@ -33,6 +33,7 @@ impl Machine {
             session.event(EventKind::RunFinished(result), Some(append));
         }
         session.run.is_open = false;
+        session.end_scope();
         self.activity = Activity::Idle;
     }
 

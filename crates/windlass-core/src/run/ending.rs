@@ -121,6 +121,10 @@ impl Run {
                 batch.interrupt(session);
                 return Flow::Continue(());
             }
+            Phase::Joining(parts) => {
+                parts.batch.interrupt(session);
+                return Flow::Continue(());
+            }
             Phase::Calling(turn) => turn.interrupt(session),
             _ => self.abandon(session),
         }
@@ -134,7 +138,7 @@ impl Run {
                     return Flow::Break(Outcome::Interrupted { during: Interrupted::Streaming });
                 }
             }
-            Phase::Calling(_) | Phase::Tools(_) | Phase::Halted(_) | Phase::Stopping(_) => {}
+            Phase::Calling(_) | Phase::Tools(_) | Phase::Joining(_) | Phase::Halted(_) | Phase::Stopping(_) => {}
         }
         interrupted_with(session, runtime_text::INTERRUPTED, Interrupted::Streaming)
     }
@@ -156,7 +160,7 @@ impl Run {
             }
             Phase::Calling(turn) => turn.call.abandon(session),
             Phase::Compacting(compaction) => compaction.interrupt(session),
-            Phase::Beginning | Phase::Tools(_) | Phase::Halted(_) => {}
+            Phase::Beginning | Phase::Tools(_) | Phase::Joining(_) | Phase::Halted(_) => {}
         }
     }
 }

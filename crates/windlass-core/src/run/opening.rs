@@ -14,8 +14,11 @@ use windlass_types::{
 
 impl Run {
     /// Begins with a prompt. `resumed`: the session has had runs before.
-    pub(crate) fn begin(&mut self, session: &mut Session, prompt: Prompt, resumed: bool) -> Flow {
+    pub(crate) fn begin(&mut self, session: &mut Session, mut prompt: Prompt, resumed: bool) -> Flow {
         Self::started(session, RunOrigin::User, resumed);
+        if let Err(error) = session.begin_scope(std::mem::take(&mut prompt.scope)) {
+            return fails(RunFailureKind::PromptCall, format!("The prompt was not sent: {error}"));
+        }
         if prompt.kind == PromptKind::Compact {
             let focus = Some(prompt_text(&prompt)).filter(|focus| !focus.trim().is_empty());
             return self.compact(session, CompactTrigger::Manual, focus, AfterCompaction::EndOfRun);
@@ -44,13 +47,16 @@ impl Run {
     }
 
     /// Asks the hooks that a prompt has to pass, then calls the model.
-    fn open_or_submit(&mut self, session: &mut Session, prompt: Prompt) -> Flow {
+    pub(super) fn open_or_submit(&mut self, session: &mut Session, prompt: Prompt) -> Flow {
         if !std::mem::replace(&mut session.opened, true) {
             let opening = session.opening();
             if session.config.listens(opening.event(), None) {
                 self.phase = Phase::Opening(session.run_hooks(opening), prompt);
                 return Flow::Continue(());
             }
+        }
+        if !prompt.parts.is_empty() {
+            return self.put_together(session, prompt);
         }
         if session.reviews_prompts() {
             let effect = session.run_hooks(UserPromptSubmit { prompt: prompt_text(&prompt) });

@@ -14,7 +14,7 @@ impl Session {
     pub(crate) fn current_model(&self) -> &ModelProfile {
         match &self.config.fallback {
             Some(fallback) if self.models.falling_back => fallback,
-            _ => &self.config.model,
+            _ => self.run.scope.model.as_ref().unwrap_or(&self.config.model),
         }
     }
 

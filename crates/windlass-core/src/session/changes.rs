@@ -8,6 +8,8 @@ use windlass_types::{EntryKind, EventKind, PermissionMode, PermissionUpdate, Sta
 
 impl Session {
     pub(crate) fn set_model(&mut self, model: ModelProfile) {
+        // The user's choice counts for more than that of a command.
+        self.run.scope.model = None;
         let same = model.id == self.current_model().id;
         self.models.falling_back = false;
         let id = model.id.clone();

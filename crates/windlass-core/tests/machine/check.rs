@@ -7,8 +7,8 @@ use windlass_core::{Effect, EffectId, Input, Machine, MachineConfig, RunCall};
 use windlass_session::{Transcript, check_messages, repair};
 use windlass_types::{
     Access, Behavior, ContentBlock, Entry, EntryId, EntryKind, Event, EventKind, HookCall, Message, ModelRequest,
-    NanoUsd, Outcome, PermissionAnswer, PermissionMode, PermissionRequest, RunFailureKind, RunId, SharedMessage,
-    Status, Steered, SteeredFate, TaskId, TaskStatus, ToolUseId, Usage,
+    NanoUsd, Outcome, PermissionAnswer, PermissionMode, PermissionRequest, RuleSource, RunFailureKind, RunId,
+    SharedMessage, Status, Steered, SteeredFate, TaskId, TaskStatus, ToolUseId, Usage,
 };
 
 pub(crate) struct Checks {
@@ -197,6 +197,9 @@ impl Checks {
             _ => return,
         };
         assert!(!self.message_shown, "{kind:?} within a message");
+        if is_of_prompt(id) {
+            return self.prompt_event(kind, id, durable);
+        }
         let tool = self.tools.get_mut(id).unwrap_or_else(|| panic!("{kind:?} of no call"));
         assert!(!tool.finished, "{kind:?} after the result");
         match kind {
@@ -223,6 +226,20 @@ impl Checks {
                 assert!(durable.iter().any(stored), "a result that is not durable");
             }
             _ => {}
+        }
+    }
+
+    /// Of calls of a prompt only questions, verdicts and hooks are reported, before the first request of the run.
+    fn prompt_event(&self, kind: &EventKind, id: &ToolUseId, durable: &[Entry]) {
+        assert!(self.tools.is_empty(), "{kind:?} beside calls of the model");
+        match kind {
+            EventKind::PermissionResolved { .. } => {
+                let stored =
+                    |e: &Entry| matches!(&e.kind, EntryKind::Decision(decision) if decision.tool_use_id == *id);
+                assert!(durable.iter().any(stored));
+            }
+            EventKind::PermissionRequested(_) | EventKind::HookRan { .. } => {}
+            other => panic!("{other:?} of a call that is not the model's"),
         }
     }
 
@@ -322,7 +339,8 @@ impl Checks {
             }
             _ => false,
         };
-        assert!(durable.iter().any(holds), "{id} runs before its message is durable");
+        // No message holds the calls of a prompt.
+        assert!(is_of_prompt(id) || durable.iter().any(holds), "{id} runs before its message is durable");
         let intent = |entry: &Entry| {
             matches!(&entry.kind, EntryKind::Intent { tool_use_id, digest, .. }
                 if tool_use_id == id && *digest == call.facts.digest)
@@ -336,7 +354,9 @@ impl Checks {
         assert_ne!(call.call.name, "Banned");
         assert_eq!(call.facts.input, call.call.input, "it runs with another input than was judged");
         let by_hook = decision.is_some_and(|d| d.decision.reason == windlass_types::DecisionReason::Hook);
-        if call.call.name == "Write" && !self.lenient && !by_hook {
+        let rule = decision.and_then(|audited| audited.decision.rule.as_ref());
+        let by_command = rule.is_some_and(|rule| rule.source == RuleSource::Command);
+        if call.call.name == "Write" && !self.lenient && !by_hook && !by_command {
             let this = format!("{id} {}", call.facts.digest.as_str());
             assert!(self.approved.contains(&this), "{this} was not approved, but {:?}", self.approved);
         }
@@ -390,6 +410,11 @@ fn is_of_the_user(text: &str) -> bool {
 }
 
 /// Whether an entry reports to the model that work has ended.
+/// Whether a call gives a part of a prompt.
+fn is_of_prompt(id: &ToolUseId) -> bool {
+    id.as_str().starts_with("prompt_")
+}
+
 pub(crate) fn reports_end(entry: &Entry, id: &TaskId) -> bool {
     let EntryKind::User(user) = &entry.kind else { return false };
     let name = format!("<task-id>{id}</task-id>");

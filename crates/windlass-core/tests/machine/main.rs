@@ -24,6 +24,7 @@ mod origins;
 mod properties;
 mod render;
 mod replay;
+mod scopes;
 mod sequences;
 mod sim;
 mod steering;

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use windlass_core::{Prepared, RunCall, Unprepared};
 use windlass_permission::{CallFacts, PathFact, Policy, PolicyConfig};
 use windlass_types::{
-    Access, Behavior, CallDigest, ContextChange, DecisionReason, PermissionMode, RuleSource, ToolOutcome, ToolUse,
+    Access, Behavior, CallDigest, ContextChange, DecisionReason, PermissionMode, RuleSource, RunScope, ToolOutcome,
+    ToolUse,
 };
 
 /// `Net`, `Cd` and `Hooked` are allowed, `Banned` is denied; `Read` and `Agent` are free and
@@ -54,6 +55,11 @@ pub(crate) fn run(call: &RunCall) -> ToolOutcome {
     let input: Value = serde_json::from_str(call.call.input.as_str()).unwrap();
     if call.call.name == "Cd" {
         outcome.changes.push(ContextChange::Cwd(call.facts.cwd.join(input["path"].as_str().unwrap())));
+    }
+    if let Some(rule) = input["grants"].as_str() {
+        let mut scope = RunScope::default();
+        scope.allow.push(rule.to_owned());
+        outcome.changes.push(ContextChange::Scope(Box::new(scope)));
     }
     if input["fail"] == true {
         outcome.is_error = true;

@@ -316,7 +316,7 @@ enums! {
     RunOrigin { User, TaskNotification }
     Interrupted { Streaming, Tools, Starting }
     RunFailureKind {
-        Model(x), PromptTooLong, RepeatedToolFailure, OutputLimit, Compaction, Store, Internal,
+        Model(x), PromptTooLong, PromptCall, RepeatedToolFailure, OutputLimit, Compaction, Store, Internal,
     }
     Outcome {
         Success,

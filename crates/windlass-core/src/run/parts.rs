@@ -1,0 +1,84 @@
+//! Prompts that are put together when their run begins: calls of tools give parts of them.
+
+use super::{Flow, Phase, Run, fails};
+use crate::Prompt;
+use crate::batch::Batch;
+use crate::session::Session;
+use windlass_types::text::clause;
+use windlass_types::{ContentBlock, Interrupted, Outcome, PromptPart, RunFailureKind, ToolUse, ToolUseId};
+
+/// Most bytes of a prompt that was put together.
+const MOST_BYTES: usize = 4 * 1024 * 1024;
+/// Most characters of a reason that is quoted.
+const MOST_QUOTED: usize = 2_000;
+
+/// A prompt whose calls are being judged and run.
+#[derive(Debug)]
+pub(super) struct Parts {
+    pub(super) batch: Batch,
+    prompt: Prompt,
+}
+
+impl Run {
+    /// Has the calls run that give parts of the prompt. They pass the gate that every call passes.
+    pub(super) fn put_together(&mut self, session: &mut Session, prompt: Prompt) -> Flow {
+        let calls = prompt.parts.iter().filter_map(|part| match part {
+            PromptPart::Call(call) => Some((call.tool.clone(), call.input.clone())),
+            _ => None,
+        });
+        let calls: Vec<ToolUse> = calls.map(|(tool, input)| ToolUse::new(new_id(session), tool, input)).collect();
+        self.phase = Phase::Joining(Box::new(Parts { batch: Batch::of_prompt(calls), prompt }));
+        Flow::Continue(())
+    }
+
+    /// All calls of the prompt are answered: it is sent, unless one is missing that it needs.
+    pub(super) fn parts_given(&mut self, session: &mut Session) -> Flow {
+        let Phase::Joining(parts) = std::mem::take(&mut self.phase) else { return Flow::Continue(()) };
+        let Parts { mut batch, prompt } = *parts;
+        let (interrupted, notes) = (batch.is_interrupted(), std::mem::take(&mut batch.notes));
+        self.feedback.add(notes.feedback);
+        if interrupted {
+            return Flow::Break(Outcome::Interrupted { during: Interrupted::Starting });
+        }
+        if let Some(reason) = self.feedback.stop.take() {
+            return Flow::Break(Outcome::StoppedByHook { reason });
+        }
+        match joined(prompt, batch.given()) {
+            Ok(prompt) => self.open_or_submit(session, prompt),
+            Err(problem) => fails(RunFailureKind::PromptCall, problem),
+        }
+    }
+}
+
+/// A new id for a call that no model has made.
+fn new_id(session: &mut Session) -> ToolUseId {
+    ToolUseId::from(format!("prompt_{}", session.ids.entry()))
+}
+
+/// The prompt with the text that its parts make.
+fn joined(mut prompt: Prompt, given: impl Iterator<Item = (bool, String)>) -> Result<Prompt, String> {
+    let (mut text, mut given) = (String::new(), given);
+    for part in std::mem::take(&mut prompt.parts) {
+        match part {
+            PromptPart::Text(words) => text.push_str(&words),
+            PromptPart::Call(call) => match (given.next().unwrap_or_default(), call.otherwise) {
+                ((false, result), _) => text.push_str(result.trim_end()),
+                ((true, _), Some(otherwise)) => text.push_str(&otherwise),
+                ((true, problem), None) => {
+                    let problem: String = problem.chars().take(MOST_QUOTED).collect();
+                    return Err(format!(
+                        "The prompt was not sent, because {} failed: {}",
+                        call.source,
+                        clause(&problem)
+                    ));
+                }
+            },
+            _ => {}
+        }
+        if text.len() > MOST_BYTES {
+            return Err(format!("The prompt was not sent, because it would be longer than {MOST_BYTES} bytes."));
+        }
+    }
+    prompt.content.insert(0, ContentBlock::text(text));
+    Ok(prompt)
+}

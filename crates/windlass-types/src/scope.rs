@@ -1,0 +1,80 @@
+//! What a command or a skill brings to the run that it is used in.
+
+use crate::{Effort, JsonText, ModelInfo};
+
+/// What counts for one run beside what counts for the session: what the file of a command or a skill asks for. It ends
+/// with the run. Default: nothing.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct RunScope {
+    /// Rules of calls that need no question. They lift no deny, no question of another rule, no safety floor and no plan mode.
+    pub allow: Vec<String>,
+    /// Rules of calls that are denied.
+    pub deny: Vec<String>,
+    /// The model that is called. `None`: that of the session.
+    pub model: Option<RunModel>,
+    /// How much the model spends on an answer. `None`: as the session says.
+    pub effort: Option<Effort>,
+}
+
+impl RunScope {
+    /// Whether it changes nothing.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.allow.is_empty() && self.deny.is_empty() && self.model.is_none() && self.effort.is_none()
+    }
+}
+
+/// The model of one run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RunModel {
+    /// By its name, id or alias, as the provider of the session knows it.
+    Named(String),
+    /// By all that is known of it. The runtime makes it of the name.
+    Known {
+        /// The id.
+        id: String,
+        /// Limits and price.
+        info: Box<ModelInfo>,
+    },
+}
+
+/// A part of a prompt that is put together when its run begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PromptPart {
+    /// Words.
+    Text(String),
+    /// What a call of a tool gives. The call passes the permission gate of the session before it runs.
+    Call(PromptCall),
+}
+
+/// A call of a tool whose result is a part of a prompt. No message holds it, so hosts read only of questions and verdicts
+/// about it: the id of its use begins with `prompt_`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PromptCall {
+    /// The name of the tool.
+    pub tool: String,
+    /// Its input.
+    pub input: JsonText,
+    /// What stands in the file for it, as a message may quote it.
+    pub source: String,
+    /// What stands in the prompt if the call does not run or fails. `None`: the run then ends, and the prompt is not sent.
+    pub otherwise: Option<String>,
+}
+
+impl PromptCall {
+    /// A call without which the prompt is not sent.
+    pub fn new(tool: impl Into<String>, input: JsonText, source: impl Into<String>) -> Self {
+        Self { tool: tool.into(), input, source: source.into(), otherwise: None }
+    }
+
+    /// Sets the text that stands in the prompt if the call does not run or fails.
+    #[must_use]
+    pub fn or_else(mut self, text: impl Into<String>) -> Self {
+        self.otherwise = Some(text.into());
+        self
+    }
+}
