@@ -3,6 +3,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod compaction;
+mod deferred;
 mod environment;
 mod estimate;
 mod files;
@@ -22,6 +23,7 @@ mod task;
 pub use compaction::{
     SessionFacts, compaction_prompt, from_message, named_files, older_half, summary_of, summary_text, with_last_word,
 };
+pub use deferred::{FoundTools, TOOL_SEARCH, ToolBudget, estimate_tool, search_tools, withheld_call, withheld_tools};
 pub use environment::{Environment, RepositoryStatus, environment_changes};
 pub use estimate::{StreamedTokens, estimate_blocks, estimate_message, estimate_request, estimate_text};
 pub use files::{FileInstructions, InstructionSource};

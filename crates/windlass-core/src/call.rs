@@ -99,6 +99,9 @@ impl ModelCall {
         }
         let model = session.current_model().clone();
         // The request for a summary may end behind an answer, where no tool can be added; it lists what is listed.
+        if matches!(self.purpose, Purpose::Turn) {
+            session.append_withheld();
+        }
         if matches!(self.purpose, Purpose::Turn) || !session.models.listed.has_begun() {
             session.list_tools();
         }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use windlass_context::{
-    Environment, FileInstructions, ModelFamily, ReminderStyle, ServerInstructions, ThinkingKeywords,
+    Environment, FileInstructions, ModelFamily, ReminderStyle, ServerInstructions, ThinkingKeywords, ToolBudget,
 };
 use windlass_permission::Policy;
 use windlass_types::{
@@ -170,6 +170,8 @@ pub struct OfferedTools {
     /// The tool that a run must end with, if it must: its input is the
     /// structured output. It must be one of the tools.
     pub structured_output: Option<String>,
+    /// From which size on definitions of tools are withheld until the model has searched for them.
+    pub budget: ToolBudget,
     /// Tools that do the same in other ways, for models that were trained otherwise. Of each conversation the tools of
     /// the model with which it began are listed; those of another model are added when that is called.
     pub alternatives: Vec<Alternative>,

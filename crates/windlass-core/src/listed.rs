@@ -63,6 +63,11 @@ impl ListedTools {
         self.sent
     }
 
+    /// Whether a request of this conversation listed a tool of this name.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.sent && self.listed().any(|listed| listed.name == name)
+    }
+
     /// The conversation begins anew, and so does the list.
     pub(crate) fn forget(&mut self) {
         self.sent = false;

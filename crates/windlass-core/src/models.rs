@@ -1,6 +1,7 @@
 //! What is known of the models of a session and their calls.
 
 use crate::listed::ListedTools;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use windlass_types::{Effort, ModelRequest, RateLimit, SystemSection, Thinking, ToolSpec};
 
@@ -15,6 +16,8 @@ pub(crate) struct Models {
     pub(crate) history_replaced: bool,
     /// The tools that requests list.
     pub(crate) listed: ListedTools,
+    /// The tools that the model has searched for and that the next request adds, by name.
+    pub(crate) loading: BTreeSet<String>,
     /// Whether the host knows that the budget does not hold for a model without a price.
     pub(crate) warned_unpriced: bool,
     /// What the host knows of the subscription's allowance.

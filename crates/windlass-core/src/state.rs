@@ -1,7 +1,7 @@
 //! The state of a session: a fold over the entries of its log.
 
 use crate::spending::Spending;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use windlass_context::{KnownInstructions, estimate_blocks, readable_messages};
 use windlass_session::Transcript;
@@ -22,6 +22,10 @@ pub struct SessionState {
     spending: Spending,
     /// The tools that requests listed later than the first ones: after how many messages, and their names.
     added_tools: Vec<(usize, Vec<String>)>,
+    /// The tools that the model has loaded, or that came later, also before a compaction. And those that are withheld in
+    /// this conversation until it loads them.
+    loaded_tools: BTreeSet<String>,
+    withheld_tools: BTreeSet<String>,
     /// Messages at the beginning whose private parts the provider has refused.
     replay_dropped: usize,
     /// The last prompt of the user.
@@ -46,6 +50,8 @@ impl SessionState {
             todos: None,
             spending: Spending::default(),
             added_tools: Vec::new(),
+            loaded_tools: BTreeSet::new(),
+            withheld_tools: BTreeSet::new(),
             replay_dropped: 0,
             last_prompt: Vec::new(),
             context_tokens: 0,
@@ -73,6 +79,7 @@ impl SessionState {
                 if user.is_summary && at_boundary {
                     (self.context_tokens, self.replay_dropped) = (0, 0);
                     self.added_tools.clear();
+                    self.withheld_tools.clear();
                 }
                 self.grow(&user.content);
                 if user.environment.is_some() {
@@ -85,7 +92,11 @@ impl SessionState {
             EntryKind::ToolResult(result) => self.grow(&[ContentBlock::ToolResult(result.result.clone())]),
             // What the model knows of its environment it knows from the conversation.
             EntryKind::Compacted(_) => (self.leaf, self.environment) = (Some(entry.id.clone()), None),
-            EntryKind::ToolsAdded(names) => self.added_tools.push((self.transcript.len(), names.clone())),
+            EntryKind::ToolsAdded(names) => {
+                self.loaded_tools.extend(names.iter().cloned());
+                self.added_tools.push((self.transcript.len(), names.clone()));
+            }
+            EntryKind::ToolsWithheld(names) => self.withheld_tools.extend(names.iter().cloned()),
             EntryKind::ReplayDropped => self.replay_dropped = self.transcript.len(),
             EntryKind::Mode(mode) => self.mode = Some(*mode),
             EntryKind::Cwd(cwd) => self.cwd = PathBuf::from(cwd),
@@ -143,6 +154,16 @@ impl SessionState {
         let before = |after: usize| after.checked_sub(1).and_then(|last| messages.get(last));
         let can_stand = |(after, _): &&(usize, Vec<String>)| before(*after).is_some_and(|last| last.role == Role::User);
         self.added_tools.iter().filter(can_stand).cloned().collect()
+    }
+
+    /// The tools that the model has loaded, or that came later, by name.
+    pub(crate) fn loaded_tools(&self) -> &BTreeSet<String> {
+        &self.loaded_tools
+    }
+
+    /// The tools that are withheld in this conversation until the model loads them, by name.
+    pub(crate) fn withheld_tools(&self) -> &BTreeSet<String> {
+        &self.withheld_tools
     }
 
     /// The model that the conversation began with, as it was asked for; `None` before its first answer.

@@ -25,6 +25,9 @@ pub struct McpServerConfig {
     /// Tools, by their own names, that need an answer each time or are refused,
     /// whatever rules and modes say.
     pub policies: BTreeMap<String, McpToolPolicy>,
+    /// Whether the definitions of its tools are in requests from the beginning, however many there are. Default: no, they may
+    /// be withheld until the model has searched for them.
+    pub always_load: bool,
     /// Who configured it, for people. Default: `dynamic`.
     pub source: String,
 }
@@ -71,7 +74,7 @@ pub enum McpTransport {
 
 impl McpServerConfig {
     fn new(transport: McpTransport) -> Self {
-        Self { transport, timeout: None, policies: BTreeMap::new(), source: "dynamic".to_owned() }
+        Self { transport, timeout: None, policies: BTreeMap::new(), always_load: false, source: "dynamic".to_owned() }
     }
 
     /// A program that speaks over its standard streams.
@@ -158,7 +161,14 @@ impl McpServerConfig {
         self
     }
 
-    /// Applies settings that hosts give beside a server: `{"timeout"?,"tools"?}` as in
+    /// Keeps the definitions of its tools in requests from the beginning, however many there are.
+    #[must_use]
+    pub fn always_load(mut self, on: bool) -> Self {
+        self.always_load = on;
+        self
+    }
+
+    /// Applies settings that hosts give beside a server: `{"timeout"?,"tools"?,"alwaysLoad"?}` as in
     /// [`parse_config`]. What cannot be read is left alone, but a policy that is
     /// not known asks.
     #[must_use]

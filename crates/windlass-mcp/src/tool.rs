@@ -6,7 +6,7 @@ use crate::tools::RemoteTool;
 use crate::{McpError, McpToolPolicy};
 use std::sync::Arc;
 use windlass_tool::{Annotations, BoxFuture, DynTool, PreparedCall, ToolCheck, ToolCx, ToolError, ToolOutput};
-use windlass_types::{Access, JsonText, ToolSpec};
+use windlass_types::{Access, JsonText, ToolLoading, ToolSpec};
 
 /// A tool of a server.
 pub(crate) struct McpTool {
@@ -23,7 +23,11 @@ impl McpTool {
 
 impl DynTool for McpTool {
     fn spec(&self) -> ToolSpec {
-        ToolSpec::new(self.name.clone(), self.tool.info.description.clone(), self.tool.schema.clone())
+        let mut spec = ToolSpec::new(self.name.clone(), self.tool.info.description.clone(), self.tool.schema.clone());
+        if self.server.config.always_load {
+            spec.loading = ToolLoading::Always;
+        }
+        spec
     }
 
     fn annotations(&self) -> Annotations {

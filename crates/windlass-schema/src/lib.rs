@@ -50,6 +50,7 @@ mod reference;
 mod served;
 mod strict;
 mod structured_output;
+mod tool_search;
 mod tools;
 #[cfg(not(feature = "validation"))]
 mod unchecked;
@@ -60,6 +61,7 @@ mod value;
 pub use input::{InputSchema, check_schema_2020_12};
 pub use served::ToolServer;
 pub use structured_output::{OutputSchemaError, StructuredOutput};
+pub use tool_search::ToolSearch;
 pub use tools::{CheckedCall, CheckedTools};
 #[cfg(not(feature = "validation"))]
 pub use unchecked::InputSchema;

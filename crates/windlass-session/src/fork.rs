@@ -100,7 +100,9 @@ impl<F: FnMut() -> EntryId> Copy<'_, F> {
             | EntryKind::Todos(_)
             | EntryKind::Task(_)
             | EntryKind::ReplayDropped
-            | EntryKind::ToolsAdded(_) => {
+            | EntryKind::ToolsAdded(_)
+            | EntryKind::ToolsWithheld(_)
+            | EntryKind::ResultsTrimmed(_) => {
                 entry.parent = self.mapped(entry.parent.as_ref());
                 entry.id = (self.new_id)();
                 return Some(entry);

@@ -3,6 +3,7 @@
 mod clean;
 #[cfg(test)]
 mod tests;
+mod trim;
 
 use crate::CallIds;
 use clean::{assistant_content, user_content};
@@ -149,6 +150,7 @@ impl Transcript {
                 self.push_result(result.result.clone());
             }
             EntryKind::Intent { tool_use_id, .. } => self.mark_started(tool_use_id),
+            EntryKind::ResultsTrimmed(record) => self.trim(&record.results),
             _ => {}
         }
     }

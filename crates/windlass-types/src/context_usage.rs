@@ -34,6 +34,11 @@ impl ContextUsage {
         }
     }
 
+    /// The tokens that are saved, because parts are withheld until the model asks for them.
+    pub fn withheld(&self) -> u64 {
+        self.sections.iter().fold(0, |sum, section| sum.saturating_add(section.withheld))
+    }
+
     /// The tokens of the parts of a kind together.
     pub fn of_kind(&self, kind: ContextKind) -> u64 {
         let sections = self.sections.iter().filter(|section| section.kind == kind);
@@ -58,12 +63,15 @@ pub struct ContextSection {
     /// How many characters of it were left out, because it would have been too long.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub left_out: u64,
+    /// How many tokens more it would take up, estimated, if it were not withheld until the model asks for it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub withheld: u64,
 }
 
 impl ContextSection {
     /// A part of which nothing was left out.
     pub fn new(kind: ContextKind, name: impl Into<String>, source: impl Into<String>, tokens: u64) -> Self {
-        Self { kind, name: name.into(), source: source.into(), tokens, left_out: 0 }
+        Self { kind, name: name.into(), source: source.into(), tokens, left_out: 0, withheld: 0 }
     }
 }
 

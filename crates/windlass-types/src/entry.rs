@@ -75,6 +75,10 @@ pub enum EntryKind {
     ReplayDropped,
     /// Requests list these tools from here on, by name, behind those that they listed before.
     ToolsAdded(Vec<String>),
+    /// Requests are without the definitions of these tools, by name, until the model has searched for them.
+    ToolsWithheld(Vec<String>),
+    /// Earlier results are replaced by short notes from here on.
+    ResultsTrimmed(TrimRecord),
     /// A line of another program or a newer version, kept as it is.
     Foreign(JsonText),
 }
@@ -213,6 +217,46 @@ impl CompactRecord {
     /// A compaction that took no time.
     pub fn new(trigger: CompactTrigger, pre_tokens: u64, post_tokens: u64, before: Option<EntryId>) -> Self {
         Self { trigger, pre_tokens, post_tokens, duration_ms: 0, before }
+    }
+}
+
+/// What is stored where earlier results were replaced by notes.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct TrimRecord {
+    /// The results, and what stands in their place.
+    pub results: Vec<TrimmedResult>,
+    /// How long the conversation was, in tokens.
+    pub pre_tokens: u64,
+    /// How many tokens shorter it is, estimated.
+    pub freed_tokens: u64,
+}
+
+/// A result that a note has replaced.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct TrimmedResult {
+    /// The call that it answers.
+    pub tool_use_id: ToolUseId,
+    /// What the model reads instead.
+    pub note: String,
+}
+
+impl TrimRecord {
+    /// Results that are replaced in a conversation of so many tokens, which makes it shorter by so many.
+    pub fn new(results: Vec<TrimmedResult>, pre_tokens: u64, freed_tokens: u64) -> Self {
+        Self { results, pre_tokens, freed_tokens }
+    }
+}
+
+impl TrimmedResult {
+    /// The note for a call's result.
+    pub fn new(tool_use_id: ToolUseId, note: impl Into<String>) -> Self {
+        Self { tool_use_id, note: note.into() }
     }
 }
 

@@ -48,7 +48,8 @@ pub use agent::{AgentIdentity, AgentPath, AgentRights};
 pub use content::{ContentBlock, ToolResult, ToolResultContent, ToolUse};
 pub use context_usage::{ContextKind, ContextSection, ContextUsage};
 pub use entry::{
-    AssistantEntry, CompactRecord, CompactTrigger, Entry, EntryKind, RunRecord, ToolResultEntry, UserEntry,
+    AssistantEntry, CompactRecord, CompactTrigger, Entry, EntryKind, RunRecord, ToolResultEntry, TrimRecord,
+    TrimmedResult, UserEntry,
 };
 pub use environment::EnvironmentContext;
 pub use event::{
@@ -82,6 +83,7 @@ pub use steering::{Steered, SteeredFate};
 pub use task::{TaskEnded, TaskInfo, TaskKind, TaskProgress, TaskRecord, TaskStatus, TaskUsage};
 pub use time::Timestamp;
 pub use tool::{
-    Access, ContextChange, ToolFailure, ToolFailureKind, ToolMatcher, ToolMatcherError, ToolOutcome, ToolSpec,
+    Access, ContextChange, ToolFailure, ToolFailureKind, ToolLoading, ToolMatcher, ToolMatcherError, ToolOutcome,
+    ToolSpec,
 };
 pub use usage::{ApiUsage, NanoUsd, Usage};

@@ -22,12 +22,44 @@ pub struct ToolSpec {
     /// tools of this kind, so it is off unless a tool asks for it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub strict: bool,
+    /// Whether its definition may be withheld from requests until the model has searched for it. Never part of a request.
+    #[serde(skip)]
+    pub loading: ToolLoading,
+}
+
+/// Whether the definition of a tool is in requests from the beginning, or may be withheld when there are many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum ToolLoading {
+    /// As its name says: tools of MCP servers (`mcp__server__tool`) may be withheld, all others are in requests from the
+    /// beginning.
+    #[default]
+    ByName,
+    /// It is in requests from the beginning.
+    Always,
+    /// It may be withheld.
+    OnSearch,
 }
 
 impl ToolSpec {
+    /// Whether requests may be without it until the model has searched for it.
+    pub fn may_be_withheld(&self) -> bool {
+        match self.loading {
+            ToolLoading::ByName => self.name.starts_with(crate::mcp_name::PREFIX),
+            ToolLoading::Always => false,
+            ToolLoading::OnSearch => true,
+        }
+    }
+
     /// A tool specification.
     pub fn new(name: impl Into<String>, description: impl Into<String>, input_schema: JsonText) -> Self {
-        Self { name: name.into(), description: description.into(), input_schema, strict: false }
+        Self {
+            name: name.into(),
+            description: description.into(),
+            input_schema,
+            strict: false,
+            loading: ToolLoading::ByName,
+        }
     }
 }
 

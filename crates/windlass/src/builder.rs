@@ -383,6 +383,14 @@ macro_rules! option_methods {
                 self.with(|options| options.compaction.window = Some(tokens))
             }
 
+            /// From which size on definitions of tools are withheld from requests until the model has searched for them with
+            /// the tool `ToolSearch`. That concerns tools of MCP servers and tools that are
+            /// [marked](crate::tool::ToolLoading). Default: when those take up more than a tenth of the model's context
+            /// window together.
+            pub fn tool_budget(self, budget: crate::tool::ToolBudget) -> Self {
+                self.with(|options| options.tools.budget = budget)
+            }
+
             /// Each run must end with data that fits this JSON Schema, which must describe an object:
             /// [`RunResult::structured_output`](crate::RunResult::structured_output). The model is asked
             /// again when it gives none or one that does not fit, at most five times; then the run ends

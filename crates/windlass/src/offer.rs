@@ -4,11 +4,11 @@ use crate::profile::Profile;
 use crate::{Error, tool::Toolkit};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use windlass_context::ServerInstructions;
+use windlass_context::{ServerInstructions, ToolBudget};
 #[cfg(feature = "mcp")]
 use windlass_mcp::{McpChanges, McpServers};
 use windlass_permission::{OnlyTools, Policy};
-use windlass_schema::StructuredOutput;
+use windlass_schema::{StructuredOutput, ToolSearch};
 use windlass_subagent::Subagents;
 use windlass_tool::{Annotations, DynTool, PreparedCall, ToolError, ToolSet};
 use windlass_types::{JsonText, ToolSpec};
@@ -28,6 +28,8 @@ pub(crate) struct ToolOptions {
     /// What the model remembers. Its tool is among the others.
     #[cfg(feature = "project")]
     pub(crate) memory: Option<crate::memory::Memory>,
+    /// From which size on definitions of tools are withheld.
+    pub(crate) budget: ToolBudget,
     #[cfg(feature = "mcp")]
     pub(crate) mcp: Option<McpServers>,
 }
@@ -103,9 +105,19 @@ impl Offer {
         let own = ToolSet::new(own.map(|tool| self.limited(tool)))?;
         #[cfg(feature = "mcp")]
         if let Some(servers) = self.servers() {
-            return Ok(crate::mcp_tools::join(&own, servers, |name| self.allows(name)));
+            return self.searchable(crate::mcp_tools::join(&own, servers, |name| self.allows(name)));
         }
-        Ok(own)
+        self.searchable(own)
+    }
+
+    /// The tools, with the one that searches if any of them may be withheld.
+    fn searchable(&self, tools: ToolSet) -> Result<ToolSet, Error> {
+        let may_be_withheld = tools.specs().iter().any(|spec| spec.may_be_withheld());
+        if !may_be_withheld || tools.get(ToolSearch::NAME).is_some() || !self.allows(ToolSearch::NAME) {
+            return Ok(tools);
+        }
+        let all = tools.names().filter_map(|name| tools.get(name)).cloned();
+        Ok(ToolSet::new(all.chain([Arc::new(ToolSearch::default()) as Arc<dyn DynTool>]))?)
     }
 
     fn offers(&self, tool: &Arc<dyn DynTool>) -> bool {

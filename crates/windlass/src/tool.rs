@@ -4,15 +4,17 @@ pub use crate::session_tools::SessionTools;
 pub use crate::toolkit::Toolkit;
 #[cfg(feature = "tools")]
 pub use crate::toolkit::coding_tools;
+pub use windlass_context::ToolBudget;
 #[cfg(feature = "macros")]
 pub use windlass_macros::ToolInput;
-pub use windlass_schema::OutputSchemaError;
+pub use windlass_schema::{OutputSchemaError, ToolSearch};
 pub use windlass_subagent::{AgentDefinition, Subagents};
 pub use windlass_tool::*;
 pub use windlass_types::{
     Access, AgentId, AgentIdentity, AgentRights, ContentBlock, ContextChange, Effort, IMAGE_TYPES, JsonError, JsonText,
     Outcome, PermissionMode, SessionId, TaskId, TaskKind, TaskStatus, TaskUsage, Thinking, ToolFailure,
-    ToolFailureKind, ToolOutcome, ToolResult, ToolResultContent, ToolSpec, ToolUse, ToolUseId, Usage, media_type_of,
+    ToolFailureKind, ToolLoading, ToolOutcome, ToolResult, ToolResultContent, ToolSpec, ToolUse, ToolUseId, Usage,
+    media_type_of,
 };
 
 /// The tools of [`coding_tools`] one by one, those that it leaves out, and what they work with.

@@ -115,7 +115,8 @@ impl HostServers {
         let Some(host) = self.host.get() else { return Ok(()) };
         let mut reached = McpServerConfig::in_process(Arc::new(Channel(host.server(name))));
         if let Some(given) = config.or_else(|| self.named.get(name).cloned()) {
-            (reached.timeout, reached.policies) = (given.timeout, given.policies);
+            (reached.timeout, reached.policies, reached.always_load) =
+                (given.timeout, given.policies, given.always_load);
         }
         let reached = settings.iter().fold(reached, |reached, settings| reached.settings(settings));
         match self.servers.connect(name, reached) {

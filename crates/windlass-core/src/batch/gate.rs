@@ -2,6 +2,7 @@
 
 use super::call::{Allowed, Call, Cx, Preparing, Read, Settling, Stage, Step, footprint};
 use crate::{Effect, EffectId, Prepared, Unprepared};
+use windlass_context::withheld_call;
 use windlass_types::hook::event::PreToolUse;
 use windlass_types::text::sentence;
 use windlass_types::{
@@ -13,6 +14,10 @@ use windlass_types::{
 impl Call {
     /// Reads the call, or reads it again because its input changed. `approves`: the host approved this input.
     pub(super) fn prepare(&mut self, cx: &mut Cx<'_>, approves: bool) {
+        if cx.session.withholds(&self.original.name) {
+            let text = withheld_call(&self.original.name);
+            return self.cannot_run(cx, Unprepared::new(DecisionReason::UnknownTool, text));
+        }
         let tool = cx.session.offered(&self.original.name);
         let cwd = cx.session.state.cwd().to_path_buf();
         let effect = cx.session.effect(Effect::Prepare { call: self.current(), cwd });
@@ -60,9 +65,13 @@ impl Call {
                 let read = Read { facts, footprint, title, read_only, hinted_read_only, prepared: effect, tool };
                 self.judge(cx, Box::new(read));
             }
-            Err(unprepared) if cx.committed => self.refuse(cx, unprepared),
-            Err(unprepared) => self.stage = Stage::Unusable(unprepared),
+            Err(unprepared) => self.cannot_run(cx, unprepared),
         }
+    }
+
+    /// Answers a call that cannot run, once its message is complete.
+    fn cannot_run(&mut self, cx: &mut Cx<'_>, why: Unprepared) {
+        if cx.committed { self.refuse(cx, why) } else { self.stage = Stage::Unusable(why) }
     }
 
     /// Answers a call that cannot run.

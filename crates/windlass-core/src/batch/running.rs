@@ -3,8 +3,9 @@
 use super::call::{Allowed, Call, Cx, Running, Settled, Settling, Stage, Step};
 use crate::session::{Session, duration_ms};
 use crate::{Effect, EffectId, Input, RunCall, Unprepared};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
-use windlass_context::runtime_text;
+use windlass_context::{TOOL_SEARCH, runtime_text};
 use windlass_types::hook::event::{PostToolUse, PostToolUseFailure};
 use windlass_types::{
     Access, EntryId, EntryKind, EventKind, HookCall, HookEventName, HookOutcome, JsonText, ToolFinished, ToolOutcome,
@@ -105,12 +106,28 @@ impl Call {
             Stage::Allowed(_, allowed) => allowed,
             stage => return self.stage = stage,
         };
+        if self.original.name == TOOL_SEARCH {
+            return self.search(cx, allowed);
+        }
         let Allowed { read, .. } = &allowed;
         let run = RunCall { call, facts: read.facts.clone(), prepared: read.prepared };
         let effect = cx.session.effect(Effect::Run(Box::new(run)));
         self.stage = Stage::Running(effect, Running { allowed, started: cx.session.now, announced: false });
         if cx.committed {
             self.announce(cx);
+        }
+    }
+
+    /// Answers a search for tools. Only the session knows which tools its model can load.
+    fn search(&mut self, cx: &mut Cx<'_>, allowed: Allowed) {
+        let found = cx.session.search_tools(&self.input);
+        let mut outcome = ToolOutcome::ok(found.text);
+        outcome.is_error = found.is_error;
+        outcome.structured = JsonText::of(&BTreeMap::from([("matches", &found.names)])).ok();
+        let running = Running { allowed, started: cx.session.now, announced: false };
+        self.stage = Stage::Early(Box::new(outcome), running);
+        if cx.committed {
+            self.commit(cx);
         }
     }
 

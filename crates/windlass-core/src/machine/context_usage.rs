@@ -1,7 +1,7 @@
 //! What takes up the context window.
 
 use super::Machine;
-use windlass_context::{estimate_blocks, estimate_text};
+use windlass_context::{estimate_blocks, estimate_text, estimate_tool};
 use windlass_types::{ContentBlock, ContextKind, ContextSection, ContextUsage, ToolSpec, mcp_name};
 
 /// Who puts the texts of the runtime and the built-in tools there.
@@ -18,6 +18,11 @@ impl Machine {
         let system = config.request.system.iter();
         usage.sections.extend(system.map(|section| of(ContextKind::SystemPrompt, "system prompt", OWN, &section.text)));
         usage.sections.extend(self.session.offered_now().iter().map(|spec| of_tool(spec)));
+        for spec in self.session.withheld_now() {
+            let mut section = of_tool(&spec);
+            (section.withheld, section.tokens) = (section.tokens, 0);
+            usage.sections.push(section);
+        }
         for file in config.context.instructions.iter() {
             let mut section = of(ContextKind::Instructions, &file.path, file.source.as_str(), &file.text);
             section.left_out = file.left_out as u64;
@@ -50,8 +55,7 @@ fn of(kind: ContextKind, name: &str, source: &str, text: &str) -> ContextSection
 }
 
 fn of_tool(spec: &ToolSpec) -> ContextSection {
-    let tokens = [spec.name.as_str(), &spec.description, spec.input_schema.as_str()].map(estimate_text);
     let server = spec.name.strip_prefix(mcp_name::PREFIX).and_then(|rest| rest.split_once("__"));
     let source = server.map_or(OWN, |(server, _)| server);
-    ContextSection::new(ContextKind::Tool, spec.name.as_str(), source, tokens.into_iter().sum())
+    ContextSection::new(ContextKind::Tool, spec.name.as_str(), source, estimate_tool(spec))
 }

@@ -37,7 +37,7 @@ impl Run {
     fn started(session: &mut Session, origin: RunOrigin, resumed: bool) {
         session.begin_run(origin);
         let config = &session.config;
-        let tools = session.offered_now().iter().map(|tool| tool.name.clone()).collect();
+        let tools = session.offered_now().iter().chain(&session.withheld_now()).map(|tool| tool.name.clone()).collect();
         let (cwd, mode) = (session.state.cwd().to_path_buf(), session.rights.policy.mode());
         let mut started = RunStarted::new(cwd, config.model.id.clone(), tools, mode, resumed);
         started.identity = config.agent.as_ref().map(|agent| agent.identity.clone());

@@ -7,9 +7,10 @@ use windlass_context::ModelFamily;
 use windlass_types::ToolSpec;
 
 impl Session {
-    /// The tools that the next request may list: of alternatives those of the model that the conversation began with,
-    /// those of the current model, and those that were added before. What is listed once stays listed.
-    pub(crate) fn offered_now(&self) -> Arc<[Arc<ToolSpec>]> {
+    /// The tools that the next request may list, and those that are withheld from it: of alternatives those of the model
+    /// that the conversation began with, those of the current model, and those that were added before. What is listed once
+    /// stays listed.
+    pub(crate) fn usable_now(&self) -> Arc<[Arc<ToolSpec>]> {
         let specs = &self.config.tools.specs;
         if self.config.tools.alternatives.is_empty() {
             return Arc::clone(specs);

@@ -30,3 +30,4 @@ mod sim;
 mod steering;
 mod tasks;
 mod tools;
+mod withheld;

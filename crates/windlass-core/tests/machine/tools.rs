@@ -31,7 +31,7 @@ pub(crate) fn prepare(call: &ToolUse, cwd: &Path) -> Result<Box<Prepared>, Unpre
         ("Net", _) => Access::Network,
         (name, _) if name.starts_with("mcp__") => Access::Unknown,
         ("Agent", _) => Access::Agents,
-        ("ExitPlanMode", _) => Access::NOTHING,
+        ("ExitPlanMode" | "ToolSearch", _) => Access::NOTHING,
         ("Cd", Some(_)) => Access::Exec,
         ("Read" | "Hooked" | "Write" | "Banned" | "Cd", None) => {
             return Err(Unprepared::new(DecisionReason::InvalidInput, "the input has no path"));

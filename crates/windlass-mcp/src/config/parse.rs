@@ -33,7 +33,8 @@ pub enum McpConfigError {
 /// `{"type":"http","url","headers"?,"timeout"?}` and, for servers inside the
 /// host, `{"type":"sdk"}`. Times are in milliseconds; unknown fields are left
 /// alone. `"tools":[{"name","permission_policy"}]` gives tools a policy: `always_ask` or
-/// `always_deny`; `always_allow` has no effect. Times below a second count as absent. `${VAR}` and `${VAR:-default}` in texts are replaced by what `lookup`
+/// `always_deny`; `always_allow` has no effect. `"alwaysLoad":true` keeps the definitions of the server's tools in requests,
+/// however many there are. Times below a second count as absent. `${VAR}` and `${VAR:-default}` in texts are replaced by what `lookup`
 /// returns.
 ///
 /// One entry that cannot be used does not keep the others from being used.
@@ -91,6 +92,8 @@ pub(super) struct Settings {
     timeout: Option<f64>,
     #[serde(default)]
     tools: serde_json::Value,
+    #[serde(default, rename = "alwaysLoad")]
+    always_load: serde_json::Value,
 }
 
 impl McpServerConfig {
@@ -98,6 +101,7 @@ impl McpServerConfig {
         // A number that is no time counts as absent, as one that is too small does.
         let timeout = settings.timeout.and_then(|millis| Duration::try_from_secs_f64(millis / 1000.0).ok());
         self.timeout = timeout.filter(|timeout| *timeout >= SHORTEST).or(self.timeout);
+        self.always_load = settings.always_load.as_bool().unwrap_or(self.always_load);
         for tool in settings.tools.as_array().into_iter().flatten() {
             let Some(name) = tool.get("name").and_then(serde_json::Value::as_str) else { continue };
             let policy = match tool.get("permission_policy").and_then(serde_json::Value::as_str) {

@@ -1,7 +1,9 @@
 //! Lines to records.
 
 use super::line::{CostBody, Exact, IntentBody};
-use super::{COST, CWD, DECISION, INTENT, MODE, MODEL, REPLAY_DROPPED, TASK, TODOS, TOOLS_ADDED};
+use super::{
+    COST, CWD, DECISION, INTENT, MODE, MODEL, REPLAY_DROPPED, RESULTS_TRIMMED, TASK, TODOS, TOOLS_ADDED, TOOLS_WITHHELD,
+};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -300,6 +302,8 @@ fn beside(kind: &str, text: &str, fields: &Fields<'_>, warnings: &mut Vec<String
         TASK => field(text, "task").map(EntryKind::Task),
         COST => run_finished(text),
         TOOLS_ADDED => field(text, "tools").map(EntryKind::ToolsAdded),
+        TOOLS_WITHHELD => field(text, "tools").map(EntryKind::ToolsWithheld),
+        RESULTS_TRIMMED => field(text, "trimmed").map(EntryKind::ResultsTrimmed),
         REPLAY_DROPPED => Some(EntryKind::ReplayDropped),
         _ => return EntryKind::Foreign(foreign(text)),
     };

@@ -5,7 +5,10 @@ use super::line::{
     IntentBody, PromptFields, ProviderFields, ResultBlock, ResultFields, RuntimeFields, SessionFields, UserMessage,
     WireRun,
 };
-use super::{COST, CWD, DECISION, INTENT, LineSum, MODE, MODEL, REPLAY_DROPPED, TASK, TODOS, TOOLS_ADDED};
+use super::{
+    COST, CWD, DECISION, INTENT, LineSum, MODE, MODEL, REPLAY_DROPPED, RESULTS_TRIMMED, TASK, TODOS, TOOLS_ADDED,
+    TOOLS_WITHHELD,
+};
 use crate::fork::ForkedFrom;
 use crate::repair::derived_id;
 use crate::{LogHeader, SessionKey};
@@ -224,6 +227,12 @@ impl LogEncoder {
             EntryKind::RunFinished(record) => self.run_finished(entry, record, out),
             EntryKind::ToolsAdded(names) => {
                 self.push_beside(entry, TOOLS_ADDED, BTreeMap::from([("tools", names)]), out);
+            }
+            EntryKind::ToolsWithheld(names) => {
+                self.push_beside(entry, TOOLS_WITHHELD, BTreeMap::from([("tools", names)]), out);
+            }
+            EntryKind::ResultsTrimmed(record) => {
+                self.push_beside(entry, RESULTS_TRIMMED, BTreeMap::from([("trimmed", record)]), out);
             }
             EntryKind::ReplayDropped => self.push_beside(entry, REPLAY_DROPPED, BTreeMap::<&str, &str>::new(), out),
             _ => {}

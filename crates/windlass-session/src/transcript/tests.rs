@@ -1,5 +1,5 @@
 use super::*;
-use windlass_types::JsonText;
+use windlass_types::{JsonText, TrimmedResult};
 
 fn text(text: &str) -> ContentBlock {
     ContentBlock::text(text)
@@ -139,4 +139,30 @@ fn no_message_ends_in_reasoning_when_a_call_behind_it_goes() {
     transcript.push_assistant(vec![thinking(), call("1"), thinking(), call("1")], None);
     transcript.push_result(ToolResult::ok("1", "x"));
     assert_eq!(shape(&transcript).len(), 3);
+}
+
+#[test]
+fn notes_take_the_place_of_results_and_of_nothing_else() {
+    let mut transcript = Transcript::new();
+    transcript.push_user(vec![text("go")]);
+    for id in ["1", "2"] {
+        transcript.push_assistant(vec![thinking(), call(id)], None);
+        transcript.push_result(ToolResult::error(id, "a long text"));
+    }
+    let before = transcript.messages();
+    let trimmed = |id: &str| TrimmedResult::new(ToolUseId::from(id), "a note");
+    transcript.trim(&[trimmed("2"), trimmed("9")]);
+    assert_eq!(shape(&transcript), ["u go", "a thinking|call:1", "u 1=a long text", "a thinking|call:2", "u 2=a note"]);
+    let after = transcript.messages();
+    let is_same = |at: usize| std::ptr::eq(&*before[at], &*after[at]);
+    assert!((0..4).all(is_same) && !is_same(4), "what stands before the first of them is not made anew");
+    let ContentBlock::ToolResult(last) = &after[4].content[0] else { panic!("{after:?}") };
+    assert!(last.is_error, "whether the call failed is kept");
+    transcript.push_user(vec![text("more")]);
+    assert_eq!(shape(&transcript).last().unwrap(), "u 2=a note|more");
+    transcript.push_assistant(vec![call("3")], None);
+    transcript.trim(&[trimmed("1"), trimmed("3")]);
+    transcript.push_result(ToolResult::ok("3", "later"));
+    assert_eq!(shape(&transcript)[2], "u 1=a note");
+    assert_eq!(shape(&transcript)[6], "u 3=later", "a result that comes later is not replaced");
 }

@@ -6,7 +6,8 @@ use windlass_session::{LogHeader, ProjectKey, SessionKey};
 use windlass_types::{
     Api, AssistantEntry, AuditedDecision, Behavior, CallDigest, ContentBlock, Decision, DecisionReason, Entry, EntryId,
     EntryKind, JsonText, MatchedRule, ModelUsage, NanoUsd, Origin, PermissionMode, RuleSource, RunId, RunRecord,
-    SessionId, StopReason, Timestamp, ToolResult, ToolResultEntry, ToolUse, Usage, UserEntry,
+    SessionId, StopReason, Timestamp, ToolResult, ToolResultEntry, ToolUse, TrimRecord, TrimmedResult, Usage,
+    UserEntry,
 };
 
 /// A session of a project, by name and number.
@@ -48,6 +49,9 @@ pub fn entries() -> Vec<Entry> {
     let todos = "[{\"content\":\"x\",\n\"status\":\"pending\"}]";
     add(26, None, EntryKind::ReplayDropped);
     add(27, None, EntryKind::ToolsAdded(vec!["mcp__a__b".to_owned(), "é".to_owned()]));
+    add(28, None, EntryKind::ToolsWithheld(vec!["mcp__a__c".to_owned()]));
+    let trimmed = TrimmedResult::new("toolu_2".into(), "a note\n\"é\"");
+    add(29, None, EntryKind::ResultsTrimmed(TrimRecord::new(vec![trimmed], 9_000, 8_000)));
     add(24, None, EntryKind::Todos(JsonText::parse(todos).unwrap_or_else(|_| JsonText::empty_object())));
     let mut reminder = UserEntry::new(vec![ContentBlock::text("a"), ContentBlock::text("b")]);
     reminder.is_meta = true;

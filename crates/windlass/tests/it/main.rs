@@ -27,6 +27,8 @@ mod compaction;
 #[cfg(all(feature = "bedrock", feature = "gemini", feature = "openai"))]
 mod connections;
 mod cuts;
+#[cfg(all(feature = "mcp", feature = "gemini", feature = "openai"))]
+mod deferred;
 mod failures;
 mod git;
 mod guide;

@@ -1,0 +1,77 @@
+//! Tools whose definitions are withheld until the model has searched for them.
+
+use super::Session;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use windlass_context::{FoundTools, TOOL_SEARCH, search_tools, withheld_tools};
+use windlass_types::{ContentBlock, EntryKind, JsonText, Role, ToolSpec};
+
+impl Session {
+    /// The tools that the next request lists. The tool to search with is among them where another one is withheld.
+    pub(crate) fn offered_now(&self) -> Arc<[Arc<ToolSpec>]> {
+        let usable = self.usable_now();
+        let withheld = self.withheld_among(&usable);
+        let searches = !withheld.is_empty() || !self.state.withheld_tools().is_empty();
+        if withheld.is_empty() && (searches || usable.iter().all(|spec| spec.name != TOOL_SEARCH)) {
+            return usable;
+        }
+        let is_offered = |spec: &&Arc<ToolSpec>| match spec.name.as_str() {
+            TOOL_SEARCH => searches,
+            name => !withheld.contains(name),
+        };
+        usable.iter().filter(is_offered).cloned().collect()
+    }
+
+    /// The definitions that are withheld from the next request.
+    pub(crate) fn withheld_now(&self) -> Vec<Arc<ToolSpec>> {
+        let usable = self.usable_now();
+        let withheld = self.withheld_among(&usable);
+        usable.iter().filter(|spec| withheld.contains(spec.name.as_str())).cloned().collect()
+    }
+
+    /// Which of the tools are withheld, by name. What a request of this conversation has listed is not withheld later. A
+    /// conversation that is continued in another process withholds what its log says, so that its beginning is the same.
+    fn withheld_among<'a>(&self, usable: &'a [Arc<ToolSpec>]) -> BTreeSet<&'a str> {
+        let (state, models) = (&self.state, &self.models);
+        let is_loaded = |name: &str| {
+            state.loaded_tools().contains(name) || models.loading.contains(name) || models.listed.has(name)
+        };
+        let searchable = usable.iter().any(|spec| spec.name == TOOL_SEARCH);
+        let begins = || !state.transcript().messages().iter().any(|message| message.role == Role::Assistant);
+        let window = self.current_model().info.context_window;
+        let is_over = (models.listed.has_begun() || begins()) && self.config.tools.budget.is_exceeded(usable, window);
+        let candidates = usable.iter().filter(|spec| searchable && spec.may_be_withheld() && !is_loaded(&spec.name));
+        let names = candidates.map(|spec| spec.name.as_str());
+        names.filter(|name| is_over || state.withheld_tools().contains(*name)).collect()
+    }
+
+    /// Whether a call of a tool must wait until the model has loaded it.
+    pub(crate) fn withholds(&self, name: &str) -> bool {
+        self.withheld_now().iter().any(|spec| spec.name == name)
+    }
+
+    /// Appends the names of the tools that are withheld, as far as the conversation does not have them. Called before the
+    /// request of a turn.
+    pub(crate) fn append_withheld(&mut self) {
+        let withheld = self.withheld_now();
+        let new = |spec: &&Arc<ToolSpec>| !self.state.withheld_tools().contains(&spec.name);
+        let new: Vec<&ToolSpec> = withheld.iter().filter(new).map(AsRef::as_ref).collect();
+        if new.is_empty() {
+            return;
+        }
+        let text = self.config.request.reminders.framed(withheld_tools(&new));
+        let names = new.iter().map(|spec| spec.name.clone()).collect();
+        let text = self.record_runtime_texts(vec![ContentBlock::text(text)]);
+        let withheld = self.record(None, EntryKind::ToolsWithheld(names));
+        self.append_unawaited(vec![text, withheld]);
+    }
+
+    /// Searches the tools that the model could load, and loads what is found: the next request lists it.
+    pub(crate) fn search_tools(&mut self, input: &JsonText) -> FoundTools {
+        let usable = self.usable_now();
+        let found: Vec<Arc<ToolSpec>> = usable.iter().filter(|spec| spec.may_be_withheld()).cloned().collect();
+        let found = search_tools(input, &found);
+        self.models.loading.extend(found.names.iter().cloned());
+        found
+    }
+}

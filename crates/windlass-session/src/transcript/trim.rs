@@ -1,0 +1,45 @@
+//! Earlier results that notes stand for.
+
+use super::{Tail, Transcript};
+use std::collections::HashMap;
+use std::sync::OnceLock;
+use windlass_types::{ContentBlock, Message, Role, SharedMessage, ToolResultContent, ToolUseId, TrimmedResult};
+
+impl Transcript {
+    /// Puts notes in the place of the results of these calls, by the ids that the calls have in the conversation. A call that
+    /// has no result here is left alone. Messages before the first of the results stay as they are.
+    pub fn trim(&mut self, results: &[TrimmedResult]) {
+        let notes: HashMap<&ToolUseId, &str> =
+            results.iter().map(|result| (&result.tool_use_id, result.note.as_str())).collect();
+        for message in self.sealed.iter_mut().filter(|message| message.role == Role::User) {
+            if let Some(content) = trimmed(&message.content, &notes) {
+                *message = SharedMessage::from(Message::user(content));
+            }
+        }
+        if let Some(tail) = self.tail.as_mut().filter(|tail| tail.role == Role::User)
+            && let Some(blocks) = trimmed(&tail.blocks, &notes)
+        {
+            *tail = Tail { blocks, shared: OnceLock::new(), role: tail.role, origin: tail.origin.clone() };
+        }
+    }
+}
+
+/// The blocks with the notes, if one of them is for a block.
+fn trimmed(blocks: &[ContentBlock], notes: &HashMap<&ToolUseId, &str>) -> Option<Vec<ContentBlock>> {
+    let note_for = |block: &ContentBlock| match block {
+        ContentBlock::ToolResult(result) => notes.get(&result.tool_use_id).copied(),
+        _ => None,
+    };
+    if !blocks.iter().any(|block| note_for(block).is_some()) {
+        return None;
+    }
+    let replaced = blocks.iter().map(|block| match (block, note_for(block)) {
+        (ContentBlock::ToolResult(result), Some(note)) => {
+            let mut result = result.clone();
+            result.content = ToolResultContent::Text(note.to_owned());
+            ContentBlock::ToolResult(result)
+        }
+        _ => block.clone(),
+    });
+    Some(replaced.collect())
+}
