@@ -1,5 +1,6 @@
 //! The command line.
 
+use crate::memory::MemoryCommand;
 use crate::proxy::ProxyArgs;
 use crate::sessions::SessionsCommand;
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -282,6 +283,9 @@ pub(crate) enum Command {
     /// Show what takes up the context window before the first prompt
     #[command(subcommand)]
     Context(ContextCommand),
+    /// Look at the notes that agents keep for later sessions here, write and remove them
+    #[command(subcommand)]
+    Memory(MemoryCommand),
     /// List known models, with their limits and prices; needs no key
     Models(ModelsArgs),
     /// List agents

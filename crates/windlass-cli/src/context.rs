@@ -16,7 +16,8 @@ use windlass::{ModelProvider, Script, ScriptedModel, coding_tools, session};
 /// Prints the parts, and returns the exit code. No model is called and no tool server connected.
 pub(crate) async fn show(args: &ContextShowArgs) -> anyhow::Result<i32> {
     let cwd = current_directory()?;
-    let project = launch::project(&args.settings, &cwd)?.plugins(args.plugins.directories()).file_servers(false);
+    let project =
+        launch::project(&args.settings, &cwd)?.plugins(args.plugins.directories()).file_servers(false).memory(true);
     let project = project.load().map_err(of_project)?;
     let variables = project.clone();
     let lookup: Lookup = Arc::new(move |name| variables.variable(name));

@@ -5,7 +5,7 @@ use crate::failure::{Usage, of_project};
 use crate::files::text_or_file;
 use crate::permissions::{permissions, rules};
 use std::path::{Path, PathBuf};
-use windlass::crates::project::{Agents, SettingSources};
+use windlass::crates::project::{Agents, MEMORY_TOOL, SettingSources};
 use windlass::crates::subagent::AGENT_TOOL_NAME;
 use windlass::crates::tools::AskUserQuestion;
 use windlass::{
@@ -43,7 +43,8 @@ pub(crate) fn load(args: &RunArgs, cwd: &Path, driver: Driver) -> anyhow::Result
     let mut project = project(&args.settings, cwd)?
         .plugins(args.plugins.directories())
         .file_servers(!args.mcp.strict_mcp_config)
-        .subagents(offers_agents(args.tools.as_deref()));
+        .subagents(offers_agents(args.tools.as_deref()))
+        .memory(!args.session.no_session_persistence && offers_memory(args.tools.as_deref()));
     if driver == Driver::Host {
         project = project.in_claude_folder();
     }
@@ -151,7 +152,7 @@ fn tools(names: Option<&str>, cwd: PathBuf, driver: Driver) -> Result<Toolkit, U
     }
     let Some(names) = listed(names) else { return Ok(all) };
     let mut known: Vec<String> = all.tools().iter().map(|tool| tool.spec().name).collect();
-    known.insert(0, AGENT_TOOL_NAME.to_owned());
+    known.splice(..0, [AGENT_TOOL_NAME.to_owned(), MEMORY_TOOL.to_owned()]);
     let is_known = |name: &str| known.iter().any(|known| known == name) || is_agent_tool(name);
     match names.iter().find(|name| driver == Driver::Person && !is_known(name)) {
         Some(unknown) => Err(Usage(format!("there is no tool {unknown:?}: --tools takes {}", known.join(", ")))),
@@ -170,6 +171,11 @@ fn listed(names: Option<&str>) -> Option<Vec<&str>> {
 /// Whether `--tools` leaves the model the tool that gives tasks to agents.
 pub(crate) fn offers_agents(tools: Option<&str>) -> bool {
     listed(tools).is_none_or(|names| names.into_iter().any(is_agent_tool))
+}
+
+/// Whether `--tools` leaves the model the tool that keeps notes.
+fn offers_memory(tools: Option<&str>) -> bool {
+    listed(tools).is_none_or(|names| names.contains(&MEMORY_TOOL))
 }
 
 fn is_agent_tool(name: &str) -> bool {

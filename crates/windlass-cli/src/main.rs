@@ -16,6 +16,7 @@ mod host;
 mod jsonl;
 mod launch;
 mod mcp;
+mod memory;
 mod models;
 mod output;
 mod permissions;
@@ -91,6 +92,7 @@ fn command() -> anyhow::Result<i32> {
         Some(Command::Trust(args)) => settings::trust(&args),
         Some(Command::Context(ContextCommand::Show(args))) => block_on(context::show(&args)),
         Some(Command::Agents(AgentsCommand::List(args))) => agents::print(&args),
+        Some(Command::Memory(command)) => memory::memory(&command),
         Some(Command::Models(args)) => block_on(async move { models::print(&args).await }),
         Some(Command::Permissions(PermissionsCommand::Explain)) => block_on(explain::explain()),
         Some(Command::Tools(ToolsCommand::List)) => tools::list(terminal),

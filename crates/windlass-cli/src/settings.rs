@@ -34,6 +34,15 @@ pub(crate) fn shown(project: &LoadedProject) -> Value {
     if let Some(Setting { value, origin, .. }) = &resolved.agent {
         add("agent", json!(value), origin.to_string());
     }
+    let memory = &resolved.memory;
+    for (key, said) in [("autoMemoryEnabled", &memory.enabled), ("autoMemoryExtraction", &memory.extraction)] {
+        if let Some(Setting { value, origin, .. }) = said {
+            add(key, json!(value), origin.to_string());
+        }
+    }
+    if let Some(Setting { value, origin, .. }) = &memory.directory {
+        add("autoMemoryDirectory", json!(value), origin.to_string());
+    }
     let mcpjson = &resolved.mcpjson;
     if let Some(Setting { value, origin, .. }) = &mcpjson.all {
         add("enableAllProjectMcpServers", json!(value), origin.to_string());

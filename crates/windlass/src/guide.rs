@@ -16,6 +16,10 @@ pages! {
 #[doc = include_str!("../../../docs/project.md")]
 struct ProjectFiles;
 
+#[cfg(feature = "project")]
+#[doc = include_str!("../../../docs/memory.md")]
+struct MemoryPage;
+
 #[cfg(feature = "openai")]
 #[doc = include_str!("../../../docs/providers.md")]
 struct Providers;

@@ -21,6 +21,7 @@ mod kept_out;
 mod living;
 #[cfg(target_os = "linux")]
 mod marks;
+mod memory;
 mod models;
 mod place;
 mod plugins;

@@ -255,7 +255,7 @@ impl Case {
 
     /// The session as a program would write it down.
     fn session(&self, place: &Place, server: &WireServer) -> Result<SessionBuilder, windlass::Error> {
-        let mut project = Project::at(place.work()).environment(self.environment(place, server));
+        let mut project = Project::at(place.work()).memory(true).environment(self.environment(place, server));
         project = project.trust(self.trust == Trust::ForThisRun);
         let (mut permissions, mut builder) = (Permissions::new(), session());
         let mut tools = coding_tools(place.work());

@@ -1,0 +1,169 @@
+//! `windlass memory`: what agents noted for later sessions here.
+
+use crate::args::SettingsArgs;
+use crate::failure::{Usage, of_project};
+use crate::jsonl;
+use crate::launch;
+use crate::settings::current_directory;
+use crate::terminal::{clean, clean_line};
+use anyhow::Context;
+use clap::{Args, Subcommand};
+use serde_json::{Value, json};
+use std::io::{Read, Write, stdin, stdout};
+use windlass::memory::{MemoryDirectory, MemoryKind, MemoryName, MemoryNote};
+use windlass::session::Timestamp;
+use windlass::tool::{Clock, SystemClock};
+
+/// Longest note that is read from standard input, in bytes. Less of it is kept.
+const MOST: u64 = 1 << 20;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum MemoryCommand {
+    /// The notes of this project, sorted by name
+    List(ListArgs),
+    /// A note in full
+    Show(ShowArgs),
+    /// Write a note; the content comes from standard input unless it is given
+    Add(AddArgs),
+    /// Remove notes, for good
+    Forget(ForgetArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// One JSON object a line
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    settings: SettingsArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ShowArgs {
+    /// Its name
+    #[arg(value_name = "NAME")]
+    name: String,
+    /// A JSON object
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    settings: SettingsArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AddArgs {
+    /// Its name, such as release-steps
+    #[arg(value_name = "NAME")]
+    name: String,
+    /// What it is about, in a line
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
+    description: String,
+    /// What kind of note it is: user, feedback, project or reference
+    #[arg(long, value_name = "TYPE")]
+    r#type: Option<MemoryKind>,
+    /// What is to be known
+    #[arg(value_name = "CONTENT", allow_hyphen_values = true)]
+    content: Option<String>,
+    #[command(flatten)]
+    settings: SettingsArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ForgetArgs {
+    /// Their names
+    #[arg(value_name = "NAME", required = true)]
+    names: Vec<String>,
+    #[command(flatten)]
+    settings: SettingsArgs,
+}
+
+/// Carries out a command on the memory of the project here, and returns the exit code.
+pub(crate) fn memory(command: &MemoryCommand) -> anyhow::Result<i32> {
+    match command {
+        MemoryCommand::List(args) => list(args),
+        MemoryCommand::Show(args) => show(args),
+        MemoryCommand::Add(args) => add(args),
+        MemoryCommand::Forget(args) => forget(args),
+    }
+}
+
+/// The memory of the project here.
+fn directory(settings: &SettingsArgs) -> anyhow::Result<MemoryDirectory> {
+    let project = launch::project(settings, &current_directory()?)?.inspect().map_err(of_project)?;
+    project.memory().context(
+        "there is no memory here: settings (autoMemoryEnabled) or CLAUDE_CODE_DISABLE_AUTO_MEMORY switch it off, or \
+         neither WINDLASS_HOME nor HOME is set",
+    )
+}
+
+fn named(name: &str) -> Result<MemoryName, Usage> {
+    name.parse().map_err(|error: windlass::memory::MemoryError| Usage(error.to_string()))
+}
+
+fn day(at: Option<Timestamp>) -> Option<String> {
+    at.map(|at| at.to_string().chars().take(10).collect())
+}
+
+fn list(args: &ListArgs) -> anyhow::Result<i32> {
+    let directory = directory(&args.settings)?;
+    let mut out = stdout().lock();
+    for note in directory.list()? {
+        if args.json {
+            jsonl::write(&mut out, &object(&directory, &note))?;
+        } else {
+            let kind = note.kind.map(MemoryKind::as_str).unwrap_or_default();
+            let updated = day(note.updated).unwrap_or_default();
+            writeln!(out, "{}\t{kind}\t{updated}\t{}", note.name, clean_line(&note.description))?;
+        }
+    }
+    Ok(0)
+}
+
+fn show(args: &ShowArgs) -> anyhow::Result<i32> {
+    let directory = directory(&args.settings)?;
+    let note = directory.read(&named(&args.name)?)?;
+    let mut out = stdout().lock();
+    if args.json {
+        let mut object = object(&directory, &note);
+        object["content"] = json!(note.content);
+        jsonl::write(&mut out, &object)?;
+    } else {
+        writeln!(out, "{}", clean(&note.content))?;
+    }
+    Ok(0)
+}
+
+/// What is known of a note beside its content.
+fn object(directory: &MemoryDirectory, note: &MemoryNote) -> Value {
+    json!({
+        "name": note.name.as_str(), "type": note.kind.map(MemoryKind::as_str), "description": note.description,
+        "created": day(note.created), "updated": day(note.updated), "path": directory.path().join(note.name.file()),
+    })
+}
+
+fn add(args: &AddArgs) -> anyhow::Result<i32> {
+    let directory = directory(&args.settings)?;
+    let content = match &args.content {
+        Some(content) => content.clone(),
+        None => {
+            let mut text = String::new();
+            stdin().lock().take(MOST).read_to_string(&mut text).context("standard input cannot be read")?;
+            text
+        }
+    };
+    let now = SystemClock::default().now();
+    let note = MemoryNote::new(named(&args.name)?, args.r#type, &args.description, &content, now)?;
+    directory.add(&note)?;
+    writeln!(stdout(), "{}", clean_line(&directory.path().join(note.name.file()).display().to_string()))?;
+    Ok(0)
+}
+
+fn forget(args: &ForgetArgs) -> anyhow::Result<i32> {
+    let directory = directory(&args.settings)?;
+    let names = args.names.iter().map(|name| named(name)).collect::<Result<Vec<_>, _>>()?;
+    for name in names {
+        directory.forget(&name)?;
+        writeln!(stdout(), "{name}")?;
+    }
+    Ok(0)
+}
