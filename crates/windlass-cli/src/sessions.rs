@@ -3,33 +3,32 @@
 mod agents;
 mod change;
 mod command;
+mod listing;
 mod rewind;
+mod stats;
 
 pub(crate) use command::SessionsCommand;
 
 use crate::failure::{Usage, of_start};
 use crate::jsonl;
-use crate::terminal::{Terminal, clean, clean_line};
+use crate::terminal::{Terminal, clean};
 use command::ExportFormat;
 use serde::Serialize;
-use std::io::{Write, stderr, stdout};
-use std::path::{Path, PathBuf};
+use std::io::{Write, stdout};
+use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 use windlass::crates::context::is_reminder;
 use windlass::crates::session::CheckReport;
 use windlass::crates::store::{check_file, export_file};
 use windlass::crates::types::Role;
-use windlass::{
-    ContentBlock, Error, Home, SessionId,
-    event::AgentId,
-    provider::Message,
-    session::{SessionList, StoredSession},
-};
+use windlass::{ContentBlock, Error, Home, SessionId, event::AgentId, provider::Message, session::StoredSession};
 
 /// Carries out a command and returns the exit code.
 pub(crate) async fn sessions(command: SessionsCommand, terminal: Terminal) -> anyhow::Result<i32> {
     match command {
-        SessionsCommand::List { cwd } => list(cwd, terminal).await,
+        SessionsCommand::List(args) => listing::list(args, terminal).await,
+        SessionsCommand::Search(args) => listing::search(args, terminal).await,
+        SessionsCommand::Stats(args) => stats::stats(args, terminal).await,
         SessionsCommand::Agents(args) => agents::list(args, terminal).await,
         SessionsCommand::Show { session, agent } => show(&session, agent.as_deref()).await,
         SessionsCommand::Rename { session, title } => change::rename(&session, &title).await,
@@ -46,33 +45,6 @@ pub(crate) async fn sessions(command: SessionsCommand, terminal: Terminal) -> an
             Ok(0)
         }
     }
-}
-
-async fn list(cwd: Option<PathBuf>, terminal: Terminal) -> anyhow::Result<i32> {
-    let cwd = cwd.unwrap_or_else(|| PathBuf::from("."));
-    let project = cwd
-        .canonicalize()
-        .map_err(|error| anyhow::anyhow!("the directory {} cannot be used: {error}", cwd.display()))?;
-    let mut out = stdout().lock();
-    let home = Home::from_env().map_err(of_start)?;
-    let SessionList { sessions, skipped, .. } = home.sessions(&project).await?;
-    for skipped in skipped {
-        let _ = writeln!(stderr(), "warning: {}", clean(&skipped.to_string()));
-    }
-    if terminal.stdout && sessions.is_empty() {
-        let _ = writeln!(stderr(), "no sessions in {}", clean(&project.to_string_lossy()));
-    }
-    for session in sessions {
-        if terminal.stdout {
-            let summary = clean_line(&session.summary);
-            let short: String = summary.chars().take(60).collect();
-            let more = if short.len() < summary.len() { "…" } else { "" };
-            writeln!(out, "{}  {:>9}  {short}{more}", session.session_id, age(session.last_modified))?;
-        } else {
-            jsonl::write(&mut out, &session)?;
-        }
-    }
-    Ok(0)
 }
 
 /// How long ago something was, in the largest unit that fits; the time is in milliseconds since 1970.

@@ -4,7 +4,10 @@ mod log;
 mod page;
 #[cfg(feature = "index")]
 mod sqlite;
+mod titled;
 mod walk;
+
+pub use titled::Titled;
 
 use crate::SkippedFile;
 use crate::locate::Roots;

@@ -2,18 +2,20 @@
 
 use super::agents::AgentsOfArgs;
 use super::change::ForkArgs;
+use super::listing::{ListArgs, SearchArgs};
 use super::rewind::RewindArgs;
+use super::stats::StatsArgs;
 use clap::{Subcommand, ValueEnum};
-use std::path::PathBuf;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SessionsCommand {
     /// The sessions of this directory, the last changed first
-    List {
-        /// Another directory
-        #[arg(long, value_name = "DIR")]
-        cwd: Option<PathBuf>,
-    },
+    List(ListArgs),
+    /// The sessions in which all words of a text stand, the last changed first. Searched are prompts, texts of the
+    /// model, titles and tags
+    Search(SearchArgs),
+    /// What sessions add up to: prompts, tokens, cost
+    Stats(StatsArgs),
     /// The conversation of a session, for people
     Show {
         /// A session id or a file

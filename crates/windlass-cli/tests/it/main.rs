@@ -33,6 +33,7 @@ mod rewind;
 #[cfg(unix)]
 mod same;
 #[cfg(target_os = "linux")]
+mod searching;
 mod servers;
 mod sessions;
 mod settings;
