@@ -6,6 +6,7 @@ mod collection;
 mod definition;
 mod load;
 mod parse;
+mod skills;
 
 pub use collection::Agents;
 pub use definition::{AgentError, AgentSource, LoadedAgent};

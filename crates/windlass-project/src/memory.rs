@@ -6,6 +6,7 @@ mod index;
 mod lock;
 mod name;
 mod note;
+mod of_agent;
 mod scan;
 mod secret;
 mod shown;

@@ -168,8 +168,8 @@ impl Below {
     /// What one call runs agents with.
     pub(crate) fn of_call(
         &self,
-        tool_use_id: ToolUseId,
-        cwd: PathBuf,
+        (tool_use_id, cwd): (ToolUseId, PathBuf),
+        caller: Option<&AgentIdentity>,
         ports: &Ports,
         queue: &Arc<EventQueue>,
         results: &mpsc::UnboundedSender<Input>,
@@ -181,7 +181,8 @@ impl Below {
             clock: Arc::clone(&ports.clock),
             tool_use_id,
         };
-        Arc::new(OfCall { ask: self.ask.clone(), depth: self.depth, cwd, above })
+        let caller = caller.map(|agent| agent.agent_type.clone());
+        Arc::new(OfCall { ask: self.ask.clone(), depth: self.depth, caller, cwd, above })
     }
 
     /// Carries out what a call asks for.
@@ -361,6 +362,8 @@ fn tools_of(spec: &AgentSpec, cwd: &Path, above: &ToolSet, machine: &Machine) ->
 struct OfCall {
     ask: mpsc::UnboundedSender<AgentOrder>,
     depth: u32,
+    /// What kind of agent the caller is, unless it is the main one.
+    caller: Option<String>,
     cwd: PathBuf,
     above: Above,
 }
@@ -368,6 +371,10 @@ struct OfCall {
 impl Agents for OfCall {
     fn depth(&self) -> u32 {
         self.depth
+    }
+
+    fn agent_type(&self) -> Option<&str> {
+        self.caller.as_deref()
     }
 
     fn run(&self, spec: AgentSpec, cancel: Cancel) -> BoxFuture<'static, Result<AgentReport, ToolError>> {

@@ -5,6 +5,31 @@ use windlass_types::{Effort, PermissionMode};
 /// The name of the tool that gives tasks to agents.
 pub const AGENT_TOOL_NAME: &str = "Agent";
 
+/// Whom the notes of an agent are for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum MemoryScope {
+    /// The user, in all projects.
+    User,
+    /// All who work on the project: the notes lie in it.
+    Project,
+    /// The user, in this project.
+    Local,
+}
+
+impl std::str::FromStr for MemoryScope {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "user" => Ok(Self::User),
+            "project" => Ok(Self::Project),
+            "local" => Ok(Self::Local),
+            other => Err(format!("there is no memory {other:?}: user, project or local")),
+        }
+    }
+}
+
 /// What an agent is for, and what it has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -30,6 +55,11 @@ pub struct AgentDefinition {
     pub effort: Option<Effort>,
     /// Whether it runs in the background when the call does not decide it. Absent: the default of the set of agents.
     pub background: Option<bool>,
+    /// Whose notes of earlier sessions it has and writes. They count in sessions of a project that have a memory. Absent: those of
+    /// its parent.
+    pub memory: Option<MemoryScope>,
+    /// Skills that stand in full behind its prompt, by name. They count in sessions of a project.
+    pub skills: Vec<String>,
 }
 
 impl AgentDefinition {
@@ -46,6 +76,8 @@ impl AgentDefinition {
             max_turns: None,
             effort: None,
             background: None,
+            memory: None,
+            skills: Vec::new(),
         }
     }
 
@@ -88,6 +120,20 @@ impl AgentDefinition {
     #[must_use]
     pub fn with_effort(mut self, effort: Effort) -> Self {
         self.effort = Some(effort);
+        self
+    }
+
+    /// Sets whose [notes](Self::memory) it has.
+    #[must_use]
+    pub fn with_memory(mut self, scope: MemoryScope) -> Self {
+        self.memory = Some(scope);
+        self
+    }
+
+    /// Adds [skills](Self::skills) that stand in full behind its prompt.
+    #[must_use]
+    pub fn with_skills<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
+        self.skills.extend(names.into_iter().map(Into::into));
         self
     }
 

@@ -22,12 +22,14 @@ mod built_in;
 mod definition;
 mod describe;
 mod input;
+mod memory;
 mod report;
 mod set;
 mod text;
 mod tool;
 
 pub use built_in::built_in;
-pub use definition::{AGENT_TOOL_NAME, AgentDefinition};
+pub use definition::{AGENT_TOOL_NAME, AgentDefinition, MemoryScope};
+pub use memory::AgentMemories;
 pub use set::Subagents;
 pub use tool::AgentTool;

@@ -1,5 +1,6 @@
 //! Sets of agents.
 
+use crate::memory::{AgentMemories, Memories};
 use crate::tool::AgentTool;
 use crate::{AgentDefinition, built_in};
 use std::collections::BTreeMap;
@@ -18,6 +19,7 @@ pub struct Subagents {
     pub(crate) definitions: BTreeMap<String, AgentDefinition>,
     pub(crate) background_by_default: bool,
     pub(crate) max_depth: u32,
+    pub(crate) memories: Memories,
 }
 
 impl Default for Subagents {
@@ -34,7 +36,12 @@ impl Subagents {
 
     /// No agents.
     pub fn without_built_in() -> Self {
-        Self { definitions: BTreeMap::new(), background_by_default: false, max_depth: DEFAULT_DEPTH }
+        Self {
+            definitions: BTreeMap::new(),
+            background_by_default: false,
+            max_depth: DEFAULT_DEPTH,
+            memories: Memories::default(),
+        }
     }
 
     /// Adds an agent. It takes the place of one with its name, also of a built-in one.
@@ -64,6 +71,12 @@ impl Subagents {
     /// How deep agents may be: with 1 only the main agent can have agents, with 0 no agent can. Default: 3.
     pub fn max_depth(mut self, depth: u32) -> Self {
         self.max_depth = depth;
+        self
+    }
+
+    /// Sets what finds the notes of agents. Default: none have any.
+    pub fn with_memories(mut self, memories: Arc<dyn AgentMemories>) -> Self {
+        self.memories = Memories(Some(memories));
         self
     }
 

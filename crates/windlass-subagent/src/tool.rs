@@ -106,7 +106,9 @@ impl Call {
                 "No agent can be started from here: agents may be at most {most} deep. Do the work yourself."
             )));
         }
-        let spec = self.spec(cx, depth)?;
+        let mut spec = self.spec(cx, depth)?;
+        let notes = self.tool.agents.memories.index(&self.definition).await;
+        spec.system.extend(notes.map(|text| SystemSection::new(text, SectionScope::Session)));
         let task = Task::new(&spec);
         // Without a background the call waits.
         if depth == 0 && self.in_background() && cx.background().is_ok() {

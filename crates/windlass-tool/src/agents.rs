@@ -25,6 +25,11 @@ pub trait Agents: Debug + Send + Sync + 'static {
     /// How deep the caller is: zero for the main agent.
     fn depth(&self) -> u32;
 
+    /// What kind of agent the caller is, by the name of its definition. `None` for the main agent. Default: `None`.
+    fn agent_type(&self) -> Option<&str> {
+        None
+    }
+
     /// Runs an agent to its end. An agent that fails, is stopped or meets a limit reports that.
     ///
     /// It begins when the future is first polled. When `cancel` is given, its run is stopped, and it reports so.

@@ -1,7 +1,9 @@
 //! What agents remember from session to session.
 
+mod agents;
 mod recall;
 
+pub(crate) use agents::{OfAgents, as_port, with_tool};
 pub use recall::RankMemories;
 pub use windlass_project::{
     MemoryBudget, MemoryDirectory, MemoryEntry, MemoryError, MemoryKind, MemoryName, MemoryNote,
@@ -12,9 +14,9 @@ use recall::Recall;
 use std::path::PathBuf;
 use std::sync::Arc;
 use windlass_permission::Policy;
-use windlass_project::{MEMORY_DESCRIPTION, MEMORY_TOOL, MemoryInput, ShownMemory};
+use windlass_project::{MEMORY_DESCRIPTION, MEMORY_TOOL, MemoryAction, MemoryInput, ShownMemory};
 use windlass_tool::{Clock, DynTool, SystemClock, ToolCx, ToolError, tool_fn_with};
-use windlass_types::{Behavior, RuleSource};
+use windlass_types::{Behavior, RuleSource, Timestamp};
 
 /// A memory that sessions have: a directory of small notes. The model reads the index of it behind the first prompt, and has
 /// the tool `Memory` to write, change, forget, read and search notes.
@@ -44,6 +46,8 @@ pub struct Memory {
     budget: MemoryBudget,
     ranking: Option<Arc<dyn RankMemories>>,
     clock: Arc<dyn Clock>,
+    /// Agents that have notes of their own.
+    agents: Option<Arc<OfAgents>>,
 }
 
 impl Memory {
@@ -54,7 +58,13 @@ impl Memory {
 
     /// The memory in a directory that has more to say, such as where it must lie.
     pub fn of(directory: MemoryDirectory) -> Self {
-        Self { directory, budget: MemoryBudget::default(), ranking: None, clock: Arc::new(SystemClock::default()) }
+        Self {
+            directory,
+            budget: MemoryBudget::default(),
+            ranking: None,
+            clock: Arc::new(SystemClock::default()),
+            agents: None,
+        }
     }
 
     /// How much of the index the model reads, and from when on a note counts as old. Default: 200 lines, 25,000 characters,
@@ -82,12 +92,39 @@ impl Memory {
         &self.directory
     }
 
+    /// Lets agents have notes of their own.
+    pub(crate) fn with_agents(mut self, agents: Arc<OfAgents>) -> Self {
+        self.agents = Some(agents);
+        self
+    }
+
+    /// The notes of the agent that calls, if it has some of its own.
+    fn of_caller(&self, cx: &ToolCx) -> Option<MemoryDirectory> {
+        self.agents.as_ref()?.of_type(cx.agents().ok()?.agent_type()?)
+    }
+
+    /// Carries out a call. An agent with notes of its own can also read those of the session, whose index it has read.
+    fn carry_out(
+        &self,
+        own: Option<&MemoryDirectory>,
+        input: &MemoryInput,
+        now: Timestamp,
+    ) -> Result<String, MemoryError> {
+        let done = own.unwrap_or(&self.directory).carry_out(input, &self.budget, now);
+        match (done, own) {
+            (Err(MemoryError::Unknown { .. }), Some(_)) if input.action == MemoryAction::Read => {
+                self.directory.carry_out(input, &self.budget, now)
+            }
+            (done, _) => done,
+        }
+    }
+
     /// The tool by which the model has it.
     fn tool(&self) -> Arc<dyn DynTool> {
         let call = |memory: Arc<Self>, input: MemoryInput, cx: ToolCx| async move {
             // Days are told as the session counts them.
-            let now = cx.clock().now();
-            let work = move || memory.directory.carry_out(&input, &memory.budget, now);
+            let (now, own) = (cx.clock().now(), memory.of_caller(&cx));
+            let work = move || memory.carry_out(own.as_ref(), &input, now);
             let ended = |error| ToolError::rejected("The session is about to end.").with_source(error);
             let done = tokio::task::spawn_blocking(work).await.map_err(ended)?;
             done.map_err(|error| ToolError::rejected(error.to_string()).with_source(error))

@@ -17,7 +17,7 @@ const MOST_DESCRIPTION: usize = 1_536;
 /// Keys that do not change what an agent may or can do.
 const LOOKS: [&str; 2] = ["color", "version"];
 /// Keys of a head, as they are written: each honoured one with its other spellings.
-const KNOWN: [&[&str]; 10] = [
+const KNOWN: [&[&str]; 12] = [
     &["name"],
     &["description"],
     &["tools", "allowedTools", "allowed-tools"],
@@ -28,6 +28,8 @@ const KNOWN: [&[&str]; 10] = [
     &["effort"],
     &["background"],
     &["initialPrompt"],
+    &["memory"],
+    &["skills"],
 ];
 
 /// A definition as it is written.
@@ -55,6 +57,10 @@ struct Raw {
     background: Option<Value>,
     #[serde(default)]
     initial_prompt: Option<String>,
+    #[serde(default)]
+    memory: Option<Value>,
+    #[serde(default)]
+    skills: Option<Names>,
     #[serde(flatten)]
     other: BTreeMap<String, Value>,
 }
@@ -139,6 +145,8 @@ fn raw(head: &FrontMatter, body: &str) -> Result<Raw, String> {
         effort: value("effort"),
         background: head.text("background").map(Value::String),
         initial_prompt: head.text("initialPrompt"),
+        memory: head.text("memory").map(Value::String),
+        skills: Some(Names::List(head.list("skills"))),
         other: other.map(|key| (key.to_owned(), Value::Bool(true))).collect(),
     })
 }
@@ -169,6 +177,7 @@ impl Raw {
         let effort = understood(self.effort, "effort", |effort| effort.as_str()?.parse().ok(), &mut without_effect);
         let truth = |value: &Value| value.as_bool().or(value.as_str().and_then(|text| text.parse().ok()));
         let background = understood(self.background, "background", truth, &mut without_effect);
+        let memory = understood(self.memory, "memory", |memory| memory.as_str()?.parse().ok(), &mut without_effect);
         without_effect.sort();
         let tools = self.tools.map(Names::list).filter(|names| !names.iter().any(|name| name == "*"));
         let description = one_line(&self.description.unwrap_or_default(), MOST_DESCRIPTION);
@@ -177,7 +186,8 @@ impl Raw {
         definition.disallowed_tools = self.disallowed_tools.map(Names::list).unwrap_or_default();
         definition.model = self.model.filter(|model| !model.is_empty() && model != "inherit");
         (definition.permission_mode, definition.max_turns, definition.effort) = (permission_mode, max_turns, effort);
-        definition.background = background;
+        (definition.background, definition.memory) = (background, memory);
+        definition.skills = self.skills.map(Names::list).unwrap_or_default();
         Ok(LoadedAgent {
             definition,
             initial_prompt: self.initial_prompt.filter(|text| !text.trim().is_empty()),

@@ -5,6 +5,7 @@ use crate::{SettingSources, SettingsRequest, SettingsUpdates};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::path::Path;
+use windlass_subagent::MemoryScope;
 use windlass_types::{Effort, PermissionMode};
 
 fn flag(definition: &str) -> Result<LoadedAgent, AgentError> {
@@ -19,7 +20,7 @@ fn markdown(text: &str) -> Option<Result<LoadedAgent, String>> {
 #[test]
 fn both_formats_say_the_same() {
     type Check = fn(&LoadedAgent) -> bool;
-    let rows: [(&str, &str, Check); 23] = [
+    let rows: [(&str, &str, Check); 27] = [
         ("", "", |a| {
             a.definition.tools.is_none() && a.definition.disallowed_tools.is_empty() && a.without_effect.is_empty()
         }),
@@ -58,6 +59,12 @@ fn both_formats_say_the_same() {
             a.definition.background.is_none() && a.without_effect == ["background: \"later\""]
         }),
         (r#","initialPrompt":"Go""#, "initialPrompt: Go", |a| a.initial_prompt.as_deref() == Some("Go")),
+        (r#","memory":"local""#, "memory: local", |a| a.definition.memory == Some(MemoryScope::Local)),
+        (r#","memory":"team""#, "memory: team", |a| {
+            a.definition.memory.is_none() && a.without_effect == ["memory: \"team\""]
+        }),
+        (r#","skills":["a","b"]"#, "skills: a, b", |a| a.definition.skills == ["a", "b"]),
+        (r#","skills":"a""#, "skills:\n  - a", |a| a.definition.skills == ["a"]),
         (
             r#","hooks":{},"color":"red","isolation":"worktree""#,
             "hooks:\n  Stop: x\ncolor: red\nisolation: worktree",

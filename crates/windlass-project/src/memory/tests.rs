@@ -316,6 +316,26 @@ fn calls_of_the_tool_are_carried_out() {
     assert!(memory.list().unwrap().is_empty());
 }
 
+#[test]
+fn agents_have_a_folder_each() {
+    use windlass_subagent::MemoryScope::{Local, Project, User};
+    let (folder, places) = crate::testing::project();
+    let of = |scope, name: &str| MemoryDirectory::of_agent(&places, scope, name).unwrap();
+    assert_eq!(of(User, "reviewer").path(), folder.path("home/.windlass/agent-memory/reviewer"));
+    assert_eq!(of(Project, "reviewer").path(), folder.path("work/.windlass/agent-memory/reviewer"));
+    assert_eq!(of(Local, "reviewer").path(), folder.path("work/.windlass/agent-memory-local/reviewer"));
+    assert!(of(Project, "reviewer").is_shared() && !of(Local, "reviewer").is_shared() && !of(User, "a").is_shared());
+    folder.make("work/.claude/agent-memory/reviewer");
+    assert_eq!(of(Project, "reviewer").path(), folder.path("work/.claude/agent-memory/reviewer"));
+    let odd: Vec<_> = ["kit:reviewer", "../../x", "..", "é", "a b", "A/B", "A-B?"]
+        .map(|name| of(User, name).path().to_path_buf())
+        .into_iter()
+        .collect();
+    let parent = folder.path("home/.windlass/agent-memory");
+    assert!(odd.iter().all(|path| path.parent() == Some(&parent)), "{odd:?}");
+    assert_eq!(odd.iter().collect::<std::collections::BTreeSet<_>>().len(), odd.len());
+}
+
 proptest! {
     #[test]
     fn a_name_is_one_part_of_a_path(text in "(\\.|/|\\\\|[a-zA-Z0-9_-]|\\PC){0,70}") {

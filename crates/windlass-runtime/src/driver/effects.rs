@@ -225,8 +225,8 @@ impl Driver {
         let (ids, results) = (Arc::clone(&self.ports.ids), self.answers.sender.clone());
         let progress = self.work.progress.of_call(id);
         let background = self.ports.background.then(|| self.background_of(id, run_call));
-        let (cwd, call_id) = (run_call.facts.cwd.clone(), run_call.call.id.clone());
-        let agents = self.below.of_call(call_id, cwd, &self.ports, &self.queue, &self.answers.sender);
+        let (caller, place) = (self.machine.agent(), (run_call.call.id.clone(), run_call.facts.cwd.clone()));
+        let agents = self.below.of_call(place, caller, &self.ports, &self.queue, &self.answers.sender);
         let cx = ToolCx::new(ToolCxParts {
             session_id: self.machine.session_id().clone(),
             tool_use_id: run_call.call.id.clone(),

@@ -18,7 +18,8 @@ pub(crate) struct MainAgent(Option<LoadedAgent>);
 impl LoadedProject {
     /// All agents: those of the program, of files and of plugins.
     pub(crate) fn all_agents(&self, plugins: &windlass_project::Plugins) -> Agents {
-        self.choice.agents.clone().or(self.agents_with(plugins))
+        let all = self.choice.agents.clone().or(self.agents_with(plugins)).with_skills(|| self.commands());
+        self.with_memory_tool(all)
     }
 
     /// The agents that the model of a session can give tasks to. Own definitions of the program in `base` count for

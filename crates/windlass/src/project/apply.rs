@@ -3,6 +3,7 @@
 use super::agent::MainAgent;
 use super::variables::Variables;
 use super::{Applied, LoadedProject, ProjectError, ProjectInput, ProjectNoticeKind};
+use crate::memory::as_port;
 use crate::{
     Error,
     session::{Options, Resume},
@@ -70,7 +71,7 @@ impl LoadedProject {
         if let Some(skills) = self.skill_tool() {
             options.tools.toolkit.add_project_tool(skills);
         }
-        self.apply_memory(options);
+        let memories = self.apply_memory(options, agent.definition());
         self.apply_permissions(options, &agent);
         self.apply_surroundings(options, &variables);
         options.prompts.system = agent.system_prompt(options.prompts.system.take());
@@ -80,6 +81,7 @@ impl LoadedProject {
         if !self.choice.without_subagents && agent.may_delegate() {
             let base = options.tools.subagents.take().unwrap_or_default();
             let base = if variables.background { base } else { base.background_by_default(false) };
+            let base = memories.iter().fold(base, |base, memories| base.with_memories(as_port(memories)));
             options.tools.subagents = Some(self.below(&base, &agents));
             options.tools.base_subagents = Some(base);
         }

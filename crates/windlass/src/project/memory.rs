@@ -1,10 +1,12 @@
 //! The memory of a project in its sessions.
 
 use super::LoadedProject;
-use crate::memory::{Memory, MemoryDirectory};
+use crate::memory::{Memory, MemoryDirectory, OfAgents, with_tool};
 use crate::session::Options;
-use windlass_project::MEMORY_TOOL;
+use std::sync::Arc;
+use windlass_project::{Agents, MEMORY_TOOL};
 use windlass_session::ProjectKey;
+use windlass_subagent::AgentDefinition;
 
 /// The folder of memories in that of a project's sessions.
 const FOLDER: &str = "memory";
@@ -30,14 +32,27 @@ impl LoadedProject {
         Some(MemoryDirectory::at(project.join(FOLDER)))
     }
 
-    /// Gives a session the memory of the project, if the program wants it and has given none of its own.
-    pub(super) fn apply_memory(&self, options: &mut Options) {
+    /// The same agents, where those that have notes of their own also have the tool for them.
+    pub(super) fn with_memory_tool(&self, mut agents: Agents) -> Agents {
+        if self.choice.with_memory {
+            for agent in &mut agents.agents {
+                agent.definition = with_tool(agent.definition.clone());
+            }
+        }
+        agents
+    }
+
+    /// Gives a session the memory of the project, or of the agent that it is, if the program wants it and has given none of
+    /// its own. Returns what finds the notes of agents below.
+    pub(super) fn apply_memory(&self, options: &mut Options, main: Option<&AgentDefinition>) -> Option<Arc<OfAgents>> {
         let has_tool = options.tools.toolkit.tools().iter().any(|tool| tool.spec().name == MEMORY_TOOL);
         if !self.choice.with_memory || has_tool {
-            return;
+            return None;
         }
-        if let Some(directory) = self.memory() {
-            options.remember(Memory::of(directory));
-        }
+        let of_project = self.memory()?;
+        let agents = Arc::new(OfAgents::new(self.places().clone()));
+        let directory = main.and_then(|main| agents.directory(main)).unwrap_or(of_project);
+        options.remember(Memory::of(directory).with_agents(Arc::clone(&agents)));
+        Some(agents)
     }
 }

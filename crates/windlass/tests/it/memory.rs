@@ -137,7 +137,7 @@ async fn notes_that_the_index_has_no_room_for_come_with_the_prompt_that_they_fit
     (budget.lines, budget.old_after_days) = (6, 30);
     let ran = async |ranking: Option<Scripted>| {
         let model = ScriptedModel::from_fn(|_, _| ScriptedTurn::new().text("ok"));
-        let now = windlass::session::Timestamp::parse("2026-03-01T00:00:00Z").unwrap();
+        let now = session::Timestamp::parse("2026-03-01T00:00:00Z").unwrap();
         let mut memory = Memory::at(place.path("notes")).budget(budget).clock(ManualClock::at(now));
         if let Some(ranking) = ranking {
             memory = memory.ranked_by(ranking);
@@ -227,4 +227,85 @@ async fn files_of_a_project_neither_switch_a_memory_on_nor_move_it() {
     session.handle.close().await.unwrap();
     assert!(!model.requests()[0].tools.iter().any(|tool| tool.name == "Memory"));
     assert!(notices.contains("autoMemoryDirectory"), "{notices}");
+}
+
+/// What an agent reads at its very start.
+fn system(request: &ModelRequest) -> String {
+    request.system.iter().map(|section| &*section.text).collect::<Vec<_>>().join("\n")
+}
+
+const REVIEWER: &str =
+    "---\nname: reviewer\ndescription: Reviews.\ntools: Read\nmemory: user\nskills: style, absent\n---\nYou review.";
+
+#[tokio::test]
+async fn an_agent_has_notes_and_skills_of_its_own() {
+    let place = Place::new(&[
+        ("home/.claude/agents/reviewer.md", REVIEWER),
+        ("home/.claude/skills/style/SKILL.md", "---\ndescription: Style.\n---\nFour blanks, always."),
+    ]);
+    let go = || {
+        let model = ScriptedModel::from_fn(|request, _| {
+            match (system(request).starts_with("You review."), request.messages.len()) {
+                (false, 1) => ScriptedTurn::new().tool_use(
+                    "Agent",
+                    json!({"description": "Review", "prompt": "Review it.", "subagent_type": "reviewer"}),
+                ),
+                (true, 1) => writes("findings"),
+                _ => ScriptedTurn::new().text("ok"),
+            }
+        });
+        let tools = coding_tools(place.path("work"));
+        let project = place.project().memory(true);
+        let query = query("go").provider(model.clone()).tools(tools).project(project);
+        async move {
+            let mut run = query.stream();
+            while run.try_next().await.unwrap().is_some() {}
+            (run.notices().join("\n"), model.requests())
+        }
+    };
+    let (notices, requests) = go().await;
+    assert!(notices.contains("there is no skill \"absent\""), "{notices}");
+    let of_agent = requests.iter().find(|request| system(request).starts_with("You review.")).unwrap();
+    let tools: Vec<&str> = of_agent.tools.iter().map(|tool| tool.name.as_str()).collect();
+    assert_eq!(tools, ["Memory", "Read"]);
+    let system_text = system(of_agent);
+    assert!(system_text.contains("# Skill style") && system_text.contains("Four blanks, always."), "{system_text}");
+    assert!(system_text.contains("There are no notes yet."), "{system_text}");
+    assert!(place.path("home/.windlass/agent-memory/reviewer/findings.md").is_file());
+    let (_, requests) = go().await;
+    let of_agent = requests.iter().find(|request| system(request).starts_with("You review.")).unwrap();
+    assert!(system(of_agent).contains("): About findings\n</session-memory>"), "{}", system(of_agent));
+    assert!(indexes(&requests[0]).is_empty(), "the main agent has none of it");
+}
+
+#[tokio::test]
+async fn the_main_agent_can_have_notes_in_the_project() {
+    let place = Place::new(&[(
+        "home/.claude/agents/keeper.md",
+        "---\nname: keeper\ndescription: Keeps.\ntools: Read\nmemory: project\n---\nYou keep.",
+    )]);
+    let model = ScriptedModel::from_fn(|_, at| if at == 0 { writes("tests") } else { ScriptedTurn::new().text("ok") });
+    let project = place.project().memory(true).agent("keeper");
+    let query = query("go").provider(model.clone()).tools(coding_tools(place.path("work"))).project(project);
+    query.await.unwrap();
+    assert!(place.path("work/.windlass/agent-memory/keeper/tests.md").is_file());
+    let shown = windlass::memory::MemoryDirectory::at(place.path("work/.windlass/agent-memory/keeper"));
+    assert_eq!(shown.list().unwrap().len(), 1);
+}
+
+#[tokio::test]
+#[cfg(unix)]
+async fn notes_in_a_project_do_not_lead_out_of_it() {
+    let place = Place::new(&[(
+        "home/.claude/agents/keeper.md",
+        "---\nname: keeper\ndescription: Keeps.\nmemory: local\n---\nYou keep.",
+    )]);
+    std::fs::create_dir_all(place.path("stolen")).unwrap();
+    std::os::unix::fs::symlink(place.path("stolen"), place.path("work/.windlass")).unwrap();
+    let model = ScriptedModel::from_fn(|_, at| if at == 0 { writes("tests") } else { ScriptedTurn::new().text("ok") });
+    let project = place.project().memory(true).agent("keeper");
+    let query = query("go").provider(model.clone()).tools(coding_tools(place.path("work"))).project(project);
+    query.await.unwrap();
+    assert_eq!(std::fs::read_dir(place.path("stolen")).unwrap().count(), 0);
+    assert!(texts(model.requests().last().unwrap()).iter().any(|text| text.contains("leads out of")));
 }

@@ -1,0 +1,49 @@
+//! The skills that stand in full behind the prompts of agents.
+
+use super::collection::Agents;
+use crate::commands::{Command, Commands};
+use crate::note::Notes;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Most skills of an agent, and most bytes of the texts of all of them.
+const MOST_SKILLS: usize = 32;
+const MOST_BYTES: usize = 256 * 1024;
+
+impl Agents {
+    /// The same agents with the texts of the skills that they name behind their prompts. A skill that is not there, or that is
+    /// not for models, is left out with a note. `commands` is called only if an agent names one.
+    #[must_use]
+    pub fn with_skills(mut self, commands: impl FnOnce() -> Arc<Commands>) -> Self {
+        if self.agents.iter().all(|agent| agent.definition.skills.is_empty()) {
+            return self;
+        }
+        let (commands, mut notes) = (commands(), Notes::default());
+        for agent in &mut self.agents {
+            let path = agent.path.clone().unwrap_or_default();
+            let mut note = |text: String| notes.add(&path, format!("the agent {:?}: {text}", agent.definition.name));
+            let mut room = MOST_BYTES;
+            for name in agent.definition.skills.iter().take(MOST_SKILLS) {
+                let found = commands.for_models().find(|skill| skill.name == *name);
+                match found.map(in_full) {
+                    Some(Ok(text)) if text.len() <= room => {
+                        room = room.saturating_sub(text.len());
+                        agent.definition.prompt.push_str(&text);
+                    }
+                    Some(Ok(_)) => note(format!("the skill {name:?} is left out: it is too long")),
+                    Some(Err(problem)) => note(format!("the skill {name:?} is left out: {problem}")),
+                    None => note(format!("there is no skill {name:?}")),
+                }
+            }
+        }
+        self.notes.extend(notes.0);
+        self
+    }
+}
+
+/// The text of a skill behind a prompt.
+fn in_full(skill: &Command) -> Result<String, String> {
+    let body = skill.expand("").map_err(|error| error.to_string())?;
+    let directory = skill.skill.as_ref().map_or(Path::new(""), |skill| skill.directory.as_path());
+    Ok(format!("\n\n# Skill {}\n\nIts directory: {}\n\n{}", skill.name, directory.display(), body.trim()))
+}

@@ -1,0 +1,55 @@
+//! The port to what agents noted in earlier sessions.
+
+use crate::AgentDefinition;
+use std::fmt::Debug;
+use std::sync::Arc;
+use windlass_tool::BoxFuture;
+
+/// Finds what agents noted in earlier sessions. Given to [`Subagents::with_memories`](crate::Subagents::with_memories).
+///
+/// ```
+/// # mod windlass { pub mod tool { pub use windlass_tool::BoxFuture; } pub mod crates { pub use windlass_subagent as subagent; } pub use windlass_subagent::*; }
+/// use windlass::AgentDefinition;
+/// use windlass::crates::subagent::AgentMemories;
+/// use windlass::tool::BoxFuture;
+///
+/// /// The same note for all agents that have a memory.
+/// #[derive(Debug)]
+/// struct OneNote;
+///
+/// impl AgentMemories for OneNote {
+///     fn index(&self, agent: &AgentDefinition) -> BoxFuture<'static, Option<String>> {
+///         let note = agent.memory.map(|_| "You noted before: the tests need a database.".to_owned());
+///         Box::pin(async move { note })
+///     }
+/// }
+/// ```
+pub trait AgentMemories: Debug + Send + Sync + 'static {
+    /// What an agent that is about to begin reads of its notes, behind its prompt. `None`: there are none.
+    fn index(&self, agent: &AgentDefinition) -> BoxFuture<'static, Option<String>>;
+}
+
+/// A port that may be there. Two are the same if they are one.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Memories(pub(crate) Option<Arc<dyn AgentMemories>>);
+
+impl PartialEq for Memories {
+    fn eq(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Some(ours), Some(theirs)) => Arc::ptr_eq(ours, theirs),
+            (ours, theirs) => ours.is_none() && theirs.is_none(),
+        }
+    }
+}
+
+impl Eq for Memories {}
+
+impl Memories {
+    /// What an agent reads of its notes.
+    pub(crate) async fn index(&self, agent: &AgentDefinition) -> Option<String> {
+        match &self.0 {
+            Some(memories) => memories.index(agent).await,
+            None => None,
+        }
+    }
+}

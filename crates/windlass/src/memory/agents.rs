@@ -1,0 +1,81 @@
+//! The notes of agents that have some of their own.
+
+use crate::lock::Lock;
+use crate::memory::{MemoryBudget, MemoryDirectory};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use windlass_project::{MEMORY_TOOL, Places, ShownMemory};
+use windlass_subagent::{AgentDefinition, AgentMemories, MemoryScope};
+use windlass_tool::{BoxFuture, Clock, SystemClock};
+
+/// What stands above the index of notes that lie in a project.
+const SHARED: &str = "These notes lie in the project, so others may have written them.";
+
+/// The directories of agents that have begun in a session, by their types.
+#[derive(Debug)]
+pub(crate) struct OfAgents {
+    places: Places,
+    budget: MemoryBudget,
+    begun: Lock<BTreeMap<String, MemoryDirectory>>,
+}
+
+impl OfAgents {
+    pub(crate) fn new(places: Places) -> Self {
+        Self { places, budget: MemoryBudget::default(), begun: Lock::default() }
+    }
+
+    /// Where the notes of an agent are.
+    pub(crate) fn directory(&self, agent: &AgentDefinition) -> Option<MemoryDirectory> {
+        MemoryDirectory::of_agent(&self.places, agent.memory?, &agent.name)
+    }
+
+    /// Where the notes of an agent are that has begun, if it has some of its own.
+    pub(crate) fn of_type(&self, agent_type: &str) -> Option<MemoryDirectory> {
+        self.begun.lock().get(agent_type).cloned()
+    }
+}
+
+impl AgentMemories for OfAgents {
+    fn index(&self, agent: &AgentDefinition) -> BoxFuture<'static, Option<String>> {
+        let Some(directory) = self.directory(agent) else {
+            self.begun.lock().remove(&agent.name);
+            return Box::pin(async { None });
+        };
+        self.begun.lock().insert(agent.name.clone(), directory.clone());
+        let (budget, now) = (self.budget, SystemClock::default().now());
+        let is_shared = agent.memory == Some(MemoryScope::Project);
+        Box::pin(async move {
+            let read = move || {
+                let (entries, words) =
+                    directory.entries().inspect_err(|error| tracing::warn!(%error, "no notes")).ok()?;
+                let shown = ShownMemory::new(&entries, &words, &budget, now);
+                Some(of_index(&shown, &directory, is_shared))
+            };
+            tokio::task::spawn_blocking(read).await.ok().flatten()
+        })
+    }
+}
+
+/// What an agent reads of its notes.
+fn of_index(shown: &ShownMemory, directory: &MemoryDirectory, is_shared: bool) -> String {
+    let index = shown.for_model(MEMORY_TOOL, &directory.path().display().to_string());
+    let index = index.map_or_else(|| "There are no notes yet.".to_owned(), |index| index.text);
+    let shared = if is_shared { SHARED } else { "" };
+    format!("You have notes of your own: the tool {MEMORY_TOOL} keeps them for your later tasks. {shared}\n{index}")
+}
+
+/// The tools of an agent that has notes: also the one that keeps them.
+pub(crate) fn with_tool(mut agent: AgentDefinition) -> AgentDefinition {
+    let lacks = |tools: &&mut Vec<String>| !tools.iter().any(|name| name == MEMORY_TOOL);
+    if agent.memory.is_some()
+        && let Some(tools) = agent.tools.as_mut().filter(lacks)
+    {
+        tools.push(MEMORY_TOOL.to_owned());
+    }
+    agent
+}
+
+/// As a port for a set of agents.
+pub(crate) fn as_port(agents: &Arc<OfAgents>) -> Arc<dyn AgentMemories> {
+    Arc::clone(agents) as _
+}
