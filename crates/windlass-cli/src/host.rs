@@ -179,12 +179,13 @@ impl Host {
         };
         let initial = if setup.fresh { Vec::new() } else { self.initial_prompt(settings.initial.as_deref()) };
         let default = settings.model;
+        let expand = commands::expand(self, project.clone(), Some(session.handle.session_id().clone()));
         let opened = Opened::new(session, move |name| {
             let id = provider.resolve_model(name.unwrap_or(&default));
             let info = provider.model_info(&id);
             ModelProfile::new(id, info)
         })
-        .with_commands(commands::listed(self.commands().as_deref()), commands::expand(self.clone()))
+        .with_commands(commands::listed(self.commands().as_deref()), expand)
         .with_settings(windlass::JsonText::of(&crate::settings::shown(&self.project))?)
         .with_thinking(settings.thinking)
         .with_permission_mode(settings.mode)

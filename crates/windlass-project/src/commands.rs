@@ -1,9 +1,14 @@
 //! Custom slash commands: Markdown files that hold prompts. And skills: folders with such a file.
 
+mod asks;
 pub(crate) mod definition;
+mod prompt;
+mod shell;
 mod skills;
 
-pub use definition::{Command, CommandSource, PromptTooLong, Skill};
+pub use asks::{CommandScope, Fork};
+pub use definition::{Command, CommandSource, Skill};
+pub use prompt::{CommandError, CommandUse};
 
 use crate::markdown::{MarkdownFile, Walk, of_project, of_user};
 use crate::note::{Note, Notes, Origin};
@@ -111,7 +116,7 @@ pub fn load_commands(places: &Places, request: &SettingsRequest) -> Commands {
         let named = sources.names(Layer::Project);
         let standing = directory.map(|directory| trust.standing(&places.project, directory, named)).unwrap_or_default();
         if !standing.covers(&command.path, TrustKind::Command, &command.name, &content) {
-            command.allowed_tools.clear();
+            command.narrow();
         }
     }
     commands.commands.sort_by(|a, b| a.name.cmp(&b.name));
@@ -139,7 +144,7 @@ impl Commands {
         if self.has_room(&name, &path, notes)
             && let Some(text) = notes.read(&path)
         {
-            self.commands.push(Command::parse(name, source, path, &text));
+            self.push(Command::parse(name, source, path, &text), notes);
         }
     }
 
@@ -150,7 +155,15 @@ impl Commands {
             && self.has_room(&found.name, &path, notes)
             && let Some(text) = notes.read(&path)
         {
-            self.commands.push(Command::skill(found, source, &text));
+            self.push(Command::skill(found, source, &text), notes);
+        }
+    }
+
+    /// Adds a command, unless what it forbids cannot be read: without that it might do too much.
+    fn push(&mut self, command: Command, notes: &mut Notes) {
+        match command.scope.problem() {
+            Some(problem) => notes.add(&command.path, format!("`disallowed-tools` cannot be used: {problem}")),
+            None => self.commands.push(command),
         }
     }
 

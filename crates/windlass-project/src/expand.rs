@@ -8,6 +8,11 @@ pub(crate) const PLUGIN_ROOT_PLACEHOLDER: &str = "${CLAUDE_PLUGIN_ROOT}";
 /// The placeholder for a skill's directory.
 pub(crate) const SKILL_DIRECTORY: &str = "${CLAUDE_SKILL_DIR}";
 
+/// The placeholder for the directory where the session starts.
+pub(crate) const PROJECT_DIRECTORY: &str = "${CLAUDE_PROJECT_DIR}";
+/// The placeholder for the id of the session.
+const SESSION: &str = "${CLAUDE_SESSION_ID}";
+
 /// A part of a command's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Piece<'a> {
@@ -21,30 +26,73 @@ pub(crate) enum Piece<'a> {
     Number(usize),
     /// `${CLAUDE_PLUGIN_ROOT}`.
     PluginRoot,
+    /// `$name`: the argument at this place.
+    Named(usize),
     /// `${CLAUDE_SKILL_DIR}`.
     SkillDirectory,
+    /// `${CLAUDE_PROJECT_DIR}`.
+    Project,
+    /// `${CLAUDE_SESSION_ID}`.
+    Session,
 }
 
-/// The parts of a text; together they are all of it but the backslashes before placeholders.
-pub(crate) fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
+impl Piece<'_> {
+    /// Whether an argument takes its place.
+    pub(crate) fn is_argument(&self) -> bool {
+        matches!(self, Self::All | Self::Index(_) | Self::Number(_) | Self::Named(_))
+    }
+}
+
+/// What takes the places of placeholders. What is not known keeps its placeholder.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Values<'a> {
+    /// All arguments, as they were given.
+    pub(crate) arguments: &'a str,
+    /// Single ones.
+    pub(crate) single: &'a [String],
+    /// The number of the first one.
+    pub(crate) first: usize,
+    /// What they are called.
+    pub(crate) names: &'a [String],
+    pub(crate) plugin_root: Option<&'a str>,
+    pub(crate) skill_directory: Option<&'a str>,
+    pub(crate) project: Option<&'a str>,
+    pub(crate) session: Option<&'a str>,
+}
+
+impl<'a> Values<'a> {
+    /// What a piece becomes.
+    pub(crate) fn of<'b>(&self, piece: &Piece<'b>) -> &'b str
+    where
+        'a: 'b,
+    {
+        let single = |at: usize| self.single.get(at).map_or("", String::as_str);
+        match piece {
+            Piece::Text(text) => text,
+            Piece::All => self.arguments,
+            Piece::Index(at) | Piece::Named(at) => single(*at),
+            Piece::Number(number) => number.checked_sub(self.first).map_or("", single),
+            Piece::PluginRoot => self.plugin_root.unwrap_or(PLUGIN_ROOT_PLACEHOLDER),
+            Piece::SkillDirectory => self.skill_directory.unwrap_or(SKILL_DIRECTORY),
+            Piece::Project => self.project.unwrap_or(PROJECT_DIRECTORY),
+            Piece::Session => self.session.unwrap_or(SESSION),
+        }
+    }
+}
+
+/// The parts of a text; together they are all of it but the backslashes before placeholders. `names`: what arguments are
+/// called.
+pub(crate) fn pieces<'a>(text: &'a str, names: &'a [String]) -> impl Iterator<Item = Piece<'a>> {
     let mut rest = text;
     std::iter::from_fn(move || {
         if rest.is_empty() {
             return None;
         }
-        if let Some(after) = rest.strip_prefix(PLUGIN_ROOT_PLACEHOLDER) {
-            rest = after;
-            return Some(Piece::PluginRoot);
-        }
-        if let Some(after) = rest.strip_prefix(SKILL_DIRECTORY) {
-            rest = after;
-            return Some(Piece::SkillDirectory);
-        }
-        if let Some((piece, after)) = placeholder(rest) {
+        if let Some((piece, after)) = surrounding(rest).or_else(|| placeholder(rest, names)) {
             rest = after;
             return Some(piece);
         }
-        if let Some((_, after)) = rest.strip_prefix('\\').and_then(placeholder) {
+        if let Some((_, after)) = rest.strip_prefix('\\').and_then(|rest| placeholder(rest, names)) {
             let kept = rest.strip_prefix('\\').and_then(|kept| kept.strip_suffix(after)).unwrap_or_default();
             rest = after;
             return Some(Piece::Text(kept));
@@ -56,8 +104,20 @@ pub(crate) fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
     })
 }
 
-/// The placeholder that a text begins with, and what follows it.
-fn placeholder(text: &str) -> Option<(Piece<'_>, &str)> {
+/// The placeholder for a place or the session that a text begins with, and what follows it.
+fn surrounding(text: &str) -> Option<(Piece<'_>, &str)> {
+    [
+        (PLUGIN_ROOT_PLACEHOLDER, Piece::PluginRoot),
+        (SKILL_DIRECTORY, Piece::SkillDirectory),
+        (PROJECT_DIRECTORY, Piece::Project),
+        (SESSION, Piece::Session),
+    ]
+    .into_iter()
+    .find_map(|(placeholder, piece)| Some((piece, text.strip_prefix(placeholder)?)))
+}
+
+/// The placeholder for arguments that a text begins with, and what follows it.
+fn placeholder<'a>(text: &'a str, names: &[String]) -> Option<(Piece<'a>, &'a str)> {
     let rest = text.strip_prefix('$')?;
     let continues = |rest: &str| rest.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_');
     if let Some(rest) = rest.strip_prefix("ARGUMENTS") {
@@ -69,6 +129,11 @@ fn placeholder(text: &str) -> Option<(Piece<'_>, &str)> {
             return Some((Piece::Index(digits.parse().ok()?), after));
         }
         return (!continues(rest)).then_some((Piece::All, rest));
+    }
+    let ends = rest.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))).unwrap_or(rest.len());
+    let (name, behind) = rest.split_at_checked(ends)?;
+    if let Some(at) = names.iter().position(|known| known == name) {
+        return Some((Piece::Named(at), behind));
     }
     let digit = rest.chars().next()?.to_digit(10)?;
     let after = rest.get(1..)?;

@@ -5,6 +5,8 @@ pub(crate) mod imports;
 mod places;
 mod read;
 
+pub(crate) use imports::{fence_of, imports, is_secret, names_a_file, target};
+
 use crate::front_matter;
 use crate::note::{Note, Notes};
 use crate::places::Places;
@@ -209,7 +211,7 @@ impl InstructionFiles {
         };
         match read {
             Ok(Some(Found { resolved, text })) => {
-                if imports::is_secret(&resolved) {
+                if is_secret(&resolved) {
                     self.notes.add(path, "it may hold secrets, so it is left out");
                     return None;
                 }
@@ -219,7 +221,7 @@ impl InstructionFiles {
             }
             Ok(None) => {
                 let name = job.imported_by.as_ref().zip(job.candidate.name.as_deref());
-                if let Some((importer, name)) = name.filter(|(_, name)| imports::names_a_file(name)) {
+                if let Some((importer, name)) = name.filter(|(_, name)| names_a_file(name)) {
                     self.notes.add(importer, format!("the import @{name} is not there"));
                 }
             }
@@ -233,9 +235,9 @@ impl InstructionFiles {
         let Candidate { path, within, source, .. } = &job.candidate;
         let folder = path.parent().unwrap_or(path);
         let mut jobs = Vec::new();
-        for name in imports::imports(text) {
-            let Some(target) = imports::target(&name, folder, self.places.user_home.as_deref()) else { continue };
-            if imports::is_secret(&target) {
+        for name in imports(text) {
+            let Some(target) = target(&name, folder, self.places.user_home.as_deref()) else { continue };
+            if is_secret(&target) {
                 self.notes.add(path, format!("@{name} is left out: it may hold secrets"));
             } else if within.as_ref().is_some_and(|within| !target.starts_with(within)) {
                 self.notes.add(path, format!("@{name} is left out: it leads out of the project"));

@@ -61,7 +61,9 @@ mod trust;
 mod update;
 
 pub use agents::{AgentError, AgentSource, Agents, LoadedAgent, load_agents};
-pub use commands::{Command, CommandSource, Commands, PromptTooLong, Skill, load_commands};
+pub use commands::{
+    Command, CommandError, CommandScope, CommandSource, CommandUse, Commands, Fork, Skill, load_commands,
+};
 pub use edit::updated;
 pub use error::SettingsError;
 pub use file::read_named;

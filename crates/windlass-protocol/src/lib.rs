@@ -97,8 +97,8 @@ pub use mapper::{FrameMapper, FrameOptions};
 pub use outcome::is_error;
 #[cfg(feature = "server")]
 pub use server::{
-    CommandOptions, HostAgent, HostElicitation, HostElicitationAnswer, HostHooks, HostMcp, HostMcpError, HostMcpServer,
-    HostPermissions, HostPlugin, HostPluginError, HostSetup, Initialize, McpControl, McpControlError,
+    CommandOptions, Expanded, HostAgent, HostElicitation, HostElicitationAnswer, HostHooks, HostMcp, HostMcpError,
+    HostMcpServer, HostPermissions, HostPlugin, HostPluginError, HostSetup, Initialize, McpControl, McpControlError,
     McpServersChanged, McpSetup, McpStatus, Mirror, OpenFailure, Opened, PermissionOptions, PluginControl,
     PluginListing, PluginOffer, PluginReload, PluginSource, PluginsReloaded, ReportOptions, Served, Server,
     ServerError, ServerOptions, SlashCommand,

@@ -61,6 +61,8 @@ pub struct PromptCall {
     pub input: JsonText,
     /// What stands in the file for it, as a message may quote it.
     pub source: String,
+    /// What stands before the result, if there is one. Default: nothing.
+    pub lead: String,
     /// What stands in the prompt if the call does not run or fails. `None`: the run then ends, and the prompt is not sent.
     pub otherwise: Option<String>,
 }
@@ -68,7 +70,14 @@ pub struct PromptCall {
 impl PromptCall {
     /// A call without which the prompt is not sent.
     pub fn new(tool: impl Into<String>, input: JsonText, source: impl Into<String>) -> Self {
-        Self { tool: tool.into(), input, source: source.into(), otherwise: None }
+        Self { tool: tool.into(), input, source: source.into(), lead: String::new(), otherwise: None }
+    }
+
+    /// Sets what stands before the result, if there is one.
+    #[must_use]
+    pub fn led_by(mut self, lead: impl Into<String>) -> Self {
+        self.lead = lead.into();
+        self
     }
 
     /// Sets the text that stands in the prompt if the call does not run or fails.

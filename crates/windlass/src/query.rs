@@ -10,6 +10,10 @@ use std::future::{Future, IntoFuture};
 use std::marker::PhantomData;
 use std::pin::Pin;
 use std::time::Duration;
+#[cfg(feature = "project")]
+use windlass_runtime::Prompt;
+#[cfg(feature = "project")]
+use windlass_types::SessionId;
 use windlass_types::{EventKind, RunResult};
 
 /// A prompt with its options. Stream it, or await it for its result: a [`RunResult`], or with
@@ -79,25 +83,39 @@ impl<O> Query<O> {
         let Self { prompt, options, wait, .. } = self;
         let opening = async move {
             #[cfg(feature = "project")]
-            let (prompt, options) = with_project(prompt, options)?;
-            let prompt = prompt.into_prompt()?;
-            let (session, _) = open(options).await?;
-            session.handle.prompt(prompt)?;
-            Ok(session)
+            {
+                let (expand, options) = with_project(prompt, options)?;
+                // What is wrong with it is known before a session is opened.
+                expand(None)?;
+                let (session, _) = open(options).await?;
+                session.handle.prompt(expand(Some(session.handle.session_id()))?)?;
+                Ok(session)
+            }
+            #[cfg(not(feature = "project"))]
+            {
+                let prompt = prompt.into_prompt()?;
+                let (session, _) = open(options).await?;
+                session.handle.prompt(prompt)?;
+                Ok(session)
+            }
         };
         Run::new(opening, wait)
     }
 }
 
-/// The prompt as the project reads it, and the options as the project changes them.
+/// The prompt as the project reads it in a session, and the options as the project changes them.
 #[cfg(feature = "project")]
-fn with_project(prompt: PromptInput, mut options: Options) -> Result<(PromptInput, Options), Error> {
+fn with_project(
+    prompt: PromptInput,
+    mut options: Options,
+) -> Result<(impl Fn(Option<&SessionId>) -> Result<Prompt, Error>, Options), Error> {
     options.apply_project()?;
-    let prompt = match options.applied_project() {
-        Some(project) => project.prompt(prompt, options.initial_prompt())?,
-        None => prompt,
+    let (project, initial) = (options.applied_project().cloned(), options.initial_prompt().map(str::to_owned));
+    let expand = move |session: Option<&SessionId>| match &project {
+        Some(project) => project.prompt(prompt.clone(), initial.as_deref(), session)?.into_prompt(),
+        None => prompt.clone().into_prompt(),
     };
-    Ok((prompt, options))
+    Ok((expand, options))
 }
 
 impl<O: RunOutput> IntoFuture for Query<O> {

@@ -42,8 +42,11 @@ impl Host {
         let Some(text) = text else { return Vec::new() };
         let command = text.strip_prefix('/').and_then(|called| {
             let (name, arguments) = called.split_once(char::is_whitespace).unwrap_or((called, ""));
-            commands::expand(self.clone())(name, arguments)
+            commands::expand(self, self.project.clone(), None)(name, arguments)
+                .ok()
+                .flatten()
+                .filter(|prompt| prompt.parts.is_empty())
         });
-        command.unwrap_or_else(|| vec![ContentBlock::text(text)])
+        command.map_or_else(|| vec![ContentBlock::text(text)], |prompt| prompt.content)
     }
 }

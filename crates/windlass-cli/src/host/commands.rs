@@ -1,9 +1,10 @@
-//! Custom slash commands, as a host sees them.
+//! Custom slash commands and skills, as a host sees them.
 
 use super::Host;
-use windlass::ContentBlock;
 use windlass::crates::project::{Command, Commands};
-use windlass_protocol::SlashCommand;
+use windlass::project::LoadedProject;
+use windlass::session::SessionId;
+use windlass_protocol::{Expanded, SlashCommand};
 
 /// The commands for a list; each entry names its author.
 pub(super) fn listed(commands: Option<&Commands>) -> Vec<SlashCommand> {
@@ -15,15 +16,14 @@ pub(super) fn listed(commands: Option<&Commands>) -> Vec<SlashCommand> {
 }
 
 /// Turns a command and its arguments into a prompt.
-pub(super) fn expand(host: Host) -> impl Fn(&str, &str) -> Option<Vec<ContentBlock>> + Send + Sync + 'static {
-    move |name, arguments| {
-        let commands = host.commands()?;
-        match commands.get(name)?.expand(arguments) {
-            Ok(text) => Some(vec![ContentBlock::text(text)]),
-            Err(error) => {
-                super::note_to_stderr(&error.to_string());
-                None
-            }
-        }
+pub(super) fn expand(
+    host: &Host,
+    project: LoadedProject,
+    session: Option<SessionId>,
+) -> impl Fn(&str, &str) -> Expanded + Send + Sync + 'static {
+    let enabled = host.commands().is_some();
+    move |name, arguments| match enabled {
+        true => project.called(name, arguments, session.as_ref()).map_err(|error| error.to_string()),
+        false => Ok(None),
     }
 }

@@ -62,7 +62,10 @@ fn joined(mut prompt: Prompt, given: impl Iterator<Item = (bool, String)>) -> Re
         match part {
             PromptPart::Text(words) => text.push_str(&words),
             PromptPart::Call(call) => match (given.next().unwrap_or_default(), call.otherwise) {
-                ((false, result), _) => text.push_str(result.trim_end()),
+                ((false, result), _) => {
+                    text.push_str(&call.lead);
+                    text.push_str(result.trim_end());
+                }
                 ((true, _), Some(otherwise)) => text.push_str(&otherwise),
                 ((true, problem), None) => {
                     let problem: String = problem.chars().take(MOST_QUOTED).collect();

@@ -1,15 +1,11 @@
-//! One custom command: the text of its file, and the prompt that it makes of arguments.
+//! One custom command or skill: what its file says.
 
-use crate::canonical::content_of;
-use crate::expand::{PLUGIN_ROOT_PLACEHOLDER, Piece, SKILL_DIRECTORY, pieces, split_arguments};
-use crate::front_matter;
+use super::asks::{CommandScope, Fork};
+use crate::front_matter::{self, FrontMatter};
 use crate::markdown::one_line;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use thiserror::Error;
 
-/// Most bytes of a prompt.
-pub(super) const MOST_PROMPT: usize = 4 * 1024 * 1024;
 /// Most characters of a description.
 pub(super) const MOST_DESCRIPTION: usize = 1_536;
 
@@ -23,6 +19,19 @@ pub enum CommandSource {
     Project,
     /// A plugin.
     Plugin,
+    /// The administrator of this machine.
+    Managed,
+    /// The program that uses the library.
+    Host,
+    /// windlass itself.
+    Bundled,
+}
+
+impl CommandSource {
+    /// Whether others may have written it, for all who work on a project.
+    pub(super) fn is_of_project(self) -> bool {
+        self == Self::Project
+    }
 }
 
 impl fmt::Display for CommandSource {
@@ -31,17 +40,11 @@ impl fmt::Display for CommandSource {
             Self::User => "user",
             Self::Project => "project",
             Self::Plugin => "plugin",
+            Self::Managed => "managed",
+            Self::Host => "host",
+            Self::Bundled => "bundled",
         })
     }
-}
-
-/// The arguments would make a prompt that is too long.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("the prompt of /{name} would be longer than {MOST_PROMPT} bytes: give it shorter arguments")]
-#[non_exhaustive]
-pub struct PromptTooLong {
-    /// The command.
-    pub name: String,
 }
 
 /// A custom slash command, or a skill.
@@ -57,14 +60,18 @@ pub struct Command {
     pub argument_hint: String,
     /// Who wrote it.
     pub source: CommandSource,
-    /// Rules of calls that need no question while it runs. Empty for a project that is not trusted.
-    pub allowed_tools: Vec<String>,
-    /// The model that it wants, if its head names one.
-    pub model: Option<String>,
+    /// What it asks for while it runs.
+    pub scope: CommandScope,
+    /// That it runs as an agent below the main one, if it does.
+    pub fork: Option<Fork>,
     /// Its file.
     pub path: PathBuf,
     /// What it has beside that, if it is a skill.
     pub skill: Option<Skill>,
+    /// Whether the programs in its text may run. They may not for a project that is not trusted.
+    pub(super) runs_programs: bool,
+    /// What its arguments are called.
+    argument_names: Vec<String>,
     body: String,
     /// The directory of its plugin, if it has one.
     plugin_root: Option<String>,
@@ -95,72 +102,57 @@ impl Command {
             description: one_line(&description, MOST_DESCRIPTION),
             argument_hint: head.text("argument-hint").map(|hint| one_line(&hint, MOST_DESCRIPTION)).unwrap_or_default(),
             source,
-            allowed_tools: head.list("allowed-tools"),
-            model: head.text("model").filter(|model| model != "inherit"),
+            scope: CommandScope::of(&head),
+            fork: Fork::of(&head),
             path: path.into(),
             skill: None,
+            runs_programs: true,
+            argument_names: names_of(&head),
             body: body.trim().to_owned(),
             plugin_root: None,
         }
     }
 
-    /// What it allows while it runs, if anything, in one form.
+    /// What trust has to cover for it, in one form; `None` for nothing.
     pub(crate) fn allowance(&self) -> Option<String> {
-        (!self.allowed_tools.is_empty()).then(|| content_of(&self.allowed_tools))
+        self.scope.content(&self.programs())
+    }
+
+    /// Trust in the project does not cover it: its text counts, and what it forbids.
+    pub(super) fn narrow(&mut self) {
+        self.scope.narrow();
+        self.runs_programs = false;
     }
 
     /// Names the directory of its plugin.
     pub(crate) fn of_plugin(mut self, root: &Path) -> Self {
-        let root = root.to_string_lossy().into_owned();
-        for rule in &mut self.allowed_tools {
-            *rule = rule.replace(PLUGIN_ROOT_PLACEHOLDER, &root);
-        }
-        self.plugin_root = Some(root);
+        self.scope.place_plugin(root);
+        self.plugin_root = Some(root.to_string_lossy().into_owned());
         self
     }
 
-    /// The prompt for arguments, in one pass, so that placeholders in an argument are not replaced:
-    ///
-    /// - `$ARGUMENTS` is all of them as they were given; `$ARGUMENTS[N]` is one, counted from 0.
-    /// - `$1` to `$9` are single ones, counted from 1; in a text that has a `$0`, from 0. What was not given is empty.
-    ///   Blanks separate arguments, quotes hold one together.
-    /// - A backslash before any of these keeps it as it is.
-    /// - If the text has none of these, the arguments follow it as `ARGUMENTS: …`.
-    /// - In a command of a plugin `${CLAUDE_PLUGIN_ROOT}` is the plugin's directory, and in a skill `${CLAUDE_SKILL_DIR}` the
-    ///   skill's.
-    ///
-    /// No program is run and no file read: `` !`command` `` and `@file` stay as they are.
-    ///
-    /// # Errors
-    /// The prompt would be longer than 4 MiB.
-    pub fn expand(&self, arguments: &str) -> Result<String, PromptTooLong> {
-        let arguments = arguments.trim();
-        let single = split_arguments(arguments);
-        let first = usize::from(!pieces(&self.body).any(|piece| piece == Piece::Number(0)));
-        let directory = self.skill.as_ref().map(|skill| skill.directory.to_string_lossy());
-        let mut prompt = String::new();
-        let mut replaced = false;
-        for piece in pieces(&self.body) {
-            let text = match piece {
-                Piece::Text(text) => text,
-                Piece::All => arguments,
-                Piece::Index(at) => single.get(at).map_or("", String::as_str),
-                Piece::Number(number) => {
-                    number.checked_sub(first).and_then(|at| single.get(at)).map_or("", String::as_str)
-                }
-                Piece::PluginRoot => self.plugin_root.as_deref().unwrap_or(PLUGIN_ROOT_PLACEHOLDER),
-                Piece::SkillDirectory => directory.as_deref().unwrap_or(SKILL_DIRECTORY),
-            };
-            replaced |= !matches!(piece, Piece::Text(_) | Piece::PluginRoot | Piece::SkillDirectory);
-            prompt.push_str(text);
-            if prompt.len() > MOST_PROMPT {
-                return Err(PromptTooLong { name: self.name.clone() });
-            }
-        }
-        if !replaced && !arguments.is_empty() {
-            prompt.push_str("\n\nARGUMENTS: ");
-            prompt.push_str(arguments);
-        }
-        if prompt.len() > MOST_PROMPT { Err(PromptTooLong { name: self.name.clone() }) } else { Ok(prompt) }
+    pub(super) fn body(&self) -> &str {
+        &self.body
     }
+
+    pub(super) fn plugin_root(&self) -> Option<&str> {
+        self.plugin_root.as_deref()
+    }
+
+    pub(super) fn argument_names(&self) -> &[String] {
+        &self.argument_names
+    }
+
+    /// Whether a setting can keep its programs from running.
+    pub(super) fn obeys_switch(&self) -> bool {
+        !matches!(self.source, CommandSource::Managed | CommandSource::Bundled)
+    }
+}
+
+/// The names of arguments: a list, or words. A name that is a number would hide a place.
+fn names_of(head: &FrontMatter) -> Vec<String> {
+    let listed = head.list("arguments");
+    let words = listed.iter().flat_map(|names| names.split_whitespace());
+    let is_name = |name: &&str| name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && *name != "ARGUMENTS";
+    words.map(|name| name.trim_start_matches('$')).filter(is_name).map(str::to_owned).collect()
 }

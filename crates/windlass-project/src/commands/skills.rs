@@ -70,6 +70,7 @@ impl Command {
         let (head, _) = front_matter::split(text);
         let is = |key: &str, value: &str| head.text(key).is_some_and(|said| said.eq_ignore_ascii_case(value));
         let mut command = Self::parse(found.name.clone(), source, found.directory.join(FILE), text);
+        command.scope.place_skill(&found.directory);
         command.skill = Some(Skill {
             directory: found.directory.clone(),
             when_to_use: head.text("when_to_use").map(|text| one_line(&text, MOST_DESCRIPTION)).unwrap_or_default(),
@@ -143,7 +144,7 @@ mod tests {
         let both = commands.get("both").unwrap();
         assert_eq!((both.source, both.listing()), (CommandSource::Project, "Does it. Always.".to_owned()));
         assert!(both.path.ends_with("w/.windlass/skills/both/SKILL.md"), "{both:?}");
-        let expanded = both.expand("it").unwrap();
+        let expanded = both.expand(&crate::CommandUse::with("it")).unwrap();
         assert_eq!(expanded, format!("Do it in {}.", root.join("w/.windlass/skills/both").display()));
         assert!(commands.get("hidden").is_none() && commands.get("manual").is_some());
         let for_models: Vec<&str> = commands.for_models().map(|command| command.name.as_str()).collect();

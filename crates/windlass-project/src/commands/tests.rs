@@ -1,4 +1,5 @@
-use super::definition::{MOST_DESCRIPTION, MOST_PROMPT};
+use super::definition::MOST_DESCRIPTION;
+use super::prompt::MOST_PROMPT;
 use super::*;
 use crate::testing::project;
 use proptest::prelude::*;
@@ -31,30 +32,35 @@ fn arguments_go_where_the_text_says() {
         ("Run !`rm -rf x` and @file", "", "Run !`rm -rf x` and @file"),
         ("日本$1語", "é", "日本é語"),
     ] {
-        assert_eq!(command(text).expand(arguments).as_deref(), Ok(expected), "{text:?} {arguments:?}");
+        assert_eq!(
+            command(text).expand(&CommandUse::with(arguments)).as_deref(),
+            Ok(expected),
+            "{text:?} {arguments:?}"
+        );
     }
 }
 
 #[test]
 fn the_directory_of_a_plugin_is_text_whatever_it_is_called() {
-    let of = |root: &str, text: &str| command(text).of_plugin(Path::new(root)).expand("a b").unwrap();
+    let of =
+        |root: &str, text: &str| command(text).of_plugin(Path::new(root)).expand(&CommandUse::with("a b")).unwrap();
     assert_eq!(of("/p", "${CLAUDE_PLUGIN_ROOT}/x $1"), "/p/x a");
     assert_eq!(of("/$1/$ARGUMENTS", "${CLAUDE_PLUGIN_ROOT} $2"), "/$1/$ARGUMENTS b");
     assert_eq!(of("/p", "In ${CLAUDE_PLUGIN_ROOT}"), "In /p\n\nARGUMENTS: a b");
     assert_eq!(of("/p", "${CLAUDE_PLUGIN_ROOT"), "${CLAUDE_PLUGIN_ROOT\n\nARGUMENTS: a b");
     // What is no plugin's has none.
-    assert_eq!(command("${CLAUDE_PLUGIN_ROOT} $1").expand("a").unwrap(), "${CLAUDE_PLUGIN_ROOT} a");
+    assert_eq!(command("${CLAUDE_PLUGIN_ROOT} $1").expand(&CommandUse::with("a")).unwrap(), "${CLAUDE_PLUGIN_ROOT} a");
     let rules = command("---\nallowed-tools: Bash(${CLAUDE_PLUGIN_ROOT}/x *)\n---\nx").of_plugin(Path::new("/p"));
-    assert_eq!(rules.allowed_tools, ["Bash(/p/x *)"]);
+    assert_eq!(rules.scope.allowed_tools, ["Bash(/p/x *)"]);
 }
 
 #[test]
 fn a_prompt_has_an_end() {
     let body = "$ARGUMENTS ".repeat(1_000);
     let long = "x".repeat(10_000);
-    assert!(command(&body).expand(&long).is_err());
-    assert!(command("none").expand(&"x".repeat(MOST_PROMPT)).is_err());
-    assert!(command(&body).expand("short").is_ok());
+    assert!(command(&body).expand(&CommandUse::with(&long)).is_err());
+    assert!(command("none").expand(&CommandUse::with(&"x".repeat(MOST_PROMPT))).is_err());
+    assert!(command(&body).expand(&CommandUse::with("short")).is_ok());
 }
 
 #[test]
@@ -63,8 +69,8 @@ fn the_head_says_what_it_is() {
         "---\ndescription: Fix it\nargument-hint: [issue]\nallowed-tools: Bash(gh *), Read\nmodel: opus\n---\n\nFix $1\n",
     );
     assert_eq!((with.description.as_str(), with.argument_hint.as_str()), ("Fix it", "[issue]"));
-    assert_eq!((with.allowed_tools.len(), with.model.as_deref()), (2, Some("opus")));
-    assert_eq!(with.expand("7").unwrap(), "Fix 7");
+    assert_eq!((with.scope.allowed_tools.len(), with.scope.model.as_deref()), (2, Some("opus")));
+    assert_eq!(with.expand(&CommandUse::with("7")).unwrap(), "Fix 7");
     let without = command("\n# Fix the build\n\nAll of it.");
     assert_eq!((without.description.as_str(), without.argument_hint.as_str()), ("Fix the build", ""));
     assert_eq!(command("---\ndescription: |\n  a\n  b\n---\nx").description, "a b");
@@ -75,7 +81,7 @@ proptest! {
     #[test]
     fn any_text_expands(text in r"[$\\ARGUMENTS0-9\[\]a'\x22é ]{0,60}", arguments in r"[$\\ARGUMENTS0-9'\x22é ]{0,30}") {
         let command = command(&format!("{text}."));
-        let prompt = command.expand(&arguments).unwrap();
+        let prompt = command.expand(&CommandUse::with(&arguments)).unwrap();
         // Without placeholders the text stays whole.
         if !text.contains('$') {
             let whole = format!("{text}.");
@@ -87,7 +93,7 @@ proptest! {
     fn any_file_is_a_command(text in "(---\n)?(\\PC|\n){0,200}") {
         let command = command(&text);
         prop_assert!(command.description.chars().count() <= MOST_DESCRIPTION);
-        prop_assert!(command.expand("x").is_ok());
+        prop_assert!(command.expand(&CommandUse::with("x")).is_ok());
     }
 }
 
@@ -117,9 +123,9 @@ fn commands_come_from_user_and_project() {
     let expected = [("a", "user a"), ("b", "user b"), ("c", "nearer c"), ("d", "own d"), ("front:end:e", "nested e")];
     assert_eq!(named(&all), pairs(&expected));
     assert_eq!(all.notes.len(), 4, "{:?}", all.notes);
-    assert!(all.get("front:end:e").unwrap().allowed_tools.is_empty(), "the project is not trusted");
+    assert!(all.get("front:end:e").unwrap().scope.allowed_tools.is_empty(), "the project is not trusted");
     let trusted = load_commands(&places, &SettingsRequest::new().trust(true));
-    assert_eq!(trusted.get("front:end:e").unwrap().allowed_tools, ["Bash"]);
+    assert_eq!(trusted.get("front:end:e").unwrap().scope.allowed_tools, ["Bash"]);
 
     let of = |sources: &str| named(&load_commands(&places, &SettingsRequest::new().sources(sources.parse().unwrap())));
     assert_eq!(of("user"), pairs(&[("a", "user a"), ("b", "user b")]));
@@ -161,4 +167,129 @@ fn links_are_not_followed() {
     root.make("home/.claude");
     symlink(root.path("secret"), root.path("home/.claude/commands")).unwrap();
     assert!(load_commands(&places, &SettingsRequest::new()).get("key").is_some());
+}
+
+fn in_project<'a>(arguments: &'a str, places: &'a crate::Places) -> CommandUse<'a> {
+    let mut used = CommandUse::with(arguments);
+    (used.project, used.home, used.session) = (&places.project, places.user_home.as_deref(), "s1");
+    used
+}
+
+fn calls(prompt: &windlass_types::Prompt) -> Vec<(String, String)> {
+    let calls = prompt.parts.iter().filter_map(|part| match part {
+        windlass_types::PromptPart::Call(call) => Some((call.tool.clone(), call.input.as_str().to_owned())),
+        _ => None,
+    });
+    calls.collect()
+}
+
+fn text_of(prompt: &windlass_types::Prompt) -> String {
+    prompt.content.iter().filter_map(windlass_types::ContentBlock::as_text).collect()
+}
+
+#[test]
+fn names_and_places_stand_for_what_they_are() {
+    let (_root, places) = project();
+    let named = command("---\narguments: [issue, branch-name]\n---\n$issue on $branch-name, \\$issue, $issues, $1");
+    let used = in_project("'no 7' main", &places);
+    assert_eq!(named.expand(&used).unwrap(), "no 7 on main, $issue, $issues, no 7");
+    let words = command("---\narguments: a b\n---\n$b$a");
+    assert_eq!(words.expand(&used).unwrap(), "mainno 7");
+    let surroundings = command("In ${CLAUDE_PROJECT_DIR} of ${CLAUDE_SESSION_ID}.");
+    assert_eq!(
+        surroundings.expand(&used).unwrap(),
+        format!("In {} of s1.\n\nARGUMENTS: 'no 7' main", places.start().display())
+    );
+    assert_eq!(
+        surroundings.expand(&CommandUse::default()).unwrap(),
+        "In ${CLAUDE_PROJECT_DIR} of ${CLAUDE_SESSION_ID}."
+    );
+    let rules = command(
+        "---\nallowed-tools: Read(${CLAUDE_PROJECT_DIR}/x)\ndisallowed-tools: Write\nmodel: haiku\neffort: low\n---\nx",
+    );
+    let scope = rules.prompt(&used).unwrap().scope;
+    assert_eq!(scope.allow, [format!("Read({}/x)", places.start().display())]);
+    assert_eq!((scope.deny.len(), scope.effort.map(|effort| effort.to_string())), (1, Some("low".to_owned())));
+}
+
+#[test]
+fn programs_and_files_are_calls_of_the_prompt() {
+    let (root, places) = project();
+    root.write("work/sub/a.md", "a");
+    root.write("work/sub/.env", "SECRET=1");
+    root.write("home/own.md", "own");
+    let text =
+        "Status: !`git log $1`\nSee @a.md, @a.md, @$2, @none.md, @.env, @~/own.md, `@b.md`, user@a.md and @word.";
+    let own = command(text);
+    let mut used = in_project("'-n 1' a.md", &places);
+    let home = root.path("home");
+    used.home = Some(&home);
+    let prompt = own.prompt(&used).unwrap();
+    let file = |path: std::path::PathBuf| ("Read".to_owned(), format!(r#"{{"file_path":"{}"}}"#, path.display()));
+    let start = places.start();
+    let expected = [
+        ("Bash".to_owned(), r#"{"command":"git log -n 1"}"#.to_owned()),
+        file(start.join("a.md")),
+        file(root.path("home/own.md")),
+    ];
+    assert_eq!(calls(&prompt), expected);
+    assert!(prompt.ignores_keywords && prompt.content.is_empty());
+    // A command of the project reaches nothing outside of it.
+    let of_project = Command::parse("x", CommandSource::Project, "/x.md", text);
+    assert_eq!(calls(&of_project.prompt(&used).unwrap()).len(), 2);
+    // An argument is no program and no mention.
+    let plain = command("Do $ARGUMENTS");
+    let prompt = plain.prompt(&in_project("!`rm x` @a.md", &places)).unwrap();
+    assert_eq!((text_of(&prompt).as_str(), prompt.parts.len()), ("Do !`rm x` @a.md", 0));
+    // A setting can keep programs from running.
+    let mut off = in_project("", &places);
+    off.without_programs = true;
+    assert_eq!(
+        text_of(&command("Now !`git status`.").prompt(&off).unwrap()),
+        format!("Now {}.", "[a setting keeps commands from running programs]")
+    );
+    let many = "!`a` ".repeat(33);
+    assert!(matches!(command(&many).prompt(&used), Err(CommandError::TooMany { .. })));
+}
+
+#[test]
+#[cfg(unix)]
+fn a_command_of_the_project_mentions_nothing_through_links() {
+    let (root, places) = project();
+    root.write("secret/key.md", "secret");
+    std::os::unix::fs::symlink(root.path("secret/key.md"), root.path("work/sub/key.md")).unwrap();
+    std::os::unix::fs::symlink(root.path("secret"), root.path("work/sub/out")).unwrap();
+    let command =
+        Command::parse("x", CommandSource::Project, "/x.md", "@key.md @out/key.md @../../secret/key.md @/etc/passwd");
+    assert!(calls(&command.prompt(&in_project("", &places)).unwrap()).is_empty());
+}
+
+#[test]
+fn programs_of_a_project_need_trust_that_covers_them() {
+    let (root, places) = project();
+    root.write(
+        "work/.claude/commands/run.md",
+        "---\nmodel: opus\neffort: high\ndisallowed-tools: Write\n---\nNow !`make`.",
+    );
+    let of = |trusted: bool| load_commands(&places, &SettingsRequest::new().trust(trusted));
+    let (untrusted, trusted) = (of(false), of(true));
+    let run = untrusted.get("run").unwrap();
+    assert!(matches!(run.prompt(&in_project("", &places)), Err(CommandError::Untrusted { .. })));
+    let scope = run.run_scope(&CommandUse::default());
+    assert!(scope.allow.is_empty() && scope.model.is_none() && scope.effort.is_none() && scope.deny == ["Write"]);
+    let run = trusted.get("run").unwrap();
+    assert_eq!(calls(&run.prompt(&in_project("", &places)).unwrap()).len(), 1);
+    assert!(run.run_scope(&CommandUse::default()).model.is_some());
+    // What trust covers is what stands there.
+    let items = run.allowance().unwrap();
+    root.write("work/.claude/commands/run.md", "---\nmodel: opus\neffort: high\n---\nNow !`make install`.");
+    assert_ne!(of(true).get("run").unwrap().allowance().unwrap(), items);
+}
+
+#[test]
+fn a_command_whose_rules_cannot_be_read_is_left_out() {
+    let (root, places) = project();
+    root.write("home/.claude/commands/odd.md", "---\ndisallowed-tools: \"Bash(\"\n---\nx");
+    let all = load_commands(&places, &SettingsRequest::new());
+    assert!(all.get("odd").is_none() && all.notes.len() == 1, "{:?}", all.notes);
 }

@@ -10,7 +10,7 @@ const LONGEST: usize = 1_024;
 
 /// The imports of a text, as they are written, each once. What stands in code is none: neither in spans between backticks
 /// nor in blocks between fences.
-pub(super) fn imports(text: &str) -> Vec<String> {
+pub(crate) fn imports(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut fence: Option<(char, usize)> = None;
     // How many backticks end the span of code that an earlier line of the paragraph began.
@@ -29,7 +29,7 @@ pub(super) fn imports(text: &str) -> Vec<String> {
 }
 
 /// The character and the length of the fence that a line is, and whether no other words are in the line.
-fn fence_of(line: &str) -> Option<(char, usize, bool)> {
+pub(crate) fn fence_of(line: &str) -> Option<(char, usize, bool)> {
     let text = line.trim_start();
     if line.len().saturating_sub(text.len()) > 3 {
         return None;
@@ -88,7 +88,7 @@ fn name_of(text: &str) -> (String, &str) {
 }
 
 /// Where an import of a file in a folder leads. `None` for a home that is not known.
-pub(super) fn target(name: &str, folder: &Path, home: Option<&Path>) -> Option<PathBuf> {
+pub(crate) fn target(name: &str, folder: &Path, home: Option<&Path>) -> Option<PathBuf> {
     match name.strip_prefix("~/") {
         Some(below) => home.map(|home| normalized(&home.join(below))),
         None => Some(normalized(&folder.join(name))),
@@ -96,7 +96,7 @@ pub(super) fn target(name: &str, folder: &Path, home: Option<&Path>) -> Option<P
 }
 
 /// Whether a name looks like that of a file, not like a word that begins with `@`.
-pub(super) fn names_a_file(name: &str) -> bool {
+pub(crate) fn names_a_file(name: &str) -> bool {
     let is_path = name.starts_with("./") || name.starts_with("../") || name.starts_with("~/") || name.starts_with('/');
     let last = name.rsplit('/').next().unwrap_or_default();
     is_path || last.rsplit_once('.').is_some_and(|(stem, ending)| !stem.is_empty() && !ending.is_empty())

@@ -64,7 +64,7 @@ fn a_plugin_brings_its_components_under_its_name() {
     assert_eq!((plugin.description.as_deref(), &plugin.path, &plugin.root), (Some("Helps"), &root, &root));
     assert_eq!(names(&plugin.commands), ["tool-kit:deep:down", "tool-kit:hello"]);
     let root = root.to_str().unwrap();
-    assert_eq!(plugin.commands[1].expand("x").unwrap(), format!("Look at {root}/data of x."));
+    assert_eq!(plugin.commands[1].expand(&crate::CommandUse::with("x")).unwrap(), format!("Look at {root}/data of x."));
     assert_eq!(plugin.commands[1].source.to_string(), "plugin");
     let agents = plugins.agents();
     let agent = agents.get("tool-kit:finder").unwrap();
@@ -361,7 +361,8 @@ fn two_plugins_keep_their_names_apart_and_give_way_to_the_users() {
         ..crate::Commands::default()
     };
     let commands = commands.with_plugins(&plugins);
-    let texts: Vec<String> = commands.commands.iter().map(|command| command.expand("").unwrap()).collect();
+    let texts: Vec<String> =
+        commands.commands.iter().map(|command| command.expand(&crate::CommandUse::with("")).unwrap()).collect();
     assert_eq!((names(&commands.commands), texts), (vec!["a:x", "b:x"], vec!["own".to_owned(), "b".to_owned()]));
     assert_eq!(commands.notes.len(), 2, "{:?}", commands.notes);
 }

@@ -95,7 +95,7 @@ impl Session {
         counts.extend(resolved.permissions.default_mode.iter().map(|mode| mode.value.to_string()));
         counts.extend(self.servers.servers.iter().map(|server| format!("server {}", server.name)));
         counts.extend(self.agents.agents.iter().map(|agent| format!("agent {}", agent.name())));
-        let allowed = self.commands.commands.iter().filter(|command| !command.allowed_tools.is_empty());
+        let allowed = self.commands.commands.iter().filter(|command| !command.scope.allowed_tools.is_empty());
         counts.extend(allowed.map(|command| format!("command {}", command.name)));
         counts
     }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use std::sync::Arc;
-use windlass_types::ContentBlock;
+use windlass_types::Prompt;
 
 /// A slash command, as hosts see it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -96,8 +96,11 @@ impl Builtin {
     }
 }
 
-/// Turns a command and its arguments into a prompt, or `None` if there is no such command.
-pub(crate) type Expand = Arc<dyn Fn(&str, &str) -> Option<Vec<ContentBlock>> + Send + Sync>;
+/// What a slash command becomes: a prompt, `None` if there is no such command, or why it cannot be used.
+pub type Expanded = Result<Option<Prompt>, String>;
+
+/// Turns a command and its arguments into a prompt.
+pub(crate) type Expand = Arc<dyn Fn(&str, &str) -> Expanded + Send + Sync>;
 
 /// The commands of a session.
 #[derive(Debug, Clone, Default)]

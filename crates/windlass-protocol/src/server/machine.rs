@@ -159,7 +159,7 @@ impl Machine {
             Input::SessionClosed(generation) => self.session_closed(generation),
             Input::Opened(facts, offer) => self.opened(*facts, offer.as_ref()),
             Input::NotOpened(error) => self.not_opened(&error),
-            Input::Expanded(blocks) => self.expanded(blocks),
+            Input::Expanded(expanded) => self.expanded(expanded),
             Input::Question(question) => self.ask(question),
             Input::Dropped(id) => self.dropped(&id),
             Input::Listen(server) => self.inboxes.listen(server),

@@ -195,8 +195,8 @@ impl Orders {
             },
             Order::Expand { name, arguments } => {
                 let expand = self.live.as_ref().and_then(|live| live.extras.commands.as_ref());
-                let blocks = expand.and_then(|(_, expand)| expand(&name, &arguments));
-                self.inputs.push_back(Input::Expanded(blocks));
+                let expanded = expand.map_or(Ok(None), |(_, expand)| expand(&name, &arguments));
+                self.inputs.push_back(Input::Expanded(expanded));
             }
             Order::Begin(ticket, job) => self.begin(ticket, job),
             Order::Mirror => match &mut self.copying {

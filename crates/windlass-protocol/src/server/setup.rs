@@ -1,6 +1,6 @@
 //! What a host wants of a session, and the session it gets.
 
-use super::commands::SlashCommand;
+use super::commands::{Expanded, SlashCommand};
 use super::error::OpenFailure;
 use super::extras::Extras;
 use super::hooks::HostHooks;
@@ -138,12 +138,12 @@ impl Opened {
 impl Opened {
     /// Adds slash commands. `expand` is given the name of one of them and what
     /// follows it, and returns the prompt; if it returns `None`, the model
-    /// reads the text as it is.
+    /// reads the text as it is. If it fails, the host is shown why, and the model reads nothing.
     #[must_use]
     pub fn with_commands(
         mut self,
         commands: Vec<SlashCommand>,
-        expand: impl Fn(&str, &str) -> Option<Vec<ContentBlock>> + Send + Sync + 'static,
+        expand: impl Fn(&str, &str) -> Expanded + Send + Sync + 'static,
     ) -> Self {
         self.extras.commands = Some((commands, Arc::new(expand)));
         self

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::path::PathBuf;
-use windlass_project::{AgentError, KeepError, Origin, PromptTooLong, SettingsError};
+use windlass_project::{AgentError, CommandError, KeepError, Origin, SettingsError};
 
 /// What keeps a session of a project from being opened. The text names the file and what to do.
 #[derive(Debug, thiserror::Error)]
@@ -47,9 +47,9 @@ pub enum ProjectError {
         /// What is wrong.
         problem: String,
     },
-    /// The prompt of a custom command would be too long.
+    /// A custom command or a skill does not become a prompt.
     #[error(transparent)]
-    Prompt(#[from] PromptTooLong),
+    Command(#[from] CommandError),
     /// It could not be recorded what trust in the project covers.
     #[error("what trust in this project covers cannot be recorded: {0}")]
     NotPinned(KeepError),

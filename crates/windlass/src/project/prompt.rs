@@ -1,13 +1,15 @@
-//! Prompts that name a custom command.
+//! Prompts that name a custom command or a skill.
 
+use super::skills::delegated;
 use super::{LoadedProject, ProjectError};
 use crate::session::PromptInput;
 use std::sync::Arc;
-use windlass_project::{Commands, load_commands};
-use windlass_types::ContentBlock;
+use windlass_project::{CommandUse, Commands, load_commands};
+use windlass_runtime::Prompt;
+use windlass_types::{ContentBlock, PromptPart, SessionId};
 
 impl LoadedProject {
-    /// The custom slash commands of files and plugins. They are read once, and again when plugins change.
+    /// The custom slash commands and the skills of files and plugins. They are read once, and again when plugins change.
     pub fn commands(&self) -> Arc<Commands> {
         let known = self.shared.commands.lock().clone();
         known.unwrap_or_else(|| self.reread_commands())
@@ -20,37 +22,123 @@ impl LoadedProject {
         commands
     }
 
-    /// The prompt that a text stands for: that of the custom command that it names (`/fix 12`), or the text itself. A
+    /// The prompt that a prompt stands for: that of the custom command or skill that it names (`/fix 12`), or itself. A
     /// [query](crate::query()) of the project does this with its prompt; for a session it is up to the program, because not
-    /// every text comes from the user.
+    /// every text comes from the user. `session` takes the place of `${CLAUDE_SESSION_ID}`.
+    ///
+    /// What the command allows and forbids, and its model, count for the run of this prompt. Programs in its text
+    /// (`` !`git status` ``) run when that begins, if the session permits the calls; if one does not run, the prompt is not
+    /// sent.
+    ///
+    /// ```no_run
+    /// # async fn run(project: windlass::project::LoadedProject, mut session: windlass::session::Session) -> Result<(), Box<dyn std::error::Error>> {
+    /// let prompt = project.expand("/fix 12", Some(session.handle.session_id()))?;
+    /// let result = session.ask(prompt).await?;
+    /// # Ok(()) }
+    /// ```
     ///
     /// # Errors
-    /// The prompt would be too long.
-    pub fn expand(&self, text: String) -> Result<String, ProjectError> {
-        let Some(called) = text.strip_prefix('/') else { return Ok(text) };
+    /// The prompt would be too long, or the command runs programs and trust in the project does not cover that.
+    pub fn expand(&self, prompt: impl Into<PromptInput>, session: Option<&SessionId>) -> Result<Prompt, ProjectError> {
+        let PromptInput(prompt) = prompt.into();
+        let [ContentBlock::Text { text, .. }] = prompt.content.as_slice() else { return Ok(prompt) };
+        let Some(called) = text.strip_prefix('/') else { return Ok(prompt) };
         let (name, arguments) = called.split_once(char::is_whitespace).unwrap_or((called, ""));
-        match self.commands().get(name) {
-            Some(command) => Ok(command.expand(arguments)?),
-            None => Ok(text),
+        Ok(match self.called(name, arguments, session)? {
+            Some(mut expanded) => {
+                expanded.id = prompt.id;
+                expanded
+            }
+            None => prompt,
+        })
+    }
+
+    /// The prompt of a command or skill; `None` if there is none of this name for users. See [`expand`](Self::expand).
+    ///
+    /// # Errors
+    /// Those of [`expand`](Self::expand).
+    pub fn called(
+        &self,
+        name: &str,
+        arguments: &str,
+        session: Option<&SessionId>,
+    ) -> Result<Option<Prompt>, ProjectError> {
+        let commands = self.commands();
+        let Some(command) = commands.get(name) else { return Ok(None) };
+        let mut prompt = command.prompt(&self.used(arguments, session))?;
+        if let Some(fork) = &command.fork {
+            let lead = delegated(fork, prompt.scope.model.take().as_ref(), "");
+            let parts = std::iter::once(PromptPart::Text(lead)).chain(parts_of(prompt.clone())).collect();
+            let whole = Prompt::new(Vec::new()).within(prompt.scope).ignoring_keywords();
+            prompt = put_together(whole, parts);
         }
+        Ok(Some(prompt))
+    }
+
+    /// A use of a command in this project.
+    pub(super) fn used<'a>(&'a self, arguments: &'a str, session: Option<&'a SessionId>) -> CommandUse<'a> {
+        let mut used = CommandUse::with(arguments);
+        used.session = session.map(SessionId::as_str).unwrap_or_default();
+        used.project = &self.places().project;
+        used.home = self.places().user_home.as_deref();
+        used
     }
 
     /// The prompt of a query, behind what the session's agent begins a new session with.
-    pub(crate) fn prompt(&self, prompt: PromptInput, initial: Option<&str>) -> Result<PromptInput, ProjectError> {
-        let PromptInput { mut blocks, mut is_expanded } = prompt;
-        if let [ContentBlock::Text { text, .. }] = blocks.as_mut_slice() {
-            let expanded = self.expand(text.clone())?;
-            is_expanded |= expanded != *text;
-            *text = expanded;
-        }
-        let Some(initial) = initial else { return Ok(PromptInput { blocks, is_expanded }) };
-        let initial = self.expand(initial.to_owned())?;
-        match blocks.as_mut_slice() {
-            [ContentBlock::Text { text, .. }] if text.trim().is_empty() => *text = initial,
-            [ContentBlock::Text { text, .. }] => *text = format!("{initial}\n\n{text}"),
-            _ => blocks.insert(0, ContentBlock::text(initial)),
-        }
-        // One text holds both, and the words of the agent's file are not the user's.
-        Ok(PromptInput { blocks, is_expanded: true })
+    pub(crate) fn prompt(
+        &self,
+        prompt: PromptInput,
+        initial: Option<&str>,
+        session: Option<&SessionId>,
+    ) -> Result<PromptInput, ProjectError> {
+        let prompt = self.expand(prompt, session)?;
+        let Some(initial) = initial else { return Ok(PromptInput(prompt)) };
+        Ok(PromptInput(behind(self.expand(initial, session)?, prompt)))
     }
+}
+
+/// A prompt with another one in front of it: one text holds both, and the words of the first are not the user's.
+fn behind(mut first: Prompt, prompt: Prompt) -> Prompt {
+    let is_blank = |prompt: &Prompt| {
+        prompt.parts.is_empty()
+            && matches!(prompt.content.as_slice(), [ContentBlock::Text { text, .. }] if text.trim().is_empty())
+    };
+    if is_blank(&prompt) {
+        (first.id, first.ignores_keywords) = (prompt.id, true);
+        return first;
+    }
+    let scope = if prompt.scope.is_empty() { first.scope.clone() } else { prompt.scope.clone() };
+    let (mut parts, mut content) = (parts_of(first), Vec::new());
+    match prompt.content.as_slice() {
+        [ContentBlock::Text { .. }] | [] => {
+            parts.push(PromptPart::Text("\n\n".to_owned()));
+            parts.extend(parts_of(prompt.clone()));
+        }
+        blocks => content.extend(blocks.iter().cloned()),
+    }
+    let mut both = Prompt::new(content);
+    (both.id, both.kind, both.ignores_keywords) = (prompt.id, prompt.kind, true);
+    put_together(both.within(scope), parts)
+}
+
+/// All of a prompt as parts of a text, if it has no other blocks.
+fn parts_of(prompt: Prompt) -> Vec<PromptPart> {
+    let words = |block: ContentBlock| match block {
+        ContentBlock::Text { text, .. } => Some(PromptPart::Text(text)),
+        _ => None,
+    };
+    prompt.parts.into_iter().chain(prompt.content.into_iter().filter_map(words)).collect()
+}
+
+/// A prompt with a text in front. Without calls it is known now.
+fn put_together(mut prompt: Prompt, parts: Vec<PromptPart>) -> Prompt {
+    if parts.iter().any(|part| matches!(part, PromptPart::Call(_))) {
+        return prompt.with_parts(parts);
+    }
+    let words = parts.iter().map(|part| match part {
+        PromptPart::Text(text) => text.as_str(),
+        _ => "",
+    });
+    prompt.content.insert(0, ContentBlock::text(words.collect::<String>()));
+    prompt
 }

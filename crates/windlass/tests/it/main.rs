@@ -22,6 +22,8 @@ mod branch;
 mod checkpoints;
 #[cfg(all(feature = "bedrock", feature = "gemini"))]
 mod clouds;
+#[cfg(feature = "project")]
+mod commands;
 mod common;
 mod compaction;
 #[cfg(all(feature = "bedrock", feature = "gemini", feature = "openai"))]
@@ -58,7 +60,6 @@ mod plan;
 #[cfg(all(feature = "mcp", feature = "project"))]
 mod plugins;
 mod profiles;
-#[cfg(feature = "project")]
 mod project;
 mod requests;
 mod resumed;

@@ -24,7 +24,12 @@ async fn a_program_can_use_what_a_plugin_brings() {
     let kinds: Vec<PluginErrorKind> = plugins.errors.iter().map(|error| error.kind).collect();
     assert_eq!(kinds, [PluginErrorKind::Unsupported]);
 
-    let prompt = plugins.commands().find(|command| command.name == "kit:fix").unwrap().expand("12").unwrap();
+    let prompt = plugins
+        .commands()
+        .find(|command| command.name == "kit:fix")
+        .unwrap()
+        .expand(&windlass::crates::project::CommandUse::with("12"))
+        .unwrap();
     assert_eq!(prompt, "Fix issue 12.");
     let agents = Subagents::new().with_all(plugins.agents().agents.into_iter().map(|agent| agent.definition));
     let model = ScriptedModel::from_fn(|request, _| {

@@ -41,6 +41,12 @@ impl Place {
 }
 
 /// A model that runs a command and ends.
+/// The text of the prompt that a prompt becomes.
+fn prompt_text(project: &windlass::project::LoadedProject, prompt: &str) -> String {
+    let prompt = project.expand(prompt, None).unwrap();
+    prompt.content.iter().filter_map(windlass::ContentBlock::as_text).collect()
+}
+
 fn touching() -> ScriptedModel {
     let script = Script::new().turn(|turn| turn.tool_use("Bash", json!({"command": "touch made"})));
     ScriptedModel::new(script.turn(|turn| turn.text("Done.")))
@@ -181,10 +187,10 @@ async fn plugins_are_loaded_again_for_open_sessions() {
     let change = project.plugin_change(project.plugin_directories());
     assert!(change.changes_tools() && change.agents_changed == ["plug:two"], "{change:?}");
     // Nothing has changed until it is put in place.
-    assert_eq!((names().len(), project.expand("/plug:hello Ada".to_owned()).unwrap().as_str()), (1, "/plug:hello Ada"));
+    assert_eq!((names().len(), prompt_text(&project, "/plug:hello Ada").as_str()), (1, "/plug:hello Ada"));
     project.reload(change);
     assert_eq!(names(), ["plug:one", "plug:two"]);
-    assert_eq!(project.expand("/plug:hello Ada".to_owned()).unwrap(), "Hello Ada.");
+    assert_eq!(prompt_text(&project, "/plug:hello Ada"), "Hello Ada.");
     assert!(!project.plugin_change(project.plugin_directories()).changes_tools());
     open.handle.close().await.unwrap();
     // A session that is over follows nothing.

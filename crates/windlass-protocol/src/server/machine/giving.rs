@@ -47,6 +47,11 @@ impl Machine {
                 self.frames(|mapper, session, out| mapper.refused(session, &error, out));
                 self.say_lifecycle(uuid.as_deref(), Lifecycle::Completed);
             }
+            Held::Unsent(problem, uuid) => {
+                self.frames(|mapper, session, out| mapper.refused(session, &problem, out));
+                self.say_lifecycle(uuid.as_deref(), Lifecycle::Completed);
+                self.end_work();
+            }
             Held::Local(command, text, uuid) => {
                 let spent = self.session.spent.clone();
                 let result =

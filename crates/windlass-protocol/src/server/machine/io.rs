@@ -3,7 +3,7 @@
 use super::questions::Question;
 use crate::channel::requests::{Answer, AskError};
 use crate::input::Inbound;
-use crate::server::commands::SlashCommand;
+use crate::server::commands::{Expanded, SlashCommand};
 use crate::server::mcp::McpStatus;
 use crate::server::plugins::{HostAgent, PluginListing, PluginOffer, PluginReload, PluginSource, PluginsReloaded};
 use crate::server::scene::Scene;
@@ -43,8 +43,8 @@ pub(crate) enum Input {
     Opened(Box<Facts>, Option<PluginOffer>),
     /// It could not be opened.
     NotOpened(String),
-    /// The prompt of a slash command; `None` if it is no command after all.
-    Expanded(Option<Vec<ContentBlock>>),
+    /// What a slash command becomes.
+    Expanded(Expanded),
     /// A question for the host.
     Question(Question),
     /// A question is withdrawn.

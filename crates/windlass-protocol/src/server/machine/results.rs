@@ -22,6 +22,8 @@ pub(super) enum Held {
     Run(Generation, Box<Event>),
     /// That of a prompt that started no run: the error, and the id of the message.
     Refused(String, Option<String>),
+    /// That of a command that becomes no prompt: why, and the id of the message.
+    Unsent(String, Option<String>),
     /// The output of a command of the server itself, and the id of the message.
     Local(Builtin, String, Option<String>),
 }

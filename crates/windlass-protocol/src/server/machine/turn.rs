@@ -8,11 +8,11 @@ use super::queue::Waiting;
 use super::results::Held;
 use super::tickets::{Pending, Stage};
 use super::turns::Work;
-use crate::server::commands::{Builtin, Called};
+use crate::server::commands::{Builtin, Called, Expanded};
 use crate::server::plugins::PluginOffer;
 use std::collections::BTreeMap;
 use windlass_runtime::{Prompt, PromptKind};
-use windlass_types::ContentBlock;
+use windlass_types::{ContentBlock, PromptPart};
 
 impl Machine {
     /// Continues with the next turn, if one waits and none continues.
@@ -150,15 +150,24 @@ impl Machine {
     }
 
     /// It is known what a command becomes.
-    pub(super) fn expanded(&mut self, blocks: Option<Vec<ContentBlock>>) {
+    pub(super) fn expanded(&mut self, expanded: Expanded) {
         match self.turns.work.take() {
-            Some(Work::Expanding { turn, builtin }) => match (blocks.filter(|blocks| !blocks.is_empty()), builtin) {
-                (Some(blocks), _) => self.start(turn, Some(Prompt::new(blocks).ignoring_keywords())),
-                (None, Some(builtin)) => self.builtin(builtin, turn),
-                (None, None) => self.start(turn, None),
+            Some(Work::Expanding { turn, builtin }) => match (expanded, builtin) {
+                (Ok(Some(prompt)), _) => self.start(turn, Some(prompt.ignoring_keywords())),
+                (Ok(None), Some(builtin)) => self.builtin(builtin, turn),
+                (Ok(None), None) => self.start(turn, None),
+                (Err(problem), _) => self.unsent(problem, turn),
             },
             other => self.turns.work = other,
         }
+    }
+
+    /// A command becomes no prompt: the host is shown why, and the model reads nothing.
+    fn unsent(&mut self, problem: String, turn: Waiting) {
+        self.begin_local(&turn);
+        self.turns.last_is_error = true;
+        self.turns.work = Some(Work::Result);
+        self.give(Held::Unsent(problem, turn.uuid));
     }
 
     /// Carries out a command of the server itself.
@@ -192,7 +201,13 @@ impl Machine {
         let mut prompt = instead.unwrap_or_else(own);
         if let Some(facts) = self.session.facts.as_mut().filter(|_| prompt.kind == PromptKind::Query) {
             // What the session begins with stands in front of its first prompt.
-            prompt.content.splice(0..0, std::mem::take(&mut facts.initial_prompt));
+            let initial = std::mem::take(&mut facts.initial_prompt);
+            if prompt.parts.is_empty() {
+                prompt.content.splice(0..0, initial);
+            } else {
+                let texts = initial.iter().filter_map(ContentBlock::as_text);
+                prompt.parts.splice(0..0, texts.map(|text| PromptPart::Text(format!("{text}\n\n"))));
+            }
         }
         if let Some(uuid) = uuid.as_ref().or(shown.as_ref()) {
             // The host may refer to it later.

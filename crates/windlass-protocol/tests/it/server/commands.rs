@@ -243,3 +243,20 @@ async fn compact_is_a_run_that_replaces_the_conversation() {
     host.hang_up();
     assert!(!host.end().await.0.unwrap().is_error);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_command_that_may_not_run_is_reported_and_the_session_continues() {
+    let model = script([says("one"), says("two")]);
+    let mut host = Host::start(model.clone(), options());
+    host.say("first").await;
+    host.result().await;
+    host.say("/greet no").await;
+    let result = host.result().await;
+    assert_eq!((&result["is_error"], &result["num_turns"]), (&json!(true), &json!(0)), "{result}");
+    assert_eq!(result["errors"], json!(["/greet may not run"]));
+    assert_eq!(model.requests().len(), 1);
+    host.say("second").await;
+    assert_eq!(host.result().await["result"], "two");
+    host.hang_up();
+    host.end().await.0.unwrap();
+}

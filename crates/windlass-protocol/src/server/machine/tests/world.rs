@@ -155,7 +155,8 @@ impl World {
             Order::AwaitSettled(wait) => self.waits.push(Input::Settled(wait)),
             Order::AwaitQuiet(wait) => self.waits.push(Input::Quiet(wait)),
             Order::Expand { name, .. } => {
-                self.due.push_back(Input::Expanded((name == "greet").then(|| vec![ContentBlock::text("hello")])));
+                self.due
+                    .push_back(Input::Expanded(Ok((name == "greet").then(|| windlass_types::Prompt::text("hello")))));
             }
             Order::Begin(ticket, job) => self.jobs.push((ticket, job)),
             Order::Mirror => self.mirrors += 1,

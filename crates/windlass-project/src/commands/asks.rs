@@ -1,0 +1,101 @@
+//! What the head of a command or a skill asks for.
+
+use crate::canonical::content_of;
+use crate::expand::{PLUGIN_ROOT_PLACEHOLDER, PROJECT_DIRECTORY, SKILL_DIRECTORY};
+use crate::front_matter::FrontMatter;
+use std::path::Path;
+use windlass_permission::{Policy, PolicyConfig};
+use windlass_types::{Effort, RunModel, RunScope};
+
+/// What a command or a skill asks for while it runs. All but what it forbids is empty for a project that is not trusted.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct CommandScope {
+    /// Rules of calls that need no question (`allowed-tools`).
+    pub allowed_tools: Vec<String>,
+    /// Rules of calls that are denied (`disallowed-tools`).
+    pub disallowed_tools: Vec<String>,
+    /// The model that answers (`model`). `None`: that of the session.
+    pub model: Option<String>,
+    /// How much the model spends on an answer (`effort`). `None`: as the session says.
+    pub effort: Option<Effort>,
+}
+
+/// That a skill runs as an agent below the main one (`context: fork`).
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Fork {
+    /// The name of the agent (`agent`). `None`: one for general work.
+    pub agent: Option<String>,
+}
+
+impl CommandScope {
+    pub(super) fn of(head: &FrontMatter) -> Self {
+        Self {
+            allowed_tools: head.list("allowed-tools"),
+            disallowed_tools: head.list("disallowed-tools"),
+            model: head.text("model").filter(|model| model != "inherit"),
+            effort: head.text("effort").and_then(|effort| effort.parse().ok()),
+        }
+    }
+
+    /// Whether it changes nothing.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// What a rule that forbids something is wrong about, if one is.
+    pub(super) fn problem(&self) -> Option<String> {
+        let mut policy = Policy::new(PolicyConfig::new("/"));
+        policy.add_run_rules(&[], &self.disallowed_tools).err().map(|error| error.to_string())
+    }
+
+    /// What trust has to cover, in one form; `None` for nothing. Programs that the text runs are a part of it.
+    pub(super) fn content(&self, programs: &[&str]) -> Option<String> {
+        let more = self.model.is_some() || self.effort.is_some() || !programs.is_empty();
+        if !more {
+            return (!self.allowed_tools.is_empty()).then(|| content_of(&self.allowed_tools));
+        }
+        let effort = self.effort.map(|effort| effort.to_string());
+        Some(content_of(&(&self.allowed_tools, &self.model, effort, programs)))
+    }
+
+    /// Takes out what only a trusted project gets.
+    pub(super) fn narrow(&mut self) {
+        *self = Self { disallowed_tools: std::mem::take(&mut self.disallowed_tools), ..Self::default() };
+    }
+
+    /// Puts directories where their placeholders stand in rules.
+    pub(super) fn place(&mut self, placeholder: &str, directory: &Path) {
+        let directory = directory.to_string_lossy();
+        for rule in self.allowed_tools.iter_mut().chain(&mut self.disallowed_tools) {
+            *rule = rule.replace(placeholder, &directory);
+        }
+    }
+
+    pub(super) fn place_plugin(&mut self, root: &Path) {
+        self.place(PLUGIN_ROOT_PLACEHOLDER, root);
+    }
+
+    pub(super) fn place_skill(&mut self, directory: &Path) {
+        self.place(SKILL_DIRECTORY, directory);
+    }
+
+    /// The same for a run in a project.
+    pub(super) fn for_run(&self, project: &Path) -> RunScope {
+        let mut placed = self.clone();
+        placed.place(PROJECT_DIRECTORY, project);
+        let mut scope = RunScope::default();
+        (scope.allow, scope.deny) = (placed.allowed_tools, placed.disallowed_tools);
+        (scope.model, scope.effort) = (placed.model.map(RunModel::Named), placed.effort);
+        scope
+    }
+}
+
+impl Fork {
+    pub(super) fn of(head: &FrontMatter) -> Option<Self> {
+        let is_fork = head.text("context").is_some_and(|context| context.eq_ignore_ascii_case("fork"));
+        is_fork.then(|| Self { agent: head.text("agent") })
+    }
+}

@@ -1,0 +1,260 @@
+//! The prompt that a command or a skill becomes.
+
+use super::definition::Command;
+use super::shell::{Segment, programs, segments};
+use crate::expand::{Piece, Values, pieces, split_arguments};
+use crate::instructions::{imports, is_secret, names_a_file, target};
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+use windlass_types::{ContentBlock, JsonText, Prompt, PromptCall, PromptPart};
+
+/// Most bytes of a prompt.
+pub(super) const MOST_PROMPT: usize = 4 * 1024 * 1024;
+/// Most programs and files of a prompt.
+const MOST_CALLS: usize = 32;
+/// What stands where a setting keeps programs from running.
+const SWITCHED_OFF: &str = "[a setting keeps commands from running programs]";
+
+/// Where a command is used, and what follows its name.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct CommandUse<'a> {
+    /// What follows the name.
+    pub arguments: &'a str,
+    /// The session (`${CLAUDE_SESSION_ID}`). Default: none, and the placeholder stays.
+    pub session: &'a str,
+    /// The directories of the project, from its root to the start (`${CLAUDE_PROJECT_DIR}` is the start). Default: none.
+    pub project: &'a [PathBuf],
+    /// The user's home, where `~/` starts. Default: none.
+    pub home: Option<&'a Path>,
+    /// Whether a setting keeps the programs of commands and skills from running. Default: no.
+    pub without_programs: bool,
+}
+
+impl<'a> CommandUse<'a> {
+    /// A use with these arguments.
+    #[must_use]
+    pub fn with(arguments: &'a str) -> Self {
+        Self { arguments, ..Self::default() }
+    }
+
+    fn start(&self) -> Option<&'a Path> {
+        self.project.last().map(PathBuf::as_path)
+    }
+}
+
+/// Why a command does not become a prompt.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum CommandError {
+    /// The arguments would make a prompt that is too long.
+    #[error("the prompt of /{name} would be longer than {MOST_PROMPT} bytes: give it shorter arguments")]
+    TooLong {
+        /// The command.
+        name: String,
+    },
+    /// It wants to run too many programs and read too many files.
+    #[error("/{name} runs more than {MOST_CALLS} programs, which is the most")]
+    TooMany {
+        /// The command.
+        name: String,
+    },
+    /// It wants to run programs, and trust in the project does not cover that.
+    #[error(
+        "/{name} runs programs, and trust in this project does not cover that: look at {} and run `windlass trust`",
+        path.display()
+    )]
+    Untrusted {
+        /// The command.
+        name: String,
+        /// Its file.
+        path: PathBuf,
+    },
+}
+
+/// Text with arguments in the places of placeholders.
+struct Filled<'a> {
+    values: Values<'a>,
+    /// Whether a placeholder for arguments was there.
+    replaced: bool,
+    bytes: usize,
+    name: &'a str,
+}
+
+impl Filled<'_> {
+    fn fill(&mut self, text: &str) -> Result<String, CommandError> {
+        let mut filled = String::new();
+        for piece in pieces(text, self.values.names) {
+            self.replaced |= piece.is_argument();
+            filled.push_str(self.values.of(&piece));
+            self.check(filled.len())?;
+        }
+        self.bytes = self.bytes.saturating_add(filled.len());
+        Ok(filled)
+    }
+
+    fn check(&self, more: usize) -> Result<(), CommandError> {
+        if self.bytes.saturating_add(more) > MOST_PROMPT {
+            return Err(CommandError::TooLong { name: self.name.to_owned() });
+        }
+        Ok(())
+    }
+
+    /// What stands behind a text that has no place for the arguments.
+    fn rest(&self) -> Result<Option<String>, CommandError> {
+        let arguments = self.values.arguments;
+        if self.replaced || arguments.is_empty() {
+            return Ok(None);
+        }
+        self.check(arguments.len())?;
+        Ok(Some(format!("\n\nARGUMENTS: {arguments}")))
+    }
+}
+
+impl Command {
+    /// Its text for arguments, in one pass, so that placeholders in an argument are not replaced:
+    ///
+    /// - `$ARGUMENTS` is all of them as they were given; `$ARGUMENTS[N]` is one, counted from 0.
+    /// - `$1` to `$9` are single ones, counted from 1; in a text that has a `$0`, from 0. What was not given is empty.
+    ///   Blanks separate arguments, quotes hold one together.
+    /// - `$name` is the one that the head calls so (`arguments: [name, other]`).
+    /// - A backslash before any of these keeps it as it is.
+    /// - If the text has none of these, the arguments follow it as `ARGUMENTS: …`.
+    /// - In a command of a plugin `${CLAUDE_PLUGIN_ROOT}` is the plugin's directory, in a skill `${CLAUDE_SKILL_DIR}` the
+    ///   skill's; `${CLAUDE_PROJECT_DIR}` is where the session starts and `${CLAUDE_SESSION_ID}` the session's id, where they
+    ///   are known.
+    ///
+    /// No program is run and no file read: `` !`command` `` and `@file` stay as they are.
+    ///
+    /// # Errors
+    /// The text would be longer than 4 MiB.
+    pub fn expand(&self, used: &CommandUse<'_>) -> Result<String, CommandError> {
+        let single = split_arguments(used.arguments);
+        let mut filled = self.filled(used, &single);
+        let mut text = filled.fill(self.body())?;
+        text.extend(filled.rest()?);
+        Ok(text)
+    }
+
+    /// The prompt that it becomes: the text as [`expand`](Self::expand) makes it, with what its run may do. The output of
+    /// `` !`command` `` takes its place, and the content of each `@file` that is there stands behind the text, when the
+    /// run begins: both are calls of tools (`Bash`, `Read`) that pass the permission gate. If a program may not run or
+    /// fails, the prompt is not sent. Here no program is run; the disk is asked whether files are there.
+    ///
+    /// # Errors
+    /// The text would be longer than 4 MiB, it has more than 32 programs and files, or it has programs that trust does not
+    /// cover.
+    pub fn prompt(&self, used: &CommandUse<'_>) -> Result<Prompt, CommandError> {
+        let single = split_arguments(used.arguments);
+        let mut filled = self.filled(used, &single);
+        let mut parts = Vec::new();
+        for segment in segments(self.body()) {
+            parts.push(match segment {
+                Segment::Text(text) => PromptPart::Text(filled.fill(text)?),
+                Segment::Program(_) if used.without_programs && self.obeys_switch() => {
+                    PromptPart::Text(SWITCHED_OFF.to_owned())
+                }
+                Segment::Program(program) => {
+                    if !self.runs_programs {
+                        return Err(CommandError::Untrusted { name: self.name.clone(), path: self.path.clone() });
+                    }
+                    PromptPart::Call(program_call(&filled.fill(program)?))
+                }
+            });
+        }
+        parts.extend(filled.rest()?.map(PromptPart::Text));
+        self.add_files(used, &mut filled, &mut parts)?;
+        let calls = parts.iter().filter(|part| matches!(part, PromptPart::Call(_))).count();
+        if calls > MOST_CALLS {
+            return Err(CommandError::TooMany { name: self.name.clone() });
+        }
+        let prompt = match calls {
+            0 => Prompt::new(vec![ContentBlock::text(parts.iter().map(words).collect::<String>())]),
+            _ => Prompt::new(Vec::new()).with_parts(parts),
+        };
+        Ok(prompt.within(self.run_scope(used)).ignoring_keywords())
+    }
+
+    /// What its run may do.
+    #[must_use]
+    pub fn run_scope(&self, used: &CommandUse<'_>) -> windlass_types::RunScope {
+        self.scope.for_run(used.start().unwrap_or(Path::new("/")))
+    }
+
+    /// The programs that its text wants to run, as they are written.
+    #[must_use]
+    pub fn programs(&self) -> Vec<&str> {
+        programs(self.body())
+    }
+
+    fn filled<'a>(&'a self, used: &CommandUse<'a>, single: &'a [String]) -> Filled<'a> {
+        let counts_from_zero = pieces(self.body(), &[]).any(|piece| piece == Piece::Number(0));
+        let values = Values {
+            arguments: used.arguments.trim(),
+            single,
+            first: usize::from(!counts_from_zero),
+            names: self.argument_names(),
+            plugin_root: self.plugin_root(),
+            skill_directory: self.skill.as_ref().and_then(|skill| skill.directory.to_str()),
+            project: used.start().and_then(Path::to_str),
+            session: Some(used.session).filter(|session| !session.is_empty()),
+        };
+        Filled { values, replaced: false, bytes: 0, name: &self.name }
+    }
+
+    /// Adds the files that the text mentions.
+    fn add_files(
+        &self,
+        used: &CommandUse<'_>,
+        filled: &mut Filled<'_>,
+        parts: &mut Vec<PromptPart>,
+    ) -> Result<(), CommandError> {
+        let mut seen = Vec::new();
+        for mention in imports(self.body()) {
+            let mention = filled.fill(&mention)?;
+            if let Some(path) = self.mentioned(&mention, used).filter(|path| !seen.contains(path)) {
+                parts.extend(file_call(&mention, &path).map(PromptPart::Call));
+                seen.push(path);
+            }
+        }
+        Ok(())
+    }
+
+    /// The file that a mention means, if it is there. A project's command reaches no file outside of the project, and none
+    /// reaches those at which people keep secrets. Whether the file may be read is for the permission gate.
+    fn mentioned(&self, mention: &str, used: &CommandUse<'_>) -> Option<PathBuf> {
+        let path = target(mention, used.start()?, used.home).filter(|_| names_a_file(mention))?;
+        let resolved = path.canonicalize().ok().filter(|resolved| resolved.is_file())?;
+        let root = used.project.first()?;
+        let may = !self.source.is_of_project() || (path.starts_with(root) && resolved.starts_with(root));
+        (may && !is_secret(&path) && !is_secret(&resolved)).then_some(path)
+    }
+}
+
+fn words(part: &PromptPart) -> &str {
+    match part {
+        PromptPart::Text(text) => text,
+        _ => "",
+    }
+}
+
+#[derive(serde::Serialize)]
+struct BashInput<'a> {
+    command: &'a str,
+}
+
+#[derive(serde::Serialize)]
+struct ReadInput<'a> {
+    file_path: &'a str,
+}
+
+fn program_call(program: &str) -> PromptCall {
+    let input = JsonText::of(&BashInput { command: program }).unwrap_or_else(|_| JsonText::empty_object());
+    PromptCall::new("Bash", input, format!("!`{program}`"))
+}
+
+fn file_call(mention: &str, path: &Path) -> Option<PromptCall> {
+    let input = JsonText::of(&ReadInput { file_path: path.to_str()? }).ok()?;
+    let call = PromptCall::new("Read", input, format!("@{mention}"));
+    Some(call.led_by(format!("\n\nThe content of {mention}:\n")).or_else(""))
+}
