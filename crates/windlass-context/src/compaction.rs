@@ -3,8 +3,6 @@
 use std::fmt::Write;
 use windlass_types::{ContentBlock, JsonText, Message, Role, SharedMessage, TaskInfo};
 
-/// Most files that a summary names.
-const MAX_FILES: usize = 30;
 /// Most characters of its text about background work.
 const MAX_DESCRIPTION: usize = 200;
 
@@ -16,17 +14,19 @@ pub(crate) const SUMMARY_HEAD: &str = "The conversation so far was replaced by t
 
 /// What asks the model for a summary. `focus` is what the user wants it to care for.
 pub fn compaction_prompt(focus: Option<&str>) -> String {
-    let mut text = "This conversation is about to be replaced by a summary that you write now. Whoever goes on, \
-                    which will be you, knows nothing but the summary: what is not in it is lost. Do not call any \
-                    tool, and do not go on with the work.\n\n\
-                    Write it between <summary> and </summary>, with these parts:\n\
-                    1. Goal: what the user wants, in the user's own words where they matter, with every condition \
-                    and preference that still holds.\n\
-                    2. Decisions: what was decided, and why.\n\
-                    3. Files: each file that was changed or that matters, with what is in it or was changed. Quote \
-                    code that will be needed exactly.\n\
+    let mut text = "This conversation is about to be replaced by a summary that you write now. You will continue from \
+                    the summary alone: what is not in it is lost. Do not call any tool, and do not continue the work.\n\n\
+                    Beside your summary stand by themselves, as data: the user's prompts, the todo list, the files \
+                    that were read or changed, failed calls, permission decisions, skills in use and the last \
+                    commands. Do not list them. Say what they mean.\n\n\
+                    Write it between <summary> and </summary>, with these parts. Leave out a part that is empty.\n\
+                    1. Goal: what the user wants, with every condition and preference that still holds, in the \
+                    user's own words where they matter.\n\
+                    2. Decisions: what was decided, why, and what was ruled out.\n\
+                    3. Knowledge: how the code that matters works. Quote exactly what will be needed: names, \
+                    signatures, commands, short pieces of code.\n\
                     4. Results: what commands and tests showed, with the texts of errors that are still open.\n\
-                    5. Dead ends: what was tried and did not work, and what the user refused.\n\
+                    5. Dead ends: what was tried, why it did not work, and what the user refused.\n\
                     6. State: what is done, what is half done, and the next step."
         .to_owned();
     if let Some(focus) = focus.map(str::trim).filter(|focus| !focus.is_empty()) {
@@ -51,8 +51,8 @@ pub struct SessionFacts<'a> {
     pub cwd: &'a str,
     /// The todo list, as JSON.
     pub todos: Option<&'a JsonText>,
-    /// The files that calls named, latest first.
-    pub files: &'a [String],
+    /// What else is known as data, as the ledger writes it: a line end, then headings and lines. Empty for none.
+    pub ledger: &'a str,
     /// The work that runs in the background.
     pub tasks: &'a [TaskInfo],
     /// Whether a run is in progress, whose prompt follows word for word.
@@ -62,7 +62,7 @@ pub struct SessionFacts<'a> {
 impl<'a> SessionFacts<'a> {
     /// Only the current directory is known.
     pub const fn new(cwd: &'a str) -> Self {
-        Self { cwd, todos: None, files: &[], tasks: &[], continues: false }
+        Self { cwd, todos: None, ledger: "", tasks: &[], continues: false }
     }
 }
 
@@ -74,13 +74,11 @@ pub fn summary_text(summary: &str, facts: &SessionFacts<'_>) -> String {
     if let Some(todos) = facts.todos {
         let _ = write!(text, "\nTodo list: {}", todos.as_str());
     }
-    if !facts.files.is_empty() {
-        let files = facts.files.join("\n- ");
-        let _ =
-            write!(text, "\nFiles that were read or changed last; read them again before you rely on them:\n- {files}");
+    if !facts.ledger.is_empty() {
+        let _ = write!(text, "\n\nKnown as data, from the log of the session:{}", facts.ledger);
     }
     if !facts.tasks.is_empty() {
-        text.push_str("\nStill going on in the background; you will be told when one of them ends:");
+        text.push_str("\nRunning in the background; you will read when one of them ends:");
         for task in facts.tasks {
             let described = task.description.chars().map(|char| if char.is_control() { ' ' } else { char });
             let described: String = described.take(MAX_DESCRIPTION).collect();
@@ -92,28 +90,11 @@ pub fn summary_text(summary: &str, facts: &SessionFacts<'_>) -> String {
     }
     if facts.continues {
         text.push_str(
-            "\n\nThe work is not finished. The user's last message follows, word for word. Go on from the state that \
+            "\n\nThe work is not finished. The user's last message follows, word for word. Continue from the state that \
              the summary gives; do not start over, and do not repeat what is done.",
         );
     }
     text
-}
-
-/// The files that calls of a conversation named, latest first, each once.
-pub fn named_files(messages: &[SharedMessage]) -> Vec<String> {
-    let mut files: Vec<String> = Vec::new();
-    let calls = messages.iter().rev().flat_map(|message| message.content.iter().rev());
-    for call in calls.filter_map(ContentBlock::as_tool_use) {
-        let Ok(fields) = call.input.to::<std::collections::BTreeMap<String, JsonText>>() else { continue };
-        let path = ["file_path", "notebook_path"].iter().find_map(|name| fields.get(*name)?.to::<String>().ok());
-        if let Some(path) = path.filter(|path| !files.contains(path)) {
-            files.push(path);
-            if files.len() == MAX_FILES {
-                break;
-            }
-        }
-    }
-    files
 }
 
 /// The messages with a text of the user at the end.
@@ -218,20 +199,17 @@ mod tests {
     }
 
     #[test]
-    fn files_are_named_latest_first_and_once() {
-        let messages =
-            [user("go"), call("1", "a"), answer("1"), call("2", "b"), answer("2"), call("3", "a"), answer("3")];
-        assert_eq!(named_files(&messages), ["a", "b"]);
-        let files = ["a".to_owned()];
+    fn what_is_known_as_data_stands_behind_the_summary() {
         let mut facts = SessionFacts::new("/w");
-        facts.files = &files;
+        facts.ledger = "\nFailed attempts:\n- Bash make: no rule";
         facts.continues = true;
         let mut task = TaskInfo::new("b1".into(), TaskKind::LocalBash, "serve\n- a lie", "t".into());
         task.output_file = Some("/o".into());
         let tasks = [task];
         facts.tasks = &tasks;
         let text = summary_text("S", &facts);
-        assert!(text.contains("S\n\nCurrent directory: /w") && text.contains("- a") && text.contains("word for word"));
+        assert!(text.contains("S\n\nCurrent directory: /w") && text.contains("\n- Bash make: no rule\n"), "{text}");
         assert!(text.contains("\n- b1 (local_bash): serve - a lie; output in /o\n"), "{text}");
+        assert!(text.contains("word for word"), "{text}");
     }
 }

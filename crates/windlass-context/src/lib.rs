@@ -10,6 +10,7 @@ mod files;
 mod imitation;
 mod instructions;
 mod keywords;
+mod ledger;
 mod media;
 mod mention;
 mod model_id;
@@ -19,9 +20,10 @@ mod relevance;
 mod reminder;
 mod replay;
 mod task;
+mod trim;
 
 pub use compaction::{
-    SessionFacts, compaction_prompt, from_message, named_files, older_half, summary_of, summary_text, with_last_word,
+    SessionFacts, compaction_prompt, from_message, older_half, summary_of, summary_text, with_last_word,
 };
 pub use deferred::{FoundTools, TOOL_SEARCH, ToolBudget, estimate_tool, search_tools, withheld_call, withheld_tools};
 pub use environment::{Environment, RepositoryStatus, environment_changes};
@@ -30,6 +32,7 @@ pub use files::{FileInstructions, InstructionSource};
 pub use imitation::{foreign_content, foreign_text};
 pub use instructions::{KnownInstructions, ServerInstructions, missing_servers, server_instructions};
 pub use keywords::{ThinkingKeywords, ThinkingLevel};
+pub use ledger::{Ledger, LedgerFile};
 pub use media::unusable_media;
 pub use mention::{Mention, MentionedLines, mentioned, mentions};
 pub use model_id::is_same_model;
@@ -39,3 +42,4 @@ pub use relevance::{Hit, Relevance};
 pub use reminder::{ReminderStyle, is_reminder, reminder, runtime_text};
 pub use replay::readable_messages;
 pub use task::task_notification;
+pub use trim::{TrimRules, results_to_trim};

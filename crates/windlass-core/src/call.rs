@@ -97,7 +97,7 @@ impl ModelCall {
             self.stage = Stage::Behind;
             return CallStep::Waits;
         }
-        let model = session.current_model().clone();
+        let model = session.model_for(&self.purpose).clone();
         // The request for a summary may end behind an answer, where no tool can be added; it lists what is listed.
         if matches!(self.purpose, Purpose::Turn) {
             session.append_withheld();
@@ -251,7 +251,9 @@ impl ModelCall {
         if let Some(limit) = &failure.rate_limit {
             session.note_rate_limit(limit);
         }
-        match self.retry.after(&failure, &session.config.limits, session.has_fallback()) {
+        // Another model than the session's has no fallback: the compaction fails instead.
+        let has_fallback = session.has_fallback() && *session.model_for(&self.purpose) == *session.current_model();
+        match self.retry.after(&failure, &session.config.limits, has_fallback) {
             Next::Wait(wait) => {
                 self.back_off(session, wait, &failure);
                 CallStep::Waits

@@ -10,7 +10,7 @@ use crate::call::{CallStep, ModelCall};
 use crate::request::Purpose;
 use crate::session::{Session, duration_ms};
 use crate::{EffectId, Input, ModelFailure, UnfitInput};
-use windlass_context::{SessionFacts, estimate_text, named_files, older_half, summary_of, summary_text};
+use windlass_context::{SessionFacts, estimate_blocks, estimate_text, older_half, summary_of, summary_text};
 use windlass_types::hook::event::PreCompact;
 use windlass_types::{
     CompactRecord, CompactTrigger, Compacted, ContentBlock, Continuation, EntryKind, EventKind, HookEventName,
@@ -168,22 +168,20 @@ impl Compaction {
         }
     }
 
-    /// The summary takes the place of the conversation.
+    /// The summary takes the place of the conversation, with the ledger and the files that the work was about last.
     fn replace(&self, session: &mut Session, tasks: &[TaskInfo], summary: &str) {
         let continues = self.then != AfterCompaction::EndOfRun;
-        let state = &session.state;
-        let pre_tokens = state.context_tokens();
-        let files = named_files(&state.transcript().messages());
-        let cwd = state.cwd().to_string_lossy().into_owned();
-        let mut facts = SessionFacts::new(&cwd);
-        (facts.todos, facts.files, facts.tasks, facts.continues) = (state.todos(), &files, tasks, continues);
-        let text = summary_text(summary, &facts);
+        let pre_tokens = session.state.context_tokens();
+        let text = self.summary(session, tasks, summary);
         let mut content = vec![ContentBlock::text(text.clone())];
         if continues {
-            content.extend(state.last_prompt().iter().cloned());
+            content.extend(session.state.last_prompt().iter().cloned());
         }
-        let post_tokens = estimate_text(&text);
-        let mut record = CompactRecord::new(self.trigger, pre_tokens, post_tokens, state.leaf().cloned());
+        let files =
+            session.state.ledger().restored(session.config.auto_compact.room_for_files(session.context_limit()));
+        let files: Vec<ContentBlock> = session.reminders(files);
+        let post_tokens = estimate_text(&text).saturating_add(estimate_blocks(&files));
+        let mut record = CompactRecord::new(self.trigger, pre_tokens, post_tokens, session.state.leaf().cloned());
         record.duration_ms = duration_ms(session.now, self.started);
         let mut report = Compacted::new(self.trigger, text, "".into(), "".into());
         (report.pre_tokens, report.post_tokens, report.duration_ms) = (pre_tokens, post_tokens, record.duration_ms);
@@ -193,10 +191,25 @@ impl Compaction {
         user.run.clone_from(&session.run.id);
         let entry = session.record(Some(boundary.id.clone()), EntryKind::User(user));
         (report.boundary, report.entry) = (boundary.id.clone(), entry.id.clone());
-        let append = session.append(vec![boundary, entry]);
+        let mut entries = vec![boundary, entry];
+        if !files.is_empty() {
+            entries.push(session.record_runtime_texts(files));
+        }
+        let append = session.append(entries);
         session.event(EventKind::Compacted(report), Some(append));
         session.models.history_replaced = true;
         session.models.listed.forget();
+    }
+
+    /// What the model reads instead of the conversation.
+    fn summary(&self, session: &Session, tasks: &[TaskInfo], summary: &str) -> String {
+        let state = &session.state;
+        let cwd = state.cwd().to_string_lossy().into_owned();
+        let ledger = state.ledger().text(session.config.auto_compact.room_for_ledger(session.context_limit()));
+        let mut facts = SessionFacts::new(&cwd);
+        (facts.todos, facts.ledger, facts.tasks) = (state.todos(), &ledger, tasks);
+        facts.continues = self.then != AfterCompaction::EndOfRun;
+        summary_text(summary, &facts)
     }
 
     /// Even the request for the summary is too long: leaves out the older half of its messages.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use windlass_context::{
     Environment, FileInstructions, ModelFamily, ReminderStyle, ServerInstructions, ThinkingKeywords, ToolBudget,
+    TrimRules,
 };
 use windlass_permission::Policy;
 use windlass_types::{
@@ -205,18 +206,57 @@ pub struct Listeners {
 }
 
 /// When the conversation is compacted without an order of the user.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AutoCompact {
     /// Whether it is compacted before it fills the model's context window. Default: yes.
     pub enabled: bool,
     /// The size of the window to go by, in tokens, if it is smaller than the model's.
     pub window: Option<u64>,
+    /// When old results are replaced by notes instead.
+    pub trim: TrimRules,
+    /// The model that writes summaries, also those that the user asks for. `None`: the model of the session, whose provider
+    /// has the conversation in its cache.
+    pub summarizer: Option<ModelProfile>,
+    /// Most tokens of the files that are shown again behind a summary, the latest first; a sixteenth of the window at most.
+    /// Default: 10,000. 0: none.
+    pub restored_files: u64,
+}
+
+impl AutoCompact {
+    /// How many tokens a conversation may have before it is compacted, in the window of a model.
+    pub(crate) fn limit(&self, window: u64) -> u64 {
+        /// What is kept free of a large window for the turn that fills it.
+        const RESERVE_TOKENS: u64 = 33_000;
+        let window = self.window.map_or(window, |own| own.min(window));
+        window.saturating_sub(RESERVE_TOKENS.min(window / 4))
+    }
+}
+
+impl AutoCompact {
+    /// Most characters of the ledger in a summary, and of the files behind it, where a conversation may have so many tokens.
+    pub(crate) fn room_for_ledger(&self, limit: u64) -> usize {
+        const LONGEST_LEDGER: usize = 12_000;
+        if limit == 0 { LONGEST_LEDGER } else { share_of(limit).min(LONGEST_LEDGER) }
+    }
+
+    pub(crate) fn room_for_files(&self, limit: u64) -> usize {
+        let wanted = usize::try_from(self.restored_files).unwrap_or(usize::MAX).saturating_mul(CHARACTERS_PER_TOKEN);
+        if limit == 0 { wanted } else { share_of(limit).min(wanted) }
+    }
+}
+
+/// Characters of a text in a token, on the low side.
+const CHARACTERS_PER_TOKEN: usize = 3;
+
+/// The characters of a sixteenth of so many tokens.
+fn share_of(limit: u64) -> usize {
+    usize::try_from(limit / 16).unwrap_or(usize::MAX).saturating_mul(CHARACTERS_PER_TOKEN)
 }
 
 impl Default for AutoCompact {
     fn default() -> Self {
-        Self { enabled: true, window: None }
+        Self { enabled: true, window: None, trim: TrimRules::default(), summarizer: None, restored_files: 10_000 }
     }
 }
 

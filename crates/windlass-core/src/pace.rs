@@ -4,8 +4,6 @@ use windlass_types::CompactTrigger;
 
 /// Automatic compactions of a run that may fail before no more are tried.
 pub(crate) const MOST_FAILURES: u32 = 2;
-/// What is kept free of a large window for the turn that fills it.
-const RESERVE_TOKENS: u64 = 33_000;
 /// Compactions in a row with no more than one turn between them.
 const CLOSE_TOGETHER: u32 = 3;
 
@@ -23,12 +21,12 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// Whether a conversation of so many tokens should be compacted before the next turn.
-    pub(crate) fn is_due(&self, context: u64, window: u64) -> bool {
-        let limit = window.saturating_sub(RESERVE_TOKENS.min(window / 4));
+    /// Whether a conversation of so many tokens should be compacted before the next turn. `limit`: most tokens that it may have,
+    /// 0 if that is not known.
+    pub(crate) fn is_due(&self, context: u64, limit: u64) -> bool {
         // A conversation that has not become shorter would fail again.
         let is_given_up = self.failed >= MOST_FAILURES && context >= self.failed_at;
-        window > 0 && context > limit && !self.unanswered && !is_given_up
+        limit > 0 && context > limit && !self.unanswered && !is_given_up
     }
 
     /// Whether a request that was too long can become shorter: once until the model writes a message.

@@ -6,6 +6,7 @@ mod changes;
 mod hooks;
 mod reminders;
 mod scope;
+mod trimming;
 mod withheld;
 
 use crate::models::Models;

@@ -3,7 +3,7 @@
 use crate::spending::Spending;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use windlass_context::{KnownInstructions, estimate_blocks, readable_messages};
+use windlass_context::{KnownInstructions, Ledger, estimate_blocks, readable_messages};
 use windlass_session::Transcript;
 use windlass_types::{
     Api, ContentBlock, Entry, EntryId, EntryKind, EnvironmentContext, JsonText, ModelUsage, NanoUsd, PermissionMode,
@@ -38,6 +38,8 @@ pub struct SessionState {
     environment: Option<EnvironmentContext>,
     /// The instructions of tool servers that the conversation holds.
     instructions: KnownInstructions,
+    /// What is known as data of the work, over all compactions.
+    ledger: Ledger,
 }
 
 impl SessionState {
@@ -58,12 +60,14 @@ impl SessionState {
             at_boundary: false,
             environment: None,
             instructions: KnownInstructions::default(),
+            ledger: Ledger::default(),
         }
     }
 
     pub(crate) fn apply(&mut self, entry: &Entry) {
         self.transcript.apply(entry);
         self.instructions.apply(entry);
+        self.ledger.apply(entry);
         if entry.is_conversation() {
             self.leaf = Some(entry.id.clone());
         }
@@ -97,6 +101,9 @@ impl SessionState {
                 self.added_tools.push((self.transcript.len(), names.clone()));
             }
             EntryKind::ToolsWithheld(names) => self.withheld_tools.extend(names.iter().cloned()),
+            EntryKind::ResultsTrimmed(record) => {
+                self.context_tokens = self.context_tokens.saturating_sub(record.freed_tokens);
+            }
             EntryKind::ReplayDropped => self.replay_dropped = self.transcript.len(),
             EntryKind::Mode(mode) => self.mode = Some(*mode),
             EntryKind::Cwd(cwd) => self.cwd = PathBuf::from(cwd),
@@ -123,6 +130,11 @@ impl SessionState {
     /// The instructions of tool servers that the conversation holds.
     pub(crate) fn instructions(&self) -> &KnownInstructions {
         &self.instructions
+    }
+
+    /// What is known as data of the work, over all compactions.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
     }
 
     /// The last prompt of the user.

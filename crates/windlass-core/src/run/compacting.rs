@@ -9,10 +9,7 @@ use windlass_types::{CompactTrigger, Continuation, Outcome, RunFailure, RunFailu
 impl Run {
     /// Whether the conversation should be compacted before the next turn.
     pub(super) fn is_compaction_due(&self, session: &Session) -> bool {
-        let config = &session.config;
-        let window = session.current_model().info.context_window;
-        let window = config.auto_compact.window.map_or(window, |own| own.min(window));
-        config.auto_compact.enabled && self.pace.is_due(session.state.context_tokens(), window)
+        session.config.auto_compact.enabled && self.pace.is_due(session.state.context_tokens(), session.context_limit())
     }
 
     /// Whether a request that was too long can become shorter: there must be more than the prompt.

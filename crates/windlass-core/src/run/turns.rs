@@ -19,7 +19,7 @@ const MAX_MALFORMED_CALLS: u32 = 2;
 impl Run {
     /// Begins a turn, unless a limit forbids it.
     pub(super) fn call_model(&mut self, session: &mut Session, continuation: Continuation) -> Flow {
-        if self.is_compaction_due(session) {
+        if self.is_compaction_due(session) && !session.trim_results() {
             return self.compact(session, CompactTrigger::Auto, None, AfterCompaction::Turn(continuation));
         }
         if let Some(limit) = session.config.limits.max_turns.filter(|limit| session.run.turns >= *limit) {

@@ -3,7 +3,7 @@
 use super::{Session, duration_ms};
 use crate::billing::Bill;
 use crate::rate_limit::is_news;
-use crate::request::asked_for;
+use crate::request::{Purpose, asked_for};
 use crate::{Effect, ModelProfile};
 use std::sync::Arc;
 use windlass_types::text::clause;
@@ -15,6 +15,14 @@ impl Session {
         match &self.config.fallback {
             Some(fallback) if self.models.falling_back => fallback,
             _ => self.run.scope.model.as_ref().unwrap_or(&self.config.model),
+        }
+    }
+
+    /// The model that a call for this purpose goes to.
+    pub(crate) fn model_for(&self, purpose: &Purpose) -> &ModelProfile {
+        match (purpose, &self.config.auto_compact.summarizer) {
+            (Purpose::Summary { .. }, Some(summarizer)) => summarizer,
+            _ => self.current_model(),
         }
     }
 

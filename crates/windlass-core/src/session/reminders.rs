@@ -69,6 +69,12 @@ impl Session {
         Some(self.record_user(user))
     }
 
+    /// Texts of the runtime that are framed already, as this conversation has them.
+    pub(crate) fn reminders(&self, framed: Vec<String>) -> Vec<ContentBlock> {
+        let style = self.config.request.reminders;
+        framed.into_iter().map(|text| ContentBlock::text(style.framed(text))).collect()
+    }
+
     fn reminder(&self, text: &str) -> ContentBlock {
         ContentBlock::text(self.config.request.reminders.framed(reminder(text)))
     }

@@ -15,6 +15,7 @@ mod check;
 mod choices;
 mod environment;
 mod ids;
+mod ladder;
 mod lessons;
 mod limits;
 mod log;

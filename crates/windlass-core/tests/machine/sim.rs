@@ -92,6 +92,8 @@ pub(crate) struct Sim {
     pub(crate) for_others: Vec<(u64, EffectId, Reservation)>,
     /// All inputs with their times, and all outputs, if they are kept.
     pub(crate) recorded: Option<Recorded>,
+    /// Whether the model counts what it is sent. Otherwise each request has 100 tokens.
+    pub(crate) counts: bool,
 }
 
 pub(crate) fn model(id: &str) -> ModelProfile {
@@ -165,6 +167,7 @@ impl Sim {
             key: 0,
             for_others: Vec::new(),
             recorded: None,
+            counts: false,
         }
     }
 
@@ -536,7 +539,9 @@ impl Sim {
         };
         let calls = content.iter().any(|block| block.as_tool_use().is_some());
         let reason = reason.unwrap_or(if calls { StopReason::ToolUse } else { StopReason::EndTurn });
-        let mut events = stream(number, &request.model, &content, reason);
+        let sent = || request.messages.iter().map(|message| windlass_context::estimate_message(message)).sum();
+        let input = if self.counts { sent() } else { 100 };
+        let mut events = stream(number, &request.model, &content, reason, input);
         let mut fails = None;
         if self.wild.model {
             let full = events.len();
@@ -633,9 +638,9 @@ pub(crate) fn said(number: usize) -> EntryId {
 }
 
 /// The events of a message.
-fn stream(number: u32, model: &str, content: &[ContentBlock], reason: StopReason) -> Vec<ModelEvent> {
+fn stream(number: u32, model: &str, content: &[ContentBlock], reason: StopReason, input: u64) -> Vec<ModelEvent> {
     let id = MessageId::from(format!("msg{number}"));
-    let usage = Usage::new(100, 0);
+    let usage = Usage::new(input, 0);
     let mut events = vec![ModelEvent::MessageStart { id, model: model.to_owned(), usage }];
     for (index, block) in content.iter().enumerate() {
         let (start, delta) = match block {
@@ -654,7 +659,7 @@ fn stream(number: u32, model: &str, content: &[ContentBlock], reason: StopReason
         events.push(ModelEvent::BlockDelta { index, delta });
         events.push(ModelEvent::BlockStop { index });
     }
-    events.push(ModelEvent::MessageDelta { stop_reason: Some(reason), usage: Usage::new(100, 50) });
+    events.push(ModelEvent::MessageDelta { stop_reason: Some(reason), usage: Usage::new(input, 50) });
     events.push(ModelEvent::MessageStop);
     events
 }

@@ -61,6 +61,9 @@ pub(crate) fn run(call: &RunCall) -> ToolOutcome {
         scope.allow.push(rule.to_owned());
         outcome.changes.push(ContextChange::Scope(Box::new(scope)));
     }
+    if let Some(size) = input["size"].as_u64() {
+        outcome.content = "x".repeat(usize::try_from(size).unwrap()).into();
+    }
     if input["fail"] == true {
         outcome.is_error = true;
     }

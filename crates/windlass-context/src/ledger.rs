@@ -1,0 +1,200 @@
+//! The ledger of a session: what is known as data of its work, folded from its log, so that no summary can lose it.
+
+use crate::imitation::foreign_text;
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt::Write;
+use windlass_types::text::clean_line;
+use windlass_types::{
+    Behavior, ContentBlock, Decision, DecisionReason, Entry, EntryKind, JsonText, ToolResultEntry, ToolUse, ToolUseId,
+};
+
+mod files;
+
+use files::Files;
+pub use files::LedgerFile;
+
+/// Most prompts, results, failures, refusals and skills that are kept, the latest ones; the first prompt is always kept.
+const MOST_PROMPTS: usize = 8;
+const MOST_RESULTS: usize = 10;
+const MOST_FAILURES: usize = 10;
+const MOST_VERDICTS: usize = 12;
+const MOST_SKILLS: usize = 16;
+/// Calls that wait for their results: more are forgotten.
+const MOST_OPEN: usize = 1_000;
+/// Most characters of a prompt, and of any other line.
+const LONGEST_PROMPT: usize = 600;
+const LONGEST_LINE: usize = 200;
+/// Tools that run commands, whose last line is worth more than their first.
+const COMMANDS: [&str; 1] = ["Bash"];
+/// Tools that follow a skill.
+const SKILL: &str = "Skill";
+
+/// What is known as data of the work of a session: a fold over its log, which a compaction does not empty. Bounded, however long
+/// the session is.
+#[derive(Debug, Clone, Default)]
+pub struct Ledger {
+    first_prompt: Option<String>,
+    prompts: VecDeque<String>,
+    files: Files,
+    results: VecDeque<String>,
+    failures: VecDeque<String>,
+    verdicts: VecDeque<String>,
+    skills: VecDeque<String>,
+    open: BTreeMap<ToolUseId, ToolUse>,
+}
+
+impl Ledger {
+    /// Notes an entry of the log.
+    pub fn apply(&mut self, entry: &Entry) {
+        match &entry.kind {
+            EntryKind::User(user) if !user.is_meta && !user.is_summary => {
+                let texts: Vec<&str> = user.content.iter().filter_map(ContentBlock::as_text).collect();
+                self.prompted(&texts.join("\n"));
+            }
+            EntryKind::Assistant(message) => {
+                for call in message.content.iter().filter_map(ContentBlock::as_tool_use) {
+                    self.open.insert(call.id.clone(), call.clone());
+                }
+                while self.open.len() > MOST_OPEN {
+                    self.open.pop_first();
+                }
+            }
+            EntryKind::Decision(audited) => self.judged(&audited.tool_use_id, &audited.decision),
+            EntryKind::ToolResult(result) if !result.synthetic => self.answered(result),
+            EntryKind::ToolResult(result) => drop(self.open.remove(&result.result.tool_use_id)),
+            _ => {}
+        }
+    }
+
+    fn prompted(&mut self, text: &str) {
+        let text = text.trim();
+        if text.is_empty() {
+            return;
+        }
+        let text = cut(text, LONGEST_PROMPT);
+        match self.first_prompt {
+            None => self.first_prompt = Some(text),
+            Some(_) => push(&mut self.prompts, text, MOST_PROMPTS),
+        }
+    }
+
+    /// What users and rules have decided is worth keeping; what was free anyway is not.
+    fn judged(&mut self, id: &ToolUseId, decision: &Decision) {
+        let Some(call) = self.open.get(id) else { return };
+        let verdict = match (decision.behavior, decision.reason) {
+            (_, DecisionReason::InvalidInput | DecisionReason::UnknownTool) => return,
+            (Behavior::Deny, _) => format!("refused: {}: {}", subject(call), line(&decision.message)),
+            (Behavior::Allow, DecisionReason::Host) => format!("approved by the user: {}", subject(call)),
+            _ => return,
+        };
+        if !self.verdicts.contains(&verdict) {
+            push(&mut self.verdicts, verdict, MOST_VERDICTS);
+        }
+    }
+
+    fn answered(&mut self, entry: &ToolResultEntry) {
+        let Some(call) = self.open.remove(&entry.result.tool_use_id) else { return };
+        let text = entry.result.content.text();
+        if entry.result.is_error {
+            let about = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+            return push(&mut self.failures, format!("{}: {}", subject(&call), line(about)), MOST_FAILURES);
+        }
+        self.files.apply(&call, entry.structured.as_ref());
+        if COMMANDS.contains(&call.name.as_str()) {
+            let last = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
+            push(&mut self.results, format!("{}: {}", subject(&call), line(last)), MOST_RESULTS);
+        } else if call.name == SKILL
+            && let Some(skill) = field(&call, &["skill", "name"])
+        {
+            self.skills.retain(|known| *known != skill);
+            push(&mut self.skills, skill, MOST_SKILLS);
+        }
+    }
+
+    /// The files that calls have read or changed, latest first.
+    pub fn files(&self) -> impl Iterator<Item = &LedgerFile> {
+        self.files.iter()
+    }
+
+    /// The ledger for the model, in at most about so many characters. The prompts come first, then what was changed.
+    #[must_use]
+    pub fn text(&self, most: usize) -> String {
+        let prompts = self.first_prompt.iter().chain(&self.prompts).map(|prompt| clean_line(prompt));
+        let (changed, read): (Vec<_>, Vec<_>) = self.files().partition(|file| file.is_changed());
+        let all: [(&str, Vec<String>); 7] = [
+            ("What the user has asked for, oldest first", prompts.collect()),
+            ("Files that were changed, latest first", changed.into_iter().map(LedgerFile::described).collect()),
+            (
+                "Files that were read, latest first; read them again before you rely on them",
+                read.into_iter().map(LedgerFile::described).collect(),
+            ),
+            ("Failed attempts", self.failures.iter().cloned().collect()),
+            ("Permission decisions", self.verdicts.iter().cloned().collect()),
+            ("Skills in use", self.skills.iter().cloned().collect()),
+            ("What commands showed last", self.results.iter().cloned().collect()),
+        ];
+        let mut text = String::new();
+        let mut left = most;
+        for (heading, lines) in all.iter().filter(|(_, lines)| !lines.is_empty()) {
+            left = left.saturating_sub(heading.len() + 2);
+            let mut kept = String::new();
+            for line in lines {
+                let line = format!("\n- {}", foreign_text(line));
+                if line.chars().count() > left {
+                    break;
+                }
+                left -= line.chars().count();
+                kept.push_str(&line);
+            }
+            if !kept.is_empty() {
+                // Writing to a string cannot fail.
+                let _ = write!(text, "\n{heading}:{kept}");
+            }
+        }
+        text
+    }
+
+    /// The texts of the files that were read or changed last, as the conversation had them last, latest first: in at most so many
+    /// characters together, of those files that fit as a whole.
+    pub fn restored(&self, most: usize) -> Vec<String> {
+        self.files.restored(most)
+    }
+}
+
+/// A call in one line: its tool, and what it is about.
+fn subject(call: &ToolUse) -> String {
+    let about =
+        field(call, &["command", "file_path", "notebook_path", "path", "pattern", "url", "query", "description"]);
+    let name = line(&call.name);
+    match about {
+        Some(about) => format!("{name} {}", line(&about)),
+        None => name,
+    }
+}
+
+/// The first of these fields of a call's input that is a text.
+fn field(call: &ToolUse, names: &[&str]) -> Option<String> {
+    let fields: BTreeMap<String, JsonText> = call.input.to().ok()?;
+    names.iter().find_map(|name| fields.get(*name)?.to::<String>().ok())
+}
+
+fn line(text: &str) -> String {
+    cut(clean_line(text).trim(), LONGEST_LINE)
+}
+
+fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
+fn push(kept: &mut VecDeque<String>, one: String, most: usize) {
+    kept.push_back(one);
+    while kept.len() > most {
+        kept.pop_front();
+    }
+}
+
+#[cfg(test)]
+mod tests;

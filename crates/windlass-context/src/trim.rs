@@ -1,0 +1,127 @@
+//! Old results of tools that short notes stand for, before a conversation has to be summarised.
+
+use crate::imitation::foreign_text;
+use crate::{estimate_blocks, estimate_text};
+use std::collections::HashMap;
+use windlass_types::text::clean_line;
+use windlass_types::{ContentBlock, SharedMessage, ToolResult, ToolUse, ToolUseId, TrimRecord, TrimmedResult};
+
+/// How each note begins.
+const NOTE: &str = "[The result of this ";
+/// What large results say of the file that has the whole of them: what stands before its path, and behind it.
+const KEPT_WHOLE: [(&str, &str); 2] = [(" The whole is in ", ": "), (" bytes are in ", " ...]")];
+/// Results of fewer tokens are not worth a note.
+const LEAST_RESULT: u64 = 300;
+/// Most characters that a note has for the name of a tool and for a path.
+const LONGEST_NAME: usize = 64;
+const LONGEST_PATH: usize = 500;
+/// Tools whose results stay: what was changed, what the user said, what others found out, what the model works by.
+const KEPT: [&str; 14] = [
+    "Agent",
+    "AskUserQuestion",
+    "Edit",
+    "EnterPlanMode",
+    "ExitPlanMode",
+    "MultiEdit",
+    "NotebookEdit",
+    "Skill",
+    "StructuredOutput",
+    "Task",
+    "TodoWrite",
+    "ToolSearch",
+    "Write",
+    "apply_patch",
+];
+
+/// When old results are replaced by short notes, before the conversation has to be summarised.
+///
+/// That happens at the point where a summary would be written, and only if it makes one unnecessary: the results that may go
+/// free at least [`least_freed`](Self::least_freed) tokens, and what remains is below that point by half of this. Estimates
+/// count too many tokens, so three quarters of what they say is taken. In a small window less is kept and required: a quarter and
+/// an eighth of it at most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TrimRules {
+    /// Whether it happens. Default: yes.
+    pub enabled: bool,
+    /// How many tokens of the latest results stay as they are. Default: 40,000.
+    pub keep: u64,
+    /// How many tokens must become free, since the provider reads the conversation anew behind the first note.
+    /// Default: 20,000.
+    pub least_freed: u64,
+}
+
+impl Default for TrimRules {
+    fn default() -> Self {
+        Self { enabled: true, keep: 40_000, least_freed: 20_000 }
+    }
+}
+
+/// The results that notes should take the place of in a conversation of `context` tokens, which is to stay below `limit`.
+/// `None` if that would not be enough, or frees too little.
+///
+/// Those of the last message stay, since the model has not read them, and so do errors, results of edits, answers of the user
+/// and reports of agents.
+#[must_use]
+pub fn results_to_trim(messages: &[SharedMessage], rules: &TrimRules, context: u64, limit: u64) -> Option<TrimRecord> {
+    if !rules.enabled || limit == 0 {
+        return None;
+    }
+    let (mut keep, least) = (rules.keep.min(limit / 4), rules.least_freed.min(limit / 8));
+    let calls: HashMap<&ToolUseId, &ToolUse> = messages
+        .iter()
+        .flat_map(|message| &message.content)
+        .filter_map(|block| block.as_tool_use().map(|call| (&call.id, call)))
+        .collect();
+    let (_, read) = messages.split_last()?;
+    let results = read.iter().rev().flat_map(|message| message.content.iter().rev()).filter_map(|block| match block {
+        ContentBlock::ToolResult(result) => Some((result, estimate_blocks(std::slice::from_ref(block)))),
+        _ => None,
+    });
+    let (mut trimmed, mut freed) = (Vec::new(), 0_u64);
+    for (result, tokens) in results {
+        if keep > 0 {
+            keep = keep.saturating_sub(tokens);
+            continue;
+        }
+        let Some(call) = calls.get(&result.tool_use_id).filter(|call| may_go(result, call, tokens)) else { continue };
+        let note = note(result, call);
+        freed = freed.saturating_add(tokens.saturating_sub(estimate_text(&note)));
+        trimmed.push(TrimmedResult::new(result.tool_use_id.clone(), note));
+    }
+    let freed = freed / 4 * 3;
+    let is_enough = context.saturating_sub(freed).saturating_add(least / 2) <= limit;
+    trimmed.reverse();
+    (!trimmed.is_empty() && freed >= least && is_enough).then(|| TrimRecord::new(trimmed, context, freed))
+}
+
+fn may_go(result: &ToolResult, call: &ToolUse, tokens: u64) -> bool {
+    !result.is_error && tokens >= LEAST_RESULT && !KEPT.contains(&call.name.as_str())
+}
+
+/// What the model reads instead of a result: which tool, how large, and where the whole is.
+fn note(result: &ToolResult, call: &ToolUse) -> String {
+    let text = result.content.text();
+    let name: String = clean_line(&call.name).chars().take(LONGEST_NAME).collect();
+    let size = match text.chars().count() {
+        0 => "which held no text".to_owned(),
+        characters => format!("of {characters} characters"),
+    };
+    let again = match (kept_whole(&text), call.name.as_str()) {
+        (Some(path), _) => format!("The whole is in {path}."),
+        (None, "Read") => "Read the file again if you need it.".to_owned(),
+        (None, _) => "If you need it, make the call again, unless that would change something twice.".to_owned(),
+    };
+    foreign_text(&format!("{NOTE}{name} call, {size}, was taken out to save space. {again}]"))
+}
+
+/// The file that a large result names as having the whole of it.
+fn kept_whole(text: &str) -> Option<String> {
+    let path =
+        KEPT_WHOLE.iter().find_map(|(before, behind)| Some(text.rsplit_once(before)?.1.split_once(behind)?.0))?;
+    let is_path = std::path::Path::new(path).is_absolute() && path.chars().count() <= LONGEST_PATH;
+    is_path.then(|| clean_line(path))
+}
+
+#[cfg(test)]
+mod tests;
