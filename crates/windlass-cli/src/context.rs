@@ -61,6 +61,9 @@ fn print(out: &mut impl Write, usage: &ContextUsage) -> std::io::Result<()> {
     for (kind, heading) in [(ContextKind::SystemPrompt, "system prompt"), (ContextKind::Tool, "tools")] {
         writeln!(out, "{:>8}  {heading}", usage.of_kind(kind))?;
     }
+    if usage.withheld() > 0 {
+        writeln!(out, "{:>8}  tools that are loaded when they are searched for: saved, not used", usage.withheld())?;
+    }
     for section in usage.sections.iter().filter(|section| section.kind == ContextKind::Instructions) {
         writeln!(out, "{:>8}  {}", section.tokens, line(section))?;
     }

@@ -79,6 +79,7 @@ pub struct SharedMessage(Arc<Inner>);
 struct Inner {
     message: Message,
     json: OnceLock<Box<str>>,
+    measured: OnceLock<u64>,
 }
 
 impl SharedMessage {
@@ -90,9 +91,17 @@ impl SharedMessage {
     }
 }
 
+impl SharedMessage {
+    /// What a measure says of the message, such as its tokens. It is asked once: later calls, on any clone, return the
+    /// same number, also for another measure.
+    pub fn measured(&self, measure: impl FnOnce(&Message) -> u64) -> u64 {
+        *self.0.measured.get_or_init(|| measure(&self.0.message))
+    }
+}
+
 impl From<Message> for SharedMessage {
     fn from(message: Message) -> Self {
-        Self(Arc::new(Inner { message, json: OnceLock::new() }))
+        Self(Arc::new(Inner { message, json: OnceLock::new(), measured: OnceLock::new() }))
     }
 }
 
@@ -127,6 +136,12 @@ impl Serialize for SharedMessage {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_message_is_measured_once() {
+        let message = SharedMessage::from(Message::user_text("hi"));
+        assert_eq!((message.measured(|_| 7), message.clone().measured(|_| 8)), (7, 7));
+    }
 
     #[test]
     fn a_string_is_one_text_block() {

@@ -383,6 +383,24 @@ macro_rules! option_methods {
                 self.with(|options| options.compaction.window = Some(tokens))
             }
 
+            /// When old results of tools are replaced by short notes before a summary has to be written. Default: from 20,000
+            /// tokens on that become free, with the latest 40,000 tokens of results kept.
+            pub fn trim_results(self, rules: crate::session::TrimRules) -> Self {
+                self.with(|options| options.compaction.trim = rules)
+            }
+
+            /// The model that writes summaries of conversations, by id or alias, such as a smaller one. Its provider does not
+            /// have the conversation in its cache. Default: the model of the session.
+            pub fn summarizer_model(self, name: impl Into<String>) -> Self {
+                self.with(|options| options.compaction.summarizer = Some(name.into()))
+            }
+
+            /// Most tokens of the files that were read or changed last and are shown again behind a summary, a sixteenth of
+            /// the model's context window at most. Default: 10,000. 0: none.
+            pub fn restored_files(self, tokens: u64) -> Self {
+                self.with(|options| options.compaction.restored_files = Some(tokens))
+            }
+
             /// From which size on definitions of tools are withheld from requests until the model has searched for them with
             /// the tool `ToolSearch`. That concerns tools of MCP servers and tools that are
             /// [marked](crate::tool::ToolLoading). Default: when those take up more than a tenth of the model's context

@@ -3,9 +3,9 @@
 use crate::Error;
 use std::sync::Arc;
 use std::time::Duration;
-use windlass_context::{FileInstructions, HarnessProfile, InstructionSource, SystemPrompt};
+use windlass_context::{FileInstructions, HarnessProfile, InstructionSource, SystemPrompt, TrimRules};
 use windlass_model::{ModelOverrides, ModelProvider, Overridden};
-use windlass_runtime::{Limits, ModelProfile, UnpricedModels};
+use windlass_runtime::{AutoCompact, Limits, ModelProfile, UnpricedModels};
 use windlass_types::{CacheTtl, Effort, JsonText, NanoUsd, Thinking};
 
 /// Which model answers, and how much it thinks.
@@ -169,10 +169,28 @@ pub(crate) struct Compaction {
     pub(crate) auto: bool,
     /// The context window to compact for, if it is not the model's.
     pub(crate) window: Option<u64>,
+    pub(crate) trim: TrimRules,
+    /// The model that writes summaries, if it is not that of the session.
+    pub(crate) summarizer: Option<String>,
+    /// Most tokens of files that are shown again.
+    pub(crate) restored_files: Option<u64>,
 }
 
 impl Default for Compaction {
     fn default() -> Self {
-        Self { auto: true, window: None }
+        Self { auto: true, window: None, trim: TrimRules::default(), summarizer: None, restored_files: None }
+    }
+}
+
+impl Compaction {
+    /// Writes what it says of a machine.
+    pub(crate) fn configure(&self, compact: &mut AutoCompact) {
+        (compact.enabled, compact.window, compact.trim) = (self.auto, self.window, self.trim);
+        compact.restored_files = self.restored_files.unwrap_or(compact.restored_files);
+    }
+
+    /// The model that writes summaries, as the provider knows it.
+    pub(crate) fn summarizer(&self, provider: &dyn ModelProvider) -> Option<ModelProfile> {
+        Some(profile(provider, self.summarizer.as_deref()?))
     }
 }

@@ -133,6 +133,7 @@ impl Opening {
         let environment = self.environment(ports).await;
         let mut machine = MachineConfig::new(id, self.ids.bits(), model, policy, self.cwd.clone());
         machine.fallback = self.options.model.fallback_profile(&*self.provider);
+        machine.auto_compact.summarizer = self.options.compaction.summarizer(&*self.provider);
         machine.context.environment = Some(environment);
         machine.context.instructions = self.options.prompts.instructions.iter().cloned().collect();
         let sends = self.options.requests.send_user_id.unwrap_or(true);

@@ -118,7 +118,7 @@ impl Options {
         request.cache = self.requests.cache;
         request.raw_frames = self.requests.raw_frames;
         request.extra.clone_from(&self.requests.extra);
-        (machine.auto_compact.enabled, machine.auto_compact.window) = (self.compaction.auto, self.compaction.window);
+        self.compaction.configure(&mut machine.auto_compact);
         machine.tools.budget = self.tools.budget;
         machine.tools.structured_output = self.tools.output_schema.as_ref().map(|_| StructuredOutput::NAME.to_owned());
         machine.limits = self.limits.effective();

@@ -9,7 +9,7 @@ pub use crate::session_tools::SessionTools;
 #[cfg(feature = "store")]
 pub use crate::sessions::{ForkOptions, SessionTranscript, StoredSession, TranscriptEntry, TranscriptItem};
 pub use windlass_context::{
-    FileInstructions, InstructionSource, Mention, MentionedLines, ServerInstructions, mentions,
+    FileInstructions, InstructionSource, Mention, MentionedLines, ServerInstructions, TrimRules, mentions,
 };
 pub use windlass_runtime::{
     AnswerError, EventFeed, EventStream, ModelSelection, OpenError, Prompt, PromptKind, RewindError, Session,

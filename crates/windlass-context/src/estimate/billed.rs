@@ -2,7 +2,7 @@
 //! scripts, and the newest models, which count up to 1.35 times as many tokens as those before them.
 
 use super::{BYTES_PER_TOKEN, FRAME_TOKENS, measure_block};
-use windlass_types::{BlockStart, ContentBlock, ModelEvent, ModelRequest, StreamDelta};
+use windlass_types::{BlockStart, ContentBlock, Message, ModelEvent, ModelRequest, StreamDelta};
 
 /// Letters of a word in one token, on the low side.
 const LETTERS_PER_TOKEN: u8 = 3;
@@ -27,10 +27,13 @@ pub fn estimate_request(request: &ModelRequest) -> u64 {
         })
         .sum();
     let offered = if request.tools.is_empty() { 0 } else { TOOLS_TOKENS };
-    let content = request.messages.iter().flat_map(|message| &message.content);
-    let messages = FRAME_TOKENS * request.messages.len() as u64
-        + content.map(|block| measure_block(block, billed_text)).sum::<u64>();
+    // Of a long conversation only what is new is measured before each call.
+    let messages: u64 = request.messages.iter().map(|message| message.measured(billed_message)).sum();
     system + tools + offered + messages
+}
+
+fn billed_message(message: &Message) -> u64 {
+    FRAME_TOKENS + message.content.iter().map(|block| measure_block(block, billed_text)).sum::<u64>()
 }
 
 fn billed_text(text: &str) -> u64 {

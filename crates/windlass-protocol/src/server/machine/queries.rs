@@ -130,6 +130,13 @@ impl Context {
             .parts
             .iter()
             .map(|(id, name, tokens)| json!({ "id": id, "name": name, "tokens": tokens, "color": "", "kind": "used" }));
+        let withheld = self.usage.as_ref().map(ContextUsage::withheld).filter(|tokens| *tokens > 0);
+        let withheld = withheld.map(|tokens| {
+            json!({
+                "id": "deferred_tools", "name": "Deferred tools", "tokens": tokens, "color": "", "kind": "deferred",
+                "isDeferred": true,
+            })
+        });
         let free = json!({ "id": "free_space", "name": "Free space", "tokens": free, "color": "", "kind": "free" });
         let usage = self.billed.map(|usage| {
             json!({
@@ -147,7 +154,7 @@ impl Context {
             .filter(|section| is_of_server(section))
             .map(|section| json!({ "name": section.name, "serverName": section.source, "tokens": section.tokens }));
         json!({
-            "categories": used.chain([free]).collect::<Vec<_>>(),
+            "categories": used.chain(withheld).chain([free]).collect::<Vec<_>>(),
             "totalTokens": self.used,
             "maxTokens": window,
             "rawMaxTokens": window,
@@ -169,6 +176,9 @@ impl Context {
             (model, window) => format!("{model}: {} of {window} tokens ({} %)", self.used, self.percentage()),
         }];
         lines.extend(self.parts.iter().map(|(_, name, tokens)| format!("{name}: {tokens} tokens")));
+        if let Some(saved) = self.usage.as_ref().map(ContextUsage::withheld).filter(|tokens| *tokens > 0) {
+            lines.push(format!("Tools that are loaded when they are searched for: {saved} tokens saved"));
+        }
         lines.push("Parts are estimated; the sum is what the provider counted last.".to_owned());
         lines.join("\n")
     }
