@@ -13,7 +13,7 @@ use windlass_types::{ContentBlock, ToolResultContent};
 const MARK: &str = "untrusted:";
 
 /// The tags that the runtime frames its texts with.
-const TAGS: [&str; 7] = [
+const TAGS: [&str; 8] = [
     "system-reminder",
     "task-notification",
     "server-instructions",
@@ -21,6 +21,7 @@ const TAGS: [&str; 7] = [
     "local-command-stdout",
     "session-memory",
     "attached",
+    "project-index",
 ];
 
 /// How the notes begin that the runtime writes without a tag.

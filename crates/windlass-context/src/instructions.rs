@@ -100,11 +100,10 @@ impl KnownInstructions {
         match &entry.kind {
             EntryKind::User(user) if user.is_meta => {
                 for text in user.content.iter().filter_map(ContentBlock::as_text) {
-                    let begins =
-                        |with| text.strip_prefix("<system-reminder>\n").is_some_and(|rest| rest.starts_with(with));
+                    let begins = |with| files::begins(text, with);
                     if begins(BEGINNING) {
                         self.servers.insert(text.to_owned());
-                    } else if [files::BEGINNING, files::SKILLS, files::MEMORY].into_iter().any(begins) {
+                    } else if [files::BEGINNING, files::SKILLS, files::MEMORY, files::INDEX].into_iter().any(begins) {
                         self.files.insert(text.to_owned());
                     }
                 }
@@ -129,7 +128,11 @@ impl KnownInstructions {
     #[must_use]
     pub fn missing_files(&self, files: &[FileInstructions]) -> Vec<ContentBlock> {
         let room = MOST_FILES.saturating_sub(self.files.len());
-        let missing = files.iter().filter(|file| !self.files.contains(&file.text)).take(room);
+        let has_index = self.files.iter().any(|text| files::begins(text, files::INDEX));
+        let held = |file: &&FileInstructions| {
+            self.files.contains(&file.text) || (has_index && files::begins(&file.text, files::INDEX))
+        };
+        let missing = files.iter().filter(|file| !held(file)).take(room);
         missing.map(|file| ContentBlock::text(file.text.as_str())).collect()
     }
 }
@@ -206,6 +209,20 @@ mod tests {
         let time = windlass_types::Timestamp::default();
         known.apply(&Entry::new("e".into(), None, time, EntryKind::User(user)));
         assert!(known.missing(&missing, &[]).is_empty());
+    }
+
+    #[test]
+    fn a_conversation_gets_one_index() {
+        let index = |content: &str| FileInstructions::index(content).unwrap();
+        let mut known = KnownInstructions::default();
+        assert_eq!(known.missing_files(&[index("Rust")]).len(), 1);
+        let mut user = windlass_types::UserEntry::new(vec![ContentBlock::text(index("Rust").text)]);
+        user.is_meta = true;
+        let time = windlass_types::Timestamp::default();
+        known.apply(&Entry::new("e".into(), None, time, EntryKind::User(user)));
+        assert!(known.missing_files(&[index("Rust"), index("Rust and C")]).is_empty());
+        let file = FileInstructions::new(crate::InstructionSource::Project, "a.md", "Be brief.").unwrap();
+        assert_eq!(known.missing_files(&[index("C"), file]).len(), 1);
     }
 
     #[test]

@@ -19,6 +19,7 @@ mod prompt;
 mod relevance;
 mod reminder;
 mod replay;
+mod secret;
 mod task;
 mod trim;
 
@@ -41,5 +42,6 @@ pub use prompt::{SystemPrompt, coding_agent_sections};
 pub use relevance::{Hit, Relevance};
 pub use reminder::{ReminderStyle, is_reminder, reminder, runtime_text};
 pub use replay::readable_messages;
+pub use secret::is_secret;
 pub use task::task_notification;
 pub use trim::{TrimRules, results_to_trim};

@@ -1,7 +1,7 @@
 //! The instructions that people write into files for a model: `CLAUDE.md`, `AGENTS.md`, rules, and what they import.
 
 mod fit;
-pub(crate) mod imports;
+mod imports;
 mod places;
 mod read;
 
@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use windlass_context::{FileInstructions, InstructionSource};
+use windlass_context::{FileInstructions, InstructionSource, is_secret};
 use windlass_tool::Workspace;
 
 /// Most bytes of a file.
@@ -235,8 +235,8 @@ impl InstructionFiles {
         let Candidate { path, within, source, .. } = &job.candidate;
         let folder = path.parent().unwrap_or(path);
         let mut jobs = Vec::new();
-        for name in imports(text) {
-            let Some(target) = target(&name, folder, self.places.user_home.as_deref()) else { continue };
+        for name in imports::imports(text) {
+            let Some(target) = imports::target(&name, folder, self.places.user_home.as_deref()) else { continue };
             if is_secret(&target) {
                 self.notes.add(path, format!("@{name} is left out: it may hold secrets"));
             } else if within.as_ref().is_some_and(|within| !target.starts_with(within)) {

@@ -48,6 +48,7 @@ pub fn resolve(files: &[SettingsFile]) -> Result<Resolved, SettingsError> {
             reading.environment();
             reading.mcpjson();
             reading.sandbox(&mut sandbox);
+            reading.index();
             reading.hooks();
             reading.without_effect();
             memory::read(file, &mut resolved.memory, &mut resolved.notes);
@@ -344,6 +345,13 @@ impl Reading<'_> {
         if sandbox.fail_if_unavailable.is_none() {
             sandbox.fail_if_unavailable = counts(file.settings.sandbox.fail_if_unavailable);
             self.resolved.sandbox.required = sandbox.fail_if_unavailable.map(|_| file.origin.clone());
+        }
+    }
+
+    /// An index is of use, not a right: any file can switch it off.
+    fn index(&mut self) {
+        if self.file.settings.index_off {
+            self.resolved.index_off.get_or_insert_with(|| self.file.origin.clone());
         }
     }
 

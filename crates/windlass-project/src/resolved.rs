@@ -116,6 +116,8 @@ pub struct Resolved {
     pub memory: ResolvedMemory,
     /// Whether commands are to run in a sandbox.
     pub sandbox: ResolvedSandbox,
+    /// The file that switches the index of the project off, if one does. Any layer can.
+    pub index_off: Option<Origin>,
     /// Hooks that can deny or block and that do not run in this version: a session must not start
     /// without them. See [`Resolved::check_hooks`].
     pub gating_hooks: Vec<Setting<GatingHook>>,

@@ -41,6 +41,8 @@ pub struct Settings {
     pub server_lists: ServerListSettings,
     /// `allowManagedPermissionRulesOnly`: in a managed file, whether no other file may allow anything.
     pub managed_rules_only: bool,
+    /// Whether `projectIndex` is false: no session makes an index of the project.
+    pub index_off: bool,
     /// Keys that have no effect, such as `permissions.disableAutoMode`, in order.
     pub without_effect: Vec<String>,
 }

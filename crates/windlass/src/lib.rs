@@ -224,6 +224,8 @@ pub mod crates {
     pub use windlass_anthropic as anthropic;
     pub use windlass_context as context;
     pub use windlass_hook as hook;
+    #[cfg(feature = "project")]
+    pub use windlass_index as index;
     #[cfg(feature = "mcp")]
     pub use windlass_mcp as mcp;
     pub use windlass_model as model;

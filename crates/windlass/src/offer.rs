@@ -22,6 +22,8 @@ pub(crate) struct ToolOptions {
     /// The agents that the program gave, before those of the project were added.
     #[cfg(feature = "project")]
     pub(crate) base_subagents: Option<Subagents>,
+    #[cfg(feature = "project")]
+    pub(crate) index: Option<crate::project::SessionIndex>,
     /// Whether anything may be left in the background, if somebody says.
     pub(crate) background: Option<bool>,
     pub(crate) output_schema: Option<JsonText>,

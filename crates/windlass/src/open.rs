@@ -158,6 +158,12 @@ impl Opening {
             machine.context.instructions = found.into();
             ports.instructions = Some(nested);
         }
+        if let Some(index) = &self.options.tools.index
+            && let Some(text) = index.begin(&self.policy).await
+        {
+            let known = machine.context.instructions.iter().cloned();
+            machine.context.instructions = known.chain([text]).collect();
+        }
         let is_offered = |tool: &str| machine.tools.specs.iter().any(|spec| spec.name == tool);
         if let Some(skills) = project.skill_list(is_offered) {
             let known = machine.context.instructions.iter().cloned();

@@ -7,6 +7,7 @@ mod apply;
 #[cfg(feature = "mcp")]
 mod connect;
 mod error;
+mod index;
 mod input;
 mod instructions;
 mod loaded;
@@ -24,6 +25,7 @@ mod skills;
 mod variables;
 
 pub use error::ProjectError;
+pub(crate) use index::SessionIndex;
 pub(crate) use input::Applied;
 pub use input::ProjectInput;
 pub use loaded::LoadedProject;
@@ -33,6 +35,10 @@ pub use read::LoadedFile;
 pub use request::Project;
 #[cfg(feature = "mcp")]
 pub use servers::{AbsentServer, ProjectServers, ServerNotConnected};
+pub use windlass_index::{
+    FileHit, Found, Framework, IndexConfig, Interrupted, LanguageShare, ManifestKind, Overview, Package,
+    ProjectCommand, ProjectIndex, Purpose, Symbol,
+};
 pub use windlass_project::{
     Plugin, PluginDir, PluginError, PluginErrorKind, Plugins, SettingSource, SettingSources, load_plugins,
 };

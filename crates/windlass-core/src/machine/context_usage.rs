@@ -45,7 +45,7 @@ impl Machine {
     /// Whether a text is that of instructions which the settings have.
     fn is_listed(&self, text: &str) -> bool {
         let config = &self.session.config;
-        config.context.instructions.iter().any(|file| file.text == text)
+        config.context.instructions.iter().any(|file| file.is_in(text))
             || config.tools.instructions.iter().any(|server| server.text == text)
     }
 }

@@ -1,9 +1,9 @@
 //! What counts of the keys of memory.
 
-use crate::instructions::imports::is_secret;
 use crate::note::Note;
 use crate::resolved::{ResolvedMemory, Setting};
 use crate::settings_file::SettingsFile;
+use windlass_context::is_secret;
 use windlass_types::path::normalized;
 
 /// Reads one file, after those that are stronger. A file of a project can switch a memory or its extraction off, and nothing

@@ -59,6 +59,8 @@ struct Raw {
     sandbox: Option<RawSandbox>,
     #[serde(default)]
     allow_managed_permission_rules_only: Option<bool>,
+    #[serde(default)]
+    project_index: Option<bool>,
     #[serde(flatten)]
     other: BTreeMap<String, IgnoredAny>,
 }
@@ -199,6 +201,7 @@ fn settings(json: &JsonText) -> Result<Settings, JsonError> {
         hooks: hooks.settings(),
         mcpjson,
         server_lists,
+        index_off: raw.project_index == Some(false),
         managed_rules_only: raw.allow_managed_permission_rules_only == Some(true),
         without_effect,
     })

@@ -39,6 +39,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("windlass-gemini", &["windlass-http", "windlass-model", "windlass-types"]),
     ("windlass-mcp", &["windlass-context", "windlass-http", "windlass-schema", "windlass-tool", "windlass-types"]),
     ("windlass-tools", &["windlass-tool", "windlass-types"]),
+    ("windlass-index", &["windlass-context", "windlass-tool", "windlass-tools", "windlass-types"]),
     ("windlass-store", &["windlass-session", "windlass-tool", "windlass-types"]),
     (
         "windlass-project",
@@ -53,6 +54,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "windlass-gemini",
             "windlass-hook",
             "windlass-http",
+            "windlass-index",
             "windlass-macros",
             "windlass-mcp",
             "windlass-model",

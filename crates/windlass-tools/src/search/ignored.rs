@@ -29,15 +29,23 @@ const LONGEST_POINTER: u64 = 64 * 1024;
 
 /// The rules of a folder and those above it.
 #[derive(Debug)]
-struct Rules {
+pub(super) struct Rules {
     above: Option<Arc<Rules>>,
+    /// Of the patterns, these and those above: another digest, other rules.
+    digest: u64,
     /// In order of weight: of `.ignore`, of `.gitignore`, and of git's own `info/exclude`. A kind that counts for
     /// more does so from wherever above; within a kind the nearest folder counts.
     kinds: [Gitignore; 3],
 }
 
 impl Rules {
-    fn leave_out(&self, path: &Path, is_dir: bool) -> bool {
+    /// See [`digest`](Self#structfield.digest).
+    pub(super) fn digest(&self) -> u64 {
+        self.digest
+    }
+
+    /// Whether a path is left out that lies below the folder.
+    pub(super) fn leave_out(&self, path: &Path, is_dir: bool) -> bool {
         let mut verdicts: [Match<()>; 3] = [Match::None, Match::None, Match::None];
         let mut at = Some(self);
         while let Some(rules) = at {
@@ -78,12 +86,8 @@ impl IgnoreFiles {
     /// Reads the ignore files of a folder before anything in it is asked about. Those above the root are read
     /// with the root.
     pub(super) fn enter(&self, folder: &Path, scope: &Scope<'_>) {
-        let above = if folder == scope.root {
-            let folders: Vec<&Path> = folder.ancestors().skip(1).collect();
-            folders.into_iter().rev().fold(None, |above, folder| self.read_folder(folder, above, scope))
-        } else {
-            folder.parent().and_then(|above| self.of(above))
-        };
+        let above =
+            if folder == scope.root { self.above(scope) } else { folder.parent().and_then(|above| self.of(above)) };
         if let Some(rules) = self.read_folder(folder, above, scope) {
             self.any.store(true, Ordering::Relaxed);
             // A root may be spelled with a slash at its end; the parents of its entries are not.
@@ -96,28 +100,53 @@ impl IgnoreFiles {
         self.folders.read().unwrap_or_else(PoisonError::into_inner).get(folder.as_os_str()).cloned()
     }
 
-    fn read_folder(&self, folder: &Path, above: Option<Arc<Rules>>, scope: &Scope<'_>) -> Option<Arc<Rules>> {
+    /// The rules of the folders above the root.
+    pub(super) fn above(&self, scope: &Scope<'_>) -> Option<Arc<Rules>> {
+        let folders: Vec<&Path> = scope.root.ancestors().skip(1).collect();
+        folders.into_iter().rev().fold(None, |above, folder| self.read_folder(folder, above, scope))
+    }
+
+    /// The rules of a folder and of those above it.
+    pub(super) fn read_folder(
+        &self,
+        folder: &Path,
+        above: Option<Arc<Rules>>,
+        scope: &Scope<'_>,
+    ) -> Option<Arc<Rules>> {
+        let mut texts = blake3::Hasher::new();
         let kinds = [
-            self.matcher(folder, open(&folder.join(".ignore"), folder, scope)),
-            self.matcher(folder, open(&folder.join(".gitignore"), folder, scope)),
-            self.matcher(folder, open_exclude(folder, scope)),
+            self.matcher(folder, open(&folder.join(".ignore"), folder, scope), &mut texts),
+            self.matcher(folder, open(&folder.join(".gitignore"), folder, scope), &mut texts),
+            self.matcher(folder, open_exclude(folder, scope), &mut texts),
         ];
         if kinds.iter().all(Option::is_none) {
             return above;
         }
-        Some(Arc::new(Rules { above, kinds: kinds.map(|kind| kind.unwrap_or_else(Gitignore::empty)) }))
+        texts.update(&above.as_ref().map_or(0, |above| above.digest).to_le_bytes());
+        texts.update(folder.as_os_str().as_encoded_bytes());
+        let digest = texts.finalize().as_bytes().first_chunk().map_or(0, |first| u64::from_le_bytes(*first));
+        Some(Arc::new(Rules { above, digest, kinds: kinds.map(|kind| kind.unwrap_or_else(Gitignore::empty)) }))
     }
 
     /// The patterns of an ignore file, if there is one that has any.
-    fn matcher(&self, folder: &Path, opened: io::Result<Option<File>>) -> Option<Gitignore> {
+    fn matcher(
+        &self,
+        folder: &Path,
+        opened: io::Result<Option<File>>,
+        texts: &mut blake3::Hasher,
+    ) -> Option<Gitignore> {
         let read = match opened {
-            Ok(None) => return None,
+            Ok(None) => {
+                texts.update(&u64::MAX.to_le_bytes());
+                return None;
+            }
             Ok(Some(file)) => self.text(file),
             Err(error) => Err(error),
         };
         let built = read.and_then(|text| {
             let mut builder = GitignoreBuilder::new(folder);
             let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+            texts.update(&(text.len() as u64).to_le_bytes()).update(text.as_bytes());
             for line in text.lines() {
                 // A line that is no pattern takes none of the others along.
                 let _ = builder.add_line(None, line);
@@ -226,7 +255,7 @@ fn there(opened: io::Result<File>) -> io::Result<Option<File>> {
 }
 
 /// The content of a regular file that is no longer than this.
-fn bounded(file: File, longest: u64) -> io::Result<Vec<u8>> {
+pub(super) fn bounded(file: File, longest: u64) -> io::Result<Vec<u8>> {
     let meta = file.metadata()?;
     if !meta.is_file() {
         return Err(io::Error::other("it is not a regular file"));

@@ -18,7 +18,9 @@ mod place;
 mod report;
 #[cfg(test)]
 mod testing;
+mod tree;
 mod walk;
 
 pub use self::glob_tool::{Glob, GlobInput};
 pub use self::grep_tool::{Grep, GrepInput, OutputMode};
+pub use self::tree::{IgnoreRules, TreeEntry, TreeReader};

@@ -74,7 +74,7 @@ pub(crate) trait Worker: Send {
 }
 
 /// Directories in which version control keeps its own data.
-const VERSION_CONTROL: [&str; 6] = [".git", ".hg", ".svn", ".bzr", ".jj", ".sl"];
+pub(super) const VERSION_CONTROL: [&str; 6] = [".git", ".hg", ".svn", ".bzr", ".jj", ".sl"];
 
 /// Walks `scope` with as many workers as there are processors.
 pub(crate) fn walk<'a, W: Worker>(scope: Scope<'a>, make: &'a (dyn Fn() -> W + Sync)) -> WalkReport {

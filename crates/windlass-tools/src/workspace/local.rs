@@ -151,7 +151,7 @@ impl Workspace for LocalWorkspace {
     }
 }
 
-fn entry_kind(entry: Entry) -> EntryKind {
+pub(crate) fn entry_kind(entry: Entry) -> EntryKind {
     match entry {
         Entry::File => EntryKind::File,
         Entry::Directory => EntryKind::Directory,

@@ -12,5 +12,7 @@ mod resolve;
 mod tree;
 
 pub(crate) use self::blocking::blocking;
+pub(crate) use self::entry::Missing;
 pub use self::local::LocalWorkspace;
+pub(crate) use self::local::entry_kind;
 pub(crate) use self::resolve::resolve;

@@ -72,6 +72,7 @@ impl LoadedProject {
             options.tools.toolkit.add_project_tool(skills);
         }
         let memories = self.apply_memory(options, agent.definition());
+        self.apply_index(options);
         self.apply_permissions(options, &agent);
         self.apply_surroundings(options, &variables);
         options.prompts.system = agent.system_prompt(options.prompts.system.take());

@@ -67,6 +67,7 @@ pub(crate) struct Choice {
     pub(crate) without_subagents: bool,
     pub(crate) without_instructions: bool,
     pub(crate) with_memory: bool,
+    pub(crate) without_index: bool,
     /// Variables that count for more than those of settings.
     pub(crate) variables: BTreeMap<String, String>,
 }
@@ -174,6 +175,14 @@ impl Project {
     /// no.
     pub fn memory(mut self, on: bool) -> Self {
         self.choice.with_memory = on;
+        self
+    }
+
+    /// Whether the model reads what is in the project behind the first prompt, in at most 300 tokens, and can search an index of its
+    /// paths and symbols (`ProjectSearch`, where the session has tools that search). The index is kept in windlass's home, if there is one, and brought
+    /// up to date in the background. Settings can switch it off. Default: yes.
+    pub fn index(mut self, on: bool) -> Self {
+        self.choice.without_index = !on;
         self
     }
 

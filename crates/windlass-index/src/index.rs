@@ -1,0 +1,264 @@
+//! The index of one project.
+
+use crate::cache::{Cache, Part};
+use crate::manifest::ManifestKind;
+use crate::manifests::{self, Read};
+use crate::overview::{Known, Overview};
+use crate::search::{Found, Searchable};
+use crate::symbols::Symbols;
+use crate::tree::{Folder, Tree};
+use crate::walk::{Bounds, Walk};
+use crate::{Interrupted, MayRead};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use windlass_context::{FileInstructions, is_secret};
+use windlass_tool::{Cancel, Clock, EntryKind, SystemClock};
+use windlass_tools::search::TreeReader;
+
+/// Names of the root that are looked at for a first request without a cache.
+const NAMES: usize = 2_000;
+/// Manifests of the root that are read for it, and how much of each, in bytes.
+const FIRST_MANIFESTS: usize = 12;
+const FIRST_BYTES: u64 = 64 * 1024;
+
+/// What an index is made with.
+#[derive(Clone)]
+#[must_use]
+pub struct IndexConfig {
+    root: PathBuf,
+    cache: Option<PathBuf>,
+    may_read: MayRead,
+    clock: Arc<dyn Clock>,
+}
+
+impl IndexConfig {
+    /// An index of all files below `root`, an absolute path without links. Without a cache, and with the clock of this machine.
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into(), cache: None, may_read: Arc::new(|_| true), clock: Arc::new(SystemClock::default()) }
+    }
+
+    /// Keeps what was found in private files of a directory, which is made when it is needed. Indexes of many projects
+    /// can share it; the oldest are removed.
+    pub fn cached_in(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.cache = Some(directory.into());
+        self
+    }
+
+    /// Folders for which this is false are not entered, and files are neither opened nor named in results. Default: all may be read.
+    pub fn may_read(mut self, judge: impl Fn(&Path) -> bool + Send + Sync + 'static) -> Self {
+        self.may_read = Arc::new(judge);
+        self
+    }
+
+    /// The clock. What has changed in the last two seconds before a look is looked at again the next time.
+    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = clock;
+        self
+    }
+}
+
+impl fmt::Debug for IndexConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("IndexConfig").field("root", &self.root).field("cache", &self.cache).finish_non_exhaustive()
+    }
+}
+
+/// The index of one project. Work in the background ends soon after this is dropped.
+#[derive(Debug)]
+pub struct ProjectIndex {
+    work: Arc<Work>,
+    ended: Cancel,
+}
+
+impl Drop for ProjectIndex {
+    fn drop(&mut self) {
+        self.ended.cancel();
+    }
+}
+
+/// What the background shares with the index.
+#[derive(Debug)]
+struct Work {
+    config: IndexConfig,
+    cache: Option<Cache>,
+    state: Mutex<Option<State>>,
+}
+
+/// What was found.
+#[derive(Debug, Default)]
+struct State {
+    kept: Kept,
+    symbols: Option<Symbols>,
+    /// `None` once the tree or the symbols have changed.
+    searchable: Option<Searchable>,
+}
+
+/// What of it is kept in the cache.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Kept {
+    tree: Tree,
+    manifests: Vec<Read>,
+}
+
+impl Kept {
+    fn overview(&self) -> Overview {
+        let manifests: Vec<&Known> = self.manifests.iter().map(|read| &read.known).collect();
+        Overview::of(&self.tree, &manifests)
+    }
+}
+
+impl ProjectIndex {
+    /// The index. Nothing is read yet.
+    pub fn new(config: IndexConfig) -> Self {
+        let cache = config.cache.as_deref().map(|directory| Cache::new(directory, &config.root));
+        Self { work: Arc::new(Work { config, cache, state: Mutex::new(None) }), ended: Cancel::new() }
+    }
+
+    /// The folder that it is of.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.work.config.root
+    }
+
+    /// What the model reads behind the first prompt: from the cache, and without one from the manifests of the root alone. Takes a
+    /// millisecond or less, whatever the size of the project. Blocks for as long as the disk takes.
+    #[must_use]
+    pub fn for_model(&self) -> Option<FileInstructions> {
+        let work = &self.work;
+        let kept = work.cache.as_ref().and_then(|cache| cache.read::<Overview>(Part::Overview));
+        work.readable(kept.unwrap_or_else(|| work.of_root())).for_model()
+    }
+
+    /// Brings the index and its cache up to date on a thread of its own. Only the first call does.
+    pub fn refresh_in_background(&self) {
+        let (work, ended) = (Arc::clone(&self.work), self.ended.clone());
+        let refresh = move || {
+            let stop = || ended.is_cancelled();
+            let mut state = work.lock();
+            if state.is_none() && work.refresh(&mut state, &stop).is_err() {
+                tracing::debug!(root = %work.config.root.display(), "the index was stopped");
+            }
+        };
+        if let Err(error) = std::thread::Builder::new().name("windlass-index".to_owned()).spawn(refresh) {
+            tracing::debug!(%error, "no thread for the index");
+        }
+    }
+
+    /// What is in the project now. `stop` is asked often. Blocks for as long as the disk takes.
+    ///
+    /// # Errors
+    /// `stop` was true, or this is dropped.
+    pub fn overview(&self, stop: &(dyn Fn() -> bool + Sync)) -> Result<Overview, Interrupted> {
+        let mut state = self.work.lock();
+        let kept = &self.work.refresh(&mut state, &|| stop() || self.ended.is_cancelled())?.kept;
+        Ok(self.work.readable(kept.overview()))
+    }
+
+    /// At most `limit` files whose paths or symbols fit a search best, as they are now. `stop` is asked often. Blocks for as long
+    /// as the disk takes.
+    ///
+    /// # Errors
+    /// `stop` was true, or this is dropped.
+    pub fn search(&self, query: &str, limit: usize, stop: &(dyn Fn() -> bool + Sync)) -> Result<Found, Interrupted> {
+        let work = &self.work;
+        let stop = || stop() || self.ended.is_cancelled();
+        let mut state = work.lock();
+        let state = work.refresh(&mut state, &stop)?;
+        work.refresh_symbols(state, &stop)?;
+        let symbols = state.symbols.get_or_insert_default();
+        let searchable = state.searchable.get_or_insert_with(|| Searchable::new(&state.kept.tree, symbols));
+        let may_read = |path: &str| work.may_read(path);
+        Ok(searchable.search(&state.kept.tree, symbols, query, limit, &may_read))
+    }
+}
+
+impl Work {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Option<State>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn may_read(&self, path: &str) -> bool {
+        let full = self.config.root.join(path);
+        !is_secret(Path::new(path)) && (self.config.may_read)(&full)
+    }
+
+    fn readable(&self, overview: Overview) -> Overview {
+        overview.readable(|path| self.may_read(path))
+    }
+
+    /// Has `work` done by a walk.
+    fn walk<T>(&self, stop: &(dyn Fn() -> bool + Sync), work: impl FnOnce(&Walk<'_>) -> T) -> T {
+        let root = self.config.root.as_path();
+        let allowed = |path: &Path| (self.config.may_read)(path);
+        let workspace = [root.to_owned()];
+        let reader = TreeReader::new(root, &workspace, &allowed);
+        let now = self.config.clock.now();
+        work(&Walk { reader: &reader, root, allowed: &allowed, bounds: Bounds::default(), now, stop })
+    }
+
+    /// Brings the tree and the manifests up to date, and the cache where they have changed. After an interruption all is looked at
+    /// again.
+    fn refresh<'a>(
+        &self,
+        state: &'a mut Option<State>,
+        stop: &(dyn Fn() -> bool + Sync),
+    ) -> Result<&'a mut State, Interrupted> {
+        let kept = || self.cache.as_ref().and_then(|cache| cache.read::<Kept>(Part::Tree));
+        let before = state.take().unwrap_or_else(|| State { kept: kept().unwrap_or_default(), ..State::default() });
+        let (tree, manifests) = (before.kept.tree, before.kept.manifests);
+        let (kept, differs) = self.walk(stop, |walk| {
+            let (tree, tree_differs) = walk.run(Some(tree))?;
+            let (manifests, manifests_differ) = manifests::refreshed(walk, &tree, manifests)?;
+            Ok((Kept { tree, manifests }, tree_differs || manifests_differ))
+        })?;
+        if differs {
+            self.keep(Part::Overview, &kept.overview());
+            self.keep(Part::Tree, &kept);
+        }
+        let searchable = before.searchable.filter(|_| !differs);
+        Ok(state.insert(State { kept, symbols: before.symbols, searchable }))
+    }
+
+    /// Brings the symbols up to date, and their cache where they have changed.
+    fn refresh_symbols(&self, state: &mut State, stop: &(dyn Fn() -> bool + Sync)) -> Result<(), Interrupted> {
+        let kept = || self.cache.as_ref().and_then(|cache| cache.read::<Symbols>(Part::Symbols));
+        let before = state.symbols.take().or_else(kept).unwrap_or_default();
+        let (symbols, differs) = self.walk(stop, |walk| before.refreshed(walk, &state.kept.tree))?;
+        if differs {
+            self.keep(Part::Symbols, &symbols);
+            state.searchable = None;
+        }
+        state.symbols = Some(symbols);
+        Ok(())
+    }
+
+    fn keep(&self, part: Part, content: &impl Serialize) {
+        if let Some(Err(error)) = self.cache.as_ref().map(|cache| cache.write(part, content)) {
+            tracing::debug!(%error, "the index is not kept");
+        }
+    }
+
+    /// What the root alone says.
+    fn of_root(&self) -> Overview {
+        self.walk(&|| false, |walk| {
+            let entries = walk.reader.entries(walk.root, NAMES).unwrap_or_default();
+            let files = entries.into_iter().filter(|entry| entry.kind == EntryKind::File);
+            let mut names: Vec<String> = files.filter_map(|entry| entry.name.into_string().ok()).collect();
+            names.sort_unstable();
+            let kinds = names.iter().filter_map(|name| Some((name, ManifestKind::of(name)?)));
+            let read = |(name, kind): (&String, ManifestKind)| {
+                let full = walk.root.join(name);
+                let head = walk.reader.head(&full, FIRST_BYTES).ok().filter(|_| !is_secret(&full))?;
+                let manifest = crate::manifest::read(kind, name, &String::from_utf8_lossy(&head));
+                Some(Known { path: name.clone(), kind, manifest })
+            };
+            let known: Vec<Known> = kinds.take(FIRST_MANIFESTS).filter_map(read).collect();
+            let tree = Tree { folders: vec![Folder::of_names(names)], is_complete: false };
+            let overview = Overview::of(&tree, &known.iter().collect::<Vec<_>>());
+            // A count of the root's files says nothing of the project.
+            Overview { files: 0, languages: Vec::new(), ..overview }
+        })
+    }
+}

@@ -1,0 +1,124 @@
+//! Which language a file is written in, by its name.
+
+/// Endings of file names, in small letters and in order, with the language.
+const ENDINGS: &[(&str, &str)] = &[
+    ("adb", "Ada"),
+    ("ads", "Ada"),
+    ("asm", "Assembly"),
+    ("astro", "Astro"),
+    ("bash", "Shell"),
+    ("bat", "Batch"),
+    ("c", "C"),
+    ("cc", "C++"),
+    ("cjs", "JavaScript"),
+    ("clj", "Clojure"),
+    ("cljs", "Clojure"),
+    ("cmake", "CMake"),
+    ("cpp", "C++"),
+    ("cr", "Crystal"),
+    ("cs", "C#"),
+    ("css", "CSS"),
+    ("cts", "TypeScript"),
+    ("cu", "CUDA"),
+    ("cxx", "C++"),
+    ("d", "D"),
+    ("dart", "Dart"),
+    ("el", "Emacs Lisp"),
+    ("elm", "Elm"),
+    ("erl", "Erlang"),
+    ("ex", "Elixir"),
+    ("exs", "Elixir"),
+    ("f90", "Fortran"),
+    ("fs", "F#"),
+    ("fsx", "F#"),
+    ("gleam", "Gleam"),
+    ("glsl", "GLSL"),
+    ("go", "Go"),
+    ("gradle", "Gradle"),
+    ("groovy", "Groovy"),
+    ("h", "C"),
+    ("hh", "C++"),
+    ("hpp", "C++"),
+    ("hs", "Haskell"),
+    ("htm", "HTML"),
+    ("html", "HTML"),
+    ("hx", "Haxe"),
+    ("ipynb", "Jupyter"),
+    ("java", "Java"),
+    ("jl", "Julia"),
+    ("js", "JavaScript"),
+    ("jsx", "JavaScript"),
+    ("kt", "Kotlin"),
+    ("kts", "Kotlin"),
+    ("less", "CSS"),
+    ("lisp", "Common Lisp"),
+    ("lua", "Lua"),
+    ("m", "Objective-C"),
+    ("mjs", "JavaScript"),
+    ("ml", "OCaml"),
+    ("mli", "OCaml"),
+    ("mm", "Objective-C"),
+    ("mts", "TypeScript"),
+    ("nim", "Nim"),
+    ("nix", "Nix"),
+    ("pas", "Pascal"),
+    ("php", "PHP"),
+    ("pl", "Perl"),
+    ("pm", "Perl"),
+    ("proto", "Protocol Buffers"),
+    ("ps1", "PowerShell"),
+    ("py", "Python"),
+    ("pyi", "Python"),
+    ("pyx", "Python"),
+    ("r", "R"),
+    ("rb", "Ruby"),
+    ("rs", "Rust"),
+    ("s", "Assembly"),
+    ("sass", "CSS"),
+    ("scala", "Scala"),
+    ("scm", "Scheme"),
+    ("scss", "CSS"),
+    ("sh", "Shell"),
+    ("sol", "Solidity"),
+    ("sql", "SQL"),
+    ("svelte", "Svelte"),
+    ("swift", "Swift"),
+    ("tcl", "Tcl"),
+    ("tf", "Terraform"),
+    ("ts", "TypeScript"),
+    ("tsx", "TypeScript"),
+    ("v", "Verilog"),
+    ("vb", "Visual Basic"),
+    ("vhd", "VHDL"),
+    ("vim", "Vim script"),
+    ("vue", "Vue"),
+    ("wgsl", "WGSL"),
+    ("zig", "Zig"),
+    ("zsh", "Shell"),
+];
+
+/// The language of a file of this name. `None` for data and texts.
+pub(crate) fn language_of(name: &str) -> Option<&'static str> {
+    let ending = name.rsplit_once('.')?.1;
+    let mut small = [0_u8; 8];
+    let small = small.get_mut(..ending.len())?;
+    small.copy_from_slice(ending.as_bytes());
+    small.make_ascii_lowercase();
+    let at = ENDINGS.binary_search_by(|(known, _)| known.as_bytes().cmp(small)).ok()?;
+    ENDINGS.get(at).map(|(_, language)| *language)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ending_names_the_language() {
+        assert!(ENDINGS.is_sorted(), "they are searched by halves");
+        assert_eq!(language_of("main.rs"), Some("Rust"));
+        assert_eq!(language_of("A.TSX"), Some("TypeScript"));
+        for none in ["README", "a.md", "x.", ".rs.bak", "a.verylongending", "ö.ü", ""] {
+            assert_eq!(language_of(none), None, "{none}");
+        }
+    }
+}

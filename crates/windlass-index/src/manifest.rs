@@ -1,0 +1,222 @@
+//! What manifests say of packages: pure, from the path and the beginning of the file.
+
+mod cargo;
+mod go;
+mod jvm;
+mod native;
+mod npm;
+mod python;
+mod targets;
+mod toml;
+
+use serde::{Deserialize, Serialize};
+
+/// Which program a manifest is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum ManifestKind {
+    /// `Cargo.toml`.
+    Cargo,
+    /// `package.json`.
+    Npm,
+    /// `pyproject.toml`, `setup.cfg`, `requirements.txt`.
+    Python,
+    /// `go.mod`.
+    Go,
+    /// `pom.xml`.
+    Maven,
+    /// `build.gradle`, `build.gradle.kts`, and the settings beside them.
+    Gradle,
+    /// `CMakeLists.txt`.
+    CMake,
+    /// `*.csproj`, `*.fsproj`, `*.vbproj`.
+    Dotnet,
+    /// `composer.json`.
+    Composer,
+    /// `Gemfile`.
+    Ruby,
+    /// `Makefile`.
+    Make,
+    /// `justfile`.
+    Just,
+}
+
+/// What a command of a project is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Purpose {
+    /// Runs tests.
+    Test,
+    /// Builds.
+    Build,
+    /// Looks for mistakes, of types or of style.
+    Lint,
+    /// Formats sources.
+    Format,
+    /// Starts the program.
+    Run,
+}
+
+/// What one manifest says.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Manifest {
+    /// The name of its package.
+    pub(crate) name: Option<String>,
+    pub(crate) dependencies: Vec<Dependency>,
+    pub(crate) commands: Vec<Stated>,
+    /// Files that programs start with, from the folder of the manifest.
+    pub(crate) entry_points: Vec<String>,
+}
+
+/// A package that is used.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Dependency {
+    pub(crate) name: String,
+    /// Where it is, from the folder of the manifest, if it is of this repository.
+    pub(crate) folder: Option<String>,
+}
+
+/// A command.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Stated {
+    pub(crate) purpose: Purpose,
+    pub(crate) command: String,
+    /// Whether the manifest says so; else it is usual for such a manifest.
+    pub(crate) is_stated: bool,
+}
+
+/// Most dependencies, commands and entry points of one manifest.
+const MOST: usize = 400;
+/// Longest name, path or command, in bytes.
+const LONGEST: usize = 200;
+
+impl ManifestKind {
+    /// The kind of a file of this name.
+    pub(crate) fn of(name: &str) -> Option<Self> {
+        Some(match name {
+            "Cargo.toml" => Self::Cargo,
+            "package.json" => Self::Npm,
+            "pyproject.toml" | "setup.cfg" | "requirements.txt" => Self::Python,
+            "go.mod" => Self::Go,
+            "pom.xml" => Self::Maven,
+            "build.gradle" | "build.gradle.kts" | "settings.gradle" | "settings.gradle.kts" => Self::Gradle,
+            "CMakeLists.txt" => Self::CMake,
+            "composer.json" => Self::Composer,
+            "Gemfile" => Self::Ruby,
+            "Makefile" | "makefile" | "GNUmakefile" => Self::Make,
+            "justfile" | "Justfile" | ".justfile" => Self::Just,
+            _ => match name.rsplit_once('.')? {
+                (_, "csproj" | "fsproj" | "vbproj") => Self::Dotnet,
+                _ => return None,
+            },
+        })
+    }
+
+    /// Its name in lists.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Cargo => "Cargo",
+            Self::Npm => "npm",
+            Self::Python => "Python",
+            Self::Go => "Go",
+            Self::Maven => "Maven",
+            Self::Gradle => "Gradle",
+            Self::CMake => "CMake",
+            Self::Dotnet => ".NET",
+            Self::Composer => "Composer",
+            Self::Ruby => "Ruby",
+            Self::Make => "Make",
+            Self::Just => "just",
+        }
+    }
+}
+
+impl Purpose {
+    /// Its name in lists.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Test => "test",
+            Self::Build => "build",
+            Self::Lint => "lint",
+            Self::Format => "format",
+            Self::Run => "run",
+        }
+    }
+
+    /// What a script or target of this name is for.
+    fn of(name: &str) -> Option<Self> {
+        let first = name.split([':', '-', '_']).next().unwrap_or_default();
+        Some(match first {
+            "test" | "tests" => Self::Test,
+            "lint" | "typecheck" | "clippy" | "vet" => Self::Lint,
+            "fmt" | "format" => Self::Format,
+            // `build:docs` and `start-db` are not how the whole is built and started.
+            _ if name != first => return None,
+            "check" => Self::Lint,
+            "build" | "compile" => Self::Build,
+            "start" | "dev" | "run" | "serve" => Self::Run,
+            _ => return None,
+        })
+    }
+}
+
+/// What the beginning of a manifest says. Text that is no such manifest says little or nothing.
+pub(crate) fn read(kind: ManifestKind, file: &str, head: &str) -> Manifest {
+    let head = head.strip_prefix('\u{feff}').unwrap_or(head);
+    let mut read = match kind {
+        ManifestKind::Cargo => cargo::read(head),
+        ManifestKind::Npm => npm::read(head),
+        ManifestKind::Composer => npm::read_composer(head),
+        ManifestKind::Python => python::read(file, head),
+        ManifestKind::Go => go::read(head),
+        ManifestKind::Maven => jvm::read_maven(head),
+        ManifestKind::Gradle => jvm::read_gradle(head),
+        ManifestKind::CMake => native::read_cmake(head),
+        ManifestKind::Dotnet => native::read_dotnet(file, head),
+        ManifestKind::Ruby => targets::read_gemfile(head),
+        ManifestKind::Make => targets::read("make", head),
+        ManifestKind::Just => targets::read("just", head),
+    };
+    let fits = |text: &str| !text.is_empty() && text.len() <= LONGEST && !text.contains(char::is_control);
+    read.name = read.name.filter(|name| fits(name));
+    read.dependencies.retain(|one| fits(&one.name) && one.folder.as_deref().is_none_or(fits));
+    read.commands.retain(|one| fits(&one.command));
+    read.entry_points.retain(|one| fits(one));
+    read.dependencies.truncate(MOST);
+    read.commands.truncate(MOST);
+    read.entry_points.truncate(MOST);
+    read
+}
+
+impl Manifest {
+    fn named(name: Option<String>) -> Self {
+        Self { name, ..Self::default() }
+    }
+
+    fn add_dependency(&mut self, name: impl Into<String>, folder: Option<String>) {
+        let name = name.into();
+        if self.dependencies.len() < MOST && !self.dependencies.iter().any(|known| known.name == name) {
+            self.dependencies.push(Dependency { name, folder });
+        }
+    }
+
+    fn states(&mut self, purpose: Purpose, command: impl Into<String>) {
+        self.commands.push(Stated { purpose, command: command.into(), is_stated: true });
+    }
+
+    fn usually(&mut self, purpose: Purpose, command: &str) {
+        self.commands.push(Stated { purpose, command: command.to_owned(), is_stated: false });
+    }
+}
+
+/// What stands between two texts, each time.
+fn between<'a>(text: &'a str, open: &'a str, close: &'a str) -> impl Iterator<Item = &'a str> {
+    text.split(open).skip(1).filter_map(move |rest| rest.split_once(close).map(|(inside, _)| inside.trim()))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,42 @@
+//! Programs that run targets by name: make and just. And the Gemfile of Ruby.
+
+use super::{Manifest, Purpose};
+
+/// The targets of a Makefile or justfile that have a name as other projects have.
+pub(super) fn read(program: &str, head: &str) -> Manifest {
+    let mut read = Manifest::default();
+    for line in head.lines().filter(|line| !line.starts_with([' ', '\t', '#', '.'])) {
+        let Some((names, rest)) = line.split_once(':') else { continue };
+        if rest.starts_with('=') || names.contains(['=', '"', '$', '%', '(']) {
+            continue;
+        }
+        // A recipe of just may have parameters behind its name; a rule of make may have several targets.
+        let most = if program == "make" { 8 } else { 1 };
+        for name in names.split_whitespace().take(most) {
+            let purpose = Purpose::of(name.trim_start_matches('@'));
+            if let Some(purpose) = purpose {
+                read.states(purpose, format!("{program} {}", name.trim_start_matches('@')));
+            }
+        }
+    }
+    read
+}
+
+pub(super) fn read_gemfile(head: &str) -> Manifest {
+    let mut read = Manifest::default();
+    for line in head.lines().map(str::trim) {
+        let Some(rest) = line.strip_prefix("gem ") else { continue };
+        let rest = rest.trim_start();
+        if let Some(quote) = rest.chars().next().filter(|first| matches!(first, '"' | '\''))
+            && let Some((name, _)) = rest.get(1..).and_then(|rest| rest.split_once(quote))
+        {
+            read.add_dependency(name, None);
+        }
+    }
+    for (gem, command) in [("rspec", "bundle exec rspec"), ("rails", "bin/rails test")] {
+        if read.dependencies.iter().any(|known| known.name.starts_with(gem)) {
+            read.usually(Purpose::Test, command);
+        }
+    }
+    read
+}

@@ -1,0 +1,92 @@
+//! As much of TOML as manifests need: tables, keys and their values as they are written. What is not understood is passed over.
+
+/// A key of a table.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Entry<'a> {
+    /// The table, with blanks and quotes taken out: `package`, `target.cfg(unix).dependencies`.
+    pub(super) table: String,
+    /// Which table of an array of tables this is; 0 for others.
+    pub(super) number: usize,
+    /// The key, dotted as it is written.
+    pub(super) key: String,
+    /// The value, without a comment at its end; of an array over several lines all of them.
+    pub(super) value: std::borrow::Cow<'a, str>,
+}
+
+/// All keys of a text.
+pub(super) fn entries(text: &str) -> Vec<Entry<'_>> {
+    let (mut table, mut number) = (String::new(), 0_usize);
+    let mut all = Vec::new();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        let line = line.trim();
+        if line.starts_with('[') {
+            let is_array = line.starts_with("[[");
+            number = if is_array { number.saturating_add(1) } else { 0 };
+            let name = without_comment(line).trim_matches(|c| c == '[' || c == ']');
+            table = plain(name);
+        } else if let Some((key, value)) = line.split_once('=').filter(|_| !line.starts_with('#')) {
+            let mut value = std::borrow::Cow::Borrowed(without_comment(value));
+            while opens(&value) {
+                let Some(more) = lines.next() else { break };
+                let value = value.to_mut();
+                value.push(' ');
+                value.push_str(without_comment(more));
+            }
+            all.push(Entry { table: table.clone(), number, key: plain(key), value });
+        }
+    }
+    all
+}
+
+/// The text of a value that is one.
+pub(super) fn string(value: &str) -> Option<String> {
+    strings(value).into_iter().next().filter(|_| value.trim_start().starts_with(['"', '\'']))
+}
+
+/// All texts in a value, such as the items of an array.
+pub(super) fn strings(value: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut rest = value;
+    while let Some(at) = rest.find(['"', '\'']) {
+        let quote = if rest.get(at..).is_some_and(|rest| rest.starts_with('"')) { '"' } else { '\'' };
+        let Some((inside, after)) = rest.get(at.saturating_add(1)..).and_then(|rest| rest.split_once(quote)) else {
+            break;
+        };
+        found.push(inside.to_owned());
+        rest = after;
+    }
+    found
+}
+
+/// The text of a key in an inline table: `path` in `{ path = "../a", version = "1" }`.
+pub(super) fn inline(value: &str, key: &str) -> Option<String> {
+    let inside = value.trim().strip_prefix('{')?;
+    inside.split(',').find_map(|part| {
+        let (name, value) = part.split_once('=')?;
+        if plain(name) == key { string(value) } else { None }
+    })
+}
+
+/// Whether an array is not closed yet.
+fn opens(value: &str) -> bool {
+    let value = value.trim_start();
+    value.starts_with('[') && value.len() < 16_384 && value.matches('[').count() > value.matches(']').count()
+}
+
+fn without_comment(line: &str) -> &str {
+    let mut quote = None;
+    for (at, c) in line.char_indices() {
+        match (c, quote) {
+            ('#', None) => return line.get(..at).unwrap_or_default().trim(),
+            ('"' | '\'', None) => quote = Some(c),
+            (c, Some(open)) if c == open => quote = None,
+            _ => {}
+        }
+    }
+    line.trim()
+}
+
+fn plain(name: &str) -> String {
+    name.chars().filter(|c| !matches!(c, '"' | '\'') && !c.is_whitespace()).collect()
+}

@@ -1,0 +1,54 @@
+//! Reads the manifests of a tree, again where they have changed.
+
+use crate::Interrupted;
+use crate::manifest::{ManifestKind, read};
+use crate::overview::Known;
+use crate::tree::{Stamp, Tree};
+use crate::walk::Walk;
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use windlass_context::is_secret;
+
+/// Most manifests, those nearest to the root.
+const MOST: usize = 400;
+/// How much of one is read, and of all together, in bytes.
+const LONGEST: u64 = 256 * 1024;
+const ALL_TOGETHER: u64 = 8 * 1024 * 1024;
+
+/// A manifest, and when it was so.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Read {
+    pub(crate) known: Known,
+    stamp: Option<Stamp>,
+}
+
+/// The manifests of a tree, those nearest to the root first. Those that are as before are not read again.
+pub(crate) fn refreshed(walk: &Walk<'_>, tree: &Tree, before: Vec<Read>) -> Result<(Vec<Read>, bool), Interrupted> {
+    let mut before: HashMap<String, Read> = before.into_iter().map(|read| (read.known.path.clone(), read)).collect();
+    let named = tree.files().filter_map(|(folder, name)| Some((folder.path_of(name), ManifestKind::of(name)?)));
+    let mut room = ALL_TOGETHER;
+    let (mut all, mut differs) = (Vec::new(), false);
+    for (path, kind) in named.take(MOST) {
+        if (walk.stop)() {
+            return Err(Interrupted);
+        }
+        let full = walk.root.join(&path);
+        let Ok(found) = std::fs::symlink_metadata(&full) else { continue };
+        if !(walk.allowed)(&full) || is_secret(&full) {
+            continue;
+        }
+        let stamp = Stamp::of(&found, walk.now);
+        let same = before.remove(&path).filter(|read| read.stamp.is_some() && read.stamp == stamp);
+        if let Some(same) = same {
+            all.push(same);
+            continue;
+        }
+        differs = true;
+        let Ok(head) = walk.reader.head(&full, LONGEST.min(room)) else { continue };
+        room = room.saturating_sub(head.len() as u64);
+        let manifest = read(kind, &path, &String::from_utf8_lossy(&head));
+        all.push(Read { known: Known { path, kind, manifest }, stamp });
+    }
+    differs |= !before.is_empty();
+    Ok((all, differs))
+}

@@ -1,0 +1,254 @@
+//! What is in a project, as tables: made of the table of the tree and of what manifests say. Pure.
+
+use crate::important::{framework_of, is_entry_point, is_important};
+use crate::language::language_of;
+use crate::manifest::{Manifest, ManifestKind, Purpose};
+use crate::tree::Tree;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use windlass_types::path::normalized;
+
+/// Most rows of one table.
+const MOST: usize = 500;
+/// Most rows of the tables of files.
+const MOST_FILES: usize = 60;
+
+/// What is in a project. All paths are below its root, parts between slashes, and all tables have the most important rows
+/// first.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Overview {
+    /// How many files there are that ignore files do not leave out.
+    pub files: usize,
+    /// How many folders these are in.
+    pub folders: usize,
+    /// Whether all of the project was looked at. A project of more than 200,000 files is not.
+    pub is_complete: bool,
+    /// Languages, those of most files first.
+    pub languages: Vec<LanguageShare>,
+    /// Packages, those nearest to the root first.
+    pub packages: Vec<Package>,
+    /// How the project is tested, built, checked, formatted and started.
+    pub commands: Vec<ProjectCommand>,
+    /// Frameworks that packages use, with the manifest that says so.
+    pub frameworks: Vec<Framework>,
+    /// Files that programs start with.
+    pub entry_points: Vec<String>,
+    /// Files that tell of the whole: readme, continuous integration, configuration.
+    pub important: Vec<String>,
+    /// Folders that ignore files leave out, or that hold what programs have made.
+    pub ignored: Vec<String>,
+}
+
+/// How much of a project is written in a language.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct LanguageShare {
+    /// Its name.
+    pub language: String,
+    /// How many files.
+    pub files: usize,
+    /// Its part of all files that are in a language, in per cent, rounded down.
+    pub percent: u8,
+}
+
+/// A package of the repository.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Package {
+    /// Its name.
+    pub name: String,
+    /// What its manifest is for.
+    pub kind: ManifestKind,
+    /// Its manifest.
+    pub manifest: String,
+    /// The manifests of packages of the same repository that it uses.
+    pub uses: Vec<String>,
+}
+
+/// A command of the project.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ProjectCommand {
+    /// What it is for.
+    pub purpose: Purpose,
+    /// The command, to be run in the folder of the manifest.
+    pub command: String,
+    /// The manifest that it comes from.
+    pub manifest: String,
+    /// Whether the manifest states it. Otherwise it is usual for such manifests, as `cargo test` is.
+    pub is_stated: bool,
+}
+
+/// A framework that a package uses.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Framework {
+    /// Its name.
+    pub name: String,
+    /// The first manifest that names it.
+    pub manifest: String,
+}
+
+/// A manifest that was read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Known {
+    pub(crate) path: String,
+    pub(crate) kind: ManifestKind,
+    pub(crate) manifest: Manifest,
+}
+
+impl Overview {
+    /// The tables of a tree.
+    pub(crate) fn of(tree: &Tree, manifests: &[&Known]) -> Self {
+        let mut overview = Self {
+            files: tree.count(),
+            folders: tree.folders.len(),
+            is_complete: tree.is_complete,
+            languages: languages(tree),
+            packages: packages(manifests),
+            commands: commands(manifests),
+            frameworks: frameworks(manifests),
+            ..Self::default()
+        };
+        let stated = stated_entry_points(manifests);
+        for (folder, name) in tree.files() {
+            if overview.important.len() >= MOST_FILES && overview.entry_points.len() >= MOST_FILES {
+                break;
+            }
+            let path = folder.path_of(name);
+            if overview.entry_points.len() < MOST_FILES && (is_entry_point(&path) || stated.contains(&path)) {
+                overview.entry_points.push(path);
+            } else if overview.important.len() < MOST_FILES && is_important(&path) {
+                overview.important.push(path);
+            }
+        }
+        // What programs read is less than what people wrote for people.
+        overview
+            .important
+            .sort_by_key(|path| (!path.to_ascii_uppercase().starts_with("README"), path.starts_with('.')));
+        let left_out = tree.folders.iter().flat_map(|folder| folder.left_out.iter().map(|name| folder.path_of(name)));
+        overview.ignored = left_out.take(MOST_FILES).collect();
+        overview
+    }
+
+    /// The same without what comes from files, or names files, for which the function is false. It is given paths below the
+    /// root.
+    #[must_use]
+    pub fn readable(mut self, may_read: impl Fn(&str) -> bool) -> Self {
+        self.packages.retain(|package| may_read(&package.manifest));
+        for package in &mut self.packages {
+            package.uses.retain(|manifest| may_read(manifest));
+        }
+        self.commands.retain(|command| may_read(&command.manifest));
+        self.frameworks.retain(|framework| may_read(&framework.manifest));
+        for paths in [&mut self.entry_points, &mut self.important, &mut self.ignored] {
+            paths.retain(|path| may_read(path));
+        }
+        self
+    }
+}
+
+fn languages(tree: &Tree) -> Vec<LanguageShare> {
+    let mut counts: BTreeMap<&'static str, usize> = BTreeMap::new();
+    for language in tree.files().filter_map(|(_, name)| language_of(name)) {
+        *counts.entry(language).or_default() += 1;
+    }
+    let all: usize = counts.values().sum();
+    let mut shares: Vec<LanguageShare> = counts
+        .into_iter()
+        .map(|(language, files)| {
+            let percent = files.saturating_mul(100).checked_div(all).unwrap_or_default();
+            LanguageShare { language: language.to_owned(), files, percent: u8::try_from(percent).unwrap_or(100) }
+        })
+        .collect();
+    shares.sort_by(|a, b| b.files.cmp(&a.files).then_with(|| a.language.cmp(&b.language)));
+    shares
+}
+
+fn folder_of(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+/// A path that a manifest names, below the root. `None` if it leads out.
+fn below(manifest: &str, named: &str) -> Option<String> {
+    let path = normalized(&std::path::Path::new("/r").join(folder_of(manifest)).join(named));
+    let path = path.strip_prefix("/r").ok()?;
+    let parts: Option<Vec<&str>> = path.iter().map(|part| part.to_str()).collect();
+    parts.map(|parts| parts.join("/"))
+}
+
+fn packages(manifests: &[&Known]) -> Vec<Package> {
+    let named = manifests.iter().filter(|known| known.manifest.name.is_some()).take(MOST);
+    let named: Vec<&&Known> = named.collect();
+    let by_name: BTreeMap<(ManifestKind, &str), &str> = named
+        .iter()
+        .rev()
+        .filter_map(|known| Some(((known.kind, known.manifest.name.as_deref()?), known.path.as_str())))
+        .collect();
+    let by_folder: BTreeMap<(ManifestKind, &str), &str> =
+        named.iter().map(|known| ((known.kind, folder_of(&known.path)), known.path.as_str())).collect();
+    let uses = |known: &Known| {
+        let used = known.manifest.dependencies.iter().filter_map(|dependency| {
+            let folder = dependency.folder.as_deref().and_then(|folder| below(&known.path, folder));
+            let at = folder.as_deref().and_then(|folder| by_folder.get(&(known.kind, folder)).copied());
+            let named = || by_name.get(&(known.kind, dependency.name.as_str())).copied();
+            at.or_else(named).map(str::to_owned)
+        });
+        let used: BTreeSet<String> = used.filter(|path| *path != known.path).collect();
+        used.into_iter().collect()
+    };
+    let package = |known: &&&Known| {
+        let name = known.manifest.name.clone()?;
+        Some(Package { name, kind: known.kind, manifest: known.path.clone(), uses: uses(known) })
+    };
+    named.iter().filter_map(package).collect()
+}
+
+/// Commands: stated ones of the root, then usual ones of the root, then stated ones of the folders below. What is usual for a
+/// package below the root is so for the whole.
+fn commands(manifests: &[&Known]) -> Vec<ProjectCommand> {
+    let all = manifests.iter().flat_map(|known| {
+        known.manifest.commands.iter().map(|said| ProjectCommand {
+            purpose: said.purpose,
+            command: said.command.clone(),
+            manifest: known.path.clone(),
+            is_stated: said.is_stated,
+        })
+    });
+    let mut found: Vec<ProjectCommand> = Vec::new();
+    for command in all {
+        let is_there = found.iter().any(|known| {
+            known.command == command.command && (!command.is_stated || known.manifest == command.manifest)
+        });
+        if !is_there {
+            found.push(command);
+        }
+    }
+    let depth = |command: &ProjectCommand| command.manifest.matches('/').count();
+    found.sort_by_key(|command| (depth(command) > 0, !command.is_stated, command.purpose, depth(command)));
+    found.truncate(MOST);
+    found
+}
+
+fn frameworks(manifests: &[&Known]) -> Vec<Framework> {
+    let mut found: Vec<Framework> = Vec::new();
+    for known in manifests {
+        for name in known.manifest.dependencies.iter().filter_map(|dependency| framework_of(&dependency.name)) {
+            if !found.iter().any(|framework| framework.name == name) {
+                found.push(Framework { name: name.to_owned(), manifest: known.path.clone() });
+            }
+        }
+    }
+    found
+}
+
+fn stated_entry_points(manifests: &[&Known]) -> BTreeSet<String> {
+    let of = |known: &Known| -> Vec<String> {
+        known.manifest.entry_points.iter().filter_map(|path| below(&known.path, path)).collect()
+    };
+    manifests.iter().flat_map(|known| of(known)).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,43 @@
+//! The same work on many things, on a few threads.
+
+use crate::Interrupted;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// Fewer are not worth a thread.
+const FEW: usize = 16;
+/// How many a thread takes at a time.
+const AT_A_TIME: usize = 16;
+const MOST_THREADS: usize = 4;
+
+/// The results of `work` in the order of the items. `stop` is asked every few items.
+pub(crate) fn for_each<T: Sync, R: Send>(
+    items: &[T],
+    stop: &(dyn Fn() -> bool + Sync),
+    work: impl Fn(&T) -> R + Sync,
+) -> Result<Vec<R>, Interrupted> {
+    let next = AtomicUsize::new(0);
+    let done: Mutex<Vec<(usize, Vec<R>)>> = Mutex::new(Vec::new());
+    let run = || {
+        while !stop() {
+            let from = next.fetch_add(AT_A_TIME, Ordering::Relaxed);
+            let results: Vec<R> = items.iter().skip(from).take(AT_A_TIME).map(&work).collect();
+            if results.is_empty() {
+                break;
+            }
+            done.lock().unwrap_or_else(PoisonError::into_inner).push((from, results));
+        }
+    };
+    let threads = std::thread::available_parallelism().map_or(2, usize::from).min(MOST_THREADS);
+    std::thread::scope(|scope| {
+        for _ in 1..if items.len() < FEW { 1 } else { threads } {
+            // Without another thread this one does it all.
+            let _spawned = std::thread::Builder::new().spawn_scoped(scope, run);
+        }
+        run();
+    });
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    done.sort_unstable_by_key(|(from, _)| *from);
+    let results: Vec<R> = done.into_iter().flat_map(|(_, results)| results).collect();
+    if results.len() == items.len() { Ok(results) } else { Err(Interrupted) }
+}

@@ -1,0 +1,95 @@
+//! The search over paths and symbols.
+
+use crate::symbols::{Symbol, Symbols};
+use crate::tree::Tree;
+use windlass_context::{Relevance, is_secret};
+
+/// What a word weighs in the name of a file, in the folders above it, and in a symbol.
+const NAME: f64 = 3.0;
+const FOLDERS: f64 = 1.0;
+const SYMBOL: f64 = 1.5;
+/// Most files that are searched, those nearest to the root.
+const MOST_FILES: usize = 100_000;
+/// Most symbols of one file that a result names.
+const MOST_SYMBOLS: usize = 3;
+
+/// A file that fits a search.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct FileHit {
+    /// Its path below the root, parts between slashes.
+    pub path: String,
+    /// How well it fits: above 0, larger is better, without a unit.
+    pub score: f64,
+    /// Those of its symbols that fit best, at most three. Empty if its path alone fits.
+    pub symbols: Vec<Symbol>,
+}
+
+/// What a search has found.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Found {
+    /// The files that fit best, the best first.
+    pub hits: Vec<FileHit>,
+    /// How many files were searched.
+    pub searched: usize,
+    /// Whether all files of the project were searched.
+    pub is_complete: bool,
+}
+
+/// The words of all files.
+#[derive(Debug)]
+pub(crate) struct Searchable {
+    words: Relevance,
+    /// The place of each document in the tree: folder and file.
+    places: Vec<(u32, u32)>,
+}
+
+impl Searchable {
+    pub(crate) fn new(tree: &Tree, symbols: &Symbols) -> Self {
+        let (mut words, mut places) = (Relevance::default(), Vec::new());
+        for (folder, at) in tree.folders.iter().zip(0_u32..) {
+            for (name, number) in folder.files.iter().zip(0_u32..) {
+                let path = folder.path_of(name);
+                if places.len() >= MOST_FILES || is_secret(std::path::Path::new(&path)) {
+                    continue;
+                }
+                let defined = symbols.of(&path).iter().map(|symbol| (SYMBOL, symbol.name.as_str()));
+                words.add([(NAME, name.as_str()), (FOLDERS, folder.path.as_str())].into_iter().chain(defined));
+                places.push((at, number));
+            }
+        }
+        Self { words, places }
+    }
+
+    /// The best files of which `may_read` is true.
+    pub(crate) fn search(
+        &self,
+        tree: &Tree,
+        symbols: &Symbols,
+        query: &str,
+        limit: usize,
+        may_read: &dyn Fn(&str) -> bool,
+    ) -> Found {
+        let hits = self.words.search(query, self.places.len()).into_iter().filter_map(|hit| {
+            let (folder, number) = *self.places.get(hit.document)?;
+            let folder = tree.folders.get(folder as usize)?;
+            let path = folder.path_of(folder.files.get(number as usize)?);
+            may_read(&path).then(|| FileHit { symbols: best(symbols.of(&path), query), path, score: hit.score })
+        });
+        let is_complete = tree.is_complete && self.places.len() < MOST_FILES;
+        Found { hits: hits.take(limit).collect(), searched: self.places.len(), is_complete }
+    }
+}
+
+/// The symbols that fit best, in the order of their lines.
+fn best(symbols: &[Symbol], query: &str) -> Vec<Symbol> {
+    let mut words = Relevance::default();
+    for symbol in symbols {
+        words.add([(1.0, symbol.name.as_str())]);
+    }
+    let hits = words.search(query, MOST_SYMBOLS);
+    let mut best: Vec<Symbol> = hits.into_iter().filter_map(|hit| symbols.get(hit.document).cloned()).collect();
+    best.sort_by_key(|symbol| symbol.line);
+    best
+}

@@ -1,0 +1,201 @@
+//! Finds what a source defines, line by line: no parser, so a name in a comment over several lines may be found too.
+
+use super::Symbol;
+
+/// Most symbols of one source.
+const MOST: usize = 400;
+/// Longest line that is looked at, and longest name, in bytes.
+const LONGEST_LINE: usize = 400;
+const LONGEST_NAME: usize = 80;
+
+/// How a family of languages defines names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Style {
+    Rust,
+    Script,
+    Python,
+    Go,
+    Ruby,
+    /// Java, C#, Kotlin, Scala, Swift, PHP, Dart: words for types and some functions.
+    Typed,
+    C,
+}
+
+impl Style {
+    /// That of a file, by its name.
+    pub(crate) fn of(name: &str) -> Option<Self> {
+        let (_, ending) = name.rsplit_once('.')?;
+        Some(match ending {
+            "rs" => Self::Rust,
+            "js" | "jsx" | "mjs" | "cjs" | "ts" | "tsx" | "mts" | "cts" | "vue" | "svelte" => Self::Script,
+            "py" | "pyi" => Self::Python,
+            "go" => Self::Go,
+            "rb" | "ex" | "exs" | "lua" => Self::Ruby,
+            "java" | "cs" | "kt" | "kts" | "scala" | "swift" | "php" | "dart" => Self::Typed,
+            "c" | "h" | "cc" | "cpp" | "cxx" | "hh" | "hpp" | "m" | "mm" => Self::C,
+            _ => return None,
+        })
+    }
+
+    /// Words that may stand before a definition.
+    fn modifiers(self) -> &'static [&'static str] {
+        match self {
+            Self::Rust => &["pub", "async", "unsafe", "const", "extern", "default"],
+            Self::Script => &["export", "default", "declare", "async", "abstract"],
+            Self::Python => &["async"],
+            Self::Go => &[],
+            Self::Ruby => &["local"],
+            Self::Typed => &[
+                "public",
+                "private",
+                "protected",
+                "internal",
+                "static",
+                "final",
+                "abstract",
+                "open",
+                "sealed",
+                "override",
+                "data",
+                "suspend",
+                "inline",
+                "partial",
+                "export",
+                "async",
+                "case",
+                "implicit",
+                "fileprivate",
+                "readonly",
+                "mutating",
+                "default",
+            ],
+            Self::C => &["static", "inline", "typedef", "export"],
+        }
+    }
+
+    /// Words that a name follows.
+    fn keywords(self) -> &'static [&'static str] {
+        match self {
+            Self::Rust => &["fn", "struct", "enum", "trait", "mod", "type", "union", "macro_rules!", "static", "const"],
+            Self::Script => {
+                &["function", "function*", "class", "interface", "type", "enum", "namespace", "const", "let", "var"]
+            }
+            Self::Python => &["def", "class"],
+            Self::Go => &["func", "type", "const", "var"],
+            Self::Ruby => &["def", "class", "module", "defmodule", "defp", "defmacro", "function"],
+            Self::Typed => &[
+                "class",
+                "interface",
+                "enum",
+                "record",
+                "struct",
+                "trait",
+                "object",
+                "protocol",
+                "extension",
+                "fun",
+                "func",
+                "function",
+                "def",
+                "namespace",
+                "typealias",
+            ],
+            Self::C => &["struct", "class", "enum", "union", "namespace", "#define", "@interface", "@implementation"],
+        }
+    }
+}
+
+/// The names that a source defines, in order.
+pub(crate) fn scan(style: Style, text: &str) -> Vec<Symbol> {
+    let mut found: Vec<Symbol> = Vec::new();
+    for (line, number) in text.lines().zip(1_u32..) {
+        if found.len() >= MOST {
+            break;
+        }
+        if line.len() > LONGEST_LINE {
+            continue;
+        }
+        let name = defined(style, line).or_else(|| called(style, line));
+        if let Some(name) = name.filter(|name| name.len() <= LONGEST_NAME) {
+            found.push(Symbol { line: number, name: name.to_owned() });
+        }
+    }
+    found
+}
+
+/// The name behind a word that defines.
+fn defined(style: Style, line: &str) -> Option<&str> {
+    let is_indented = line.starts_with([' ', '\t']);
+    let mut rest = line.trim_start();
+    loop {
+        let (word, after) = rest.split_once([' ', '\t'])?;
+        let after = after.trim_start();
+        // `pub(crate)` and the like.
+        let plain = word.split('(').next().unwrap_or_default();
+        if style.keywords().contains(&word) && !(style.modifiers().contains(&word) && begins_with_keyword(style, after))
+        {
+            // Values inside of functions are no definitions of the file.
+            let is_value = matches!(word, "const" | "let" | "var" | "static" | "type");
+            return if is_value && is_indented && style != Style::Rust { None } else { name_of(style, word, after) };
+        }
+        if !style.modifiers().contains(&plain) {
+            return None;
+        }
+        rest = after;
+    }
+}
+
+fn begins_with_keyword(style: Style, text: &str) -> bool {
+    text.split([' ', '\t'])
+        .next()
+        .is_some_and(|word| style.keywords().contains(&word) || style.modifiers().contains(&word))
+}
+
+fn name_of<'a>(style: Style, word: &str, after: &'a str) -> Option<&'a str> {
+    // A method of Go has its receiver first; a definition of Ruby may begin with `self.`.
+    let after = match style {
+        Style::Go if word == "func" && after.starts_with('(') => after.split_once(')')?.1.trim_start(),
+        Style::Ruby => after.strip_prefix("self.").unwrap_or(after),
+        _ => after,
+    };
+    let after = after.strip_prefix("mut ").unwrap_or(after);
+    let name = identifier(after)?;
+    // `struct a *b;` declares, `struct a {` and `struct a` define.
+    let behind = after.get(name.len()..).unwrap_or_default().trim_start();
+    let declares =
+        style == Style::C && !word.starts_with(['#', '@']) && !(behind.is_empty() || behind.starts_with(['{', ':']));
+    (!declares).then_some(name)
+}
+
+/// The name of a function that no word defines: in C at the beginning of a line, in other languages of this kind a method.
+fn called(style: Style, line: &str) -> Option<&str> {
+    let is_open = |line: &str| line.ends_with('{') || line.ends_with(')') || line.ends_with(',');
+    let code = line.trim_end();
+    match style {
+        Style::C if line.starts_with(|c: char| c.is_alphabetic() || c == '_') && is_open(code) => {}
+        Style::Typed if line.starts_with([' ', '\t']) && code.ends_with('{') => {}
+        _ => return None,
+    }
+    let (before, _) = code.split_once('(')?;
+    let at = before.rfind(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | ':' | '~')));
+    let name = before.get(at.map_or(0, |at| at.saturating_add(1))..)?;
+    let kind = before.get(..before.len().saturating_sub(name.len()))?.trim();
+    const NOT_TYPES: [&str; 6] = ["return", "else", "new", "throw", "await", "case"];
+    let is_typed = !kind.is_empty()
+        && !kind.contains(['=', '.', '(', '"', '!', '|'])
+        && !NOT_TYPES.iter().any(|word| kind.split_whitespace().any(|part| part == *word));
+    (is_typed && identifier(name).is_some()).then_some(name)
+}
+
+fn identifier(text: &str) -> Option<&str> {
+    let first = text.chars().next()?;
+    if !(first.is_alphabetic() || matches!(first, '_' | '$')) {
+        return None;
+    }
+    let end = text.find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '$' | '?' | '!')));
+    let name = text.get(..end.unwrap_or(text.len()))?.trim_end_matches(['?', '!']);
+    (name.len() > 1).then_some(name)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,197 @@
+//! The tool that asks the index.
+
+use crate::index::ProjectIndex;
+use crate::overview::Overview;
+use crate::search::Found;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::borrow::Cow;
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use windlass_tool::{Tool, ToolCx, ToolError, ToolOutput};
+use windlass_types::Access;
+use windlass_types::text::clean_line;
+
+/// How many files a result names at most, and without a wish.
+const MOST: u32 = 50;
+const USUAL: u32 = 15;
+/// Longest search, in characters.
+const LONGEST: usize = 500;
+/// How long a call may take.
+const TIME_LIMIT: Duration = Duration::from_secs(30);
+/// Rows of each table of the overview that the model reads.
+const ROWS: usize = 40;
+
+/// What the tool takes.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct ProjectSearchInput {
+    /// Words to search for, in names of files and folders and in names that sources define, such as `session log repair`. Without
+    /// them: the languages, packages, commands and important files of the project.
+    pub query: Option<String>,
+    /// How many files the result names, at most 50. Default: 15.
+    pub limit: Option<u32>,
+}
+
+/// Tells what is in the project, and finds files by what they are about.
+#[derive(Debug, Clone)]
+pub struct ProjectSearch {
+    index: Arc<ProjectIndex>,
+}
+
+impl ProjectSearch {
+    /// The tool for an index.
+    #[must_use]
+    pub fn new(index: Arc<ProjectIndex>) -> Self {
+        Self { index }
+    }
+}
+
+impl Tool for ProjectSearch {
+    const NAME: &'static str = "ProjectSearch";
+    const DESCRIPTION: &'static str = "Finds files of the project by what they are about: ranks names of files, folders, \
+        functions and types by the words of a query, and returns paths with lines. Without a query it returns an overview: \
+        languages, packages and which of them use each other, commands for tests and builds, entry points. Use it to find \
+        where to begin; to find an exact text or name, use Grep or Glob.";
+    type Input = ProjectSearchInput;
+    type Output = ToolOutput;
+
+    fn access(&self, _: &ProjectSearchInput) -> Access {
+        Access::reads(self.index.root())
+    }
+
+    fn title(&self, input: &ProjectSearchInput) -> Cow<'static, str> {
+        match asked(input) {
+            Some(query) => format!("Search the project for {query}").into(),
+            None => "Look at the project".into(),
+        }
+    }
+
+    async fn call(&self, input: ProjectSearchInput, cx: &ToolCx) -> Result<ToolOutput, ToolError> {
+        if !cx.workspace().is_local() {
+            return Err(ToolError::rejected("The index needs the files to be on this machine. Use Bash instead."));
+        }
+        let query = asked(&input);
+        if query.as_ref().is_some_and(|query| query.chars().count() > LONGEST) {
+            return Err(ToolError::invalid_input(format!("a query has at most {LONGEST} characters")));
+        }
+        let root = self.index.root();
+        let outside = || ToolError::rejected(format!("{} may not be read.", root.display()));
+        let judged = cx.permit().readable(root).ok_or_else(outside)?;
+        if judged.resolved != root || !cx.permit().allows(root) {
+            return Err(outside());
+        }
+        let dropped = Arc::new(AtomicBool::new(false));
+        let _on_drop = SetOnDrop(Arc::clone(&dropped));
+        let (index, inside, limit) = (Arc::clone(&self.index), cx.clone(), input.limit.unwrap_or(USUAL).clamp(1, MOST));
+        let deadline = cx.clock().now().after(TIME_LIMIT);
+        let work = move || {
+            let stop =
+                || dropped.load(Ordering::Relaxed) || inside.cancel().is_cancelled() || inside.clock().now() > deadline;
+            let allows = |path: &str| inside.permit().allows(&index.root().join(path));
+            match query {
+                Some(query) => index.search(&query, limit as usize, &stop).map(|mut found| {
+                    found.hits.retain(|hit| allows(&hit.path));
+                    files(&query, &found)
+                }),
+                None => index.overview(&stop).map(|overview| tables(&overview.readable(allows))),
+            }
+        };
+        let done = match tokio::runtime::Handle::try_current() {
+            Ok(runtime) => {
+                runtime.spawn_blocking(work).await.map_err(|_| ToolError::rejected("The program is ending."))?
+            }
+            Err(_) => work(),
+        };
+        match done {
+            Ok(text) => Ok(ToolOutput::text(text)),
+            Err(_) if cx.cancel().is_cancelled() => Err(ToolError::cancelled()),
+            Err(_) => Err(ToolError::rejected("The index took too long. Use Grep or Glob in a smaller folder.")),
+        }
+    }
+}
+
+struct SetOnDrop(Arc<AtomicBool>);
+
+impl Drop for SetOnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// The words of a search, if there are any.
+fn asked(input: &ProjectSearchInput) -> Option<String> {
+    input.query.as_deref().map(clean_line).map(|query| query.trim().to_owned()).filter(|query| !query.is_empty())
+}
+
+/// The files that were found, a line for each place.
+fn files(query: &str, found: &Found) -> String {
+    let mut text = String::new();
+    for hit in &found.hits {
+        if hit.symbols.is_empty() {
+            push(&mut text, format_args!("{}", clean_line(&hit.path)));
+        }
+        for symbol in &hit.symbols {
+            push(&mut text, format_args!("{}:{} {}", clean_line(&hit.path), symbol.line, symbol.name));
+        }
+    }
+    if found.hits.is_empty() {
+        push(&mut text, format_args!("No file fits `{query}`. Grep searches what files contain."));
+    }
+    if !found.is_complete {
+        push(&mut text, format_args!("(The project is too large: {} files were searched.)", found.searched));
+    }
+    text
+}
+
+fn push(text: &mut String, line: std::fmt::Arguments<'_>) {
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    // Writing to a text cannot fail.
+    let _ = text.write_fmt(line);
+}
+
+/// The tables of an overview.
+fn tables(overview: &Overview) -> String {
+    let mut text = String::new();
+    let more = if overview.is_complete { "" } else { "at least " };
+    push(&mut text, format_args!("{more}{} files in {} folders", overview.files, overview.folders));
+    let languages = overview
+        .languages
+        .iter()
+        .map(|share| format!("{}: {} files, {} %", share.language, share.files, share.percent));
+    table(&mut text, "Languages", languages);
+    let packages = overview.packages.iter().map(|package| {
+        let uses = if package.uses.is_empty() { String::new() } else { format!(", uses {}", package.uses.join(", ")) };
+        format!("{} ({}, {}){uses}", package.name, package.kind.as_str(), package.manifest)
+    });
+    table(&mut text, "Packages", packages);
+    let commands = overview.commands.iter().map(|command| {
+        let from = if command.is_stated { "stated in" } else { "usual for" };
+        format!("{}: `{}` ({from} {})", command.purpose.as_str(), command.command, command.manifest)
+    });
+    table(&mut text, "Commands", commands);
+    table(&mut text, "Frameworks", overview.frameworks.iter().map(|one| format!("{} ({})", one.name, one.manifest)));
+    table(&mut text, "Entry points", overview.entry_points.iter().cloned());
+    table(&mut text, "Important files", overview.important.iter().cloned());
+    table(&mut text, "Ignored", overview.ignored.iter().map(|path| format!("{path}/")));
+    text
+}
+
+fn table(text: &mut String, name: &str, rows: impl Iterator<Item = String>) {
+    let mut rows = rows.peekable();
+    if rows.peek().is_some() {
+        push(text, format_args!("\n{name}"));
+    }
+    for row in rows.by_ref().take(ROWS) {
+        push(text, format_args!("- {}", clean_line(&row)));
+    }
+    let more = rows.count();
+    if more > 0 {
+        push(text, format_args!("- and {more} more"));
+    }
+}

@@ -1,0 +1,199 @@
+//! Brings the table of a tree up to date.
+//!
+//! Level by level, so that what is near the root comes first when a limit is reached. A folder whose stamp and rules
+//! are those of the last look is not listed again; its folders are looked at all the same.
+
+use crate::Interrupted;
+use crate::parallel::for_each;
+use crate::tree::{Folder, Stamp, Tree};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use windlass_tool::EntryKind;
+use windlass_tools::search::{IgnoreRules, TreeReader};
+use windlass_types::Timestamp;
+
+/// How much of a tree is looked at.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Bounds {
+    pub(crate) files: usize,
+    pub(crate) folders: usize,
+    /// Entries of one folder.
+    pub(crate) entries: usize,
+    /// Levels below the root.
+    pub(crate) depth: usize,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self { files: 200_000, folders: 40_000, entries: 50_000, depth: 64 }
+    }
+}
+
+/// Folders that hold what others have written or what programs have made, whether or not an ignore file says so.
+const MADE: [&str; 11] = [
+    "node_modules",
+    "bower_components",
+    "__pycache__",
+    ".venv",
+    ".tox",
+    ".mypy_cache",
+    ".pytest_cache",
+    ".gradle",
+    ".terraform",
+    ".next",
+    ".nuxt",
+];
+/// The file that says so of any other folder (Cache Directory Tagging Specification).
+const CACHE_TAG: &str = "CACHEDIR.TAG";
+
+/// What a walk is made with.
+pub(crate) struct Walk<'a> {
+    pub(crate) reader: &'a TreeReader<'a>,
+    pub(crate) root: &'a Path,
+    pub(crate) allowed: &'a (dyn Fn(&Path) -> bool + Sync),
+    pub(crate) bounds: Bounds,
+    pub(crate) now: Timestamp,
+    pub(crate) stop: &'a (dyn Fn() -> bool + Sync),
+}
+
+/// A folder that is to be looked at.
+struct Pending {
+    below: String,
+    path: PathBuf,
+    above: IgnoreRules,
+}
+
+/// What a look has found.
+enum Look {
+    /// It is as it was.
+    Same(IgnoreRules),
+    Listed(Folder, IgnoreRules),
+    Gone,
+}
+
+impl Walk<'_> {
+    /// The tree as it is now, and whether it differs from the one before.
+    pub(crate) fn run(&self, before: Option<Tree>) -> Result<(Tree, bool), Interrupted> {
+        let known = before.unwrap_or_default();
+        let (was_complete, count_before) = (known.is_complete, known.folders.len());
+        let mut known: HashMap<String, Folder> =
+            known.folders.into_iter().map(|folder| (folder.path.clone(), folder)).collect();
+        let mut tree = Tree { folders: Vec::with_capacity(count_before), is_complete: true };
+        let (mut files, mut differs) = (0_usize, false);
+        let root = Pending { below: String::new(), path: self.root.to_owned(), above: self.reader.rules_above() };
+        let mut level = vec![root];
+        let mut depth = 0_usize;
+        while !level.is_empty() {
+            let looks = for_each(&level, self.stop, |pending| self.look(pending, known.get(&pending.below)))?;
+            let mut next = Vec::new();
+            for (pending, look) in level.iter().zip(looks) {
+                let (folder, rules) = match look {
+                    Look::Gone => {
+                        differs = true;
+                        continue;
+                    }
+                    Look::Same(rules) => match known.remove(&pending.below) {
+                        Some(folder) => (folder, rules),
+                        None => continue,
+                    },
+                    Look::Listed(folder, rules) => {
+                        differs |= known.remove(&pending.below).is_none_or(|before| before != folder);
+                        (folder, rules)
+                    }
+                };
+                files = files.saturating_add(folder.files.len());
+                tree.is_complete &= !folder.is_cut;
+                if depth < self.bounds.depth {
+                    next.extend(self.below(&folder, &pending.path, &rules));
+                } else {
+                    tree.is_complete &= folder.folders.is_empty();
+                }
+                tree.folders.push(folder);
+            }
+            let room = self.bounds.folders.saturating_sub(tree.folders.len());
+            if files >= self.bounds.files || next.len() > room {
+                tree.is_complete &= next.is_empty();
+                next.truncate(if files >= self.bounds.files { 0 } else { room });
+            }
+            level = next;
+            depth = depth.saturating_add(1);
+        }
+        differs |= tree.folders.len() != count_before || tree.is_complete != was_complete;
+        Ok((tree, differs))
+    }
+
+    /// The folders of a folder that may be entered.
+    fn below(&self, folder: &Folder, path: &Path, rules: &IgnoreRules) -> Vec<Pending> {
+        let pending =
+            |name: &String| Pending { below: folder.path_of(name), path: path.join(name), above: rules.clone() };
+        folder.folders.iter().map(pending).filter(|pending| (self.allowed)(&pending.path)).collect()
+    }
+
+    fn look(&self, pending: &Pending, before: Option<&Folder>) -> Look {
+        let Ok(found) = std::fs::symlink_metadata(&pending.path) else { return Look::Gone };
+        if !found.is_dir() {
+            return Look::Gone;
+        }
+        let stamp = Stamp::of(&found, self.now);
+        if let Some(before) = before.filter(|before| stamp.is_some() && before.stamp == stamp) {
+            let rules = self.rules(pending, before.has_ignores);
+            if rules.digest() == before.rules {
+                return Look::Same(rules);
+            }
+        }
+        self.list(pending, stamp)
+    }
+
+    fn rules(&self, pending: &Pending, has_ignores: bool) -> IgnoreRules {
+        if has_ignores { self.reader.rules_of(&pending.path, &pending.above) } else { pending.above.clone() }
+    }
+
+    fn list(&self, pending: &Pending, stamp: Option<Stamp>) -> Look {
+        let most = self.bounds.entries;
+        // One that cannot be read has no entries, and is looked at again.
+        let (entries, stamp) = match self.reader.entries(&pending.path, most.saturating_add(1)) {
+            Ok(entries) => (entries, stamp),
+            Err(_) => (Vec::new(), None),
+        };
+        let is_cut = entries.len() > most;
+        let (mut files, mut folders) = (Vec::new(), Vec::new());
+        for entry in entries.into_iter().take(most) {
+            // Names that are no text cannot be named to a tool either.
+            let Ok(name) = entry.name.into_string() else { continue };
+            match entry.kind {
+                EntryKind::File => files.push(name),
+                EntryKind::Directory => folders.push(name),
+                _ => {}
+            }
+        }
+        // What version control keeps there is not among the entries, so only the root is asked for it.
+        let has_ignores = pending.below.is_empty()
+            || files.iter().any(|name| matches!(name.as_str(), ".gitignore" | ".ignore"))
+            || self.has_git(&pending.path);
+        let rules = self.rules(pending, has_ignores);
+        if pending.below.is_empty() || !files.iter().any(|name| name == CACHE_TAG) {
+            files.retain(|name| !self.leaves_out(&rules, pending, name, false));
+        } else {
+            files.clear();
+            folders.clear();
+        }
+        files.sort_unstable();
+        folders.sort_unstable();
+        let (left_out, folders) = folders.into_iter().partition(|name| self.leaves_out(&rules, pending, name, true));
+        let (path, digest) = (pending.below.clone(), rules.digest());
+        let folder = Folder { path, stamp, rules: digest, has_ignores, files, folders, left_out, is_cut };
+        Look::Listed(folder, rules)
+    }
+
+    fn leaves_out(&self, rules: &IgnoreRules, pending: &Pending, name: &str, is_folder: bool) -> bool {
+        if is_folder && MADE.contains(&name) {
+            return true;
+        }
+        !rules.is_empty() && rules.leave_out(&pending.path.join(name), is_folder)
+    }
+
+    /// Whether a repository begins here, which has rules of its own.
+    fn has_git(&self, folder: &Path) -> bool {
+        std::fs::symlink_metadata(folder.join(".git")).is_ok()
+    }
+}

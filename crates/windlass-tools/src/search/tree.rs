@@ -1,0 +1,114 @@
+//! What a program needs that keeps a table of a tree: the entries of folders, what ignore files leave out, and how files
+//! begin. With the bounds that Glob and Grep have.
+
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use windlass_tool::EntryKind;
+
+use super::ignored::{IgnoreFiles, Rules};
+use super::walk::{Scope, VERSION_CONTROL};
+use crate::workspace::{Missing, dir, entry_kind};
+
+/// Reads a tree folder by folder, in the order that its caller chooses. It never follows a link, opens regular files only,
+/// and neither folders nor files for which `allowed` is false.
+pub struct TreeReader<'a> {
+    scope: Scope<'a>,
+    ignores: IgnoreFiles,
+}
+
+impl std::fmt::Debug for TreeReader<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("TreeReader").field("root", &self.scope.root).finish_non_exhaustive()
+    }
+}
+
+/// What ignore files leave out below a folder: those of the folder and those above it.
+#[derive(Debug, Clone, Default)]
+pub struct IgnoreRules(Option<Arc<Rules>>);
+
+/// An entry of a folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TreeEntry {
+    /// Its name.
+    pub name: std::ffi::OsString,
+    /// What it is; a link is not followed.
+    pub kind: EntryKind,
+}
+
+impl<'a> TreeReader<'a> {
+    /// Reads the tree below `root`, a path without links. Ignore files that are links count if they lead into `workspace` or the
+    /// root.
+    pub fn new(root: &'a Path, workspace: &'a [PathBuf], allowed: &'a (dyn Fn(&Path) -> bool + Sync)) -> Self {
+        let scope = Scope { root, workspace, include_ignored: false, max_depth: None, allowed, interrupt: &|| None };
+        Self { scope, ignores: IgnoreFiles::default() }
+    }
+
+    /// The rules of the folders above the root.
+    #[must_use]
+    pub fn rules_above(&self) -> IgnoreRules {
+        IgnoreRules(self.ignores.above(&self.scope))
+    }
+
+    /// The rules of a folder below others.
+    #[must_use]
+    pub fn rules_of(&self, folder: &Path, above: &IgnoreRules) -> IgnoreRules {
+        IgnoreRules(self.ignores.read_folder(folder, above.0.clone(), &self.scope))
+    }
+
+    /// At most `limit` entries of a folder, in no order, without what version control keeps there.
+    ///
+    /// # Errors
+    /// It may not be read, is no folder, or a link stands somewhere in its path.
+    pub fn entries(&self, folder: &Path, limit: usize) -> io::Result<Vec<TreeEntry>> {
+        self.check(folder)?;
+        let entries = dir::Dir::open(folder, Missing::Refuse)?.entries(limit)?;
+        let own = |name: &std::ffi::OsStr| VERSION_CONTROL.iter().any(|known| name == *known);
+        Ok(entries
+            .into_iter()
+            .filter(|(name, _)| !own(name))
+            .map(|(name, entry)| TreeEntry { name, kind: entry_kind(entry) })
+            .collect())
+    }
+
+    /// At most `most` bytes from the beginning of a regular file.
+    ///
+    /// # Errors
+    /// It may not be read, is no regular file, or a link stands somewhere in its path.
+    pub fn head(&self, file: &Path, most: u64) -> io::Result<Vec<u8>> {
+        self.check(file)?;
+        let opened = dir::open_file(file)?;
+        if !opened.metadata()?.is_file() {
+            return Err(io::Error::other("it is not a regular file"));
+        }
+        let mut head = Vec::new();
+        opened.take(most).read_to_end(&mut head)?;
+        Ok(head)
+    }
+
+    fn check(&self, path: &Path) -> io::Result<()> {
+        if (self.scope.allowed)(path) { Ok(()) } else { Err(io::ErrorKind::PermissionDenied.into()) }
+    }
+}
+
+impl IgnoreRules {
+    /// Whether a path below the folder is left out.
+    #[must_use]
+    pub fn leave_out(&self, path: &Path, is_folder: bool) -> bool {
+        self.0.as_ref().is_some_and(|rules| rules.leave_out(path, is_folder))
+    }
+
+    /// A number that differs where the rules differ; 0 without rules.
+    #[must_use]
+    pub fn digest(&self) -> u64 {
+        self.0.as_ref().map_or(0, |rules| rules.digest())
+    }
+
+    /// Whether nothing is left out.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+}

@@ -1,0 +1,72 @@
+//! The index of a project in its sessions.
+
+use super::LoadedProject;
+use crate::session::Options;
+use std::path::Path;
+use std::sync::{Arc, OnceLock};
+use windlass_context::FileInstructions;
+use windlass_index::{IndexConfig, ProjectIndex, ProjectSearch};
+use windlass_permission::Policy;
+
+/// Tools without which a session does not search, so it is not offered more than the program gave it.
+const SEARCHES: [&str; 2] = ["Glob", "Grep"];
+
+/// The index of a session. Until the session begins nothing may be read for it.
+#[derive(Clone)]
+pub(crate) struct SessionIndex {
+    index: Arc<ProjectIndex>,
+    policy: Arc<OnceLock<Policy>>,
+}
+
+impl LoadedProject {
+    /// Whether there is to be an index, and no file switches it off.
+    fn has_index(&self) -> bool {
+        !self.choice.without_index && self.resolved().index_off.is_none()
+    }
+
+    /// The index of the project as a session has it that works with these rights, or `None` if it is switched off. It is of the directory
+    /// that the session starts in, and kept in windlass's home, if there is one.
+    pub fn index(&self, policy: Policy) -> Option<ProjectIndex> {
+        let may_read = move |path: &Path| policy.may_read(path, path);
+        self.has_index().then(|| ProjectIndex::new(self.index_config().may_read(may_read)))
+    }
+
+    fn index_config(&self) -> IndexConfig {
+        let config = IndexConfig::new(self.places().start());
+        match self.places().user.first() {
+            Some(home) => config.cached_in(home.join("cache").join("index")),
+            None => config,
+        }
+    }
+
+    /// Adds the index and its tool to a session whose files are those of this machine.
+    pub(super) fn apply_index(&self, options: &mut Options) {
+        if !self.has_index() || options.surroundings.workspace.is_some() {
+            return;
+        }
+        let policy: Arc<OnceLock<Policy>> = Arc::default();
+        let judge = Arc::clone(&policy);
+        let may_read = move |path: &Path| judge.get().is_some_and(|policy| policy.may_read(path, path));
+        let index = Arc::new(ProjectIndex::new(self.index_config().may_read(may_read)));
+        if options.tools.toolkit.tools().iter().any(|tool| SEARCHES.contains(&tool.spec().name.as_str())) {
+            options.tools.toolkit.add_project_tool(Arc::new(ProjectSearch::new(Arc::clone(&index))));
+        }
+        options.tools.index = Some(SessionIndex { index, policy });
+    }
+}
+
+impl SessionIndex {
+    /// What the model reads of the project behind the first prompt. From then on the index is brought up to date in the
+    /// background, until the session ends.
+    pub(crate) async fn begin(&self, policy: &Policy) -> Option<FileInstructions> {
+        // A session begins once; its rights to read do not become wider for the index.
+        let _first = self.policy.set(policy.clone());
+        let index = Arc::clone(&self.index);
+        let text = tokio::task::spawn_blocking(move || {
+            let text = index.for_model();
+            index.refresh_in_background();
+            text
+        });
+        text.await.ok().flatten()
+    }
+}
