@@ -37,6 +37,8 @@ mod guide;
 mod hints;
 mod hooks;
 #[cfg(feature = "project")]
+mod index;
+#[cfg(feature = "project")]
 mod instructions;
 mod keywords;
 #[cfg(unix)]
