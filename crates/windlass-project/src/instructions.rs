@@ -5,7 +5,7 @@ mod imports;
 mod places;
 mod read;
 
-pub(crate) use imports::{fence_of, imports, is_secret, names_a_file, target};
+pub(crate) use imports::{fence_of, imports, names_a_file, target};
 
 use crate::front_matter;
 use crate::note::{Note, Notes};
@@ -235,8 +235,8 @@ impl InstructionFiles {
         let Candidate { path, within, source, .. } = &job.candidate;
         let folder = path.parent().unwrap_or(path);
         let mut jobs = Vec::new();
-        for name in imports::imports(text) {
-            let Some(target) = imports::target(&name, folder, self.places.user_home.as_deref()) else { continue };
+        for name in imports(text) {
+            let Some(target) = target(&name, folder, self.places.user_home.as_deref()) else { continue };
             if is_secret(&target) {
                 self.notes.add(path, format!("@{name} is left out: it may hold secrets"));
             } else if within.as_ref().is_some_and(|within| !target.starts_with(within)) {

@@ -1,7 +1,7 @@
 //! The skills that stand in full behind the prompts of agents.
 
 use super::collection::Agents;
-use crate::commands::{Command, Commands};
+use crate::commands::{Command, CommandUse, Commands};
 use crate::note::Notes;
 use std::path::Path;
 use std::sync::Arc;
@@ -43,7 +43,7 @@ impl Agents {
 
 /// The text of a skill behind a prompt.
 fn in_full(skill: &Command) -> Result<String, String> {
-    let body = skill.expand("").map_err(|error| error.to_string())?;
+    let body = skill.expand(&CommandUse::default()).map_err(|error| error.to_string())?;
     let directory = skill.skill.as_ref().map_or(Path::new(""), |skill| skill.directory.as_path());
     Ok(format!("\n\n# Skill {}\n\nIts directory: {}\n\n{}", skill.name, directory.display(), body.trim()))
 }

@@ -3,9 +3,10 @@
 use super::definition::Command;
 use super::shell::{Segment, programs, segments};
 use crate::expand::{Piece, Values, pieces, split_arguments};
-use crate::instructions::{imports, is_secret, names_a_file, target};
+use crate::instructions::{imports, names_a_file, target};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
+use windlass_context::is_secret;
 use windlass_types::{ContentBlock, JsonText, Prompt, PromptCall, PromptPart};
 
 /// Most bytes of a prompt.
