@@ -73,6 +73,15 @@ def images(value):
     return images(value.get("content", []))
 
 
+def bare(value):
+    """The same without marks of what is to be cached."""
+    if isinstance(value, list):
+        return [bare(item) for item in value]
+    if isinstance(value, dict):
+        return {key: bare(item) for key, item in value.items() if key != "cache_control"}
+    return value
+
+
 def say(what, request):
     messages = request["messages"]
     if what == "model":
@@ -88,6 +97,8 @@ def say(what, request):
         return "\n".join(filter(None, said))
     if what == "environment":
         return "\n".join(text for m in messages for text in texts(m) if is_environment(text))
+    if what == "messages":
+        return json.dumps(bare(messages))
     if what == "request":
         return json.dumps({key: request.get(key) for key in ("model", "max_tokens", "thinking", "metadata")})
     if what == "tools":

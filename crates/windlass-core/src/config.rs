@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use windlass_context::{
-    Environment, FileInstructions, ModelFamily, ReminderStyle, ServerInstructions, ThinkingKeywords, ToolBudget,
-    TrimRules,
+    Environment, FileInstructions, ModelFamily, ReminderSettings, ReminderStyle, ServerInstructions, ThinkingKeywords,
+    ToolBudget, TrimRules,
 };
 use windlass_permission::Policy;
 use windlass_types::{
@@ -155,6 +155,8 @@ pub struct SessionContext {
     pub environment: Option<Environment>,
     /// The instructions of files, in the order in which they are read: behind the first prompt, and after a compaction.
     pub instructions: Arc<[FileInstructions]>,
+    /// Of what it is reminded, in texts before a turn. Default: of nothing.
+    pub reminders: ReminderSettings,
     /// Whether the driver attaches to a prompt of the main agent what belongs to it ([`Input::Attached`](crate::Input)): it
     /// gets the effect for UserPromptSubmit hooks then, also if there are none. Default: no.
     pub attachments: bool,

@@ -3,7 +3,7 @@
 use crate::spending::Spending;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use windlass_context::{KnownInstructions, Ledger, estimate_blocks, readable_messages};
+use windlass_context::{KnownInstructions, KnownReminders, Ledger, estimate_blocks, readable_messages};
 use windlass_session::Transcript;
 use windlass_types::{
     Api, ContentBlock, Entry, EntryId, EntryKind, EnvironmentContext, JsonText, ModelUsage, NanoUsd, PermissionMode,
@@ -40,6 +40,8 @@ pub struct SessionState {
     instructions: KnownInstructions,
     /// What is known as data of the work, over all compactions.
     ledger: Ledger,
+    /// What the model was reminded of.
+    reminders: KnownReminders,
 }
 
 impl SessionState {
@@ -61,6 +63,7 @@ impl SessionState {
             environment: None,
             instructions: KnownInstructions::default(),
             ledger: Ledger::default(),
+            reminders: KnownReminders::default(),
         }
     }
 
@@ -68,6 +71,7 @@ impl SessionState {
         self.transcript.apply(entry);
         self.instructions.apply(entry);
         self.ledger.apply(entry);
+        self.reminders.apply(entry);
         if entry.is_conversation() {
             self.leaf = Some(entry.id.clone());
         }
@@ -135,6 +139,11 @@ impl SessionState {
     /// What is known as data of the work, over all compactions.
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
+    }
+
+    /// What the model was reminded of.
+    pub(crate) fn reminders(&self) -> &KnownReminders {
+        &self.reminders
     }
 
     /// The last prompt of the user.

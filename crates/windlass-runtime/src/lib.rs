@@ -67,6 +67,7 @@ pub use prepare::judge;
 pub use session::{Persistence, Session, SessionConfig};
 pub use watch::{EventFeed, UnknownPosition, Watched};
 
+pub use windlass_context::ReminderSettings;
 pub use windlass_core::{
     Alternative, AutoCompact, Limits, Listeners, MachineConfig, ModelProfile, OfferedTools, Prompt, PromptKind,
     RequestSettings, SessionContext, SessionIds, UnpricedModels,

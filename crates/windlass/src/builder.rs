@@ -186,6 +186,13 @@ macro_rules! option_methods {
                 self.with(|options| options.prompts.mentions = attach)
             }
 
+            /// Whether the model is reminded of a todo list with open tasks that it has not touched for ten messages (with the
+            /// task in progress and the next one), and of limits that are nearly reached: 25, 10 and 5 percent of the money, and
+            /// the last two turns. Each is a text of its own behind what was sent, once for each list and limit. Default: yes.
+            pub fn reminders(self, on: bool) -> Self {
+                self.with(|options| options.prompts.reminders = Some(on))
+            }
+
             /// Most model messages in a run. Default: no limit.
             pub fn max_turns(self, turns: u32) -> Self {
                 self.with(|options| options.limits.base.max_turns = Some(turns))

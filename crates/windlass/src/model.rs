@@ -98,6 +98,8 @@ pub(crate) struct Prompts {
     pub(crate) appended: String,
     /// Whether what prompts mention is attached to them.
     pub(crate) mentions: bool,
+    /// Whether the model is reminded of its todo list and of what is left of the limits, if the program said.
+    pub(crate) reminders: Option<bool>,
     /// What the model reads behind the first prompt.
     pub(crate) instructions: Vec<FileInstructions>,
     /// What a new session begins with.

@@ -9,7 +9,7 @@ use crate::storage::Storage;
 use crate::{Error, Permissions, tool::Toolkit};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use windlass_context::{SystemPrompt, ThinkingKeywords};
+use windlass_context::{ReminderSettings, SystemPrompt, ThinkingKeywords};
 use windlass_hook::Hook;
 use windlass_permission::{Policy, PolicyConfig};
 use windlass_runtime::MachineConfig;
@@ -119,6 +119,9 @@ impl Options {
         request.raw_frames = self.requests.raw_frames;
         request.extra.clone_from(&self.requests.extra);
         self.compaction.configure(&mut machine.auto_compact);
+        if self.prompts.reminders.unwrap_or(true) {
+            machine.context.reminders = ReminderSettings::all();
+        }
         machine.tools.budget = self.tools.budget;
         machine.tools.structured_output = self.tools.output_schema.as_ref().map(|_| StructuredOutput::NAME.to_owned());
         machine.limits = self.limits.effective();

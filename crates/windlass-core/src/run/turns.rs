@@ -32,6 +32,7 @@ impl Run {
     /// Sends the request of a turn.
     pub(super) fn request(&mut self, session: &mut Session, continuation: Continuation) -> Flow {
         session.append_environment();
+        session.append_reminders();
         let mut turn = Box::new(Turn::new(continuation));
         let step = turn.send(session);
         self.phase = Phase::Calling(turn);

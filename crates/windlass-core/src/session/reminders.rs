@@ -2,8 +2,11 @@
 
 use super::Session;
 use crate::feedback::Feedback;
-use windlass_context::{FileInstructions, environment_changes, reminder};
+use windlass_context::{FileInstructions, LimitsLeft, environment_changes, reminder};
 use windlass_types::{ContentBlock, Entry, PermissionMode, UserEntry};
+
+/// The tool that writes the todo list.
+const TODO_TOOL: &str = "TodoWrite";
 
 impl Session {
     /// Appends what the model does not know yet of its environment. Called before each turn.
@@ -21,6 +24,22 @@ impl Session {
             user.is_meta = true;
             user.environment = Some(now);
             let entry = self.record_user(user);
+            self.append_unawaited(vec![entry]);
+        }
+    }
+
+    /// Appends what the model is to be reminded of. Called before each turn, which is counted already.
+    pub(crate) fn append_reminders(&mut self) {
+        let limits = &self.config.limits;
+        let mut settings = self.config.context.reminders;
+        // Who has no tool for the list cannot touch it.
+        settings.todos_after = settings.todos_after.filter(|_| self.offered(TODO_TOOL).is_some());
+        let money = limits.max_budget.map(|most| (most.nano(), self.spent.nano()));
+        let turns = limits.max_turns.map(|most| (most, self.run.turns.saturating_sub(1)));
+        let due = self.state.reminders().due(settings, LimitsLeft::new(money, turns));
+        let due: Vec<_> = due.iter().map(|text| self.reminder(text)).collect();
+        if !due.is_empty() {
+            let entry = self.record_runtime_texts(due);
             self.append_unawaited(vec![entry]);
         }
     }

@@ -63,6 +63,7 @@ mod plan;
 mod plugins;
 mod profiles;
 mod project;
+mod reminders;
 mod requests;
 mod resumed;
 #[cfg(feature = "macros")]
