@@ -43,7 +43,7 @@ pub(crate) fn shown(project: &LoadedProject) -> Value {
     if let Some(Setting { value, origin, .. }) = &memory.directory {
         add("autoMemoryDirectory", json!(value), origin.to_string());
     }
-    let mcpjson = &resolved.mcpjson;
+    let mcpjson = &resolved.servers.mcpjson;
     if let Some(Setting { value, origin, .. }) = &mcpjson.all {
         add("enableAllProjectMcpServers", json!(value), origin.to_string());
     }
@@ -97,7 +97,7 @@ fn prices_of_a_million(model: &ModelSettings) -> Value {
 
 /// Which MCP servers may be connected. A server must be in each list of those that are allowed; the first one is shown.
 fn shown_lists(project: &LoadedProject, effective: &mut Map<String, Value>, provenance: &mut Map<String, Value>) {
-    let lists = &project.resolved().server_lists;
+    let lists = &project.resolved().servers.lists;
     if !lists.denied.is_empty() {
         let (patterns, origins): (Vec<_>, Vec<_>) =
             lists.denied.iter().map(|(pattern, origin)| (pattern, origin.to_string())).unzip();

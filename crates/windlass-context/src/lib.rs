@@ -1,4 +1,3 @@
-//! What goes into the context window: token estimates, reminders, reasoning that a model can
 //! read, and the texts that the runtime itself writes. Pure.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -1,18 +1,20 @@
 //! The instructions that people write into files for a model: `CLAUDE.md`, `AGENTS.md`, rules, and what they import.
 
+mod excludes;
 mod fit;
 mod imports;
 mod places;
 mod read;
 
 pub(crate) use imports::{fence_of, imports, names_a_file, target};
+pub use excludes::InstructionExcludes;
 
 use crate::front_matter;
 use crate::note::{Note, Notes};
 use crate::places::Places;
 use crate::sources::SettingSources;
 use globset::{Glob, GlobSet, GlobSetBuilder};
-use places::{Candidate, Layout};
+use places::{Candidate, Layout, of_folder};
 use read::{Files, Found};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -73,6 +75,9 @@ pub struct InstructionFiles {
     places: Places,
     sources: SettingSources,
     files: Files,
+    excludes: InstructionExcludes,
+    /// Directories of the workspace outside of the project whose files are read as well.
+    added: Vec<PathBuf>,
     layout: Option<Layout>,
     /// What was read: the resolved paths, and the digests of the contents.
     seen: (BTreeSet<PathBuf>, BTreeSet<[u8; 32]>),
@@ -121,6 +126,8 @@ impl InstructionFiles {
             places,
             sources,
             files: Files { workspace, may_read: Arc::new(|_, _| true) },
+            excludes: InstructionExcludes::default(),
+            added: Vec::new(),
             layout: None,
             seen: Default::default(),
             waiting: Vec::new(),
@@ -138,6 +145,21 @@ impl InstructionFiles {
         self
     }
 
+    /// Leaves out the files that these patterns name, also where another one imports them. Default: none.
+    #[must_use]
+    pub fn excluding(mut self, excludes: InstructionExcludes) -> Self {
+        self.excludes = excludes;
+        self
+    }
+
+    /// Reads the files of these directories as well, behind those of the project: what a directory of a project may have, and
+    /// imports within the directory. Absolute, with links followed. Those of folders below them are not read. Default: none.
+    #[must_use]
+    pub fn with_directories(mut self, directories: Vec<PathBuf>) -> Self {
+        self.added = directories;
+        self
+    }
+
     /// Sets how many characters all instructions together may have. What is over that is left out: first what is imported,
     /// then the user's, then the project's from its root on, then local ones, then managed ones.
     #[must_use]
@@ -150,7 +172,10 @@ impl InstructionFiles {
     /// project and local ones, those of the start last.
     pub async fn load(&mut self) -> Vec<Instruction> {
         let layout = Layout::of(&self.places, &self.files).await;
-        let candidates = layout.first(&self.places, self.sources, &self.files).await;
+        let mut candidates = layout.first(&self.places, self.sources, &self.files).await;
+        for directory in self.added.iter().filter(|directory| !layout.holds(directory)) {
+            candidates.extend(of_folder(directory, directory, self.sources, &self.files).await);
+        }
         self.layout = Some(layout);
         self.read(candidates).await
     }
@@ -166,7 +191,7 @@ impl InstructionFiles {
         let folders = layout.unvisited(used, &mut self.visited);
         let mut candidates = Vec::new();
         for folder in &folders {
-            candidates.extend(layout.of_folder(folder, self.sources, &self.files).await);
+            candidates.extend(of_folder(folder, layout.root(), self.sources, &self.files).await);
         }
         let mut found = self.read(candidates).await;
         let (named, waiting) = std::mem::take(&mut self.waiting).into_iter().partition(|rule| rule.names(paths));
@@ -204,12 +229,16 @@ impl InstructionFiles {
 
     /// The text of a file that was not read before.
     async fn text_of(&mut self, job: &Job) -> Option<String> {
-        let Candidate { path, within, .. } = &job.candidate;
+        let Candidate { path, within, source, .. } = &job.candidate;
+        if self.excludes.cover(*source, path) {
+            return None;
+        }
         let read = match within {
             Some(within) => self.files.of_workspace(path, within).await,
             None => self.files.of_machine(path),
         };
         match read {
+            Ok(Some(Found { resolved, .. })) if self.excludes.cover(*source, &resolved) => {}
             Ok(Some(Found { resolved, text })) => {
                 if is_secret(&resolved) {
                     self.notes.add(path, "it may hold secrets, so it is left out");

@@ -68,7 +68,7 @@ pub use edit::updated;
 pub use error::SettingsError;
 pub use file::read_named;
 pub use hooks::{GatingHook, HookSettings};
-pub use instructions::{Instruction, InstructionFiles};
+pub use instructions::{Instruction, InstructionExcludes, InstructionFiles};
 pub use load::{Loaded, load};
 pub use memory::{
     MEMORY_DESCRIPTION, MEMORY_TOOL, MemoryAction, MemoryBudget, MemoryDirectory, MemoryEntry, MemoryError,
@@ -80,7 +80,9 @@ pub use plugin::{Plugin, PluginDir, PluginError, PluginErrorKind, Plugins, load_
 pub use records::is_trusted;
 pub use request::SettingsRequest;
 pub use resolve::resolve;
-pub use resolved::{McpjsonChoice, Resolved, ResolvedMemory, ResolvedPermissions, ResolvedSandbox, RuleSet, Setting};
+pub use resolved::{
+    McpjsonChoice, Resolved, ResolvedMemory, ResolvedPermissions, ResolvedSandbox, ResolvedServers, RuleSet, Setting,
+};
 pub use review::{ReviewedItem, review_trust};
 #[cfg(feature = "server-policy")]
 pub use servers::ServerPolicy;

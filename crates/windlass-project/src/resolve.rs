@@ -37,7 +37,7 @@ pub fn resolve(files: &[SettingsFile]) -> Result<Resolved, SettingsError> {
     let mut sandbox = SandboxSettings::default();
     let mut narrower = Vec::new();
     resolved.permissions.managed_rules_only =
-        files.iter().any(|file| file.layer == Layer::Managed && file.settings.managed_rules_only);
+        files.iter().any(|file| file.layer == Layer::Managed && file.settings.permissions.managed_rules_only);
     for layer in Layer::STRONGEST_FIRST {
         for file in files.iter().filter(|file| file.layer == layer) {
             let mut reading = Reading { file, resolved: &mut resolved, narrower: &mut narrower };
@@ -56,7 +56,7 @@ pub fn resolve(files: &[SettingsFile]) -> Result<Resolved, SettingsError> {
     }
     resolved.narrow_mode(narrower);
     resolved.pass_over_hooks(files);
-    resolved.server_lists = ServerLists::join(files, &mut resolved.notes);
+    resolved.servers.lists = ServerLists::join(files, &mut resolved.notes);
     if sandbox.enabled != Some(true) || sandbox.fail_if_unavailable != Some(true) {
         resolved.sandbox.required = None;
     }
@@ -287,7 +287,7 @@ impl Reading<'_> {
         let file = self.file;
         let choice = &file.settings.mcpjson;
         for name in &choice.disabled {
-            self.resolved.mcpjson.disabled.entry(name.clone()).or_insert_with(|| file.origin.clone());
+            self.resolved.servers.mcpjson.disabled.entry(name.clone()).or_insert_with(|| file.origin.clone());
         }
         let trusted = |key: &str, content: &str| !file.is_shared() && file.covers(TrustKind::Setting, key, content);
         let all = trusted("enableAllProjectMcpServers", "true");
@@ -305,11 +305,11 @@ impl Reading<'_> {
         }
         // `false` is no wider than an absent key.
         let counts = all || (!file.is_shared() && file.standing.is_trusted() && choice.all == Some(false));
-        if let Some(all) = choice.all.filter(|_| counts && self.resolved.mcpjson.all.is_none()) {
-            self.resolved.mcpjson.all = Some(self.setting(all));
+        if let Some(all) = choice.all.filter(|_| counts && self.resolved.servers.mcpjson.all.is_none()) {
+            self.resolved.servers.mcpjson.all = Some(self.setting(all));
         }
         for name in choice.enabled.iter().filter(|_| enabled) {
-            self.resolved.mcpjson.enabled.entry(name.clone()).or_insert_with(|| file.origin.clone());
+            self.resolved.servers.mcpjson.enabled.entry(name.clone()).or_insert_with(|| file.origin.clone());
         }
     }
 

@@ -67,6 +67,16 @@ pub struct ResolvedPermissions {
     pub additional_directories: Vec<Setting<PathBuf>>,
 }
 
+/// What counts of MCP servers.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct ResolvedServers {
+    /// Which servers of the project's `.mcp.json` are wanted.
+    pub mcpjson: McpjsonChoice,
+    /// Which servers may be connected, wherever they are defined.
+    pub lists: ServerLists,
+}
+
 /// What counts of the key `sandbox`.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
@@ -77,7 +87,7 @@ pub struct ResolvedSandbox {
     pub required: Option<Origin>,
 }
 
-/// What counts of the keys of memory.
+/// What counts of the keys of memory, and of instructions.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct ResolvedMemory {
@@ -87,6 +97,8 @@ pub struct ResolvedMemory {
     pub directory: Option<Setting<PathBuf>>,
     /// Whether an agent notes after a run what is worth remembering, if a file decides that.
     pub extraction: Option<Setting<bool>>,
+    /// Patterns of instruction files that are not to be read. One of a project's file concerns files of the project alone.
+    pub instruction_excludes: Vec<Setting<String>>,
 }
 
 /// What counts of all layers, each value with its origin.
@@ -108,10 +120,8 @@ pub struct Resolved {
     /// Variables for the model provider: none that a project's shared file sets, so that no repository chooses
     /// who gets the user's key.
     pub provider_env: BTreeMap<String, Setting<String>>,
-    /// Which servers of the project's `.mcp.json` are wanted.
-    pub mcpjson: McpjsonChoice,
-    /// Which MCP servers may be connected, wherever they are defined.
-    pub server_lists: ServerLists,
+    /// Which MCP servers are wanted.
+    pub servers: ResolvedServers,
     /// Memory.
     pub memory: ResolvedMemory,
     /// Whether commands are to run in a sandbox.

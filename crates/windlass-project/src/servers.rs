@@ -150,7 +150,7 @@ impl Reading<'_> {
     /// Why a server of the project does not count, if it does not.
     fn why_not(&self, server: &ServerDefinition, standing: &Standing) -> Option<String> {
         let name = server.name.as_str();
-        let choice = &self.resolved.mcpjson;
+        let choice = &self.resolved.servers.mcpjson;
         if is_like_a_plugins(name) {
             return Some(
                 "only servers of plugins have names that begin so: rules for theirs would be for it".to_owned(),

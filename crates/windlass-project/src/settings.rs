@@ -39,8 +39,6 @@ pub struct Settings {
     pub mcpjson: McpjsonSettings,
     /// Which MCP servers may be connected.
     pub server_lists: ServerListSettings,
-    /// `allowManagedPermissionRulesOnly`: in a managed file, whether no other file may allow anything.
-    pub managed_rules_only: bool,
     /// Whether `projectIndex` is false: no session makes an index of the project.
     pub index_off: bool,
     /// Keys that have no effect, such as `permissions.disableAutoMode`, in order.
@@ -71,7 +69,7 @@ pub struct ServerListSettings {
     pub managed_only: bool,
 }
 
-/// The key `permissions`.
+/// The key `permissions`, and what is said of it elsewhere.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PermissionSettings {
@@ -87,6 +85,8 @@ pub struct PermissionSettings {
     pub additional_directories: Vec<PathBuf>,
     /// Whether `disableBypassPermissionsMode` is `"disable"`.
     pub bypass_disabled: bool,
+    /// `allowManagedPermissionRulesOnly`, a key of its own: in a managed file, whether no other file may allow anything.
+    pub managed_rules_only: bool,
 }
 
 /// The key `sandbox`.

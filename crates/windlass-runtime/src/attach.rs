@@ -8,7 +8,7 @@ use crate::tool::{Running, permit, run};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use windlass_context::{FileInstructions, Mention, MentionedLines, estimate_blocks, mentioned, mentions};
+use windlass_context::{FileInstructions, Mention, MentionedLines, estimate_blocks, is_secret, mentioned, mentions};
 use windlass_hook::{HookContext, Hooks};
 use windlass_permission::{CallFacts, Policy};
 use windlass_tool::{Cancel, EntryKind, Ids, ToolCx, ToolCxParts};
@@ -232,6 +232,9 @@ impl Attaching {
         .await;
         if outcome.stop.is_some() || outcome.updated_input.is_some_and(|input| input != call.input) {
             return Err(LeftOut("a hook changes how it is read; read it if you need it".to_owned()));
+        }
+        if facts.paths.iter().any(|fact| is_secret(&fact.requested) || is_secret(&fact.resolved)) {
+            return Err(LeftOut("it may hold secrets; read it if the user wants you to".to_owned()));
         }
         let decision = self.policy.decide(facts, outcome.verdict.as_ref(), None);
         match decision.behavior {

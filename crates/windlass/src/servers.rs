@@ -65,7 +65,7 @@ pub fn server_policy(resolved: &Resolved, environment: impl Fn(&str) -> Option<S
         managed.map(|said| said.value.clone()).or_else(|| environment(name))
     };
     let unset = |name| format!("the variable {name} is not set");
-    resolved.server_lists.policy(|text| expand_variables(text, &lookup).map_err(unset))
+    resolved.servers.lists.policy(|text| expand_variables(text, &lookup).map_err(unset))
 }
 
 /// Why a server is kept out, if it is. Servers inside the host never are: the host itself runs them.

@@ -29,6 +29,8 @@ mod plugins;
 mod private;
 #[cfg(unix)]
 mod proxy;
+#[cfg(target_os = "linux")]
+mod repositories;
 mod rewind;
 #[cfg(unix)]
 mod same;

@@ -71,37 +71,19 @@ impl Layout {
             }
         }
         for folder in &self.chain {
-            all.extend(self.of_folder(folder, sources, files).await);
+            all.extend(of_folder(folder, &self.root, sources, files).await);
         }
         all
     }
 
-    /// The files of one folder of the project.
-    pub(super) async fn of_folder(&self, folder: &Path, sources: SettingSources, files: &Files) -> Vec<Candidate> {
-        let of_project = |path: PathBuf, source| Candidate {
-            path,
-            within: Some(self.root.clone()),
-            source,
-            name: None,
-            rules_of: None,
-        };
-        let mut all = Vec::new();
-        if sources.contains(Layer::Project) {
-            let own = NAMES.map(|name| folder.join(name));
-            let inner = FOLDERS.iter().rev().flat_map(|inner| NAMES.map(|name| folder.join(inner).join(name)));
-            all.extend(own.into_iter().chain(inner).map(|path| of_project(path, InstructionSource::Project)));
-            for inner in FOLDERS.iter().rev() {
-                let rules = files.rules_of_workspace(&folder.join(inner).join(RULES), &self.root).await;
-                all.extend(rules.into_iter().map(|path| Candidate {
-                    rules_of: Some(folder.to_path_buf()),
-                    ..of_project(path, InstructionSource::Project)
-                }));
-            }
-        }
-        if sources.contains(Layer::Local) {
-            all.push(of_project(folder.join(LOCAL), InstructionSource::Local));
-        }
-        all
+    /// The uppermost folder.
+    pub(super) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Whether the files of a folder are among the first ones.
+    pub(super) fn holds(&self, folder: &Path) -> bool {
+        self.chain.iter().any(|known| known == folder)
     }
 
     /// The folders of the project at and above these that were not looked at, the upper ones first.
@@ -123,4 +105,32 @@ impl Layout {
         }
         found.into_iter().collect()
     }
+}
+
+/// The files of one folder of the project with this root.
+pub(super) async fn of_folder(folder: &Path, root: &Path, sources: SettingSources, files: &Files) -> Vec<Candidate> {
+    let of_project = |path: PathBuf, source| Candidate {
+        path,
+        within: Some(root.to_path_buf()),
+        source,
+        name: None,
+        rules_of: None,
+    };
+    let mut all = Vec::new();
+    if sources.contains(Layer::Project) {
+        let own = NAMES.map(|name| folder.join(name));
+        let inner = FOLDERS.iter().rev().flat_map(|inner| NAMES.map(|name| folder.join(inner).join(name)));
+        all.extend(own.into_iter().chain(inner).map(|path| of_project(path, InstructionSource::Project)));
+        for inner in FOLDERS.iter().rev() {
+            let rules = files.rules_of_workspace(&folder.join(inner).join(RULES), root).await;
+            all.extend(rules.into_iter().map(|path| Candidate {
+                rules_of: Some(folder.to_path_buf()),
+                ..of_project(path, InstructionSource::Project)
+            }));
+        }
+    }
+    if sources.contains(Layer::Local) {
+        all.push(of_project(folder.join(LOCAL), InstructionSource::Local));
+    }
+    all
 }

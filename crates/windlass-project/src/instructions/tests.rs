@@ -333,3 +333,77 @@ fn odd_files_are_left_out_and_named() {
     let notes = notes(&mut files);
     assert_eq!(notes, ["it is not UTF-8 text, so it is left out", "it is larger than 262144 bytes, so it is left out"]);
 }
+
+/// What settings of two layers leave out.
+fn excludes(world: &World, of_user: &[&str], of_project: &[&str]) -> InstructionExcludes {
+    let mut resolved = crate::Resolved::default();
+    for (layer, patterns) in [(crate::Layer::User, of_user), (crate::Layer::Project, of_project)] {
+        resolved.memory.instruction_excludes.extend(patterns.iter().map(|pattern| crate::Setting {
+            value: pattern.replace("ROOT", &world.path("").display().to_string()),
+            layer,
+            origin: crate::Origin::File(world.path("settings.json")),
+        }));
+    }
+    let (excludes, unusable) = InstructionExcludes::new(&resolved, Some(&world.path("home")));
+    assert_eq!(unusable.len(), of_user.iter().filter(|pattern| pattern.contains("[x")).count(), "{unusable:?}");
+    excludes
+}
+
+#[test]
+fn settings_leave_files_out_and_a_project_only_its_own() {
+    let files = [
+        ("etc/CLAUDE.md", "managed"),
+        ("home/.claude/CLAUDE.md", "user"),
+        ("home/.claude/rules/brief.md", "user rule"),
+        ("home/w/CLAUDE.md", "root @docs/a.md @docs/b.md"),
+        ("home/w/docs/a.md", "a"),
+        ("home/w/docs/b.md", "b"),
+        ("home/w/.claude/rules/a.md", "rule"),
+        ("home/w/app/CLAUDE.md", "app"),
+    ];
+    let all = ["managed", "user", "user rule", "root @docs/a.md @docs/b.md", "a", "b", "rule", "app"];
+    for (of_user, of_project, left_out) in [
+        (&["**/docs/a.md", "[x"][..], &[][..], &["a"][..]),
+        (&["~/.claude/rules/**"], &["ROOThome/w/app/*.md"], &["user rule", "app"]),
+        // The imports of a file that is left out are not read.
+        (&["ROOThome/w/CLAUDE.md"], &[], &["root @docs/a.md @docs/b.md", "a", "b"]),
+        (&["docs/a.md", "*.md", "CLAUDE.md"], &["a.md"], &[]),
+        // Neither the user's nor the administrator's.
+        (
+            &["ROOTetc/CLAUDE.md"],
+            &["**/.claude/**", "**/CLAUDE.md"],
+            &["root @docs/a.md @docs/b.md", "a", "b", "rule", "app"],
+        ),
+    ] {
+        let world = World::new(&files);
+        let mut read = world.files("home/w/app").excluding(excludes(&world, of_user, of_project));
+        let found: Vec<String> = now(read.load()).into_iter().map(|one| one.content).collect();
+        let expected: Vec<&str> = all.into_iter().filter(|content| !left_out.contains(content)).collect();
+        assert_eq!(found, expected, "{of_user:?} {of_project:?}");
+    }
+    // Also by another name.
+    let world = World::new(&[("home/w/docs/a.md", "a")]);
+    std::os::unix::fs::symlink(world.path("home/w/docs/a.md"), world.path("home/w/CLAUDE.md")).unwrap();
+    let mut read = world.files("home/w").excluding(excludes(&world, &["**/docs/a.md"], &[]));
+    assert_eq!(now(read.load()), []);
+}
+
+#[test]
+fn directories_of_the_workspace_are_read_when_they_are_given() {
+    let world = World::new(&[
+        ("home/w/CLAUDE.md", "root"),
+        ("more/CLAUDE.md", "more @inner.md @../secret.md"),
+        ("more/inner.md", "inner"),
+        ("more/.claude/rules/r.md", "rule of more"),
+        ("more/CLAUDE.local.md", "local of more"),
+        ("more/below/CLAUDE.md", "below more"),
+        ("secret.md", "secret"),
+    ]);
+    let contents = |found: Vec<Instruction>| found.into_iter().map(|one| one.content).collect::<Vec<_>>();
+    assert_eq!(contents(now(world.files("home/w").load())), ["root"]);
+    let mut files = world.files("home/w").with_directories(vec![world.path("more"), world.path("home/w")]);
+    let found = contents(now(files.load()));
+    assert_eq!(found, ["root", "more @inner.md @../secret.md", "inner", "rule of more", "local of more"]);
+    assert_eq!(notes(&mut files), ["@../secret.md is left out: it leads out of the project"]);
+    assert_eq!(contents(now(files.of_paths(&[world.path("more/below/x.rs")]))), [""; 0]);
+}

@@ -15,6 +15,12 @@ pub(super) fn read(file: &SettingsFile, resolved: &mut ResolvedMemory, notes: &m
     let setting = |value| Setting { value, layer: file.layer, origin: file.origin.clone() };
     resolved.enabled = resolved.enabled.take().or_else(|| counts(said.enabled).map(setting));
     resolved.extraction = resolved.extraction.take().or_else(|| counts(said.extraction).map(setting));
+    let excludes = said.instruction_excludes.iter().flatten().cloned();
+    resolved.instruction_excludes.extend(excludes.map(|value| Setting {
+        value,
+        layer: file.layer,
+        origin: file.origin.clone(),
+    }));
     let Some(directory) = &said.directory else { return };
     let path = normalized(&file.anchor.join(directory));
     let problem = match () {

@@ -1,12 +1,13 @@
-//! The keys of memory.
+//! The keys of memory, and of instructions.
 
 use serde::Deserialize;
 use std::path::PathBuf;
 
 /// The keys that this reads.
-pub(super) const KEYS: [&str; 3] = ["autoMemoryEnabled", "autoMemoryDirectory", "autoMemoryExtraction"];
+pub(super) const KEYS: [&str; 4] =
+    ["autoMemoryEnabled", "autoMemoryDirectory", "autoMemoryExtraction", "claudeMdExcludes"];
 
-/// The keys `autoMemoryEnabled`, `autoMemoryDirectory` and `autoMemoryExtraction`.
+/// The keys `autoMemoryEnabled`, `autoMemoryDirectory`, `autoMemoryExtraction` and `claudeMdExcludes`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct MemorySettings {
@@ -19,4 +20,7 @@ pub struct MemorySettings {
     /// Whether an agent notes after a run what is worth remembering, if the file decides that.
     #[serde(default, rename = "autoMemoryExtraction")]
     pub extraction: Option<bool>,
+    /// Patterns of instruction files that are not to be read. `None` is as good as an empty list.
+    #[serde(default, rename = "claudeMdExcludes")]
+    pub instruction_excludes: Option<Vec<String>>,
 }

@@ -190,7 +190,10 @@ fn settings(json: &JsonText) -> Result<Settings, JsonError> {
     let sandbox = raw.sandbox.unwrap_or_default();
     let (mcpjson, server_lists) = servers.settings();
     Ok(Settings {
-        permissions: permissions.settings(),
+        permissions: PermissionSettings {
+            managed_rules_only: raw.allow_managed_permission_rules_only == Some(true),
+            ..permissions.settings()
+        },
         env: raw.env.unwrap_or_default().into_iter().map(|(name, value)| (name, value.text())).collect(),
         model: raw.model.filter(|model| !model.is_empty()),
         fallback_model: raw.fallback_model.map(OneOrMany::list).unwrap_or_default(),
@@ -202,7 +205,6 @@ fn settings(json: &JsonText) -> Result<Settings, JsonError> {
         mcpjson,
         server_lists,
         index_off: raw.project_index == Some(false),
-        managed_rules_only: raw.allow_managed_permission_rules_only == Some(true),
         without_effect,
     })
 }
@@ -226,6 +228,7 @@ impl RawPermissions {
             default_mode: self.default_mode,
             additional_directories: self.additional_directories.unwrap_or_default(),
             bypass_disabled: self.disable_bypass_permissions_mode.as_deref() == Some("disable"),
+            managed_rules_only: false,
         }
     }
 }

@@ -7,9 +7,12 @@ use std::sync::Arc;
 use tokio::sync::Mutex;
 use windlass_context::FileInstructions;
 use windlass_permission::Policy;
-use windlass_project::{Instruction, InstructionFiles};
+use windlass_project::{Instruction, InstructionExcludes, InstructionFiles};
 use windlass_runtime::NestedInstructions;
 use windlass_tool::Workspace;
+
+/// The variable that has instructions read from directories that were added to the workspace.
+const ADDED_DIRECTORIES: &str = "CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD";
 
 /// Reads instruction files as they are needed.
 #[derive(Debug)]
@@ -30,11 +33,21 @@ impl LoadedProject {
             return None;
         }
         let (places, sources, policy) = (self.places().clone(), self.read.settings.sources, policy.clone());
-        let files = InstructionFiles::new(places, sources, Arc::clone(workspace));
+        let (excludes, unusable) = InstructionExcludes::new(&self.read.resolved, places.user_home.as_deref());
+        unusable.into_iter().for_each(|text| self.note(ProjectNoticeKind::Instructions, text));
+        let added = policy.directories().iter().skip(1).filter(|_| self.reads_added_directories());
+        let files = InstructionFiles::new(places, sources, Arc::clone(workspace))
+            .excluding(excludes)
+            .with_directories(added.cloned().collect());
         let mut files = files.may_read(move |path, resolved| policy.may_read(path, resolved));
         let found = self.read_by_model(&files.load().await, &mut files);
         let nested = Nested { files: Mutex::new(files), project: self.clone() };
         Some((found, Arc::new(nested)))
+    }
+
+    /// Whether instructions are read from directories that were added to the workspace.
+    fn reads_added_directories(&self) -> bool {
+        self.variable(ADDED_DIRECTORIES).is_some_and(|value| matches!(value.trim(), "1" | "true" | "yes" | "on"))
     }
 
     /// What the model reads of what was found. What was left out is a notice.

@@ -71,7 +71,7 @@ pub enum ServerNotConnected {
 
 impl ProjectServers {
     pub(super) fn new(read: &Arc<Read>, notices: &Arc<Notices>, plugins: &Plugins, set: McpServers) -> Self {
-        let lists = &read.resolved.server_lists;
+        let lists = &read.resolved.servers.lists;
         let has_lists = !lists.denied.is_empty()
             || !lists.allowed.is_empty()
             || lists.managed_only.is_some()

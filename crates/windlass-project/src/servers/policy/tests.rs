@@ -17,7 +17,7 @@ fn file(layer: Layer, standing: Standing, settings: &Value) -> SettingsFile {
 fn lists(files: &[(Layer, Standing, Value)]) -> ServerLists {
     let files: Vec<SettingsFile> =
         files.iter().map(|(layer, standing, settings)| file(*layer, standing.clone(), settings)).collect();
-    resolve(&files).unwrap().server_lists
+    resolve(&files).unwrap().servers.lists
 }
 
 fn expand(text: &str) -> Result<String, String> {
