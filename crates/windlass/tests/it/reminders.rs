@@ -2,6 +2,7 @@
 
 use crate::instructions::{Place, run};
 use serde_json::json;
+use std::sync::Arc;
 use windlass::crates::types::{ModelRequest, SharedMessage};
 use windlass::{ContentBlock, Home, ScriptedModel, ScriptedTurn, SessionBuilder, coding_tools, session};
 
@@ -42,7 +43,7 @@ fn reminders(messages: &[SharedMessage]) -> Vec<(usize, String)> {
     found
 }
 
-fn prefixes_hold(requests: &[ModelRequest]) {
+fn prefixes_hold(requests: &[Arc<ModelRequest>]) {
     for pair in requests.windows(2) {
         assert_eq!(pair[0].messages[..], pair[1].messages[..pair[0].messages.len()]);
     }

@@ -41,7 +41,7 @@ pub(super) const ROWS: &[Row] = &[
     },
     Row {
         shown: &["rule Bash(touch"],
-        with_trust: &["program bash", "program touch", "writes work/by-model"],
+        with_trust: &["program bash", "program sh", "program touch", "writes work/by-model"],
         ..inert("allow rules", |place| {
             let rules = json!({ "permissions": { "allow": ["Bash(touch *)"] } });
             settings(place, ".claude/settings.json", &rules);
