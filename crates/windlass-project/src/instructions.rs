@@ -6,8 +6,8 @@ mod imports;
 mod places;
 mod read;
 
-pub(crate) use imports::{fence_of, imports, names_a_file, target};
 pub use excludes::InstructionExcludes;
+pub(crate) use imports::{fence_of, imports, names_a_file, target};
 
 use crate::front_matter;
 use crate::note::{Note, Notes};
