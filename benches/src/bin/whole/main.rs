@@ -3,7 +3,7 @@
 //! the figures are medians.
 //!
 //! `whole [ROW_PREFIX…]` runs all rows or some: `start`, `reads`, `turns`, `overlap`,
-//! `growth`, `deltas`, `memory`, `watchers`, `search`.
+//! `growth`, `deltas`, `memory`, `watchers`, `search`, `project`.
 #![allow(clippy::disallowed_methods, reason = "it measures real time")]
 
 mod command;
@@ -11,6 +11,7 @@ mod deltas;
 mod growth;
 mod overlap;
 mod peer;
+mod project;
 mod report;
 mod search;
 mod sessions;
@@ -62,6 +63,9 @@ fn main() -> Result<()> {
     }
     if wants("search") {
         search::measure(&mut report)?;
+    }
+    if wants("project") {
+        project::measure(&mut report)?;
     }
     report.print();
     Ok(())
