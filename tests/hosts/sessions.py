@@ -164,6 +164,26 @@ async def a_session_that_is_not_there(world):
 
 
 @test
+async def a_session_is_resumed_by_its_title(world):
+    source = await three_turns(world)
+    in_home(rename_session, world, source, "Three turns")
+    other = (await ask(world, "other " + play(text("other")))).session_id
+    in_home(rename_session, world, other, "Three others")
+    for title in ("Three turns", " three TURNS", "three t"):
+        end = await heard(world, resume=title)
+        equal(end.session_id, source)
+        contains(end.result, "three")
+    fork = await heard(world, resume="three turns", fork_session=True)
+    assert fork.session_id not in (source, other)
+    contains(fork.result, "three")
+    end, _ = await refused(world, "x", resume="three")
+    contains(end.errors[0], source)
+    contains(end.errors[0], other)
+    end, _ = await refused(world, "x", resume="turns")
+    equal(end.errors, ["No conversation found with session ID: turns"])
+
+
+@test
 async def going_on_with_nothing_is_a_beginning(world):
     for more in ({}, {"session_store": InMemorySessionStore()}, {"fork_session": True}):
         more.update(elsewhere(world, str(len(more))))

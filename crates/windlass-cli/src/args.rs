@@ -142,8 +142,8 @@ pub(crate) struct SessionArgs {
     /// Continue the last session of this directory
     #[arg(short, long, conflicts_with = "resume", help_heading = "Session")]
     pub(crate) r#continue: bool,
-    /// Continue a session
-    #[arg(short, long, value_name = "ID", help_heading = "Session")]
+    /// Continue a session: its id, or its title, or how that begins
+    #[arg(short, long, value_name = "ID|TITLE", help_heading = "Session")]
     pub(crate) resume: Option<String>,
     /// With --resume or --continue: continue in a copy, and leave the session as it is
     #[arg(long, help_heading = "Session")]

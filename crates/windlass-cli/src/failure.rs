@@ -48,7 +48,7 @@ pub(crate) fn of_start(error: Error) -> anyhow::Error {
         Error::Model(model) if model.kind == windlass::provider::ModelErrorKind::Authentication => {
             return anyhow::anyhow!("{error}; `windlass demo` shows an agent at work without a key");
         }
-        Error::Open(OpenError::NotFound { .. }) | Error::NothingToContinue { .. } => {
+        Error::Open(OpenError::NotFound { .. }) | Error::NothingToContinue { .. } | Error::NoTitle { .. } => {
             return anyhow::anyhow!("{error}; `windlass sessions list` shows the sessions of this directory");
         }
         // A wrong command line, or a file that the user must mend.

@@ -44,10 +44,9 @@ impl Provider {
     pub(crate) fn choose(args: &RunArgs, lookup: &Lookup) -> anyhow::Result<Self> {
         let (model, key_source): (Arc<dyn ModelProvider>, _) = if let Some(path) = &args.session.cassette.replay {
             (Arc::new(replay(path)?), "none")
-        } else if let Some(path) = std::env::var_os(SCRIPT) {
-            (Arc::new(scripted(Path::new(&path))?), "none")
         } else {
-            (providers(lookup), key_source(lookup))
+            let key_source = if std::env::var_os(SCRIPT).is_some() { "none" } else { key_source(lookup) };
+            (of_environment(lookup)?, key_source)
         };
         let Some(path) = &args.session.cassette.record else { return Ok(Self { model, key_source, cassette: None }) };
         let file = File::create(path).with_context(|| format!("the cassette {} cannot be written", path.display()))?;
@@ -68,6 +67,14 @@ impl Provider {
 
 /// Where the variables of providers come from.
 pub(crate) type Lookup = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
+
+/// The provider that the environment names.
+pub(crate) fn of_environment(lookup: &Lookup) -> anyhow::Result<Arc<dyn ModelProvider>> {
+    match std::env::var_os(SCRIPT) {
+        Some(path) => Ok(Arc::new(scripted(Path::new(&path))?)),
+        None => Ok(providers(lookup)),
+    }
+}
 
 /// All providers, each set up when a model of it is named.
 pub(crate) fn providers(lookup: &Lookup) -> Arc<dyn ModelProvider> {

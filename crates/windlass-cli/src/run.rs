@@ -11,6 +11,7 @@ use crate::mcp::Configured;
 use crate::output::{Output, OutputOptions};
 use crate::prompt;
 use crate::provider::{Lookup, Provider};
+use crate::sessions;
 use crate::settings::current_directory;
 use crate::signals::Signals;
 use crate::terminal::{Terminal, clean};
@@ -143,8 +144,8 @@ fn resumed(mut builder: SessionBuilder, args: &RunArgs) -> SessionBuilder {
     if let Some(id) = &args.session.session_id {
         builder = builder.session_id(id);
     }
-    if let Some(id) = &args.session.resume {
-        builder = builder.resume(id);
+    if let Some(given) = &args.session.resume {
+        builder = sessions::resumed(builder, given);
     }
     if args.session.r#continue {
         builder = builder.continue_latest();

@@ -6,6 +6,7 @@ mod command;
 mod listing;
 mod rewind;
 mod stats;
+mod title;
 
 pub(crate) use command::SessionsCommand;
 
@@ -21,7 +22,9 @@ use windlass::crates::context::is_reminder;
 use windlass::crates::session::CheckReport;
 use windlass::crates::store::{check_file, export_file};
 use windlass::crates::types::Role;
-use windlass::{ContentBlock, Error, Home, SessionId, event::AgentId, provider::Message, session::StoredSession};
+use windlass::{
+    ContentBlock, Error, Home, SessionBuilder, SessionId, event::AgentId, provider::Message, session::StoredSession,
+};
 
 /// Carries out a command and returns the exit code.
 pub(crate) async fn sessions(command: SessionsCommand, terminal: Terminal) -> anyhow::Result<i32> {
@@ -32,6 +35,7 @@ pub(crate) async fn sessions(command: SessionsCommand, terminal: Terminal) -> an
         SessionsCommand::Agents(args) => agents::list(args, terminal).await,
         SessionsCommand::Show { session, agent } => show(&session, agent.as_deref()).await,
         SessionsCommand::Rename { session, title } => change::rename(&session, &title).await,
+        SessionsCommand::Title(args) => title::title(args).await,
         SessionsCommand::Tag { session, tag, .. } => change::tag(&session, tag.as_deref()).await,
         SessionsCommand::Delete { sessions } => change::delete(&sessions).await,
         SessionsCommand::Rewind(args) => rewind::rewind(args, terminal).await,
@@ -44,6 +48,14 @@ pub(crate) async fn sessions(command: SessionsCommand, terminal: Terminal) -> an
             writeln!(stdout(), "{}", Source::named(&session, agent.as_deref()).await?.export().await?)?;
             Ok(0)
         }
+    }
+}
+
+/// Resumes the session that is given by its id or its title.
+pub(crate) fn resumed(builder: SessionBuilder, given: &str) -> SessionBuilder {
+    match SessionId::from(given.to_ascii_lowercase()).is_uuid() {
+        true => builder.resume(given),
+        false => builder.resume_titled(given),
     }
 }
 

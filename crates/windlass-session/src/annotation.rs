@@ -8,6 +8,9 @@ use unicode_normalization::UnicodeNormalization;
 use windlass_types::text::{Hidden, hidden};
 use windlass_types::{Entry, EntryKind, JsonText, SessionId, Timestamp};
 
+/// Longest title that a model gives, in characters.
+const TITLE_CHARS: usize = 80;
+
 /// How often a tag is cleaned at most, until it stays the same.
 const PASSES: usize = 10;
 
@@ -19,6 +22,12 @@ pub enum Annotation {
     #[non_exhaustive]
     Title {
         /// Not blank.
+        title: String,
+    },
+    /// A title that a model made up. One that a person gave counts before it.
+    #[non_exhaustive]
+    GeneratedTitle {
+        /// One line without hidden characters.
         title: String,
     },
     /// Its tag; empty means none.
@@ -48,6 +57,21 @@ impl Annotation {
             "" => Err(BadAnnotation { what: "title" }),
             title => Ok(Self::Title { title: title.to_owned() }),
         }
+    }
+
+    /// The title that a model answered with: the first line in which something can be seen, without quotes, marks of
+    /// Markdown and hidden characters, at most 80 characters.
+    ///
+    /// # Errors
+    /// Nothing of the answer can be seen.
+    pub fn generated_title(answer: &str) -> Result<Self, BadAnnotation> {
+        let is_frame = |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '`' | '*' | '#' | '“' | '”');
+        let line = answer.lines().find_map(|line| {
+            let seen: String = line.chars().filter(|character| !is_hidden(*character)).collect();
+            let title: String = seen.trim_matches(is_frame).trim_end_matches('.').chars().take(TITLE_CHARS).collect();
+            (!title.trim().is_empty()).then(|| title.trim().to_owned())
+        });
+        line.map(|title| Self::GeneratedTitle { title }).ok_or(BadAnnotation { what: "title" })
     }
 
     /// A tag: normalised (NFKC), without control, format and private characters,
@@ -80,10 +104,12 @@ impl Annotation {
         #[serde(tag = "type", rename_all = "kebab-case", rename_all_fields = "camelCase")]
         enum Line<'a> {
             CustomTitle { custom_title: &'a str, session_id: &'a SessionId },
+            AiTitle { ai_title: &'a str, session_id: &'a SessionId },
             Tag { tag: &'a str, session_id: &'a SessionId },
         }
         let line = match self {
             Self::Title { title } => Line::CustomTitle { custom_title: title, session_id: session },
+            Self::GeneratedTitle { title } => Line::AiTitle { ai_title: title, session_id: session },
             Self::Tag { tag } => Line::Tag { tag, session_id: session },
         };
         serde_json::to_string(&line).unwrap_or_default()

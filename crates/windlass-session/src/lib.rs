@@ -40,6 +40,8 @@ mod repair;
 mod search;
 mod store;
 mod summary;
+mod title;
+mod titled;
 mod transcript;
 mod valid;
 
@@ -66,5 +68,7 @@ pub use store::{
     StoreErrorKind, annotate_by_append, create_by_append,
 };
 pub use summary::{SUMMARY_BYTES, summarize};
+pub use title::TitleRequest;
+pub use titled::Titled;
 pub use transcript::{BEGINNING_LOST, INTERRUPTED, OUTCOME_UNKNOWN, Transcript};
 pub use valid::check_messages;

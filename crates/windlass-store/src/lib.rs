@@ -33,7 +33,6 @@ pub use checkpoint::{CheckpointLimits, FileCheckpoints, MemoryCheckpoints};
 pub use git::git_branch;
 pub use index::{
     ListedSession, PageCursor, PageCursorError, PageSource, SessionMatch, SessionPage, SessionPages, SessionSearch,
-    Titled,
 };
 pub use locate::{FoundSession, SessionList, SkippedFile};
 pub use observe::LogObserver;

@@ -5,7 +5,7 @@ use crate::lock::{LockError, Locked};
 use crate::open;
 use crate::remove::remove;
 use crate::session::{Log, OpenSession};
-use crate::{LogObserver, SessionSearch, agents, disk};
+use crate::{LogObserver, SessionSearch, agents, disk, index};
 use async_trait::async_trait;
 use std::collections::HashMap;
 use std::io::{BufReader, ErrorKind};
@@ -225,7 +225,13 @@ impl SessionStore for JsonlStore {
             self.wait_for_release(&part).await?;
         }
         let (roots, key) = (self.inner.roots.clone(), key.clone());
-        blocking(move || remove(&roots.place(&key)?, &key)).await
+        blocking(move || {
+            let log = roots.place(&key)?;
+            remove(&log, &key)?;
+            index::forget(&roots, &log);
+            Ok(())
+        })
+        .await
     }
 
     async fn create(

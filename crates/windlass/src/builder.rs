@@ -345,6 +345,12 @@ macro_rules! option_methods {
                 self.with(|options| options.start.from = Resume::Session(id.into()))
             }
 
+            /// Resumes the session of the working directory that has this title, else the only one whose title begins
+            /// with it. Upper and lower case make no difference. A title that several have is an error that names them.
+            pub fn resume_titled(self, title: impl Into<String>) -> Self {
+                self.with(|options| options.start.from = Resume::Titled(title.into()))
+            }
+
             /// Resumes the last session of the working directory.
             pub fn continue_latest(self) -> Self {
                 self.with(|options| options.start.from = Resume::Latest)

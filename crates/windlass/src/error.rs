@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use windlass_hook::HooksError;
 use windlass_permission::{ModeError, RuleError};
 use windlass_runtime::{OpenError, SessionError};
-use windlass_session::{BadAnnotation, StoreError};
+use windlass_session::{BadAnnotation, SessionSummary, StoreError};
 use windlass_tool::ToolSetError;
 use windlass_types::{AgentId, SessionId};
 
@@ -86,6 +86,22 @@ pub enum Error {
     NothingToContinue {
         /// The directory.
         cwd: PathBuf,
+    },
+    /// No session of this directory has the title of the one that was to be resumed.
+    #[error("No conversation found with the title {title:?} in {}", cwd.display())]
+    NoTitle {
+        /// The title.
+        title: String,
+        /// The directory.
+        cwd: PathBuf,
+    },
+    /// Several sessions of this directory have the title of the one that was to be resumed, or begin with it.
+    #[error("{title:?} may mean {} sessions: {}; give more of the title, or an id", sessions.len(), candidates(sessions))]
+    AmbiguousTitle {
+        /// The title.
+        title: String,
+        /// The sessions, the last changed first.
+        sessions: Vec<SessionSummary>,
     },
     /// The session that was to be resumed is that of another directory.
     #[error("No conversation found with session ID: {id} in {}: it is kept in {}, and can be resumed from there",
@@ -200,6 +216,16 @@ pub enum Error {
     /// The session ended before its time.
     #[error(transparent)]
     Session(#[from] SessionError),
+}
+
+/// The first few sessions, by id and title.
+fn candidates(sessions: &[SessionSummary]) -> String {
+    /// How many are named.
+    const MOST: usize = 5;
+    let named = sessions.iter().take(MOST).map(|one| format!("{} ({:?})", one.session_id, one.summary));
+    let mut named: Vec<String> = named.collect();
+    named.extend((sessions.len() > MOST).then(|| "…".to_owned()));
+    named.join(", ")
 }
 
 impl fmt::Debug for Error {

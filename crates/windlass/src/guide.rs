@@ -20,6 +20,9 @@ struct ProjectFiles;
 #[doc = include_str!("../../../docs/memory.md")]
 struct MemoryPage;
 
+#[doc = include_str!("../../../docs/sessions.md")]
+struct Sessions;
+
 #[cfg(feature = "openai")]
 #[doc = include_str!("../../../docs/providers.md")]
 struct Providers;

@@ -34,7 +34,7 @@
 //!   `project::load_plugins`: directories that bring commands, agents and MCP servers.
 //! - [`Home`]: where sessions are kept, so that they survive a crash and can be
 //!   resumed. Without it nothing is written. With `.file_checkpoints(true)` files can be rewound to any prompt.
-//!   Its methods list, show, rename, tag, copy, export and delete stored sessions.
+//!   Its methods list, search, show, rename, tag, copy, export and delete stored sessions.
 //!
 //! The root has what most programs name. Everything else is in the module of its part: [`provider`], [`tool`], [`hook`],
 //! [`permission`], [`session`](mod@session), [`store`], [`event`], `project`, `mcp` and [`testing`] hold all that programs name
@@ -56,6 +56,7 @@
 //! | `macros` | 58 | `#[derive(windlass::ToolInput)]` for inputs of tools |
 //! | `project` | 99 | what is read of a project: `Project`, its settings, agents, commands and servers; brings `store` and `tools` |
 //! | `store` | 59 | `.persist(..)`: sessions on disk, and with `tools` checkpoints of files |
+//! | `session-index` | 67 | an index for lists of sessions and searches in them, SQLite; compiles C |
 //! | `tools` | 97 | `coding_tools`, and the files, programs and environment of this machine, which sessions use unless they are given others |
 //! | `mcp` | 145 | `McpServers`: MCP servers as tools |
 //! | `proxy` | 109 | `CredentialProxy`, through which programs reach the API without the key |
@@ -84,7 +85,7 @@
 //!   as well.
 //!
 //! # Without a C compiler
-//! C is compiled by the cryptography of TLS alone. With `default-features = false, features = ["anthropic", "project",
+//! C is compiled by the cryptography of TLS, and by `session-index`. With `default-features = false, features = ["anthropic", "project",
 //! "store", "tools", "validation"]` no build script compiles any, and none is needed to build.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 

@@ -4,7 +4,7 @@ use crate::Error;
 use crate::storage::Storage;
 use std::path::Path;
 use windlass_runtime::OpenError;
-use windlass_session::{ProjectKey, ResumePoint, SessionKey, SessionStore, SessionSummary};
+use windlass_session::{ProjectKey, ResumePoint, SessionKey, SessionStore, SessionSummary, Titled};
 use windlass_tool::Ids;
 use windlass_types::{EntryId, SessionId};
 
@@ -17,6 +17,8 @@ pub enum Resume {
     New,
     /// The one with this id.
     Session(String),
+    /// The one of the working directory that has this title, else the only one whose title begins with it.
+    Titled(String),
     /// The last one of the working directory.
     Latest,
     /// The last one of the working directory, or a new one if there is none.
@@ -76,6 +78,7 @@ pub(crate) async fn choose(
     let project = ProjectKey::of(cwd);
     let source = match &start.from {
         Resume::Session(id) => session_id(id)?,
+        Resume::Titled(title) => titled(title, store.list(&project).await?, cwd)?,
         from => match latest(storage, &*store, &project, notices).await? {
             Some(latest) => latest.session_id,
             None if *from == Resume::LatestOrNew && start.at.is_none() => return Ok(Chosen::new(new_id())),
@@ -90,6 +93,15 @@ pub(crate) async fn choose(
     match given {
         Some(_) => Err(Error::IdOfResumed),
         None => Ok(Chosen { must_exist: true, point, ..Chosen::new(source) }),
+    }
+}
+
+/// The session that a title means.
+fn titled(title: &str, sessions: Vec<SessionSummary>, cwd: &Path) -> Result<SessionId, Error> {
+    match Titled::among(sessions, title) {
+        Titled::One(one) => Ok(one.session_id),
+        Titled::Several(sessions) => Err(Error::AmbiguousTitle { title: title.to_owned(), sessions }),
+        _ => Err(Error::NoTitle { title: title.to_owned(), cwd: cwd.to_path_buf() }),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Stored sessions, for programs that look at them from outside: lists, transcripts, notes, copies and exports.
 
 mod fork;
+mod title;
 mod transcript;
 
 pub use fork::ForkOptions;
@@ -8,7 +9,7 @@ pub use transcript::{SessionTranscript, TranscriptEntry, TranscriptItem};
 
 use crate::resume::session_id;
 use crate::{
-    Error, Home, SessionId,
+    Error, Home, ModelProvider, SessionId,
     event::AgentId,
     session::{AgentSummary, OpenError, SessionSearch, SessionSummary},
 };
@@ -151,6 +152,21 @@ impl Home {
     /// There is no such session, nothing of the title can be seen, or it cannot be written.
     pub async fn rename_session(&self, id: impl AsRef<str>, title: &str) -> Result<(), Error> {
         self.annotate(id.as_ref(), Annotation::title(title)?).await
+    }
+
+    /// Has a model make up a title from what was said first in a session, in one request without tools, and gives it to the
+    /// session. A title that a person gave stays the one that is shown. A small model does: `haiku`. `None` if nothing was
+    /// said in the session. When the future is dropped, the session has the title, or none.
+    ///
+    /// # Errors
+    /// There is no such session, the model fails or answers with nothing that can be seen, or it cannot be written.
+    pub async fn title_session(
+        &self,
+        id: impl AsRef<str>,
+        provider: impl ModelProvider,
+        model: &str,
+    ) -> Result<Option<String>, Error> {
+        title::title(&self.store(), self.found(id.as_ref()).await?, provider, model).await
     }
 
     /// Gives a session a tag in place of the one that it has; `None` takes it away. Characters that cannot be seen are

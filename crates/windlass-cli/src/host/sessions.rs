@@ -1,6 +1,7 @@
 //! The flags that choose which session to resume, from where, and where it is kept.
 
 use super::flags::Flags;
+use crate::sessions::resumed;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use windlass::crates::session::{Annotation, Owner, ProjectKey, SessionKey, SessionStore};
@@ -101,8 +102,8 @@ impl LogObserver for Feed {
 
 /// Chooses the session.
 pub(super) fn choose(mut builder: SessionBuilder, flags: &Flags) -> SessionBuilder {
-    if let Some(id) = flags.text("resume") {
-        builder = builder.resume(id);
+    if let Some(given) = flags.text("resume") {
+        builder = resumed(builder, given);
     } else if flags.has("continue") {
         // Hosts give this flag also for the first session of a directory.
         builder = builder.continue_or_begin();
@@ -123,8 +124,8 @@ pub(super) fn choose(mut builder: SessionBuilder, flags: &Flags) -> SessionBuild
 /// What keeps a session from being opened, as hosts know it.
 pub(super) fn failure(error: Error, flags: &Flags) -> anyhow::Error {
     match (&error, flags.text("resume")) {
-        (Error::BadSessionId { id }, Some(resume)) if id == resume => {
-            anyhow::anyhow!("No conversation found with session ID: {id}")
+        (Error::NoTitle { title, .. }, Some(resume)) if title == resume => {
+            anyhow::anyhow!("No conversation found with session ID: {title}")
         }
         (Error::IdOfResumed, _) => {
             anyhow::anyhow!("--session-id goes with --resume or --continue only if --fork-session is there as well")

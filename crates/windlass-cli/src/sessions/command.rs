@@ -5,6 +5,7 @@ use super::change::ForkArgs;
 use super::listing::{ListArgs, SearchArgs};
 use super::rewind::RewindArgs;
 use super::stats::StatsArgs;
+use super::title::TitleArgs;
 use clap::{Subcommand, ValueEnum};
 
 #[derive(Debug, Subcommand)]
@@ -57,6 +58,8 @@ pub(crate) enum SessionsCommand {
         #[arg(value_name = "TITLE")]
         title: String,
     },
+    /// Have a small model make up titles of sessions. A title that you gave counts before one that a model made up
+    Title(TitleArgs),
     /// Give a session a tag, or take it away
     Tag {
         /// The session id

@@ -84,3 +84,41 @@ fn sessions_are_summed_up() {
     assert_eq!(stats["models"].as_object().unwrap().values().next().unwrap(), 2);
     assert_eq!(place.run(&["sessions", "stats", "--project", "/"]).with_code(0).lines()[0]["sessions"], 0);
 }
+
+#[test]
+fn a_session_is_resumed_by_its_title() {
+    let place = with_two();
+    place.run(&["sessions", "rename", FIRST, "Dates in the parser"]).with_code(0);
+    place.run(&["sessions", "rename", SECOND, "Dates of poems"]).with_code(0);
+    place.run(&["-p", "by its title", "--resume", "dates in the PARSER"]).with_code(0);
+    place.run(&["-p", "by its beginning", "--resume", "dates i"]).with_code(0);
+    let shown = place.run(&["sessions", "show", FIRST]).with_code(0).stdout;
+    assert!(shown.contains("> by its title") && shown.contains("> by its beginning"), "{shown}");
+    let several = place.run(&["-p", "x", "--resume", "dates"]).with_code(1);
+    for part in [FIRST, SECOND, "Dates of poems", "may mean 2 sessions"] {
+        assert!(several.stderr.contains(part), "{several:?}");
+    }
+    let none = place.run(&["-p", "x", "--resume", "parser"]).with_code(1);
+    assert!(none.stderr.contains("No conversation found with the title \"parser\""), "{none:?}");
+    assert!(!place.home().join(".windlass/windlass-index").exists(), "no run asks the index");
+    place.run(&["-p", "in a copy", "--resume", "dates o", "--fork-session"]).with_code(0);
+    assert_eq!(place.logs().len(), 3);
+}
+
+#[test]
+fn a_model_makes_up_titles() {
+    let place = with_two();
+    place.run(&["sessions", "rename", SECOND, "A poem"]).with_code(0);
+    place.script(&[text("\"Dates of \u{1b}the **parser**.\"")]);
+    let titled = place.run(&["sessions", "title", "--missing"]).with_code(0);
+    assert_eq!(titled.stdout, format!("{FIRST}  Dates of the **parser**\n"));
+    assert_eq!(place.run(&["sessions", "title", "--missing"]).with_code(0).stdout, "");
+    place.run(&["-p", "more", "--resume", "dates of"]).with_code(0);
+    place.run(&["sessions", "title", SECOND]).with_code(0);
+    let listed = place.run(&["sessions", "list", "--title", "a poem"]).with_code(0).lines();
+    assert_eq!(ids(&listed), [SECOND], "a title of a person counts before that of a model");
+    place.run(&["sessions", "title"]).with_code(2);
+    place.script(&[text("...")]);
+    place.run(&["sessions", "title", FIRST]).with_code(1);
+    assert_eq!(place.logs().len(), 2, "the question is no session");
+}

@@ -26,6 +26,7 @@ impl LogReader {
     }
 
     /// As it was when the log was opened.
+    #[cfg(feature = "index")]
     pub(super) fn metadata(&self) -> &Metadata {
         &self.metadata
     }

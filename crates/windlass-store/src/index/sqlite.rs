@@ -11,11 +11,12 @@ mod refresh;
 mod schema;
 mod trouble;
 
+use super::draft::Draft;
+use super::filter::Filter;
+use super::listed::{PageSource, SessionPage};
 use super::walk::{Walked, wanted};
-use super::{PageSource, SessionPage, SessionSearch};
-use crate::disk;
-use crate::index::page::Draft;
-use crate::open;
+use crate::locate::Roots;
+use crate::{disk, open};
 use rusqlite::Connection;
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -35,32 +36,63 @@ const BESIDE: [&str; 3] = ["sessions.sqlite3-wal", "sessions.sqlite3-shm", "sess
 const TRIES: u32 = 200;
 const PAUSE: Duration = Duration::from_millis(10);
 
+/// The folder of the index of a home.
+fn folder(roots: &Roots) -> PathBuf {
+    fs::canonicalize(&roots.home).unwrap_or_else(|_| roots.home.clone()).join(FOLDER)
+}
+
+/// Whether there is an index.
+pub(super) fn is_there(roots: &Roots) -> bool {
+    folder(roots).join(FILE).is_file()
+}
+
+/// Removes what the index keeps of a log that was deleted. If that is not possible now, the next use does it.
+pub(super) fn forget(roots: &Roots, log: &Path) {
+    let forget = || -> Result<(), Trouble> {
+        let folder = folder(roots);
+        let _used = lock(&folder, File::try_lock_shared)?;
+        refresh::forget_log(&mut connect(&folder.join(FILE))?, log)
+    };
+    if is_there(roots)
+        && let Err(trouble) = forget()
+    {
+        tracing::debug!(%trouble, "the index of sessions still has one that was deleted");
+    }
+}
+
 /// A page by the index, or why that cannot be used. The inner error is that of the search.
-pub(super) fn page(search: &SessionSearch, walked: &Walked) -> Result<Result<SessionPage, StoreError>, String> {
-    let home = &search.roots.home;
-    let folder = fs::canonicalize(home).unwrap_or_else(|_| home.clone()).join(FOLDER);
+pub(super) fn page(roots: &Roots, filter: &Filter, walked: &Walked) -> Result<Result<SessionPage, StoreError>, String> {
+    let folder = folder(roots);
     disk::create_dirs(&folder).map_err(|error| error.to_string())?;
-    let mut tried = page_of(&folder, search, walked);
+    if folder.is_symlink() {
+        return Err(format!("{} is a link, not a directory", folder.display()));
+    }
+    let mut tried = page_of(&folder, roots, filter, walked);
     if let Err(Trouble::Damaged(_)) = tried {
         replace(&folder).map_err(|trouble| trouble.to_string())?;
-        tried = page_of(&folder, search, walked);
+        tried = page_of(&folder, roots, filter, walked);
     }
     tried.map_err(|trouble| trouble.to_string())
 }
 
-fn page_of(folder: &Path, search: &SessionSearch, walked: &Walked) -> Result<Result<SessionPage, StoreError>, Trouble> {
+fn page_of(
+    folder: &Path,
+    roots: &Roots,
+    filter: &Filter,
+    walked: &Walked,
+) -> Result<Result<SessionPage, StoreError>, Trouble> {
     let _used = lock(folder, File::try_lock_shared)?;
     let mut connection = connect(&folder.join(FILE))?;
-    let roots: Vec<PathBuf> = search.roots.projects().collect();
+    let roots: Vec<PathBuf> = roots.projects().collect();
     let (known, mut skipped) = refresh::refresh(&mut connection, &roots, &walked.logs)?;
     skipped.extend(walked.skipped.iter().cloned());
-    let logs = match wanted(search, &walked.logs) {
+    let logs = match wanted(filter, &walked.logs) {
         Ok(logs) => logs,
         Err(error) => return Ok(Err(error)),
     };
-    let mut draft = Draft::new(search, skipped);
+    let mut draft = Draft::new(filter, skipped);
     let mut logs = logs.into_iter().peekable();
-    let query = query::Query::new(&connection, search)?;
+    let query = query::Query::new(&connection, filter)?;
     while !draft.is_full() {
         let Some(log) = logs.next() else { break };
         let said = known.get(&log.path).map(|number| query.said(*number)).transpose()?.flatten();

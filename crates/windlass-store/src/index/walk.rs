@@ -1,6 +1,7 @@
 //! Which logs there are, without reading them.
 
-use super::{PageCursor, SessionSearch};
+use super::filter::Filter;
+use super::listed::PageCursor;
 use crate::locate::{Roots, existing, modified, session_id};
 use crate::{SkippedFile, disk, open};
 use std::collections::HashSet;
@@ -93,19 +94,19 @@ impl Walked {
 }
 
 /// The logs that a search looks at, in its order: each session once, the last changed first.
-pub(super) fn wanted<'a>(search: &SessionSearch, logs: &'a [LogFile]) -> Result<Vec<&'a LogFile>, StoreError> {
-    let project = search.project();
+pub(super) fn wanted<'a>(filter: &Filter, logs: &'a [LogFile]) -> Result<Vec<&'a LogFile>, StoreError> {
+    let project = filter.project();
     let is_of_project = |log: &&LogFile| project.as_ref().is_none_or(|project| project.matches(log.project.as_str()));
     let mut wanted: Vec<&LogFile> = logs.iter().filter(is_of_project).collect();
     wanted.sort_by(|a, b| b.millis().cmp(&a.millis()).then_with(|| a.id.cmp(&b.id)).then(a.path.cmp(&b.path)));
     let mut seen = HashSet::new();
     wanted.retain(|log| seen.insert(&log.id));
-    let after = search.after.as_ref().map(|cursor| place(cursor, &wanted)).transpose()?;
+    let after = filter.after.as_ref().map(|cursor| place(cursor, &wanted)).transpose()?;
     wanted.retain(|log| {
         let at = log.millis();
         after.as_ref().is_none_or(|(modified, id)| (at, *id) < (*modified, &log.id))
-            && search.since.is_none_or(|since| at >= since.millis())
-            && search.until.is_none_or(|until| at < until.millis())
+            && filter.since.is_none_or(|since| at >= since.millis())
+            && filter.until.is_none_or(|until| at < until.millis())
     });
     Ok(wanted)
 }

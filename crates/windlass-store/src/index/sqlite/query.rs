@@ -2,8 +2,9 @@
 
 use super::schema::TEXT_BITS;
 use super::trouble::Trouble;
-use crate::index::page::{MATCHES, Said, matched};
-use crate::index::{SessionMatch, SessionSearch};
+use crate::index::draft::{MATCHES, Said, matched};
+use crate::index::filter::Filter;
+use crate::index::listed::SessionMatch;
 use rusqlite::{Connection, OptionalExtension};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
@@ -14,15 +15,15 @@ use windlass_types::Timestamp;
 #[derive(Debug)]
 pub(super) struct Query<'a> {
     connection: &'a Connection,
-    search: &'a SessionSearch,
+    filter: &'a Filter,
     /// The sessions that have all words, if words are looked for.
     having: Option<HashSet<i64>>,
 }
 
 impl<'a> Query<'a> {
-    pub(super) fn new(connection: &'a Connection, search: &'a SessionSearch) -> Result<Self, Trouble> {
-        let having = search.words.as_ref().map(|words| having(connection, words)).transpose()?;
-        Ok(Self { connection, search, having })
+    pub(super) fn new(connection: &'a Connection, filter: &'a Filter) -> Result<Self, Trouble> {
+        let having = filter.words.as_ref().map(|words| having(connection, words)).transpose()?;
+        Ok(Self { connection, filter, having })
     }
 
     /// Whether a session can be part of the list, as far as that is known without reading its row.
@@ -42,11 +43,11 @@ impl<'a> Query<'a> {
             .optional()?;
         let Some((Some(summary), digest)) = row else { return Ok(None) };
         let summary: SessionSummary = serde_json::from_str(&summary)?;
-        if !self.search.fits(&summary) {
+        if !self.filter.fits(&summary) {
             return Ok(None);
         }
-        let matches = self.search.words.as_ref().map(|words| self.matches(session, words)).transpose()?;
-        let digest = match self.search.words.is_some() || self.search.digests {
+        let matches = self.filter.words.as_ref().map(|words| self.matches(session, words)).transpose()?;
+        let digest = match self.filter.words.is_some() || self.filter.digests {
             true => Some(serde_json::from_str(&digest)?),
             false => None,
         };

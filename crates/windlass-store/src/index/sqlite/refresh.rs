@@ -3,8 +3,8 @@
 use super::schema::{TEXT_BITS, text_id};
 use super::trouble::Trouble;
 use crate::SkippedFile;
+use crate::index::draft::skipped;
 use crate::index::log::{LogReader, title_text};
-use crate::index::page::skipped;
 use crate::index::walk::LogFile;
 use crate::locate::{Ends, modified};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
@@ -77,6 +77,18 @@ fn states(connection: &Connection) -> Result<HashMap<PathBuf, State>, Trouble> {
         Ok((PathBuf::from(path), State { number: row.get(1)?, size: row.get(2)?, modified: row.get(3)? }))
     })?;
     Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Removes what is kept of the session with this log.
+pub(super) fn forget_log(connection: &mut Connection, log: &Path) -> Result<(), Trouble> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let path = log.to_string_lossy();
+    let number: Option<i64> =
+        transaction.query_row("SELECT number FROM sessions WHERE path = ?1", [path], |row| row.get(0)).optional()?;
+    if let Some(number) = number {
+        forget(&transaction, number)?;
+    }
+    Ok(transaction.commit()?)
 }
 
 /// Removes what is kept of a session.

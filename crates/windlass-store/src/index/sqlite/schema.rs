@@ -47,6 +47,8 @@ pub(super) fn prepare(connection: &mut Connection) -> Result<(), Trouble> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
     connection.pragma_update(None, "cell_size_check", true)?;
+    // What was deleted is overwritten.
+    connection.pragma_update_and_check(None, "secure_delete", true, |_| Ok(()))?;
     connection.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()))?;
     // A loss of power may cost the last refresh, which is made again.
     connection.pragma_update(None, "synchronous", "normal")?;

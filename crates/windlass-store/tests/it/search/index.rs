@@ -32,6 +32,25 @@ async fn what_is_written_renamed_tagged_and_deleted_is_seen_at_once() {
 }
 
 #[tokio::test]
+async fn nothing_stays_in_the_index_of_a_session_that_was_deleted() {
+    let place = Place::new();
+    place.session("/a", 1, "zyzzyva of mine", 1);
+    place.session("/a", 2, "another", 1);
+    found(&place, "mine").await;
+    let folder = place.home.path().join("windlass-index");
+    let kept = || {
+        let files = fs::read_dir(&folder).unwrap().map(|entry| fs::read(entry.unwrap().path()).unwrap());
+        files
+            .flat_map(|file| file.windows(10).map(<[u8]>::to_vec).collect::<Vec<_>>())
+            .any(|part| part == b"zyzzyva of")
+    };
+    assert!(kept());
+    place.store.delete(&key("/a", 1)).await.unwrap();
+    assert!(!kept());
+    assert!(found(&place, "zyzzyva").await.sessions.is_empty());
+}
+
+#[tokio::test]
 async fn a_log_that_was_written_anew_is_read_anew() {
     let place = Place::new();
     let path = place.session("/a", 1, "alpha words", 1);

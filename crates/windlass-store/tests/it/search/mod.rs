@@ -2,6 +2,8 @@
 
 #[cfg(feature = "index")]
 mod damage;
+#[cfg(all(feature = "index", target_os = "linux"))]
+mod faults;
 #[cfg(feature = "index")]
 mod index;
 #[cfg(feature = "index")]
@@ -226,4 +228,5 @@ async fn what_is_no_log_hides_no_other() {
     assert_eq!(reasons, ["it is a directory, not a regular file", "it is a link, not a regular file"]);
     let empty = tempfile::tempdir().unwrap();
     assert!(same(JsonlStore::new(empty.path().join("none")).search("x")).await.sessions.is_empty());
+    assert!(!empty.path().join("none").exists(), "a search makes no home");
 }

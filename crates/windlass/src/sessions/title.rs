@@ -1,0 +1,25 @@
+//! Titles of stored sessions that a model makes up.
+
+use super::owner;
+use crate::{Error, ModelProvider, SystemPrompt, query};
+use windlass_session::{Annotation, SessionStore, TitleRequest};
+use windlass_store::{FoundSession, JsonlStore};
+
+/// Asks a model for a title and notes it. `None` if nothing was said in the session.
+pub(super) async fn title(
+    store: &JsonlStore,
+    found: FoundSession,
+    provider: impl ModelProvider,
+    model: &str,
+) -> Result<Option<String>, Error> {
+    let entries = store.load(&found.key).await?.entries;
+    let Some(request) = TitleRequest::of(&entries) else { return Ok(None) };
+    let system = SystemPrompt::Custom(request.system.to_owned());
+    let answer = query(request.prompt).provider(provider).model(model).system_prompt(system).max_turns(1).await?;
+    let annotation = Annotation::generated_title(&answer.success()?.text)?;
+    store.annotate(&found.key, &owner(), &annotation).await?;
+    match annotation {
+        Annotation::GeneratedTitle { title, .. } => Ok(Some(title)),
+        _ => Ok(None),
+    }
+}
