@@ -4,6 +4,7 @@
 //! parent, which alone knows what the parent may do now.
 
 mod follow;
+mod uncalled;
 
 use crate::Ports;
 use crate::budget::{Place, Places};

@@ -284,6 +284,13 @@ impl Driver {
                 self.orders.when_settled(waiting);
                 None
             }
+            Order::Agents(origin, waiting) => {
+                let place = (origin, self.machine.state().cwd().to_path_buf());
+                let (caller, results) = (self.machine.agent(), &self.answers.sender);
+                // Who asked may be gone.
+                let _ = waiting.send(self.below.of_call(place, caller, &self.ports, &self.queue, results));
+                None
+            }
             Order::Environment(env) => {
                 self.below.follow_environment(&env);
                 self.ports.env = env.into();

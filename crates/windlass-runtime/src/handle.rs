@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::{mpsc, oneshot, watch};
 use windlass_context::ServerInstructions;
 use windlass_core::{Input, ModelProfile, Prompt};
-use windlass_tool::ToolSet;
+use windlass_tool::{Agents, ToolSet};
 use windlass_types::{
     ContentBlock, ContextUsage, Effort, EntryId, PermissionAnswer, PermissionMode, PermissionRequest, PermissionUpdate,
     QuestionId, SessionId, TaskId, Thinking, ToolUseId,
@@ -41,6 +41,8 @@ pub(crate) enum Order {
     Quiet(oneshot::Sender<()>),
     /// Report when no run is in progress and none is about to begin.
     Settled(oneshot::Sender<()>),
+    /// Agents are to be run that no call asks for; their events name this origin.
+    Agents(ToolUseId, oneshot::Sender<Arc<dyn Agents>>),
 }
 
 /// How a session has ended, when it has.

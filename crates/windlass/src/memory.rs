@@ -1,9 +1,11 @@
 //! What agents remember from session to session.
 
 mod agents;
+mod extract;
 mod recall;
 
 pub(crate) use agents::{OfAgents, as_port, with_tool};
+pub(crate) use extract::Extraction;
 pub use recall::RankMemories;
 pub use windlass_project::{
     MemoryBudget, MemoryDirectory, MemoryEntry, MemoryError, MemoryKind, MemoryName, MemoryNote,
@@ -48,6 +50,15 @@ pub struct Memory {
     clock: Arc<dyn Clock>,
     /// Agents that have notes of their own.
     agents: Option<Arc<OfAgents>>,
+    /// Whether an agent notes after a run what is worth it, and whether the run waits for it.
+    extraction: Option<Waits>,
+}
+
+/// Whether a run waits for the agent that notes what is worth it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Waits {
+    No,
+    Yes,
 }
 
 impl Memory {
@@ -64,6 +75,7 @@ impl Memory {
             ranking: None,
             clock: Arc::new(SystemClock::default()),
             agents: None,
+            extraction: None,
         }
     }
 
@@ -78,6 +90,16 @@ impl Memory {
     /// Default: the words that notes and prompt have in common.
     pub fn ranked_by(mut self, ranking: impl RankMemories) -> Self {
         self.ranking = Some(Arc::new(ranking));
+        self
+    }
+
+    /// Whether an agent notes what is worth remembering whenever a run has ended by itself. It has the tool `Memory` and no
+    /// other, reads what the user said and what was answered, makes at most 6 requests to the session's model and takes at
+    /// most two minutes. What it costs counts to the session's budget. A [query](crate::query()) ends when it has ended; a
+    /// session continues meanwhile, and closing it ends the agent. In plan mode there is none. Default: no, since it
+    /// costs requests.
+    pub fn extracting(mut self, on: bool) -> Self {
+        self.extraction = on.then_some(Waits::No);
         self
     }
 
@@ -153,6 +175,12 @@ impl Options {
         self.tools.memory = Some(memory);
     }
 
+    /// Has runs wait for what is noted of them: the session ends with its run.
+    pub(crate) fn wait_for_notes(&mut self) {
+        let extraction = self.tools.memory.as_mut().and_then(|memory| memory.extraction.as_mut());
+        extraction.into_iter().for_each(|extraction| *extraction = Waits::Yes);
+    }
+
     /// Lets the model change its own memory without a question.
     pub(crate) fn allow_memory(&self, policy: &mut Policy) {
         if self.tools.memory.is_some() {
@@ -168,16 +196,27 @@ impl Options {
 
     /// Has the model read its memory behind the first prompt, if it is offered the tool. What the index has no room
     /// for is looked through at each prompt. A memory that cannot be read is a notice.
-    pub(crate) async fn recall(&mut self, is_offered: impl Fn(&str) -> bool, notices: &mut Vec<String>) {
-        let Some(memory) = self.tools.memory.clone().filter(|_| is_offered(MEMORY_TOOL)) else { return };
+    /// Returns what is to follow the session once it is open.
+    pub(crate) async fn recall(
+        &mut self,
+        is_offered: impl Fn(&str) -> bool,
+        notices: &mut Vec<String>,
+    ) -> Option<Arc<Extraction>> {
+        let memory = self.tools.memory.clone().filter(|_| is_offered(MEMORY_TOOL))?;
         let shown = match memory.shown().await {
             Ok(shown) => shown,
-            Err(error) => return notices.push(format!("the memory cannot be read: {error}")),
+            Err(error) => {
+                notices.push(format!("the memory cannot be read: {error}"));
+                return None;
+            }
         };
         let directory = memory.directory.path().display().to_string();
         self.prompts.instructions.extend(shown.for_model(MEMORY_TOOL, &directory));
         if !shown.hidden.is_empty() {
             self.hooks.push(Arc::new(Recall::new(shown, memory.ranking)));
         }
+        let extraction = Arc::new(Extraction::new(memory.extraction? == Waits::Yes));
+        self.hooks.push(Arc::clone(&extraction) as _);
+        Some(extraction)
     }
 }

@@ -48,7 +48,7 @@ pub(crate) async fn open_settled(options: Options) -> Result<(Session, SessionTo
     let changes = offer.settle().await;
     let tools = offer.tools(opening.options.tools.subagents.as_ref())?;
     #[cfg(feature = "project")]
-    opening.options.recall(|tool| tools.get(tool).is_some(), &mut notices).await;
+    let extraction = opening.options.recall(|tool| tools.get(tool).is_some(), &mut notices).await;
     let mut ports = opening.ports(tools, &mut notices)?;
     let machine = opening.machine(&mut ports, &offer).await;
     let mut config = SessionConfig::new(machine, ports);
@@ -59,6 +59,8 @@ pub(crate) async fn open_settled(options: Options) -> Result<(Session, SessionTo
         Ok(session) => session,
         Err(error) => return Err(refusal(error, &opening.options.storage, &opening.cwd).await),
     };
+    #[cfg(feature = "project")]
+    extraction.iter().for_each(|extraction| extraction.follow(&session.handle));
     session.notices.splice(..0, notices);
     let tools = SessionTools::new(offer, opening.options.tools.subagents, &session.handle);
     #[cfg(feature = "mcp")]

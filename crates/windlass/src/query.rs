@@ -110,6 +110,7 @@ fn with_project(
     mut options: Options,
 ) -> Result<(impl Fn(Option<&SessionId>) -> Result<Prompt, Error>, Options), Error> {
     options.apply_project()?;
+    options.wait_for_notes();
     let (project, initial) = (options.applied_project().cloned(), options.initial_prompt().map(str::to_owned));
     let expand = move |session: Option<&SessionId>| match &project {
         Some(project) => project.prompt(prompt.clone(), initial.as_deref(), session)?.into_prompt(),

@@ -65,7 +65,8 @@ impl LoadedProject {
             options.tools.toolkit.replace_own_bash(Arc::new(bash));
         }
         let agents = self.known_agents();
-        let tools: Vec<String> = options.tools.toolkit.tools().iter().map(|tool| tool.spec().name).collect();
+        let tools = options.tools.toolkit.tools().iter().map(|tool| tool.spec().name);
+        let tools: Vec<String> = tools.chain(self.memory_tool()).collect();
         let agent = self.main_agent(&agents, &tools, options.permissions.bypass_allowed)?;
         self.apply_models(options, &agent, &variables);
         if let Some(skills) = self.skill_tool() {

@@ -42,6 +42,11 @@ impl LoadedProject {
         agents
     }
 
+    /// The name of the tool, if a session may get it.
+    pub(super) fn memory_tool(&self) -> Option<String> {
+        self.choice.with_memory.then(|| MEMORY_TOOL.to_owned())
+    }
+
     /// Gives a session the memory of the project, or of the agent that it is, if the program wants it and has given none of
     /// its own. Returns what finds the notes of agents below.
     pub(super) fn apply_memory(&self, options: &mut Options, main: Option<&AgentDefinition>) -> Option<Arc<OfAgents>> {
@@ -52,7 +57,8 @@ impl LoadedProject {
         let of_project = self.memory()?;
         let agents = Arc::new(OfAgents::new(self.places().clone()));
         let directory = main.and_then(|main| agents.directory(main)).unwrap_or(of_project);
-        options.remember(Memory::of(directory).with_agents(Arc::clone(&agents)));
+        let extracts = self.resolved().memory.extraction.as_ref().is_some_and(|extraction| extraction.value);
+        options.remember(Memory::of(directory).with_agents(Arc::clone(&agents)).extracting(extracts));
         Some(agents)
     }
 }

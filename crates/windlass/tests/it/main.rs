@@ -52,6 +52,8 @@ mod mcp;
 #[cfg(feature = "mcp")]
 mod mcp_rules;
 mod memory;
+#[cfg(target_os = "linux")]
+mod memory_faults;
 mod mentions;
 mod mistakes;
 mod models;

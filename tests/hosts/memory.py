@@ -1,0 +1,55 @@
+"""What sessions remember of earlier ones, through the Python Agent SDK."""
+
+import glob
+import json
+import os
+
+import common
+from claude_agent_sdk import query
+from common import client, collect, contains, equal, play, result, say, system, test, text, tool
+
+NOTE = {"action": "write", "name": "tests", "type": "feedback", "description": "How tests run", "content": "No mocks."}
+
+
+def notes(world):
+    return sorted(os.path.basename(path) for path in glob.glob(os.path.join(world.root, "home/projects/*/memory/*")))
+
+
+async def texts(world, **more):
+    messages = await collect(query(prompt=play([{"say": "texts"}]), options=world.options(**more)))
+    return result(messages).result
+
+
+@test
+async def a_note_of_one_session_is_in_the_next_one(world):
+    messages = await collect(query(prompt=play(tool("Memory", **NOTE), text("noted")), options=world.options()))
+    contains(",".join(system(messages, "init")[0].data["tools"]), "Memory")
+    equal((result(messages).result, result(messages).permission_denials or []), ("noted", []))
+    equal(notes(world), ["MEMORY.md", "tests.md"])
+    contains(await texts(world), "How tests run")
+    async with client(world) as one:
+        await say(one, play(text("one")))
+        usage = await one.get_context_usage()
+        equal([os.path.basename(file["path"]) for file in usage["memoryFiles"]], ["memory"])
+
+
+@test
+async def settings_and_variables_switch_it_off(world):
+    await collect(query(prompt=play(tool("Memory", **NOTE), text("noted")), options=world.options()))
+    off = [{"settings": json.dumps({"autoMemoryEnabled": False})}, {"env": {**world.env, "CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1"}}]
+    for more in off:
+        messages = await collect(query(prompt=play([{"say": "tools"}]), options=world.options(**more)))
+        assert "Memory" not in result(messages).result.split(","), result(messages).result
+        assert "How tests run" not in await texts(world, **more)
+
+
+@test
+async def plan_mode_refuses_a_note(world):
+    options = world.options(permission_mode="plan")
+    messages = await collect(query(prompt=play(tool("Memory", **NOTE), text("so")), options=options))
+    equal([denial["tool_name"] for denial in result(messages).permission_denials], ["Memory"])
+    equal(notes(world), [])
+
+
+if __name__ == "__main__":
+    common.main()
