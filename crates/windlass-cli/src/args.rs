@@ -1,6 +1,6 @@
 //! The command line.
 
-use crate::memory::MemoryCommand;
+use crate::memory::command::MemoryCommand;
 use crate::proxy::ProxyArgs;
 use crate::sessions::SessionsCommand;
 use clap::{Args, Parser, Subcommand, ValueEnum};

@@ -1,5 +1,7 @@
 //! `windlass memory`: what agents noted for later sessions here.
 
+pub(crate) mod command;
+
 use crate::args::SettingsArgs;
 use crate::failure::{Usage, of_project};
 use crate::jsonl;
@@ -7,7 +9,7 @@ use crate::launch;
 use crate::settings::current_directory;
 use crate::terminal::{clean, clean_line};
 use anyhow::Context;
-use clap::{Args, Subcommand};
+use command::{AddArgs, ForgetArgs, ListArgs, MemoryCommand, ShowArgs};
 use serde_json::{Value, json};
 use std::io::{Read, Write, stdin, stdout};
 use windlass::memory::{MemoryDirectory, MemoryKind, MemoryName, MemoryNote};
@@ -16,66 +18,6 @@ use windlass::tool::{Clock, SystemClock};
 
 /// Longest note that is read from standard input, in bytes. Less of it is kept.
 const MOST: u64 = 1 << 20;
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum MemoryCommand {
-    /// The notes of this project, sorted by name
-    List(ListArgs),
-    /// A note in full
-    Show(ShowArgs),
-    /// Write a note; the content comes from standard input unless it is given
-    Add(AddArgs),
-    /// Remove notes, for good
-    Forget(ForgetArgs),
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ListArgs {
-    /// One JSON object a line
-    #[arg(long)]
-    json: bool,
-    #[command(flatten)]
-    settings: SettingsArgs,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ShowArgs {
-    /// Its name
-    #[arg(value_name = "NAME")]
-    name: String,
-    /// A JSON object
-    #[arg(long)]
-    json: bool,
-    #[command(flatten)]
-    settings: SettingsArgs,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct AddArgs {
-    /// Its name, such as release-steps
-    #[arg(value_name = "NAME")]
-    name: String,
-    /// What it is about, in a line
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
-    description: String,
-    /// What kind of note it is: user, feedback, project or reference
-    #[arg(long, value_name = "TYPE")]
-    r#type: Option<MemoryKind>,
-    /// What is to be known
-    #[arg(value_name = "CONTENT", allow_hyphen_values = true)]
-    content: Option<String>,
-    #[command(flatten)]
-    settings: SettingsArgs,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ForgetArgs {
-    /// Their names
-    #[arg(value_name = "NAME", required = true)]
-    names: Vec<String>,
-    #[command(flatten)]
-    settings: SettingsArgs,
-}
 
 /// Carries out a command on the memory of the project here, and returns the exit code.
 pub(crate) fn memory(command: &MemoryCommand) -> anyhow::Result<i32> {

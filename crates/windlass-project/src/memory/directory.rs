@@ -6,13 +6,16 @@ use super::note::{MOST_FILE, MemoryNote};
 use super::scan::{MOST_MEMORIES, Scan};
 use super::{MemoryError, MemoryName};
 use crate::file::{ReadError, read_text_itself};
+use std::fs::File;
 use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use windlass_context::Relevance;
-use windlass_tool::private_file::{AtomicFile, create_dir, sync_dir};
+use windlass_tool::private_file::{self, create_dir, sync_dir};
 use windlass_types::Timestamp;
 use windlass_types::near::nearest;
 
+/// The name of a file before it has its own.
+const NEW: &str = ".new.tmp";
 /// Most bytes of all memories of a directory together.
 const MOST_BYTES_OF_ALL: u64 = 16 * 1024 * 1024;
 /// Most files that are read because the index does not list them.
@@ -216,23 +219,26 @@ impl MemoryDirectory {
         renew().map_err(|problem| MemoryError::Index { path: path.clone(), problem })
     }
 
-    /// Gives a file its content in one step. A link of its name is replaced and not followed.
+    /// Gives a file its content in one step, durable before it has the name. A link of its name is replaced and not
+    /// followed. Only the holder of the lock writes, so what has the name of the new file was left behind by a crash.
     fn replace(&self, path: &Path, content: &[u8]) -> io::Result<()> {
-        let mut file = if self.is_shared { AtomicFile::create_shared(path)? } else { AtomicFile::create(path)? };
-        file.file().write_all(content)?;
-        file.replace()
+        let new = path.with_file_name(NEW);
+        drop(std::fs::remove_file(&new));
+        let write = || -> io::Result<()> {
+            let mut file = if self.is_shared { File::create_new(&new)? } else { private_file::create(&new)? };
+            file.write_all(content)?;
+            file.sync_all()?;
+            std::fs::rename(&new, path)
+        };
+        // The first error is the one to report.
+        write().inspect_err(|_| drop(std::fs::remove_file(&new)))
     }
 
     /// Changes files as the only writer.
     fn write<T>(&self, change: impl FnOnce(&Path, &mut Scan) -> Result<T, MemoryError>) -> Result<T, MemoryError> {
         let directory = self.made()?;
         let _lock = Lock::take(&directory)?;
-        let mut scan = Scan::of(&directory)?;
-        for path in scan.left_behind.drain(..) {
-            // It is in the way of no one: a later write may succeed where this one cannot remove it.
-            drop(std::fs::remove_file(path));
-        }
-        change(&directory, &mut scan)
+        change(&directory, &mut Scan::of(&directory)?)
     }
 
     /// The directory with all links followed, if it is there.

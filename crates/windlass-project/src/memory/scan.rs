@@ -3,7 +3,7 @@
 use super::{MemoryError, MemoryName};
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Most memories of a directory. More are not read, and no more are written.
 pub(super) const MOST_MEMORIES: usize = 10_000;
@@ -15,8 +15,6 @@ const MOST_NAMES: usize = 2 * MOST_MEMORIES;
 pub(super) struct Scan {
     /// The memories. Links are none.
     pub(super) names: BTreeSet<MemoryName>,
-    /// What an earlier write has left behind that was cut short.
-    pub(super) left_behind: Vec<PathBuf>,
     /// Whether there are more names than were looked at.
     pub(super) is_cut: bool,
 }
@@ -37,9 +35,7 @@ impl Scan {
             }
             let file = entry.file_name();
             let Some(file) = file.to_str() else { continue };
-            if file.starts_with(".windlass-") && file.ends_with(".tmp") {
-                scan.left_behind.push(entry.path());
-            } else if let Some(name) = MemoryName::of_file(file)
+            if let Some(name) = MemoryName::of_file(file)
                 && entry.file_type().is_ok_and(|kind| kind.is_file())
             {
                 scan.names.insert(name);

@@ -221,11 +221,12 @@ fn what_a_kill_leaves_behind_is_swept_up() {
     let folder = Folder::new();
     let memory = memory(&folder);
     memory.add(&note("a", "x")).unwrap();
-    let half = format!("memory/.windlass-{:032x}.tmp", 7);
-    folder.write(&half, "---\nname: hal");
+    folder.write("memory/.new.tmp", "---\nname: hal");
+    let other = format!("memory/.windlass-{:032x}.tmp", 7);
+    folder.write(&other, "another program is about to place this");
     assert_eq!(names(&memory), ["a"]);
     memory.add(&note("b", "x")).unwrap();
-    assert!(!folder.path(&half).exists());
+    assert!(!folder.path("memory/.new.tmp").exists() && folder.path(&other).exists());
 }
 
 #[test]

@@ -1,10 +1,9 @@
 //! The notes of agents that have some of their own.
 
 use crate::lock::Lock;
-use crate::memory::{MemoryBudget, MemoryDirectory};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use windlass_project::{MEMORY_TOOL, Places, ShownMemory};
+use windlass_project::{MEMORY_TOOL, MemoryBudget, MemoryDirectory, Places, ShownMemory};
 use windlass_subagent::{AgentDefinition, AgentMemories, MemoryScope};
 use windlass_tool::{BoxFuture, Clock, SystemClock};
 

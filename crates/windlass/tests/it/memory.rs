@@ -339,7 +339,7 @@ async fn a_restricted_agent_notes_what_a_run_has_taught() {
     assert!(of_keeper(&plain).is_empty() && !place.path("notes").exists(), "it is off by default");
     let with = ask(&model, Memory::at(place.path("notes")).extracting(true)).await.unwrap();
     assert!(place.path("notes/tests.md").is_file());
-    assert_eq!((with.text, with.turns), (without.text, without.turns), "the answer is that of the run");
+    assert_eq!((&with.text, with.turns), (&without.text, without.turns), "the answer is that of the run");
     let spent = |result: &RunResult| result.model_usage.values().map(|model| model.usage.output_tokens).sum::<u64>();
     assert!(spent(&with) > spent(&without), "what it costs counts to the session, and is in the run's result");
     let requests = of_keeper(&model);

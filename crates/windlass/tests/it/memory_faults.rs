@@ -81,7 +81,7 @@ fn a_full_disk_cuts_no_note() {
         ("fsync", "ENOSPC", 1..12),
         ("rename", "EIO", 1..6),
         ("openat", "ENOSPC", BEFORE + 1..BEFORE + 10),
-        ("unlink", "EIO", 1..3),
+        ("unlink", "EIO", 1..8),
     ] {
         let (mut met, mut failed) = (0, 0);
         for when in places {
@@ -112,7 +112,7 @@ fn a_kill_cuts_no_note() {
         return;
     }
     let mut killed = 0;
-    for (call, places) in [("fsync", 1..10), ("rename", 1..6), ("write", 1..8), ("unlink", 1..2)] {
+    for (call, places) in [("fsync", 1..10), ("rename", 1..6), ("write", 1..8), ("unlink", 1..7)] {
         for when in places {
             let (place, what) = (tempfile::tempdir().unwrap(), format!("a kill at {call} {when}"));
             let memory = prepared(place.path());
