@@ -76,6 +76,8 @@ pub struct FileInstructions {
     pub text: String,
     /// How many characters were left out of them before. Default: 0.
     pub left_out: usize,
+    /// Why something was left out, for people. Default: `None`.
+    pub reason: Option<String>,
 }
 
 impl FileInstructions {
@@ -103,7 +105,7 @@ impl FileInstructions {
             source.described(),
             foreign_text(content)
         );
-        Some(Self { source, path: path.to_owned(), text: reminder(&text), left_out: 0 })
+        Some(Self { source, path: path.to_owned(), text: reminder(&text), left_out: 0, reason: None })
     }
 }
 
@@ -130,7 +132,13 @@ impl FileInstructions {
             "{SKILLS}{tool}, each with what it is for. When one fits the task, use it before you begin.\n{}",
             foreign_text(&lines.join("\n"))
         );
-        Some(Self { source: InstructionSource::Host, path: "skills".to_owned(), text: reminder(&text), left_out })
+        Some(Self {
+            source: InstructionSource::Host,
+            path: "skills".to_owned(),
+            text: reminder(&text),
+            left_out,
+            reason: None,
+        })
     }
 
     /// The index of what agents noted in earlier sessions, in this directory, and which tool reads a note in full. `None` if
@@ -157,7 +165,7 @@ impl FileInstructions {
             foreign_text(index)
         );
         let source = InstructionSource::Memory;
-        Some(Self { source, path: directory.to_owned(), text: reminder(&text), left_out: 0 })
+        Some(Self { source, path: directory.to_owned(), text: reminder(&text), left_out: 0, reason: None })
     }
 
     /// What is in the project: languages, packages, commands. `None` if the content is blank. A conversation holds one of

@@ -124,6 +124,16 @@ impl KnownInstructions {
         missing.map(|of| ContentBlock::text(of.text.as_str())).collect()
     }
 
+    /// The notes on files that were left out of which the conversation does not say so yet.
+    pub fn new_cuts<'a>(&'a self, files: &'a [FileInstructions]) -> impl Iterator<Item = &'a FileInstructions> {
+        files.iter().filter(|file| file.reason.is_some() && !self.has_file(file))
+    }
+
+    /// Whether the conversation holds the text of a file.
+    pub(crate) fn has_file(&self, file: &FileInstructions) -> bool {
+        self.files.contains(&file.text)
+    }
+
     /// The texts of files that the conversation does not hold yet.
     #[must_use]
     pub fn missing_files(&self, files: &[FileInstructions]) -> Vec<ContentBlock> {

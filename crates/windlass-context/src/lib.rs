@@ -20,6 +20,7 @@ mod reminder;
 mod reminders;
 mod replay;
 mod secret;
+mod shares;
 mod task;
 mod trim;
 
@@ -44,5 +45,6 @@ pub use reminder::{ReminderStyle, is_reminder, reminder, runtime_text};
 pub use reminders::{KnownReminders, LimitsLeft, ReminderSettings};
 pub use replay::readable_messages;
 pub use secret::is_secret;
+pub use shares::ContextShares;
 pub use task::task_notification;
 pub use trim::{TrimRules, results_to_trim};

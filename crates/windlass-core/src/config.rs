@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use windlass_context::{
-    Environment, FileInstructions, ModelFamily, ReminderSettings, ReminderStyle, ServerInstructions, ThinkingKeywords,
+    ContextShares, Environment, FileInstructions, ModelFamily, ReminderSettings, ReminderStyle, ServerInstructions,
+    ThinkingKeywords,
     ToolBudget, TrimRules,
 };
 use windlass_permission::Policy;
@@ -157,6 +158,8 @@ pub struct SessionContext {
     pub instructions: Arc<[FileInstructions]>,
     /// Of what it is reminded, in texts before a turn. Default: of nothing.
     pub reminders: ReminderSettings,
+    /// How much of the model's context window they may take up.
+    pub shares: ContextShares,
     /// Whether the driver attaches to a prompt of the main agent what belongs to it ([`Input::Attached`](crate::Input)): it
     /// gets the effect for UserPromptSubmit hooks then, also if there are none. Default: no.
     pub attachments: bool,

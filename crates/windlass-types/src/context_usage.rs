@@ -66,12 +66,15 @@ pub struct ContextSection {
     /// How many tokens more it would take up, estimated, if it were not withheld until the model asks for it.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub withheld: u64,
+    /// Why something was left out, for people. `None` if nothing was, or if it was too long by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
 }
 
 impl ContextSection {
     /// A part of which nothing was left out.
     pub fn new(kind: ContextKind, name: impl Into<String>, source: impl Into<String>, tokens: u64) -> Self {
-        Self { kind, name: name.into(), source: source.into(), tokens, left_out: 0, withheld: 0 }
+        Self { kind, name: name.into(), source: source.into(), tokens, left_out: 0, withheld: 0, reason: None }
     }
 }
 

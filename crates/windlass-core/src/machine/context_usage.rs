@@ -23,9 +23,10 @@ impl Machine {
             (section.withheld, section.tokens) = (section.tokens, 0);
             usage.sections.push(section);
         }
-        for file in config.context.instructions.iter() {
+        let files = self.session.instructions_within();
+        for file in &files {
             let mut section = of(ContextKind::Instructions, &file.path, file.source.as_str(), &file.text);
-            section.left_out = file.left_out as u64;
+            (section.left_out, section.reason) = (file.left_out as u64, file.reason.clone());
             usage.sections.push(section);
         }
         for server in config.tools.instructions.iter() {
@@ -35,18 +36,14 @@ impl Machine {
         let messages = state.transcript().messages();
         let all: u64 = messages.iter().map(|message| estimate_blocks(&message.content)).sum();
         // The instructions among them are listed above.
+        let servers = &config.tools.instructions;
+        let is_listed =
+            |text: &str| files.iter().any(|file| file.is_in(text)) || servers.iter().any(|server| server.text == text);
         let listed = messages.iter().flat_map(|message| &message.content);
-        let listed = listed.filter_map(ContentBlock::as_text).filter(|text| self.is_listed(text));
+        let listed = listed.filter_map(ContentBlock::as_text).filter(|text| is_listed(text));
         let rest = all.saturating_sub(listed.map(estimate_text).sum());
         usage.sections.push(ContextSection::new(ContextKind::Messages, "messages", OWN, rest));
         usage
-    }
-
-    /// Whether a text is that of instructions which the settings have.
-    fn is_listed(&self, text: &str) -> bool {
-        let config = &self.session.config;
-        config.context.instructions.iter().any(|file| file.is_in(text))
-            || config.tools.instructions.iter().any(|server| server.text == text)
     }
 }
 

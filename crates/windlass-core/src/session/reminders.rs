@@ -59,10 +59,24 @@ impl Session {
     /// Records the instructions of files and servers that the conversation does not hold yet. What was sent before
     /// stays as it is, so the provider's cache of it does, too.
     pub(crate) fn record_instructions(&mut self) -> Option<Entry> {
-        let (known, tools) = (self.state.instructions(), &self.config.tools);
-        let mut missing = known.missing_files(&self.config.context.instructions);
+        let (files, known, tools) = (self.instructions_within(), self.state.instructions(), &self.config.tools);
+        let mut missing = known.missing_files(&files);
+        let cut: Vec<String> = known.new_cuts(&files).map(|file| file.path.clone()).collect();
         missing.extend(known.missing(&tools.instructions, &tools.specs));
+        if !cut.is_empty() {
+            let names = cut.join(", ");
+            self.notice(format!(
+                "These are left out of the context, since they are larger than their share of it: {names}."
+            ));
+        }
         (!missing.is_empty()).then(|| self.record_runtime_texts(missing))
+    }
+
+    /// The instructions of files, with notes for those that go beyond their share of the context window.
+    pub(crate) fn instructions_within(&self) -> Vec<FileInstructions> {
+        let context = &self.config.context;
+        let window = self.current_model().info.context_window;
+        context.shares.within(&context.instructions, self.state.instructions(), window)
     }
 
     /// Records texts of hooks or of the runtime, and what is attached to prompts.

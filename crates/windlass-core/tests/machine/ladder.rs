@@ -283,3 +283,32 @@ fn another_model_may_write_summaries() {
     let models: Vec<&str> = sim.requests.iter().map(|request| request.model.as_str()).collect();
     assert_eq!(models, ["m", "scribe", "m"]);
 }
+
+#[test]
+fn instructions_beyond_their_share_are_left_out_named_once_and_accounted_for() {
+    use windlass_context::{FileInstructions, InstructionSource};
+    let file = |path: &str, tokens: usize| {
+        FileInstructions::new(InstructionSource::Project, path, &format!("{path} {}", "y".repeat(tokens * 3))).unwrap()
+    };
+    let mut config = config();
+    config.context.instructions = [file("big.md", 29_000), file("huge.md", 20_000), file("small.md", 100)].into();
+    let mut sim = world(config.clone());
+    sim.script = vec![vec![text("Done.")], vec![text("Again.")]];
+    for prompt in ["do it", "again"] {
+        sim.prompt(prompt);
+        sim.play();
+    }
+    assert_eq!(lines(&sim, "left out of the context").len(), 1, "{}", render(&sim.events));
+    let texts = words(sim.requests.last().unwrap()).concat();
+    assert!(texts.contains("big.md yyy") && texts.contains("small.md yyy") && !texts.contains("huge.md yyy"));
+    assert!(texts.contains("Instructions from \"huge.md\" are left out"));
+    let usage = sim.machine.context_usage();
+    let huge = usage.sections.iter().find(|section| section.name == "huge.md").unwrap();
+    assert!(huge.left_out > 60_000 && huge.tokens < 100, "{huge:?}");
+    assert_eq!(huge.reason.as_deref(), Some("instructions may take up 15 % of the window"));
+    let mut later = resumed(config, &sim);
+    later.script = vec![vec![text("Hello.")]];
+    later.prompt("hi");
+    later.play();
+    assert_eq!(lines(&later, "left out of the context").len(), 0, "the conversation says so");
+}
