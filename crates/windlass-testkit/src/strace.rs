@@ -38,6 +38,7 @@
 
 #![expect(clippy::expect_used, clippy::panic, reason = "a test that cannot look has failed")]
 
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fmt::Display;
 use std::fs::File;
@@ -120,6 +121,36 @@ pub fn attach(pid: u32, options: &[impl AsRef<OsStr>], log: &Path) -> Result<Chi
     }
     drop(strace.wait());
     Err(output)
+}
+
+/// The calls in what `strace -f` has written, each whole and without its thread: another thread may have come between the
+/// beginning of a call and its end. A call that never ended counts as one that succeeded.
+#[must_use]
+pub fn calls(trace: &str) -> Vec<String> {
+    let mut begun = BTreeMap::new();
+    let mut calls = Vec::new();
+    for line in trace.lines() {
+        let Some((thread, call)) = line.split_once(' ') else { continue };
+        let call = call.trim_start();
+        if let Some(beginning) = call.strip_suffix("<unfinished ...>") {
+            begun.insert(thread, beginning);
+        } else if let Some((_, end)) = call.split_once(" resumed>") {
+            calls.push(format!("{}{end}", begun.remove(thread).unwrap_or_default()));
+        } else {
+            calls.push(call.to_owned());
+        }
+    }
+    calls.extend(begun.into_values().map(|beginning| format!("{beginning}) = 0</unknown>")));
+    calls
+}
+
+/// The file or directory that a call of `strace -y` opened to read or write it, with links followed. `None` if it failed, is
+/// another call, or only names a place (`O_PATH`).
+#[must_use]
+pub fn opened(call: &str) -> Option<PathBuf> {
+    let (_, result) = call.rsplit_once(" = ").filter(|_| call.starts_with("open") && !call.contains("O_PATH"))?;
+    let (path, _) = result.split_once('<')?.1.rsplit_once('>')?;
+    Some(PathBuf::from(path))
 }
 
 /// A test of this binary that is run on its own, with system calls that fail.

@@ -69,3 +69,15 @@ fn a_call_that_is_named_fails() {
     let met = std::panic::catch_unwind(|| run("leak", &options));
     assert!(met.is_err(), "{met:?}");
 }
+
+#[test]
+fn a_call_that_is_cut_in_two_counts_whole() {
+    let trace = "7 execve(\"/bin/sh\", [\"sh\"] <unfinished ...>\n8  openat(AT_FDCWD, \"x\", O_PATH) = 3</w/x>\n\
+                 7 <... execve resumed>) = 0\n9 openat(3, \"y\", O_RDONLY <unfinished ...>\n\
+                 9 <... openat resumed>) = 4</w/y>\n9 open(\"z\", O_RDONLY) = -1 EACCES\n9 openat(3, \"w\" <unfinished ...>\n";
+    let calls = strace::calls(trace);
+    assert_eq!(calls.len(), 5);
+    assert!(calls.iter().any(|call| call == "execve(\"/bin/sh\", [\"sh\"] ) = 0"), "{calls:?}");
+    let opened: Vec<_> = calls.iter().filter_map(|call| strace::opened(call)).collect();
+    assert_eq!(opened, [std::path::PathBuf::from("/w/y"), "unknown".into()]);
+}

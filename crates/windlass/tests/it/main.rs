@@ -60,6 +60,8 @@ mod models;
 mod names;
 mod nulls;
 mod only;
+#[cfg(target_os = "linux")]
+mod opened;
 mod plan;
 #[cfg(all(feature = "mcp", feature = "project"))]
 mod plugins;
