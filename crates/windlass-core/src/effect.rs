@@ -69,6 +69,8 @@ pub enum Effect {
         call: HookCall,
         /// The current directory.
         cwd: PathBuf,
+        /// What is to be attached to the prompt, if this is about one that may enter the conversation.
+        attach: Attach,
     },
     /// Ask the PermissionRequest hooks and the host, at the same time. Answered
     /// by [`Input::Answered`]: a deny of either at once, an allow when all hooks
@@ -106,6 +108,16 @@ pub enum Effect {
     StopTask(TaskId),
     /// Stop an effect. Only a [`Effect::Run`] still answers; of all others an answer is ignored.
     Cancel(EffectId),
+}
+
+/// What the driver attaches to a prompt, in one [`Input::Attached`]. Default: nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Attach {
+    /// What the words of the prompt mention. They are those of the user, not of a command.
+    pub mentions: bool,
+    /// Which files have changed since the model read them. No call of a tool is running.
+    pub changes: bool,
 }
 
 /// A call that may run now.

@@ -54,7 +54,8 @@ pub use config::{
     SessionContext, SessionIds, UnpricedModels,
 };
 pub use effect::{
-    Effect, EffectId, Input, ModelFailure, Output, Prepared, RunCall, StoreFailure, StoreFailureKind, Unprepared,
+    Attach, Effect, EffectId, Input, ModelFailure, Output, Prepared, RunCall, StoreFailure, StoreFailureKind,
+    Unprepared,
 };
 pub use error::UnfitInput;
 pub use machine::Machine;

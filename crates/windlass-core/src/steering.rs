@@ -10,7 +10,6 @@ use crate::feedback::Feedback;
 use crate::session::Session;
 use crate::{EffectId, Prompt};
 use std::collections::VecDeque;
-use windlass_types::hook::event::UserPromptSubmit;
 use windlass_types::{ContentBlock, EntryId, HookEventName, HookOutcome, SteeredFate};
 
 /// The messages that wait for a safe point of a run.
@@ -98,8 +97,7 @@ impl Steering {
         let reviews = session.reviews_prompts();
         for message in self.messages.iter_mut().filter(|message| matches!(message.review, Review::Due)) {
             if reviews {
-                let prompt = prompt_text(&message.prompt);
-                message.review = Review::Asked(session.run_hooks(UserPromptSubmit { prompt }));
+                message.review = Review::Asked(session.review_prompt(&message.prompt, false));
                 return;
             }
             message.review = Review::Passed(Vec::new());

@@ -1,6 +1,7 @@
 //! Attaching to a prompt what it mentions.
 
 use crate::Mentions;
+use crate::changes;
 use crate::hooks::ask;
 use crate::nested;
 use crate::prepare::{Claims, ReadCall, Surroundings, facts, prepare};
@@ -11,7 +12,7 @@ use std::time::Duration;
 use windlass_context::{FileInstructions, Mention, MentionedLines, estimate_blocks, is_secret, mentioned, mentions};
 use windlass_hook::{HookContext, Hooks};
 use windlass_permission::{CallFacts, Policy};
-use windlass_tool::{Cancel, EntryKind, Ids, ToolCx, ToolCxParts};
+use windlass_tool::{Cancel, EntryKind, Ids, SeenFiles, ToolCx, ToolCxParts};
 use windlass_types::hook::event::PreToolUse;
 use windlass_types::path::absolute;
 use windlass_types::text::clause;
@@ -40,7 +41,9 @@ pub(crate) struct Attached {
 
 /// What the mentions of a prompt are looked up with.
 pub(crate) struct Attaching {
-    pub(crate) mentions: Mentions,
+    pub(crate) mentions: Option<Mentions>,
+    /// The files that the model has read, if it is to read which of them have changed.
+    pub(crate) seen: Option<Arc<SeenFiles>>,
     pub(crate) at: Surroundings,
     pub(crate) policy: Arc<Policy>,
     pub(crate) hooks: Hooks,
@@ -64,12 +67,22 @@ enum Target {
 struct LeftOut(String);
 
 impl Attaching {
-    /// Looks up what a prompt mentions. What stands for nothing is passed over.
+    /// Looks up which files have changed, and what a prompt mentions. What stands for nothing is passed over.
     pub(crate) async fn look_up(self, prompt: &str) -> Attached {
         let mut attached = Attached::default();
+        if let Some(seen) = &self.seen {
+            attached.blocks = changes::of(seen, &*self.at.workspace, &self.policy).await;
+        }
+        if let Some(known) = &self.mentions {
+            self.look_up_mentions(known, prompt, &mut attached).await;
+        }
+        attached
+    }
+
+    async fn look_up_mentions(&self, known: &Mentions, prompt: &str, attached: &mut Attached) {
         let mut paths = Vec::new();
         for mention in mentions(prompt) {
-            let Some(target) = self.target(&mention).await else { continue };
+            let Some(target) = self.target(known, &mention).await else { continue };
             let path = match &target {
                 Target::File(path, _) => Some(path.clone()),
                 _ => None,
@@ -77,7 +90,7 @@ impl Attaching {
             let found = if estimate_blocks(&attached.blocks) >= MOST_TOKENS {
                 Err(LeftOut("what the prompt mentions before it is long already; read it if you need it".to_owned()))
             } else {
-                let found = tokio::time::timeout(LONGEST, self.found(&mention, target)).await;
+                let found = tokio::time::timeout(LONGEST, self.found(known, &mention, target)).await;
                 found.unwrap_or_else(|_| Err(LeftOut(format!("it took longer than {} seconds", LONGEST.as_secs()))))
             };
             match found {
@@ -95,12 +108,11 @@ impl Attaching {
         if let Some(source) = &self.instructions {
             attached.instructions = nested::find(&**source, &paths).await;
         }
-        attached
     }
 
     /// What a mention stands for, if it stands for anything.
-    async fn target(&self, mention: &Mention) -> Option<Target> {
-        if let Some(others) = &self.mentions.others {
+    async fn target(&self, known: &Mentions, mention: &Mention) -> Option<Target> {
+        if let Some(others) = &known.others {
             if let Some(agent) = mention.agent().filter(|agent| others.agents().iter().any(|known| known == agent)) {
                 return Some(Target::Agent(agent.to_owned()));
             }
@@ -130,11 +142,11 @@ impl Attaching {
         }
     }
 
-    async fn found(&self, mention: &Mention, target: Target) -> Result<Vec<ContentBlock>, LeftOut> {
+    async fn found(&self, known: &Mentions, mention: &Mention, target: Target) -> Result<Vec<ContentBlock>, LeftOut> {
         match target {
-            Target::File(path, lines) => self.file(mention, &path, lines.as_ref()).await,
-            Target::Directory(path) => self.directory(mention, &path).await,
-            Target::Resource(server, uri) => self.resource(mention, &server, &uri).await,
+            Target::File(path, lines) => self.file(&known.reader, mention, &path, lines.as_ref()).await,
+            Target::Directory(path) => self.directory(&known.reader, mention, &path).await,
+            Target::Resource(server, uri) => self.resource(known, mention, &server, &uri).await,
             Target::Agent(agent) => {
                 let what =
                     format!("the user wants the agent {agent:?} to do this. Give it the task with what it needs");
@@ -146,6 +158,7 @@ impl Attaching {
     /// A file, as a call of the reader shows it.
     async fn file(
         &self,
+        reader: &str,
         mention: &Mention,
         path: &Path,
         lines: Option<&MentionedLines>,
@@ -156,7 +169,7 @@ impl Attaching {
             input.insert("offset".to_owned(), lines.first.into());
             input.insert("limit".to_owned(), count.into());
         }
-        let call = self.call(&self.mentions.reader, &input)?;
+        let call = self.call(reader, &input)?;
         let ready = prepare(&self.at, &call, &self.cwd).await.map_err(|unprepared| LeftOut(unprepared.text))?;
         self.judge(&call, &ready.prepared.facts).await?;
         let ReadCall { call: prepared, tool } = ready.call;
@@ -169,13 +182,13 @@ impl Attaching {
             return Err(LeftOut(outcome.content.text()));
         }
         let range = lines.map(|lines| format!("lines {} to {} of ", lines.first, lines.last)).unwrap_or_default();
-        let what = format!("{range}\"{}\", as {} shows it", path.display(), self.mentions.reader);
+        let what = format!("{range}\"{}\", as {} shows it", path.display(), reader);
         Ok(shown(mention, &what, outcome.content))
     }
 
     /// The names in a directory.
-    async fn directory(&self, mention: &Mention, path: &Path) -> Result<Vec<ContentBlock>, LeftOut> {
-        let call = self.call(&self.mentions.reader, &serde_json::json!({ "file_path": path }))?;
+    async fn directory(&self, reader: &str, mention: &Mention, path: &Path) -> Result<Vec<ContentBlock>, LeftOut> {
+        let call = self.call(reader, &serde_json::json!({ "file_path": path }))?;
         let facts = facts(&self.at, &call, &self.cwd, Claims::of(Access::reads(path))).await;
         self.judge(&call, &facts).await?;
         let resolved = facts.paths.first().map(|fact| fact.resolved.clone()).unwrap_or_default();
@@ -199,8 +212,14 @@ impl Attaching {
     }
 
     /// A resource of a server.
-    async fn resource(&self, mention: &Mention, server: &str, uri: &str) -> Result<Vec<ContentBlock>, LeftOut> {
-        let Some(others) = &self.mentions.others else { return Ok(Vec::new()) };
+    async fn resource(
+        &self,
+        known: &Mentions,
+        mention: &Mention,
+        server: &str,
+        uri: &str,
+    ) -> Result<Vec<ContentBlock>, LeftOut> {
+        let Some(others) = &known.others else { return Ok(Vec::new()) };
         let of_server = format!("{}{}__x", windlass_types::mcp_name::PREFIX, windlass_types::mcp_name::server(server));
         if self.policy.is_hidden(&of_server) {
             return Err(LeftOut(format!("a rule denies the server {server:?}")));

@@ -29,6 +29,7 @@ mod ask;
 mod attach;
 mod background;
 mod budget;
+mod changes;
 mod checkpoints;
 mod driver;
 mod error;

@@ -76,6 +76,8 @@ pub struct Ports {
     pub instructions: Option<Arc<dyn NestedInstructions>>,
     /// What mentions in prompts may stand for. `None`, the default: they are words like any other.
     pub mentions: Option<Mentions>,
+    /// Whether the model reads with a prompt which of the files that it has read have changed since. Default: no.
+    pub reports_changes: bool,
     /// Whether calls may leave work behind that runs in the background, also those of agents. Default: yes.
     pub background: bool,
 }
@@ -104,6 +106,7 @@ impl Ports {
             checkpoints: None,
             instructions: None,
             mentions: None,
+            reports_changes: false,
             background: true,
         }
     }

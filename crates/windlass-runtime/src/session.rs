@@ -135,7 +135,7 @@ impl Session {
         let SessionConfig { mut machine, ports, persistence } = config;
         machine.listeners.can_ask |= ports.host.are_possible();
         machine.listeners.hooks.extend(listened(&ports.hooks));
-        machine.context.attachments |= ports.mentions.is_some();
+        machine.context.attachments |= ports.mentions.is_some() || ports.reports_changes;
         let (orders_in, orders) = mpsc::unbounded_channel();
         let (results, inputs) = mpsc::unbounded_channel();
         let (ended_in, ended) = watch::channel(None);

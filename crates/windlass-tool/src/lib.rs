@@ -24,6 +24,7 @@ mod output;
 #[cfg(feature = "system")]
 pub mod private_file;
 mod process;
+mod seen_files;
 mod set;
 mod system;
 mod tool;
@@ -42,6 +43,7 @@ pub use function::{ToolFn, tool_fn, tool_fn_with, tool_json};
 pub use nowhere::Nowhere;
 pub use output::{IntoToolOutput, Json, ToolOutput};
 pub use process::{CapturedOutput, OutputProgress, Process, ProcessCommand, ProcessError, ProcessExit, ProcessOutcome};
+pub use seen_files::SeenFiles;
 pub use set::{ToolSet, ToolSetError};
 pub use system::{Clock, Ids};
 #[cfg(feature = "system")]

@@ -187,8 +187,9 @@ macro_rules! option_methods {
             }
 
             /// Whether the model is reminded of a todo list with open tasks that it has not touched for ten messages (with the
-            /// task in progress and the next one), and of limits that are nearly reached: 25, 10 and 5 percent of the money, and
-            /// the last two turns. Each is a text of its own behind what was sent, once for each list and limit. Default: yes.
+            /// task in progress and the next one), of limits that are nearly reached (25, 10 and 5 percent of the money, the last
+            /// two turns), and, with a prompt, of files that have changed since it read or wrote them, with the lines that differ.
+            /// Each is a text of its own behind what was sent, once for each list, limit and change. Default: yes.
             pub fn reminders(self, on: bool) -> Self {
                 self.with(|options| options.prompts.reminders = Some(on))
             }

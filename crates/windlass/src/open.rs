@@ -125,6 +125,7 @@ impl Opening {
         ports.scratch = self.results.scratch.take();
         ports.artifacts = self.results.kept.take();
         ports.mentions = self.options.prompts.mentions.then(|| mentions::of(&self.options.tools));
+        ports.reports_changes = self.options.prompts.reminders.unwrap_or(true);
         ports.background = self.options.tools.allows_background();
         Ok(ports)
     }

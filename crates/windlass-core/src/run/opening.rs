@@ -6,7 +6,6 @@ use crate::session::Session;
 use crate::steering::prompt_text;
 use crate::{Prompt, PromptKind};
 use windlass_context::{ThinkingLevel, unusable_media};
-use windlass_types::hook::event::UserPromptSubmit;
 use windlass_types::{
     CompactTrigger, Continuation, EventKind, HookEventName, HookOutcome, ModelErrorKind, Outcome, RunFailureKind,
     RunOrigin, RunStarted,
@@ -59,7 +58,7 @@ impl Run {
             return self.put_together(session, prompt);
         }
         if session.reviews_prompts() {
-            let effect = session.run_hooks(UserPromptSubmit { prompt: prompt_text(&prompt) });
+            let effect = session.review_prompt(&prompt, true);
             self.phase = Phase::Submitting(effect, prompt);
             return Flow::Continue(());
         }

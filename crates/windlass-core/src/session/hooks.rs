@@ -1,14 +1,27 @@
 //! The occasions on which hooks are asked.
 
 use super::Session;
-use crate::{Effect, EffectId};
-use windlass_types::hook::event::{SessionStart, Stop, SubagentStart, SubagentStop};
+use crate::steering::prompt_text;
+use crate::{Attach, Effect, EffectId, Prompt, PromptKind};
+use windlass_types::hook::event::{SessionStart, Stop, SubagentStart, SubagentStop, UserPromptSubmit};
 use windlass_types::{EventKind, HookCall, HookEventName, HookOutcome, ToolUseId};
 
 impl Session {
     pub(crate) fn run_hooks(&mut self, call: impl Into<HookCall>) -> EffectId {
         let (call, cwd) = (call.into(), self.state.cwd().to_path_buf());
-        self.effect(Effect::RunHooks { call, cwd })
+        self.effect(Effect::RunHooks { call, cwd, attach: Attach::default() })
+    }
+
+    /// Asks the hooks that a prompt has to pass, and for what is attached to it. `begins`: it begins a run.
+    pub(crate) fn review_prompt(&mut self, prompt: &Prompt, begins: bool) -> EffectId {
+        let (call, cwd) = (UserPromptSubmit { prompt: prompt_text(prompt) }.into(), self.state.cwd().to_path_buf());
+        let attaches = self.attaches() && prompt.kind == PromptKind::Query;
+        let attach = Attach { mentions: attaches && !prompt.ignores_keywords, changes: attaches && begins };
+        self.effect(Effect::RunHooks { call, cwd, attach })
+    }
+
+    fn attaches(&self) -> bool {
+        self.config.context.attachments && self.config.agent.is_none()
     }
 
     /// Reports what hooks did.
@@ -25,8 +38,7 @@ impl Session {
 
     /// Whether a prompt waits for an answer of hooks, or for what is attached to it.
     pub(crate) fn reviews_prompts(&self) -> bool {
-        let attaches = self.config.context.attachments && self.config.agent.is_none();
-        attaches || self.main_listens(HookEventName::UserPromptSubmit)
+        self.attaches() || self.main_listens(HookEventName::UserPromptSubmit)
     }
 
     /// The occasion before the first prompt.

@@ -14,9 +14,9 @@ use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::mpsc;
-use windlass_core::{Effect, EffectId, Input, RunCall, Unprepared};
+use windlass_core::{Attach, Effect, EffectId, Input, RunCall, Unprepared};
 use windlass_hook::HookContext;
-use windlass_tool::{Background, Cancel, ToolCx, ToolCxParts};
+use windlass_tool::{Background, Cancel, SeenFiles, ToolCx, ToolCxParts};
 use windlass_types::{Access, DecisionReason, EntryId, HookCall, PermissionRequest, ToolOutcome, ToolUse, ToolUseId};
 
 impl Driver {
@@ -51,7 +51,7 @@ impl Driver {
                 self.work.model = Some(ModelCall::new(id, Arc::clone(&self.ports.provider), request));
             }
             Effect::Prepare { call, cwd } => self.prepare(id, call, cwd),
-            Effect::RunHooks { call, cwd } => self.run_hooks(id, call, cwd),
+            Effect::RunHooks { call, cwd, attach } => self.run_hooks(id, call, cwd, attach),
             Effect::Ask { request, cwd } => self.ask(id, *request, cwd),
             Effect::Snapshot { tool_use_id, prompt, paths } => self.keep(id, tool_use_id, prompt, paths),
             Effect::Run(call) => self.run(id, &call),
@@ -129,9 +129,9 @@ impl Driver {
         });
     }
 
-    fn run_hooks(&mut self, id: EffectId, call: HookCall, cwd: PathBuf) {
+    fn run_hooks(&mut self, id: EffectId, call: HookCall, cwd: PathBuf, attach_what: Attach) {
         let (hooks, results) = (self.ports.hooks.clone(), self.answers.sender.clone());
-        let attaching = self.attaching(&call, &cwd);
+        let attaching = self.attaching(attach_what, &cwd);
         let cx = self.hook_context(cwd);
         self.work.tasks.start(id, async move {
             let outcome = match &call {
@@ -151,9 +151,13 @@ impl Driver {
         });
     }
 
-    /// What the mentions of a prompt are looked up with, if this is one and they are.
-    fn attaching(&mut self, call: &HookCall, cwd: &Path) -> Option<Attaching> {
-        let mentions = self.ports.mentions.clone().filter(|_| matches!(call, HookCall::UserPromptSubmit(_)))?;
+    /// What is looked up with what is attached to a prompt, if anything is.
+    fn attaching(&mut self, attach: Attach, cwd: &Path) -> Option<Attaching> {
+        let mentions = self.ports.mentions.clone().filter(|_| attach.mentions);
+        let changes = attach.changes && self.ports.reports_changes;
+        if mentions.is_none() && !changes {
+            return None;
+        }
         let policy = self.shared.policy(&self.machine);
         let (ports, session_id) = (self.ports.clone(), self.machine.session_id().clone());
         let (directories, state): (Arc<[PathBuf]>, _) = (policy.directories().into(), Arc::clone(&self.shared.state));
@@ -178,6 +182,7 @@ impl Driver {
         };
         Some(Attaching {
             mentions,
+            seen: changes.then(|| self.shared.state.get::<SeenFiles>()),
             at: self.surroundings(),
             policy,
             hooks: self.ports.hooks.clone(),

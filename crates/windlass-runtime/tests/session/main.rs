@@ -18,6 +18,7 @@ mod following;
 mod foreign;
 mod host;
 mod limits;
+mod mentions;
 mod money;
 mod panics;
 mod questions;

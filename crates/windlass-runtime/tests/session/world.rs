@@ -10,8 +10,8 @@ use windlass_hook::{Hook, Hooks};
 use windlass_model::{ModelProvider, ScriptedModel, ScriptedTurn};
 use windlass_permission::{CanUseTool, Policy, PolicyConfig};
 use windlass_runtime::{
-    EventStream, MachineConfig, ModelProfile, Persistence, Ports, Prompt, Session, SessionConfig, SessionError,
-    SessionHandle,
+    EventStream, MachineConfig, Mentions, ModelProfile, Persistence, Ports, Prompt, Session, SessionConfig,
+    SessionError, SessionHandle,
 };
 use windlass_session::{LogHeader, MemoryStore, Owner, ProjectKey, SessionKey, SessionStore};
 use windlass_testkit::fake::{MemoryWorkspace, ScriptedProcess};
@@ -76,6 +76,7 @@ pub(crate) struct World {
     /// The most money, at a price for the model.
     pub(crate) budget: Option<NanoUsd>,
     pub(crate) clock: Option<Arc<dyn Clock>>,
+    pub(crate) mentions: Option<Mentions>,
 }
 
 pub(crate) fn world(model: impl ModelProvider, tools: impl IntoIterator<Item = Arc<dyn DynTool>>) -> World {
@@ -90,6 +91,7 @@ pub(crate) fn world(model: impl ModelProvider, tools: impl IntoIterator<Item = A
         id: "s".to_owned(),
         budget: None,
         clock: None,
+        mentions: None,
     }
 }
 
@@ -122,6 +124,7 @@ impl World {
         let mut ports = Ports::new(self.provider, tools, self.workspace, Arc::new(ScriptedProcess::new()));
         ports.hooks = Hooks::new(self.hooks);
         ports.host.callback = self.host;
+        ports.mentions = self.mentions;
         ports.host.through_handles = self.ask_via_events;
         if let Some(clock) = self.clock {
             ports.clock = clock;

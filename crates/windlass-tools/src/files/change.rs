@@ -86,7 +86,7 @@ impl Target {
         let options = if self.content.is_none() { options.only_new() } else { options };
         let written = self.cx.workspace().write(self.cx.permit(), &self.path, new, options).await;
         written.map_err(|e| failed(&e))?;
-        self.cx.state::<ReadLedger>().record(&self.resolved, new);
+        ReadLedger::know(&self.cx, &self.resolved, new);
         Ok(self.change(new))
     }
 

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
+use windlass_tool::{SeenFiles, ToolCx};
 
 /// The contents of files as this session last saw or wrote them, by digest.
 ///
@@ -31,6 +32,18 @@ pub(crate) enum Seen {
 }
 
 impl ReadLedger {
+    /// Records that the model of a session knows this content of a file, as after a Read of the whole.
+    pub(crate) fn know(cx: &ToolCx, path: &Path, content: &[u8]) {
+        cx.state::<Self>().record(path, content);
+        cx.state::<SeenFiles>().record(path, content);
+    }
+
+    /// Forgets one file in a session.
+    pub(crate) fn lose(cx: &ToolCx, path: &Path) {
+        cx.state::<Self>().forget(path);
+        cx.state::<SeenFiles>().forget(path);
+    }
+
     /// Records that the session knows this content of a file, as after a Read.
     pub fn record(&self, path: &Path, content: &[u8]) {
         self.insert(path, Seen::Content(blake3::hash(content)));

@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
-use windlass_tool::{Annotations, OpenFile, Tool, ToolCx, ToolError, ToolOutput, WorkspaceErrorKind};
+use windlass_tool::{Annotations, OpenFile, SeenFiles, Tool, ToolCx, ToolError, ToolOutput, WorkspaceErrorKind};
 use windlass_types::{Access, ContentBlock, DocumentSource, ImageSource};
 
 use super::charset::{Content, SAMPLE, TextFormat, classify};
@@ -148,11 +148,15 @@ impl Reading<'_> {
         let mut reader = PageReader::new(format, request);
         let mut hasher = blake3::Hasher::new();
         let (mut size, mut counted, mut chunk) = (0_u64, 0_u64, self.sample);
+        let mut small = Vec::new();
         let complete = loop {
             if chunk.is_empty() {
                 break true;
             }
             size += chunk.len() as u64;
+            if small.len() <= SeenFiles::MOST_BYTES {
+                small.extend_from_slice(&chunk);
+            }
             if size <= MAX_EDIT {
                 hasher.update(&chunk);
             } else if counted > MAX_COUNTED {
@@ -171,6 +175,7 @@ impl Reading<'_> {
         let page = reader.finish(complete);
         let seen = if size <= MAX_EDIT { Seen::Content(hasher.finalize()) } else { Seen::TooLarge };
         self.cx.state::<ReadLedger>().insert(self.resolved, seen);
+        self.cx.state::<SeenFiles>().record(self.resolved, &small);
 
         let path = self.path.display();
         let empty = size <= format.bom as u64;

@@ -89,3 +89,82 @@ async fn it_can_be_switched_off_and_the_last_turns_are_announced() {
         session.handle.close().await.unwrap();
     }
 }
+
+/// The texts about files that have changed in the last message.
+fn changes(model: &ScriptedModel) -> Vec<String> {
+    let requests = model.requests();
+    let last = &requests.last().unwrap().messages;
+    let texts = last.iter().flat_map(|message| &message.content).filter_map(ContentBlock::as_text);
+    let texts = texts.filter(|text| text.contains("since you read or wrote"));
+    texts.map(|text| text.replace("<system-reminder>\n", "").replace("\n</system-reminder>", "")).collect()
+}
+
+#[tokio::test]
+async fn files_that_have_changed_since_are_shown_with_the_next_prompt_and_once() {
+    let place = Place::new(&[("work/a.txt", "one\ntwo\nthree\n"), ("work/b.txt", "b\n"), ("work/c.txt", "c\n")]);
+    let work = place.path("work");
+    let prompts = work.clone();
+    let model = ScriptedModel::from_fn(move |request, _| {
+        let last = request.messages.last().unwrap();
+        let prompt = last.content.first().and_then(ContentBlock::as_text).unwrap_or_default();
+        match prompt.strip_prefix("read ") {
+            Some(name) => ScriptedTurn::new().tool_use("Read", json!({ "file_path": prompts.join(name) })),
+            None => ScriptedTurn::new().text("ok"),
+        }
+    });
+    let mut session = open(&place, &model).open().await.unwrap();
+    for name in ["a.txt", "b.txt"] {
+        run(&mut session, &format!("read {name}")).await;
+    }
+    run(&mut session, "nothing changed").await;
+    assert_eq!(changes(&model), [""; 0]);
+    // One that was never read does not count.
+    std::fs::write(work.join("c.txt"), "C\n").unwrap();
+    std::fs::write(work.join("a.txt"), "one\n2\nthree\n").unwrap();
+    std::fs::remove_file(work.join("b.txt")).unwrap();
+    run(&mut session, "hello").await;
+    let a = format!(
+        "\"{}\" has changed since you read or wrote it; the user or a program did that. Read it before you edit it. Line 2 \
+         is now:\n<attached>\n2\t2\n</attached>",
+        work.join("a.txt").display()
+    );
+    let b = format!(
+        "\"{}\" is gone since you read or wrote it; the user or a program did that.",
+        work.join("b.txt").display()
+    );
+    assert_eq!(changes(&model), [a.clone(), b.clone()]);
+    run(&mut session, "again").await;
+    assert_eq!(changes(&model), [a, b], "once");
+    session.handle.close().await.unwrap();
+    let mut off = open(&place, &model).reminders(false).open().await.unwrap();
+    run(&mut off, "read c.txt").await;
+    std::fs::write(work.join("c.txt"), "changed\n").unwrap();
+    run(&mut off, "hello").await;
+    assert_eq!(changes(&model), [""; 0]);
+    off.handle.close().await.unwrap();
+}
+
+/// What a tool itself wrote has not changed behind the model's back.
+#[tokio::test]
+async fn an_edit_of_the_model_is_no_change() {
+    let place = Place::new(&[("work/a.txt", "one\n")]);
+    let path = place.path("work/a.txt");
+    let model = ScriptedModel::from_fn(move |request, _| {
+        let calls = request.messages.iter().flat_map(|message| &message.content).filter_map(ContentBlock::as_tool_use);
+        match calls.count() {
+            0 => ScriptedTurn::new().tool_use("Read", json!({ "file_path": path })),
+            1 => {
+                let input = json!({"file_path": path, "old_string": "one", "new_string": "two"});
+                ScriptedTurn::new().tool_use("Edit", input)
+            }
+            _ => ScriptedTurn::new().text("ok"),
+        }
+    });
+    let permissions = windlass::Permissions::new().mode(windlass::PermissionMode::AcceptEdits);
+    let mut session = open(&place, &model).permissions(permissions).open().await.unwrap();
+    run(&mut session, "edit").await;
+    assert_eq!(std::fs::read_to_string(place.path("work/a.txt")).unwrap(), "two\n");
+    run(&mut session, "hello").await;
+    assert_eq!(changes(&model), [""; 0]);
+    session.handle.close().await.unwrap();
+}

@@ -85,7 +85,7 @@ async fn taken_back(cx: &ToolCx, made: &[Step<'_>], error: &WorkspaceError) -> T
                 Step::Create(path, _) | Step::Replace { path, .. } | Step::Remove { path, .. } => path,
                 Step::Rename(_, to) => to,
             };
-            cx.state::<ReadLedger>().forget(&resolved(cx, path));
+            ReadLedger::lose(cx, &resolved(cx, path));
             left.push(path.to_path_buf());
         }
     }
@@ -152,15 +152,16 @@ fn resolved(cx: &ToolCx, path: &Path) -> PathBuf {
 
 /// The session knows the files as they are now.
 fn record(cx: &ToolCx, plan: &[Planned]) {
-    let ledger = cx.state::<ReadLedger>();
     for planned in plan {
         match &planned.becomes {
-            Becomes::Added(new) | Becomes::Changed(new) => ledger.record(&planned.target.resolved, new),
-            Becomes::Moved(to, new) => {
-                ledger.forget(&planned.target.resolved);
-                ledger.record(&to.resolved, new);
+            Becomes::Added(new) | Becomes::Changed(new) => {
+                ReadLedger::know(cx, &planned.target.resolved, new);
             }
-            Becomes::Deleted => ledger.forget(&planned.target.resolved),
+            Becomes::Moved(to, new) => {
+                ReadLedger::lose(cx, &planned.target.resolved);
+                ReadLedger::know(cx, &to.resolved, new);
+            }
+            Becomes::Deleted => ReadLedger::lose(cx, &planned.target.resolved),
         }
     }
 }
