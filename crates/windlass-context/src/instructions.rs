@@ -129,20 +129,17 @@ impl KnownInstructions {
         files.iter().filter(|file| file.reason.is_some() && !self.has_file(file))
     }
 
-    /// Whether the conversation holds the text of a file.
+    /// Whether the conversation holds the text of a file, or any index of the project for an index.
     pub(crate) fn has_file(&self, file: &FileInstructions) -> bool {
-        self.files.contains(&file.text)
+        let is_index = |text: &str| files::begins(text, files::INDEX);
+        self.files.contains(&file.text) || (is_index(&file.text) && self.files.iter().any(|text| is_index(text)))
     }
 
     /// The texts of files that the conversation does not hold yet.
     #[must_use]
     pub fn missing_files(&self, files: &[FileInstructions]) -> Vec<ContentBlock> {
         let room = MOST_FILES.saturating_sub(self.files.len());
-        let has_index = self.files.iter().any(|text| files::begins(text, files::INDEX));
-        let held = |file: &&FileInstructions| {
-            self.files.contains(&file.text) || (has_index && files::begins(&file.text, files::INDEX))
-        };
-        let missing = files.iter().filter(|file| !held(file)).take(room);
+        let missing = files.iter().filter(|file| !self.has_file(file)).take(room);
         missing.map(|file| ContentBlock::text(file.text.as_str())).collect()
     }
 }

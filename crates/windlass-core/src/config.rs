@@ -7,8 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use windlass_context::{
     ContextShares, Environment, FileInstructions, ModelFamily, ReminderSettings, ReminderStyle, ServerInstructions,
-    ThinkingKeywords,
-    ToolBudget, TrimRules,
+    ThinkingKeywords, ToolBudget, TrimRules,
 };
 use windlass_permission::Policy;
 use windlass_types::{
