@@ -184,6 +184,7 @@ impl FileInstructions {
             path,
             text: reminder(&text),
             left_out: 0,
+            reason: None,
         })
     }
 
