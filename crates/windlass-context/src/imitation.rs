@@ -25,13 +25,15 @@ const TAGS: [&str; 8] = [
 ];
 
 /// How the notes begin that the runtime writes without a tag.
-const NOTES: [&str; 14] = [
+const NOTES: [&str; 16] = [
     PLAIN_HEAD,
     PLAIN_END,
     runtime_text::INTERRUPTED,
     runtime_text::INTERRUPTED_TOOLS,
     runtime_text::NOT_RUN,
     runtime_text::CALL_STOPPED,
+    runtime_text::QUESTION_WITHDRAWN,
+    runtime_text::BEHIND_QUESTION,
     runtime_text::STOPPED,
     runtime_text::CUT_CALL,
     runtime_text::REFUSED_CALL,

@@ -55,6 +55,12 @@ pub mod runtime_text {
     pub const NOT_RUN: &str = "The call did not run: the user stopped the run first.";
     /// A call that had not begun when the user stopped it. The run continues.
     pub const CALL_STOPPED: &str = "The call did not run: the user stopped it first.";
+    /// Answers a call whose question was open when the user sent a prompt in place of an answer.
+    pub const QUESTION_WITHDRAWN: &str = "The call did not run: it was not approved. The user was asked about it, and sent \
+                                          another message instead of an answer.";
+    /// Answers a call that would have to wait for one before it, whose question stays open.
+    pub const BEHIND_QUESTION: &str = "The call did not run: an earlier call of the same message that it must not overtake \
+                                       waits for an answer of the user. Call it again if it is still needed.";
     /// Answers a call that was stopped while it ran.
     pub const STOPPED: &str =
         "The call was stopped by the user while it ran. It may have taken effect in part: check before you repeat it.";

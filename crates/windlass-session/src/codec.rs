@@ -19,6 +19,7 @@ pub(crate) const TORN: &str = "windlass-torn";
 /// acknowledged, so a later load does not take it for damage.
 pub const END_OF_TORN_LINE: &str = "\n{\"type\":\"windlass-torn\"}\n";
 pub(crate) const INTENT: &str = "windlass-intent";
+pub(crate) const QUESTION: &str = "windlass-question";
 pub(crate) const DECISION: &str = "windlass-decision";
 pub(crate) const MODEL: &str = "windlass-model";
 pub(crate) const CWD: &str = "windlass-cwd";

@@ -36,6 +36,7 @@ mod fork;
 mod key;
 mod load;
 mod memory;
+mod pending;
 mod repair;
 mod search;
 mod store;
@@ -61,7 +62,10 @@ pub use fork::{Fork, Origin, fork};
 pub use key::{ProjectKey, SessionKey, slug};
 pub use load::{Log, read_agent_log, read_log};
 pub use memory::MemoryStore;
-pub use repair::{RenamedCall, RepairReport, repair};
+pub use pending::{
+    AnswerRefusal, PendingAnswers, PendingQuestions, StoredAnswer, TokenSecret, is_token_of, token_hash,
+};
+pub use repair::{RenamedCall, RepairReport, repair, repair_but_pending};
 pub use search::{SearchWords, Snippet, words};
 pub use store::{
     Durability, Lease, LoadReport, Loaded, LogHeader, Owner, SessionStore, SessionSummary, SkippedLine, StoreError,

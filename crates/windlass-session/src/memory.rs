@@ -1,14 +1,15 @@
 //! Sessions in memory.
 
 use crate::{
-    AgentHeader, AgentSummary, Durability, Lease, Loaded, LogEncoder, LogHeader, Owner, ProjectKey, SUMMARY_BYTES,
-    SessionKey, SessionStore, SessionSummary, StoreError, read_agent_log, read_log, summarize,
+    AgentHeader, AgentSummary, Durability, Lease, Loaded, LogEncoder, LogHeader, Owner, PendingAnswers, ProjectKey,
+    SUMMARY_BYTES, SessionKey, SessionStore, SessionSummary, StoreError, StoredAnswer, read_agent_log, read_log,
+    summarize,
 };
 use async_trait::async_trait;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use windlass_types::{Entry, Timestamp};
+use windlass_types::{Entry, QuestionId, Timestamp};
 
 /// Keeps sessions in memory, in the same lines as on disk, so that what is
 /// loaded went through the same reader. Gone with the last clone.
@@ -20,6 +21,8 @@ pub struct MemoryStore {
 #[derive(Debug, Default)]
 struct State {
     sessions: BTreeMap<SessionKey, Session>,
+    /// Answers to questions, and whether they were taken.
+    answers: BTreeMap<(SessionKey, QuestionId), (StoredAnswer, bool)>,
     /// Numbers leases and changes, so that each is distinct.
     count: u64,
 }
@@ -168,7 +171,12 @@ impl SessionStore for MemoryStore {
             return Err(StoreError::in_use(other, owner));
         }
         state.sessions.retain(|other, _| !key.covers(other));
+        state.answers.retain(|(other, _), _| !key.covers(other));
         Ok(())
+    }
+
+    fn answers(&self) -> Option<&dyn PendingAnswers> {
+        Some(self)
     }
 
     async fn agents(&self, key: &SessionKey) -> Result<Vec<AgentSummary>, StoreError> {
@@ -189,6 +197,31 @@ impl SessionStore for MemoryStore {
     async fn close(&self, lease: Lease) -> Result<(), StoreError> {
         drop(lease);
         Ok(())
+    }
+}
+
+#[async_trait]
+impl PendingAnswers for MemoryStore {
+    async fn give(&self, key: &SessionKey, answer: &StoredAnswer) -> Result<(), StoreError> {
+        let mut state = self.lock();
+        let place = (key.clone(), answer.question.clone());
+        if state.answers.contains_key(&place) {
+            return Err(StoreError::answered(&answer.question));
+        }
+        state.answers.insert(place, (answer.clone(), false));
+        Ok(())
+    }
+
+    async fn find(&self, key: &SessionKey, question: &QuestionId) -> Result<Option<StoredAnswer>, StoreError> {
+        let state = self.lock();
+        let found = state.answers.get(&(key.clone(), question.clone()));
+        Ok(found.filter(|(_, taken)| !taken).map(|(answer, _)| answer.clone()))
+    }
+
+    async fn take(&self, key: &SessionKey, question: &QuestionId) -> Result<bool, StoreError> {
+        let mut state = self.lock();
+        let found = state.answers.get_mut(&(key.clone(), question.clone()));
+        Ok(found.is_some_and(|(_, taken)| !std::mem::replace(taken, true)))
     }
 }
 

@@ -6,6 +6,7 @@ mod tests;
 
 pub use naming::RenamedCall;
 
+use crate::PendingQuestions;
 use crate::transcript::{BEGINNING_LOST, has_assistant_content, has_user_content, lost_result_text};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use windlass_types::{
@@ -50,7 +51,19 @@ impl RepairReport {
 /// repairing once, and what is valid stays as it is. Contents and entries beside
 /// the conversation are never changed but for ids of calls.
 pub fn repair(entries: Vec<Entry>) -> (Vec<Entry>, RepairReport) {
-    let calls = Calls::of(&entries);
+    repair_keeping(entries, &PendingQuestions::default())
+}
+
+/// Repairs a list of entries as [`repair`] does, but leaves the calls of the last message open whose questions
+/// [wait for an answer](PendingQuestions): for those who continue the session.
+pub fn repair_but_pending(entries: Vec<Entry>) -> (Vec<Entry>, RepairReport) {
+    let pending = PendingQuestions::of(&entries);
+    repair_keeping(entries, &pending)
+}
+
+fn repair_keeping(entries: Vec<Entry>, pending: &PendingQuestions) -> (Vec<Entry>, RepairReport) {
+    let mut calls = Calls::of(&entries);
+    calls.keep_open(pending);
     let mut report = RepairReport::default();
     let (groups, answered) = Groups::of(entries, &calls, &mut report);
     let mut repaired = groups.joined(&calls, &answered, &mut report);
@@ -152,6 +165,8 @@ struct Calls {
     by_message: HashMap<usize, Vec<(ToolUseId, EntryId)>>,
     message_of_line: HashMap<EntryId, usize>,
     started: HashSet<(usize, ToolUseId)>,
+    /// The calls that stay without a result.
+    kept_open: HashSet<(usize, ToolUseId)>,
 }
 
 impl Calls {
@@ -183,6 +198,16 @@ impl Calls {
         calls
     }
 
+    /// Leaves calls of the last message open that questions wait for.
+    fn keep_open(&mut self, pending: &PendingQuestions) {
+        let Some((last, calls)) = self.by_message.iter().max_by_key(|(at, _)| **at) else { return };
+        let waits = |(id, line): &&(ToolUseId, EntryId)| {
+            let question = pending.about(id).filter(|question| question.assistant == *line);
+            question.is_some() && !self.started.contains(&(*last, id.clone()))
+        };
+        self.kept_open = calls.iter().filter(waits).map(|(id, _)| (*last, id.clone())).collect();
+    }
+
     fn has(&self, message: usize, id: &ToolUseId) -> bool {
         self.by_message.get(&message).is_some_and(|calls| calls.iter().any(|(call, _)| call == id))
     }
@@ -191,7 +216,10 @@ impl Calls {
         let calls = self.by_message.get(&at).map_or(&[] as &[_], Vec::as_slice);
         calls
             .iter()
-            .filter(|(id, _)| !answered.contains(&(at, id.clone())))
+            .filter(|(id, _)| {
+                let call = (at, id.clone());
+                !answered.contains(&call) && !self.kept_open.contains(&call)
+            })
             .map(|(id, line)| {
                 let started = self.started.contains(&(at, id.clone()));
                 let result = ToolResult::error(id.clone(), lost_result_text(started));

@@ -4,7 +4,7 @@ mod error;
 
 pub use error::{StoreError, StoreErrorKind};
 
-use crate::{AgentHeader, AgentSummary, Annotation, Origin, ProjectKey, SessionKey};
+use crate::{AgentHeader, AgentSummary, Annotation, Origin, PendingAnswers, ProjectKey, SessionKey};
 use async_trait::async_trait;
 use std::any::Any;
 use std::fmt;
@@ -132,6 +132,12 @@ pub trait SessionStore: fmt::Debug + Send + Sync + 'static {
     /// The session's agents cannot be reached. A session without any, and one
     /// that is not there, is an empty list.
     async fn agents(&self, key: &SessionKey) -> Result<Vec<AgentSummary>, StoreError>;
+
+    /// Where answers are kept that other processes give to the questions of a session. `None`, the default: nowhere, so
+    /// such a question is answered by who opens the session again.
+    fn answers(&self) -> Option<&dyn PendingAnswers> {
+        None
+    }
 
     /// Waits until everything appended is durable, and gives the lease back.
     ///

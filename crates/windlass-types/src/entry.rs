@@ -2,7 +2,8 @@
 
 use crate::{
     AuditedDecision, CallDigest, ContentBlock, EntryId, EnvironmentContext, JsonText, MessageId, ModelUsage, NanoUsd,
-    Origin, PermissionMode, RunId, StopReason, TaskId, TaskRecord, Timestamp, ToolResult, ToolUseId, Usage,
+    Origin, PendingQuestion, PermissionMode, RunId, StopReason, TaskId, TaskRecord, Timestamp, ToolResult, ToolUseId,
+    Usage,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -56,6 +57,8 @@ pub enum EntryKind {
     },
     /// The verdict on a call.
     Decision(AuditedDecision),
+    /// A question about a call that may be answered later, also by another process. Written before it is asked.
+    Question(PendingQuestion),
     /// The permission mode changed.
     Mode(PermissionMode),
     /// The model changed.

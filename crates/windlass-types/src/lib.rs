@@ -70,8 +70,8 @@ pub use model_info::{LongPrompt, ModelInfo, Price};
 pub use origin::{Api, Origin};
 pub use permission::{
     AuditedDecision, Behavior, CallDigest, Decision, DecisionReason, InputChange, InputChangedBy, MatchedRule,
-    PermissionAnswer, PermissionDenial, PermissionMode, PermissionRequest, PermissionUpdate, RuleSource, RuleValue,
-    UpdateDestination,
+    PendingQuestion, PermissionAnswer, PermissionDenial, PermissionMode, PermissionRequest, PermissionUpdate,
+    QuestionToken, RuleSource, RuleValue, TokenHash, UpdateDestination,
 };
 pub use prompt::{Prompt, PromptKind};
 pub use rate_limit::{RateLimit, RateLimitKind, RateLimitStatus, Utilization};

@@ -9,9 +9,11 @@ use std::sync::Arc;
 
 mod answer;
 mod audit;
+mod question;
 
 pub use answer::PermissionAnswer;
 pub use audit::{AuditedDecision, InputChange, InputChangedBy};
+pub use question::{PendingQuestion, QuestionToken, TokenHash};
 
 /// How much may happen without a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -385,6 +387,10 @@ pub struct PermissionRequest {
     pub agent: crate::AgentPath,
     /// Who that agent is, if it is not the main one.
     pub identity: Option<crate::AgentIdentity>,
+    /// What an answer of another process has to show, where the run waits for answers. `None`: the question ends with
+    /// this process, or its token was given when it was first asked. Left out of the JSON then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub token: Option<QuestionToken>,
 }
 
 impl PermissionRequest {
@@ -400,6 +406,7 @@ impl PermissionRequest {
             digest,
             agent: crate::AgentPath::default(),
             identity: None,
+            token: None,
         }
     }
 }

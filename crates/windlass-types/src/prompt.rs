@@ -13,13 +13,16 @@ pub enum PromptKind {
     Note,
     /// The conversation is replaced by a summary that cares for it.
     Compact,
+    /// The calls whose questions were left open are judged anew, with the answers that came meanwhile, and the run
+    /// continues. It has no content.
+    Continue,
 }
 
 /// A prompt.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Prompt {
-    /// Its blocks. They may be empty only if it has [parts](Self::parts).
+    /// Its blocks. They may be empty only if it has [parts](Self::parts), or [continues](PromptKind::Continue) a run.
     pub content: Vec<ContentBlock>,
     /// What it is for.
     pub kind: PromptKind,
@@ -49,6 +52,12 @@ impl Prompt {
     /// says what the summary should care for.
     pub fn compact(focus: impl Into<String>) -> Self {
         Self { content: vec![ContentBlock::text(focus)], kind: PromptKind::Compact, ..Self::default() }
+    }
+
+    /// Continues the run that waits for answers ([`Outcome::Pending`](crate::Outcome::Pending)): its open calls are judged
+    /// anew. Where none waits, the run fails.
+    pub fn continue_run() -> Self {
+        Self { kind: PromptKind::Continue, ..Self::default() }
     }
 
     /// Names its entry in the log, as hosts do that refer to their prompts later.

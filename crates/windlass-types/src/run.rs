@@ -1,6 +1,9 @@
 //! How runs continue and how they end.
 
-use crate::{JsonText, ModelErrorKind, NanoUsd, PermissionDenial, SessionId, StopReason, TaskInfo, Usage};
+use crate::{
+    JsonText, ModelErrorKind, NanoUsd, PermissionDenial, PermissionRequest, QuestionId, SessionId, StopReason,
+    TaskInfo, Usage,
+};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -157,6 +160,12 @@ pub enum Outcome {
         /// What was stopped.
         tasks: Vec<TaskInfo>,
     },
+    /// Questions wait for an answer that may come later, also from another process. Their calls have not run; the run
+    /// continues with [`Prompt::continue_run`](crate::Prompt::continue_run).
+    Pending {
+        /// The questions, in the order of their calls. The result has all of each.
+        questions: Vec<QuestionId>,
+    },
     /// It failed.
     Failed(RunFailure),
 }
@@ -170,7 +179,7 @@ impl Outcome {
     /// The exit code for a program whose work was this run, one for each kind of outcome: 0 for a success, 1 for a
     /// failure, 3 when the turns were used up, 4 when the money was, 5 when the model refused, 6 when it gave no
     /// structured output, 7 when a hook stopped the run, 8 when a hook blocked the prompt, 9 when background work was
-    /// stopped, and 130 for an interrupt, as shells expect. 2 is left for wrong usage of the program.
+    /// stopped, 10 when questions wait for an answer, and 130 for an interrupt, as shells expect. 2 is left for wrong usage of the program.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Success => 0,
@@ -182,6 +191,7 @@ impl Outcome {
             Self::StoppedByHook { .. } => 7,
             Self::PromptBlocked { .. } => 8,
             Self::BackgroundStopped { .. } => 9,
+            Self::Pending { .. } => 10,
             Self::Interrupted { .. } => 130,
         }
     }
@@ -230,6 +240,14 @@ impl fmt::Display for Outcome {
                 for (at, task) in tasks.iter().enumerate() {
                     let separator = if at == 0 { "" } else { ", " };
                     write!(f, "{separator}{:?} ({})", task.description, task.id)?;
+                }
+                Ok(())
+            }
+            Self::Pending { questions } => {
+                f.write_str("the run waits for answers to questions: ")?;
+                for (at, question) in questions.iter().enumerate() {
+                    let separator = if at == 0 { "" } else { ", " };
+                    write!(f, "{separator}{question}")?;
                 }
                 Ok(())
             }
@@ -292,6 +310,9 @@ pub struct RunResult {
     pub cost: NanoUsd,
     /// Calls that were denied in this run.
     pub permission_denials: Vec<PermissionDenial>,
+    /// The questions that wait for an answer, in the order of their calls. Left out of the JSON when there is none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pending_questions: Vec<PermissionRequest>,
     /// The structured output, when one was asked for and given: exactly what
     /// the model wrote, checked against the schema.
     pub structured_output: Option<JsonText>,
@@ -313,6 +334,7 @@ impl RunResult {
             model_usage: BTreeMap::new(),
             cost: NanoUsd::ZERO,
             permission_denials: Vec::new(),
+            pending_questions: Vec::new(),
             structured_output: None,
         }
     }

@@ -2,7 +2,8 @@
 
 use super::line::{CostBody, Exact, IntentBody};
 use super::{
-    COST, CWD, DECISION, INTENT, MODE, MODEL, REPLAY_DROPPED, RESULTS_TRIMMED, TASK, TODOS, TOOLS_ADDED, TOOLS_WITHHELD,
+    COST, CWD, DECISION, INTENT, MODE, MODEL, QUESTION, REPLAY_DROPPED, RESULTS_TRIMMED, TASK, TODOS, TOOLS_ADDED,
+    TOOLS_WITHHELD,
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -295,6 +296,7 @@ fn beside(kind: &str, text: &str, fields: &Fields<'_>, warnings: &mut Vec<String
     let entry = match kind {
         INTENT => intent(text),
         DECISION => field::<windlass_types::AuditedDecision>(text, "decision").map(EntryKind::Decision),
+        QUESTION => field(text, "question").map(EntryKind::Question),
         MODE => field::<PermissionMode>(text, "mode").map(EntryKind::Mode),
         MODEL => field(text, "model").map(EntryKind::Model),
         CWD => field(text, "cwd").map(EntryKind::Cwd),

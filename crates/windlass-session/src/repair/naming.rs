@@ -49,6 +49,9 @@ pub(super) fn name_calls(entries: &mut [Entry]) -> Vec<RenamedCall> {
             EntryKind::Intent { tool_use_id, assistant, .. } if current.lines.contains(assistant) => {
                 current.rename(tool_use_id);
             }
+            EntryKind::Question(question) if current.lines.contains(&question.assistant) => {
+                current.rename(&mut question.tool_use_id);
+            }
             EntryKind::Decision(decision) => current.rename(&mut decision.tool_use_id),
             EntryKind::Task(TaskRecord::Started(info)) => current.rename(&mut info.tool_use_id),
             _ => {}

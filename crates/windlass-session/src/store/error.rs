@@ -3,6 +3,7 @@
 use crate::SessionKey;
 use std::fmt;
 use std::sync::Arc;
+use windlass_types::QuestionId;
 
 /// What kind of trouble a store is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -14,7 +15,7 @@ pub enum StoreErrorKind {
     Conflict,
     /// There is no such session.
     NotFound,
-    /// There is such a session already.
+    /// There is such a session already, or such an answer.
     Exists,
     /// The lease is not of this store, or was given back.
     LeaseLost,
@@ -42,6 +43,14 @@ impl StoreError {
     /// An error.
     pub fn new(kind: StoreErrorKind, message: impl Into<Arc<str>>) -> Self {
         Self { kind, message: message.into() }
+    }
+
+    /// For implementers of stores: the question has an answer already.
+    pub fn answered(question: &QuestionId) -> Self {
+        Self::new(
+            StoreErrorKind::Exists,
+            format!("question {question} is answered already: the first answer counts, and this one was not kept"),
+        )
     }
 
     /// For implementers of stores: another writer holds the lease.

@@ -131,6 +131,7 @@ made! {
     TaskId: |s| Self::from(s.one_of(&["task-1", "task-2"]));
     ToolUseId: |s| Self::from(s.one_of(&["toolu_1", "toolu_2"]));
     CallDigest: |s| Self::new(s.one_of(&["07", "ff"]));
+    QuestionToken: |s| QuestionToken::new(s.make::<String>());
     AgentPath: |s| s.make::<Vec<ToolUseId>>().into_iter().fold(Self::default(), |path, id| path.child(id));
     HookEventName: |s| s.one_of(HookEventName::ALL);
     JsonText: |s| Self::parse(s.one_of(&[
@@ -199,7 +200,7 @@ structs! {
     ToolUse { id, name, input; replay }
     Compacted { trigger, pre_tokens, post_tokens, duration_ms, summary, entry, boundary }
     RetryStatus { attempt, max_retries, delay_ms, error, http_status, message }
-    PermissionRequest { id, tool_use_id, tool, input, title, decision, digest, agent, identity }
+    PermissionRequest { id, tool_use_id, tool, input, title, decision, digest, agent, identity, token }
     PermissionDenial { tool_name, tool_use_id, tool_input }
     Decision { behavior, reason, message, rule, protected, suggestions, blocked_path }
     MatchedRule { rule, behavior, source }
@@ -225,7 +226,7 @@ structs! {
     RunFailure { kind, message, status }
     RunResult {
         outcome, origin, text, session_id, turns, duration_ms, duration_api_ms, stop_reason, usage, model_usage, cost,
-        permission_denials, structured_output,
+        permission_denials, pending_questions, structured_output,
     }
 }
 
@@ -328,6 +329,7 @@ enums! {
         StoppedByHook { reason },
         PromptBlocked { reason },
         BackgroundStopped { tasks },
+        Pending { questions },
         Failed(x),
     }
     RateLimitStatus { Allowed, AllowedWarning, Rejected, Other(x) }

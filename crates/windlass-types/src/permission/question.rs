@@ -1,0 +1,88 @@
+//! Questions that outlive the process that asked them.
+
+use super::CallDigest;
+use crate::{EntryId, QuestionId, ToolUseId};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::sync::Arc;
+
+/// What proves the right to answer a question from another process. A secret: it is in the event and in the result that
+/// ask, never in the log, and not shown by `Debug`.
+#[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(transparent)]
+pub struct QuestionToken(Arc<str>);
+
+impl QuestionToken {
+    /// Wraps a token.
+    pub fn new(token: impl Into<Arc<str>>) -> Self {
+        Self(token.into())
+    }
+
+    /// The token itself, for who may answer.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for QuestionToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("QuestionToken(..)")
+    }
+}
+
+/// The hash of a [`QuestionToken`] in hexadecimal, as the log keeps it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct TokenHash(Arc<str>);
+
+impl TokenHash {
+    /// Wraps a hash in hexadecimal.
+    pub fn new(hex: impl Into<Arc<str>>) -> Self {
+        Self(hex.into())
+    }
+
+    /// The hash in hexadecimal.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// A question about a call, as the log keeps it: the call has no result until it is answered or withdrawn.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct PendingQuestion {
+    /// The question.
+    pub id: QuestionId,
+    /// The tool use.
+    pub tool_use_id: ToolUseId,
+    /// The assistant line that holds the tool use.
+    pub assistant: EntryId,
+    /// The exact call that was asked about. An answer holds for no other.
+    pub digest: CallDigest,
+    /// The tool's name.
+    pub tool: String,
+    /// One line that names what would happen, control characters made visible.
+    pub title: String,
+    /// The directory that the call would start in.
+    pub cwd: String,
+    /// The hash of the token that an answer of another process has to show.
+    pub token: TokenHash,
+}
+
+impl PendingQuestion {
+    /// A question about the call that this request is about, asked in a directory.
+    pub fn new(request: &super::PermissionRequest, assistant: EntryId, cwd: String, token: TokenHash) -> Self {
+        Self {
+            id: request.id.clone(),
+            tool_use_id: request.tool_use_id.clone(),
+            assistant,
+            digest: request.digest.clone(),
+            tool: request.tool.clone(),
+            title: request.title.clone(),
+            cwd,
+            token,
+        }
+    }
+}
