@@ -2,6 +2,7 @@
 
 mod call;
 mod gate;
+mod pending;
 mod running;
 
 pub(crate) use call::Notes;
@@ -178,7 +179,9 @@ impl Batch {
 
     /// Looks at more calls, up to so many at a time.
     fn look_at_more(&mut self, most: usize) {
-        while self.open.len() < most
+        // A question that stays open keeps no other call from being looked at.
+        let waiting = self.open_calls().filter(|(_, call)| call.is_pending()).count();
+        while self.open.len() - waiting < most
             && let Some(call) = self.calls.get(self.next)
         {
             if !call.is_settled() {
@@ -301,7 +304,7 @@ impl Batch {
     /// An append is durable. If it was the intent of a call, the call continues.
     pub(crate) fn appended(&mut self, session: &mut Session, append: EffectId) {
         if let Some(at) = self.waiting_for(append) {
-            self.with(session, at, Call::intent_durable);
+            self.with(session, at, Call::durable);
         }
     }
 }

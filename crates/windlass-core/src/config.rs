@@ -10,6 +10,7 @@ use windlass_context::{
     ThinkingKeywords, ToolBudget, TrimRules,
 };
 use windlass_permission::Policy;
+use windlass_session::TokenSecret;
 use windlass_types::{
     CacheTtl, Effort, EntryId, HookEventName, JsonText, ModelInfo, NanoUsd, SessionId, SystemSection, Thinking,
     ToolMatcher, ToolSpec,
@@ -207,6 +208,10 @@ pub struct Listeners {
     pub hooks: BTreeSet<(HookEventName, Option<ToolMatcher>)>,
     /// Whether the host answers permission requests. Without it and hooks for them, what would ask is denied.
     pub can_ask: bool,
+    /// Marks runs to wait for answers: what would ask and is not answered stays open, and the run ends as
+    /// [`Outcome::Pending`](windlass_types::Outcome::Pending). Tokens of its questions are made from this. `None`, the
+    /// default: such a call is denied. Agents below the main one do not wait.
+    pub waits: Option<TokenSecret>,
 }
 
 /// When the conversation is compacted without an order of the user.
@@ -312,6 +317,11 @@ impl MachineConfig {
             limits: Limits::default(),
             agent: None,
         }
+    }
+
+    /// What tokens of questions are made from, if runs wait for answers. An agent does not: who waits for it would wait, too.
+    pub(crate) fn waits(&self) -> Option<&TokenSecret> {
+        self.listeners.waits.as_ref().filter(|_| self.agent.is_none())
     }
 
     /// Whether any hook listens to an event (about a tool).

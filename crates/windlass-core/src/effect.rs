@@ -9,8 +9,9 @@ use windlass_context::{FileInstructions, ServerInstructions};
 use windlass_permission::{CallFacts, Policy};
 use windlass_types::{
     ContentBlock, DecisionReason, Effort, Entry, EntryId, Event, HookCall, HookEventName, HookOutcome, ModelErrorKind,
-    ModelItem, ModelRequest, NanoUsd, PermissionAnswer, PermissionMode, PermissionRequest, PermissionUpdate, Prompt,
-    RateLimit, TaskEnded, TaskId, TaskInfo, TaskUsage, Thinking, ToolMatcher, ToolOutcome, ToolSpec, ToolUse,
+    ModelItem, ModelRequest, NanoUsd, PendingQuestion, PermissionAnswer, PermissionMode, PermissionRequest,
+    PermissionUpdate, Prompt, RateLimit, TaskEnded, TaskId, TaskInfo, TaskUsage, Thinking, ToolMatcher, ToolOutcome,
+    ToolSpec, ToolUse,
     ToolUseId, Usage,
 };
 
@@ -75,11 +76,16 @@ pub enum Effect {
     /// Ask the PermissionRequest hooks and the host, at the same time. Answered
     /// by [`Input::Answered`]: a deny of either at once, an allow when all hooks
     /// have answered. [`Input::AskedHooks`] may come before it.
+    ///
+    /// In a run that waits for answers also an answer counts that another process has left, and without any answer it is
+    /// [`Input::Unanswered`].
     Ask {
         /// The question.
         request: Box<PermissionRequest>,
         /// The current directory.
         cwd: PathBuf,
+        /// The question as the log has it, if the run waits for answers.
+        kept: Option<Box<PendingQuestion>>,
     },
     /// Keep the files that a call is about to change. Answered by [`Input::Snapshotted`].
     Snapshot {
@@ -204,6 +210,8 @@ pub enum Input {
     AskedHooks(EffectId, Box<HookOutcome>),
     /// A question is answered.
     Answered(EffectId, PermissionAnswer),
+    /// No one answers a question of a run that waits for answers now.
+    Unanswered(EffectId, Unanswered),
     /// Files were kept, or could not be.
     Snapshotted(EffectId, Result<(), String>),
     /// A call reports progress, in words.
@@ -220,6 +228,16 @@ pub enum Input {
     LogSilent(Duration),
     /// A wait is over.
     Woke(EffectId),
+}
+
+/// Why a question has no answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a driver must be able to say each of them")]
+pub enum Unanswered {
+    /// None has come: the question stays open.
+    Yet,
+    /// There is an answer that does not count, in words why. The question is put anew, under another id and token.
+    Unusable(String),
 }
 
 /// A call that was read.

@@ -55,6 +55,7 @@ pub use config::{
 };
 pub use effect::{
     Attach, Effect, EffectId, Input, ModelFailure, Output, Prepared, RunCall, StoreFailure, StoreFailureKind,
+    Unanswered,
     Unprepared,
 };
 pub use error::UnfitInput;

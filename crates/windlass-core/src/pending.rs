@@ -65,6 +65,7 @@ impl Answer {
             Input::Hooked(effect, _) => (effect, Kind::HOOKS, "an answer of hooks", true),
             Input::AskedHooks(effect, _) => (effect, Kind::QUESTION, "an answer of hooks to a question", false),
             Input::Answered(effect, _) => (effect, Kind::QUESTION, "an answer to a question", true),
+            Input::Unanswered(effect, _) => (effect, Kind::QUESTION, "the end of a question", true),
             Input::Snapshotted(effect, _) => (effect, Kind::SNAPSHOT, "the end of a snapshot", true),
             Input::Progress(effect, _) => (effect, Kind::CALL, "the progress of a call", false),
             Input::TaskStarted(effect, _) => (effect, Kind::CALL, "the start of background work", false),

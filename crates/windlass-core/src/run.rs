@@ -19,6 +19,7 @@ mod compacting;
 mod ending;
 mod opening;
 mod parts;
+mod pending;
 mod turns;
 
 use crate::batch::Batch;
@@ -175,8 +176,11 @@ impl Run {
                 }
                 Phase::Tools(batch) => {
                     batch.advance(session);
-                    let is_done = batch.is_done();
+                    let (is_done, is_suspended) = (batch.is_done(), batch.suspend(session));
                     self.stop_tasks(session, tasks);
+                    if is_suspended {
+                        return self.suspended(session);
+                    }
                     if !is_done {
                         return Flow::Continue(());
                     }

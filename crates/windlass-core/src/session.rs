@@ -17,8 +17,8 @@ use crate::{Effect, EffectId, MachineConfig, Prompt, SessionState};
 use std::collections::HashSet;
 use windlass_context::ThinkingLevel;
 use windlass_types::{
-    ContentBlock, Entry, EntryId, EntryKind, EventKind, JsonText, NanoUsd, PermissionDenial, QuestionId, RunId,
-    RunOrigin, Status, Steered, SteeredFate, StopReason, Timestamp, Usage, UserEntry,
+    ContentBlock, Entry, EntryId, EntryKind, EventKind, JsonText, NanoUsd, PermissionDenial, PermissionRequest,
+    QuestionId, RunId, RunOrigin, Status, Steered, SteeredFate, StopReason, Timestamp, Usage, UserEntry,
 };
 
 /// What all parts of a machine work with.
@@ -58,6 +58,8 @@ pub(crate) struct RunTally {
     pub(crate) api_ms: u64,
     pub(crate) usage: Usage,
     pub(crate) denials: Vec<PermissionDenial>,
+    /// The questions that stay open.
+    pub(crate) questions: Vec<PermissionRequest>,
     /// The text of the last message.
     pub(crate) text: String,
     pub(crate) stop_reason: Option<StopReason>,

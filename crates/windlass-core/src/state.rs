@@ -4,7 +4,7 @@ use crate::spending::Spending;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use windlass_context::{KnownInstructions, KnownReminders, Ledger, estimate_blocks, readable_messages};
-use windlass_session::Transcript;
+use windlass_session::{PendingQuestions, Transcript};
 use windlass_types::{
     Api, ContentBlock, Entry, EntryId, EntryKind, EnvironmentContext, JsonText, ModelUsage, NanoUsd, PermissionMode,
     Role, SharedMessage,
@@ -28,8 +28,10 @@ pub struct SessionState {
     withheld_tools: BTreeSet<String>,
     /// Messages at the beginning whose private parts the provider has refused.
     replay_dropped: usize,
-    /// The last prompt of the user.
-    last_prompt: Vec<ContentBlock>,
+    /// The last prompt of the user, and its entry.
+    last_prompt: (Option<EntryId>, Vec<ContentBlock>),
+    /// The questions that wait for an answer.
+    questions: PendingQuestions,
     /// The size of the conversation in tokens: counted by the provider up to its last
     /// answer, and estimated since.
     context_tokens: u64,
@@ -57,7 +59,8 @@ impl SessionState {
             loaded_tools: BTreeSet::new(),
             withheld_tools: BTreeSet::new(),
             replay_dropped: 0,
-            last_prompt: Vec::new(),
+            last_prompt: (None, Vec::new()),
+            questions: PendingQuestions::default(),
             context_tokens: 0,
             at_boundary: false,
             environment: None,
@@ -72,6 +75,7 @@ impl SessionState {
         self.instructions.apply(entry);
         self.ledger.apply(entry);
         self.reminders.apply(entry);
+        self.questions.apply(entry);
         if entry.is_conversation() {
             self.leaf = Some(entry.id.clone());
         }
@@ -94,7 +98,7 @@ impl SessionState {
                     self.environment.clone_from(&user.environment);
                 }
                 if !user.is_meta && !user.is_summary {
-                    self.last_prompt.clone_from(&user.content);
+                    self.last_prompt = (Some(entry.id.clone()), user.content.clone());
                 }
             }
             EntryKind::ToolResult(result) => self.grow(&[ContentBlock::ToolResult(result.result.clone())]),
@@ -148,7 +152,17 @@ impl SessionState {
 
     /// The last prompt of the user.
     pub(crate) fn last_prompt(&self) -> &[ContentBlock] {
-        &self.last_prompt
+        &self.last_prompt.1
+    }
+
+    /// The entry of the last prompt of the user.
+    pub(crate) fn last_prompt_id(&self) -> Option<&EntryId> {
+        self.last_prompt.0.as_ref()
+    }
+
+    /// The questions that wait for an answer.
+    pub fn pending_questions(&self) -> &PendingQuestions {
+        &self.questions
     }
 
     /// What the session has spent. Kept with the record of each run.

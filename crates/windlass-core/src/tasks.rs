@@ -49,7 +49,9 @@ impl Tasks {
     /// Whether a run may begin by itself. An agent below the main one has a single run: its parent
     /// has the report when that ends.
     pub(crate) fn may_wake(&self, session: &Session) -> bool {
-        session.config.agent.is_none() && session.news.wakes() && self.wakes < MAX_WAKES
+        // What it would tell the model waits, too, while calls wait for answers.
+        let waits = session.state.transcript().has_open_calls();
+        session.config.agent.is_none() && session.news.wakes() && self.wakes < MAX_WAKES && !waits
     }
 
     /// A run begins by itself.

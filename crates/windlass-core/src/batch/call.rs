@@ -1,5 +1,6 @@
 //! One tool call, and where it is on its way to a result.
 
+use super::pending::Kept;
 use crate::feedback::Feedback;
 use crate::session::Session;
 use crate::{EffectId, Unprepared};
@@ -26,6 +27,8 @@ pub(super) struct Call {
     pub(super) of_prompt: bool,
     /// Whether the user stopped it, before or while it ran.
     pub(super) stopping: bool,
+    /// Whether it was left open by an earlier run: its result follows on what came since.
+    pub(super) is_continued: bool,
     pub(super) stage: Stage,
 }
 
@@ -39,6 +42,8 @@ pub(super) struct Consent {
     pub(super) approved: Option<CallDigest>,
     /// Whether the host was asked about it.
     pub(super) host_asked: bool,
+    /// The question that waits for an answer, if the run waits for answers.
+    pub(super) question: Option<Box<Kept>>,
 }
 
 /// Where a call is.
@@ -55,8 +60,12 @@ pub(super) enum Stage {
     Held(Box<Read>),
     /// Hooks are asked.
     Hooking(EffectId, Box<Read>),
+    /// The question is being made durable, because the run waits for answers.
+    Keeping(EffectId, Box<Read>),
     /// The host is asked.
     Asking(EffectId, Box<Read>),
+    /// Its question stays open, and the run ends without its result.
+    Pending(Option<Box<Read>>),
     /// It is on its way to run.
     Allowed(Step, Allowed),
     /// It runs.
@@ -176,6 +185,7 @@ impl Call {
             consent: Consent::default(),
             of_prompt: false,
             stopping: false,
+            is_continued: false,
             stage: malformed.map_or(Stage::New, Stage::Unusable),
         }
     }
@@ -188,7 +198,10 @@ impl Call {
     /// What was read of it, if it was read as it is now.
     pub(super) fn read(&self) -> Option<&Read> {
         match &self.stage {
-            Stage::Held(read) | Stage::Hooking(_, read) | Stage::Asking(_, read) => Some(read),
+            Stage::Held(read) | Stage::Hooking(_, read) | Stage::Keeping(_, read) | Stage::Asking(_, read) => {
+                Some(read)
+            }
+            Stage::Pending(read) => read.as_deref(),
             Stage::Allowed(_, allowed) => Some(&allowed.read),
             Stage::Running(_, running) | Stage::Early(_, running) | Stage::Reviewing(_, _, running) => {
                 Some(&running.allowed.read)
@@ -228,6 +241,7 @@ impl Call {
         match &self.stage {
             Stage::Preparing(effect, _)
             | Stage::Hooking(effect, _)
+            | Stage::Keeping(effect, _)
             | Stage::Asking(effect, _)
             | Stage::Allowed(Step::Intending(effect) | Step::Snapshotting(effect), _)
             | Stage::Running(effect, _)
@@ -235,6 +249,7 @@ impl Call {
             Stage::New
             | Stage::Unusable(_)
             | Stage::Held(_)
+            | Stage::Pending(_)
             | Stage::Allowed(Step::Ready, _)
             | Stage::Early(..)
             | Stage::Settled(_) => None,
@@ -243,7 +258,8 @@ impl Call {
 
     /// The effect that it waits for, if that can be cancelled: an append cannot.
     pub(super) fn cancellable(&self) -> Option<EffectId> {
-        self.waits_for().filter(|_| !matches!(self.stage, Stage::Allowed(Step::Intending(_), _)))
+        let is_append = matches!(self.stage, Stage::Allowed(Step::Intending(_), _) | Stage::Keeping(..));
+        self.waits_for().filter(|_| !is_append)
     }
 
     /// Whether two calls must not run at the same time. A call that was not

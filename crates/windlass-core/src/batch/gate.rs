@@ -7,8 +7,8 @@ use windlass_types::hook::event::PreToolUse;
 use windlass_types::text::sentence;
 use windlass_types::{
     AuditedDecision, Behavior, Decision, DecisionReason, Entry, EntryKind, EventKind, HookEventName, HookOutcome,
-    InputChange, InputChangedBy, JsonText, PermissionAnswer, PermissionDenial, PermissionRequest, PermissionUpdate,
-    ToolOutcome,
+    InputChange, InputChangedBy, JsonText, PendingQuestion, PermissionAnswer, PermissionDenial, PermissionRequest,
+    PermissionUpdate, ToolOutcome,
 };
 
 impl Call {
@@ -28,7 +28,13 @@ impl Call {
     pub(super) fn read_again(&mut self, cx: &mut Cx<'_>) {
         let can_be = matches!(
             self.stage,
-            Stage::Preparing(..) | Stage::Held(_) | Stage::Hooking(..) | Stage::Asking(..) | Stage::Allowed(..)
+            Stage::Preparing(..)
+                | Stage::Held(_)
+                | Stage::Hooking(..)
+                | Stage::Keeping(..)
+                | Stage::Asking(..)
+                | Stage::Pending(_)
+                | Stage::Allowed(..)
         );
         if !can_be {
             return;
@@ -99,7 +105,9 @@ impl Call {
         }
         let (verdict, approved) = (self.consent.hook_verdict.as_ref(), self.consent.approved.as_ref());
         let decision = cx.session.rights.policy.decide(&read.facts, verdict, approved);
-        let can_ask = config.listeners.can_ask || config.listens(HookEventName::PermissionRequest, Some(name));
+        let can_ask = config.listeners.can_ask
+            || config.waits().is_some()
+            || config.listens(HookEventName::PermissionRequest, Some(name));
         match decision.behavior {
             Behavior::Allow => {
                 let epoch = cx.session.rights.epoch;
@@ -175,9 +183,24 @@ impl Call {
         let mut request = PermissionRequest::new(self.current(), read.title.clone(), decision, digest);
         request.id = cx.session.ids.question();
         request.identity = cx.session.config.agent.as_ref().map(|agent| agent.identity.clone());
+        match cx.session.config.waits().cloned() {
+            Some(secret) => self.keep_question(cx, read, request, &secret),
+            None => self.put_question(cx, read, request, None),
+        }
+    }
+
+    /// Puts a question to hooks and host. `kept`: as the log has it, if the run waits for answers.
+    pub(super) fn put_question(
+        &mut self,
+        cx: &mut Cx<'_>,
+        read: Box<Read>,
+        request: PermissionRequest,
+        kept: Option<PendingQuestion>,
+    ) {
         let cwd = cx.session.state.cwd().to_path_buf();
         // Asked before the event is seen: a host that answers at once finds the question.
-        let effect = cx.session.effect(Effect::Ask { request: Box::new(request.clone()), cwd });
+        let ask = Effect::Ask { request: Box::new(request.clone()), cwd, kept: kept.map(Box::new) };
+        let effect = cx.session.effect(ask);
         cx.session.event(EventKind::PermissionRequested(request), None);
         self.consent.host_asked = true;
         self.stage = Stage::Asking(effect, read);
@@ -210,7 +233,7 @@ impl Call {
     }
 
     /// Answers a call with the reason why it does not run.
-    fn deny(&mut self, cx: &mut Cx<'_>, read: &Read, decision: Decision) {
+    pub(super) fn deny(&mut self, cx: &mut Cx<'_>, read: &Read, decision: Decision) {
         cx.session.run.denials.push(PermissionDenial::new(&self.current()));
         let entry = self.record_verdict(cx, Some(read), &decision);
         let append = cx.session.append(vec![entry]);

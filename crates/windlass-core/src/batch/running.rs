@@ -21,6 +21,7 @@ impl Call {
             }
             (Stage::Hooking(_, read), Input::Hooked(_, outcome)) => self.hooked(cx, read, *outcome),
             (Stage::Asking(_, read), Input::Answered(_, answer)) => self.answered(cx, read, answer),
+            (Stage::Asking(_, read), Input::Unanswered(_, why)) => self.unanswered(cx, read, why),
             (Stage::Running(_, running), Input::Ran(_, outcome)) => self.ran(cx, running, outcome),
             (Stage::Reviewing(_, outcome, running), Input::Hooked(_, hooks)) => {
                 self.reviewed(cx, &running, outcome, *hooks);
@@ -215,7 +216,8 @@ impl Call {
         let mut entry = ToolResultEntry::new(result.clone(), line.clone());
         entry.structured.clone_from(&outcome.structured);
         entry.synthetic = matches!(how, Settling::Unrun);
-        let entry = cx.session.record(Some(line), EntryKind::ToolResult(entry));
+        let parent = if self.is_continued { cx.session.state.leaf().cloned() } else { Some(line) };
+        let entry = cx.session.record(parent, EntryKind::ToolResult(entry));
         let mut finished = ToolFinished::new(self.original.name.clone(), result);
         finished.structured = outcome.structured;
         finished.diff = outcome.diff;
@@ -296,12 +298,13 @@ impl Call {
                     self.answer(cx, &running, *outcome);
                 }
             }
+            _ if self.may_stay_open(cx) => self.stay_open(cx),
             _ => self.stop_unrun(cx, runtime_text::NOT_RUN),
         }
     }
 
     /// Answers a call that has not run.
-    fn stop_unrun(&mut self, cx: &mut Cx<'_>, why: &'static str) {
+    pub(super) fn stop_unrun(&mut self, cx: &mut Cx<'_>, why: &'static str) {
         self.forget(cx.session);
         self.settle(cx, ToolOutcome::error(why), Settling::Unrun);
     }

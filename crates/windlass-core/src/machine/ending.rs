@@ -23,6 +23,7 @@ impl Machine {
         result.duration_api_ms = tally.api_ms;
         result.stop_reason = tally.stop_reason.take();
         result.permission_denials = std::mem::take(&mut tally.denials);
+        result.pending_questions = std::mem::take(&mut tally.questions);
         result.structured_output = tally.structured.take();
         result.model_usage.clone_from(session.state.model_usage());
         if let Some(run) = session.run.id.clone() {
@@ -138,6 +139,7 @@ fn outcome_name(outcome: &Outcome) -> &'static str {
         Outcome::Success | Outcome::Refused | Outcome::PromptBlocked { .. } | Outcome::StoppedByHook { .. } => {
             "success"
         }
+        Outcome::Pending { .. } => "tool_deferred",
         Outcome::MaxTurns { .. } => "error_max_turns",
         Outcome::MaxBudget { .. } => "error_max_budget_usd",
         Outcome::NoStructuredOutput { .. } => "error_max_structured_output_retries",

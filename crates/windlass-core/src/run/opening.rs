@@ -11,6 +11,9 @@ use windlass_types::{
     RunOrigin, RunStarted,
 };
 
+/// What a prompt is that nothing can be made of.
+pub(super) const INVALID: RunFailureKind = RunFailureKind::Model(ModelErrorKind::InvalidRequest);
+
 impl Run {
     /// Begins with a prompt. `resumed`: the session has had runs before.
     pub(crate) fn begin(&mut self, session: &mut Session, mut prompt: Prompt, resumed: bool) -> Flow {
@@ -19,6 +22,7 @@ impl Run {
             return fails(RunFailureKind::PromptCall, format!("The prompt was not sent: {error}"));
         }
         if prompt.kind == PromptKind::Compact {
+            self.withdraw_questions(session);
             let focus = Some(prompt_text(&prompt)).filter(|focus| !focus.trim().is_empty());
             return self.compact(session, CompactTrigger::Manual, focus, AfterCompaction::EndOfRun);
         }
@@ -54,6 +58,9 @@ impl Run {
                 return Flow::Continue(());
             }
         }
+        if prompt.kind == PromptKind::Continue {
+            return self.continue_calls(session);
+        }
         if !prompt.parts.is_empty() {
             return self.put_together(session, prompt);
         }
@@ -87,11 +94,13 @@ impl Run {
 
     /// The prompt enters the conversation.
     fn accept(&mut self, session: &mut Session, prompt: Prompt) -> Flow {
-        const INVALID: RunFailureKind = RunFailureKind::Model(ModelErrorKind::InvalidRequest);
         if let Some(problem) = unusable_media(&prompt.content) {
             return fails(INVALID, problem);
         }
         let asks = prompt.kind == PromptKind::Query;
+        if asks {
+            self.withdraw_questions(session);
+        }
         if asks && !prompt.ignores_keywords && session.config.request.thinking_keywords.is_some() {
             session.run.level = ThinkingLevel::in_text(&prompt_text(&prompt));
         }

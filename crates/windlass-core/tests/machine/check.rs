@@ -25,6 +25,8 @@ pub(crate) struct Checks {
     pub(crate) runs: usize,
     message_shown: bool,
     tools: BTreeMap<ToolUseId, Tool>,
+    /// Calls that runs left open because questions about them wait for an answer.
+    pending: BTreeSet<ToolUseId>,
     cache_broken: usize,
     // Requests.
     blocks: Vec<String>,
@@ -62,6 +64,7 @@ impl Checks {
             runs: 0,
             message_shown: false,
             tools: BTreeMap::new(),
+            pending: BTreeSet::new(),
             cache_broken: 0,
             blocks: Vec::new(),
             breaks: 0,
@@ -73,6 +76,16 @@ impl Checks {
             ended: Vec::new(),
             fates: BTreeMap::new(),
         }
+    }
+
+    /// An earlier process left these calls open.
+    pub(crate) fn left_open(&mut self, calls: impl Iterator<Item = ToolUseId>) {
+        self.pending.extend(calls);
+    }
+
+    /// An earlier process has stored so much.
+    pub(crate) fn loaded(&mut self, entries: usize) {
+        self.durable = entries;
     }
 
     pub(crate) fn durable(&self) -> usize {
@@ -151,6 +164,7 @@ impl Checks {
             EventKind::Status(Status::Requesting { .. }) => {
                 assert!(!self.message_shown, "a request within a message");
                 assert!(self.tools.values().all(|tool| tool.finished), "a request while calls are open");
+                assert!(self.pending.is_empty(), "a request while questions are open");
                 self.tools.clear();
             }
             EventKind::BlockDelta { .. } => self.message_shown = true,
@@ -200,6 +214,9 @@ impl Checks {
         if is_of_prompt(id) {
             return self.prompt_event(kind, id, durable);
         }
+        if self.pending.contains(id) {
+            self.tools.entry(id.clone()).or_default();
+        }
         let tool = self.tools.get_mut(id).unwrap_or_else(|| panic!("{kind:?} of no call"));
         assert!(!tool.finished, "{kind:?} after the result");
         match kind {
@@ -221,6 +238,7 @@ impl Checks {
             }
             EventKind::ToolFinished(finished) => {
                 tool.finished = true;
+                self.pending.remove(id);
                 let stored =
                     |e: &Entry| matches!(&e.kind, EntryKind::ToolResult(entry) if entry.result == finished.result);
                 assert!(durable.iter().any(stored), "a result that is not durable");
@@ -245,9 +263,15 @@ impl Checks {
 
     fn run_finished(&mut self, run: &RunId, outcome: &Outcome, durable: &[Entry]) {
         let refused = matches!(outcome, Outcome::Failed(failure) if failure.kind == RunFailureKind::Store);
+        if let Outcome::Pending { questions } = outcome {
+            let left = self.tools.iter().filter(|(_, tool)| !tool.finished).map(|(id, _)| id.clone());
+            self.pending.extend(left);
+            assert_eq!(self.pending.len(), questions.len(), "{:?} wait for {questions:?}", self.pending);
+        }
         if !refused {
             assert!(!self.message_shown, "the message was neither finished nor withdrawn");
-            assert!(self.tools.values().all(|tool| tool.finished), "a call without result");
+            let left = |(id, tool): (&ToolUseId, &Tool)| tool.finished || self.pending.contains(id);
+            assert!(self.tools.iter().all(left), "a call without result");
             let stored = |e: &Entry| matches!(&e.kind, EntryKind::RunFinished(record) if record.run == *run);
             assert!(durable.iter().any(stored), "the end of the run is not durable");
         }

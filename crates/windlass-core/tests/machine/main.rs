@@ -22,6 +22,7 @@ mod log;
 mod many;
 mod money;
 mod origins;
+mod pending;
 mod properties;
 mod render;
 mod replay;

@@ -8,7 +8,7 @@ use crate::tools;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use windlass_core::{Input, Machine, Prompt};
-use windlass_session::repair;
+use windlass_session::{Transcript, repair, repair_but_pending};
 use windlass_types::{ContentBlock, EventKind, JsonText, PermissionMode, Role, ToolUse};
 
 fn choices(most: usize) -> impl Strategy<Value = Choices> {
@@ -116,6 +116,25 @@ proptest! {
         let mut log = sim.log.clone();
         log.extend(report.synthetic);
         prop_assert!(repair(log).1.synthetic.is_empty(), "the repair does not last");
+    }
+
+    /// Calls whose questions are open stay so over a repair, and those alone; without them it is the same repair.
+    #[test]
+    fn a_repair_leaves_open_what_waits_for_answers(choices in choices(150), steps in 0_usize..150) {
+        let mut sim = world(choices, WILD);
+        sim.steps(steps);
+        let (kept, _) = repair_but_pending(sim.log.clone());
+        let open = Transcript::from_entries(&kept);
+        let open: Vec<_> = open.open_calls().map(|call| call.id.clone()).collect();
+        let asked = sim.machine.state().pending_questions();
+        let live: Vec<_> = sim.machine.state().transcript().open_calls().map(|call| call.id.clone()).collect();
+        let expected: Vec<_> = live.into_iter().filter(|call| asked.about(call).is_some()).collect();
+        prop_assert_eq!(open, expected);
+        prop_assert_eq!(&repair_but_pending(kept.clone()).0, &kept, "the repair does not last");
+        let messages = |entries: &[windlass_types::Entry]| -> Vec<String> {
+            Transcript::from_entries(entries).messages().iter().map(|message| message.json().to_owned()).collect()
+        };
+        prop_assert_eq!(messages(&repair(kept).0), messages(&repair(sim.log.clone()).0));
     }
 
     /// Invariant 10: the order in which independent results arrive changes nothing.

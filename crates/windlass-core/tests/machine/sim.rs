@@ -10,8 +10,9 @@ use std::sync::Arc;
 use windlass_context::Environment;
 use windlass_core::{
     Effect, EffectId, Input, Ledger, Limits, Machine, MachineConfig, ModelFailure, ModelProfile, Output, Prompt,
-    Reservation, RunCall, StoreFailure,
+    Reservation, RunCall, StoreFailure, Unanswered,
 };
+use windlass_session::TokenSecret;
 use windlass_types::{
     Behavior, BlockStart, ContentBlock, Entry, EntryId, Event, HookCall, HookEventName, HookOutcome, HookVerdict,
     JsonText, MessageId, ModelErrorKind, ModelEvent, ModelInfo, ModelItem, ModelRequest, NanoUsd, PermissionAnswer,
@@ -77,6 +78,8 @@ pub(crate) struct Sim {
     pub(crate) reasons: Vec<StopReason>,
     choices: Choices,
     wild: Wild,
+    /// Whether runs wait for answers.
+    waits: bool,
     pub(crate) now: u64,
     messages: u32,
     /// Work that calls left behind, and whether it was asked to stop.
@@ -126,6 +129,7 @@ pub(crate) fn odd_config(choices: &mut Choices) -> MachineConfig {
         (HookEventName::SessionStart, None),
         (HookEventName::SessionEnd, None),
     ];
+    config.listeners.waits = (choices.pick(3) == 1).then(|| TokenSecret::new(1, 2));
     config.listeners.hooks = hooks.into_iter().filter(|_| choices.pick(3) == 1).collect();
     config.tools.structured_output = (choices.pick(4) == 1).then(|| "Net".to_owned());
     config.auto_compact.window = [None, Some(2_000), Some(100)][choices.pick(3)];
@@ -146,6 +150,7 @@ impl Sim {
     pub(crate) fn new(config: MachineConfig, choices: Choices, wild: Wild) -> Self {
         let checks = Checks::new(&config);
         Self {
+            waits: config.listeners.waits.is_some() && config.agent.is_none(),
             machine: Machine::new(config, &[]),
             going: Vec::new(),
             cancelled: Vec::new(),
@@ -393,7 +398,8 @@ impl Sim {
 
     fn user(&mut self) {
         let calls: Vec<_> = self.requests.iter().flat_map(|_| self.checks.last_calls()).collect();
-        let input = match self.choices.pick(20) {
+        let input = match self.choices.pick(22) {
+            20 | 21 => Input::Prompt(Prompt::continue_run()),
             18 => return self.say(true),
             19 => return self.withdraw(),
             16 => {
@@ -452,6 +458,10 @@ impl Sim {
             }
             Going::Prepare { call, cwd } => Input::Prepared(id, tools::prepare(&call, &cwd)),
             Going::Hooks(call) => Input::Hooked(id, Box::new(self.hooks(&call))),
+            Going::Ask(_) if self.waits && self.choices.once_in(3) => Input::Unanswered(id, Unanswered::Yet),
+            Going::Ask(_) if self.waits && self.choices.once_in(9) => {
+                Input::Unanswered(id, Unanswered::Unusable("its token is wrong".to_owned()))
+            }
             Going::Ask(request) => {
                 let answer = self.host(&request);
                 self.checks.answered(&request, &answer);

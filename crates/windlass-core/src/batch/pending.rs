@@ -1,0 +1,188 @@
+//! Questions that stay open: a run that waits for answers ends without the results of their calls, and a later one
+//! continues with them.
+
+use super::Batch;
+use super::call::{Call, Cx, Read, Stage, Step};
+use crate::Unanswered;
+use crate::session::Session;
+use windlass_context::runtime_text;
+use windlass_session::{TokenSecret, token_hash};
+use windlass_types::text::clause;
+use windlass_types::{
+    Behavior, Decision, DecisionReason, EntryId, EntryKind, PendingQuestion, PermissionRequest, QuestionToken, ToolUse,
+};
+
+/// A question that the log has.
+#[derive(Debug)]
+pub(super) struct Kept {
+    question: PendingQuestion,
+    /// `None`: it was asked by an earlier opening of the session.
+    token: Option<QuestionToken>,
+    /// As it was put last.
+    request: Option<PermissionRequest>,
+}
+
+impl Call {
+    /// A call that an earlier run left open.
+    fn continued(call: &ToolUse, question: &PendingQuestion) -> Self {
+        let mut continued = Self::new(call.clone(), None);
+        continued.line = Some(question.assistant.clone());
+        continued.is_continued = true;
+        continued.consent.question = Some(Box::new(Kept { question: question.clone(), token: None, request: None }));
+        continued
+    }
+
+    /// Makes a question durable before it is put. One that the log has about this exact call already stays the same, so
+    /// that an answer to it counts.
+    pub(super) fn keep_question(
+        &mut self,
+        cx: &mut Cx<'_>,
+        read: Box<Read>,
+        mut request: PermissionRequest,
+        secret: &TokenSecret,
+    ) {
+        if let Some(kept) = &mut self.consent.question {
+            if kept.question.digest == request.digest {
+                (request.id, request.token) = (kept.question.id.clone(), kept.token.clone());
+                kept.request = Some(request.clone());
+                let question = kept.question.clone();
+                return self.put_question(cx, read, request, Some(question));
+            }
+            cx.session.notice(format!(
+                "The question {} was about another call than the one that would run now ({}), so it is asked anew: \
+                 an answer to it does not count.",
+                kept.question.id,
+                clause(&kept.question.title)
+            ));
+        }
+        let token = secret.token(&request.id);
+        let line = self.line.clone().unwrap_or_else(|| EntryId::from(""));
+        let cwd = cx.session.state.cwd().to_string_lossy().into_owned();
+        let question = PendingQuestion::new(&request, line, cwd, token_hash(&token));
+        request.token = Some(token.clone());
+        let entry = cx.session.record(None, EntryKind::Question(question.clone()));
+        let append = cx.session.append(vec![entry]);
+        self.consent.question = Some(Box::new(Kept { question, token: Some(token), request: Some(request) }));
+        self.stage = Stage::Keeping(append, read);
+    }
+
+    /// An append that it waits for is durable.
+    pub(super) fn durable(&mut self, cx: &mut Cx<'_>) {
+        let read = match std::mem::take(&mut self.stage) {
+            Stage::Keeping(_, read) => read,
+            stage => {
+                self.stage = stage;
+                return self.intent_durable(cx);
+            }
+        };
+        let asked =
+            self.consent.question.as_ref().and_then(|kept| Some((kept.request.clone()?, kept.question.clone())));
+        match asked {
+            Some((request, question)) => self.put_question(cx, read, request, Some(question)),
+            None => self.judge(cx, read),
+        }
+    }
+
+    /// No answer to its question counts now.
+    pub(super) fn unanswered(&mut self, cx: &mut Cx<'_>, read: Box<Read>, why: Unanswered) {
+        match why {
+            Unanswered::Yet if self.consent.question.is_some() => self.stage = Stage::Pending(Some(read)),
+            Unanswered::Yet => {
+                let decision =
+                    Decision::new(Behavior::Deny, DecisionReason::NobodyToAsk, "No one is there to approve the call.");
+                self.deny(cx, &read, decision);
+            }
+            Unanswered::Unusable(why) => {
+                self.consent.question = None;
+                cx.session.notice(format!("The question is asked anew: {}.", clause(&why)));
+                self.judge(cx, read);
+            }
+        }
+    }
+
+    /// Whether its question stays open when the run ends.
+    pub(super) fn is_pending(&self) -> bool {
+        matches!(self.stage, Stage::Pending(_))
+    }
+
+    /// Whether its question can stay open when the user stops the run: it is not answered yet.
+    pub(super) fn may_stay_open(&self, cx: &Cx<'_>) -> bool {
+        let is_early = matches!(
+            self.stage,
+            Stage::New
+                | Stage::Preparing(..)
+                | Stage::Held(_)
+                | Stage::Hooking(..)
+                | Stage::Keeping(..)
+                | Stage::Asking(..)
+                | Stage::Pending(_)
+        );
+        cx.committed && is_early && !self.stopping && self.consent.approved.is_none() && self.consent.question.is_some()
+    }
+
+    /// Leaves its question open.
+    pub(super) fn stay_open(&mut self, cx: &mut Cx<'_>) {
+        self.forget(cx.session);
+        self.stage = Stage::Pending(None);
+    }
+
+    /// The question that stays open, with what is known of it.
+    fn open_question(&self) -> Option<PermissionRequest> {
+        let Kept { question, token, request } = self.consent.question.as_deref()?;
+        let request = request.clone().unwrap_or_else(|| {
+            let decision = Decision::new(Behavior::Ask, DecisionReason::Default, "It was asked before.");
+            let mut request =
+                PermissionRequest::new(self.current(), question.title.clone(), decision, question.digest.clone());
+            (request.id, request.token) = (question.id.clone(), token.clone());
+            request
+        });
+        Some(request)
+    }
+}
+
+impl Batch {
+    /// The calls that an earlier run left open, to be judged anew.
+    pub(crate) fn continued(session: &Session) -> Self {
+        let questions = session.state.pending_questions();
+        let calls = session.state.transcript().open_calls();
+        let calls = calls.filter_map(|call| Some(Call::continued(call, questions.about(&call.id)?)));
+        Self { calls: calls.collect(), committed: true, ..Self::default() }
+    }
+
+    /// Answers the calls that an earlier run left open: none of them was approved.
+    pub(crate) fn withdraw(&mut self, session: &mut Session) {
+        self.each(session, |call, cx| call.stop_unrun(cx, runtime_text::QUESTION_WITHDRAWN));
+    }
+
+    /// Whether only questions that stay open are left. Calls that would have to wait for them are answered then.
+    pub(crate) fn suspend(&mut self, session: &mut Session) -> bool {
+        let is_left = |call: &Call| call.is_pending() || matches!(call.stage, Stage::Allowed(Step::Ready, _));
+        let waits_for_log = session.out.is_behind();
+        let rests = self.committed
+            && self.next >= self.calls.len()
+            && self.open_calls().all(|(_, call)| is_left(call) && (call.is_pending() || !waits_for_log))
+            && self.open_calls().any(|(_, call)| call.is_pending());
+        if rests {
+            for at in self.open.clone() {
+                if self.calls.get(at).is_some_and(|call| !call.is_pending()) {
+                    self.with(session, at, |call, cx| call.stop_unrun(cx, runtime_text::BEHIND_QUESTION));
+                }
+            }
+            // What the answered calls changed counts, though a call before them is open.
+            for at in self.applied..self.calls.len() {
+                if let Some(Stage::Settled(settled)) = self.calls.get_mut(at).map(|call| &mut call.stage) {
+                    for change in std::mem::take(&mut settled.changes) {
+                        self.apply_change(session, change);
+                    }
+                }
+            }
+        }
+        // A change of the directory has open calls read again.
+        rests && self.open_calls().all(|(_, call)| call.is_pending())
+    }
+
+    /// The questions that stay open, in call order.
+    pub(crate) fn open_questions(&self) -> Vec<PermissionRequest> {
+        self.calls.iter().filter(|call| call.is_pending()).filter_map(Call::open_question).collect()
+    }
+}

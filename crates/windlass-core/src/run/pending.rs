@@ -1,0 +1,40 @@
+//! Runs that wait for answers: how they end, and how they are taken up again.
+
+use super::opening::INVALID;
+use super::{Flow, Phase, Run, fails};
+use crate::batch::Batch;
+use crate::session::Session;
+use windlass_types::Outcome;
+
+impl Run {
+    /// Only questions that stay open are left of the calls.
+    pub(super) fn suspended(&mut self, session: &mut Session) -> Flow {
+        let Some(batch) = self.batch() else { return Flow::Continue(()) };
+        let asked = batch.open_questions();
+        let notes = std::mem::take(&mut batch.notes);
+        self.feedback.add(notes.feedback);
+        let context = session.record_context(&std::mem::take(&mut self.feedback.context));
+        session.append_unawaited(context.into_iter().collect());
+        let questions = asked.iter().map(|request| request.id.clone()).collect();
+        session.run.questions = asked;
+        Flow::Break(Outcome::Pending { questions })
+    }
+
+    /// Judges the calls anew whose questions an earlier run left open.
+    pub(super) fn continue_calls(&mut self, session: &mut Session) -> Flow {
+        let batch = Batch::continued(session);
+        if batch.is_empty() {
+            return fails(INVALID, "There is nothing to continue: no question of this session waits for an answer.");
+        }
+        session.prompt = session.state.last_prompt_id().cloned();
+        self.phase = Phase::Tools(batch);
+        Flow::Continue(())
+    }
+
+    /// The user sends something else in place of answers: the calls that wait for them are answered as not approved.
+    pub(super) fn withdraw_questions(&mut self, session: &mut Session) {
+        if session.state.transcript().has_open_calls() {
+            Batch::continued(session).withdraw(session);
+        }
+    }
+}
