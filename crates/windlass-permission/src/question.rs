@@ -63,6 +63,11 @@ impl Question {
         self.host == Reply::Pending
     }
 
+    /// Whether both sides have answered, and neither decides.
+    pub fn is_undecided(&self) -> bool {
+        self.hooks == Reply::NoOpinion && self.host == Reply::NoOpinion
+    }
+
     /// The answer, once nothing that is still to come can change it.
     pub fn settled(&self) -> Option<PermissionAnswer> {
         if let Some(deny) = self.hooks.deny().or(self.host.deny()) {

@@ -157,6 +157,11 @@ impl Below {
         self.questions.open(request)
     }
 
+    /// How the session is kept, if it is.
+    pub(crate) fn kept(&self) -> Option<&Persistence> {
+        self.kept.as_ref()
+    }
+
     pub(crate) async fn next(&mut self) -> Option<AgentOrder> {
         self.orders.recv().await
     }

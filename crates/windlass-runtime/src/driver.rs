@@ -305,8 +305,11 @@ impl Driver {
         {
             self.handle(progress);
         }
-        if let Input::Ran(effect, _) | Input::Hooked(effect, _) | Input::Answered(effect, _) | Input::Woke(effect) =
-            &input
+        if let Input::Ran(effect, _)
+        | Input::Hooked(effect, _)
+        | Input::Answered(effect, _)
+        | Input::Unanswered(effect, _)
+        | Input::Woke(effect) = &input
         {
             self.work.tasks.done(*effect);
             self.work.progress.end(*effect);

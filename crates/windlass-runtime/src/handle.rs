@@ -172,6 +172,17 @@ impl SessionHandle {
         self.give(Input::Prompt(prompt.into()))
     }
 
+    /// Continues the run that waits for answers ([`Outcome::Pending`](windlass_types::Outcome::Pending)), also one of an
+    /// earlier opening of the session: its open calls are read, shown to hooks and judged anew, and those run that were
+    /// approved as they are now. What has no answer yet is asked, or stays open. Where no question is open, the run that
+    /// this starts fails.
+    ///
+    /// # Errors
+    /// The session is closed.
+    pub fn continue_run(&self) -> Result<(), SessionError> {
+        self.give(Input::Prompt(Prompt::continue_run()))
+    }
+
     /// Adds something to the conversation without asking the model: it is read
     /// with the next prompt. It waits its turn like a prompt, and has a run of
     /// its own, which ends with an empty success once the text is durable.

@@ -32,6 +32,7 @@ mod budget;
 mod changes;
 mod checkpoints;
 mod driver;
+mod elsewhere;
 mod error;
 mod events;
 mod git;

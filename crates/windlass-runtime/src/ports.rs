@@ -24,6 +24,10 @@ pub struct HostAnswers {
     pub through_handles: bool,
     /// Keeps answers for longer than the session. `None`: they end with it.
     pub remember: Option<Arc<dyn RememberAnswer>>,
+    /// Whether runs wait for answers. A question is kept in the log then before it is asked, and can be answered by
+    /// another process. Without a host that answers it, the run ends as [`Outcome::Pending`](windlass_types::Outcome::Pending),
+    /// to be [continued](crate::SessionHandle::continue_run) later. Default: no, and what would ask without a host is denied.
+    pub wait: bool,
 }
 
 impl HostAnswers {
@@ -39,6 +43,7 @@ impl fmt::Debug for HostAnswers {
             .field("callback", &self.callback.is_some())
             .field("through_handles", &self.through_handles)
             .field("remember", &self.remember.is_some())
+            .field("wait", &self.wait)
             .finish()
     }
 }

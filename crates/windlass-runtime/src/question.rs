@@ -1,11 +1,13 @@
 //! A question about a call, put to hooks and the host at the same time.
 
 use crate::HostAnswers;
+use crate::elsewhere::Elsewhere;
 use crate::open_questions::OpenQuestion;
 use futures_util::FutureExt;
 use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::sync::Arc;
+use windlass_core::Unanswered;
 use windlass_hook::{HookContext, Hooks, PermissionRequestEvent};
 use windlass_permission::{CanUseTool, Question};
 use windlass_types::{HookCall, HookOutcome, PermissionAnswer, PermissionRequest};
@@ -16,18 +18,24 @@ pub(crate) struct Host {
     pub(crate) answers: HostAnswers,
     /// The question as handles answer it. `None`: no host can.
     pub(crate) open: Option<OpenQuestion>,
+    /// Where an answer of another process is looked for, if the run waits for answers.
+    pub(crate) elsewhere: Option<Elsewhere>,
 }
 
 /// Asks both, and answers as soon as it is certain what the answer is.
 ///
 /// What hooks did is reported when all of them have answered, and any of them ran.
+///
+/// # Errors
+/// The run waits for answers, and none counts now.
 pub(crate) async fn ask(
     host: Host,
     hooks: Hooks,
     cx: HookContext,
     request: PermissionRequest,
     report: impl FnOnce(HookOutcome),
-) -> PermissionAnswer {
+) -> Result<PermissionAnswer, Unanswered> {
+    let waits = host.elsewhere.is_some();
     let call = HookCall::from(PermissionRequestEvent {
         tool_name: request.tool.clone(),
         tool_input: request.input.clone(),
@@ -35,7 +43,7 @@ pub(crate) async fn ask(
         permission_suggestions: request.decision.suggestions.clone(),
     });
     let mut hooks = pin!(crate::hooks::ask(&hooks, &cx, &call));
-    let mut host = pin!(host.answer(request));
+    let mut host = pin!(host.answer_or_elsewhere(request));
     let mut question = Question::new();
     let mut report = Some(report);
     loop {
@@ -47,15 +55,31 @@ pub(crate) async fn ask(
                     report(outcome);
                 }
             }
-            answer = &mut host, if question.waits_for_host() => question.host_answered(answer),
+            answer = &mut host, if question.waits_for_host() => question.host_answered(answer?),
+        }
+        if waits && question.is_undecided() {
+            return Err(Unanswered::Yet);
         }
         if let Some(answer) = question.settled() {
-            return answer;
+            return Ok(answer);
         }
     }
 }
 
 impl Host {
+    /// The answer of the host, or of another process; `None` if there is none.
+    async fn answer_or_elsewhere(mut self, request: PermissionRequest) -> Result<Option<PermissionAnswer>, Unanswered> {
+        let Some(elsewhere) = self.elsewhere.take() else { return Ok(self.answer(request).await) };
+        if let Some(answer) = elsewhere.look().await? {
+            return Ok(Some(answer));
+        }
+        tokio::select! {
+            biased;
+            answer = self.answer(request) => Ok(answer),
+            answer = elsewhere.watch() => answer.map(Some),
+        }
+    }
+
     /// The host's answer; `None` if there is no host.
     async fn answer(self, request: PermissionRequest) -> Option<PermissionAnswer> {
         let HostAnswers { callback, remember, .. } = self.answers;

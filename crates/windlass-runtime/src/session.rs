@@ -18,9 +18,9 @@ use windlass_core::{Machine, MachineConfig};
 use windlass_hook::Hooks;
 use windlass_session::{
     Durability, ForkError, ForkRequest, Loaded, LogHeader, Owner, ResumePoint, SessionKey, SessionStore,
-    StoreErrorKind, fork_session, repair,
+    StoreErrorKind, TokenSecret, fork_session, repair, repair_but_pending,
 };
-use windlass_types::{Entry, EntryId, HookEventName, ToolMatcher};
+use windlass_types::{Entry, EntryId, HookEventName, PendingQuestion, ToolMatcher};
 
 /// How long the store may take to give back the log of a session that has ended.
 const GIVING_BACK: Duration = Duration::from_secs(30);
@@ -112,6 +112,9 @@ pub struct Session {
     pub events: EventStream,
     /// What was found while it was opened, for the host to show.
     pub notices: Vec<String>,
+    /// The questions that an earlier opening left open, in the order in which they were asked. They are answered by
+    /// [continuing](SessionHandle::continue_run) the run; the next prompt withdraws them.
+    pub pending_questions: Vec<PendingQuestion>,
 }
 
 impl Session {
@@ -134,6 +137,9 @@ impl Session {
     pub(crate) async fn open_nested(config: SessionConfig, nested: Nested) -> Result<Self, OpenError> {
         let SessionConfig { mut machine, ports, persistence } = config;
         machine.listeners.can_ask |= ports.host.are_possible();
+        if ports.host.wait {
+            machine.listeners.waits = Some(TokenSecret::new(ports.ids.bits(), ports.ids.bits()));
+        }
         machine.listeners.hooks.extend(listened(&ports.hooks));
         machine.context.attachments |= ports.mentions.is_some() || ports.reports_changes;
         let (orders_in, orders) = mpsc::unbounded_channel();
@@ -150,6 +156,7 @@ impl Session {
         let shared = (nested.questions.clone(), Arc::clone(&queue), opening);
         let handle = SessionHandle::new(machine.ids.session_id.clone(), orders_in.clone(), ended, shared);
         let machine = Machine::new(machine, &opened.entries);
+        let pending_questions = machine.state().pending_questions().iter().cloned().collect();
         let driver = Driver::new(DriverParts {
             machine,
             ports,
@@ -171,7 +178,7 @@ impl Session {
             last.say(outcome);
         });
         let events = EventStream::new(queue, handle.guard(orders_in));
-        Ok(Self { handle, events, notices: opened.notices })
+        Ok(Self { handle, events, notices: opened.notices, pending_questions })
     }
 }
 
@@ -289,7 +296,7 @@ async fn open_log(
     let begin = Begin { seq: lease.seq(), first: Vec::new() };
     let mut restored = Restored { begin, entries: Vec::new(), notices: Vec::new(), taken_ids: Vec::new() };
     if let Some(loaded) = loaded {
-        let synthetic = restored.take(loaded, point, &cwd, ports)?;
+        let synthetic = restored.take(loaded, (point, key.agent.is_some()), &cwd, ports)?;
         restored.settle_directory(machine, ports).await;
         if !synthetic.is_empty() {
             let appended = store.append(&lease, restored.begin.seq, synthetic, Durability::Durable).await;
@@ -316,14 +323,16 @@ impl Restored {
     fn take(
         &mut self,
         loaded: Loaded,
-        point: Option<ResumePoint>,
+        (point, is_agent): (Option<ResumePoint>, bool),
         cwd: &str,
         ports: &Ports,
     ) -> Result<Vec<Entry>, OpenError> {
         self.notices = notices_of(&loaded.report);
         self.taken_ids = loaded.report.off_branch_ids;
         self.begin.seq = loaded.seq;
-        let (entries, report) = repair(loaded.entries);
+        let entries = loaded.entries;
+        // Who goes back to an earlier point leaves the questions behind, and an agent has none.
+        let (entries, report) = if point.is_some() || is_agent { repair(entries) } else { repair_but_pending(entries) };
         self.entries = entries;
         if let Some(point) = point {
             self.taken_ids.extend(self.entries.iter().map(|entry| entry.id.clone()));

@@ -215,7 +215,7 @@ impl PendingAnswers for MemoryStore {
     async fn find(&self, key: &SessionKey, question: &QuestionId) -> Result<Option<StoredAnswer>, StoreError> {
         let state = self.lock();
         let found = state.answers.get(&(key.clone(), question.clone()));
-        Ok(found.filter(|(_, taken)| !taken).map(|(answer, _)| answer.clone()))
+        Ok(found.map(|(answer, _)| answer.clone()))
     }
 
     async fn take(&self, key: &SessionKey, question: &QuestionId) -> Result<bool, StoreError> {

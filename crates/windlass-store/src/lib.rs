@@ -7,6 +7,9 @@
 //! `projects/<slug>/<session>/subagents/agent-<id>.jsonl`, and beside it a small
 //! `agent-<id>.meta.json` that describes the agent.
 //!
+//! Answers that other processes give to questions of a session are kept in
+//! `projects/<slug>/<session>/answers/`, readable by their user only.
+//!
 //! [`JsonlStore::search`] looks sessions up by what was said in them, page by page. With the feature `index` it asks an
 //! index beside the logs, which is made from them and never needed; else it reads the logs.
 //!
@@ -16,6 +19,7 @@
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "unit tests use real folders, programs and clocks"))]
 
 mod agents;
+mod answers;
 mod checkpoint;
 mod disk;
 mod git;

@@ -1,5 +1,6 @@
 //! The store.
 
+use crate::answers::Answers;
 use crate::locate::{self, FoundSession, Roots, SessionList};
 use crate::lock::{LockError, Locked};
 use crate::open;
@@ -13,11 +14,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use windlass_session::{
-    AgentSummary, Annotation, Durability, Lease, Loaded, LogEncoder, LogHeader, Owner, ProjectKey, SearchWords,
-    SessionKey, SessionStore, SessionSummary, StoreError, StoreErrorKind, read_agent_log, read_log,
+    AgentSummary, Annotation, Durability, Lease, Loaded, LogEncoder, LogHeader, Owner, PendingAnswers, ProjectKey,
+    SearchWords, SessionKey, SessionStore, SessionSummary, StoreError, StoreErrorKind, StoredAnswer, read_agent_log,
+    read_log,
 };
 use windlass_tool::private_file::sync_dir;
-use windlass_types::{Entry, SessionId};
+use windlass_types::{Entry, QuestionId, SessionId};
 
 /// Sessions as files: `projects/<slug>/<session>.jsonl` under a home, agents of them as
 /// `projects/<slug>/<session>/subagents/agent-<id>.jsonl`. Cheap to clone.
@@ -146,6 +148,17 @@ impl JsonlStore {
         if sessions.get(&session.key).is_some_and(|open| open.as_ptr() == Arc::as_ptr(session)) {
             sessions.remove(&session.key);
         }
+    }
+
+    async fn with_answers<T: Send + 'static>(
+        &self,
+        key: &SessionKey,
+        work: impl FnOnce(&Answers) -> Result<T, StoreError> + Send + 'static,
+    ) -> Result<T, StoreError> {
+        let key = key.of_session();
+        locate::check(&key)?;
+        let roots = self.inner.roots.clone();
+        blocking(move || work(&Answers::of(&roots.place(&key)?))).await
     }
 
     fn guarded<'a>(&self, lease: &'a Lease) -> Result<&'a Arc<OpenSession>, StoreError> {
@@ -312,12 +325,34 @@ impl SessionStore for JsonlStore {
         blocking(move || roots.agents(&key)).await
     }
 
+    fn answers(&self) -> Option<&dyn PendingAnswers> {
+        Some(self)
+    }
+
     async fn close(&self, lease: Lease) -> Result<(), StoreError> {
         let session = self.guarded(&lease)?.clone();
         let result = session.flush(true).await;
         drop(lease);
         self.forget(&session);
         result
+    }
+}
+
+#[async_trait]
+impl PendingAnswers for JsonlStore {
+    async fn give(&self, key: &SessionKey, answer: &StoredAnswer) -> Result<(), StoreError> {
+        let answer = answer.clone();
+        self.with_answers(key, move |answers| answers.give(&answer)).await
+    }
+
+    async fn find(&self, key: &SessionKey, question: &QuestionId) -> Result<Option<StoredAnswer>, StoreError> {
+        let question = question.clone();
+        self.with_answers(key, move |answers| answers.find(&question)).await
+    }
+
+    async fn take(&self, key: &SessionKey, question: &QuestionId) -> Result<bool, StoreError> {
+        let question = question.clone();
+        self.with_answers(key, move |answers| answers.take(&question)).await
     }
 }
 

@@ -17,6 +17,7 @@
 //! ```
 
 mod agents;
+mod answers;
 mod crash;
 mod sample;
 
@@ -24,6 +25,7 @@ pub use agents::{
     agents_are_apart_from_their_session, agents_are_listed_with_their_session, agents_are_named_safely,
     agents_go_with_their_session,
 };
+pub use answers::an_answer_is_given_once_and_taken_once;
 pub use crash::{Crash, a_torn_line_is_ended};
 pub use sample::{entries, header, key};
 
@@ -65,6 +67,7 @@ pub async fn all(store: &dyn SessionStore, crash: Crash<'_>) -> Result<(), Viola
     of("agents are listed with their session", agents_are_listed_with_their_session(store).await)?;
     of("agents go with their session", agents_go_with_their_session(store).await)?;
     of("agents are named safely", agents_are_named_safely(store).await)?;
+    of("an answer is given once and taken once", an_answer_is_given_once_and_taken_once(store).await)?;
     if let Crash::TearsLines(tear) = crash {
         of("a torn line is ended", a_torn_line_is_ended(store, tear).await)?;
     }

@@ -153,7 +153,7 @@ fn an_answer_in_another_process_runs_the_call_once_and_continues_the_run() {
     sim.input(Input::Prompt(Prompt::continue_run()));
     sim.play();
     assert_eq!(ran(&sim).len(), 1);
-    assert_eq!(lines(&sim, "run ended").len(), 2, "{}", render(&sim.events));
+    assert_eq!(lines(&sim, "run failed (Model(InvalidRequest))").len(), 1, "{}", render(&sim.events));
     assert_eq!(lines(&sim, "run ended (Success)").len(), 1, "{}", render(&sim.events));
 }
 

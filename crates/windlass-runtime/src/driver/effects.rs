@@ -3,6 +3,7 @@
 use super::{Driver, SESSION_END, answer};
 use crate::append::{Appending, Log};
 use crate::attach::Attaching;
+use crate::elsewhere::Elsewhere;
 use crate::hooks::ask;
 use crate::model::ModelCall;
 use crate::nested::{self, paths_of};
@@ -17,7 +18,9 @@ use tokio::sync::mpsc;
 use windlass_core::{Attach, Effect, EffectId, Input, RunCall, Unprepared};
 use windlass_hook::HookContext;
 use windlass_tool::{Background, Cancel, SeenFiles, ToolCx, ToolCxParts};
-use windlass_types::{Access, DecisionReason, EntryId, HookCall, PermissionRequest, ToolOutcome, ToolUse, ToolUseId};
+use windlass_types::{
+    Access, DecisionReason, EntryId, HookCall, PendingQuestion, PermissionRequest, ToolOutcome, ToolUse, ToolUseId,
+};
 
 impl Driver {
     pub(super) fn carry_out(&mut self, id: EffectId, effect: Effect) {
@@ -52,7 +55,7 @@ impl Driver {
             }
             Effect::Prepare { call, cwd } => self.prepare(id, call, cwd),
             Effect::RunHooks { call, cwd, attach } => self.run_hooks(id, call, cwd, attach),
-            Effect::Ask { request, cwd } => self.ask(id, *request, cwd),
+            Effect::Ask { request, cwd, kept } => self.ask(id, *request, cwd, kept.map(|kept| *kept)),
             Effect::Snapshot { tool_use_id, prompt, paths } => self.keep(id, tool_use_id, prompt, paths),
             Effect::Run(call) => self.run(id, &call),
             Effect::Append { .. }
@@ -199,17 +202,23 @@ impl Driver {
         cx.with_permission_mode(self.machine.policy().mode())
     }
 
-    fn ask(&mut self, id: EffectId, request: PermissionRequest, cwd: PathBuf) {
+    fn ask(&mut self, id: EffectId, request: PermissionRequest, cwd: PathBuf, kept: Option<PendingQuestion>) {
         let open = self.work.asked.remove(&request.id);
-        let host = question::Host { answers: self.ports.host.clone(), open };
+        let elsewhere = kept.map(|question| Elsewhere::new(self.below.kept(), question));
+        let host = question::Host { answers: self.ports.host.clone(), open, elsewhere };
         let hooks = self.ports.hooks.clone();
         let cx = self.hook_context(cwd);
         let (results, ancestors) = (self.answers.sender.clone(), self.below.ancestors());
         self.work.tasks.start(id, async move {
             let asked_hooks = |outcome| answer(&results, Input::AskedHooks(id, Box::new(outcome)));
-            let answered = question::ask(host, hooks, cx, request, asked_hooks).await;
-            ancestors.take(&answered);
-            answer(&results, Input::Answered(id, answered));
+            let input = match question::ask(host, hooks, cx, request, asked_hooks).await {
+                Ok(answered) => {
+                    ancestors.take(&answered);
+                    Input::Answered(id, answered)
+                }
+                Err(unanswered) => Input::Unanswered(id, unanswered),
+            };
+            answer(&results, input);
         });
     }
 

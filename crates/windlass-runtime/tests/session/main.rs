@@ -21,6 +21,7 @@ mod limits;
 mod mentions;
 mod money;
 mod panics;
+mod pending;
 mod questions;
 mod stops;
 mod store;

@@ -70,6 +70,8 @@ pub(crate) struct World {
     pub(crate) hooks: Vec<Arc<dyn Hook>>,
     pub(crate) host: Option<Arc<dyn CanUseTool>>,
     pub(crate) ask_via_events: bool,
+    /// Whether runs wait for answers.
+    pub(crate) wait: bool,
     pub(crate) workspace: Arc<dyn Workspace>,
     pub(crate) store: Option<Arc<dyn SessionStore>>,
     pub(crate) id: String,
@@ -86,6 +88,7 @@ pub(crate) fn world(model: impl ModelProvider, tools: impl IntoIterator<Item = A
         hooks: Vec::new(),
         host: None,
         ask_via_events: false,
+        wait: false,
         workspace: Arc::new(MemoryWorkspace::new()),
         store: None,
         id: "s".to_owned(),
@@ -126,6 +129,7 @@ impl World {
         ports.host.callback = self.host;
         ports.mentions = self.mentions;
         ports.host.through_handles = self.ask_via_events;
+        ports.host.wait = self.wait;
         if let Some(clock) = self.clock {
             ports.clock = clock;
         }

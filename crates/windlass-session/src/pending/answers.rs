@@ -120,7 +120,7 @@ pub trait PendingAnswers: fmt::Debug + Send + Sync {
     /// other kinds when it cannot be kept.
     async fn give(&self, key: &SessionKey, answer: &StoredAnswer) -> Result<(), StoreError>;
 
-    /// The answer to a question, if there is one that was not taken. What is found need not be genuine:
+    /// The answer to a question, if there is one, taken or not. What is found need not be genuine:
     /// [check](StoredAnswer::check) it.
     ///
     /// # Errors

@@ -11,6 +11,7 @@
 )]
 
 mod agents;
+mod answers;
 mod branch;
 #[cfg(unix)]
 mod checkpoints;

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use windlass_session::{LogHeader, ProjectKey, SessionKey};
+use windlass_session::{LogHeader, ProjectKey, SessionKey, token_hash};
 use windlass_types::{
     Api, AssistantEntry, AuditedDecision, Behavior, CallDigest, ContentBlock, Decision, DecisionReason, Entry, EntryId,
-    EntryKind, JsonText, MatchedRule, ModelUsage, NanoUsd, Origin, PermissionMode, RuleSource, RunId, RunRecord,
-    SessionId, StopReason, Timestamp, ToolResult, ToolResultEntry, ToolUse, TrimRecord, TrimmedResult, Usage,
-    UserEntry,
+    EntryKind, JsonText, MatchedRule, ModelUsage, NanoUsd, Origin, PendingQuestion, PermissionMode, PermissionRequest,
+    QuestionId, QuestionToken, RuleSource, RunId, RunRecord, SessionId, StopReason, Timestamp, ToolResult,
+    ToolResultEntry, ToolUse, TrimRecord, TrimmedResult, Usage, UserEntry,
 };
 
 /// A session of a project, by name and number.
@@ -41,6 +41,7 @@ pub fn entries() -> Vec<Entry> {
     let rule = MatchedRule::new("Bash(ls:*)", Behavior::Allow, RuleSource::ProjectSettings);
     let decision = Decision::new(Behavior::Allow, DecisionReason::Rule, "a rule allows it").with_rule(rule);
     add(20, None, EntryKind::Decision(AuditedDecision::new("toolu_2".into(), Some(digest.clone()), decision)));
+    add(28, None, EntryKind::Question(question("toolu_2", id(12), digest.clone())));
     add(21, None, EntryKind::Intent { tool_use_id: "toolu_2".into(), assistant: id(12), digest });
     add(22, Some(12), result(ToolResult::error("toolu_2", "no such file"), id(12), None));
     let blocks = vec![ContentBlock::text("one"), ContentBlock::text("two")];
@@ -96,3 +97,16 @@ fn result(result: ToolResult, assistant: EntryId, structured: Option<JsonText>) 
     entry.structured = structured;
     EntryKind::ToolResult(entry)
 }
+
+/// A question about a call of the message in these lines.
+pub(super) fn question(call: &str, line: EntryId, digest: CallDigest) -> PendingQuestion {
+    let call = ToolUse::new(call, "Bash", JsonText::empty_object());
+    let decision = Decision::new(Behavior::Ask, DecisionReason::Default, "may it?");
+    let mut request = PermissionRequest::new(call, "rm -r \u{1f600}".to_owned(), decision, digest);
+    request.id = QuestionId::from_bits(7);
+    let token = token_hash(&QuestionToken::new(TOKEN));
+    PendingQuestion::new(&request, line, "/kit/sub dir".to_owned(), token)
+}
+
+/// The token of the question.
+pub(super) const TOKEN: &str = "the token of the kit";
