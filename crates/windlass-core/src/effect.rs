@@ -11,8 +11,7 @@ use windlass_types::{
     ContentBlock, DecisionReason, Effort, Entry, EntryId, Event, HookCall, HookEventName, HookOutcome, ModelErrorKind,
     ModelItem, ModelRequest, NanoUsd, PendingQuestion, PermissionAnswer, PermissionMode, PermissionRequest,
     PermissionUpdate, Prompt, RateLimit, TaskEnded, TaskId, TaskInfo, TaskUsage, Thinking, ToolMatcher, ToolOutcome,
-    ToolSpec, ToolUse,
-    ToolUseId, Usage,
+    ToolSpec, ToolUse, ToolUseId, Usage,
 };
 
 /// The name of one effect; results refer to it. Increases with time.

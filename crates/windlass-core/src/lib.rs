@@ -55,8 +55,7 @@ pub use config::{
 };
 pub use effect::{
     Attach, Effect, EffectId, Input, ModelFailure, Output, Prepared, RunCall, StoreFailure, StoreFailureKind,
-    Unanswered,
-    Unprepared,
+    Unanswered, Unprepared,
 };
 pub use error::UnfitInput;
 pub use machine::Machine;

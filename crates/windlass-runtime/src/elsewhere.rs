@@ -41,7 +41,7 @@ impl Elsewhere {
     ) -> Result<Option<PermissionAnswer>, String> {
         let id = &self.question.id;
         let unusable = |why: &dyn std::fmt::Display| format!("the answer to the question {id} does not count: {why}");
-        let Some(answer) = answers.find(key, id).await.map_err(|error| unusable(&error))? else { return Ok(None) };
+        let Some(answer) = answers.answer_to(key, id).await.map_err(|error| unusable(&error))? else { return Ok(None) };
         answer.check(&key.session, &self.question).map_err(|refusal| unusable(&refusal))?;
         match answers.take(key, id).await {
             Ok(true) => Ok(Some(answer.to_answer())),

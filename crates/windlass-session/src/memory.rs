@@ -212,7 +212,7 @@ impl PendingAnswers for MemoryStore {
         Ok(())
     }
 
-    async fn find(&self, key: &SessionKey, question: &QuestionId) -> Result<Option<StoredAnswer>, StoreError> {
+    async fn answer_to(&self, key: &SessionKey, question: &QuestionId) -> Result<Option<StoredAnswer>, StoreError> {
         let state = self.lock();
         let found = state.answers.get(&(key.clone(), question.clone()));
         Ok(found.map(|(answer, _)| answer.clone()))

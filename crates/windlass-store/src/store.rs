@@ -345,7 +345,7 @@ impl PendingAnswers for JsonlStore {
         self.with_answers(key, move |answers| answers.give(&answer)).await
     }
 
-    async fn find(&self, key: &SessionKey, question: &QuestionId) -> Result<Option<StoredAnswer>, StoreError> {
+    async fn answer_to(&self, key: &SessionKey, question: &QuestionId) -> Result<Option<StoredAnswer>, StoreError> {
         let question = question.clone();
         self.with_answers(key, move |answers| answers.find(&question)).await
     }

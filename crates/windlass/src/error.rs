@@ -7,7 +7,7 @@ use windlass_permission::{ModeError, RuleError};
 use windlass_runtime::{OpenError, SessionError};
 use windlass_session::{BadAnnotation, SessionSummary, StoreError};
 use windlass_tool::ToolSetError;
-use windlass_types::{AgentId, SessionId};
+use windlass_types::{AgentId, QuestionId, SessionId};
 
 /// What keeps a run from starting, or a session from continuing. The text says
 /// what to do about it.
@@ -133,6 +133,14 @@ pub enum Error {
         /// The file of its log.
         log: PathBuf,
     },
+    /// A question cannot be answered like this.
+    #[error("question {question} cannot be answered: {problem}")]
+    Answer {
+        /// The question.
+        question: QuestionId,
+        /// Why not.
+        problem: AnswerProblem,
+    },
     /// A title or a tag without anything that can be seen.
     #[error(transparent)]
     Annotation(#[from] BadAnnotation),
@@ -226,6 +234,24 @@ fn candidates(sessions: &[SessionSummary]) -> String {
     let mut named: Vec<String> = named.collect();
     named.extend((sessions.len() > MOST).then(|| "…".to_owned()));
     named.join(", ")
+}
+
+/// Why a question of a stored session cannot be answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
+#[non_exhaustive]
+pub enum AnswerProblem {
+    /// No such question is open.
+    #[error("it is not open: it was answered or withdrawn, or the session never asked it")]
+    NotOpen,
+    /// The token is wrong.
+    #[error("the token is not that of the question")]
+    WrongToken,
+    /// There is an answer already.
+    #[error("it is answered already: the first answer counts, and this one was not kept")]
+    Answered,
+    /// The answer changes the input or the permissions, or stops the run, which only a host can do that is asked.
+    #[error("an answer from outside allows or denies exactly what was asked, and nothing else")]
+    NotPlain,
 }
 
 impl fmt::Debug for Error {

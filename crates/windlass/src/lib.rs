@@ -142,7 +142,7 @@ mod typed;
 mod user_id;
 
 pub use agent::{Agent, agent};
-pub use error::Error;
+pub use error::{AnswerProblem, Error};
 pub use home::Home;
 pub use permissions::Permissions;
 #[cfg(feature = "project")]

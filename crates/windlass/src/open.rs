@@ -119,6 +119,7 @@ impl Opening {
         ports.hooks.check()?;
         ports.host.callback.clone_from(&self.options.permissions.can_use_tool);
         ports.host.through_handles = self.options.permissions.ask_via_events;
+        ports.host.wait = self.options.permissions.wait;
         ports.host.remember.clone_from(&self.options.permissions.remember);
         ports.env = surroundings.program_environment(notices).into();
         ports.checkpoints = self.options.storage.checkpoints(&self.key, surroundings.workspace.is_none())?;

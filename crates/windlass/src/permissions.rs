@@ -20,6 +20,7 @@ pub struct Permissions {
     pub(crate) can_use_tool: Option<Arc<dyn CanUseTool>>,
     pub(crate) ask_via_events: bool,
     pub(crate) remember: Option<Arc<dyn RememberAnswer>>,
+    pub(crate) wait: bool,
     pub(crate) protected: Vec<PathBuf>,
 }
 
@@ -91,6 +92,57 @@ impl Permissions {
     /// With a callback as well, the first answer counts.
     pub fn asking_via_events(mut self) -> Self {
         self.ask_via_events = true;
+        self
+    }
+
+    /// Has runs wait for answers. A question is stored before it is asked and outlives the process: any process that shows
+    /// its token can answer it later, with `Home::answer_question` or `windlass sessions answer`. A run that no one answers
+    /// ends as [`Outcome::Pending`](crate::Outcome::Pending), and nothing of the calls in question has run. It continues with
+    /// [`SessionBuilder::continue_run`](crate::SessionBuilder::continue_run): each call is judged anew, and an answer counts
+    /// for exactly the call that was asked about. A new prompt withdraws the questions.
+    ///
+    /// Only calls of the main agent wait. What an agent below it would ask is denied if no host answers it.
+    ///
+    /// ```
+    /// use windlass::{Home, Outcome, PermissionAnswer, Permissions, Script, ScriptedModel, query, session, tool_fn};
+    /// use std::collections::BTreeMap;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// # let (home, work) = (tempfile::tempdir()?, tempfile::tempdir()?);
+    /// let home = Home::new(home.path());
+    /// let deploy = || tool_fn("deploy", "Deploys.", |_: BTreeMap<String, String>, _| async { Ok("deployed") });
+    /// let script = Script::new().turn(|turn| turn.tool_use("deploy", serde_json::json!({})));
+    /// let result = query("Deploy it")
+    ///     .provider(ScriptedModel::new(script))
+    ///     .tool(deploy())
+    ///     .permissions(Permissions::new().wait_for_answers())
+    ///     .persist(home.clone())
+    ///     .cwd(work.path())
+    ///     .await?;
+    /// assert!(matches!(result.outcome, Outcome::Pending { .. }));
+    ///
+    /// // Days later, in another process that was given the id and the token:
+    /// let question = &result.pending_questions[0];
+    /// let token = question.token.as_ref().ok_or("no token")?;
+    /// home.answer_question(&result.session_id, &question.id, token.reveal(), PermissionAnswer::allow()).await?;
+    ///
+    /// // And whoever continues the session:
+    /// let result = session()
+    ///     .provider(ScriptedModel::new(Script::new().turn(|turn| turn.text("It is deployed."))))
+    ///     .tool(deploy())
+    ///     .permissions(Permissions::new().wait_for_answers())
+    ///     .persist(home)
+    ///     .cwd(work.path())
+    ///     .resume(result.session_id.as_str())
+    ///     .continue_run()
+    ///     .await?;
+    /// assert_eq!(result.text, "It is deployed.");
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn wait_for_answers(mut self) -> Self {
+        self.wait = true;
         self
     }
 

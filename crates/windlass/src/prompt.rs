@@ -1,7 +1,7 @@
 //! What a prompt is made from.
 
 use crate::Error;
-use windlass_runtime::Prompt;
+use windlass_runtime::{Prompt, PromptKind};
 use windlass_types::ContentBlock;
 
 /// What a prompt is made from: a text, content blocks, or a whole [`Prompt`].
@@ -34,10 +34,16 @@ impl From<Prompt> for PromptInput {
 }
 
 impl PromptInput {
+    /// Continues the run that waits for answers, see [`Prompt::continue_run`], of a session that is resumed.
+    pub fn continue_run() -> Self {
+        Self(Prompt::continue_run())
+    }
+
     /// The prompt, if it has content that a model accepts.
     pub(crate) fn into_prompt(self) -> Result<Prompt, Error> {
         let empty = |block: &ContentBlock| block.as_text().is_some_and(|text| text.trim().is_empty());
-        if self.0.parts.is_empty() && self.0.content.iter().all(empty) {
+        let says_nothing = self.0.parts.is_empty() && self.0.content.iter().all(empty);
+        if says_nothing && self.0.kind != PromptKind::Continue {
             return Err(Error::EmptyPrompt);
         }
         Ok(self.0)

@@ -7,7 +7,9 @@ pub use crate::resume::Resume;
 pub use crate::session_builder::SessionBuilder;
 pub use crate::session_tools::SessionTools;
 #[cfg(feature = "store")]
-pub use crate::sessions::{ForkOptions, SessionTranscript, StoredSession, TranscriptEntry, TranscriptItem};
+pub use crate::sessions::{
+    ForkOptions, OpenQuestion, SessionTranscript, StoredSession, TranscriptEntry, TranscriptItem,
+};
 pub use windlass_context::{
     FileInstructions, InstructionSource, Mention, MentionedLines, ServerInstructions, TrimRules, mentions,
 };

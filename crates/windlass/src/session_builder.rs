@@ -35,6 +35,12 @@ impl SessionBuilder {
         Query::with_options(prompt, self.options)
     }
 
+    /// Continues the run of a session that is [resumed](Self::resume) which waits for answers, and says nothing:
+    /// see [`Permissions::wait_for_answers`](crate::Permissions::wait_for_answers).
+    pub fn continue_run(self) -> Query {
+        self.query(PromptInput::continue_run())
+    }
+
     /// Has the options say what their [project](Self::project) says, for programs that look at
     /// [them](Self::options) before the session opens. Opening does it otherwise. Blocks for as long as the disk takes.
     ///

@@ -1,10 +1,12 @@
 //! Stored sessions, for programs that look at them from outside: lists, transcripts, notes, copies and exports.
 
 mod fork;
+mod pending;
 mod title;
 mod transcript;
 
 pub use fork::ForkOptions;
+pub use pending::OpenQuestion;
 pub use transcript::{SessionTranscript, TranscriptEntry, TranscriptItem};
 
 use crate::resume::session_id;

@@ -13,7 +13,7 @@ impl Run {
         let asked = batch.open_questions();
         let notes = std::mem::take(&mut batch.notes);
         self.feedback.add(notes.feedback);
-        let context = session.record_context(&std::mem::take(&mut self.feedback.context));
+        let context = session.record_context(&mut self.feedback);
         session.append_unawaited(context.into_iter().collect());
         let questions = asked.iter().map(|request| request.id.clone()).collect();
         session.run.questions = asked;

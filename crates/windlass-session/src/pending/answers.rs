@@ -125,7 +125,7 @@ pub trait PendingAnswers: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// There is an answer that cannot be read, or that others than this user could have written.
-    async fn find(&self, key: &SessionKey, question: &QuestionId) -> Result<Option<StoredAnswer>, StoreError>;
+    async fn answer_to(&self, key: &SessionKey, question: &QuestionId) -> Result<Option<StoredAnswer>, StoreError>;
 
     /// Marks the answer to a question as taken, durable, before anything is done with it. Returns whether this was the
     /// first time: only then it counts.

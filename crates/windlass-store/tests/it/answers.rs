@@ -41,7 +41,7 @@ impl Place {
     }
 
     async fn found(&self) -> Result<Option<StoredAnswer>, String> {
-        self.store.find(&self.key, &self.question.id).await.map_err(|error| error.to_string())
+        self.store.answer_to(&self.key, &self.question.id).await.map_err(|error| error.to_string())
     }
 }
 
@@ -121,7 +121,7 @@ async fn ids_that_are_no_names_of_files_are_refused() {
         let mut answer = place.answer();
         answer.question = id.clone();
         assert!(place.store.give(&place.key, &answer).await.is_err(), "{id:?}");
-        assert!(place.store.find(&place.key, &id).await.is_err(), "{id:?}");
+        assert!(place.store.answer_to(&place.key, &id).await.is_err(), "{id:?}");
         assert!(place.store.take(&place.key, &id).await.is_err(), "{id:?}");
     }
 }

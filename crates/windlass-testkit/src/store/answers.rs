@@ -22,23 +22,23 @@ pub async fn an_answer_is_given_once_and_taken_once(store: &dyn SessionStore) ->
     let (token, at) = (QuestionToken::new(TOKEN), Timestamp::from_millis(1_780_000_000_000));
     let answer = StoredAnswer::new(one.session.clone(), &asked, token, false, at)
         .with_message(Some("Not now: \u{1f600}\n\"later\"".to_owned()));
-    same("an answer before it was given", &answers.find(&one, &asked.id).await.or_broken("find")?, &None)?;
+    same("an answer before it was given", &answers.answer_to(&one, &asked.id).await.or_broken("find")?, &None)?;
     // An answer is given while the session is in use, too.
     let lease = open(store, &one).await?;
     answers.give(&one, &answer).await.or_broken("give")?;
-    same("an answer", &answers.find(&one, &asked.id).await.or_broken("find")?, &Some(answer.clone()))?;
+    same("an answer", &answers.answer_to(&one, &asked.id).await.or_broken("find")?, &Some(answer.clone()))?;
     let mut other = answer.clone();
     other.allow = true;
     refused(answers.give(&one, &other).await, StoreErrorKind::Exists, "a second answer is refused")?;
-    same("an answer in another session", &answers.find(&two, &asked.id).await.or_broken("find")?, &None)?;
+    same("an answer in another session", &answers.answer_to(&two, &asked.id).await.or_broken("find")?, &None)?;
     ensure(answers.take(&one, &asked.id).await.or_broken("take")?, || "the first one to take it has it".to_owned())?;
     ensure(!answers.take(&one, &asked.id).await.or_broken("take")?, || "it was taken twice".to_owned())?;
     refused(answers.give(&one, &other).await, StoreErrorKind::Exists, "an answer that was taken stays the first")?;
-    same("an answer that was taken", &answers.find(&one, &asked.id).await.or_broken("find")?, &Some(answer))?;
+    same("an answer that was taken", &answers.answer_to(&one, &asked.id).await.or_broken("find")?, &Some(answer))?;
     let unknown = QuestionId::from_bits(8);
-    same("an answer to another question", &answers.find(&one, &unknown).await.or_broken("find")?, &None)?;
+    same("an answer to another question", &answers.answer_to(&one, &unknown).await.or_broken("find")?, &None)?;
     store.close(lease).await.or_broken("close")?;
     store.delete(&one).await.or_broken("delete")?;
     fill(store, &one, 0..1).await?;
-    same("an answer of a deleted session", &answers.find(&one, &asked.id).await.or_broken("find")?, &None)
+    same("an answer of a deleted session", &answers.answer_to(&one, &asked.id).await.or_broken("find")?, &None)
 }
