@@ -106,7 +106,7 @@ impl Call {
         let (verdict, approved) = (self.consent.hook_verdict.as_ref(), self.consent.approved.as_ref());
         let decision = cx.session.rights.policy.decide(&read.facts, verdict, approved);
         let can_ask = config.listeners.can_ask
-            || config.waits().is_some()
+            || self.waits(cx).is_some()
             || config.listens(HookEventName::PermissionRequest, Some(name));
         match decision.behavior {
             Behavior::Allow => {
@@ -183,7 +183,7 @@ impl Call {
         let mut request = PermissionRequest::new(self.current(), read.title.clone(), decision, digest);
         request.id = cx.session.ids.question();
         request.identity = cx.session.config.agent.as_ref().map(|agent| agent.identity.clone());
-        match cx.session.config.waits().cloned() {
+        match self.waits(cx).cloned() {
             Some(secret) => self.keep_question(cx, read, request, &secret),
             None => self.put_question(cx, read, request, None),
         }

@@ -32,6 +32,12 @@ impl Call {
         continued
     }
 
+    /// What makes tokens, if a question about the call may stay open. A call that a prompt needs is no part of the
+    /// conversation, so nothing of it could be continued.
+    pub(super) fn waits<'a>(&self, cx: &'a Cx<'_>) -> Option<&'a TokenSecret> {
+        cx.session.config.waits().filter(|_| !self.of_prompt)
+    }
+
     /// Makes a question durable before it is put. One that the log has about this exact call already stays the same, so
     /// that an answer to it counts.
     pub(super) fn keep_question(
@@ -58,7 +64,8 @@ impl Call {
         let token = secret.token(&request.id);
         let line = self.line.clone().unwrap_or_else(|| EntryId::from(""));
         let cwd = cx.session.state.cwd().to_string_lossy().into_owned();
-        let question = PendingQuestion::new(&request, line, cwd, token_hash(&token));
+        let mut question = PendingQuestion::new(&request, line, cwd, token_hash(&token));
+        question.denied.clone_from(&cx.session.run.scope.denied);
         request.token = Some(token.clone());
         let entry = cx.session.record(None, EntryKind::Question(question.clone()));
         let append = cx.session.append(vec![entry]);

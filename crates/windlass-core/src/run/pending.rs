@@ -4,7 +4,7 @@ use super::opening::INVALID;
 use super::{Flow, Phase, Run, fails};
 use crate::batch::Batch;
 use crate::session::Session;
-use windlass_types::Outcome;
+use windlass_types::{Outcome, RunScope};
 
 impl Run {
     /// Only questions that stay open are left of the calls.
@@ -25,6 +25,11 @@ impl Run {
         let batch = Batch::continued(session);
         if batch.is_empty() {
             return fails(INVALID, "There is nothing to continue: no question of this session waits for an answer.");
+        }
+        let mut scope = RunScope::default();
+        scope.deny = session.state.pending_questions().iter().flat_map(|question| question.denied.clone()).collect();
+        if let Err(error) = session.begin_scope(scope) {
+            return fails(INVALID, format!("The run cannot be continued: {error}"));
         }
         session.prompt = session.state.last_prompt_id().cloned();
         self.phase = Phase::Tools(batch);

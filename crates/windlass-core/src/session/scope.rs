@@ -12,6 +12,8 @@ pub(crate) struct Scoped {
     pub(crate) model: Option<ModelProfile>,
     /// How much the model spends on an answer.
     pub(crate) effort: Option<Effort>,
+    /// Rules by which it denies calls.
+    pub(crate) denied: Vec<String>,
 }
 
 impl Session {
@@ -26,6 +28,7 @@ impl Session {
                 self.notice(warning.to_string());
             }
         }
+        self.run.scope.denied.extend(deny);
         match model {
             Some(RunModel::Known { id, info }) => {
                 self.models.falling_back = false;

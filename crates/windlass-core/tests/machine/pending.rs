@@ -13,8 +13,8 @@ use windlass_session::{
     LogEncoder, LogHeader, OUTCOME_UNKNOWN, TokenSecret, Transcript, is_token_of, read_log, repair_but_pending,
 };
 use windlass_types::{
-    Behavior, CallDigest, ContentBlock, Entry, EntryKind, EventKind, HookEventName, Outcome, PendingQuestion,
-    PermissionAnswer, PermissionMode, PermissionRequest, RuleSource,
+    Behavior, CallDigest, ContentBlock, Entry, EntryKind, EventKind, HookEventName, JsonText, Outcome, PendingQuestion,
+    PermissionAnswer, PermissionMode, PermissionRequest, PromptCall, PromptPart, RuleSource, RunFailureKind, RunScope,
 };
 
 /// Runs wait for answers.
@@ -353,4 +353,48 @@ fn work_that_ends_wakes_no_run_while_questions_are_open() {
     sim.end_task(0);
     sim.play();
     assert_eq!((sim.requests.len(), sim.checks.runs), (1, 1), "{}", render(&sim.events));
+}
+
+/// A call of a prompt is no part of the conversation: its question cannot stay open.
+#[test]
+fn a_call_that_a_prompt_needs_is_denied_and_not_waited_for() {
+    let mut sim = Sim::new(waiting(), Choices::new(Vec::new()), TAME);
+    let call = PromptCall::new("Write", JsonText::parse(r#"{"path":"a"}"#).unwrap(), "!`Write a`");
+    sim.input(Input::Prompt(Prompt::new(Vec::new()).with_parts(vec![PromptPart::Call(call)])));
+    sim.play_except(is_ask);
+    let failed = |event: &windlass_types::Event| match &event.kind {
+        EventKind::RunFinished(result) => Some(result.outcome.clone()),
+        _ => None,
+    };
+    match sim.events.iter().find_map(failed) {
+        Some(Outcome::Failed(failure)) => assert_eq!(failure.kind, RunFailureKind::PromptCall, "{failure:?}"),
+        other => panic!("{other:?}"),
+    }
+    assert!(questions(&sim.log).is_empty());
+}
+
+#[test]
+fn a_run_that_is_continued_keeps_what_its_command_denied() {
+    let mut scope = RunScope::default();
+    scope.deny = vec!["Net".to_owned()];
+    let mut first = Sim::new(waiting(), Choices::new(Vec::new()), TAME);
+    first.script = vec![vec![call("t1", "Write", "a")]];
+    first.input(Input::Prompt(Prompt::text("fix").within(scope)));
+    unanswered(&mut first);
+    assert_eq!(questions(&first.log)[0].denied, ["Net"]);
+
+    let mut sim = resumed(waiting(), &first.log);
+    sim.script =
+        vec![vec![call("t2", "Net", "")], vec![text("Done.")], vec![call("t3", "Net", "")], vec![text("Done.")]];
+    sim.input(Input::Prompt(Prompt::continue_run()));
+    sim.play();
+    sim.input(Input::Prompt(Prompt::text("next")));
+    sim.play();
+    let denied = sim.log.iter().filter_map(|entry| match &entry.kind {
+        EntryKind::Decision(verdict) if verdict.decision.behavior == Behavior::Deny => {
+            Some(verdict.tool_use_id.as_str())
+        }
+        _ => None,
+    });
+    assert_eq!(denied.collect::<Vec<_>>(), ["t2"], "the next run is free of it");
 }

@@ -69,6 +69,10 @@ pub struct PendingQuestion {
     pub cwd: String,
     /// The hash of the token that an answer of another process has to show.
     pub token: TokenHash,
+    /// Rules by which a command or a skill denies calls of the run. They hold as well when the run is continued; what it
+    /// allowed does not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub denied: Vec<String>,
 }
 
 impl PendingQuestion {
@@ -83,6 +87,7 @@ impl PendingQuestion {
             title: request.title.clone(),
             cwd,
             token,
+            denied: Vec::new(),
         }
     }
 }
