@@ -1,7 +1,7 @@
 //! Attaching to a prompt what it mentions.
 
 use crate::Mentions;
-use crate::changes;
+use crate::changes::{self, Changes};
 use crate::hooks::ask;
 use crate::nested;
 use crate::prepare::{Claims, ReadCall, Surroundings, facts, prepare};
@@ -33,6 +33,8 @@ const RESOURCE_READER: &str = "ReadMcpResourceTool";
 #[derive(Debug, Default)]
 pub(crate) struct Attached {
     pub(crate) blocks: Vec<ContentBlock>,
+    /// The files among it that have changed.
+    pub(crate) changes: Changes,
     /// Instructions for the files among it.
     pub(crate) instructions: Vec<FileInstructions>,
     /// What was left out, for the host.
@@ -68,10 +70,11 @@ struct LeftOut(String);
 
 impl Attaching {
     /// Looks up which files have changed, and what a prompt mentions. What stands for nothing is passed over.
-    pub(crate) async fn look_up(self, prompt: &str) -> Attached {
+    pub(crate) async fn look_up(&self, prompt: &str) -> Attached {
         let mut attached = Attached::default();
         if let Some(seen) = &self.seen {
-            attached.blocks = changes::of(seen, &*self.at.workspace, &self.policy).await;
+            attached.changes = changes::of(seen, &*self.at.workspace, &self.policy).await;
+            attached.blocks.append(&mut attached.changes.blocks);
         }
         if let Some(known) = &self.mentions {
             self.look_up_mentions(known, prompt, &mut attached).await;
@@ -122,6 +125,8 @@ impl Attaching {
                 return Some(Target::Resource(server.to_owned(), uri.to_owned()));
             }
         }
+        // Without the tool that reads files they are out of reach.
+        self.at.tools.get(&known.reader)?;
         if let Some(target) = self.entry(&mention.name, None).await {
             return Some(target);
         }

@@ -1,6 +1,6 @@
 //! Which files have changed since the model read them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use windlass_context::{changed_file, more_changed_files};
 use windlass_permission::Policy;
 use windlass_tool::{EntryKind, JudgedPath, Permit, SeenFiles, Workspace, WorkspaceErrorKind};
@@ -19,40 +19,53 @@ enum Now {
     Other,
 }
 
-/// The texts about the files that have changed, which count as read from then on. Files that cannot be looked at, or may not
-/// be read any more, are passed over.
-pub(crate) async fn of(seen: &SeenFiles, workspace: &dyn Workspace, policy: &Policy) -> Vec<ContentBlock> {
-    let (mut texts, mut more) = (Vec::new(), Vec::new());
+/// Files that have changed since the model read them.
+#[derive(Debug, Default)]
+pub(crate) struct Changes {
+    /// What the model is to read of them.
+    pub(crate) blocks: Vec<ContentBlock>,
+    /// Each with the text that is there now, if it is small.
+    now: Vec<(PathBuf, Option<String>)>,
+}
+
+impl Changes {
+    /// They are on their way to the model, and are not reported again.
+    pub(crate) fn reported(self, seen: &SeenFiles) {
+        for (path, now) in self.now {
+            match now {
+                Some(text) => seen.record(&path, text.as_bytes()),
+                None => seen.forget(&path),
+            }
+        }
+    }
+}
+
+/// The files that have changed. Those that cannot be looked at, or may not be read any more, are passed over.
+pub(crate) async fn of(seen: &SeenFiles, workspace: &dyn Workspace, policy: &Policy) -> Changes {
+    let (mut texts, mut more, mut changed) = (Vec::new(), Vec::new(), Vec::new());
     for (path, before) in seen.all() {
         if !policy.may_read(&path, &path) {
             continue;
         }
         let Some(now) = now(workspace, &path).await else { continue };
-        let name = path.to_string_lossy();
-        let after = match &now {
-            Now::Text(text) if **text == *before => continue,
-            Now::Text(text) => Some(text.as_str()),
-            Now::Gone => None,
-            Now::Other => {
-                seen.forget(&path);
-                more.push(name.into_owned());
-                continue;
-            }
+        let is_other = matches!(now, Now::Other);
+        let name = path.to_string_lossy().into_owned();
+        let after = match now {
+            Now::Text(text) if *text == *before => continue,
+            Now::Text(text) => Some(text),
+            Now::Gone | Now::Other => None,
         };
-        match after {
-            Some(after) => seen.record(&path, after.as_bytes()),
-            None => seen.forget(&path),
-        }
-        if texts.len() < MOST_SHOWN {
-            texts.push(changed_file(&name, &before, after));
+        if is_other || texts.len() >= MOST_SHOWN {
+            more.push(name);
         } else {
-            more.push(name.into_owned());
+            texts.push(changed_file(&name, &before, after.as_deref()));
         }
+        changed.push((path, after));
     }
     if !more.is_empty() {
         texts.push(more_changed_files(&more));
     }
-    texts.into_iter().map(ContentBlock::text).collect()
+    Changes { blocks: texts.into_iter().map(ContentBlock::text).collect(), now: changed }
 }
 
 /// What is at a path with its links followed. `None` if that cannot be said, or another file is there by a link.

@@ -10,6 +10,7 @@
 )]
 
 mod agents;
+mod attachments;
 mod attacks;
 mod check;
 mod choices;

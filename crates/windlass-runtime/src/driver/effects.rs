@@ -296,6 +296,9 @@ async fn attach(results: &mpsc::UnboundedSender<Input>, id: EffectId, attaching:
     if !attached.blocks.is_empty() {
         answer(results, Input::Attached(id, attached.blocks));
     }
+    if let Some(seen) = &attaching.seen {
+        attached.changes.reported(seen);
+    }
 }
 
 fn not_run() -> ToolOutcome {
