@@ -8,6 +8,7 @@ use crate::settings::current_directory;
 use crate::terminal::clean_line;
 use serde_json::json;
 use std::io::{Write, stderr, stdout};
+use windlass::crates::subagent::MemoryScope;
 use windlass::{AgentDefinition, Effort, Subagents};
 use windlass_protocol::HostAgent;
 
@@ -34,7 +35,8 @@ pub(crate) fn print(args: &AgentsListArgs) -> anyhow::Result<i32> {
                     "name": agent.name, "source": found.source.to_string(), "description": agent.description,
                     "path": found.path, "tools": tools, "disallowedTools": agent.disallowed_tools, "model": agent.model,
                     "permissionMode": agent.permission_mode, "maxTurns": agent.max_turns,
-                    "effort": agent.effort.map(Effort::as_str), "background": agent.background, "withoutEffect": found.without_effect,
+                    "effort": agent.effort.map(Effort::as_str), "background": agent.background,
+                    "memory": agent.memory.map(MemoryScope::as_str), "skills": agent.skills, "withoutEffect": found.without_effect,
                 }),
             )?;
         } else {

@@ -17,6 +17,18 @@ pub enum MemoryScope {
     Local,
 }
 
+impl MemoryScope {
+    /// Its name: `user`, `project`, `local`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Project => "project",
+            Self::Local => "local",
+        }
+    }
+}
+
 impl std::str::FromStr for MemoryScope {
     type Err = String;
 
