@@ -212,7 +212,7 @@ impl MemoryDirectory {
         let path = directory.join(FILE);
         let renew = || -> io::Result<()> {
             let mut index = read_index(directory)?;
-            entry.into_iter().for_each(|entry| index.set(entry));
+            entry.into_iter().for_each(|entry| index.set(&entry));
             self.replace(&path, complete(directory, index, scan).text().as_bytes())?;
             sync_dir(directory)
         };
@@ -316,7 +316,7 @@ fn complete(directory: &Path, mut index: Index, scan: &Scan) -> Index {
     let listed: std::collections::BTreeSet<MemoryName> = index.entries().map(|entry| entry.name.clone()).collect();
     let unlisted = scan.names.difference(&listed).take(MOST_UNLISTED);
     for note in unlisted.filter_map(|name| read(directory, name.clone()).ok()?) {
-        index.set(MemoryEntry::of(&note));
+        index.set(&MemoryEntry::of(&note));
     }
     index
 }

@@ -137,7 +137,7 @@ impl Index {
     }
 
     /// Gives a memory its line: in the place of the one that it has, else at the end.
-    pub(super) fn set(&mut self, entry: MemoryEntry) {
+    pub(super) fn set(&mut self, entry: &MemoryEntry) {
         let line = Line::Entry(entry.clone(), entry.line());
         let is_its = |known: &&mut Line| matches!(known, Line::Entry(known, _) if known.name == entry.name);
         match self.0.iter_mut().find(is_its) {

@@ -366,7 +366,7 @@ proptest! {
         prop_assert_eq!(Index::parse(&index.text()), index.clone());
         let words = index.words();
         let entry = Index::parse(&format!("- [c](c.md) — {about}")).entries().next().cloned().unwrap();
-        index.set(entry.clone());
+        index.set(&entry);
         let again = Index::parse(&index.text());
         prop_assert_eq!(again.entries().find(|known| known.name == entry.name), Some(&entry));
         index.retain(|known| *known != entry.name);
