@@ -351,6 +351,10 @@ pub(crate) struct AgentsListArgs {
 pub(crate) enum ContextCommand {
     /// The system prompt, tools and instruction files of a session that starts here, with their sizes in tokens
     Show(ContextShowArgs),
+    /// What is in the project: languages, packages, commands, entry points
+    Index(crate::index::IndexArgs),
+    /// The files whose paths or symbols fit some words best
+    Search(crate::index::SearchArgs),
 }
 
 #[derive(Debug, Args)]

@@ -13,6 +13,7 @@ mod explain;
 mod failure;
 mod files;
 mod host;
+mod index;
 mod jsonl;
 mod launch;
 mod mcp;
@@ -91,6 +92,8 @@ fn command() -> anyhow::Result<i32> {
         Some(Command::Settings(args)) => settings::print(&args),
         Some(Command::Trust(args)) => settings::trust(&args),
         Some(Command::Context(ContextCommand::Show(args))) => block_on(context::show(&args)),
+        Some(Command::Context(ContextCommand::Index(args))) => index::overview(&args),
+        Some(Command::Context(ContextCommand::Search(args))) => index::search(&args),
         Some(Command::Agents(AgentsCommand::List(args))) => agents::print(&args),
         Some(Command::Memory(command)) => memory::memory(&command),
         Some(Command::Models(args)) => block_on(async move { models::print(&args).await }),

@@ -37,6 +37,7 @@ mod overview;
 mod parallel;
 mod search;
 mod symbols;
+mod table;
 mod text;
 mod tool;
 mod tree;

@@ -2,6 +2,7 @@
 
 use crate::symbols::{Symbol, Symbols};
 use crate::tree::Tree;
+use serde::Serialize;
 use windlass_context::{Relevance, is_secret};
 
 /// What a word weighs in the name of a file, in the folders above it, and in a symbol.
@@ -14,7 +15,7 @@ const MOST_FILES: usize = 100_000;
 const MOST_SYMBOLS: usize = 3;
 
 /// A file that fits a search.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct FileHit {
     /// Its path below the root, parts between slashes.
@@ -26,7 +27,7 @@ pub struct FileHit {
 }
 
 /// What a search has found.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Found {
     /// The files that fit best, the best first.

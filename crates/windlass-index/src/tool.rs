@@ -1,12 +1,10 @@
 //! The tool that asks the index.
 
 use crate::index::ProjectIndex;
-use crate::overview::Overview;
 use crate::search::Found;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::borrow::Cow;
-use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -21,8 +19,6 @@ const USUAL: u32 = 15;
 const LONGEST: usize = 500;
 /// How long a call may take.
 const TIME_LIMIT: Duration = Duration::from_secs(30);
-/// Rows of each table of the overview that the model reads.
-const ROWS: usize = 40;
 
 /// What the tool takes.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -97,7 +93,7 @@ impl Tool for ProjectSearch {
                     found.hits.retain(|hit| allows(&hit.path));
                     files(&query, &found)
                 }),
-                None => index.overview(&stop).map(|overview| tables(&overview.readable(allows))),
+                None => index.overview(&stop).map(|overview| overview.readable(allows).to_string()),
             }
         };
         let done = match tokio::runtime::Handle::try_current() {
@@ -127,71 +123,14 @@ fn asked(input: &ProjectSearchInput) -> Option<String> {
     input.query.as_deref().map(clean_line).map(|query| query.trim().to_owned()).filter(|query| !query.is_empty())
 }
 
-/// The files that were found, a line for each place.
+/// The files that were found, as the model reads them.
 fn files(query: &str, found: &Found) -> String {
-    let mut text = String::new();
-    for hit in &found.hits {
-        if hit.symbols.is_empty() {
-            push(&mut text, format_args!("{}", clean_line(&hit.path)));
-        }
-        for symbol in &hit.symbols {
-            push(&mut text, format_args!("{}:{} {}", clean_line(&hit.path), symbol.line, symbol.name));
-        }
-    }
+    let mut text = found.to_string();
     if found.hits.is_empty() {
-        push(&mut text, format_args!("No file fits `{query}`. Grep searches what files contain."));
+        text.push_str(&format!("No file fits `{query}`. Grep searches what files contain."));
     }
     if !found.is_complete {
-        push(&mut text, format_args!("(The project is too large: {} files were searched.)", found.searched));
+        text.push_str(&format!("\n(The project is too large: {} files were searched.)", found.searched));
     }
     text
-}
-
-fn push(text: &mut String, line: std::fmt::Arguments<'_>) {
-    if !text.is_empty() {
-        text.push('\n');
-    }
-    // Writing to a text cannot fail.
-    let _ = text.write_fmt(line);
-}
-
-/// The tables of an overview.
-fn tables(overview: &Overview) -> String {
-    let mut text = String::new();
-    let more = if overview.is_complete { "" } else { "at least " };
-    push(&mut text, format_args!("{more}{} files in {} folders", overview.files, overview.folders));
-    let languages = overview
-        .languages
-        .iter()
-        .map(|share| format!("{}: {} files, {} %", share.language, share.files, share.percent));
-    table(&mut text, "Languages", languages);
-    let packages = overview.packages.iter().map(|package| {
-        let uses = if package.uses.is_empty() { String::new() } else { format!(", uses {}", package.uses.join(", ")) };
-        format!("{} ({}, {}){uses}", package.name, package.kind.as_str(), package.manifest)
-    });
-    table(&mut text, "Packages", packages);
-    let commands = overview.commands.iter().map(|command| {
-        let from = if command.is_stated { "stated in" } else { "usual for" };
-        format!("{}: `{}` ({from} {})", command.purpose.as_str(), command.command, command.manifest)
-    });
-    table(&mut text, "Commands", commands);
-    table(&mut text, "Frameworks", overview.frameworks.iter().map(|one| format!("{} ({})", one.name, one.manifest)));
-    table(&mut text, "Entry points", overview.entry_points.iter().cloned());
-    table(&mut text, "Important files", overview.important.iter().cloned());
-    table(&mut text, "Ignored", overview.ignored.iter().map(|path| format!("{path}/")));
-    text
-}
-
-fn table(text: &mut String, name: &str, rows: impl Iterator<Item = String>) {
-    let mut rows = rows.peekable();
-    if rows.peek().is_some() {
-        push(text, format_args!("\n{name}"));
-    }
-    for row in rows.by_ref().take(ROWS) {
-        push(text, format_args!("- {}", clean_line(&row)));
-    }
-    let more = rows.count();
-    if more > 0 {
-        push(text, format_args!("- and {more} more"));
-    }
 }
