@@ -16,6 +16,7 @@ mod errors;
 mod formats;
 #[cfg(unix)]
 mod hostile;
+mod index;
 mod kept_out;
 #[cfg(unix)]
 mod living;
