@@ -54,11 +54,13 @@ impl Filter {
 
     /// Whether a session has the title and the tag that are wanted.
     pub(super) fn fits(&self, summary: &SessionSummary) -> bool {
-        let wanted = self.title.as_deref().map(|title| title.trim().to_lowercase());
-        let begins = |wanted: &String| {
-            let title = summary.custom_title.as_deref();
-            title.is_some_and(|title| title.trim().to_lowercase().starts_with(wanted))
-        };
-        self.tag.as_ref().is_none_or(|tag| summary.tag.as_ref() == Some(tag)) && wanted.as_ref().is_none_or(begins)
+        self.has(summary.custom_title.as_deref(), summary.tag.as_deref())
+    }
+
+    /// Whether these are the title and the tag that are wanted.
+    pub(super) fn has(&self, title: Option<&str>, tag: Option<&str>) -> bool {
+        let folded = |title: &str| title.trim().to_lowercase();
+        let begins = |wanted: &str| title.is_some_and(|title| folded(title).starts_with(&folded(wanted)));
+        self.tag.as_deref().is_none_or(|wanted| tag == Some(wanted)) && self.title.as_deref().is_none_or(begins)
     }
 }

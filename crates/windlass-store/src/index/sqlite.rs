@@ -95,10 +95,10 @@ fn page_of(
     let query = query::Query::new(&connection, filter)?;
     while !draft.is_full() {
         let Some(log) = logs.next() else { break };
-        let said = known.get(&log.path).map(|number| query.said(*number)).transpose()?.flatten();
+        let said = known.get(&log.place).map(|state| query.said(state.number, &log.place)).transpose()?.flatten();
         draft.take(log, said);
     }
-    let more = logs.any(|log| known.get(&log.path).is_some_and(|number| query.may_fit(*number)));
+    let more = logs.any(|log| known.get(&log.place).is_some_and(|state| query.may_fit(state.number)));
     Ok(Ok(draft.finish(PageSource::Index, more)))
 }
 

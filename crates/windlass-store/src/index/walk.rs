@@ -18,6 +18,8 @@ pub(super) struct LogFile {
     /// The name of its folder.
     pub(super) project: ProjectKey,
     pub(super) path: PathBuf,
+    /// The path as a text. Texts are compared and hashed faster.
+    pub(super) place: String,
     pub(super) only_read: bool,
     /// In bytes.
     pub(super) size: u64,
@@ -86,8 +88,9 @@ impl Walked {
             let nanoseconds = modified(&metadata).unwrap_or_default().as_nanos();
             let modified = u64::try_from(nanoseconds).unwrap_or(u64::MAX);
             if metadata.len() > 0 {
-                let project = project.clone();
-                self.logs.push(LogFile { id, project, path, only_read, size: metadata.len(), modified });
+                let (project, size) = (project.clone(), metadata.len());
+                let place = path.to_string_lossy().into_owned();
+                self.logs.push(LogFile { id, project, path, place, only_read, size, modified });
             }
         }
     }
@@ -98,7 +101,8 @@ pub(super) fn wanted<'a>(filter: &Filter, logs: &'a [LogFile]) -> Result<Vec<&'a
     let project = filter.project();
     let is_of_project = |log: &&LogFile| project.as_ref().is_none_or(|project| project.matches(log.project.as_str()));
     let mut wanted: Vec<&LogFile> = logs.iter().filter(is_of_project).collect();
-    wanted.sort_by(|a, b| b.millis().cmp(&a.millis()).then_with(|| a.id.cmp(&b.id)).then(a.path.cmp(&b.path)));
+    wanted
+        .sort_by(|a, b| b.millis().cmp(&a.millis()).then_with(|| a.id.cmp(&b.id)).then_with(|| a.place.cmp(&b.place)));
     let mut seen = HashSet::new();
     wanted.retain(|log| seen.insert(&log.id));
     let after = filter.after.as_ref().map(|cursor| place(cursor, &wanted)).transpose()?;

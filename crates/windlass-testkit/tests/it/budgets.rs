@@ -32,7 +32,8 @@ const HUBS: &[(&str, usize, usize)] = &[
     // A quarter of it makes options of settings files, which was in the command alone. Sessions are looked at from the
     // outside here, and names are checked when one opens. All providers are set up by name here, clouds whose models
     // speak two APIs are one provider, and the profile of a model's family is put into a session. Skills are a tool.
-    ("windlass", 5_050, 260),
+    // Sessions are found by what was said in them, resumed by title, and given titles by a model.
+    ("windlass", 5_080, 260),
 ];
 
 /// Lines of code in the body of one function.

@@ -422,3 +422,33 @@ async fn a_call_that_was_reading_when_the_program_died_is_interrupted() {
     let messages = world.home().export_session(&id).await.unwrap();
     assert!(messages.contains("This call was interrupted") && !messages.contains("did not run"), "{messages}");
 }
+
+#[tokio::test]
+async fn sessions_are_searched_titled_by_a_model_and_resumed_by_title() {
+    let world = World::new();
+    let (first, second) = (world.simple("mend the parser").await, world.simple("write a poem").await);
+    let home = world.home();
+    let found = home.search("PARSE ok").page().await.unwrap();
+    assert_eq!(found.sessions.iter().map(|session| session.id.as_str()).collect::<Vec<_>>(), [&first]);
+    assert_eq!(found.sessions[0].directory(), Some(&*world.directory()));
+    let listed = home.list().in_directory(world.work.path()).limit(1).page().await.unwrap();
+    assert_eq!(listed.sessions[0].id.as_str(), second);
+    let model = || ScriptedModel::new(Script::new().turn(|turn| turn.text("\"The parser.\"")));
+    for id in [&first, &second] {
+        assert_eq!(home.title_session(id, model(), "small").await.unwrap().as_deref(), Some("The parser"));
+    }
+    let resumed = |title: &str| {
+        let model = ScriptedModel::new(Script::new().turn(|turn| turn.text("again")));
+        query("more").provider(model).tools(coding_tools(world.work.path())).persist(world.home()).resume_titled(title)
+    };
+    let Err(Error::AmbiguousTitle { sessions, .. }) = resumed("the parser").await else { panic!() };
+    assert_eq!(sessions.len(), 2);
+    home.rename_session(&second, "Poems").await.unwrap();
+    assert_eq!(resumed("the pars").await.unwrap().session_id.as_str(), first);
+    assert!(matches!(resumed("nothing").await, Err(Error::NoTitle { .. })));
+    assert!(matches!(
+        home.title_session(UNKNOWN, model(), "small").await,
+        Err(Error::Open(OpenError::NotFound { .. }))
+    ));
+    assert_eq!(home.list().page().await.unwrap().sessions.len(), 2, "a title is asked for in no session");
+}

@@ -16,14 +16,23 @@ use windlass_types::Timestamp;
 pub(super) struct Query<'a> {
     connection: &'a Connection,
     filter: &'a Filter,
-    /// The sessions that have all words, if words are looked for.
+    /// The sessions that have all words, the title and the tag that are looked for; `None`: all have.
     having: Option<HashSet<i64>>,
+    /// The texts in which each word stands, in order.
+    texts: Vec<Vec<i64>>,
 }
 
 impl<'a> Query<'a> {
     pub(super) fn new(connection: &'a Connection, filter: &'a Filter) -> Result<Self, Trouble> {
-        let having = filter.words.as_ref().map(|words| having(connection, words)).transpose()?;
-        Ok(Self { connection, filter, having })
+        let words = filter.words.iter().flat_map(SearchWords::iter);
+        let texts: Vec<Vec<i64>> = words.map(|word| texts_with(connection, word)).collect::<Result<_, _>>()?;
+        let sessions = |texts: &Vec<i64>| texts.iter().map(|text| text >> TEXT_BITS).collect::<HashSet<i64>>();
+        let mut having = texts.iter().map(sessions).reduce(|all, some| &all & &some);
+        if filter.title.is_some() || filter.tag.is_some() {
+            let noted = noted(connection, filter)?;
+            having = Some(having.map_or_else(|| noted.clone(), |having| &having & &noted));
+        }
+        Ok(Self { connection, filter, having, texts })
     }
 
     /// Whether a session can be part of the list, as far as that is known without reading its row.
@@ -32,20 +41,18 @@ impl<'a> Query<'a> {
     }
 
     /// What is known of a session; `None` if it does not fit.
-    pub(super) fn said(&self, session: i64) -> Result<Option<Said>, Trouble> {
+    pub(super) fn said(&self, session: i64, place: &str) -> Result<Option<Said>, Trouble> {
         if !self.may_fit(session) {
             return Ok(None);
         }
         let row: Option<(Option<String>, String)> = self
             .connection
-            .prepare_cached("SELECT summary, digest FROM sessions WHERE number = ?1")?
-            .query_row([session], |row| Ok((row.get(0)?, row.get(1)?)))
+            // Another process may have given the number to another log meanwhile.
+            .prepare_cached("SELECT summary, digest FROM sessions WHERE number = ?1 AND path = ?2")?
+            .query_row((session, place), |row| Ok((row.get(0)?, row.get(1)?)))
             .optional()?;
         let Some((Some(summary), digest)) = row else { return Ok(None) };
         let summary: SessionSummary = serde_json::from_str(&summary)?;
-        if !self.filter.fits(&summary) {
-            return Ok(None);
-        }
         let matches = self.filter.words.as_ref().map(|words| self.matches(session, words)).transpose()?;
         let digest = match self.filter.words.is_some() || self.filter.digests {
             true => Some(serde_json::from_str(&digest)?),
@@ -56,14 +63,12 @@ impl<'a> Query<'a> {
 
     /// The texts of a session with most words of the search.
     fn matches(&self, session: i64, words: &SearchWords) -> Result<Vec<SessionMatch>, Trouble> {
-        let (first, last) = (session << TEXT_BITS, (session << TEXT_BITS) | ((1 << TEXT_BITS) - 1));
+        let (first, behind) = (session << TEXT_BITS, (session + 1) << TEXT_BITS);
         let mut texts: BTreeMap<i64, u32> = BTreeMap::new();
-        let mut statement = self
-            .connection
-            .prepare_cached("SELECT rowid FROM words WHERE words MATCH ?1 AND rowid BETWEEN ?2 AND ?3")?;
-        for word in words.iter() {
-            for id in statement.query_map((term(word), first, last), |row| row.get::<_, i64>(0))? {
-                *texts.entry(id?).or_default() += 1;
+        for having in &self.texts {
+            let from = having.partition_point(|text| *text < first);
+            for text in having.iter().skip(from).take_while(|text| **text < behind) {
+                *texts.entry(*text).or_default() += 1;
             }
         }
         let mut best: Vec<(i64, u32)> = texts.into_iter().collect();
@@ -81,22 +86,27 @@ impl<'a> Query<'a> {
     }
 }
 
-/// The sessions in which all words stand.
-fn having(connection: &Connection, words: &SearchWords) -> Result<HashSet<i64>, Trouble> {
-    let mut having: Option<HashSet<i64>> = None;
-    let mut statement = connection.prepare("SELECT rowid FROM words WHERE words MATCH ?1")?;
-    for word in words.iter() {
-        let mut sessions = HashSet::new();
-        let mut rows = statement.query([term(word)])?;
-        while let Some(row) = rows.next()? {
-            sessions.insert(row.get::<_, i64>(0)? >> TEXT_BITS);
+/// The texts in which a word stands, in order. FTS5 puts them together anew for each question about the beginning of a
+/// word, so it is asked once.
+fn texts_with(connection: &Connection, word: &str) -> Result<Vec<i64>, Trouble> {
+    let mut statement = connection.prepare_cached("SELECT rowid FROM words WHERE words MATCH ?1 ORDER BY rowid")?;
+    let texts = statement.query_map([term(word)], |row| row.get(0))?;
+    Ok(texts.collect::<Result<_, _>>()?)
+}
+
+/// The sessions with the title and the tag that are wanted.
+fn noted(connection: &Connection, filter: &Filter) -> Result<HashSet<i64>, Trouble> {
+    let mut statement =
+        connection.prepare("SELECT number, title, tag FROM sessions WHERE title IS NOT NULL OR tag IS NOT NULL")?;
+    let mut rows = statement.query([])?;
+    let mut sessions = HashSet::new();
+    while let Some(row) = rows.next()? {
+        let (title, tag): (Option<String>, Option<String>) = (row.get(1)?, row.get(2)?);
+        if filter.has(title.as_deref(), tag.as_deref()) {
+            sessions.insert(row.get(0)?);
         }
-        having = Some(match having {
-            Some(before) => &before & &sessions,
-            None => sessions,
-        });
     }
-    Ok(having.unwrap_or_default())
+    Ok(sessions)
 }
 
 /// A word as a term that other words begin with. It consists of letters and digits.

@@ -17,24 +17,30 @@ use windlass_session::{LogText, SessionDigest, SessionSummary, words};
 const BATCH_LOGS: usize = 64;
 const BATCH_BYTES: u64 = 16 * 1024 * 1024;
 
-/// The numbers of the sessions by the paths of their logs, and the logs that cannot be read.
-type Refreshed = (HashMap<PathBuf, i64>, Vec<SkippedFile>);
+/// How far logs are in the index, by their places.
+pub(super) type States = HashMap<String, State>;
 
 /// How far a log is in the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct State {
-    number: i64,
+pub(super) struct State {
+    /// The number of the session.
+    pub(super) number: i64,
     size: u64,
     modified: u64,
 }
 
-/// Takes in what logs have got since, and forgets those below the roots that are gone.
-pub(super) fn refresh(connection: &mut Connection, roots: &[PathBuf], logs: &[LogFile]) -> Result<Refreshed, Trouble> {
+/// Takes in what logs have got since, and forgets those below the roots that are gone. Returns what is known then, and
+/// the logs that cannot be read.
+pub(super) fn refresh(
+    connection: &mut Connection,
+    roots: &[PathBuf],
+    logs: &[LogFile],
+) -> Result<(States, Vec<SkippedFile>), Trouble> {
     let mut known = states(connection)?;
-    let there: HashSet<&Path> = logs.iter().map(|log| log.path.as_path()).collect();
-    let is_ours = |path: &Path| roots.iter().any(|root| path.starts_with(root));
-    let gone: Vec<(PathBuf, State)> =
-        known.extract_if(|path, _| !there.contains(path.as_path()) && is_ours(path)).collect();
+    let there: HashSet<&str> = logs.iter().map(|log| log.place.as_str()).collect();
+    let is_ours = |place: &str| roots.iter().any(|root| Path::new(place).starts_with(root));
+    let gone: Vec<(String, State)> =
+        known.extract_if(|place, _| !there.contains(place.as_str()) && is_ours(place)).collect();
     for batch in gone.chunks(BATCH_LOGS) {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         for (_, state) in batch {
@@ -43,23 +49,33 @@ pub(super) fn refresh(connection: &mut Connection, roots: &[PathBuf], logs: &[Lo
         transaction.commit()?;
     }
     let is_stale = |log: &&LogFile| {
-        known.get(&log.path).is_none_or(|state| (state.size, state.modified) != (log.size, log.modified))
+        known.get(&log.place).is_none_or(|state| (state.size, state.modified) != (log.size, log.modified))
     };
     let stale: Vec<&LogFile> = logs.iter().filter(is_stale).collect();
-    let mut numbers: HashMap<PathBuf, i64> = known.into_iter().map(|(path, state)| (path, state.number)).collect();
-    let mut unread = Vec::new();
-    let mut ends = Ends::default();
-    let mut stale = stale.into_iter().peekable();
+    let unread = take_in_all(connection, &stale, &mut known)?;
+    Ok((known, unread))
+}
+
+/// Takes in logs, some in each transaction, and returns those that cannot be read.
+fn take_in_all(
+    connection: &mut Connection,
+    stale: &[&LogFile],
+    known: &mut States,
+) -> Result<Vec<SkippedFile>, Trouble> {
+    let (mut unread, mut ends) = (Vec::new(), Ends::default());
+    let mut stale = stale.iter().peekable();
     while stale.peek().is_some() {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let (mut count, mut bytes) = (0, 0);
         while let Some(log) = stale.next_if(|_| count < BATCH_LOGS && bytes < BATCH_BYTES) {
             (count, bytes) = (count + 1, bytes + log.size);
             match take_in(&transaction, log, &mut ends)? {
-                Ok(number) => drop(numbers.insert(log.path.clone(), number)),
+                Ok(number) => {
+                    known.insert(log.place.clone(), State { number, size: log.size, modified: log.modified });
+                }
                 Err(error) => {
-                    if let Some(number) = numbers.remove(&log.path) {
-                        forget(&transaction, number)?;
+                    if let Some(state) = known.remove(&log.place) {
+                        forget(&transaction, state.number)?;
                     }
                     unread.extend(skipped(&log.path, &error));
                 }
@@ -67,14 +83,13 @@ pub(super) fn refresh(connection: &mut Connection, roots: &[PathBuf], logs: &[Lo
         }
         transaction.commit()?;
     }
-    Ok((numbers, unread))
+    Ok(unread)
 }
 
-fn states(connection: &Connection) -> Result<HashMap<PathBuf, State>, Trouble> {
+fn states(connection: &Connection) -> Result<States, Trouble> {
     let mut statement = connection.prepare("SELECT path, number, size, modified FROM sessions")?;
     let rows = statement.query_map([], |row| {
-        let path: String = row.get(0)?;
-        Ok((PathBuf::from(path), State { number: row.get(1)?, size: row.get(2)?, modified: row.get(3)? }))
+        Ok((row.get(0)?, State { number: row.get(1)?, size: row.get(2)?, modified: row.get(3)? }))
     })?;
     Ok(rows.collect::<Result<_, _>>()?)
 }
@@ -110,12 +125,11 @@ struct Progress {
 
 /// Takes in a log as far as it is not yet. The inner error is that of the log, of which nothing is kept then.
 fn take_in(transaction: &Transaction<'_>, log: &LogFile, ends: &mut Ends) -> Result<io::Result<i64>, Trouble> {
-    let path = log.path.to_string_lossy();
     let mut reader = match LogReader::open(&log.path) {
         Ok(reader) => reader,
         Err(error) => return Ok(Err(error)),
     };
-    let (number, mut progress) = match begin(transaction, &path, &mut reader)? {
+    let (number, mut progress) = match begin(transaction, &log.place, &mut reader)? {
         Ok(begun) => begun,
         Err(error) => return Ok(Err(error)),
     };
@@ -140,18 +154,20 @@ fn take_in(transaction: &Transaction<'_>, log: &LogFile, ends: &mut Ends) -> Res
     let modified = modified(reader.metadata()).unwrap_or_default().as_nanos();
     transaction
         .prepare_cached(
-            "REPLACE INTO sessions (number, path, size, modified, read, mark, texts, summary, digest) \
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+            "REPLACE INTO sessions (number, path, size, modified, read, mark, texts, title, tag, summary, digest) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
         )?
         .execute(params![
             number,
-            path,
+            log.place,
             reader.metadata().len(),
             u64::try_from(modified).unwrap_or(u64::MAX),
             end,
             mark,
             progress.texts,
-            summary.map(|summary| serde_json::to_string(&summary)).transpose()?,
+            summary.as_ref().and_then(|summary| summary.custom_title.as_ref()),
+            summary.as_ref().and_then(|summary| summary.tag.as_ref()),
+            summary.as_ref().map(serde_json::to_string).transpose()?,
             serde_json::to_string(&progress.digest)?,
         ])?;
     Ok(Ok(number))

@@ -22,8 +22,8 @@ const TABLES: [(&str, &str); 3] = [
     (
         "sessions",
         "CREATE TABLE sessions (number INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, size INTEGER NOT NULL, \
-         modified INTEGER NOT NULL, read INTEGER NOT NULL, mark BLOB NOT NULL, texts INTEGER NOT NULL, summary TEXT, \
-         digest TEXT NOT NULL)",
+         modified INTEGER NOT NULL, read INTEGER NOT NULL, mark BLOB NOT NULL, texts INTEGER NOT NULL, title TEXT, \
+         tag TEXT, summary TEXT, digest TEXT NOT NULL)",
     ),
     ("texts", "CREATE TABLE texts (id INTEGER PRIMARY KEY, kind TEXT NOT NULL, at INTEGER, text TEXT NOT NULL)"),
     (
