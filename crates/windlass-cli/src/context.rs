@@ -71,9 +71,10 @@ fn print(out: &mut impl Write, usage: &ContextUsage) -> std::io::Result<()> {
 }
 
 fn line(section: &ContextSection) -> String {
-    let cut = match section.left_out {
-        0 => String::new(),
-        characters => format!(" (too long: the last {characters} characters are left out)"),
+    let cut = match (section.left_out, &section.reason) {
+        (0, _) => String::new(),
+        (characters, Some(reason)) => format!(" ({characters} characters are left out: {})", clean_line(reason)),
+        (characters, None) => format!(" (too long: the last {characters} characters are left out)"),
     };
     format!("instructions, {}: {}{cut}", section.source, clean_line(&section.name))
 }

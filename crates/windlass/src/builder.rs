@@ -397,6 +397,12 @@ macro_rules! option_methods {
                 self.with(|options| options.compaction.window = Some(tokens))
             }
 
+            /// How much of the model's context window instructions of files, the list of skills and the index of the memory may
+            /// take up. What goes beyond is left out as a whole, named to the model and in a notice. Default: 15, 5 and 5 percent.
+            pub fn context_shares(self, shares: crate::session::ContextShares) -> Self {
+                self.with(|options| options.prompts.shares = shares)
+            }
+
             /// When old results of tools are replaced by short notes before a summary has to be written. Default: from 20,000
             /// tokens on that become free, with the latest 40,000 tokens of results kept.
             pub fn trim_results(self, rules: crate::session::TrimRules) -> Self {

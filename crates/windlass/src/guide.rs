@@ -23,6 +23,9 @@ struct MemoryPage;
 #[doc = include_str!("../../../docs/sessions.md")]
 struct Sessions;
 
+#[doc = include_str!("../../../docs/context.md")]
+struct ContextPage;
+
 #[cfg(feature = "openai")]
 #[doc = include_str!("../../../docs/providers.md")]
 struct Providers;

@@ -3,7 +3,7 @@
 use crate::Error;
 use std::sync::Arc;
 use std::time::Duration;
-use windlass_context::{FileInstructions, HarnessProfile, InstructionSource, SystemPrompt, TrimRules};
+use windlass_context::{ContextShares, FileInstructions, HarnessProfile, InstructionSource, SystemPrompt, TrimRules};
 use windlass_model::{ModelOverrides, ModelProvider, Overridden};
 use windlass_runtime::{AutoCompact, Limits, ModelProfile, UnpricedModels};
 use windlass_types::{CacheTtl, Effort, JsonText, NanoUsd, Thinking};
@@ -102,6 +102,8 @@ pub(crate) struct Prompts {
     pub(crate) reminders: Option<bool>,
     /// What the model reads behind the first prompt.
     pub(crate) instructions: Vec<FileInstructions>,
+    /// How much of the window that and the texts of files may take up.
+    pub(crate) shares: ContextShares,
     /// What a new session begins with.
     #[cfg(feature = "project")]
     pub(crate) initial: Option<String>,

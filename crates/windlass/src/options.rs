@@ -118,6 +118,7 @@ impl Options {
         request.cache = self.requests.cache;
         request.raw_frames = self.requests.raw_frames;
         request.extra.clone_from(&self.requests.extra);
+        machine.context.shares = self.prompts.shares;
         self.compaction.configure(&mut machine.auto_compact);
         if self.prompts.reminders.unwrap_or(true) {
             machine.context.reminders = ReminderSettings::all();

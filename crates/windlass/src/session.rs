@@ -11,7 +11,8 @@ pub use crate::sessions::{
     ForkOptions, OpenQuestion, SessionTranscript, StoredSession, TranscriptEntry, TranscriptItem,
 };
 pub use windlass_context::{
-    FileInstructions, InstructionSource, Mention, MentionedLines, ServerInstructions, TrimRules, mentions,
+    ContextShares, FileInstructions, InstructionSource, Mention, MentionedLines, ServerInstructions, TrimRules,
+    mentions,
 };
 pub use windlass_runtime::{
     AnswerError, EventFeed, EventStream, ModelSelection, OpenError, Prompt, PromptKind, RewindError, Session,

@@ -98,7 +98,8 @@ async fn by_hand_the_summary_takes_the_place_of_the_conversation() {
     for (requests, count) in [(requests, 3), (again, 5)] {
         let last = texts(requests.lock().unwrap().last().unwrap());
         assert_eq!(last.len(), count, "{last:?}");
-        assert!(last[0].contains("It was about bees.") && !last.concat().contains("Tell me of bees"), "{last:?}");
+        assert!(last[0].contains("It was about bees.") && last[0].contains("\n- Tell me of bees."), "{last:?}");
+        assert!(last.iter().skip(1).all(|text| !text.contains("bees")), "{last:?}");
     }
 }
 
