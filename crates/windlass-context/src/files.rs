@@ -196,7 +196,7 @@ impl FileInstructions {
 }
 
 /// A path as it stands between quotes.
-fn shown_path(path: &str) -> String {
+pub(crate) fn shown_path(path: &str) -> String {
     clean_line(path).chars().filter(|c| !matches!(c, '"' | '<' | '>')).take(LONGEST_PATH).collect()
 }
 

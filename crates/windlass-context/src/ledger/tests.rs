@@ -117,14 +117,14 @@ fn texts_of_files_follow_reads_writes_and_edits() {
     let texts = world.ledger.restored(10_000);
     assert_eq!(texts.len(), 2, "{texts:?}");
     assert!(texts[0].contains("\nthree\n") && texts[1].contains("\"/w/a.rs\"") && texts[1].contains("\none\ntwo\n"));
-    let before = world.ledger.files().find(|file| file.path == "/w/a.rs").unwrap().hash;
+    let before = world.ledger.files().find(|file| file.path == "/w/a.rs").unwrap().hash();
     let edit =
         r#"{"filePath":"/w/a.rs","oldString":"two","newString":"2","originalFile":"one\ntwo","replaceAll":false}"#;
     world.done("Edit", &[("file_path", "/w/a.rs")], "ok", Some(edit));
     let texts = world.ledger.restored(10_000);
     assert!(texts[0].contains("\none\n2\n"), "{texts:?}");
     let after = world.ledger.files().next().unwrap();
-    assert!(after.path == "/w/a.rs" && after.hash.is_some() && after.hash != before);
+    assert!(after.path == "/w/a.rs" && after.hash().is_some() && after.hash() != before);
     let edits = r#"{"filePath":"/w/a.rs","edits":[{"old_string":"one","new_string":"1"},{"old_string":"2","new_string":"II"}],"originalFile":"one\n2"}"#;
     world.done("MultiEdit", &[("file_path", "/w/a.rs")], "ok", Some(edits));
     assert!(world.ledger.restored(10_000)[0].contains("\n1\nII\n"));
