@@ -91,7 +91,7 @@ impl Todos {
         };
         let done = tasks.iter().filter(|task| is(task, "completed")).count();
         let (current, next) = (first("in_progress"), first("pending"));
-        (current.is_some() || next.is_some()).then(|| Self { done, all: tasks.len(), current, next })
+        (current.is_some() || next.is_some()).then_some(Self { done, all: tasks.len(), current, next })
     }
 
     fn text(&self, messages: u32) -> String {

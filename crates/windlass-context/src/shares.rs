@@ -4,10 +4,6 @@ use crate::files::{self, FileInstructions, InstructionSource};
 use crate::instructions::KnownInstructions;
 use crate::{estimate_text, reminder};
 use std::collections::BTreeSet;
-use windlass_types::text::clean_line;
-
-/// Most characters of a path as it is shown.
-const LONGEST_PATH: usize = 400;
 
 /// How much of the model's context window each kind of text may take up that is in the context always, in percent of the
 /// window. What goes beyond is left out as a whole and named to the model, which can read it when it needs it.
@@ -37,16 +33,15 @@ enum Section {
     Instructions,
     Skills,
     Memory,
+    /// The index of the project: small by itself, so it has no share.
+    Index,
 }
 
 impl Section {
     fn of(file: &FileInstructions) -> Self {
-        let begins = |with| file.text.strip_prefix("<system-reminder>\n").is_some_and(|rest| rest.starts_with(with));
-        match () {
-            () if begins(files::SKILLS) => Self::Skills,
-            () if begins(files::MEMORY) => Self::Memory,
-            () => Self::Instructions,
-        }
+        let known = [(files::SKILLS, Self::Skills), (files::MEMORY, Self::Memory), (files::INDEX, Self::Index)];
+        let found = known.into_iter().find(|(with, _)| files::begins(&file.text, with));
+        found.map_or(Self::Instructions, |(_, section)| section)
     }
 
     fn name(self) -> &'static str {
@@ -54,6 +49,7 @@ impl Section {
             Self::Instructions => "instructions",
             Self::Skills => "the list of skills",
             Self::Memory => "the index of the memory",
+            Self::Index => "the index of the project",
         }
     }
 }
@@ -64,6 +60,7 @@ impl ContextShares {
             Section::Instructions => self.instructions,
             Section::Skills => self.skills,
             Section::Memory => self.memory,
+            Section::Index => 100,
         }
     }
 
@@ -100,13 +97,17 @@ impl ContextShares {
     /// What stands in the place of a text that is left out.
     fn note(&self, text: &FileInstructions) -> FileInstructions {
         let section = Section::of(text);
-        let path: String =
-            clean_line(&text.path).chars().filter(|c| !matches!(c, '"' | '<' | '>')).take(LONGEST_PATH).collect();
-        let characters = text.text.chars().count();
-        let note = format!(
-            "{}\"{path}\" are left out, to save space: {characters} characters. Read the file before you work on what it is about.",
-            files::BEGINNING
-        );
+        let (path, characters) = (files::shown_path(&text.path), text.text.chars().count());
+        // Each begins as the text does that it stands for, so that the conversation is known to hold it.
+        let note = match section {
+            Section::Skills => format!("{}that uses them: the list is left out, to save space.", files::SKILLS),
+            Section::Memory => format!("{}\"{path}\": the index is left out, to save space.", files::MEMORY),
+            Section::Instructions | Section::Index => format!(
+                "{}\"{path}\" are left out, to save space: {characters} characters. Read the file before you work on what it \
+                 is about.",
+                files::BEGINNING
+            ),
+        };
         let mut left_out = text.clone();
         left_out.text = reminder(&note);
         left_out.left_out = text.left_out.saturating_add(characters);
@@ -173,6 +174,7 @@ mod tests {
         assert_eq!(left_out(&texts, &KnownInstructions::default()).iter().filter(|(_, out)| *out).count(), 0);
         let shares = ContextShares { skills: 0, ..ContextShares::default() };
         let shown = shares.within(&texts, &KnownInstructions::default(), 100_000);
+        assert!(shown[1].text.starts_with("<system-reminder>\nSkills for the tool "), "{}", shown[1].text);
         assert!(shown[1].reason.as_ref().is_some_and(|reason| reason.contains("the list of skills")), "{:?}", shown[1]);
     }
 
