@@ -617,6 +617,15 @@ export type Outcome =
     /** What was stopped. */
     tasks: TaskInfo[];
   }
+  /**
+   * Questions wait for an answer that may come later, also from another process. Their calls have not run; the run
+   * continues with `Prompt::continue_run`.
+   */
+  | {
+    type: "pending";
+    /** The questions, in the order of their calls. The result has all of each. */
+    questions: QuestionId[];
+  }
   /** It failed. */
   | RunFailure & {
     type: "failed";
@@ -683,6 +692,11 @@ export type PermissionRequest = {
   input: JsonText;
   /** One line that names what will happen, control characters made visible. */
   title: string;
+  /**
+   * What an answer of another process has to show, where the run waits for answers. `None`: the question ends with
+   * this process, or its token was given when it was first asked. Left out of the JSON then.
+   */
+  token?: QuestionToken | null;
   /** The tool's name. */
   tool: string;
   /** The tool use. */
@@ -748,6 +762,12 @@ export type PermissionUpdate =
 
 /** A question to the host. Unique in its session, over all agents. Formatted as a UUID v4. */
 export type QuestionId = string;
+
+/**
+ * What proves the right to answer a question from another process. A secret: it is in the event and in the result that
+ * ask, never in the log, and not shown by `Debug`.
+ */
+export type QuestionToken = string;
 
 /**
  * The allowance of a subscription, as its provider reports it: whether requests are
@@ -879,6 +899,8 @@ export type RunResult = {
   origin: RunOrigin;
   /** How it ended. */
   outcome: Outcome;
+  /** The questions that wait for an answer, in the order of their calls. Left out of the JSON when there is none. */
+  pending_questions?: PermissionRequest[];
   /** Calls that were denied in this run. */
   permission_denials: PermissionDenial[];
   /** The session. */

@@ -33,7 +33,8 @@ Environment:
   WINDLASS_HOME       Where sessions are kept [default: ~/.windlass]
   NO_COLOR            Switches colours off
 
-Exit codes: 0 success, 1 the run or command failed, 2 the command line is wrong, 130 interrupted, 143 terminated.
+Exit codes: 0 success, 1 the run or command failed, 2 the command line is wrong, 10 questions wait for an answer
+(--wait-for-answers), 130 interrupted, 143 terminated.
 
 Examples:
   windlass -p 'Why does the test in src/parse.rs fail?'
@@ -66,6 +67,10 @@ pub(crate) struct RunArgs {
     pub(crate) tools: Option<String>,
     #[command(flatten)]
     pub(crate) skip: SkipArgs,
+    /// Keep questions that no one answers: the run ends, `windlass sessions answer` answers them, and --resume without a
+    /// prompt continues [default: what would ask is denied]
+    #[arg(long, conflicts_with = "no_session_persistence", help_heading = "Tools and permissions")]
+    pub(crate) wait_for_answers: bool,
     #[command(flatten)]
     pub(crate) session: SessionArgs,
 
@@ -432,7 +437,17 @@ fn budget(text: &str) -> Result<f64, String> {
 impl RunArgs {
     /// Whether neither a prompt nor an option was given.
     pub(crate) fn is_empty(&self) -> bool {
-        self.print.is_none() && self.prompt.is_none()
+        self.print.is_none() && self.prompt.is_none() && !self.resumes()
+    }
+
+    /// Whether the command line itself has a prompt.
+    pub(crate) fn has_prompt(&self) -> bool {
+        [&self.print, &self.prompt].into_iter().flatten().any(|text| !text.trim().is_empty())
+    }
+
+    /// Whether a session is continued. Without a prompt, its run that waits for answers is.
+    pub(crate) fn resumes(&self) -> bool {
+        self.session.resume.is_some() || self.session.r#continue
     }
 
     /// Whether the mode may be bypassPermissions.

@@ -1,6 +1,6 @@
 //! Failures, each in one line that names what to do.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 use windlass::crates::types::text::clause;
 use windlass::{Error, Outcome, RunResult, event::RunFailureKind, project::ProjectError};
 
@@ -98,6 +98,7 @@ pub(crate) fn of_result(result: &RunResult) -> Option<String> {
         Outcome::StoppedByHook { reason } => format!("a hook stopped the run: {reason}"),
         Outcome::PromptBlocked { reason } => format!("a hook did not let the prompt in: {reason}"),
         outcome @ Outcome::BackgroundStopped { .. } => outcome.to_string(),
+        Outcome::Pending { .. } => waiting(result),
         Outcome::Failed(failure) => match failure.kind {
             RunFailureKind::Model(windlass::crates::types::ModelErrorKind::NotFound) => {
                 format!("{}; --model takes opus, sonnet, haiku or a full name", clause(&failure.message))
@@ -108,4 +109,20 @@ pub(crate) fn of_result(result: &RunResult) -> Option<String> {
         _ => "the run ended in an unknown way".to_owned(),
     };
     Some(text)
+}
+
+/// The questions that wait, each with the command that answers it.
+fn waiting(result: &RunResult) -> String {
+    let session = &result.session_id;
+    let mut text = "the run waits for answers, and nothing of these calls has run:".to_owned();
+    for question in &result.pending_questions {
+        let token = question.token.as_ref().map_or("(shown when it was first asked)", |token| token.reveal());
+        let _ = write!(
+            text,
+            "\n  {}: {}\n    windlass sessions answer {session} {} allow --token {token}",
+            question.tool, question.title, question.id
+        );
+    }
+    let _ = write!(text, "\nthen continue with: windlass --resume {session}");
+    text
 }

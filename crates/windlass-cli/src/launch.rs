@@ -123,6 +123,9 @@ pub(crate) fn permissions_of(args: &RunArgs, driver: Driver) -> Result<(Permissi
     if args.bypass_allowed() {
         permissions = permissions.allow_bypass();
     }
+    if args.wait_for_answers {
+        permissions = permissions.wait_for_answers();
+    }
     Ok((args.chosen_mode().into_iter().fold(permissions, Permissions::mode), notes))
 }
 

@@ -11,7 +11,7 @@ use crate::mcp::Configured;
 use crate::output::{Output, OutputOptions};
 use crate::prompt;
 use crate::provider::{Lookup, Provider};
-use crate::sessions;
+use crate::sessions::{self, pending};
 use crate::settings::current_directory;
 use crate::signals::Signals;
 use crate::terminal::{Terminal, clean};
@@ -25,8 +25,10 @@ use std::time::Duration;
 use windlass::crates::mcp::McpServerState;
 use windlass::crates::project::Agents;
 use windlass::{
-    Error, Event, EventKind, Home, Outcome, PermissionMode, Run, RunResult, SessionBuilder, mcp::McpServers,
-    project::LoadedProject, session::Options,
+    Error, Event, EventKind, Home, Outcome, PermissionMode, Run, RunResult, SessionBuilder,
+    mcp::McpServers,
+    project::LoadedProject,
+    session::{Options, PromptInput},
 };
 
 /// How long background work may run before a note says that it is waited for.
@@ -45,7 +47,7 @@ pub(crate) async fn run(args: RunArgs, terminal: Terminal) -> anyhow::Result<i32
 
 /// Runs a prompt and shows all of it. Returns how it ended.
 async fn run_to_end(
-    args: RunArgs,
+    mut args: RunArgs,
     terminal: Terminal,
     signals: &Signals,
     writer: &Writer,
@@ -55,10 +57,11 @@ async fn run_to_end(
     let lookup: Lookup = Arc::new(move |name| variables.variable(name));
     let provider = Provider::choose(&args, &lookup)?;
     let asker = terminal.can_ask().then(AskAtTerminal::new);
+    let waits = args.resumes() && !args.has_prompt() && pending::waits(&args, &current_directory()?).await?;
+    args.wait_for_answers |= waits;
     let (builder, notes) = settled(&args, &project, asker.as_ref())?;
     let builder = builder.provider(Arc::clone(&provider.model));
-    let may_be_empty = builder.options().initial_prompt().is_some();
-    let prompt = prompt::read(&args, terminal.stdin, may_be_empty)?;
+    let prompt = prompt_of(&args, terminal, &builder, waits)?;
     let mut output = Output::new(output_options(&args, provider.key_source, terminal), writer.clone());
     output.lists_plugins(Arc::new(Listed(project.clone())));
     output.lists_agents(agents(builder.options()));
@@ -95,6 +98,16 @@ async fn run_to_end(
     output.end(result.as_ref())?;
     provider.finish()?;
     Ok(result)
+}
+
+/// The prompt. Where there is none, and the session that is resumed waits for answers, its run continues.
+fn prompt_of(args: &RunArgs, terminal: Terminal, builder: &SessionBuilder, waits: bool) -> anyhow::Result<PromptInput> {
+    let has_initial = builder.options().initial_prompt().is_some();
+    let text = prompt::read(args, terminal.stdin, has_initial || waits)?;
+    if waits && text.trim().is_empty() {
+        return Ok(PromptInput::continue_run());
+    }
+    Ok(text.into())
 }
 
 fn output_options(args: &RunArgs, key_source: &'static str, terminal: Terminal) -> OutputOptions {
@@ -293,6 +306,7 @@ fn exit_code(result: Option<&RunResult>, signals: &Signals) -> i32 {
     }
     match &result.outcome {
         Outcome::Interrupted { .. } | Outcome::BackgroundStopped { .. } => signals.exit_code().unwrap_or(1),
+        Outcome::Pending { .. } => signals.exit_code().unwrap_or_else(|| i32::from(result.outcome.exit_code())),
         outcome => i32::from(windlass_protocol::is_error(outcome)),
     }
 }

@@ -4,6 +4,7 @@ mod agents;
 mod change;
 mod command;
 mod listing;
+pub(crate) mod pending;
 mod rewind;
 mod stats;
 mod title;
@@ -38,6 +39,8 @@ pub(crate) async fn sessions(command: SessionsCommand, terminal: Terminal) -> an
         SessionsCommand::Title(args) => title::title(args).await,
         SessionsCommand::Tag { session, tag, .. } => change::tag(&session, tag.as_deref()).await,
         SessionsCommand::Delete { sessions } => change::delete(&sessions).await,
+        SessionsCommand::Pending(args) => pending::list(args, terminal).await,
+        SessionsCommand::Answer(args) => pending::answer(args).await,
         SessionsCommand::Rewind(args) => rewind::rewind(args, terminal).await,
         SessionsCommand::Fork(args) => {
             writeln!(stdout(), "{}", change::fork(args).await?)?;

@@ -1,5 +1,6 @@
 //! The frames as they are on the wire. Everything is borrowed.
 
+mod deferred;
 mod rate_limit;
 mod result;
 mod uuid;

@@ -89,6 +89,7 @@ impl Ending {
             outcome @ Outcome::BackgroundStopped { .. } => {
                 Self { is_error: true, notice: Some(outcome.to_string()), ..Self::success(turns, "completed") }
             }
+            Outcome::Pending { .. } => Self::success(turns, "tool_deferred"),
             Outcome::Failed(failure) => Self::failed(turns, failure),
             _ => Self::error(turns, "error_during_execution", "The run ended in an unknown way".to_owned(), None),
         }
@@ -119,7 +120,11 @@ impl Ending {
 pub fn is_error(outcome: &Outcome) -> bool {
     !matches!(
         outcome,
-        Outcome::Success | Outcome::Refused | Outcome::StoppedByHook { .. } | Outcome::PromptBlocked { .. }
+        Outcome::Success
+            | Outcome::Refused
+            | Outcome::StoppedByHook { .. }
+            | Outcome::PromptBlocked { .. }
+            | Outcome::Pending { .. }
     )
 }
 

@@ -13,6 +13,9 @@
 //! [`JsonlStore::search`] looks sessions up by what was said in them, page by page. With the feature `index` it asks an
 //! index beside the logs, which is made from them and never needed; else it reads the logs.
 //!
+//! Answers that other processes give to questions of a session are kept in
+//! `projects/<slug>/<session>/answers/`, readable by their user only.
+//!
 //! [`FileCheckpoints`] keeps the files of one session as they were before its
 //! tools changed them, beside its log.
 #![cfg_attr(docsrs, feature(doc_cfg))]

@@ -131,7 +131,6 @@ impl Permissions {
     /// let result = session()
     ///     .provider(ScriptedModel::new(Script::new().turn(|turn| turn.text("It is deployed."))))
     ///     .tool(deploy())
-    ///     .permissions(Permissions::new().wait_for_answers())
     ///     .persist(home)
     ///     .cwd(work.path())
     ///     .resume(result.session_id.as_str())

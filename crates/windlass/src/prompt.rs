@@ -39,11 +39,18 @@ impl PromptInput {
         Self(Prompt::continue_run())
     }
 
+    /// Whether it says nothing and continues a run.
+    pub(crate) fn continues_run(&self) -> bool {
+        self.0.kind == PromptKind::Continue
+    }
+
     /// The prompt, if it has content that a model accepts.
     pub(crate) fn into_prompt(self) -> Result<Prompt, Error> {
+        if self.continues_run() {
+            return Ok(self.0);
+        }
         let empty = |block: &ContentBlock| block.as_text().is_some_and(|text| text.trim().is_empty());
-        let says_nothing = self.0.parts.is_empty() && self.0.content.iter().all(empty);
-        if says_nothing && self.0.kind != PromptKind::Continue {
+        if self.0.parts.is_empty() && self.0.content.iter().all(empty) {
             return Err(Error::EmptyPrompt);
         }
         Ok(self.0)

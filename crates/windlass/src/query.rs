@@ -113,8 +113,10 @@ fn with_project(
     options.wait_for_notes();
     let (project, initial) = (options.applied_project().cloned(), options.initial_prompt().map(str::to_owned));
     let expand = move |session: Option<&SessionId>| match &project {
-        Some(project) => project.prompt(prompt.clone(), initial.as_deref(), session)?.into_prompt(),
-        None => prompt.clone().into_prompt(),
+        Some(project) if !prompt.continues_run() => {
+            project.prompt(prompt.clone(), initial.as_deref(), session)?.into_prompt()
+        }
+        _ => prompt.clone().into_prompt(),
     };
     Ok((expand, options))
 }

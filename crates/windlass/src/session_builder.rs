@@ -36,8 +36,9 @@ impl SessionBuilder {
     }
 
     /// Continues the run of a session that is [resumed](Self::resume) which waits for answers, and says nothing:
-    /// see [`Permissions::wait_for_answers`](crate::Permissions::wait_for_answers).
-    pub fn continue_run(self) -> Query {
+    /// see [`Permissions::wait_for_answers`](crate::Permissions::wait_for_answers), which this implies.
+    pub fn continue_run(mut self) -> Query {
+        self.options.permissions.wait = true;
         self.query(PromptInput::continue_run())
     }
 

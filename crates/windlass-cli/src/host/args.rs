@@ -26,6 +26,7 @@ impl Flags {
         args.model.agents = self.text("agents").map(str::to_owned);
         args.skip.dangerously_skip_permissions = self.has("dangerously-skip-permissions");
         args.skip.allow_dangerously_skip_permissions = self.has("allow-dangerously-skip-permissions");
+        args.wait_for_answers = self.has("wait-for-answers");
         let mode = self.text("permission-mode").map(str::parse::<PermissionMode>);
         args.permissions.permission_mode = mode.transpose().map_err(Usage)?;
         args.permissions.allowed_tools = self.all("allowedTools");

@@ -29,6 +29,7 @@ const SWITCHES: &[&str] = &[
     "strict-mcp-config",
     "trust",
     "verbose",
+    "wait-for-answers",
 ];
 
 /// Flags with a value, which may be empty or begin with a dash.

@@ -3,6 +3,7 @@
 use super::agents::AgentsOfArgs;
 use super::change::ForkArgs;
 use super::listing::{ListArgs, SearchArgs};
+use super::pending::{AnswerArgs, PendingArgs};
 use super::rewind::RewindArgs;
 use super::stats::StatsArgs;
 use super::title::TitleArgs;
@@ -28,6 +29,11 @@ pub(crate) enum SessionsCommand {
     },
     /// The agents that worked for a session, the first to begin first
     Agents(AgentsOfArgs),
+    /// The questions that wait for an answer
+    Pending(PendingArgs),
+    /// Answer a question that waits: the call runs, or does not, when the session continues.
+    /// Exit codes: 0 the answer is kept, 3 the question is not open, 4 the token is wrong, 5 it is answered already
+    Answer(AnswerArgs),
     /// Whether sessions can be read and what is damaged; no file is changed
     Check {
         /// Files or session ids

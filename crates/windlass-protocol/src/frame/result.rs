@@ -1,5 +1,6 @@
 //! The result of a turn, and what it counts.
 
+use super::deferred::Deferred;
 use super::{Answers, Uuid};
 use crate::outcome::Ending;
 use serde::{Serialize, Serializer};
@@ -67,6 +68,8 @@ pub(crate) struct RunResultFrame<'a> {
     permission_denials: Denials<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     structured_output: Option<&'a JsonText>,
+    #[serde(flatten)]
+    deferred: Deferred<'a>,
     #[serde(flatten)]
     cause: Cause,
     #[serde(flatten)]
@@ -140,6 +143,7 @@ impl<'a> RunResultFrame<'a> {
             (None, None, Some(json)) => Some(json.as_str()),
             (None, None, None) => Some(result.text.as_str()),
         };
+        let deferred = Deferred::of(&result.pending_questions);
         let (duration_ms, duration_api_ms) = (result.duration_ms, result.duration_api_ms);
         Self {
             kind: "result",
@@ -147,7 +151,10 @@ impl<'a> RunResultFrame<'a> {
             counts: Counts { duration_ms, duration_api_ms, num_turns: ending.num_turns },
             text: ResultText { result: text, errors: ending.error.as_deref().map(|error| [error]) },
             last_answer: LastAnswer {
-                stop_reason: result.stop_reason.as_ref().map(|reason| reason.as_str()),
+                stop_reason: match deferred.tool_use {
+                    Some(_) => ending.terminal_reason,
+                    None => result.stop_reason.as_ref().map(|reason| reason.as_str()),
+                },
                 api_error_status: ending.api_error_status,
             },
             session_id,
@@ -158,6 +165,7 @@ impl<'a> RunResultFrame<'a> {
             },
             permission_denials: Denials { calls: &result.permission_denials, with_input: true },
             structured_output: result.structured_output.as_ref(),
+            deferred,
             cause: Cause {
                 terminal_reason: ending.terminal_reason,
                 local_command: ending.local_command,
@@ -171,11 +179,13 @@ impl<'a> RunResultFrame<'a> {
     /// Leaves out the inputs of the calls that were denied.
     pub(crate) fn shorten(&mut self) {
         self.permission_denials.with_input = false;
+        self.deferred.tool_use = None;
     }
 
     /// Leaves out all fields that may be long: a host must always get its result. `no_models` is an empty table.
     pub(crate) fn shorten_more(&mut self, no_models: &'a BTreeMap<String, ModelUsage>) {
         self.permission_denials.calls = &[];
+        self.deferred.shorten();
         self.structured_output = None;
         self.spent.model_usage = no_models;
         let text = &mut self.text;

@@ -38,6 +38,16 @@ struct Question<'a> {
     /// Whether an answer holds for this call alone.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     suppress_always_allow_rule: bool,
+    /// What an answer of another process needs, in a run that waits for answers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    windlass_question: Option<Waiting<'a>>,
+}
+
+/// A question that another process can answer, too.
+#[derive(Serialize)]
+struct Waiting<'a> {
+    id: &'a str,
+    token: &'a str,
 }
 
 /// The call that is asked about.
@@ -95,6 +105,10 @@ impl<'a> Question<'a> {
             },
             agent_id: request.identity.as_ref().map(|agent| agent.id.as_str()),
             suppress_always_allow_rule: decision.protected,
+            windlass_question: request
+                .token
+                .as_ref()
+                .map(|token| Waiting { id: request.id.as_str(), token: token.reveal() }),
         }
     }
 }

@@ -263,6 +263,7 @@ fn every_end_of_a_run() {
             vec!["system/informational"],
             r#"success|true|2|"Done."|null|completed|null"#,
         ),
+        (Outcome::Pending { questions: Vec::new() }, vec![], r#"success|false|2|"Done."|null|tool_deferred|null"#),
         (
             failed(RunFailureKind::Model(ModelErrorKind::Authentication), "check the key (401)"),
             vec!["assistant/text"],

@@ -31,6 +31,15 @@ fn the_question_says_what_and_why() {
 }
 
 #[test]
+fn a_question_that_waits_says_what_another_process_needs() {
+    let mut request = request();
+    request.id = "q".into();
+    request.token = Some(windlass_types::QuestionToken::new("secret"));
+    let text = serde_json::to_string(&Question::new(&request)).unwrap();
+    assert!(text.ends_with(r#","windlass_question":{"id":"q","token":"secret"}}"#), "{text}");
+}
+
+#[test]
 fn an_input_that_says_the_same_is_no_change() {
     for same in [r#"{"behavior":"allow"}"#, r#"{"behavior":"allow","updatedInput":{"n": 1.5, "command": "touch a"}}"#] {
         assert_eq!(answer(same), PermissionAnswer::allow(), "{same}");

@@ -1,0 +1,144 @@
+//! Questions that wait for an answer: listing and answering them.
+
+use super::{age, find};
+use crate::args::RunArgs;
+use crate::failure::of_start;
+use crate::jsonl;
+use crate::terminal::{Terminal, clean_line};
+use clap::{Args, ValueEnum};
+use std::io::{Write, stderr, stdout};
+use std::path::{Path, PathBuf};
+use windlass::session::{OpenQuestion, SessionList};
+use windlass::{AnswerProblem, Error, Home, PermissionAnswer};
+
+/// Which questions are listed, and how.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct PendingArgs {
+    /// Those of this session [default: of all sessions of this directory]
+    #[arg(value_name = "SESSION")]
+    session: Option<String>,
+    /// Those of the sessions of another directory
+    #[arg(long, value_name = "DIR", conflicts_with = "session")]
+    cwd: Option<PathBuf>,
+    /// One JSON object a line, also at a terminal
+    #[arg(long)]
+    json: bool,
+}
+
+/// An answer.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct AnswerArgs {
+    /// The session id
+    #[arg(value_name = "SESSION")]
+    session: String,
+    /// The id of the question
+    #[arg(value_name = "QUESTION")]
+    question: String,
+    /// Whether the call may run
+    #[arg(value_enum, value_name = "ANSWER")]
+    answer: Answer,
+    /// The token that was given when it was asked
+    #[arg(long, value_name = "TOKEN")]
+    token: String,
+    /// With deny: what the model reads
+    #[arg(long, value_name = "TEXT")]
+    message: Option<String>,
+}
+
+/// Whether a call may run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Answer {
+    /// Exactly what was asked may run, once.
+    Allow,
+    /// It does not run.
+    Deny,
+}
+
+/// Lists the questions that wait.
+pub(super) async fn list(args: PendingArgs, terminal: Terminal) -> anyhow::Result<i32> {
+    let home = Home::from_env().map_err(of_start)?;
+    let mut out = stdout().lock();
+    let mut any = false;
+    for session in sessions(&home, &args).await? {
+        let questions = match home.pending_questions(&session).await {
+            // Another program may have deleted it meanwhile.
+            Err(_) if args.session.is_none() => continue,
+            questions => questions?,
+        };
+        for question in questions {
+            any = true;
+            if args.json || !terminal.stdout {
+                jsonl::write(&mut out, &question)?;
+            } else {
+                show(&mut out, &question)?;
+            }
+        }
+    }
+    if !any && terminal.stdout && !args.json {
+        let _ = writeln!(stderr(), "no question waits for an answer");
+    }
+    Ok(0)
+}
+
+/// The ids of the sessions whose questions are meant.
+async fn sessions(home: &Home, args: &PendingArgs) -> anyhow::Result<Vec<String>> {
+    if let Some(session) = &args.session {
+        return Ok(vec![find(home, session).await?.id.to_string()]);
+    }
+    let SessionList { sessions, .. } = home.sessions(args.cwd.as_deref().unwrap_or(Path::new("."))).await?;
+    Ok(sessions.into_iter().map(|session| session.session_id.to_string()).collect())
+}
+
+fn show(out: &mut impl Write, question: &OpenQuestion) -> std::io::Result<()> {
+    let state = if question.answered { ", answered" } else { "" };
+    writeln!(
+        out,
+        "{} {}  {:>9}{state}  {}: {}",
+        question.session,
+        question.id,
+        age(question.asked.millis()),
+        clean_line(&question.tool),
+        clean_line(&question.title)
+    )
+}
+
+/// Answers a question.
+pub(super) async fn answer(args: AnswerArgs) -> anyhow::Result<i32> {
+    let home = Home::from_env().map_err(of_start)?;
+    let session = find(&home, &args.session).await?.id;
+    let answer = match args.answer {
+        Answer::Allow if args.message.is_some() => {
+            anyhow::bail!("--message goes with deny: the model does not read it")
+        }
+        Answer::Allow => PermissionAnswer::allow(),
+        Answer::Deny => PermissionAnswer::deny(args.message.unwrap_or_default()),
+    };
+    let question = args.question.to_ascii_lowercase().as_str().into();
+    let code = match home.answer_question(&session, &question, args.token.trim(), answer).await {
+        Ok(()) => return Ok(0),
+        Err(Error::Answer { question, problem }) => {
+            let code = match problem {
+                AnswerProblem::NotOpen => 3,
+                AnswerProblem::WrongToken => 4,
+                AnswerProblem::Answered => 5,
+                _ => 1,
+            };
+            let _ = writeln!(stderr(), "windlass: question {}: {problem}", clean_line(question.as_str()));
+            code
+        }
+        Err(error) => return Err(error.into()),
+    };
+    Ok(code)
+}
+
+/// Whether the session that a command line resumes waits for answers.
+pub(crate) async fn waits(args: &RunArgs, cwd: &Path) -> anyhow::Result<bool> {
+    let home = Home::from_env().map_err(of_start)?;
+    let latest = match &args.session.resume {
+        Some(id) => Some(id.clone()),
+        None => home.sessions(cwd).await?.sessions.into_iter().next().map(|session| session.session_id.to_string()),
+    };
+    let Some(id) = latest else { return Ok(false) };
+    // What keeps the session from being resumed is said when that is tried.
+    Ok(home.pending_questions(&id).await.is_ok_and(|questions| !questions.is_empty()))
+}

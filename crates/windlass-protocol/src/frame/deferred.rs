@@ -1,0 +1,62 @@
+//! The calls of a turn that wait for answers.
+
+use serde::Serialize;
+use windlass_types::{JsonText, PermissionRequest};
+
+/// Most questions of a result that is too long otherwise.
+const MOST: usize = 100;
+
+/// The calls that wait for answers.
+#[derive(Serialize)]
+pub(super) struct Deferred<'a> {
+    /// The first of them, as other programs report a single one.
+    #[serde(rename = "deferred_tool_use", skip_serializing_if = "Option::is_none")]
+    pub(super) tool_use: Option<DeferredCall<'a>>,
+    /// All of them, with what an answer from outside needs.
+    #[serde(rename = "windlass_pending_questions", skip_serializing_if = "Vec::is_empty")]
+    questions: Vec<DeferredQuestion<'a>>,
+}
+
+#[derive(Serialize)]
+pub(super) struct DeferredCall<'a> {
+    id: &'a str,
+    name: &'a str,
+    input: &'a JsonText,
+}
+
+#[derive(Serialize)]
+struct DeferredQuestion<'a> {
+    id: &'a str,
+    tool_use_id: &'a str,
+    tool_name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<&'a str>,
+    /// Absent where it was given when the question was first asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    token: Option<&'a str>,
+}
+
+impl<'a> Deferred<'a> {
+    pub(super) fn of(questions: &'a [PermissionRequest]) -> Self {
+        let first = questions.first();
+        let tool_use = first.map(|question| DeferredCall {
+            id: question.tool_use_id.as_str(),
+            name: &question.tool,
+            input: &question.input,
+        });
+        let questions = questions.iter().map(|question| DeferredQuestion {
+            id: question.id.as_str(),
+            tool_use_id: question.tool_use_id.as_str(),
+            tool_name: &question.tool,
+            title: Some(&question.title),
+            token: question.token.as_ref().map(|token| token.reveal()),
+        });
+        Self { tool_use, questions: questions.collect() }
+    }
+
+    /// Leaves out what may be long.
+    pub(super) fn shorten(&mut self) {
+        self.questions.truncate(MOST);
+        self.questions.iter_mut().for_each(|question| question.title = None);
+    }
+}
