@@ -24,6 +24,7 @@ mod living;
 mod marks;
 mod memory;
 mod models;
+mod pending;
 mod place;
 mod plugins;
 #[cfg(target_os = "linux")]

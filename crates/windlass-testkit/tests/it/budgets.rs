@@ -17,7 +17,8 @@ const HUBS: &[(&str, usize, usize)] = &[
     // results and answers are read back from JSON here, exactly, and have schemas. How tools of MCP servers are named is
     // said here, for rules and for the servers alike. Messages of any vendor: where they come from, what is sent back,
     // and what a request may ask for. Money is read from decimals here, exactly, for providers and settings alike.
-    ("windlass-types", 4_950, 310),
+    // Questions that wait for an answer are entries of the log, and results name them.
+    ("windlass-types", 5_060, 310),
     // Private files are written here, which six other crates did. A closure can say all that a type says of a tool. Files
     // can be removed and renamed.
     ("windlass-tool", 1_680, 155),
@@ -25,15 +26,18 @@ const HUBS: &[(&str, usize, usize)] = &[
     ("windlass-model", 3_300, 300),
     // A prompt may ask for more thought, and tools for edits are listed by the family of the model. What takes up the
     // context window is reported.
-    ("windlass-core", 5_250, 390),
+    // A run that waits for answers ends with open calls, and another one judges them anew.
+    ("windlass-core", 5_480, 390),
     // A session is asked for one result here, and each opening of a session has an id.
     // Hooks are asked within a limit of time.
-    ("windlass-runtime", 4_120, 490),
+    // Answers of other processes are looked for.
+    ("windlass-runtime", 4_230, 490),
     // A quarter of it makes options of settings files, which was in the command alone. Sessions are looked at from the
     // outside here, and names are checked when one opens. All providers are set up by name here, clouds whose models
     // speak two APIs are one provider, and the profile of a model's family is put into a session. Skills are a tool.
-    // Sessions are found by what was said in them, resumed by title, and given titles by a model.
-    ("windlass", 5_080, 260),
+    // Sessions are found by what was said in them, resumed by title, and given titles by a model. Questions of stored
+    // sessions are listed and answered.
+    ("windlass", 5_600, 260),
 ];
 
 /// Lines of code in the body of one function.

@@ -5,7 +5,7 @@ use super::{LoadedProject, ProjectError};
 use crate::session::PromptInput;
 use std::sync::Arc;
 use windlass_project::{CommandUse, Commands, load_commands};
-use windlass_runtime::{Prompt, PromptKind};
+use windlass_runtime::Prompt;
 use windlass_types::{ContentBlock, PromptPart, SessionId};
 
 impl LoadedProject {
@@ -91,9 +91,6 @@ impl LoadedProject {
         initial: Option<&str>,
         session: Option<&SessionId>,
     ) -> Result<PromptInput, ProjectError> {
-        if prompt.0.kind == PromptKind::Continue {
-            return Ok(prompt);
-        }
         let prompt = self.expand(prompt, session)?;
         let Some(initial) = initial else { return Ok(PromptInput(prompt)) };
         Ok(PromptInput(behind(self.expand(initial, session)?, prompt)))

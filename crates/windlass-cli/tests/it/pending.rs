@@ -1,0 +1,110 @@
+//! Questions that outlive the process that asked them.
+
+use crate::place::{Place, call, text};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Write};
+use std::process::Stdio;
+
+const SESSION: &str = "aaaaaaaa-1111-4111-8111-111111111111";
+
+/// The model wants to run something, and says when it has.
+fn place() -> Place {
+    Place::with_turns(&[call("Bash", &json!({ "command": "echo ran >> ran.txt" })), text("It is done.")])
+}
+
+/// How often the command ran.
+fn ran(place: &Place) -> usize {
+    std::fs::read_to_string(place.work().join("ran.txt")).unwrap_or_default().lines().count()
+}
+
+/// A run that waits: the id of its question, and its token.
+fn waiting(place: &Place) -> (String, String) {
+    let args = ["-p", "do it", "--wait-for-answers", "--session-id", SESSION, "--output-format", "json"];
+    let result = &place.run(&args).with_code(10).lines()[0];
+    assert_eq!((&result["terminal_reason"], &result["is_error"]), (&json!("tool_deferred"), &json!(false)));
+    assert_eq!(result["deferred_tool_use"]["name"], "Bash");
+    assert_eq!(ran(place), 0);
+    let question = &result["windlass_pending_questions"][0];
+    (question["id"].as_str().unwrap().to_owned(), question["token"].as_str().unwrap().to_owned())
+}
+
+fn answer(place: &Place, question: &str, answer: &str, token: &str, code: i32) {
+    place.run(&["sessions", "answer", SESSION, question, answer, "--token", token]).with_code(code);
+}
+
+#[test]
+fn a_question_is_answered_from_another_process_once() {
+    let place = place();
+    let (question, token) = waiting(&place);
+    let pending = place.run(&["sessions", "pending"]).with_code(0).lines();
+    assert_eq!((pending.len(), &pending[0]["id"]), (1, &json!(question)));
+    assert!(!std::fs::read_to_string(&place.logs()[0]).unwrap().contains(&token), "the log has the token");
+
+    answer(&place, &question, "allow", "wrong", 4);
+    answer(&place, "bbbbbbbb-1111-4111-8111-111111111111", "allow", &token, 3);
+    place.run(&["--resume", SESSION]).with_code(10);
+    assert_eq!(ran(&place), 0);
+    answer(&place, &question, "allow", &token, 0);
+    answer(&place, &question, "deny", &token, 5);
+
+    place.script(&[text("It is done.")]);
+    assert_eq!(place.run(&["--resume", SESSION]).with_code(0).stdout, "It is done.\n");
+    assert_eq!(ran(&place), 1);
+    answer(&place, &question, "allow", &token, 3);
+    place.run(&["-p", "", "--resume", SESSION]).with_code(2);
+    assert_eq!(ran(&place), 1);
+    assert_eq!(place.run(&["sessions", "check", SESSION]).with_code(0).lines()[0]["warnings"], json!([]));
+}
+
+#[test]
+fn a_denial_and_another_prompt_do_not_run_the_call() {
+    let denied = place();
+    let (question, token) = waiting(&denied);
+    answer(&denied, &question, "deny", &token, 0);
+    denied.script(&[text("Then not.")]);
+    denied.run(&["--resume", SESSION]).with_code(0);
+    assert_eq!(ran(&denied), 0);
+    let withdrawn = place();
+    let (question, token) = waiting(&withdrawn);
+    answer(&withdrawn, &question, "allow", &token, 0);
+    withdrawn.script(&[text("Something else.")]);
+    withdrawn.run(&["-p", "do something else", "--resume", SESSION]).with_code(0);
+    assert_eq!(ran(&withdrawn), 0);
+    answer(&withdrawn, &question, "allow", &token, 3);
+}
+
+#[test]
+fn without_the_mark_what_would_ask_is_denied() {
+    let place = place();
+    place.run(&["-p", "do it"]).with_code(0);
+    assert_eq!(ran(&place), 0);
+    assert!(place.run(&["sessions", "pending"]).with_code(0).lines().is_empty());
+    assert!(!std::fs::read_to_string(&place.logs()[0]).unwrap().contains("windlass-question"));
+}
+
+#[test]
+fn a_host_that_is_killed_while_it_is_asked_leaves_the_question() {
+    let place = place();
+    let flags = ["--input-format", "stream-json", "--output-format", "stream-json", "--verbose"];
+    let more = ["--permission-prompt-tool", "stdio", "--wait-for-answers", "--session-id", SESSION];
+    let args: Vec<&str> = flags.into_iter().chain(more).collect();
+    let mut host = place.command(&args).stdin(Stdio::piped()).spawn().unwrap();
+    let mut input = host.stdin.take().unwrap();
+    let prompt = json!({ "type": "user", "message": { "role": "user", "content": "do it" } });
+    writeln!(input, "{prompt}").unwrap();
+    let lines = BufReader::new(host.stdout.take().unwrap()).lines();
+    let asked = lines.map_while(Result::ok).find_map(|line| {
+        let frame: Value = serde_json::from_str(&line).unwrap();
+        Some(frame["request"]["windlass_question"].clone()).filter(Value::is_object)
+    });
+    let asked = asked.expect("no question came");
+    // Nothing is settled: the process is gone at once.
+    host.kill().unwrap();
+    host.wait().unwrap();
+    let text_of = |name: &str| asked[name].as_str().unwrap().to_owned();
+    answer(&place, &text_of("id"), "allow", &text_of("token"), 0);
+    assert_eq!(ran(&place), 0);
+    place.script(&[text("It is done.")]);
+    place.run(&["--resume", SESSION]).with_code(0);
+    assert_eq!(ran(&place), 1);
+}
