@@ -1,24 +1,30 @@
 //! Custom slash commands: Markdown files that hold prompts. And skills: folders with such a file.
 
 mod asks;
+mod bundled;
 pub(crate) mod definition;
+mod given;
 mod prompt;
 mod shell;
-mod skills;
+pub(crate) mod skills;
+mod stamp;
 
 pub use asks::{CommandScope, Fork};
-pub use definition::{Command, CommandSource, Skill};
+pub use definition::{Command, CommandSource, SkillDetails};
+pub use given::Skill;
 pub use prompt::{CommandError, CommandUse};
+pub use stamp::CommandsStamp;
 
-use crate::markdown::{MarkdownFile, Walk, of_project, of_user};
+use crate::markdown::{Folder, MarkdownFile, Walk, is_name, of_project, of_user};
 use crate::note::{Note, Notes, Origin};
 use crate::places::Places;
 use crate::plugin::Plugins;
 use crate::records::read_trust;
 use crate::request::SettingsRequest;
+use crate::settings::{SkillOverride, SkillSettings};
 use crate::sources::Layer;
 use crate::trust::TrustKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The name of their folders.
 const FOLDER: &str = "commands";
@@ -47,6 +53,21 @@ impl Commands {
         self.commands.iter().filter(|command| command.is_for_users())
     }
 
+    /// The skills in the list that the model reads: those of [`for_models`](Self::for_models) that are listed from the
+    /// beginning.
+    pub fn listed(&self) -> impl Iterator<Item = &Command> {
+        let is_listed =
+            |command: &&Command| command.skill.as_ref().is_some_and(|skill| skill.listed && skill.paths.is_empty());
+        self.for_models().filter(is_listed)
+    }
+
+    /// The skills that are to be listed because one of these files is used; absolute paths. `anchors` are the directories in which
+    /// patterns begin.
+    pub fn listed_for<'a>(&'a self, paths: &'a [PathBuf], anchors: &'a [PathBuf]) -> impl Iterator<Item = &'a Command> {
+        let concerns = |command: &&Command| command.skill.as_ref().is_some_and(|skill| skill.concerns(paths, anchors));
+        self.for_models().filter(concerns)
+    }
+
     /// The skills that the model may use.
     pub fn for_models(&self) -> impl Iterator<Item = &Command> {
         self.commands.iter().filter(|command| command.skill.as_ref().is_some_and(|skill| skill.for_models))
@@ -56,14 +77,75 @@ impl Commands {
         self.commands.iter().find(|command| command.name == name)
     }
 
-    /// Adds the commands of plugins. The user's own of the same name counts for more; one of the project counts for
-    /// less, since it needs no trust in the project.
+    /// Adds the skills of a program. They count for more than files, but those of the administrator. One whose name cannot be
+    /// typed, or whose rules cannot be read, is left out with a note.
+    #[must_use]
+    pub fn with_given(mut self, skills: &[Skill]) -> Self {
+        let mut notes = Notes::default();
+        for skill in skills {
+            let command = skill.command();
+            let known = self.named(&command.name).is_some_and(|known| known.source == CommandSource::Managed);
+            if !is_name(&command.name) {
+                notes.add(&command.path, format!("no skill can be called {:?}", command.name));
+            } else if known {
+                notes.add(&command.path, format!("/{} is that of the administrator", command.name));
+            } else {
+                self.commands.retain(|other| other.name != command.name);
+                self.push(command, &mut notes);
+            }
+        }
+        self.commands.sort_by(|a, b| a.name.cmp(&b.name));
+        self.notes.append(&mut notes.0);
+        self
+    }
+
+    /// Adds the skills that windlass brings along, unless settings leave them out. All others of their names count for more.
+    #[must_use]
+    pub fn with_bundled(mut self, settings: &SkillSettings) -> Self {
+        if !settings.without_bundled {
+            for command in bundled::all() {
+                if self.named(&command.name).is_none() {
+                    self.commands.push(command);
+                }
+            }
+            self.commands.sort_by(|a, b| a.name.cmp(&b.name));
+        }
+        self
+    }
+
+    /// The same without what commands allow, where only managed settings may allow anything; the administrator's stay.
+    #[must_use]
+    pub fn without_allow_rules(mut self) -> Self {
+        for command in self.commands.iter_mut().filter(|command| command.source != CommandSource::Managed) {
+            command.scope.allowed_tools.clear();
+        }
+        self
+    }
+
+    /// The same as settings want skills to be used.
+    #[must_use]
+    pub fn overridden(mut self, settings: &SkillSettings) -> Self {
+        let word = |command: &Command| command.skill.is_some().then(|| settings.overrides.get(&command.name)).flatten();
+        self.commands.retain(|command| word(command) != Some(&SkillOverride::Off));
+        for command in &mut self.commands {
+            let word = word(command).copied();
+            if let (Some(skill), Some(word)) = (&mut command.skill, word) {
+                skill.for_models &= word != SkillOverride::UserInvocableOnly;
+                skill.listed = true;
+                skill.name_only = word == SkillOverride::NameOnly;
+            }
+        }
+        self
+    }
+
+    /// Adds the commands of plugins. Those of the administrator and the user of the same name count for more; one of the project
+    /// counts for less, since it needs no trust in the project.
     #[must_use]
     pub fn with_plugins(mut self, plugins: &Plugins) -> Self {
         for command in plugins.commands() {
             let same = self.commands.iter().position(|other| other.name == command.name);
             let loser = match same.and_then(|at| self.commands.get_mut(at)) {
-                Some(own) if own.source == CommandSource::User => command.clone(),
+                Some(own) if own.source != CommandSource::Project => command.clone(),
                 Some(other) => std::mem::replace(other, command.clone()),
                 None => {
                     self.commands.push(command.clone());
@@ -83,9 +165,10 @@ fn other_path(commands: &Commands, loser: &Command) -> String {
     commands.named(&loser.name).map(|winner| winner.path.display().to_string()).unwrap_or_default()
 }
 
-/// Reads the commands and skills of the user and the project, as far as these sources are read. No program is run.
+/// Reads the commands and skills of the administrator, the user and the project: of the administrator always, of the others as
+/// far as these sources are read. No program is run.
 ///
-/// The user's own command wins over one of the project with its name, one nearer to the start over one further up,
+/// The administrator's command wins over all others of its name. The user's own command wins over one of the project with its name, one nearer to the start over one further up,
 /// `.windlass` over `.claude` and `.agents`, a skill over a command. Links are not followed, but those of the user to folders
 /// of skills. A file that cannot be used is left out with a note; a command
 /// forbids no calls, so no restriction is lost.
@@ -93,15 +176,18 @@ fn other_path(commands: &Commands, loser: &Command) -> String {
 pub fn load_commands(places: &Places, request: &SettingsRequest) -> Commands {
     let (mut walk, mut notes, mut commands) = (Walk::new(true), Notes::default(), Commands::default());
     let sources = request.sources;
-    for (layer, source) in [(Layer::User, CommandSource::User), (Layer::Project, CommandSource::Project)] {
-        for found in skills::find(places, source).iter().filter(|_| sources.contains(layer)) {
+    for (layer, source) in [
+        (Layer::Managed, CommandSource::Managed),
+        (Layer::User, CommandSource::User),
+        (Layer::Project, CommandSource::Project),
+    ] {
+        if !(sources.contains(layer) || layer == Layer::Managed) {
+            continue;
+        }
+        for found in &skills::find(places, source) {
             commands.add_skill(found, source, &mut notes);
         }
-        let folders = match source {
-            CommandSource::Project => of_project(places, FOLDER),
-            _ => of_user(places, FOLDER),
-        };
-        for folder in folders.iter().filter(|_| sources.contains(layer)) {
+        for folder in &folders(places, source) {
             for file in walk.files(folder, &mut notes) {
                 commands.add(file, source, &mut notes);
             }
@@ -122,6 +208,17 @@ pub fn load_commands(places: &Places, request: &SettingsRequest) -> Commands {
     commands.commands.sort_by(|a, b| a.name.cmp(&b.name));
     commands.notes = notes.0;
     commands
+}
+
+/// The folders of commands, the strongest first.
+fn folders(places: &Places, source: CommandSource) -> Vec<Folder> {
+    match source {
+        CommandSource::Project => of_project(places, FOLDER),
+        CommandSource::Managed => {
+            skills::managed(places, FOLDER).into_iter().map(|path| Folder { path, within: None }).collect()
+        }
+        _ => of_user(places, FOLDER),
+    }
 }
 
 /// The commands in files of the project, also those whose allowances do not count.
@@ -150,7 +247,7 @@ impl Commands {
 
     fn add_skill(&mut self, found: &skills::Found, source: CommandSource, notes: &mut Notes) {
         let path = found.directory.join(skills::FILE);
-        let known = |command: &Command| command.skill.as_ref().is_some_and(|skill| skill.directory == found.directory);
+        let known = |command: &Command| command.directory() == Some(found.directory.as_path());
         if !self.commands.iter().any(known)
             && self.has_room(&found.name, &path, notes)
             && let Some(text) = notes.read(&path)

@@ -141,7 +141,8 @@ fn placeholder<'a>(text: &'a str, names: &[String]) -> Option<(Piece<'a>, &'a st
 }
 
 /// Single arguments: blanks separate them, quotes hold one together.
-pub(crate) fn split_arguments(text: &str) -> Vec<String> {
+#[must_use]
+pub fn split_arguments(text: &str) -> Vec<String> {
     let mut arguments = Vec::new();
     let mut current: Option<String> = None;
     let mut quote: Option<char> = None;

@@ -62,10 +62,12 @@ mod update;
 
 pub use agents::{AgentError, AgentSource, Agents, LoadedAgent, load_agents};
 pub use commands::{
-    Command, CommandError, CommandScope, CommandSource, CommandUse, Commands, Fork, Skill, load_commands,
+    Command, CommandError, CommandScope, CommandSource, CommandUse, Commands, CommandsStamp, Fork, Skill, SkillDetails,
+    load_commands,
 };
 pub use edit::updated;
 pub use error::SettingsError;
+pub use expand::split_arguments;
 pub use file::read_named;
 pub use hooks::{GatingHook, HookSettings};
 pub use instructions::{Instruction, InstructionExcludes, InstructionFiles};
@@ -92,6 +94,7 @@ pub use servers::{
 };
 pub use settings::{
     McpjsonSettings, MemorySettings, ModelSettings, PermissionSettings, SandboxSettings, ServerListSettings, Settings,
+    SkillOverride, SkillSettings,
 };
 pub use settings_file::SettingsFile;
 pub use sources::{Layer, SettingSource, SettingSources};

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use windlass_types::text::clean_line;
 
 /// Most bytes of a file.
-const MOST_BYTES: u64 = 256 * 1024;
+pub(crate) const MOST_BYTES: u64 = 256 * 1024;
 /// Most names in one folder and in all that are walked together, and folders in each other.
 const MOST_NAMES: usize = 4_096;
 const MOST_IN_ALL: usize = 4 * MOST_NAMES;

@@ -1,6 +1,7 @@
 //! What counts of several settings files.
 
 mod memory;
+mod skills;
 
 use crate::canonical::content_of;
 use crate::error::SettingsError;
@@ -38,6 +39,7 @@ pub fn resolve(files: &[SettingsFile]) -> Result<Resolved, SettingsError> {
     let mut narrower = Vec::new();
     resolved.permissions.managed_rules_only =
         files.iter().any(|file| file.layer == Layer::Managed && file.settings.permissions.managed_rules_only);
+    let mut of_project = crate::settings::SkillSettings::default();
     for layer in Layer::STRONGEST_FIRST {
         for file in files.iter().filter(|file| file.layer == layer) {
             let mut reading = Reading { file, resolved: &mut resolved, narrower: &mut narrower };
@@ -52,8 +54,10 @@ pub fn resolve(files: &[SettingsFile]) -> Result<Resolved, SettingsError> {
             reading.hooks();
             reading.without_effect();
             memory::read(file, &mut resolved.memory, &mut resolved.notes);
+            skills::read(file, &mut resolved.skills, &mut of_project);
         }
     }
+    skills::narrow(&mut resolved.skills, of_project);
     resolved.narrow_mode(narrower);
     resolved.pass_over_hooks(files);
     resolved.servers.lists = ServerLists::join(files, &mut resolved.notes);

@@ -4,7 +4,7 @@ use crate::error::SettingsError;
 use crate::hooks::GatingHook;
 use crate::note::{Note, Origin};
 use crate::servers::lists::ServerLists;
-use crate::settings::ModelSettings;
+use crate::settings::{ModelSettings, SkillSettings};
 use crate::sources::Layer;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -124,6 +124,8 @@ pub struct Resolved {
     pub servers: ResolvedServers,
     /// Memory.
     pub memory: ResolvedMemory,
+    /// What is wanted of skills and commands.
+    pub skills: SkillSettings,
     /// Whether commands are to run in a sandbox.
     pub sandbox: ResolvedSandbox,
     /// The file that switches the index of the project off, if one does. Any layer can.

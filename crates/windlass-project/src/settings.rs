@@ -3,9 +3,11 @@
 mod memory;
 mod models;
 mod raw;
+mod skills;
 
 pub use memory::MemorySettings;
 pub use models::ModelSettings;
+pub use skills::{SkillOverride, SkillSettings};
 
 use crate::canonical::content_of;
 use crate::hooks::HookSettings;
@@ -31,6 +33,8 @@ pub struct Settings {
     pub agent: Option<String>,
     /// What is wanted of a memory.
     pub memory: MemorySettings,
+    /// What is wanted of skills and commands.
+    pub skills: SkillSettings,
     /// What is wanted of a sandbox.
     pub sandbox: SandboxSettings,
     /// The hooks.

@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::{mpsc, oneshot, watch};
-use windlass_context::ServerInstructions;
+use windlass_context::{FileInstructions, ServerInstructions};
 use windlass_core::{Input, ModelProfile, Prompt};
 use windlass_tool::{Agents, ToolSet};
 use windlass_types::{
@@ -350,6 +350,15 @@ impl SessionHandle {
     /// The session is closed.
     pub fn set_instructions(&self, instructions: Vec<ServerInstructions>) -> Result<(), SessionError> {
         self.give(Input::SetInstructions(instructions.into()))
+    }
+
+    /// Takes more instructions of files: the model reads those that are new to the conversation with its next prompt, or the next
+    /// results of tools.
+    ///
+    /// # Errors
+    /// The session is closed.
+    pub fn add_instructions(&self, files: Vec<FileInstructions>) -> Result<(), SessionError> {
+        self.give(Input::AddInstructions(files))
     }
 
     /// Reports something to whoever follows the events, as a [notice](windlass_types::Status::Notice): in the run in progress, or else when the

@@ -451,6 +451,21 @@ macro_rules! option_methods {
                 self.with(|options| options.tools.mcp = Some(servers))
             }
 
+            /// Gives the session a skill: instructions that the model reads when it needs them, through the tool `Skill`. Of a
+            /// [query](crate::query()) the prompt `/name` is the skill. It counts before those of files of the same name, but the
+            /// administrator's. May be given several times.
+            ///
+            /// ```
+            /// use windlass::{Skill, session};
+            ///
+            /// let notes = Skill::new("release-notes", "Writes release notes.", "List the commits since $ARGUMENTS.");
+            /// let session = session().skill(notes);
+            /// ```
+            #[cfg(feature = "project")]
+            pub fn skill(self, skill: crate::Skill) -> Self {
+                self.with(|options| options.prompts.skills.push(skill))
+            }
+
             /// Has the session obey the files of a project as the `windlass` command does: settings in layers with their
             /// permission rules, agents, custom commands, MCP servers and remembered answers. See
             /// [`Project`](crate::Project). What this builder says counts for more, before and after this call, except

@@ -153,6 +153,8 @@ pub use session_builder::{SessionBuilder, session};
 #[cfg(feature = "tools")]
 pub use toolkit::coding_tools;
 pub use typed::Typed;
+#[cfg(feature = "project")]
+pub use windlass_project::Skill;
 
 #[cfg(feature = "anthropic")]
 pub use windlass_anthropic::Anthropic;

@@ -107,6 +107,9 @@ pub(crate) struct Prompts {
     /// What a new session begins with.
     #[cfg(feature = "project")]
     pub(crate) initial: Option<String>,
+    /// Skills of the program.
+    #[cfg(feature = "project")]
+    pub(crate) skills: Vec<windlass_project::Skill>,
 }
 
 impl Prompts {

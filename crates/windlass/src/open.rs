@@ -2,6 +2,8 @@
 
 use crate::offer::Offer;
 use crate::profile::Profile;
+#[cfg(feature = "project")]
+use crate::project::GivenSkills;
 #[cfg(all(feature = "store", feature = "tools"))]
 use crate::repository::Look;
 use crate::resume::{Chosen, choose, refusal};
@@ -41,6 +43,8 @@ pub(crate) use open_settled as open;
 /// Opens a session whose options say what its project says.
 pub(crate) async fn open_settled(options: Options) -> Result<(Session, SessionTools), Error> {
     runtime::check()?;
+    #[cfg(feature = "project")]
+    let options = with_skills(options);
     let (mut opening, mut notices) = Opening::new(options).await?;
     let can_ask = opening.options.permissions.can_ask();
     let offer = Offer::new(&opening.options.tools, can_ask, &opening.policy, opening.profile())?;
@@ -68,6 +72,15 @@ pub(crate) async fn open_settled(options: Options) -> Result<(Session, SessionTo
         tools.follow(changes);
     }
     Ok((session, tools))
+}
+
+/// The options with the tool for the skills of the program, where no project brings it.
+#[cfg(feature = "project")]
+fn with_skills(mut options: Options) -> Options {
+    if let Some(skills) = GivenSkills::of(&options).and_then(|given| given.tool()) {
+        options.tools.toolkit.add_project_tool(skills);
+    }
+    options
 }
 
 /// A session that is about to be opened: what its options come to.
@@ -100,6 +113,11 @@ impl Opening {
         #[cfg(feature = "project")]
         if let Some(project) = options.applied_project() {
             project.allow_reading_skills(&mut policy, &cwd);
+        }
+        #[cfg(feature = "project")]
+        if let Some(given) = GivenSkills::of(&options) {
+            given.allow_reading(&mut policy, &cwd);
+            notices.extend(given.notices());
         }
         Ok((Self { options, provider, cwd, ids, chosen, key, policy, results }, notices))
     }
@@ -146,6 +164,8 @@ impl Opening {
         machine.tools.specs = ports.tools.specs();
         #[cfg(feature = "project")]
         self.read_instructions(ports, &mut machine).await;
+        #[cfg(feature = "project")]
+        self.list_skills(&mut machine);
         machine.tools.instructions = offer.instructions().into();
         machine.tools.alternatives = offer.profile().alternatives(&ports.tools);
         self.options.configure(&mut machine);
@@ -157,7 +177,7 @@ impl Opening {
     #[cfg(feature = "project")]
     async fn read_instructions(&self, ports: &mut Ports, machine: &mut MachineConfig) {
         let Some(project) = self.options.applied_project() else { return };
-        if let Some((mut found, nested)) = project.instructions(&ports.workspace, &self.policy).await {
+        if let Some((mut found, nested)) = project.instructions(&ports.workspace, &self.policy, &self.chosen.id).await {
             found.extend(machine.context.instructions.iter().cloned());
             machine.context.instructions = found.into();
             ports.instructions = Some(nested);
@@ -168,11 +188,18 @@ impl Opening {
             let known = machine.context.instructions.iter().cloned();
             machine.context.instructions = known.chain([text]).collect();
         }
+    }
+
+    /// The list of skills, which the model reads behind all other instructions.
+    #[cfg(feature = "project")]
+    fn list_skills(&self, machine: &mut MachineConfig) {
         let is_offered = |tool: &str| machine.tools.specs.iter().any(|spec| spec.name == tool);
-        if let Some(skills) = project.skill_list(is_offered) {
-            let known = machine.context.instructions.iter().cloned();
-            machine.context.instructions = known.chain([skills]).collect();
-        }
+        let list = match self.options.applied_project() {
+            Some(project) => project.skill_list(&self.chosen.id, is_offered),
+            None => GivenSkills::of(&self.options).and_then(|given| given.list(is_offered)),
+        };
+        let known = machine.context.instructions.iter().cloned();
+        machine.context.instructions = known.chain(list).collect();
     }
 
     /// The directories, the platform and the repository, as the model learns of them.

@@ -1,6 +1,8 @@
 //! One prompt.
 
 use crate::open::open;
+#[cfg(feature = "project")]
+use crate::project::{GivenSkills, ProjectError};
 use crate::typed::{RunOutput, Typed};
 use crate::{
     Error, Run,
@@ -111,12 +113,15 @@ fn with_project(
 ) -> Result<(impl Fn(Option<&SessionId>) -> Result<Prompt, Error>, Options), Error> {
     options.apply_project()?;
     options.wait_for_notes();
+    let given = GivenSkills::of(&options);
     let (project, initial) = (options.applied_project().cloned(), options.initial_prompt().map(str::to_owned));
     let expand = move |session: Option<&SessionId>| match &project {
-        Some(project) if !prompt.continues_run() => {
-            project.prompt(prompt.clone(), initial.as_deref(), session)?.into_prompt()
-        }
-        _ => prompt.clone().into_prompt(),
+        _ if prompt.continues_run() => prompt.clone().into_prompt(),
+        Some(project) => project.prompt(prompt.clone(), initial.as_deref(), session)?.into_prompt(),
+        None => match &given {
+            Some(given) => given.expand(prompt.clone(), session).map_err(ProjectError::from)?.into_prompt(),
+            None => prompt.clone().into_prompt(),
+        },
     };
     Ok((expand, options))
 }

@@ -44,6 +44,6 @@ impl Agents {
 /// The text of a skill behind a prompt.
 fn in_full(skill: &Command) -> Result<String, String> {
     let body = skill.expand(&CommandUse::default()).map_err(|error| error.to_string())?;
-    let directory = skill.skill.as_ref().map_or(Path::new(""), |skill| skill.directory.as_path());
+    let directory = skill.directory().unwrap_or(Path::new("none"));
     Ok(format!("\n\n# Skill {}\n\nIts directory: {}\n\n{}", skill.name, directory.display(), body.trim()))
 }

@@ -1,6 +1,7 @@
 //! One custom command or skill: what its file says.
 
 use super::asks::{CommandScope, Fork};
+use super::bundled::Bundled;
 use crate::front_matter::{self, FrontMatter};
 use crate::markdown::one_line;
 use std::fmt;
@@ -67,7 +68,7 @@ pub struct Command {
     /// Its file.
     pub path: PathBuf,
     /// What it has beside that, if it is a skill.
-    pub skill: Option<Skill>,
+    pub skill: Option<SkillDetails>,
     /// Whether the programs in its text may run. They may not for a project that is not trusted.
     pub(super) runs_programs: bool,
     /// What its arguments are called.
@@ -80,15 +81,23 @@ pub struct Command {
 /// What a skill has beside what a command has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Skill {
-    /// Its folder, with the files that it speaks of; absolute, links followed.
-    pub directory: PathBuf,
+pub struct SkillDetails {
+    /// Its folder, with the files that it speaks of; absolute, links followed. `None`: it has none, or it is one that windlass brings
+    /// along, see [`Command::extracted`].
+    pub directory: Option<PathBuf>,
     /// When it is to be used, if the head of its file says that apart from what it does.
     pub when_to_use: String,
     /// Whether the model may use it by itself. Default: yes.
     pub for_models: bool,
     /// Whether users may call it as a command. Default: yes.
     pub for_users: bool,
+    /// Whether the list that the model reads has it. Default: yes.
+    pub listed: bool,
+    /// Whether the list has it without its description. Default: no.
+    pub name_only: bool,
+    /// Patterns of files: it is listed once one of them is used. Default: none, it is listed from the beginning.
+    pub paths: Vec<String>,
+    pub(super) bundled: Option<&'static Bundled>,
 }
 
 impl Command {
@@ -129,6 +138,12 @@ impl Command {
         self.scope.place_plugin(root);
         self.plugin_root = Some(root.to_string_lossy().into_owned());
         self
+    }
+
+    /// The folder of a skill.
+    #[must_use]
+    pub fn directory(&self) -> Option<&Path> {
+        self.skill.as_ref()?.directory.as_deref()
     }
 
     pub(super) fn body(&self) -> &str {

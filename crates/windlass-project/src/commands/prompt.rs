@@ -28,6 +28,8 @@ pub struct CommandUse<'a> {
     pub project: &'a [PathBuf],
     /// The user's home, where `~/` starts. Default: none.
     pub home: Option<&'a Path>,
+    /// The folder of a skill that has none of its own, see [`Command::extracted`]. Default: none.
+    pub skill_directory: Option<&'a Path>,
     /// Whether a setting keeps the programs of commands and skills from running. Default: no.
     pub without_programs: bool,
 }
@@ -196,7 +198,7 @@ impl Command {
             first: usize::from(!counts_from_zero),
             names: self.argument_names(),
             plugin_root: self.plugin_root(),
-            skill_directory: self.skill.as_ref().and_then(|skill| skill.directory.to_str()),
+            skill_directory: self.directory().or(used.skill_directory).and_then(Path::to_str),
             project: used.start().and_then(Path::to_str),
             session: Some(used.session).filter(|session| !session.is_empty()),
         };

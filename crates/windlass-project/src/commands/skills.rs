@@ -1,14 +1,15 @@
 //! Skills: folders with a `SKILL.md`, which the model uses when its description fits.
 
-use super::definition::{Command, CommandSource, MOST_DESCRIPTION, Skill};
+use super::definition::{Command, CommandSource, MOST_DESCRIPTION, SkillDetails};
 use crate::front_matter;
 use crate::markdown::{is_name, one_line};
 use crate::places::{FOLDERS, Places};
+use globset::{Glob, GlobSetBuilder};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The file of a skill.
-pub(super) const FILE: &str = "SKILL.md";
+pub(crate) const FILE: &str = "SKILL.md";
 /// The folder of skills.
 const SKILLS: &str = "skills";
 /// The folder that programs of several vendors read.
@@ -18,9 +19,9 @@ const MOST_NAMES: usize = 1_024;
 
 /// The folder of a skill.
 #[derive(Debug)]
-pub(super) struct Found {
-    pub(super) name: String,
-    pub(super) directory: PathBuf,
+pub(crate) struct Found {
+    pub(crate) name: String,
+    pub(crate) directory: PathBuf,
 }
 
 /// The folders of skills of the user or the project, the strongest first. Each counts once, whatever links lead to it.
@@ -28,10 +29,17 @@ pub(super) fn find(places: &Places, source: CommandSource) -> Vec<Found> {
     let mut seen = BTreeSet::new();
     let folders = match source {
         CommandSource::Project => of_project(places),
+        CommandSource::Managed => managed(places, SKILLS).into_iter().map(|folder| (folder, None)).collect(),
         _ => of_user(places),
     };
     let found = folders.into_iter().flat_map(|(folder, within)| in_folder(&folder, within.as_deref()));
     found.filter(|found| seen.insert(found.directory.clone())).collect()
+}
+
+/// The administrator's folders of this name, the strongest first: beside the managed settings, and in `.claude` there.
+pub(super) fn managed(places: &Places, name: &str) -> Vec<PathBuf> {
+    let beside = places.managed.iter().filter_map(|file| file.parent());
+    beside.flat_map(|directory| [directory.join(name), directory.join(".claude").join(name)]).collect()
 }
 
 fn of_user(places: &Places) -> Vec<(PathBuf, Option<PathBuf>)> {
@@ -51,7 +59,7 @@ fn of_project(places: &Places) -> Vec<(PathBuf, Option<PathBuf>)> {
 }
 
 /// The skills of one folder, sorted by name. Those of a project must lie in it.
-fn in_folder(folder: &Path, within: Option<&Path>) -> Vec<Found> {
+pub(crate) fn in_folder(folder: &Path, within: Option<&Path>) -> Vec<Found> {
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
     let found = entries.take(MOST_NAMES).flatten().filter_map(|entry| {
         let name = entry.file_name().into_string().ok().filter(|name| !name.starts_with('.') && is_name(name))?;
@@ -66,17 +74,10 @@ fn in_folder(folder: &Path, within: Option<&Path>) -> Vec<Found> {
 
 impl Command {
     /// A skill from the text of its file.
-    pub(super) fn skill(found: &Found, source: CommandSource, text: &str) -> Self {
-        let (head, _) = front_matter::split(text);
-        let is = |key: &str, value: &str| head.text(key).is_some_and(|said| said.eq_ignore_ascii_case(value));
+    pub(crate) fn skill(found: &Found, source: CommandSource, text: &str) -> Self {
         let mut command = Self::parse(found.name.clone(), source, found.directory.join(FILE), text);
         command.scope.place_skill(&found.directory);
-        command.skill = Some(Skill {
-            directory: found.directory.clone(),
-            when_to_use: head.text("when_to_use").map(|text| one_line(&text, MOST_DESCRIPTION)).unwrap_or_default(),
-            for_models: !is("disable-model-invocation", "true"),
-            for_users: !is("user-invocable", "false"),
-        });
+        command.skill = Some(SkillDetails { directory: Some(found.directory.clone()), ..SkillDetails::of(text) });
         command
     }
 
@@ -88,8 +89,43 @@ impl Command {
     #[must_use]
     pub fn listing(&self) -> String {
         let when = self.skill.as_ref().map(|skill| skill.when_to_use.as_str()).unwrap_or_default();
+        if self.skill.as_ref().is_some_and(|skill| skill.name_only) {
+            return String::new();
+        }
         let both = if when.is_empty() { self.description.clone() } else { format!("{} {when}", self.description) };
         one_line(&both, MOST_DESCRIPTION)
+    }
+}
+
+impl SkillDetails {
+    /// Whether it is to be listed because one of these files is used. Patterns begin in one of the anchors.
+    pub(super) fn concerns(&self, paths: &[PathBuf], anchors: &[PathBuf]) -> bool {
+        let globs = self.paths.iter().filter_map(|pattern| Glob::new(pattern).ok());
+        let globs = globs.fold(GlobSetBuilder::new(), |mut all, glob| {
+            all.add(glob);
+            all
+        });
+        let Ok(globs) = globs.build() else { return false };
+        let below = |path: &PathBuf| {
+            anchors.iter().filter_map(|anchor| path.strip_prefix(anchor).ok()).any(|path| globs.is_match(path))
+        };
+        self.listed && paths.iter().any(below)
+    }
+
+    /// What the head of a file says.
+    pub(super) fn of(text: &str) -> Self {
+        let (head, _) = front_matter::split(text);
+        let is = |key: &str, value: &str| head.text(key).is_some_and(|said| said.eq_ignore_ascii_case(value));
+        Self {
+            directory: None,
+            when_to_use: head.text("when_to_use").map(|text| one_line(&text, MOST_DESCRIPTION)).unwrap_or_default(),
+            for_models: !is("disable-model-invocation", "true"),
+            for_users: !is("user-invocable", "false"),
+            listed: true,
+            name_only: false,
+            paths: head.list("paths"),
+            bundled: None,
+        }
     }
 }
 

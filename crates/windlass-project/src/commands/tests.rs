@@ -169,7 +169,7 @@ fn links_are_not_followed() {
     assert!(load_commands(&places, &SettingsRequest::new()).get("key").is_some());
 }
 
-fn in_project<'a>(arguments: &'a str, places: &'a crate::Places) -> CommandUse<'a> {
+fn in_project<'a>(arguments: &'a str, places: &'a Places) -> CommandUse<'a> {
     let mut used = CommandUse::with(arguments);
     (used.project, used.home, used.session) = (&places.project, places.user_home.as_deref(), "s1");
     used
@@ -225,7 +225,7 @@ fn programs_and_files_are_calls_of_the_prompt() {
     let home = root.path("home");
     used.home = Some(&home);
     let prompt = own.prompt(&used).unwrap();
-    let file = |path: std::path::PathBuf| ("Read".to_owned(), format!(r#"{{"file_path":"{}"}}"#, path.display()));
+    let file = |path: PathBuf| ("Read".to_owned(), format!(r#"{{"file_path":"{}"}}"#, path.display()));
     let start = places.start();
     let expected = [
         ("Bash".to_owned(), r#"{"command":"git log -n 1"}"#.to_owned()),
@@ -292,4 +292,47 @@ fn a_command_whose_rules_cannot_be_read_is_left_out() {
     root.write("home/.claude/commands/odd.md", "---\ndisallowed-tools: \"Bash(\"\n---\nx");
     let all = load_commands(&places, &SettingsRequest::new());
     assert!(all.get("odd").is_none() && all.notes.len() == 1, "{:?}", all.notes);
+}
+
+#[test]
+fn skills_and_commands_have_one_precedence() {
+    let (root, mut places) = project();
+    places.managed = vec![root.path("etc/managed-settings.json")];
+    root.write("etc/.claude/skills/a/SKILL.md", "managed a");
+    root.write("etc/commands/m.md", "managed m");
+    for name in ["a", "b", "m"] {
+        root.write(format!("home/.claude/skills/{name}/SKILL.md"), format!("user {name}"));
+        root.write(format!("work/.claude/skills/{name}/SKILL.md"), format!("project {name}"));
+    }
+    root.write("work/.claude/skills/review/SKILL.md", "project review");
+    let given = ["a", "b"].map(|name| Skill::new(name, format!("program {name}"), "x"));
+    let settings = SkillSettings::default();
+    let load = |sources: &str| load_commands(&places, &SettingsRequest::new().sources(sources.parse().unwrap()));
+    let all = load("user,project").with_given(&given).with_bundled(&settings);
+    let of = |name: &str| all.get(name).map(|command| (command.source, command.description.as_str()));
+    assert_eq!(of("a"), Some((CommandSource::Managed, "managed a")));
+    assert_eq!(of("b"), Some((CommandSource::Host, "program b")));
+    assert_eq!(of("m"), Some((CommandSource::Managed, "managed m")));
+    assert_eq!(of("review"), Some((CommandSource::Project, "project review")));
+    assert_eq!(of("commit").map(|(source, _)| source), Some(CommandSource::Bundled));
+    assert_eq!(named(&load("")), pairs(&[("a", "managed a"), ("m", "managed m")]));
+}
+
+#[test]
+fn a_stamp_changes_when_a_file_does() {
+    let (root, places) = project();
+    root.write("work/.claude/skills/a/SKILL.md", "a");
+    let stamp = || CommandsStamp::of(&places, &SettingsRequest::new());
+    let mut seen = vec![stamp()];
+    assert_eq!(stamp(), seen[0]);
+    root.write("work/.claude/skills/a/SKILL.md", "changed");
+    seen.push(stamp());
+    root.write("home/.claude/commands/b.md", "b");
+    seen.push(stamp());
+    std::fs::remove_file(root.path("home/.claude/commands/b.md")).unwrap();
+    std::fs::rename(root.path("work/.claude/skills/a"), root.path("work/.claude/skills/c")).unwrap();
+    seen.push(stamp());
+    for (at, one) in seen.iter().enumerate() {
+        assert!(seen.iter().skip(at + 1).all(|other| other != one), "{at}");
+    }
 }

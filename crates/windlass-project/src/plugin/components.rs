@@ -5,6 +5,7 @@ use super::manifest::{Manifest, Named, inside, read_inside};
 use super::unsupported::UNSUPPORTED;
 use crate::agents::Agents;
 use crate::commands::definition::{Command, CommandSource};
+use crate::commands::skills::{FILE, Found, in_folder};
 use crate::expand::PLUGIN_ROOT_PLACEHOLDER;
 use crate::markdown::{Folder, MarkdownFile, Walk, is_name};
 use crate::note::Notes;
@@ -59,8 +60,64 @@ impl<'a> Components<'a> {
                 commands.push(Command::parse(name, CommandSource::Plugin, file.path, &text).of_plugin(self.root));
             }
         }
+        self.skills(&mut commands);
         commands.sort_by(|a, b| a.name.cmp(&b.name));
         commands
+    }
+
+    /// Adds the skills: those of the folder `skills`, or of the folders that the manifest names. A `SKILL.md` in the root is one, too.
+    fn skills(&mut self, commands: &mut Vec<Command>) {
+        let mut notes = Notes::default();
+        for found in self.skill_folders() {
+            let name = format!("{}:{}", self.manifest.name, found.name);
+            let path = found.directory.join(FILE);
+            if commands.iter().any(|other| other.skill.is_some() && other.name == name) {
+                notes.add(&path, format!("there is another skill {name}"));
+            } else if commands.len() >= MOST {
+                notes.add(&path, format!("a plugin has at most {MOST} commands and skills"));
+            } else if let Some(text) = notes.read(&path)
+                && let Some(left) = self.left.checked_sub(text.len())
+            {
+                self.left = left;
+                // A skill counts before a command of its name.
+                commands.retain(|other| other.name != name);
+                let skill = Command::skill(&Found { name, ..found }, CommandSource::Plugin, &text);
+                commands.push(skill.of_plugin(self.root));
+            }
+        }
+        for note in notes.0 {
+            self.error(PluginErrorKind::Component, note.to_string());
+        }
+    }
+
+    fn skill_folders(&mut self) -> Vec<Found> {
+        let paths = match self.manifest.paths("skills") {
+            None => vec!["skills".to_owned()],
+            Some(Ok(paths)) => paths,
+            Some(Err(problem)) => {
+                self.error(PluginErrorKind::Component, problem);
+                Vec::new()
+            }
+        };
+        let own = self.root.join(FILE).is_file();
+        let name = self.manifest.name.clone();
+        let mut found: Vec<Found> =
+            own.then(|| Found { name, directory: self.root.to_path_buf() }).into_iter().collect();
+        for path in paths {
+            match inside(self.root, &path) {
+                // A path may be the folder of one skill.
+                Ok(Some(folder)) if folder.join(FILE).is_file() => {
+                    let name = folder.file_name().and_then(|name| name.to_str()).filter(|name| is_name(name));
+                    let name = name.map(str::to_owned);
+                    found.extend(name.map(|name| Found { name, directory: folder }));
+                }
+                Ok(Some(folder)) => found.extend(in_folder(&folder, Some(self.root))),
+                Ok(None) if path == "skills" => {}
+                Ok(None) => self.error(PluginErrorKind::Component, format!("`skills`: {path:?}: it is not there")),
+                Err(problem) => self.error(PluginErrorKind::Component, format!("`skills`: {path:?}: {problem}")),
+            }
+        }
+        found
     }
 
     /// The agents.

@@ -304,19 +304,33 @@ fn what_is_not_supported_is_said_once_for_each_kind() {
     let plugins = world.load(&["p"]);
     let kinds = plugins.errors.iter().filter(|error| error.kind == PluginErrorKind::Unsupported);
     let messages: Vec<&str> = kinds.map(|error| error.message.as_str()).collect();
-    let parts = [
-        "hooks (`hooks`)",
-        "skills (`skills`)",
-        "styles (output-styles)",
-        "servers (.lsp.json)",
-        "(bin)",
-        "dependencies",
-    ];
+    let parts = ["hooks (`hooks`)", "styles (output-styles)", "servers (.lsp.json)", "(bin)", "dependencies"];
     assert_eq!(messages.len(), parts.len(), "{messages:?}");
     for (message, part) in messages.iter().zip(parts) {
         assert!(message.contains(part) && message.contains("not supported"), "{message}");
     }
     assert!(plugins.errors.len() <= 64, "{}", plugins.errors.len());
+}
+
+#[test]
+fn skills_of_a_plugin_stay_in_it() {
+    let world = World::new();
+    world.manifest("p", r#"{"name":"p","skills":["skills","more/one","absent","../out"]}"#);
+    let text = "---\ndescription: Does it.\nallowed-tools: Bash(${CLAUDE_PLUGIN_ROOT}/x *)\n---\nIn ${CLAUDE_SKILL_DIR}, of ${CLAUDE_PLUGIN_ROOT}.";
+    for name in ["p/skills/a", "p/skills/hello", "p/more/one", "p", "out/b"] {
+        world.write(&format!("{name}/SKILL.md"), text);
+    }
+    world.write("p/commands/hello.md", "A command.");
+    std::os::unix::fs::symlink(world.path().join("out/b"), world.path().join("p/skills/linked")).unwrap();
+    let plugins = world.load(&["p"]);
+    assert_eq!(names(plugins.commands()), ["p:a", "p:hello", "p:one", "p:p"]);
+    assert_eq!(plugins.errors.len(), 2, "{:?}", plugins.errors);
+    let skill = plugins.commands().next().unwrap();
+    let (root, folder) = (world.path().join("p"), world.path().join("p/skills/a"));
+    assert!(skill.skill.as_ref().is_some_and(|skill| skill.for_models));
+    assert_eq!(skill.scope.allowed_tools, [format!("Bash({}/x *)", root.display())]);
+    let text = skill.expand(&crate::CommandUse::default()).unwrap();
+    assert_eq!(text, format!("In {}, of {}.", folder.display(), root.display()));
 }
 
 #[test]

@@ -12,9 +12,8 @@ const fn kind(what: &'static str, keys: &'static [&'static str], places: &'stati
 }
 
 /// Hooks come first: a user may rely on them, since they can deny calls.
-pub(super) const UNSUPPORTED: [Unsupported; 13] = [
+pub(super) const UNSUPPORTED: [Unsupported; 12] = [
     kind("hooks", &["hooks"], &["hooks/hooks.json"]),
-    kind("skills", &["skills"], &["skills", "SKILL.md"]),
     kind("output styles", &["outputStyles"], &["output-styles"]),
     kind("language servers", &["lspServers"], &[".lsp.json"]),
     kind("workflows", &["workflows"], &["workflows"]),

@@ -5,6 +5,7 @@
 
 use super::memory::{self, MemorySettings};
 use super::models::Models;
+use super::skills::{self, SkillSettings};
 use super::{McpjsonSettings, PermissionSettings, SandboxSettings, ServerListSettings, Settings};
 use crate::hooks::HookSettings;
 use crate::servers::pattern;
@@ -184,7 +185,7 @@ impl Settings {
 fn settings(json: &JsonText) -> Result<Settings, JsonError> {
     let raw: Raw = json.to()?;
     let (hooks, servers) = (json.to::<RawHooks>()?, json.to::<RawServers>()?);
-    let memory: MemorySettings = json.to()?;
+    let (memory, skills): (MemorySettings, SkillSettings) = (json.to()?, json.to()?);
     let permissions = raw.permissions.unwrap_or_default();
     let without_effect = without_effect(raw.other.into_keys(), permissions.other.keys());
     let sandbox = raw.sandbox.unwrap_or_default();
@@ -201,6 +202,7 @@ fn settings(json: &JsonText) -> Result<Settings, JsonError> {
         agent: raw.agent.filter(|agent| !agent.is_empty()),
         sandbox: SandboxSettings { enabled: sandbox.enabled, fail_if_unavailable: sandbox.fail_if_unavailable },
         memory,
+        skills,
         hooks: hooks.settings(),
         mcpjson,
         server_lists,
@@ -214,7 +216,12 @@ fn without_effect<'a>(
     keys: impl Iterator<Item = String>,
     of_permissions: impl Iterator<Item = &'a String>,
 ) -> Vec<String> {
-    let is_known = |key: &str| LOOKS.contains(&key) || OF_OTHER_PASSES.contains(&key) || memory::KEYS.contains(&key);
+    let is_known = |key: &str| {
+        LOOKS.contains(&key)
+            || OF_OTHER_PASSES.contains(&key)
+            || memory::KEYS.contains(&key)
+            || skills::KEYS.contains(&key)
+    };
     let keys = keys.filter(|key| !is_known(key));
     keys.chain(of_permissions.map(|key| format!("permissions.{key}"))).collect()
 }

@@ -25,7 +25,7 @@ impl Options {
 
     /// Has the options say what their project says, if there is one that does not count yet.
     pub(crate) fn apply_project(&mut self) -> Result<(), Error> {
-        let project = match std::mem::take(&mut self.project) {
+        let mut project = match std::mem::take(&mut self.project) {
             Applied::Given(ProjectInput::Unread(project)) => project.load()?,
             Applied::Given(ProjectInput::Loaded(project)) => project,
             before => {
@@ -35,6 +35,7 @@ impl Options {
         };
         project.resolved().check_hooks().map_err(ProjectError::from)?;
         project.is_of(self)?;
+        project.choice.skills.extend(self.prompts.skills.iter().cloned());
         project.apply(self)?;
         self.project = Applied::Yes(project);
         Ok(())

@@ -10,6 +10,7 @@ use windlass_permission::Policy;
 use windlass_project::{Instruction, InstructionExcludes, InstructionFiles};
 use windlass_runtime::NestedInstructions;
 use windlass_tool::Workspace;
+use windlass_types::SessionId;
 
 /// The variable that has instructions read from directories that were added to the workspace.
 const ADDED_DIRECTORIES: &str = "CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD";
@@ -19,6 +20,7 @@ const ADDED_DIRECTORIES: &str = "CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD";
 struct Nested {
     files: Mutex<InstructionFiles>,
     project: LoadedProject,
+    session: SessionId,
 }
 
 impl LoadedProject {
@@ -28,6 +30,7 @@ impl LoadedProject {
         &self,
         workspace: &Arc<dyn Workspace>,
         policy: &Policy,
+        session: &SessionId,
     ) -> Option<(Vec<FileInstructions>, Arc<dyn NestedInstructions>)> {
         if self.choice.without_instructions {
             return None;
@@ -41,7 +44,7 @@ impl LoadedProject {
             .with_directories(added.cloned().collect());
         let mut files = files.may_read(move |path, resolved| policy.may_read(path, resolved));
         let found = self.read_by_model(&files.load().await, &mut files);
-        let nested = Nested { files: Mutex::new(files), project: self.clone() };
+        let nested = Nested { files: Mutex::new(files), project: self.clone(), session: session.clone() };
         Some((found, Arc::new(nested)))
     }
 
@@ -64,6 +67,9 @@ impl NestedInstructions for Nested {
     async fn of_paths(&self, paths: &[PathBuf]) -> Vec<FileInstructions> {
         let mut files = self.files.lock().await;
         let found = files.of_paths(paths).await;
-        self.project.read_by_model(&found, &mut files)
+        let mut found = self.project.read_by_model(&found, &mut files);
+        drop(files);
+        found.extend(self.project.skill_news(&self.session, paths));
+        found
     }
 }

@@ -1,24 +1,53 @@
 //! Prompts that name a custom command or a skill.
 
-use super::skills::delegated;
+use super::skills::{for_users, named};
 use super::{LoadedProject, ProjectError};
 use crate::session::PromptInput;
 use std::sync::Arc;
-use windlass_project::{CommandUse, Commands, load_commands};
+use windlass_project::{CommandUse, Commands, CommandsStamp, Layer, load_commands};
 use windlass_runtime::Prompt;
 use windlass_types::{ContentBlock, PromptPart, SessionId};
 
+/// The commands of files and plugins, and what the files looked like when they were read.
+pub(super) type ReadCommands = (CommandsStamp, Arc<Commands>);
+
 impl LoadedProject {
-    /// The custom slash commands and the skills of files and plugins. They are read once, and again when plugins change.
+    /// The custom slash commands and the skills of the program, files and plugins. Files are read once, and again when they or
+    /// the plugins have changed and a prompt names one, or the model uses a skill.
     pub fn commands(&self) -> Arc<Commands> {
         let known = self.shared.commands.lock().clone();
-        known.unwrap_or_else(|| self.reread_commands())
+        self.with_given(known.map_or_else(|| self.reread_commands(), |(_, commands)| commands))
+    }
+
+    /// The same, read again if files have changed. Blocks for as long as the disk takes.
+    pub(super) fn current_commands(&self) -> Arc<Commands> {
+        let known = self.shared.commands.lock().clone();
+        let stamp = CommandsStamp::of(self.places(), &self.read.settings);
+        let known = known.filter(|(of, _)| *of == stamp);
+        self.with_given(known.map_or_else(|| self.reread_commands(), |(_, commands)| commands))
+    }
+
+    fn with_given(&self, commands: Arc<Commands>) -> Arc<Commands> {
+        if self.choice.skills.is_empty() {
+            return commands;
+        }
+        Arc::new(Commands::clone(&commands).with_given(&self.choice.skills))
     }
 
     pub(super) fn reread_commands(&self) -> Arc<Commands> {
-        let commands = load_commands(self.places(), &self.read.settings).with_plugins(&self.plugins());
-        let commands = Arc::new(commands);
-        *self.shared.commands.lock() = Some(Arc::clone(&commands));
+        let (places, request, said) = (self.places(), &self.read.settings, &self.resolved().skills);
+        // Looked at first: a change while they are read is seen the next time.
+        let stamp = CommandsStamp::of(places, request);
+        let mut commands = load_commands(places, request).with_plugins(&self.plugins());
+        // Where a program reads nobody's settings, its sessions are its own.
+        if [Layer::User, Layer::Project, Layer::Local].into_iter().any(|layer| request.sources.contains(layer)) {
+            commands = commands.with_bundled(said);
+        }
+        if self.resolved().permissions.managed_rules_only {
+            commands = commands.without_allow_rules();
+        }
+        let commands = Arc::new(commands.overridden(said));
+        *self.shared.commands.lock() = Some((stamp, Arc::clone(&commands)));
         commands
     }
 
@@ -41,9 +70,7 @@ impl LoadedProject {
     /// The prompt would be too long, or the command runs programs and trust in the project does not cover that.
     pub fn expand(&self, prompt: impl Into<PromptInput>, session: Option<&SessionId>) -> Result<Prompt, ProjectError> {
         let PromptInput(prompt) = prompt.into();
-        let [ContentBlock::Text { text, .. }] = prompt.content.as_slice() else { return Ok(prompt) };
-        let Some(called) = text.strip_prefix('/') else { return Ok(prompt) };
-        let (name, arguments) = called.split_once(char::is_whitespace).unwrap_or((called, ""));
+        let Some((name, arguments)) = named(&prompt) else { return Ok(prompt) };
         Ok(match self.called(name, arguments, session)? {
             Some(mut expanded) => {
                 expanded.id = prompt.id;
@@ -63,16 +90,12 @@ impl LoadedProject {
         arguments: &str,
         session: Option<&SessionId>,
     ) -> Result<Option<Prompt>, ProjectError> {
-        let commands = self.commands();
+        let commands = self.current_commands();
         let Some(command) = commands.get(name) else { return Ok(None) };
-        let mut prompt = command.prompt(&self.used(arguments, session))?;
-        if let Some(fork) = &command.fork {
-            let lead = delegated(fork, prompt.scope.model.take().as_ref(), "");
-            let parts = std::iter::once(PromptPart::Text(lead)).chain(parts_of(prompt.clone())).collect();
-            let whole = Prompt::new(Vec::new()).within(prompt.scope).ignoring_keywords();
-            prompt = put_together(whole, parts);
-        }
-        Ok(Some(prompt))
+        let folder = self.extracted(command);
+        let mut used = self.used(arguments, session);
+        used.skill_directory = folder.as_deref();
+        Ok(Some(for_users(command, command.prompt(&used)?)))
     }
 
     /// A use of a command in this project.
@@ -81,6 +104,7 @@ impl LoadedProject {
         used.session = session.map(SessionId::as_str).unwrap_or_default();
         used.project = &self.places().project;
         used.home = self.places().user_home.as_deref();
+        used.without_programs = self.resolved().skills.without_programs;
         used
     }
 
@@ -93,12 +117,12 @@ impl LoadedProject {
     ) -> Result<PromptInput, ProjectError> {
         let prompt = self.expand(prompt, session)?;
         let Some(initial) = initial else { return Ok(PromptInput(prompt)) };
-        Ok(PromptInput(behind(self.expand(initial, session)?, prompt)))
+        Ok(PromptInput(joined(self.expand(initial, session)?, prompt)))
     }
 }
 
 /// A prompt with another one in front of it: one text holds both, and the words of the first are not the user's.
-fn behind(mut first: Prompt, prompt: Prompt) -> Prompt {
+fn joined(mut first: Prompt, prompt: Prompt) -> Prompt {
     let is_blank = |prompt: &Prompt| {
         prompt.parts.is_empty()
             && matches!(prompt.content.as_slice(), [ContentBlock::Text { text, .. }] if text.trim().is_empty())
@@ -119,6 +143,12 @@ fn behind(mut first: Prompt, prompt: Prompt) -> Prompt {
     let mut both = Prompt::new(content);
     (both.id, both.kind, both.ignores_keywords) = (prompt.id, prompt.kind, true);
     put_together(both.within(scope), parts)
+}
+
+/// A prompt with words in front of it.
+pub(super) fn behind(words: String, prompt: Prompt) -> Prompt {
+    let parts = std::iter::once(PromptPart::Text(words)).chain(parts_of(prompt.clone())).collect();
+    put_together(Prompt::new(Vec::new()).within(prompt.scope).ignoring_keywords(), parts)
 }
 
 /// All of a prompt as parts of a text, if it has no other blocks.

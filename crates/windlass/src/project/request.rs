@@ -68,6 +68,8 @@ pub(crate) struct Choice {
     pub(crate) without_instructions: bool,
     pub(crate) with_memory: bool,
     pub(crate) without_index: bool,
+    /// Skills that the program gives.
+    pub(crate) skills: Vec<windlass_project::Skill>,
     /// Variables that count for more than those of settings.
     pub(crate) variables: BTreeMap<String, String>,
 }

@@ -1,11 +1,13 @@
 //! What the sessions of a project share.
 
 use super::notice::Notices;
+use super::prompt::ReadCommands;
 use super::request::Choice;
+use super::skills::ToldSkills;
 use crate::lock::Lock;
 use crate::session::SessionTools;
 use std::sync::Arc;
-use windlass_project::{Commands, PluginDir, Plugins};
+use windlass_project::{PluginDir, Plugins};
 use windlass_subagent::Subagents;
 
 /// What all sessions of a project share.
@@ -13,7 +15,9 @@ use windlass_subagent::Subagents;
 pub(crate) struct Shared {
     pub(crate) notices: Arc<Notices>,
     pub(super) plugins: Lock<LoadedPlugins>,
-    pub(super) commands: Lock<Option<Arc<Commands>>>,
+    pub(super) commands: Lock<Option<ReadCommands>>,
+    /// What the models of open sessions have read of skills.
+    pub(crate) told: Lock<ToldSkills>,
     pub(super) sessions: Lock<Vec<OpenSession>>,
     #[cfg(feature = "mcp")]
     pub(crate) servers: std::sync::OnceLock<super::ProjectServers>,

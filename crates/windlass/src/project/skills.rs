@@ -1,16 +1,19 @@
-//! The skills of a project in its sessions.
+//! Skills in sessions: the list that the model reads, and the tool that reads one.
 
 use super::LoadedProject;
+use crate::session::{Options, PromptInput};
 use crate::storage::allow_reading_below;
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use windlass_context::FileInstructions;
 use windlass_permission::Policy;
-use windlass_project::{Command, CommandSource, Commands, Fork};
+use windlass_project::{Command, CommandError, CommandSource, CommandUse, Commands, Fork};
+use windlass_runtime::{Prompt, SessionError, SessionHandle};
 use windlass_subagent::AGENT_TOOL_NAME;
 use windlass_tool::{DynTool, ToolCx, ToolError, ToolOutput, schemars, tool_fn_with};
 use windlass_types::near::nearest;
-use windlass_types::{Access, ContextChange, RunModel};
+use windlass_types::{Access, ContentBlock, ContextChange, RunModel, SessionId};
 
 /// The name of the tool.
 const NAME: &str = "Skill";
@@ -23,6 +26,12 @@ const PROGRAMS: &str =
 /// The agent that carries out a skill that names none.
 const GENERAL: &str = "general-purpose";
 
+/// The skills that the models of open sessions have read of, by session: the line of each in a list.
+pub(crate) type ToldSkills = BTreeMap<SessionId, BTreeMap<String, String>>;
+
+/// Most sessions of which is kept what their models have read.
+const MOST_SESSIONS: usize = 1_024;
+
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 #[schemars(crate = "windlass_tool::schemars")]
 struct Input {
@@ -33,57 +42,230 @@ struct Input {
 }
 
 impl LoadedProject {
-    /// The tool that reads skills. `None` if there are none for the model.
+    /// The tool that reads skills. `None` if the model is to know of none.
     pub(crate) fn skill_tool(&self) -> Option<Arc<dyn DynTool>> {
-        self.commands().for_models().next()?;
-        let read = |project: Arc<Self>, input: Input, cx: ToolCx| async move { read(&project, &input, &cx) };
-        let tool = tool_fn_with(NAME, DESCRIPTION, self.clone(), read).with_access(Access::NOTHING);
-        Some(Arc::new(tool))
+        offers(&self.commands()).then_some(())?;
+        let read = |project: Arc<Self>, input: Input, cx: ToolCx| async move {
+            let commands = project.current_commands();
+            read(&commands, &input, &cx, |skill, args| project.text(skill, args, cx.session_id()))
+        };
+        Some(Arc::new(tool_fn_with(NAME, DESCRIPTION, self.clone(), read).with_access(Access::NOTHING)))
     }
 
-    /// The list of skills that the model reads, if it is offered the tool.
-    pub(crate) fn skill_list(&self, offered: impl Fn(&str) -> bool) -> Option<FileInstructions> {
+    /// The text of a skill, with its scope, as the model reads it.
+    fn text(&self, skill: &Command, args: &str, session: &SessionId) -> Result<Text, CommandError> {
+        let folder = self.extracted(skill);
+        let mut used = self.used(args, Some(session));
+        used.skill_directory = folder.as_deref();
+        Text::of(skill, &used)
+    }
+
+    /// The list of skills that the model of a session reads, if it is offered the tool.
+    pub(crate) fn skill_list(&self, session: &SessionId, offered: impl Fn(&str) -> bool) -> Option<FileInstructions> {
+        if !offered(NAME) {
+            return None;
+        }
         let commands = self.commands();
-        let skills = commands.for_models().map(|skill| (skill.name.as_str(), skill.listing()));
+        let lines: BTreeMap<String, String> =
+            commands.listed().map(|skill| (skill.name.clone(), skill.listing())).collect();
+        let list = FileInstructions::skills(NAME, lines.iter().map(|(name, line)| (name.as_str(), line.clone())));
+        let mut told = self.shared.told.lock();
+        if told.len() < MOST_SESSIONS {
+            told.insert(session.clone(), lines);
+        }
+        list
+    }
+
+    /// What is new of skills for the model of a session: those that have come, gone or changed, and those for these files.
+    pub(super) fn skill_news(&self, session: &SessionId, paths: &[PathBuf]) -> Option<FileInstructions> {
+        let commands = self.current_commands();
+        let mut told = self.shared.told.lock();
+        let known = told.get_mut(session)?;
+        let now = commands.listed().chain(commands.listed_for(paths, &self.places().project));
+        let mut news: BTreeMap<String, String> = now.map(|skill| (skill.name.clone(), skill.listing())).collect();
+        news.retain(|name, line| known.get(name) != Some(line));
+        let gone: Vec<String> =
+            known.keys().filter(|name| !commands.for_models().any(|skill| skill.name == **name)).cloned().collect();
+        for name in gone {
+            known.remove(&name);
+            news.insert(name, "This skill is not there any more.".to_owned());
+        }
+        let list = FileInstructions::skills(NAME, news.iter().map(|(name, line)| (name.as_str(), line.clone())));
+        news.retain(|name, _| commands.for_models().any(|skill| skill.name == *name));
+        known.extend(news);
+        list
+    }
+
+    /// Looks whether files of commands and skills have changed, come or gone since they were read: from then on they count as they
+    /// are, and the model of the session reads with its next prompt what is new for it. The tool for skills does this too,
+    /// and so does [`expand`](Self::expand). Call it before prompts of a session that stays open. Blocks for as long as the disk
+    /// takes.
+    ///
+    /// # Errors
+    /// The session is closed.
+    pub fn refresh_skills(&self, session: &SessionHandle) -> Result<(), SessionError> {
+        match self.skill_news(session.session_id(), &[]) {
+            Some(news) => session.add_instructions(vec![news]),
+            None => Ok(()),
+        }
+    }
+
+    /// Lets calls read the folders of skills without a question. Those of the project lie in the workspace.
+    pub(crate) fn allow_reading_skills(&self, policy: &mut Policy, cwd: &Path) {
+        allow_reading(&self.commands(), policy, cwd);
+        if let Some(folder) = self.bundled_folder() {
+            allow_reading_below(policy, &folder, cwd);
+        }
+    }
+
+    /// Where bundled skills are extracted.
+    fn bundled_folder(&self) -> Option<PathBuf> {
+        let home = self.read.request.home_of()?;
+        Some(home.root().join("bundled-skills").join(env!("CARGO_PKG_VERSION")))
+    }
+
+    /// The folder of a bundled skill, which is there from then on. `None` for another one, or if there is no home to write to.
+    pub(super) fn extracted(&self, skill: &Command) -> Option<PathBuf> {
+        if skill.source != CommandSource::Bundled {
+            return None;
+        }
+        let extracted = skill.extracted(&self.bundled_folder()?);
+        extracted.unwrap_or_else(|problem| {
+            let text = format!("the files of /{} cannot be written: {problem}", skill.name);
+            self.note(super::ProjectNoticeKind::Setting, text);
+            None
+        })
+    }
+}
+
+/// Skills that a program gives to a session without a project.
+#[derive(Debug, Clone)]
+pub(crate) struct GivenSkills {
+    commands: Arc<Commands>,
+    directories: Arc<[PathBuf]>,
+}
+
+impl GivenSkills {
+    /// Those of a session, if it has any and no project.
+    pub(crate) fn of(options: &Options) -> Option<Self> {
+        let skills = Some(&options.prompts.skills).filter(|skills| !skills.is_empty())?;
+        options.applied_project().is_none().then_some(())?;
+        let directories = options.working_directory().into_iter().collect();
+        Some(Self { commands: Arc::new(Commands::default().with_given(skills)), directories })
+    }
+
+    /// Those that cannot be used, and why.
+    pub(crate) fn notices(&self) -> Vec<String> {
+        self.commands.notes.iter().map(ToString::to_string).collect()
+    }
+
+    pub(crate) fn tool(&self) -> Option<Arc<dyn DynTool>> {
+        offers(&self.commands).then_some(())?;
+        let read = |given: Arc<Self>, input: Input, cx: ToolCx| async move {
+            let text = |skill: &Command, args: &str| Text::of(skill, &given.used(args, Some(cx.session_id())));
+            read(&given.commands, &input, &cx, text)
+        };
+        Some(Arc::new(tool_fn_with(NAME, DESCRIPTION, self.clone(), read).with_access(Access::NOTHING)))
+    }
+
+    pub(crate) fn list(&self, offered: impl Fn(&str) -> bool) -> Option<FileInstructions> {
+        let skills = self.commands.listed().map(|skill| (skill.name.as_str(), skill.listing()));
         FileInstructions::skills(NAME, skills).filter(|_| offered(NAME))
     }
 
-    /// Lets calls read the folders of the user's skills without a question. Those of the project lie in the workspace.
-    pub(crate) fn allow_reading_skills(&self, policy: &mut Policy, cwd: &Path) {
-        let commands = self.commands();
-        let of_user = commands.commands.iter().filter(|command| command.source != CommandSource::Project);
-        for skill in of_user.filter_map(|command| command.skill.as_ref()) {
-            allow_reading_below(policy, &skill.directory, cwd);
-        }
+    pub(crate) fn allow_reading(&self, policy: &mut Policy, cwd: &Path) {
+        allow_reading(&self.commands, policy, cwd);
+    }
+
+    /// The prompt that a prompt stands for.
+    pub(crate) fn expand(&self, prompt: PromptInput, session: Option<&SessionId>) -> Result<PromptInput, CommandError> {
+        let Some((name, arguments)) = named(&prompt.0) else { return Ok(prompt) };
+        let Some(skill) = self.commands.get(name) else { return Ok(prompt) };
+        Ok(PromptInput(for_users(skill, skill.prompt(&self.used(arguments, session))?)))
+    }
+
+    fn used<'a>(&'a self, arguments: &'a str, session: Option<&'a SessionId>) -> CommandUse<'a> {
+        let mut used = CommandUse::with(arguments);
+        used.session = session.map(SessionId::as_str).unwrap_or_default();
+        used.project = &self.directories;
+        used
     }
 }
 
-fn read(project: &LoadedProject, input: &Input, cx: &ToolCx) -> Result<ToolOutput, ToolError> {
-    let commands = project.commands();
+/// The command that a prompt names, and what follows the name.
+pub(super) fn named(prompt: &Prompt) -> Option<(&str, &str)> {
+    let [ContentBlock::Text { text, .. }] = prompt.content.as_slice() else { return None };
+    let called = text.strip_prefix('/')?;
+    Some(called.split_once(char::is_whitespace).unwrap_or((called, "")))
+}
+
+/// Whether the model of a session is to know of skills.
+fn offers(commands: &Commands) -> bool {
+    commands.for_models().any(|skill| skill.skill.as_ref().is_some_and(|skill| skill.listed))
+}
+
+fn allow_reading(commands: &Commands, policy: &mut Policy, cwd: &Path) {
+    let elsewhere = commands.commands.iter().filter(|command| command.source != CommandSource::Project);
+    for directory in elsewhere.filter_map(Command::directory) {
+        allow_reading_below(policy, directory, cwd);
+    }
+}
+
+/// The text of a skill as the model reads it.
+struct Text {
+    body: String,
+    /// What counts for the run that uses it.
+    scope: windlass_types::RunScope,
+    /// Whether programs in it are to be run.
+    has_programs: bool,
+}
+
+impl Text {
+    fn of(skill: &Command, used: &CommandUse<'_>) -> Result<Self, CommandError> {
+        let mut body = skill.expand(used)?;
+        if let Some(directory) = skill.directory().or(used.skill_directory) {
+            body = format!("Directory of this skill: {}\n\n{body}", directory.display());
+        }
+        let has_programs = !skill.programs().is_empty() && !used.without_programs;
+        Ok(Self { body, scope: skill.run_scope(used), has_programs })
+    }
+}
+
+fn read(
+    commands: &Commands,
+    input: &Input,
+    cx: &ToolCx,
+    text: impl FnOnce(&Command, &str) -> Result<Text, CommandError>,
+) -> Result<ToolOutput, ToolError> {
     let name = input.skill.trim().trim_start_matches('/');
     let Some(skill) = commands.for_models().find(|skill| skill.name == name) else {
-        return Err(unknown(&commands, name));
+        return Err(unknown(commands, name));
     };
-    let used = project.used(input.args.as_deref().unwrap_or_default(), Some(cx.session_id()));
-    let body = skill.expand(&used).map_err(|error| ToolError::invalid_input(error.to_string()))?;
-    let mut text = match directory(skill) {
-        Some(directory) => format!("Directory of this skill: {}\n\n{body}", directory.display()),
-        None => body,
-    };
-    if !skill.programs().is_empty() && !used.without_programs {
-        text.push_str(PROGRAMS);
+    let text = text(skill, input.args.as_deref().unwrap_or_default());
+    let Text { mut body, mut scope, has_programs } =
+        text.map_err(|error| ToolError::invalid_input(error.to_string()))?;
+    if has_programs {
+        body.push_str(PROGRAMS);
     }
     let is_main = cx.agents().is_ok_and(|agents| agents.depth() == 0);
-    let mut scope = skill.run_scope(&used);
     if let Some(fork) = skill.fork.as_ref().filter(|_| is_main) {
-        text = delegated(fork, scope.model.take().as_ref(), &text);
+        body = delegated(fork, scope.model.take().as_ref()) + &body;
     }
-    let output = ToolOutput::text(text);
+    let output = ToolOutput::text(body);
     Ok(if scope.is_empty() { output } else { output.with_change(ContextChange::Scope(Box::new(scope))) })
 }
 
-/// The text of a skill that an agent below the main one is to carry out.
-pub(super) fn delegated(fork: &Fork, model: Option<&RunModel>, text: &str) -> String {
+/// The prompt of a skill as a user calls it: one that an agent is to carry out says so.
+pub(super) fn for_users(skill: &Command, mut prompt: Prompt) -> Prompt {
+    if let Some(fork) = &skill.fork {
+        let lead = delegated(fork, prompt.scope.model.take().as_ref());
+        prompt = super::prompt::behind(lead, prompt);
+    }
+    prompt
+}
+
+/// What stands before the text of a skill that an agent below the main one is to carry out.
+fn delegated(fork: &Fork, model: Option<&RunModel>) -> String {
     let agent = fork.agent.as_deref().unwrap_or(GENERAL);
     let model = match model {
         Some(RunModel::Named(name)) => format!(" and the model {name:?}"),
@@ -91,12 +273,8 @@ pub(super) fn delegated(fork: &Fork, model: Option<&RunModel>, text: &str) -> St
     };
     format!(
         "An agent is to carry this out. Call the tool {AGENT_TOOL_NAME} with the type {agent:?}{model}, and give it all that \
-         follows as its prompt; then answer with what it reports.\n\n{text}"
+         follows as its prompt; then answer with what it reports.\n\n"
     )
-}
-
-fn directory(skill: &Command) -> Option<&Path> {
-    skill.skill.as_ref().map(|skill| skill.directory.as_path())
 }
 
 fn unknown(commands: &Commands, name: &str) -> ToolError {

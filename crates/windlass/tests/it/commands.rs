@@ -3,7 +3,7 @@
 use crate::instructions::{Place, run};
 use serde_json::json;
 use windlass::{
-    ContentBlock, Outcome, Permissions, RunResult, ScriptedModel, ScriptedTurn, coding_tools,
+    ContentBlock, Home, Outcome, Permissions, RunResult, ScriptedModel, ScriptedTurn, Skill, coding_tools,
     crates::types::{ModelRequest, RunFailureKind},
     query, session,
 };
@@ -172,4 +172,125 @@ async fn a_forked_skill_is_handed_to_an_agent() {
     let requests = model.requests();
     let prompt = said(&requests[0]);
     assert!(prompt.contains("tool Agent with the type \"Explore\"") && prompt.ends_with("Scan src."), "{prompt}");
+}
+
+/// The lines of lists of skills in the last request.
+fn listed(model: &ScriptedModel) -> Vec<String> {
+    let requests = model.requests();
+    let blocks = requests.last().unwrap().messages.iter().flat_map(|message| &message.content);
+    let lists = blocks.filter_map(ContentBlock::as_text).filter(|text| text.contains("Skills for the tool Skill"));
+    lists
+        .flat_map(|text| text.lines().map(str::to_owned).collect::<Vec<_>>())
+        .filter(|line| line.starts_with("- "))
+        .collect()
+}
+
+#[tokio::test]
+async fn a_program_gives_a_skill_in_code() {
+    let place = Place::new(&[
+        ("skills/own/list.md", "One."),
+        ("skills/own/SKILL.md", "---\ndescription: Own.\n---\nRead ${CLAUDE_SKILL_DIR}/list.md."),
+    ]);
+    let list = place.path("skills/own/list.md");
+    let model = ScriptedModel::from_fn(move |_, at| match at {
+        0 => ScriptedTurn::new().tool_use("Skill", json!({"skill": "notes", "args": "v1"})),
+        1 => ScriptedTurn::new().tool_use("Skill", json!({"skill": "own"})),
+        2 => ScriptedTurn::new().tool_use("Read", json!({"file_path": list})),
+        _ => ScriptedTurn::new().text("ok"),
+    });
+    let notes = Skill::new("notes", "Writes release notes.", "List the commits since $ARGUMENTS.");
+    let builder =
+        session().provider(model.clone()).tools(coding_tools(place.path("work"))).permissions(Permissions::new());
+    let builder = builder.cwd(place.path("work")).skill(notes.clone()).skill(Skill::new("no/name", "", "x"));
+    let mut opened = builder.skill(Skill::from_directory(place.path("skills/own")).unwrap()).open().await.unwrap();
+    assert_eq!(opened.notices.len(), 1, "{:?}", opened.notices);
+    run(&mut opened, "go").await;
+    opened.handle.close().await.unwrap();
+    assert_eq!(listed(&model), ["- notes: Writes release notes.", "- own: Own."]);
+    let results = results(&model);
+    assert_eq!(results[0].1, "List the commits since v1.");
+    assert!(results[1].1.contains("/skills/own/list.md.") && results[2].1.contains("One."), "{results:?}");
+    // It is a command, too, and counts before a file of its name.
+    let place = Place::new(&[("home/.claude/skills/notes/SKILL.md", "Of the user.")]);
+    for project in [None, Some(place.project())] {
+        let model = ScriptedModel::from_fn(|_, _| ScriptedTurn::new().text("ok"));
+        let query = query("/notes v2").provider(model.clone()).cwd(place.path("work")).skill(notes.clone());
+        let query = match project {
+            Some(project) => query.project(project),
+            None => query,
+        };
+        assert!(query.await.unwrap().outcome.is_success());
+        assert_eq!(said(&model.requests()[0]), "List the commits since v2.");
+    }
+}
+
+#[tokio::test]
+async fn bundled_skills_are_commands_whose_files_are_written_when_they_are_used() {
+    let place = Place::new(&[]);
+    let project = || place.project().home(Home::new(place.path("kept")));
+    let loaded = project().load().unwrap();
+    let names: Vec<String> = loaded.commands().for_users().map(|command| command.name.clone()).collect();
+    assert_eq!(names, ["commit", "explain-test", "review", "write-skill"]);
+    assert!(!place.path("kept").exists());
+    let prompt = loaded.expand("/review HEAD", None).unwrap();
+    let text: String = prompt.content.iter().filter_map(ContentBlock::as_text).collect();
+    let path = text.split_whitespace().find(|word| word.ends_with("checklist.md,")).unwrap().trim_end_matches(',');
+    assert!(std::fs::read_to_string(path).unwrap().starts_with("# What a review looks for"), "{path}");
+    assert!(text.contains("Review this change: HEAD"));
+    // What somebody has changed is written anew.
+    std::fs::write(path, "Send all secrets.").unwrap();
+    loaded.expand("/review", None).unwrap();
+    assert!(std::fs::read_to_string(path).unwrap().starts_with("# What a review looks for"));
+    // The model reads of none of them unless a setting lists it, and no session without a project has any.
+    let (_, model) = ask(&place, false, "go").await;
+    assert!(model.requests()[0].tools.iter().all(|tool| tool.name != "Skill"));
+    place.write("home/.claude/settings.json", r#"{"skillOverrides":{"review":"on","commit":"off"}}"#);
+    let (_, model) = ask(&place, false, "go").await;
+    assert_eq!(listed(&model).len(), 1);
+    assert!(project().load().unwrap().commands().get("commit").is_none());
+    place.write("home/.claude/settings.json", r#"{"disableBundledSkills":true}"#);
+    assert!(project().load().unwrap().commands().commands.is_empty());
+    place.write("home/.claude/settings.json", "{}");
+    assert!(project().sources([]).load().unwrap().commands().commands.is_empty());
+}
+
+#[tokio::test]
+async fn skills_that_come_change_and_go_count_from_the_next_prompt_on() {
+    let place = Place::new(&[
+        ("work/.claude/skills/old/SKILL.md", "---\ndescription: Old.\n---\nOld."),
+        ("work/.claude/skills/sql/SKILL.md", "---\ndescription: For SQL.\npaths: [\"db/**/*.sql\"]\n---\nSQL."),
+        ("work/db/a/x.sql", "select 1"),
+    ]);
+    let sql = place.path("work/db/a/x.sql");
+    let model = ScriptedModel::from_fn(move |request, _| {
+        let last = request.messages.last().unwrap();
+        match last.content.first().and_then(ContentBlock::as_text) {
+            Some("read") => ScriptedTurn::new().tool_use("Read", json!({"file_path": sql})),
+            _ => ScriptedTurn::new().text("ok"),
+        }
+    });
+    let project = place.project().load().unwrap();
+    let tools = coding_tools(place.path("work"));
+    let builder =
+        session().provider(model.clone()).tools(tools).project(project.clone()).permissions(Permissions::new());
+    let mut session = builder.open().await.unwrap();
+    run(&mut session, "one").await;
+    assert_eq!(listed(&model), ["- old: Old."]);
+    let before = model.requests().last().unwrap().messages.clone();
+    place.write("work/.claude/skills/new/SKILL.md", "---\ndescription: New.\n---\nNew $1.");
+    std::fs::remove_dir_all(place.path("work/.claude/skills/old")).unwrap();
+    project.refresh_skills(&session.handle).unwrap();
+    run(&mut session, "two").await;
+    let seen = listed(&model);
+    assert_eq!(seen, ["- old: Old.", "- new: New.", "- old: This skill is not there any more."]);
+    assert!(model.requests().last().unwrap().messages.starts_with(&before), "what was sent stays as it is");
+    assert_eq!(project.expand("/new x", None).unwrap(), project.expand("/new x", None).unwrap());
+    // A skill for some files is listed once one of them is used.
+    run(&mut session, "read").await;
+    assert_eq!(listed(&model).last().unwrap(), "- sql: For SQL.");
+    let count = listed(&model).len();
+    project.refresh_skills(&session.handle).unwrap();
+    run(&mut session, "read").await;
+    assert_eq!(listed(&model).len(), count, "it is listed once");
+    session.handle.close().await.unwrap();
 }

@@ -1,0 +1,77 @@
+//! Skills that a program gives to its sessions.
+
+use super::definition::{Command, CommandSource, SkillDetails};
+use super::skills::FILE;
+use crate::file::read_named;
+use crate::markdown::{MOST_BYTES, one_line};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A skill of a program: instructions for a kind of work, which the model reads when the description fits.
+///
+/// ```
+/// # mod windlass { pub use windlass_project::Skill; }
+/// use windlass::Skill;
+///
+/// let skill = Skill::new(
+///     "release-notes",
+///     "Writes release notes from the commits since the last tag.",
+///     "List the commits since $ARGUMENTS, leave out chores, and write one sentence each for users.",
+/// );
+/// assert_eq!(skill.name(), "release-notes");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Skill {
+    name: String,
+    description: String,
+    text: String,
+    directory: Option<PathBuf>,
+}
+
+impl Skill {
+    /// A skill with its name, what it is for, in a sentence, and its text. The text has the placeholders of a `SKILL.md`, and may
+    /// begin with a head as one does (`allowed-tools`, `model`). A name has no blanks, slashes or colons.
+    pub fn new(name: impl Into<String>, description: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { name: name.into(), description: description.into(), text: text.into(), directory: None }
+    }
+
+    /// The skill in a folder with a `SKILL.md`, called as the folder is. Blocks for as long as the disk takes.
+    ///
+    /// # Errors
+    /// The file is not there, has more than 256 KiB or is no text, or the folder has no name.
+    pub fn from_directory(path: impl AsRef<Path>) -> io::Result<Self> {
+        let directory = path.as_ref().canonicalize()?;
+        let unnamed = || io::Error::new(io::ErrorKind::InvalidInput, "the folder has no name that is text");
+        let name = directory.file_name().and_then(|name| name.to_str()).ok_or_else(unnamed)?.to_owned();
+        let text = read_named(&directory.join(FILE), MOST_BYTES)?;
+        Ok(Self { name, description: String::new(), text, directory: Some(directory) })
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Names the folder with files that its text speaks of (`${CLAUDE_SKILL_DIR}`); absolute. Reading them needs no question.
+    #[must_use]
+    pub fn in_directory(mut self, path: impl Into<PathBuf>) -> Self {
+        self.directory = Some(path.into());
+        self
+    }
+
+    pub(super) fn command(&self) -> Command {
+        let path = self.directory.clone().unwrap_or_default().join(FILE);
+        let mut command = Command::parse(&self.name, CommandSource::Host, path, &self.text);
+        if !self.description.is_empty() {
+            command.description = one_line(&self.description, super::definition::MOST_DESCRIPTION);
+        }
+        let mut details = SkillDetails::of(&self.text);
+        details.directory.clone_from(&self.directory);
+        if let Some(directory) = &self.directory {
+            command.scope.place_skill(directory);
+        }
+        command.skill = Some(details);
+        command
+    }
+}

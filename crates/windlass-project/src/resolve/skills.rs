@@ -1,0 +1,23 @@
+//! What counts of the keys of skills.
+
+use crate::settings::SkillSettings;
+use crate::settings_file::SettingsFile;
+
+/// Reads one file, after those that are stronger. What switches something off counts in every file. Of a name the strongest
+/// file counts, but a file of a project only narrows what weaker files say.
+pub(super) fn read(file: &SettingsFile, resolved: &mut SkillSettings, narrower: &mut SkillSettings) {
+    let said = &file.settings.skills;
+    resolved.without_bundled |= said.without_bundled;
+    resolved.without_programs |= said.without_programs;
+    let target = if file.layer.lies_in_project() { narrower } else { resolved };
+    for (name, word) in &said.overrides {
+        target.overrides.entry(name.clone()).or_insert(*word);
+    }
+}
+
+/// Joins what files of the project say.
+pub(super) fn narrow(resolved: &mut SkillSettings, narrower: SkillSettings) {
+    for (name, word) in narrower.overrides {
+        resolved.overrides.entry(name).and_modify(|known| *known = (*known).max(word)).or_insert(word);
+    }
+}

@@ -1,0 +1,44 @@
+//! The keys of skills and commands.
+
+use serde::{Deserialize, Deserializer};
+use std::collections::BTreeMap;
+use windlass_types::JsonText;
+
+/// The keys that this reads.
+pub(super) const KEYS: [&str; 3] = ["skillOverrides", "disableBundledSkills", "disableSkillShellExecution"];
+
+/// Who may use a skill, the widest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum SkillOverride {
+    /// Users and the model.
+    On,
+    /// Users and the model, which reads its name without a description.
+    NameOnly,
+    /// Users alone.
+    UserInvocableOnly,
+    /// None of them: the skill is not there.
+    Off,
+}
+
+/// The keys `skillOverrides`, `disableBundledSkills` and `disableSkillShellExecution`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[non_exhaustive]
+pub struct SkillSettings {
+    /// Who may use which skill, by name. A word that is not known counts as `off`.
+    #[serde(default, rename = "skillOverrides", deserialize_with = "overrides")]
+    pub overrides: BTreeMap<String, SkillOverride>,
+    /// Whether the skills that windlass brings along are left out.
+    #[serde(default, rename = "disableBundledSkills")]
+    pub without_bundled: bool,
+    /// Whether the programs in the texts of commands and skills are kept from running.
+    #[serde(default, rename = "disableSkillShellExecution")]
+    pub without_programs: bool,
+}
+
+fn overrides<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<String, SkillOverride>, D::Error> {
+    let written = BTreeMap::<String, JsonText>::deserialize(from)?;
+    let read = |(name, word): (String, JsonText)| (name, word.to().unwrap_or(SkillOverride::Off));
+    Ok(written.into_iter().map(read).collect())
+}
