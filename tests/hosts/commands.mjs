@@ -4,15 +4,16 @@ import assert from "node:assert/strict";
 import { collect, main, play, query, result, session, system, text, tool, turn } from "./common.mjs";
 
 const OWN = ["clear", "compact", "context", "cost"];
+const BUNDLED = ["commit", "explain-test", "review", "write-skill"];
 
 await main({
   async commands_are_listed_and_carried_out(world) {
     const { stream, say, end } = session(world.options());
     const listed = await stream.supportedCommands();
-    assert.deepEqual(listed.map((command) => command.name), OWN);
-    assert.ok(listed.every((command) => command.builtin && command.description));
+    assert.deepEqual(listed.map((command) => command.name), [...OWN, ...BUNDLED]);
+    assert.ok(listed.every((command) => command.description && (command.builtin ?? false) === OWN.includes(command.name)));
     const first = await say(play(text("one")));
-    assert.deepEqual(system(first, "init")[0].slash_commands, OWN);
+    assert.deepEqual(system(first, "init")[0].slash_commands, [...OWN, ...BUNDLED]);
     const cost = await say("/cost");
     assert.deepEqual([result(cost).local_command, result(cost).num_turns], ["cost", 0]);
     assert.match(result(cost).result, /^Total cost: \$/);

@@ -13,6 +13,10 @@ from common import client, collect, contains, equal, play, result, say, system, 
 from raw import Host, control, user
 
 
+OWN = ["clear", "compact", "context", "cost"]
+BUNDLED = ["commit", "explain-test", "review", "write-skill"]
+
+
 def message(content, **more):
     return {"type": "user", "message": {"role": "user", "content": content}, "parent_tool_use_id": None, **more}
 
@@ -96,10 +100,14 @@ async def clear_in_a_resumed_session(world):
 async def commands_are_listed(world):
     async with client(world) as one:
         info = await one.get_server_info()
-        equal([command["name"] for command in info["commands"]], ["clear", "compact", "context", "cost"])
+        equal([command["name"] for command in info["commands"]], OWN + BUNDLED)
         await one.query(play(text("one")))
         messages = await collect(one.receive_response())
-        equal(system(messages, "init")[0].data["slash_commands"], ["clear", "compact", "context", "cost"])
+        init = system(messages, "init")[0].data
+        equal((init["slash_commands"], init["skills"]), (OWN + BUNDLED, BUNDLED))
+    # Where no files are read, there are no others than those of the program itself.
+    async with client(world, setting_sources=[]) as one:
+        equal([command["name"] for command in (await one.get_server_info())["commands"]], OWN)
 
 
 @test

@@ -20,6 +20,7 @@ use crate::provider::{Lookup, Provider};
 use crate::terminal::clean_line;
 use crate::writer::{WaitingOutput, Writer};
 use agent::defined;
+use commands::SessionCommands;
 use flags::Flags;
 use live::{Environment, Renewable};
 use mcp::{HostServers, PromptTool};
@@ -179,13 +180,15 @@ impl Host {
         };
         let initial = if setup.fresh { Vec::new() } else { self.initial_prompt(settings.initial.as_deref()) };
         let default = settings.model;
-        let expand = commands::expand(self, project.clone(), Some(session.handle.session_id().clone()));
+        let known = SessionCommands::of(self, project.clone(), &session.handle).await;
+        let (listed, looking) = (known.list(), known.clone());
         let opened = Opened::new(session, move |name| {
             let id = provider.resolve_model(name.unwrap_or(&default));
             let info = provider.model_info(&id);
             ModelProfile::new(id, info)
         })
-        .with_commands(commands::listed(self.commands().as_deref()), expand)
+        .before_prompts(move || looking.look())
+        .with_commands(listed, move |name, arguments| known.clone().expand(name, arguments))
         .with_settings(windlass::JsonText::of(&crate::settings::shown(&self.project))?)
         .with_thinking(settings.thinking)
         .with_permission_mode(settings.mode)

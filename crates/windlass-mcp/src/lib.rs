@@ -45,6 +45,7 @@ mod open_elicitations;
 mod options;
 mod process;
 mod program;
+mod prompts;
 mod schema;
 mod server;
 mod servers;
@@ -61,6 +62,7 @@ pub use error::McpError;
 pub use expand::expand as expand_variables;
 pub use open_elicitations::{ElicitationNotOpen, OpenElicitation, OpenElicitations};
 pub use options::McpOptions;
+pub use prompts::{McpPrompt, McpPromptArgument};
 pub use servers::{McpChanges, McpServers};
 pub use status::{
     McpInstructions, McpMissing, McpServerInfo, McpServerState, McpServerStatus, McpToolHints, McpToolInfo,

@@ -49,6 +49,7 @@ struct ServerState {
     phase: Phase,
     info: Option<McpServerInfo>,
     instructions: Option<String>,
+    has_prompts: bool,
     tools: Arc<[RemoteTool]>,
     left_out: Vec<McpToolLeftOut>,
     failures: u32,
@@ -69,6 +70,7 @@ impl Server {
             phase: Phase::Pending,
             info: None,
             instructions: None,
+            has_prompts: false,
             tools: Arc::new([]),
             left_out: Vec::new(),
             failures: 0,
@@ -91,6 +93,12 @@ impl Server {
     pub(crate) fn tools(&self) -> Arc<[RemoteTool]> {
         let state = self.lock();
         if state.enabled && !state.removed { Arc::clone(&state.tools) } else { Arc::new([]) }
+    }
+
+    /// Whether it has prompts, as far as it has said so.
+    pub(crate) fn has_prompts(&self) -> bool {
+        let state = self.lock();
+        state.has_prompts && state.enabled && !state.removed
     }
 
     /// Its instructions on the use of its tools, if they may be used.
@@ -154,6 +162,7 @@ impl Server {
                     let connection = Arc::new(connection);
                     state.info.clone_from(&connection.introduction.info);
                     state.instructions.clone_from(&connection.introduction.instructions);
+                    state.has_prompts = connection.introduction.has_prompts;
                     state.offered(tools);
                     state.failures = 0;
                     state.retry_at = None;

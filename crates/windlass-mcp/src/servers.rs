@@ -258,9 +258,24 @@ impl McpServers {
     /// # Errors
     /// There is no such server, it cannot be reached, or it has no such resource.
     pub async fn read_resource(&self, server: &str, uri: &str) -> Result<JsonText, McpError> {
+        self.request(server, "resources/read", serde_json::json!({ "uri": uri })).await
+    }
+
+    /// Whether a server has prompts.
+    pub(crate) fn has_prompts(&self, server: &str) -> bool {
+        self.get(server).is_ok_and(|server| server.has_prompts())
+    }
+
+    /// The result of a request of any kind.
+    pub(crate) async fn request(
+        &self,
+        server: &str,
+        method: &str,
+        params: serde_json::Value,
+    ) -> Result<JsonText, McpError> {
         let server = self.get(server)?;
         let limit = self.0.shared.options.connect_timeout;
-        server.request("resources/read", serde_json::json!({ "uri": uri }), limit).await
+        server.request(method, params, limit).await
     }
 
     /// Ends all connections, side by side and in bounded time, and waits until

@@ -64,7 +64,7 @@ pub(crate) struct InitProgram<'a> {
 #[derive(Serialize)]
 pub(crate) struct InitAgents<'a> {
     pub(crate) agents: &'a [String],
-    pub(crate) skills: [(); 0],
+    pub(crate) skills: &'a [String],
 }
 
 /// The plugins, and what is wrong with them.

@@ -220,7 +220,7 @@ impl FrameMapper {
             },
             agents: InitAgents {
                 agents: if agents::can_be_started(&started.tools) { &self.lists.callable } else { &[] },
-                skills: [],
+                skills: &self.lists.skills,
             },
             plugins: InitPlugins { plugins: &plugins.plugins, errors: &plugins.errors },
             capabilities: self.lists.capabilities,

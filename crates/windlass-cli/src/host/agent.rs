@@ -1,6 +1,6 @@
 //! The agents of a host's session.
 
-use super::{Host, commands};
+use super::Host;
 use crate::agents::listed;
 use crate::failure::Usage;
 use crate::launch::{self, Driver};
@@ -42,10 +42,9 @@ impl Host {
         let Some(text) = text else { return Vec::new() };
         let command = text.strip_prefix('/').and_then(|called| {
             let (name, arguments) = called.split_once(char::is_whitespace).unwrap_or((called, ""));
-            commands::expand(self, self.project.clone(), None)(name, arguments)
-                .ok()
-                .flatten()
-                .filter(|prompt| prompt.parts.is_empty())
+            self.commands()?;
+            let prompt = self.project.called(name, arguments, None).ok().flatten();
+            prompt.filter(|prompt| prompt.parts.is_empty())
         });
         command.map_or_else(|| vec![ContentBlock::text(text)], |prompt| prompt.content)
     }

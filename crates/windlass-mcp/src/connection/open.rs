@@ -32,6 +32,8 @@ pub(crate) struct Introduction {
     pub(crate) info: Option<McpServerInfo>,
     /// How its tools are to be used.
     pub(crate) instructions: Option<String>,
+    /// Whether it has prompts.
+    pub(crate) has_prompts: bool,
 }
 
 impl Introduction {
@@ -41,7 +43,7 @@ impl Introduction {
             .as_ref()
             .map(|named| McpServerInfo { name: clipped(&named.name, 200), version: clipped(&named.version, 200) });
         let instructions = greeting.instructions.as_ref().map(|text| clipped(text, LONGEST_INSTRUCTIONS));
-        Self { info, instructions }
+        Self { info, instructions, has_prompts: greeting.capabilities.prompts.is_some() }
     }
 }
 

@@ -14,6 +14,7 @@ mod faults;
 mod hostile;
 mod http;
 mod inside;
+mod prompts;
 mod real;
 mod restarts;
 mod stdio;

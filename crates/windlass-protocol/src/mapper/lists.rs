@@ -11,6 +11,7 @@ pub(super) struct Lists {
     /// What the next one lists instead of asking these.
     pub(super) known: Option<(Vec<McpStatus>, PluginListing)>,
     pub(super) slash_commands: Vec<String>,
+    pub(super) skills: Vec<String>,
     /// The agents that the model can start.
     pub(super) callable: Vec<String>,
     /// What the side that reads the host's orders can do.

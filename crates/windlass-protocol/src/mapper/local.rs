@@ -21,9 +21,14 @@ pub(crate) struct LocalResult<'a> {
 }
 
 impl FrameMapper {
-    /// Sets what `system/init` lists beside the session: slash commands and the supported orders.
-    pub(crate) fn offers(&mut self, slash_commands: Vec<String>, capabilities: &'static [&'static str]) {
-        self.lists.slash_commands = slash_commands;
+    /// Sets what `system/init` lists beside the session: slash commands, those of them that are skills, and the supported orders.
+    pub(crate) fn offers(
+        &mut self,
+        slash_commands: Vec<String>,
+        skills: Vec<String>,
+        capabilities: &'static [&'static str],
+    ) {
+        (self.lists.slash_commands, self.lists.skills) = (slash_commands, skills);
         self.lists.capabilities = capabilities;
     }
 

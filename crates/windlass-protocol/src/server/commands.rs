@@ -1,5 +1,6 @@
 //! Slash commands.
 
+use futures_util::future::BoxFuture;
 use serde::Serialize;
 use std::sync::Arc;
 use windlass_types::Prompt;
@@ -21,6 +22,9 @@ pub struct SlashCommand {
     /// Whether the server itself carries it out.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) builtin: bool,
+    /// Whether `system/init` lists it among the skills, too.
+    #[serde(skip)]
+    pub(crate) is_skill: bool,
 }
 
 impl SlashCommand {
@@ -32,6 +36,7 @@ impl SlashCommand {
             argument_hint: String::new(),
             aliases: Vec::new(),
             builtin: false,
+            is_skill: false,
         }
     }
 
@@ -39,6 +44,13 @@ impl SlashCommand {
     #[must_use]
     pub fn with_argument_hint(mut self, hint: impl Into<String>) -> Self {
         self.argument_hint = hint.into();
+        self
+    }
+
+    /// Says that it is a skill: `system/init` lists it among those, too.
+    #[must_use]
+    pub fn as_skill(mut self, is_skill: bool) -> Self {
+        self.is_skill = is_skill;
         self
     }
 
@@ -100,7 +112,7 @@ impl Builtin {
 pub type Expanded = Result<Option<Prompt>, String>;
 
 /// Turns a command and its arguments into a prompt.
-pub(crate) type Expand = Arc<dyn Fn(&str, &str) -> Expanded + Send + Sync>;
+pub(crate) type Expand = Arc<dyn Fn(String, String) -> BoxFuture<'static, Expanded> + Send + Sync>;
 
 /// The commands of a session.
 #[derive(Debug, Clone, Default)]

@@ -19,6 +19,7 @@ pub(crate) type Rename = Arc<dyn Fn(String) -> BoxFuture<'static, Result<(), Ope
 #[derive(Clone, Default)]
 pub(crate) struct Extras {
     pub(crate) commands: Option<(Vec<SlashCommand>, Expand)>,
+    pub(crate) before_prompts: Option<Arc<dyn Fn() + Send + Sync>>,
     pub(crate) environment: Option<Environment>,
     pub(crate) rename: Option<Rename>,
     pub(crate) settings: Option<JsonText>,

@@ -195,8 +195,15 @@ impl Orders {
             },
             Order::Expand { name, arguments } => {
                 let expand = self.live.as_ref().and_then(|live| live.extras.commands.as_ref());
-                let expanded = expand.map_or(Ok(None), |(_, expand)| expand(&name, &arguments));
-                self.inputs.push_back(Input::Expanded(expanded));
+                match expand {
+                    Some((_, expand)) => {
+                        // A panic is no reason for the turn to wait for ever.
+                        let expanded = AssertUnwindSafe(expand(name, arguments)).catch_unwind();
+                        let failed = |_| Err("the command could not be read: it panicked".to_owned());
+                        self.jobs.spawn(expanded.map(move |done| Input::Expanded(done.unwrap_or_else(failed))));
+                    }
+                    None => self.inputs.push_back(Input::Expanded(Ok(None))),
+                }
             }
             Order::Begin(ticket, job) => self.begin(ticket, job),
             Order::Mirror => match &mut self.copying {
@@ -236,7 +243,12 @@ impl Orders {
     fn order_session(&self, order: SessionOrder) {
         let Some(Live { handle, models, extras }) = &self.live else { return };
         let _ = match order {
-            SessionOrder::Prompt(prompt) => handle.prompt(prompt),
+            SessionOrder::Prompt(prompt) => {
+                if let Some(before) = &extras.before_prompts {
+                    before();
+                }
+                handle.prompt(prompt)
+            }
             SessionOrder::Offer(prompt) => handle.offer(prompt),
             SessionOrder::Withdraw(id) => handle.withdraw(id),
             SessionOrder::Interrupt => handle.interrupt(),

@@ -7,6 +7,7 @@ use super::hooks::HostHooks;
 use super::hooks::table::HookConfig;
 use super::permission::HostPermissions;
 use super::plugins::HostAgent;
+use futures_util::future::BoxFuture;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -140,12 +141,24 @@ impl Opened {
     /// follows it, and returns the prompt; if it returns `None`, the model
     /// reads the text as it is. If it fails, the host is shown why, and the model reads nothing.
     #[must_use]
-    pub fn with_commands(
+    pub fn with_commands<F>(
         mut self,
         commands: Vec<SlashCommand>,
-        expand: impl Fn(&str, &str) -> Expanded + Send + Sync + 'static,
-    ) -> Self {
+        expand: impl Fn(String, String) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Expanded> + Send + 'static,
+    {
+        let expand = move |name, arguments| -> BoxFuture<'static, Expanded> { Box::pin(expand(name, arguments)) };
         self.extras.commands = Some((commands, Arc::new(expand)));
+        self
+    }
+
+    /// Calls this before each prompt that goes to the session, such as to look whether files have changed. It should take a few
+    /// milliseconds at most: the host waits for it.
+    #[must_use]
+    pub fn before_prompts(mut self, look: impl Fn() + Send + Sync + 'static) -> Self {
+        self.extras.before_prompts = Some(Arc::new(look));
         self
     }
 

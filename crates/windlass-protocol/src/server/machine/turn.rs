@@ -133,8 +133,9 @@ impl Machine {
 
     /// Lists the commands in `system/init`.
     pub(super) fn list_commands(&mut self) {
-        let names = self.turns.commands.list().into_iter().map(|command| command.name).collect();
-        self.mapper.offers(names, &CAPABILITIES);
+        let commands = self.turns.commands.list();
+        let skills = commands.iter().filter(|command| command.is_skill).map(|command| command.name.clone()).collect();
+        self.mapper.offers(commands.into_iter().map(|command| command.name).collect(), skills, &CAPABILITIES);
     }
 
     fn begin_turn(&mut self, turn: Waiting) {

@@ -179,9 +179,11 @@ pub(crate) async fn open(model: ScriptedModel, seen: Seen, setup: HostSetup) -> 
     let titles_wait = Arc::clone(&seen.titles_wait);
     Ok(Opened::new(session, move |name| profile(name.unwrap_or("m")))
         .with_transcript("/t.jsonl")
-        .with_commands(vec![greet()], |name, arguments| match arguments {
-            "no" => Err(format!("/{name} may not run")),
-            _ => Ok(Some(windlass_types::Prompt::text(format!("{name}: {arguments}")))),
+        .with_commands(vec![greet()], |name, arguments| async move {
+            match arguments.as_str() {
+                "no" => Err(format!("/{name} may not run")),
+                _ => Ok(Some(windlass_types::Prompt::text(format!("{name}: {arguments}")))),
+            }
         })
         .with_environment(move |new| variables.lock().unwrap().extend(new.clone()))
         .with_rename(move |title| {

@@ -1,0 +1,157 @@
+//! The prompts that servers offer.
+
+use crate::content::lenient_output;
+use crate::text::clipped;
+use crate::{McpError, McpServerState, McpServers};
+use futures_util::future::join_all;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use windlass_types::{ContentBlock, JsonText, ToolResultContent, mcp_name};
+
+/// Most bytes of a description.
+const MOST_DESCRIPTION: usize = 1_000;
+/// Most prompts of one server, and most pages in which it lists them.
+const MOST_PROMPTS: usize = 100;
+const MOST_PAGES: usize = 10;
+
+/// A prompt that a server offers: users call it as `/mcp__server__prompt`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct McpPrompt {
+    /// The name of the server.
+    pub server: String,
+    /// Its name at the server.
+    pub name: String,
+    /// What it is for, in the server's own words; may be empty.
+    pub description: String,
+    /// Its arguments, in order.
+    pub arguments: Vec<McpPromptArgument>,
+}
+
+/// An argument of a prompt.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[non_exhaustive]
+pub struct McpPromptArgument {
+    /// Its name.
+    pub name: String,
+    /// Whether the prompt needs it. Default: no.
+    #[serde(default)]
+    pub required: bool,
+}
+
+impl McpPrompt {
+    /// The name under which users call it: `mcp__server__prompt`.
+    #[must_use]
+    pub fn command(&self) -> String {
+        let name: String = self.name.chars().map(|c| if c.is_whitespace() || c == '/' { '_' } else { c }).collect();
+        format!("mcp__{}__{name}", mcp_name::server(&self.server))
+    }
+
+    /// Single arguments by their names: the last one takes what is left over.
+    ///
+    /// # Errors
+    /// One that the prompt needs is missing: its name.
+    pub fn named(&self, given: &[String]) -> Result<BTreeMap<String, String>, String> {
+        let last = self.arguments.len().saturating_sub(1);
+        let mut named = BTreeMap::new();
+        for (at, argument) in self.arguments.iter().enumerate() {
+            let value = match at == last {
+                true => given.iter().skip(at).cloned().collect::<Vec<_>>().join(" "),
+                false => given.get(at).cloned().unwrap_or_default(),
+            };
+            match value.is_empty() {
+                true if argument.required => return Err(argument.name.clone()),
+                true => {}
+                false => drop(named.insert(argument.name.clone(), value)),
+            }
+        }
+        Ok(named)
+    }
+}
+
+#[derive(Deserialize)]
+struct Page {
+    #[serde(default)]
+    prompts: Vec<Listed>,
+    #[serde(default, rename = "nextCursor")]
+    next: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Listed {
+    name: String,
+    #[serde(default)]
+    description: Option<String>,
+    #[serde(default)]
+    arguments: Option<Vec<McpPromptArgument>>,
+}
+
+#[derive(Deserialize)]
+struct Given {
+    #[serde(default)]
+    messages: Vec<Message>,
+}
+
+#[derive(Deserialize)]
+struct Message {
+    content: JsonText,
+}
+
+impl McpServers {
+    /// The prompts of the servers that are connected now, sorted by server. A server that has none, or does not answer in
+    /// time, is passed over. Cancel safe.
+    pub async fn prompts(&self) -> Vec<McpPrompt> {
+        let connected = self.status().into_iter().filter(|server| server.state == McpServerState::Connected);
+        let names: Vec<String> = connected.map(|server| server.name).filter(|name| self.has_prompts(name)).collect();
+        let listed = join_all(names.iter().map(|name| self.prompts_of(name))).await;
+        listed.into_iter().flatten().collect()
+    }
+
+    async fn prompts_of(&self, server: &str) -> Vec<McpPrompt> {
+        let (mut prompts, mut cursor) = (Vec::new(), None::<String>);
+        for _ in 0..MOST_PAGES {
+            let params =
+                cursor.take().map_or_else(|| serde_json::json!({}), |cursor| serde_json::json!({ "cursor": cursor }));
+            let page = self.request(server, "prompts/list", params).await.ok().and_then(|page| page.to::<Page>().ok());
+            let Some(Page { prompts: listed, next }) = page else { break };
+            prompts.extend(listed.into_iter().map(|listed| McpPrompt {
+                server: server.to_owned(),
+                name: listed.name,
+                description: clipped(&listed.description.unwrap_or_default(), MOST_DESCRIPTION),
+                arguments: listed.arguments.unwrap_or_default(),
+            }));
+            cursor = next.filter(|next| !next.is_empty());
+            if cursor.is_none() || prompts.len() >= MOST_PROMPTS {
+                break;
+            }
+        }
+        prompts.truncate(MOST_PROMPTS);
+        prompts
+    }
+
+    /// What a prompt of a server says, message by message.
+    ///
+    /// # Errors
+    /// There is no such server, it cannot be reached or refuses, or what it answers is no prompt.
+    pub async fn prompt(
+        &self,
+        server: &str,
+        name: &str,
+        arguments: &BTreeMap<String, String>,
+    ) -> Result<Vec<ContentBlock>, McpError> {
+        let params = serde_json::json!({ "name": name, "arguments": arguments });
+        let given: Given =
+            self.request(server, "prompts/get", params).await?.to().unwrap_or(Given { messages: Vec::new() });
+        let mut blocks = Vec::new();
+        for message in given.messages {
+            let content = message.content.to::<serde_json::Value>().unwrap_or_default();
+            let output = lenient_output(serde_json::json!({ "content": [content] }));
+            match output.map(|output| output.content) {
+                Some(ToolResultContent::Text(text)) => blocks.push(ContentBlock::text(text)),
+                Some(ToolResultContent::Blocks(more)) => blocks.extend(more),
+                _ => {}
+            }
+        }
+        Ok(blocks)
+    }
+}
