@@ -264,7 +264,7 @@ impl Attaching {
         match decision.behavior {
             Behavior::Allow => Ok(()),
             Behavior::Ask => {
-                Err(LeftOut(format!("{} Read it if you need it: then the user is asked", decision.message)))
+                Err(LeftOut(format!("{} Read it if you need it, which may ask the user", decision.message)))
             }
             Behavior::Deny => Err(LeftOut(decision.message)),
         }
