@@ -12,11 +12,14 @@ use crate::{Interrupted, MayRead};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
+use std::time::Duration;
 use windlass_context::{FileInstructions, is_secret};
 use windlass_tool::{Cancel, Clock, EntryKind, SystemClock};
 use windlass_tools::search::TreeReader;
 
+/// How long a thread waits for another one before it looks again.
+const WAIT: Duration = Duration::from_millis(2);
 /// Names of the root that are looked at for a first request without a cache.
 const NAMES: usize = 2_000;
 /// Manifests of the root that are read for it, and how much of each, in bytes.
@@ -136,7 +139,7 @@ impl ProjectIndex {
         let (work, ended) = (Arc::clone(&self.work), self.ended.clone());
         let refresh = move || {
             let stop = || ended.is_cancelled();
-            let mut state = work.lock();
+            let Ok(mut state) = work.lock(&stop) else { return };
             if state.is_none() && work.refresh(&mut state, &stop).is_err() {
                 tracing::debug!(root = %work.config.root.display(), "the index was stopped");
             }
@@ -151,8 +154,9 @@ impl ProjectIndex {
     /// # Errors
     /// `stop` was true, or this is dropped.
     pub fn overview(&self, stop: &(dyn Fn() -> bool + Sync)) -> Result<Overview, Interrupted> {
-        let mut state = self.work.lock();
-        let kept = &self.work.refresh(&mut state, &|| stop() || self.ended.is_cancelled())?.kept;
+        let stop = || stop() || self.ended.is_cancelled();
+        let mut state = self.work.lock(&stop)?;
+        let kept = &self.work.refresh(&mut state, &stop)?.kept;
         Ok(self.work.readable(kept.overview()))
     }
 
@@ -164,7 +168,7 @@ impl ProjectIndex {
     pub fn search(&self, query: &str, limit: usize, stop: &(dyn Fn() -> bool + Sync)) -> Result<Found, Interrupted> {
         let work = &self.work;
         let stop = || stop() || self.ended.is_cancelled();
-        let mut state = work.lock();
+        let mut state = work.lock(&stop)?;
         let state = work.refresh(&mut state, &stop)?;
         work.refresh_symbols(state, &stop)?;
         let symbols = state.symbols.get_or_insert_default();
@@ -175,8 +179,17 @@ impl ProjectIndex {
 }
 
 impl Work {
-    fn lock(&self) -> std::sync::MutexGuard<'_, Option<State>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    /// What was found, once no other thread works on it. A disk may keep the other one for long, so `stop` is asked
+    /// meanwhile.
+    fn lock(&self, stop: &dyn Fn() -> bool) -> Result<MutexGuard<'_, Option<State>>, Interrupted> {
+        loop {
+            match self.state.try_lock() {
+                Ok(state) => return Ok(state),
+                Err(TryLockError::Poisoned(state)) => return Ok(state.into_inner()),
+                Err(TryLockError::WouldBlock) if stop() => return Err(Interrupted),
+                Err(TryLockError::WouldBlock) => std::thread::park_timeout(WAIT),
+            }
+        }
     }
 
     fn may_read(&self, path: &str) -> bool {

@@ -213,6 +213,11 @@ impl Manifest {
     }
 }
 
+/// Whether a script or target of which the name has this character is shown as a command. A shell gives other characters a meaning.
+fn is_plain(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, ':' | '-' | '_' | '.')
+}
+
 /// What stands between two texts, each time.
 fn between<'a>(text: &'a str, open: &'a str, close: &'a str) -> impl Iterator<Item = &'a str> {
     text.split(open).skip(1).filter_map(move |rest| rest.split_once(close).map(|(inside, _)| inside.trim()))

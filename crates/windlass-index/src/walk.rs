@@ -71,54 +71,67 @@ enum Look {
     Gone,
 }
 
+/// The tree as far as it is known anew.
+struct Growing {
+    tree: Tree,
+    /// Folders of the last look that were not met yet.
+    known: HashMap<String, Folder>,
+    files: usize,
+    differs: bool,
+}
+
+impl Growing {
+    /// Takes a folder in, if there is one.
+    fn take(&mut self, pending: &Pending, look: Look) -> Option<(&Folder, IgnoreRules)> {
+        let before = self.known.remove(&pending.below);
+        let (folder, rules) = match look {
+            Look::Gone => {
+                self.differs = true;
+                return None;
+            }
+            Look::Same(rules) => (before?, rules),
+            Look::Listed(folder, rules) => {
+                self.differs |= before.is_none_or(|before| before != folder);
+                (folder, rules)
+            }
+        };
+        self.files = self.files.saturating_add(folder.files.len());
+        self.tree.is_complete &= !folder.is_cut;
+        self.tree.folders.push(folder);
+        self.tree.folders.last().map(|folder| (folder, rules))
+    }
+}
+
 impl Walk<'_> {
     /// The tree as it is now, and whether it differs from the one before.
     pub(crate) fn run(&self, before: Option<Tree>) -> Result<(Tree, bool), Interrupted> {
-        let known = before.unwrap_or_default();
-        let (was_complete, count_before) = (known.is_complete, known.folders.len());
-        let mut known: HashMap<String, Folder> =
-            known.folders.into_iter().map(|folder| (folder.path.clone(), folder)).collect();
-        let mut tree = Tree { folders: Vec::with_capacity(count_before), is_complete: true };
-        let (mut files, mut differs) = (0_usize, false);
+        let before = before.unwrap_or_default();
+        let (was_complete, count_before) = (before.is_complete, before.folders.len());
+        let known = before.folders.into_iter().map(|folder| (folder.path.clone(), folder)).collect();
+        let tree = Tree { folders: Vec::with_capacity(count_before), is_complete: true };
+        let mut growing = Growing { tree, known, files: 0, differs: false };
         let root = Pending { below: String::new(), path: self.root.to_owned(), above: self.reader.rules_above() };
         let mut level = vec![root];
         let mut depth = 0_usize;
         while !level.is_empty() {
+            let known = &growing.known;
             let looks = for_each(&level, self.stop, |pending| self.look(pending, known.get(&pending.below)))?;
             let mut next = Vec::new();
             for (pending, look) in level.iter().zip(looks) {
-                let (folder, rules) = match look {
-                    Look::Gone => {
-                        differs = true;
-                        continue;
-                    }
-                    Look::Same(rules) => match known.remove(&pending.below) {
-                        Some(folder) => (folder, rules),
-                        None => continue,
-                    },
-                    Look::Listed(folder, rules) => {
-                        differs |= known.remove(&pending.below).is_none_or(|before| before != folder);
-                        (folder, rules)
-                    }
-                };
-                files = files.saturating_add(folder.files.len());
-                tree.is_complete &= !folder.is_cut;
-                if depth < self.bounds.depth {
-                    next.extend(self.below(&folder, &pending.path, &rules));
-                } else {
-                    tree.is_complete &= folder.folders.is_empty();
-                }
-                tree.folders.push(folder);
+                let Some((folder, rules)) = growing.take(pending, look) else { continue };
+                next.extend(self.below(folder, &pending.path, &rules));
             }
-            let room = self.bounds.folders.saturating_sub(tree.folders.len());
-            if files >= self.bounds.files || next.len() > room {
-                tree.is_complete &= next.is_empty();
-                next.truncate(if files >= self.bounds.files { 0 } else { room });
-            }
+            let room = match growing.files < self.bounds.files && depth < self.bounds.depth {
+                true => self.bounds.folders.saturating_sub(growing.tree.folders.len()),
+                false => 0,
+            };
+            growing.tree.is_complete &= next.len() <= room;
+            next.truncate(room);
             level = next;
             depth = depth.saturating_add(1);
         }
-        differs |= tree.folders.len() != count_before || tree.is_complete != was_complete;
+        let Growing { tree, differs, .. } = growing;
+        let differs = differs || tree.folders.len() != count_before || tree.is_complete != was_complete;
         Ok((tree, differs))
     }
 

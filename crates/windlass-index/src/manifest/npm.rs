@@ -1,6 +1,6 @@
 //! `package.json`, and `composer.json`, which is like it.
 
-use super::{Manifest, Purpose};
+use super::{Manifest, Purpose, is_plain};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -55,14 +55,10 @@ pub(super) fn read_composer(head: &str) -> Manifest {
 /// Scripts are run by their names.
 fn add_scripts(read: &mut Manifest, runner: &str, scripts: &Map<String, Value>) {
     for name in scripts.keys() {
-        if let Some(purpose) = Purpose::of(name).filter(|_| name.chars().all(plain)) {
+        if let Some(purpose) = Purpose::of(name).filter(|_| name.chars().all(is_plain)) {
             let run = if name == "test" && runner != "composer" { "" } else { "run " };
             let run = if runner == "composer" { "" } else { run };
             read.states(purpose, format!("{runner} {run}{name}"));
         }
     }
-}
-
-fn plain(c: char) -> bool {
-    c.is_alphanumeric() || matches!(c, ':' | '-' | '_' | '.')
 }

@@ -1,6 +1,6 @@
 //! Programs that run targets by name: make and just. And the Gemfile of Ruby.
 
-use super::{Manifest, Purpose};
+use super::{Manifest, Purpose, is_plain};
 
 /// The targets of a Makefile or justfile that have a name as other projects have.
 pub(super) fn read(program: &str, head: &str) -> Manifest {
@@ -13,9 +13,9 @@ pub(super) fn read(program: &str, head: &str) -> Manifest {
         // A recipe of just may have parameters behind its name; a rule of make may have several targets.
         let most = if program == "make" { 8 } else { 1 };
         for name in names.split_whitespace().take(most) {
-            let purpose = Purpose::of(name.trim_start_matches('@'));
-            if let Some(purpose) = purpose {
-                read.states(purpose, format!("{program} {}", name.trim_start_matches('@')));
+            let name = name.trim_start_matches('@');
+            if let Some(purpose) = Purpose::of(name).filter(|_| name.chars().all(is_plain)) {
+                read.states(purpose, format!("{program} {name}"));
             }
         }
     }

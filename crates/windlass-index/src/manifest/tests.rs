@@ -104,7 +104,7 @@ fn go_and_others() {
     let make = read(
         ManifestKind::Make,
         "Makefile",
-        "X := 1\n.PHONY: test\ntest check: a.o\n\tcc test: x\nbuild-all:\nbuild:\n",
+        "X := 1\n.PHONY: test\ntest-;rm: x\ntest check: a.o\n\tcc test: x\nbuild-all:\nbuild:\n",
     );
     assert_eq!(
         commands(&make),

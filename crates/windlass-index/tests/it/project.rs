@@ -79,6 +79,25 @@ fn work_in_the_background_fills_the_cache_and_ends_with_the_index() {
     assert!(!stopped.search("door", 1, &|| false).unwrap().hits.is_empty(), "and can be asked again");
 }
 
+/// A disk that hangs holds up the background, and a call that waits for it can still be stopped.
+#[test]
+fn a_call_that_waits_for_the_background_can_be_stopped() {
+    let tree = workspace();
+    let (reached, is_reached) = std::sync::mpsc::channel();
+    let (release, is_released) = std::sync::mpsc::channel::<()>();
+    let disk = std::sync::Mutex::new(is_released);
+    let config = tree.config().may_read(move |_| {
+        let _first = reached.send(());
+        disk.lock().unwrap().recv().is_err()
+    });
+    let index = windlass_index::ProjectIndex::new(config);
+    index.refresh_in_background();
+    is_reached.recv().unwrap();
+    assert!(index.search("door", 1, &|| true).is_err());
+    drop(release);
+    assert!(!index.search("door", 1, &|| false).unwrap().hits.is_empty());
+}
+
 #[test]
 fn what_may_not_be_read_is_neither_opened_nor_named() {
     let tree = workspace();

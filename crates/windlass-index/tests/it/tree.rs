@@ -11,10 +11,10 @@ use windlass_types::Timestamp;
 
 /// A clock that stands still until it is set.
 #[derive(Debug, Default)]
-pub struct Held(AtomicU64);
+pub(crate) struct Held(AtomicU64);
 
 impl Held {
-    pub fn set(&self, millis: u64) {
+    pub(crate) fn set(&self, millis: u64) {
         self.0.store(millis, Ordering::Relaxed);
     }
 }
@@ -26,14 +26,14 @@ impl Clock for Held {
 }
 
 /// A temporary folder, its path free of links, and a place for a cache beside it.
-pub struct Tree {
+pub(crate) struct Tree {
     folder: tempfile::TempDir,
-    pub root: PathBuf,
-    pub clock: Arc<Held>,
+    pub(crate) root: PathBuf,
+    pub(crate) clock: Arc<Held>,
 }
 
 impl Tree {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap().join("w");
         fs::create_dir(&root).unwrap();
@@ -42,7 +42,7 @@ impl Tree {
         tree
     }
 
-    pub fn with(files: &[(&str, &str)]) -> Self {
+    pub(crate) fn with(files: &[(&str, &str)]) -> Self {
         let tree = Self::new();
         for (path, content) in files {
             tree.write(path, content);
@@ -50,49 +50,49 @@ impl Tree {
         tree
     }
 
-    pub fn write(&self, path: &str, content: &str) {
+    pub(crate) fn write(&self, path: &str, content: &str) {
         let path = self.root.join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, content).unwrap();
     }
 
     /// A minute passes: what is there now is no longer a late change.
-    pub fn settle(&self) {
+    pub(crate) fn settle(&self) {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
         self.clock.set(u64::try_from(now.as_millis()).unwrap() + 60_000);
     }
 
-    pub fn cache(&self) -> PathBuf {
+    pub(crate) fn cache(&self) -> PathBuf {
         self.folder.path().join("cache")
     }
 
-    pub fn config(&self) -> IndexConfig {
+    pub(crate) fn config(&self) -> IndexConfig {
         IndexConfig::new(&self.root).clock(self.clock.clone())
     }
 
     /// An index with the cache of the tree.
-    pub fn cached(&self) -> ProjectIndex {
+    pub(crate) fn cached(&self) -> ProjectIndex {
         ProjectIndex::new(self.config().cached_in(self.cache()))
     }
 
     /// An index without a cache.
-    pub fn fresh(&self) -> ProjectIndex {
+    pub(crate) fn fresh(&self) -> ProjectIndex {
         ProjectIndex::new(self.config())
     }
 
-    pub fn overview(&self) -> Overview {
+    pub(crate) fn overview(&self) -> Overview {
         self.fresh().overview(&|| false).unwrap()
     }
 }
 
 /// The paths that a search finds, in order.
-pub fn paths(index: &ProjectIndex, query: &str) -> Vec<String> {
+pub(crate) fn paths(index: &ProjectIndex, query: &str) -> Vec<String> {
     let found = index.search(query, 100, &|| false).unwrap();
     found.hits.into_iter().map(|hit| hit.path).collect()
 }
 
 /// Everything that a search for one word in each of the names says, in one order.
-pub fn all(index: &ProjectIndex, query: &str) -> Vec<(String, Vec<(u32, String)>)> {
+pub(crate) fn all(index: &ProjectIndex, query: &str) -> Vec<(String, Vec<(u32, String)>)> {
     let found = index.search(query, 10_000, &|| false).unwrap();
     let mut all: Vec<_> = found
         .hits
@@ -103,6 +103,6 @@ pub fn all(index: &ProjectIndex, query: &str) -> Vec<(String, Vec<(u32, String)>
     all
 }
 
-pub fn names(folder: &Path) -> usize {
+pub(crate) fn names(folder: &Path) -> usize {
     fs::read_dir(folder).map(Iterator::count).unwrap_or_default()
 }
