@@ -265,6 +265,10 @@ fn is_of_the_store(error: &StoreError) -> bool {
 #[deny(clippy::missing_trait_methods)]
 #[async_trait]
 impl<S: SessionStore> SessionStore for FaultyStore<S> {
+    fn answers(&self) -> Option<&dyn windlass_session::PendingAnswers> {
+        self.0.inner.answers()
+    }
+
     async fn open(&self, key: &SessionKey, owner: &Owner, header: LogHeader) -> Result<Lease, StoreError> {
         let late = self.begin(StoreOperation::Open).await?;
         let lease = self.0.inner.open(key, owner, header.clone()).await?;
