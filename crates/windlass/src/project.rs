@@ -35,11 +35,11 @@ pub use read::LoadedFile;
 pub use request::Project;
 #[cfg(feature = "mcp")]
 pub use servers::{AbsentServer, ProjectServers, ServerNotConnected};
+pub(crate) use skills::GivenSkills;
 pub use windlass_index::{
     FileHit, Found, Framework, IndexConfig, Interrupted, LanguageShare, ManifestKind, Overview, Package,
     ProjectCommand, ProjectIndex, Purpose, Symbol,
 };
-pub(crate) use skills::GivenSkills;
 pub use windlass_project::{
     Plugin, PluginDir, PluginError, PluginErrorKind, Plugins, SettingSource, SettingSources, load_plugins,
 };
