@@ -6,9 +6,10 @@ import os
 
 import common
 from claude_agent_sdk import query
-from common import client, collect, contains, equal, play, result, say, system, test, text, tool
+from common import client, collect, contains, equal, play, result, say, system, test, text
 
 NOTE = {"action": "write", "name": "tests", "type": "feedback", "description": "How tests run", "content": "No mocks."}
+WRITES = [{"tool": "Memory", "input": NOTE}]
 
 
 def notes(world):
@@ -22,7 +23,7 @@ async def texts(world, **more):
 
 @test
 async def a_note_of_one_session_is_in_the_next_one(world):
-    messages = await collect(query(prompt=play(tool("Memory", **NOTE), text("noted")), options=world.options()))
+    messages = await collect(query(prompt=play(WRITES, text("noted")), options=world.options()))
     contains(",".join(system(messages, "init")[0].data["tools"]), "Memory")
     equal((result(messages).result, result(messages).permission_denials or []), ("noted", []))
     equal(notes(world), ["MEMORY.md", "tests.md"])
@@ -35,7 +36,7 @@ async def a_note_of_one_session_is_in_the_next_one(world):
 
 @test
 async def settings_and_variables_switch_it_off(world):
-    await collect(query(prompt=play(tool("Memory", **NOTE), text("noted")), options=world.options()))
+    await collect(query(prompt=play(WRITES, text("noted")), options=world.options()))
     off = [{"settings": json.dumps({"autoMemoryEnabled": False})}, {"env": {**world.env, "CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1"}}]
     for more in off:
         messages = await collect(query(prompt=play([{"say": "tools"}]), options=world.options(**more)))
@@ -46,7 +47,7 @@ async def settings_and_variables_switch_it_off(world):
 @test
 async def plan_mode_refuses_a_note(world):
     options = world.options(permission_mode="plan")
-    messages = await collect(query(prompt=play(tool("Memory", **NOTE), text("so")), options=options))
+    messages = await collect(query(prompt=play(WRITES, text("so")), options=options))
     equal([denial["tool_name"] for denial in result(messages).permission_denials], ["Memory"])
     equal(notes(world), [])
 

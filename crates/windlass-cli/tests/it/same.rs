@@ -280,7 +280,7 @@ impl Case {
                 Flag::Tools(names) => {
                     let names: Vec<&str> = names.split(',').collect();
                     tools = Toolkit::only(tools, &names);
-                    project = project.subagents(names.contains(&"Agent"));
+                    project = project.subagents(names.contains(&"Agent")).memory(names.contains(&"Memory"));
                 }
                 Flag::AddDir => builder = builder.add_dir("../extra"),
                 Flag::Settings(settings) => project = project.settings(settings.to_string()),
