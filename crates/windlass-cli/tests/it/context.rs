@@ -17,7 +17,9 @@ fn the_parts_of_the_window_are_listed_with_their_sources() {
     let usage: Value = serde_json::from_str(&shown.stdout).unwrap();
     let sections = usage["sections"].as_array().unwrap();
     let of = |kind: &str| sections.iter().filter(|section| section["kind"] == kind).count();
-    assert_eq!((of("instructions"), of("messages")), (2, 1), "{usage}");
+    // Two files, and the index of the project.
+    assert_eq!((of("instructions"), of("messages")), (3, 1), "{usage}");
+    assert!(sections.iter().any(|section| section["name"] == "index of the project"), "{usage}");
     assert!(of("tool") > 5 && usage["model"] == "anthropic/claude-opus-5-5" && usage["window"] == 1_000_000, "{usage}");
     // Without the project's files it has none.
     let shown = place.run(&["context", "show", "--setting-sources", "user"]);
