@@ -19,9 +19,10 @@ pub(crate) struct SessionIndex {
 }
 
 impl LoadedProject {
-    /// Whether there is to be an index, and no file switches it off.
+    /// Whether there is to be an index: the files of the project are read, and no file switches it off.
     fn has_index(&self) -> bool {
-        !self.choice.without_index && self.resolved().index_off.is_none()
+        let reads_project = self.read.settings.sources.contains(windlass_project::Layer::Project);
+        reads_project && !self.choice.without_index && self.resolved().index_off.is_none()
     }
 
     /// The index of the project as a session has it that works with these rights, or `None` if it is switched off. It is of the directory
