@@ -115,7 +115,8 @@ impl Plugins {
 /// let plugins = load_plugins(directory.path(), &[PluginDir::new("greet")]);
 /// let command = plugins.commands().next().unwrap();
 /// assert_eq!(command.name, "greet:hello");
-/// assert_eq!(command.expand("Ada")?, "Say hello to Ada.");
+/// let used = windlass_project::CommandUse::with("Ada");
+/// assert_eq!(command.expand(&used)?, "Say hello to Ada.");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[must_use]
