@@ -26,7 +26,11 @@ impl<'a> Query<'a> {
     pub(super) fn new(connection: &'a Connection, filter: &'a Filter) -> Result<Self, Trouble> {
         let words = filter.words.iter().flat_map(SearchWords::iter);
         let texts: Vec<Vec<i64>> = words.map(|word| texts_with(connection, word)).collect::<Result<_, _>>()?;
-        let sessions = |texts: &Vec<i64>| texts.iter().map(|text| text >> TEXT_BITS).collect::<HashSet<i64>>();
+        let sessions = |texts: &Vec<i64>| {
+            let mut sessions: Vec<i64> = texts.iter().map(|text| text >> TEXT_BITS).collect();
+            sessions.dedup();
+            sessions.into_iter().collect::<HashSet<i64>>()
+        };
         let mut having = texts.iter().map(sessions).reduce(|all, some| &all & &some);
         if filter.title.is_some() || filter.tag.is_some() {
             let noted = noted(connection, filter)?;

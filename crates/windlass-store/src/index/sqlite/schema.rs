@@ -17,7 +17,8 @@ const VERSION: i32 = 1;
 
 /// The tables, each under its name. A text has the number of its session in the upper bits of its own
 /// ([`text_id`]), so that the words of one session are a range. The words are those of `windlass_session::words`,
-/// separated by blanks: no tokenizer of SQLite has a say.
+/// separated by blanks: no tokenizer of SQLite has a say. Beginnings of two and four characters are kept with their texts,
+/// which serve those of one and three as well: short ones have many words.
 const TABLES: [(&str, &str); 3] = [
     (
         "sessions",
@@ -28,7 +29,8 @@ const TABLES: [(&str, &str); 3] = [
     ("texts", "CREATE TABLE texts (id INTEGER PRIMARY KEY, kind TEXT NOT NULL, at INTEGER, text TEXT NOT NULL)"),
     (
         "words",
-        "CREATE VIRTUAL TABLE words USING fts5(text, content='', contentless_delete=1, detail=none, tokenize='ascii')",
+        "CREATE VIRTUAL TABLE words USING fts5(text, content='', contentless_delete=1, detail=none, prefix='2 4', \
+         tokenize='ascii')",
     ),
 ];
 
