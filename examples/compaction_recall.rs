@@ -3,6 +3,8 @@
 //!
 //! `cargo run -p windlass-examples --example compaction_recall [MODEL]`
 
+#![expect(clippy::disallowed_methods, reason = "a program knows its own environment")]
+
 use serde_json::json;
 use std::sync::Arc;
 use windlass::session::Prompt;

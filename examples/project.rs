@@ -32,7 +32,8 @@ async fn main() -> anyhow::Result<()> {
     for notice in project.take_notices() {
         println!("note: {notice}");
     }
-    println!("asked: {}", project.expand("/greet Ada".to_owned())?);
+    let asked = project.expand("/greet Ada", None)?;
+    println!("asked: {}", asked.content.iter().filter_map(|block| block.as_text()).collect::<String>());
 
     let mut run = query("/greet Ada").provider(model).tools(coding_tools(folder.path())).project(project).stream();
     let mut denied = 0;

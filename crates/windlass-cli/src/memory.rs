@@ -67,7 +67,9 @@ fn show(args: &ShowArgs) -> anyhow::Result<i32> {
     let mut out = stdout().lock();
     if args.json {
         let mut object = object(&directory, &note);
-        object["content"] = json!(note.content);
+        if let Some(members) = object.as_object_mut() {
+            members.insert("content".to_owned(), note.content.into());
+        }
         jsonl::write(&mut out, &object)?;
     } else {
         writeln!(out, "{}", clean(&note.content))?;

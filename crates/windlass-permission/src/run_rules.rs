@@ -86,9 +86,9 @@ mod tests {
     #[test]
     fn rules_of_a_run_go_with_it_and_lift_nothing() {
         let mut policy = Policy::new(PolicyConfig::new(Path::new("/w")));
-        policy.add_rules(RuleSource::UserSettings, Behavior::Deny, &["Forbidden"], Path::new("/")).unwrap();
-        policy.add_rules(RuleSource::UserSettings, Behavior::Ask, &["Asked"], Path::new("/")).unwrap();
-        policy.add_rules(RuleSource::Command, Behavior::Deny, &["OfAgent"], Path::new("/")).unwrap();
+        policy.add_rules(RuleSource::UserSettings, Deny, &["Forbidden"], Path::new("/")).unwrap();
+        policy.add_rules(RuleSource::UserSettings, Ask, &["Asked"], Path::new("/")).unwrap();
+        policy.add_rules(RuleSource::Command, Deny, &["OfAgent"], Path::new("/")).unwrap();
         let all = |policy: &Policy| ["Forbidden", "Asked", "OfAgent", "Free", "Gone"].map(|tool| verdict(policy, tool));
         let before = all(&policy);
         let allow = texts(&["Forbidden", "Asked", "OfAgent", "Free", "Gone", "Odd("]);

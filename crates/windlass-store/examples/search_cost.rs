@@ -7,6 +7,7 @@
 
 #![allow(
     clippy::disallowed_methods,
+    clippy::indexing_slicing,
     clippy::print_stdout,
     clippy::unwrap_used,
     reason = "a program that measures on this machine"

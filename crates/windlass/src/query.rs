@@ -2,7 +2,7 @@
 
 use crate::open::open;
 #[cfg(feature = "project")]
-use crate::project::{GivenSkills, ProjectError};
+use crate::project::{GivenSkills, LoadedProject, ProjectError};
 use crate::typed::{RunOutput, Typed};
 use crate::{
     Error, Run,
@@ -86,11 +86,14 @@ impl<O> Query<O> {
         let opening = async move {
             #[cfg(feature = "project")]
             {
-                let (expand, options) = with_project(prompt, options)?;
+                let mut options = options;
+                options.apply_project()?;
+                options.wait_for_notes();
+                let prompt = ReadPrompt::of(prompt, &options);
                 // What is wrong with it is known before a session is opened.
-                expand(None)?;
+                prompt.expand(None)?;
                 let (session, _) = open(options).await?;
-                session.handle.prompt(expand(Some(session.handle.session_id()))?)?;
+                session.handle.prompt(prompt.expand(Some(session.handle.session_id()))?)?;
                 Ok(session)
             }
             #[cfg(not(feature = "project"))]
@@ -105,25 +108,37 @@ impl<O> Query<O> {
     }
 }
 
-/// The prompt as the project reads it in a session, and the options as the project changes them.
+/// A prompt that the project, or the skills of the program, read in their session.
 #[cfg(feature = "project")]
-fn with_project(
+struct ReadPrompt {
     prompt: PromptInput,
-    mut options: Options,
-) -> Result<(impl Fn(Option<&SessionId>) -> Result<Prompt, Error>, Options), Error> {
-    options.apply_project()?;
-    options.wait_for_notes();
-    let given = GivenSkills::of(&options);
-    let (project, initial) = (options.applied_project().cloned(), options.initial_prompt().map(str::to_owned));
-    let expand = move |session: Option<&SessionId>| match &project {
-        _ if prompt.continues_run() => prompt.clone().into_prompt(),
-        Some(project) => project.prompt(prompt.clone(), initial.as_deref(), session)?.into_prompt(),
-        None => match &given {
-            Some(given) => given.expand(prompt.clone(), session).map_err(ProjectError::from)?.into_prompt(),
-            None => prompt.clone().into_prompt(),
-        },
-    };
-    Ok((expand, options))
+    project: Option<LoadedProject>,
+    given: Option<GivenSkills>,
+    /// What the session's agent begins a new session with.
+    initial: Option<String>,
+}
+
+#[cfg(feature = "project")]
+impl ReadPrompt {
+    fn of(prompt: PromptInput, options: &Options) -> Self {
+        Self {
+            prompt,
+            project: options.applied_project().cloned(),
+            given: GivenSkills::of(options),
+            initial: options.initial_prompt().map(str::to_owned),
+        }
+    }
+
+    /// The prompt as it is sent. `session`: its id, once it is open.
+    fn expand(&self, session: Option<&SessionId>) -> Result<Prompt, Error> {
+        let prompt = self.prompt.clone();
+        match (&self.project, &self.given) {
+            _ if prompt.continues_run() => prompt.into_prompt(),
+            (Some(project), _) => project.prompt(prompt, self.initial.as_deref(), session)?.into_prompt(),
+            (None, Some(given)) => given.expand(prompt, session).map_err(ProjectError::from)?.into_prompt(),
+            (None, None) => prompt.into_prompt(),
+        }
+    }
 }
 
 impl<O: RunOutput> IntoFuture for Query<O> {

@@ -9,7 +9,7 @@ use serde::Serialize;
 use std::collections::HashSet;
 use std::io::{Write, stderr, stdout};
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 use windlass::Home;
 use windlass::crates::types::Usage as Tokens;
@@ -98,7 +98,7 @@ pub(super) async fn list(args: ListArgs, terminal: Terminal) -> anyhow::Result<i
     let mut search = args.narrow.narrow(home.list());
     let mut place = "any directory".to_owned();
     if !args.all {
-        let cwd = resolved(args.cwd.unwrap_or_else(|| PathBuf::from(".")))?;
+        let cwd = resolved(args.cwd.as_deref().unwrap_or(Path::new(".")))?;
         place = clean(&cwd.to_string_lossy());
         search = search.in_directory(cwd);
     }
@@ -144,7 +144,8 @@ pub(super) async fn search(args: SearchArgs, terminal: Terminal) -> anyhow::Resu
     Ok(0)
 }
 
-fn resolved(directory: PathBuf) -> anyhow::Result<PathBuf> {
+/// A directory with all links followed.
+pub(super) fn resolved(directory: &Path) -> anyhow::Result<PathBuf> {
     let resolved = directory.canonicalize();
     resolved.map_err(|error| anyhow::anyhow!("the directory {} cannot be used: {error}", directory.display()))
 }
@@ -319,7 +320,7 @@ mod tests {
     #[test]
     fn times_ago_and_dates() {
         let now = since("0m").unwrap();
-        let ago = |text: &str| now.since(since(text).unwrap()).as_secs().next_multiple_of(60) / 60;
+        let ago = |text: &str| now.since(since(text).unwrap()).as_secs().div_ceil(60);
         assert_eq!([ago("30m"), ago("12h"), ago("7d"), ago("2w")], [30, 720, 10_080, 20_160]);
         assert_eq!(since("2026-01-31"), Ok(Timestamp::parse("2026-01-31T00:00:00Z").unwrap()));
         assert_eq!(since("2026-01-31T12:00:00Z"), Ok(Timestamp::parse("2026-01-31T12:00:00Z").unwrap()));

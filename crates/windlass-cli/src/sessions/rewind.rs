@@ -1,5 +1,6 @@
 //! `windlass sessions rewind`: files as they were before a prompt.
 
+use super::listing::resolved;
 use crate::failure::{Usage, of_start};
 use crate::jsonl;
 use crate::terminal::{Terminal, clean, clean_line};
@@ -88,11 +89,6 @@ async fn directory_of(store: &JsonlStore, key: &SessionKey) -> anyhow::Result<Pa
         return Err(Usage(problem).into());
     }
     Ok(directory)
-}
-
-fn resolved(directory: &Path) -> anyhow::Result<PathBuf> {
-    let resolved = directory.canonicalize();
-    resolved.map_err(|error| anyhow!("the directory {} cannot be used: {error}", directory.display()))
 }
 
 #[derive(Serialize)]

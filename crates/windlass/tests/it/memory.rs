@@ -184,7 +184,7 @@ async fn sessions_write_one_memory_at_a_time() {
         tokio::spawn(async move { query("go").provider(model).memory(memory).await.unwrap() })
     });
     for session in sessions.collect::<Vec<_>>() {
-        session.await.unwrap().success().unwrap();
+        let _ = session.await.unwrap().success().unwrap();
     }
     let index = std::fs::read_to_string(place.path("notes/MEMORY.md")).unwrap();
     assert_eq!(index.lines().count(), 6, "{index}");
@@ -197,7 +197,7 @@ async fn a_project_has_a_memory_if_the_program_wants_one_and_no_setting_forbids_
         let model =
             ScriptedModel::from_fn(|_, at| if at == 0 { writes("tests") } else { ScriptedTurn::new().text("ok") });
         let tools = coding_tools(place.path("work"));
-        query("go").provider(model.clone()).tools(tools).project(project).await.unwrap().success().unwrap();
+        let _ = query("go").provider(model.clone()).tools(tools).project(project).await.unwrap().success().unwrap();
         model.requests()[0].tools.iter().any(|tool| tool.name == "Memory")
     };
     assert!(!offered(place.project()).await, "a library session has none by itself");
@@ -288,7 +288,7 @@ async fn the_main_agent_can_have_notes_in_the_project() {
     let model = ScriptedModel::from_fn(|_, at| if at == 0 { writes("tests") } else { ScriptedTurn::new().text("ok") });
     let project = place.project().memory(true).agent("keeper");
     let query = query("go").provider(model.clone()).tools(coding_tools(place.path("work"))).project(project);
-    query.await.unwrap().success().unwrap();
+    let _ = query.await.unwrap().success().unwrap();
     assert!(place.path("work/.windlass/agent-memory/keeper/tests.md").is_file());
     let shown = windlass::memory::MemoryDirectory::at(place.path("work/.windlass/agent-memory/keeper"));
     assert_eq!(shown.list().unwrap().len(), 1);
@@ -306,7 +306,7 @@ async fn notes_in_a_project_do_not_lead_out_of_it() {
     let model = ScriptedModel::from_fn(|_, at| if at == 0 { writes("tests") } else { ScriptedTurn::new().text("ok") });
     let project = place.project().memory(true).agent("keeper");
     let query = query("go").provider(model.clone()).tools(coding_tools(place.path("work"))).project(project);
-    query.await.unwrap().success().unwrap();
+    let _ = query.await.unwrap().success().unwrap();
     assert_eq!(std::fs::read_dir(place.path("stolen")).unwrap().count(), 0);
     assert!(texts(model.requests().last().unwrap()).iter().any(|text| text.contains("leads out of")));
 }
@@ -402,7 +402,7 @@ async fn settings_of_the_user_switch_it_on_and_those_of_a_project_do_not() {
         let model = keeper("tests");
         let project = place.project().memory(true).trust(true);
         let query = query("go").provider(model.clone()).tools(coding_tools(place.path("work"))).project(project);
-        query.await.unwrap().success().unwrap();
+        let _ = query.await.unwrap().success().unwrap();
         !of_keeper(&model).is_empty()
     };
     let (on, off) = (r#"{"autoMemoryExtraction": true}"#, r#"{"autoMemoryExtraction": false}"#);
