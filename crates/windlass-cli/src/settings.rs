@@ -60,18 +60,12 @@ pub(crate) fn shown(project: &LoadedProject) -> Value {
         provenance.insert(key.to_owned(), Value::Object(origins.collect()));
     }
     shown_lists(project, &mut effective, &mut provenance);
-    let mut env = Map::new();
-    let mut env_from = Map::new();
-    for (name, found) in &resolved.env {
-        let reaches_programs = !given_environment([(name.into(), (&found.value).into())]).passed.is_empty();
-        env.insert(name.clone(), if reaches_programs { json!(found.value) } else { json!("***") });
-        env_from.insert(name.clone(), json!(found.origin.to_string()));
-    }
+    let (env, env_from) = shown_environment(project);
     let (permissions, permissions_from) = shown_permissions(project);
     effective.insert("permissions".to_owned(), permissions);
     provenance.insert("permissions".to_owned(), permissions_from);
-    effective.insert("env".to_owned(), env.into());
-    provenance.insert("env".to_owned(), env_from.into());
+    effective.insert("env".to_owned(), env);
+    provenance.insert("env".to_owned(), env_from);
     let sources = project.files().iter().map(
         |file| json!({"source": file.layer.rule_source(), "path": file.origin.to_string(), "trusted": file.trusted}),
     );
@@ -81,6 +75,17 @@ pub(crate) fn shown(project: &LoadedProject) -> Value {
         "sources": sources.collect::<Vec<_>>(),
         "notes": project.settings_notices().into_iter().map(|notice| notice.text).collect::<Vec<_>>(),
     })
+}
+
+/// The variables that files set, and which file sets each. Values that no program gets may be secrets.
+fn shown_environment(project: &LoadedProject) -> (Value, Value) {
+    let (mut env, mut env_from) = (Map::new(), Map::new());
+    for (name, found) in &project.resolved().env {
+        let reaches_programs = !given_environment([(name.into(), (&found.value).into())]).passed.is_empty();
+        env.insert(name.clone(), if reaches_programs { json!(found.value) } else { json!("***") });
+        env_from.insert(name.clone(), json!(found.origin.to_string()));
+    }
+    (env.into(), env_from.into())
 }
 
 /// What is said of a model as a settings file has it: prices in dollars for a million tokens.

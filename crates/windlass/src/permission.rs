@@ -8,6 +8,7 @@ pub use windlass_permission::{
 pub use windlass_runtime::AnswerError;
 pub use windlass_types::{
     Access, AgentIdentity, AgentPath, AuditedDecision, Behavior, CallDigest, Decision, DecisionReason, InputChange,
-    InputChangedBy, JsonText, MatchedRule, PermissionAnswer, PermissionDenial, PermissionMode, PermissionRequest,
-    PermissionUpdate, QuestionId, RuleSource, RuleValue, ToolUseId, UpdateDestination,
+    InputChangedBy, JsonText, MatchedRule, PendingQuestion, PermissionAnswer, PermissionDenial, PermissionMode,
+    PermissionRequest, PermissionUpdate, QuestionId, QuestionToken, RuleSource, RuleValue, TokenHash, ToolUseId,
+    UpdateDestination,
 };

@@ -111,6 +111,38 @@ impl std::error::Error for AnswerRefusal {}
 ///
 /// An answer is given once and taken once, whatever processes do at the same time. A store that has none leaves
 /// [`SessionStore::answers`](crate::SessionStore::answers) as it is.
+///
+/// ```
+/// # mod windlass { pub mod store { pub use windlass_session::*; } pub mod permission { pub use windlass_types::QuestionId; } }
+/// use std::{collections::BTreeMap, sync::Mutex};
+/// use windlass::permission::QuestionId;
+/// use windlass::store::{PendingAnswers, SessionKey, StoreError, StoreErrorKind, StoredAnswer};
+///
+/// /// Answers of this process alone, and whether each was taken.
+/// #[derive(Debug, Default)]
+/// struct Answers(Mutex<BTreeMap<QuestionId, (StoredAnswer, bool)>>);
+///
+/// #[async_trait::async_trait]
+/// impl PendingAnswers for Answers {
+///     async fn give(&self, _: &SessionKey, answer: &StoredAnswer) -> Result<(), StoreError> {
+///         let mut answers = self.0.lock().expect("no thread panicked");
+///         if answers.contains_key(&answer.question) {
+///             return Err(StoreError::new(StoreErrorKind::Exists, "there is an answer already"));
+///         }
+///         answers.insert(answer.question.clone(), (answer.clone(), false));
+///         Ok(())
+///     }
+///
+///     async fn answer_to(&self, _: &SessionKey, question: &QuestionId) -> Result<Option<StoredAnswer>, StoreError> {
+///         Ok(self.0.lock().expect("no thread panicked").get(question).map(|(answer, _)| answer.clone()))
+///     }
+///
+///     async fn take(&self, _: &SessionKey, question: &QuestionId) -> Result<bool, StoreError> {
+///         let mut answers = self.0.lock().expect("no thread panicked");
+///         Ok(answers.get_mut(question).is_some_and(|(_, taken)| !std::mem::replace(taken, true)))
+///     }
+/// }
+/// ```
 #[async_trait]
 pub trait PendingAnswers: fmt::Debug + Send + Sync {
     /// Keeps an answer, durable. It must have been [checked](StoredAnswer::check) before.

@@ -41,7 +41,7 @@ pub fn entries() -> Vec<Entry> {
     let rule = MatchedRule::new("Bash(ls:*)", Behavior::Allow, RuleSource::ProjectSettings);
     let decision = Decision::new(Behavior::Allow, DecisionReason::Rule, "a rule allows it").with_rule(rule);
     add(20, None, EntryKind::Decision(AuditedDecision::new("toolu_2".into(), Some(digest.clone()), decision)));
-    add(28, None, EntryKind::Question(question("toolu_2", id(12), digest.clone())));
+    add(33, None, EntryKind::Question(question("toolu_2", id(12), digest.clone())));
     add(21, None, EntryKind::Intent { tool_use_id: "toolu_2".into(), assistant: id(12), digest });
     add(22, Some(12), result(ToolResult::error("toolu_2", "no such file"), id(12), None));
     let blocks = vec![ContentBlock::text("one"), ContentBlock::text("two")];

@@ -18,26 +18,32 @@ const HUBS: &[(&str, usize, usize)] = &[
     // said here, for rules and for the servers alike. Messages of any vendor: where they come from, what is sent back,
     // and what a request may ask for. Money is read from decimals here, exactly, for providers and settings alike.
     // Questions that wait for an answer are entries of the log, and results name them.
-    ("windlass-types", 5_060, 310),
+    // Questions that outlive their process are data, and so is what a command brings to its run.
+    ("windlass-types", 5_040, 310),
     // Private files are written here, which six other crates did. A closure can say all that a type says of a tool. Files
     // can be removed and renamed.
-    ("windlass-tool", 1_680, 155),
+    // Which files the model has seen is known here, for the tools that edit and for reminders.
+    ("windlass-tool", 1_720, 155),
     // A router holds several providers. The shape of tables of models is said here, and what users say of any model.
     ("windlass-model", 3_300, 300),
     // A prompt may ask for more thought, and tools for edits are listed by the family of the model. What takes up the
     // context window is reported.
     // A run that waits for answers ends with open calls, and another one judges them anew.
-    ("windlass-core", 5_480, 390),
+    // Tools beyond a budget are withheld, old results trimmed, reminders and attachments recorded; prompts are put together
+    // from calls, a command's rules hold for its run, and questions stay open.
+    ("windlass-core", 5_930, 390),
     // A session is asked for one result here, and each opening of a session has an id.
     // Hooks are asked within a limit of time.
     // Answers of other processes are looked for.
-    ("windlass-runtime", 4_230, 490),
+    // Mentions and changed files are looked up here, and agents run that no call asked for.
+    ("windlass-runtime", 4_710, 490),
     // A quarter of it makes options of settings files, which was in the command alone. Sessions are looked at from the
     // outside here, and names are checked when one opens. All providers are set up by name here, clouds whose models
     // speak two APIs are one provider, and the profile of a model's family is put into a session. Skills are a tool.
     // Sessions are found by what was said in them, resumed by title, and given titles by a model. Questions of stored
     // sessions are listed and answered.
-    ("windlass", 5_600, 260),
+    // Skills, memory and the index of a project become parts of a session here, and mentions of agents and resources.
+    ("windlass", 6_210, 270),
 ];
 
 /// Lines of code in the body of one function.

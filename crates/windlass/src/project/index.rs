@@ -25,16 +25,17 @@ impl LoadedProject {
         reads_project && !self.choice.without_index && self.resolved().index_off.is_none()
     }
 
-    /// The index of the project as a session has it that works with these rights, or `None` if it is switched off. It is of the directory
-    /// that the session starts in, and kept in windlass's home, if there is one.
+    /// The index of the project as a session has it that works with these rights, or `None` if it is switched off. It is of
+    /// the directory that the session starts in, and kept in windlass's home, if there is one.
     pub fn index(&self, policy: Policy) -> Option<ProjectIndex> {
         let may_read = move |path: &Path| policy.may_read(path, path);
-        self.has_index().then(|| ProjectIndex::new(self.index_config().may_read(may_read)))
+        self.has_index().then(|| ProjectIndex::new(self.index_config(true).may_read(may_read)))
     }
 
-    fn index_config(&self) -> IndexConfig {
+    /// `is_kept`: whether it may be written to disk.
+    fn index_config(&self, is_kept: bool) -> IndexConfig {
         let config = IndexConfig::new(self.places().start());
-        match self.places().user.first() {
+        match self.places().user.first().filter(|_| is_kept) {
             Some(home) => config.cached_in(home.join("cache").join("index")),
             None => config,
         }
@@ -48,7 +49,9 @@ impl LoadedProject {
         let policy: Arc<OnceLock<Policy>> = Arc::default();
         let judge = Arc::clone(&policy);
         let may_read = move |path: &Path| judge.get().is_some_and(|policy| policy.may_read(path, path));
-        let index = Arc::new(ProjectIndex::new(self.index_config().may_read(may_read)));
+        // A session that keeps nothing leaves nothing in the home.
+        let is_kept = options.storage.home.is_some();
+        let index = Arc::new(ProjectIndex::new(self.index_config(is_kept).may_read(may_read)));
         if options.tools.toolkit.tools().iter().any(|tool| SEARCHES.contains(&tool.spec().name.as_str())) {
             options.tools.toolkit.add_project_tool(Arc::new(ProjectSearch::new(Arc::clone(&index))));
         }

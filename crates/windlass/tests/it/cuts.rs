@@ -114,7 +114,9 @@ async fn a_log_that_ends_anywhere_is_resumed_before_a_summary_or_behind_it() {
         let state = match (has("[S2]"), has("[S1]")) {
             (true, true) => panic!("both summaries at {cut}: {text}"),
             (true, false) => {
-                assert!(!has("[P2]") && !has("[A1]"), "behind the summary comes what is before it, at {cut}: {text}");
+                // What the user has asked for is known as data, once.
+                let again = text.matches("[P2]").count() > 1 || has("[A1]");
+                assert!(!again, "behind the summary comes what is before it, at {cut}: {text}");
                 2
             }
             (false, true) => {

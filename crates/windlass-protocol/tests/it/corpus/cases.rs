@@ -280,6 +280,7 @@ fn failures() -> Vec<RunFailureKind> {
         RunFailureKind::RepeatedToolFailure,
         RunFailureKind::OutputLimit,
         RunFailureKind::Compaction,
+        RunFailureKind::PromptCall,
         RunFailureKind::Store,
         RunFailureKind::Internal,
     ];
@@ -301,6 +302,7 @@ fn outcomes() -> Vec<Outcome> {
         Outcome::NoStructuredOutput { attempts: 5 },
         Outcome::StoppedByHook { reason: "enough".into() },
         Outcome::PromptBlocked { reason: "no".into() },
+        Outcome::Pending { questions: vec!["q1".into()] },
         stopped(),
     ];
     all.extend(INTERRUPTED.map(|during| Outcome::Interrupted { during }));
