@@ -81,7 +81,7 @@ async fn the_model_reads_it_once_and_searches_it() {
     assert_eq!(usage.sections.iter().filter(|section| section.name == "index of the project").count(), 1);
     // A session of its own reads what the cache has.
     let (builder, fresh) = opened(&place, place.project());
-    let mut session = builder.open().await.unwrap();
+    let mut session = builder.persist(windlass::Home::new(place.path("kept"))).open().await.unwrap();
     run(&mut session, "hello").await;
     assert!(indexes(&fresh.lock().unwrap()[0])[0].contains("4 files in "));
 }
