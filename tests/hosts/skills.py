@@ -73,11 +73,11 @@ async def skills_that_come_count_from_the_next_prompt_on(world):
     put(world, "home/skills/old/SKILL.md", "---\ndescription: An old one.\n---\nOld.")
     async with client(world) as one:
         contains((await say(one, TEXTS)).result, "- old: An old one.")
-        put(world, "work/.claude/skills/new/SKILL.md", "---\ndescription: A new one.\n---\nNew $1. " + TEXTS)
+        put(world, "work/.claude/skills/fresh/SKILL.md", "---\ndescription: A new one.\n---\nNew $1. " + TEXTS)
         said = (await say(one, TEXTS)).result
-        contains(said, "- new: A new one.")
+        contains(said, "- fresh: A new one.")
         equal(said.count("- old: An old one."), 1)
-        contains((await say(one, "/new x")).result, "New x.")
+        contains((await say(one, "/fresh x")).result, "New x.")
 
 
 @test

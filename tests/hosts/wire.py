@@ -40,6 +40,15 @@ def is_environment(text):
     return text.startswith("<system-reminder>\nWorking directory: ")
 
 
+def parted(text):
+    """A text without the script in it, and the script."""
+    before, found, behind = text.partition(PREFIX)
+    if not found:
+        return text, None
+    played, end = json.JSONDecoder().raw_decode(behind)
+    return before + behind[end:], played
+
+
 def script(messages):
     for at in range(len(messages) - 1, -1, -1):
         if messages[at]["role"] != "user":
@@ -47,7 +56,7 @@ def script(messages):
         for text in reversed(texts(messages[at])):
             if PREFIX in text or text in KNOWN:
                 played = sum(m["role"] == "assistant" for m in messages[at:])
-                return KNOWN[text] if text in KNOWN else json.loads(text.partition(PREFIX)[2]), played
+                return KNOWN[text] if text in KNOWN else parted(text)[1], played
     return [], 0
 
 
@@ -93,7 +102,7 @@ def say(what, request):
         return ",".join("result" if block["type"] == "tool_result" else block["text"] for block in blocks)
     if what == "texts":
         said = [t for m in messages if m["role"] == "user" for t in texts(m) if not is_environment(t)]
-        said = [text.partition(PREFIX)[0] for text in said]
+        said = [parted(text)[0] for text in said]
         return "\n".join(filter(None, said))
     if what == "environment":
         return "\n".join(text for m in messages for text in texts(m) if is_environment(text))

@@ -5,6 +5,7 @@ use crate::failure::{Usage, of_project};
 use crate::files::text_or_file;
 use crate::permissions::{permissions, rules};
 use std::path::{Path, PathBuf};
+use windlass::crates::index::ProjectSearch;
 use windlass::crates::project::{Agents, MEMORY_TOOL, SettingSources};
 use windlass::crates::subagent::AGENT_TOOL_NAME;
 use windlass::crates::tools::AskUserQuestion;
@@ -12,6 +13,9 @@ use windlass::{
     PermissionMode, Permissions, Project, SessionBuilder, Subagents, SystemPrompt, coding_tools,
     project::LoadedProject, provider::UnpricedModels, session, tool::Toolkit,
 };
+
+/// The tool that searches the project.
+const SEARCH_TOOL: &str = <ProjectSearch as windlass::tool::Tool>::NAME;
 
 /// The former name of the tool for agents, which lists may still hold.
 const OLD_AGENT_TOOL_NAME: &str = "Task";
@@ -44,7 +48,8 @@ pub(crate) fn load(args: &RunArgs, cwd: &Path, driver: Driver) -> anyhow::Result
         .plugins(args.plugins.directories())
         .file_servers(!args.mcp.strict_mcp_config)
         .subagents(offers_agents(args.tools.as_deref()))
-        .memory(!args.session.no_session_persistence && offers_memory(args.tools.as_deref()));
+        .memory(!args.session.no_session_persistence && offers(args.tools.as_deref(), MEMORY_TOOL))
+        .index_tool(offers(args.tools.as_deref(), SEARCH_TOOL));
     if driver == Driver::Host {
         project = project.in_claude_folder();
     }
@@ -155,7 +160,7 @@ fn tools(names: Option<&str>, cwd: PathBuf, driver: Driver) -> Result<Toolkit, U
     }
     let Some(names) = listed(names) else { return Ok(all) };
     let mut known: Vec<String> = all.tools().iter().map(|tool| tool.spec().name).collect();
-    known.splice(..0, [AGENT_TOOL_NAME.to_owned(), MEMORY_TOOL.to_owned()]);
+    known.splice(..0, [AGENT_TOOL_NAME, MEMORY_TOOL, SEARCH_TOOL].map(str::to_owned));
     let is_known = |name: &str| known.iter().any(|known| known == name) || is_agent_tool(name);
     match names.iter().find(|name| driver == Driver::Person && !is_known(name)) {
         Some(unknown) => Err(Usage(format!("there is no tool {unknown:?}: --tools takes {}", known.join(", ")))),
@@ -176,9 +181,9 @@ pub(crate) fn offers_agents(tools: Option<&str>) -> bool {
     listed(tools).is_none_or(|names| names.into_iter().any(is_agent_tool))
 }
 
-/// Whether `--tools` leaves the model the tool that keeps notes.
-fn offers_memory(tools: Option<&str>) -> bool {
-    listed(tools).is_none_or(|names| names.contains(&MEMORY_TOOL))
+/// Whether `--tools` leaves the model a tool of the project.
+fn offers(tools: Option<&str>, name: &str) -> bool {
+    listed(tools).is_none_or(|names| names.contains(&name))
 }
 
 fn is_agent_tool(name: &str) -> bool {

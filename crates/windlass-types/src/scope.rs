@@ -51,7 +51,7 @@ pub enum PromptPart {
 }
 
 /// A call of a tool whose result is a part of a prompt. No message holds it, so hosts read only of questions and verdicts
-/// about it: the id of its use begins with `prompt_`.
+/// about it: the id of its use begins with [`PromptCall::ID_PREFIX`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PromptCall {
@@ -68,6 +68,9 @@ pub struct PromptCall {
 }
 
 impl PromptCall {
+    /// How the ids of such calls begin. Events name a call of a prompt by its id alone, since no message holds it.
+    pub const ID_PREFIX: &'static str = "prompt_";
+
     /// A call without which the prompt is not sent.
     pub fn new(tool: impl Into<String>, input: JsonText, source: impl Into<String>) -> Self {
         Self { tool: tool.into(), input, source: source.into(), lead: String::new(), otherwise: None }

@@ -280,7 +280,10 @@ impl Case {
                 Flag::Tools(names) => {
                     let names: Vec<&str> = names.split(',').collect();
                     tools = Toolkit::only(tools, &names);
-                    project = project.subagents(names.contains(&"Agent")).memory(names.contains(&"Memory"));
+                    project = project
+                        .subagents(names.contains(&"Agent"))
+                        .memory(names.contains(&"Memory"))
+                        .index_tool(names.contains(&"ProjectSearch"));
                 }
                 Flag::AddDir => builder = builder.add_dir("../extra"),
                 Flag::Settings(settings) => project = project.settings(settings.to_string()),

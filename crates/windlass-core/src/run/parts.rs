@@ -5,7 +5,7 @@ use crate::Prompt;
 use crate::batch::Batch;
 use crate::session::Session;
 use windlass_types::text::clause;
-use windlass_types::{ContentBlock, Interrupted, Outcome, PromptPart, RunFailureKind, ToolUse, ToolUseId};
+use windlass_types::{ContentBlock, Interrupted, Outcome, PromptCall, PromptPart, RunFailureKind, ToolUse, ToolUseId};
 
 /// Most bytes of a prompt that was put together.
 const MOST_BYTES: usize = 4 * 1024 * 1024;
@@ -52,7 +52,7 @@ impl Run {
 
 /// A new id for a call that no model has made.
 fn new_id(session: &mut Session) -> ToolUseId {
-    ToolUseId::from(format!("prompt_{}", session.ids.entry()))
+    ToolUseId::from(format!("{}{}", PromptCall::ID_PREFIX, session.ids.entry()))
 }
 
 /// The prompt with the text that its parts make.

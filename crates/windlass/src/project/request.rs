@@ -68,6 +68,7 @@ pub(crate) struct Choice {
     pub(crate) without_instructions: bool,
     pub(crate) with_memory: bool,
     pub(crate) without_index: bool,
+    pub(crate) without_index_tool: bool,
     /// Skills that the program gives.
     pub(crate) skills: Vec<windlass_project::Skill>,
     /// Variables that count for more than those of settings.
@@ -185,6 +186,12 @@ impl Project {
     /// up to date in the background. Settings can switch it off. Default: yes.
     pub fn index(mut self, on: bool) -> Self {
         self.choice.without_index = !on;
+        self
+    }
+
+    /// Whether the session has the tool `ProjectSearch`, if it has the index and tools that search. Default: yes.
+    pub fn index_tool(mut self, on: bool) -> Self {
+        self.choice.without_index_tool = !on;
         self
     }
 

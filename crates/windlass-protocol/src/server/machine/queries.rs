@@ -4,6 +4,7 @@ use super::Machine;
 use crate::HOST_VERSION;
 use crate::frame::WireModels;
 use serde_json::{Value, json};
+use std::path::Path;
 use windlass_types::{ContextKind, ContextSection, ContextUsage, Usage};
 
 impl Machine {
@@ -146,7 +147,11 @@ impl Context {
                 "cache_read_input_tokens": usage.cache_read_input_tokens,
             })
         });
-        let files = self.sections().filter(|section| section.kind == ContextKind::Instructions).map(
+        // Texts that are of no single file, such as the list of skills, are among the categories alone.
+        let is_file = |section: &&ContextSection| {
+            section.kind == ContextKind::Instructions && Path::new(&section.name).is_absolute()
+        };
+        let files = self.sections().filter(is_file).map(
             |section| json!({ "path": section.name, "type": capitalised(&section.source), "tokens": section.tokens }),
         );
         let servers = self

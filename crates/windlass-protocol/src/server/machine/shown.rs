@@ -1,7 +1,7 @@
 //! What the host has been shown of calls and agents.
 
 use std::collections::{HashMap, HashSet};
-use windlass_types::{AgentId, AgentIdentity, AgentPath, EventKind, TaskKind, ToolUseId};
+use windlass_types::{AgentId, AgentIdentity, AgentPath, EventKind, PromptCall, TaskKind, ToolUseId};
 
 /// A call of an agent, or of the main one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -121,9 +121,10 @@ impl Shown {
         }
     }
 
-    /// Whether the frame of a call is written.
+    /// Whether the frame of a call is written, or there will be none because the call is a prompt's.
     pub(crate) fn knows(&self, about: &About) -> bool {
-        self.calls.get(&about.agent).is_some_and(|calls| calls.contains(&about.call))
+        about.call.as_str().starts_with(PromptCall::ID_PREFIX)
+            || self.calls.get(&about.agent).is_some_and(|calls| calls.contains(&about.call))
     }
 }
 
@@ -150,6 +151,7 @@ mod tests {
         shown.show(&path(&[]), &"t1".into());
         shown.began(&path(&["a"]), Some(&identity("one")));
         assert!(is_shown(&shown, None, "t1") && !is_shown(&shown, Some("one"), "t1"));
+        assert!(is_shown(&shown, None, "prompt_1"), "no message holds it, so no frame is waited for");
         shown.show(&path(&["a"]), &"t1".into());
         assert!(is_shown(&shown, Some("one"), "t1"));
         // The end of one run does not affect another.
