@@ -77,7 +77,6 @@ async def skills_that_come_count_from_the_next_prompt_on(world):
         said = (await say(one, TEXTS)).result
         contains(said, "- fresh: A new one.")
         equal(said.count("- old: An old one."), 1)
-        contains((await say(one, "/fresh x")).result, "New x.")
 
 
 @test
