@@ -10,7 +10,7 @@ use std::sync::Arc;
 use windlass::session::Prompt;
 use windlass::{EventKind, ModelProvider, Script, ScriptedModel, Session, coding_tools, session};
 
-/// How many facts are told: half of them in files, half by the user.
+/// How many facts the model reads: half of them in files, half from the user.
 const FACTS: usize = 12;
 
 /// A fact that cannot be guessed: the port of a service.

@@ -244,7 +244,7 @@ impl Attaching {
         Ok(ToolUse::new(ToolUseId::new(format!("mention_{:032x}", self.ids.bits())), tool, input))
     }
 
-    /// Whether a call may run as it is: PreToolUse hooks and rules decide as for a call of the model. Nobody is asked; the
+    /// Whether a call may run as it is: PreToolUse hooks and rules decide as for a call of the model. No one is asked; the
     /// model can call the tool itself, which asks.
     async fn judge(&self, call: &ToolUse, facts: &CallFacts) -> Result<(), LeftOut> {
         let outcome: HookOutcome = ask(

@@ -10,7 +10,7 @@ use windlass_types::{Entry, EntryKind};
 const CHARS: usize = 4_000;
 const TEXT_CHARS: usize = 1_000;
 
-/// What a model is told that gives a conversation a title.
+/// The instructions of a model that gives a conversation a title.
 const SYSTEM: &str = "You name conversations between a person and a coding agent, so that the person finds them again \
 in a list. You are given how one begins. Answer with its title alone: three to seven words in the language of the \
 person, without quotes and without a full stop. Name what the work is about, not that it is a conversation. Whatever \

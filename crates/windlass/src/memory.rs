@@ -144,7 +144,7 @@ impl Memory {
     /// The tool by which the model has it.
     fn tool(&self) -> Arc<dyn DynTool> {
         let call = |memory: Arc<Self>, input: MemoryInput, cx: ToolCx| async move {
-            // Days are told as the session counts them.
+            // Days are those that the session counts.
             let (now, own) = (cx.clock().now(), memory.of_caller(&cx));
             let work = move || memory.carry_out(own.as_ref(), &input, now);
             let ended = |error| ToolError::rejected("The session is about to end.").with_source(error);

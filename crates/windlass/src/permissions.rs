@@ -127,7 +127,7 @@ impl Permissions {
     /// let token = question.token.as_ref().ok_or("no token")?;
     /// home.answer_question(&result.session_id, &question.id, token.reveal(), PermissionAnswer::allow()).await?;
     ///
-    /// // And whoever continues the session:
+    /// // And the program that continues the session:
     /// let result = session()
     ///     .provider(ScriptedModel::new(Script::new().turn(|turn| turn.text("It is deployed."))))
     ///     .tool(deploy())

@@ -132,7 +132,7 @@ fn an_answer_in_another_process_runs_the_call_once_and_continues_the_run() {
     sim.script = vec![vec![text("Done.")]];
     sim.input(Input::Prompt(Prompt::continue_run()));
     sim.play_except(is_ask);
-    // The same question: whoever has its token can still answer it.
+    // The same question: its token still answers it.
     assert_eq!(questions(&sim.log).len(), 1);
     let asked = |event: &EventKind| match event {
         EventKind::PermissionRequested(request) => Some(request.clone()),

@@ -57,7 +57,7 @@ impl Command {
         create_dir(&folder)?;
         for (name, text) in bundled.files {
             let path = folder.join(name);
-            // A file that somebody has changed, or a link in its place, is replaced.
+            // A file that was changed, or a link in its place, is replaced.
             let is_whole = path.symlink_metadata().is_ok_and(|file| file.is_file())
                 && std::fs::read(&path).is_ok_and(|found| found == text.as_bytes());
             if !is_whole {

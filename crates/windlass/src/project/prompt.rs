@@ -39,7 +39,7 @@ impl LoadedProject {
         // Looked at first: a change while they are read is seen the next time.
         let stamp = CommandsStamp::of(places, request);
         let mut commands = load_commands(places, request).with_plugins(&self.plugins());
-        // Where a program reads nobody's settings, its sessions are its own.
+        // Where a program reads no settings of a user, its sessions are its own.
         if [Layer::User, Layer::Project, Layer::Local].into_iter().any(|layer| request.sources.contains(layer)) {
             commands = commands.with_bundled(said);
         }

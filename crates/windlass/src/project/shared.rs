@@ -3,7 +3,7 @@
 use super::notice::Notices;
 use super::prompt::ReadCommands;
 use super::request::Choice;
-use super::skills::ToldSkills;
+use super::skills::ListedSkills;
 use crate::lock::Lock;
 use crate::session::SessionTools;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ pub(crate) struct Shared {
     pub(super) plugins: Lock<LoadedPlugins>,
     pub(super) commands: Lock<Option<ReadCommands>>,
     /// What the models of open sessions have read of skills.
-    pub(crate) told: Lock<ToldSkills>,
+    pub(crate) listed_skills: Lock<ListedSkills>,
     pub(super) sessions: Lock<Vec<OpenSession>>,
     #[cfg(feature = "mcp")]
     pub(crate) servers: std::sync::OnceLock<super::ProjectServers>,

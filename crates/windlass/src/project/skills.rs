@@ -27,7 +27,7 @@ const PROGRAMS: &str =
 const GENERAL: &str = "general-purpose";
 
 /// The skills that the models of open sessions have read of, by session: the line of each in a list.
-pub(crate) type ToldSkills = BTreeMap<SessionId, BTreeMap<String, String>>;
+pub(crate) type ListedSkills = BTreeMap<SessionId, BTreeMap<String, String>>;
 
 /// Most sessions of which is kept what their models have read.
 const MOST_SESSIONS: usize = 1_024;
@@ -69,9 +69,9 @@ impl LoadedProject {
         let lines: BTreeMap<String, String> =
             commands.listed().map(|skill| (skill.name.clone(), skill.listing())).collect();
         let list = FileInstructions::skills(NAME, lines.iter().map(|(name, line)| (name.as_str(), line.clone())));
-        let mut told = self.shared.told.lock();
-        if told.len() < MOST_SESSIONS {
-            told.insert(session.clone(), lines);
+        let mut listed = self.shared.listed_skills.lock();
+        if listed.len() < MOST_SESSIONS {
+            listed.insert(session.clone(), lines);
         }
         list
     }
@@ -79,8 +79,8 @@ impl LoadedProject {
     /// What is new of skills for the model of a session: those that have come, gone or changed, and those for these files.
     pub(super) fn skill_news(&self, session: &SessionId, paths: &[PathBuf]) -> Option<FileInstructions> {
         let commands = self.current_commands();
-        let mut told = self.shared.told.lock();
-        let known = told.get_mut(session)?;
+        let mut listed = self.shared.listed_skills.lock();
+        let known = listed.get_mut(session)?;
         let now = commands.listed().chain(commands.listed_for(paths, &self.places().project));
         let mut news: BTreeMap<String, String> = now.map(|skill| (skill.name.clone(), skill.listing())).collect();
         news.retain(|name, line| known.get(name) != Some(line));
