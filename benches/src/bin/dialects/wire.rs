@@ -86,10 +86,9 @@ impl Dialect {
 
     /// The reply of a server with this body.
     pub fn reply(self, body: Vec<u8>) -> Reply {
-        let reply = Reply::stream_bytes(body);
         match self {
-            Self::Converse => reply.header("content-type", "application/vnd.amazon.eventstream"),
-            _ => reply,
+            Self::Converse => Reply::status(200, body).header("content-type", "application/vnd.amazon.eventstream"),
+            _ => Reply::stream_bytes(body),
         }
     }
 
