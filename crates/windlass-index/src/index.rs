@@ -270,7 +270,7 @@ impl Work {
             let known: Vec<Known> = kinds.take(FIRST_MANIFESTS).filter_map(read).collect();
             let tree = Tree { folders: vec![Folder::of_names(names)], is_complete: false };
             let overview = Overview::of(&tree, &known.iter().collect::<Vec<_>>());
-            // A count of the root's files says nothing of the project.
+            // A count of the root's files does not describe the project.
             Overview { files: 0, languages: Vec::new(), ..overview }
         })
     }

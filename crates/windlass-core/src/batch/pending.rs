@@ -33,7 +33,7 @@ impl Call {
     }
 
     /// What makes tokens, if a question about the call may stay open. A call that a prompt needs is no part of the
-    /// conversation, so nothing of it could be continued.
+    /// conversation, so it could not be continued.
     pub(super) fn waits<'a>(&self, cx: &'a Cx<'_>) -> Option<&'a TokenSecret> {
         cx.session.config.waits().filter(|_| !self.of_prompt)
     }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use windlass_mcp::{McpChannel, McpChannelError, McpServerConfig, McpServerState, McpServers};
 use windlass_types::{ContentBlock, JsonText};
 
-/// A host with a server that has prompts in two pages, or says nothing of prompts.
+/// A host with a server that has prompts in two pages, or does not mention prompts.
 #[derive(Debug, Default)]
 struct Host {
     silent: bool,

@@ -2,6 +2,7 @@
 
 use super::MemoryError;
 use std::fs::{File, OpenOptions, TryLockError};
+use std::io::ErrorKind;
 use std::path::Path;
 use std::time::Duration;
 
@@ -23,6 +24,9 @@ impl Lock {
         for _ in 0..TRIES {
             match file.try_lock() {
                 Ok(()) => return Ok(Self(file)),
+                // Some file systems know no locks. Each file is replaced as a whole, and the index is completed from the files.
+                Err(TryLockError::Error(problem)) if problem.kind() == ErrorKind::Unsupported => return Ok(Self(file)),
+                Err(TryLockError::Error(problem)) if problem.kind() == ErrorKind::Interrupted => {}
                 Err(TryLockError::WouldBlock) => std::thread::sleep(PAUSE),
                 Err(TryLockError::Error(problem)) => return Err(MemoryError::Io { path, problem }),
             }

@@ -12,7 +12,7 @@ pub const MEMORY_TOOL: &str = "Memory";
 pub const MEMORY_DESCRIPTION: &str = "\
 Keeps what later sessions should know, in small notes that stay when this session ends.
 
-Write when you learn something that will matter again and that nobody could see in the project: who the user is and how they \
+Write when you learn something that will matter again and that the project does not show: who the user is and how they \
 like to work (type user), what they want done otherwise than you did it, with the reason (feedback), decisions, deadlines \
 and facts behind the work (project), where something is found outside of it (reference). Write at once when the user asks you \
 to remember something, and forget when they ask for that.
