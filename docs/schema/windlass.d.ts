@@ -16,6 +16,29 @@ export type AgentIdentity = {
 /** The path of tool uses that leads to an agent; empty for the main agent. */
 export type AgentPath = ToolUseId[];
 
+/** Whose answer to a question counted. */
+export type AnsweredBy =
+  /** A `PermissionRequest` hook. */
+  | "hook"
+  /** The host: a person or a program that was asked, or, of a question that outlives its process, the holder of its token. */
+  | "host";
+
+/** That a question about a call was answered, and by whom. */
+export type AuditedAnswer = {
+  /** Whose answer counted. */
+  by: AnsweredBy;
+  /** The question. */
+  question: QuestionId;
+};
+
+/** What the sandbox of a session has to do with a call. */
+export type AuditedSandbox = {
+  /** Whether the program runs inside. */
+  confines: boolean;
+  /** The level that was proved when the session opened, in words. */
+  level: string;
+};
+
 /**
  * What happens to a call. Ordered: `Deny < Ask < Allow`, and a compound call
  * takes the minimum of its parts.
@@ -27,6 +50,36 @@ export type Behavior =
   | "ask"
   /** It runs. */
   | "allow";
+
+/** What the log says of one call. Whatever is `None` or empty is not recorded: the log may be older, or of another program. */
+export type CallAudit = {
+  /** When that line was made. */
+  at: Timestamp;
+  /** When its intent was recorded: it was about to run. Calls that only read have none. */
+  begun: Timestamp | null;
+  /** The files that its result says it changed. What programs change is not recorded. */
+  changed: FileChanged[];
+  /** The id of that line. */
+  entry: EntryId;
+  /** The input that the model gave. */
+  input: JsonText | null;
+  /** The line of the log that holds the call, or else the first that speaks of it, counted from one. */
+  line: number;
+  /** Whether all lines that speak of it are as they were written. */
+  lines: LineState;
+  /** The permission mode in force when the call was judged, or made if no verdict is recorded. */
+  mode: PermissionMode | null;
+  /** The questions about it that were kept for a later answer, in order. */
+  questions: QuestionAudit[];
+  /** How it ended. */
+  result: ResultAudit | null;
+  /** Its tool. `None` if the message that holds the call is lost. */
+  tool: string | null;
+  /** The call. Logs of other programs may use an id again; each use is a call of its own here. */
+  tool_use_id: ToolUseId;
+  /** The verdicts on it, in order. */
+  verdicts: VerdictAudit[];
+};
 
 /**
  * The digest of one exact call: tool, final input text, current directory,
@@ -142,6 +195,8 @@ export type Decision = {
   blocked_path: string | null;
   /** The reason in a sentence, for people and for the model. */
   message: string;
+  /** The command of the line that decided, as it stands there, if the call is a line of several commands and one of them did. */
+  part?: string | null;
   /** Whether the safety floor decided, which no rule, hook or mode lifts. */
   protected: boolean;
   /** Which part of the pipeline decided. */
@@ -170,8 +225,12 @@ export type DecisionReason =
   | "not_understood"
   /** The permission mode. */
   | "mode"
+  /** The sandbox in which commands run: it lets one run without a question, or one would run outside of it. */
+  | "sandbox"
   /** The call is known to only read. */
   | "read_only"
+  /** The classifier of the mode auto allowed it. */
+  | "classifier"
   /** The host's answer. */
   | "host"
   /** Not allowed, and there is no host to ask. */
@@ -231,6 +290,36 @@ export type DocumentSource =
     /** The provider's id of the file. */
     file_id: string;
   };
+
+/** The files that a call is about to change, and how. */
+export type EditPreview = {
+  /**
+   * The change as a unified diff, of at most `MOST_BYTES`. It is what the call would do if it ran
+   * at the moment at which it was read; a file that changes after that gives another one.
+   */
+  diff: string;
+  /** Whether the end of the diff was left out. */
+  is_cut?: boolean;
+  /** The files, with their links followed. */
+  paths: string[];
+};
+
+/** What becomes of a question of a server. Ordered: the stricter answer is less. */
+export type ElicitationChoice =
+  /** It stays without an answer, as when the user closes a dialog. */
+  | "cancel"
+  /** The server is not to have what it asks for. */
+  | "decline"
+  /** The server gets an answer. */
+  | "accept";
+
+/** The answer to a question of a server. */
+export type ElicitationReply = {
+  /** What becomes of the question. */
+  action: ElicitationChoice;
+  /** The values of the form, if it is accepted. Default: none. */
+  content?: JsonText | null;
+};
 
 /** One line of the session log. Formatted as a UUID v4. */
 export type EntryId = string;
@@ -328,7 +417,17 @@ export type Event = {
     /** The tool use. */
     tool_use_id: ToolUseId;
   }
-  /** Hooks ran. */
+  /** Hooks are asked; a `HookRan` of the same occasion follows, unless they are stopped. Only if the session reports it. */
+  | {
+    type: "hooks_started";
+    /** The event they listen to. */
+    event: HookEventName;
+    /** Their names, in declared order. */
+    hooks: string[];
+    /** The tool use, for events about a tool. */
+    tool_use_id: ToolUseId | null;
+  }
+  /** Hooks ran. May come between runs. */
   | {
     type: "hook_ran";
     /** The event they listened to. */
@@ -388,6 +487,16 @@ export type Event = {
     type: "run_finished";
   });
 
+/** A file that a call has changed. */
+export type FileChanged = {
+  /** Lines that were added, if the result says so. */
+  added: number | null;
+  /** Its path, as the result names it. */
+  path: string;
+  /** Lines that were removed, if the result says so. */
+  removed: number | null;
+};
+
 /** The events that hooks can listen to. */
 export type HookEventName =
   /** Before a tool runs. A failure denies the call. */
@@ -401,16 +510,46 @@ export type HookEventName =
   | "PostToolUse"
   /** After a tool failed. */
   | "PostToolUseFailure"
+  /** A call was denied: by a rule, the mode, the host, a hook, or because no one could be asked. */
+  | "PermissionDenied"
+  /** All calls of a message are answered, before the model reads the results. */
+  | "PostToolBatch"
   /** Before a prompt, or a message to the run in progress, enters the conversation. A failure blocks it. */
   | "UserPromptSubmit"
   /** Before a run ends because the model is done. */
   | "Stop"
+  /** A run ended because the model could not be called, or failed again and again. */
+  | "StopFailure"
   /** An agent below the main one begins; what is added is for its model. */
   | "SubagentStart"
   /** Before an agent below the main one ends because its model is done. */
   | "SubagentStop"
   /** Before a conversation is replaced by a summary. */
   | "PreCompact"
+  /** After a conversation was replaced by a summary. */
+  | "PostCompact"
+  /** The user is needed, or work that they wait for has ended. */
+  | "Notification"
+  /** The model is about to read the instructions of a file. */
+  | "InstructionsLoaded"
+  /** A server asks the user something: the hook may answer in their place. */
+  | "Elicitation"
+  /** A question of a server is answered, and the server does not know yet: the hook may answer otherwise. */
+  | "ElicitationResult"
+  /** Before changed settings count. */
+  | "ConfigChange"
+  /** The directory changed in which later calls start. */
+  | "CwdChanged"
+  /** A file has changed since the model read it: seen when a prompt begins a run. */
+  | "FileChanged"
+  /** Calls may use another directory from now on. */
+  | "DirectoryAdded"
+  /** The model put an item on its list of what is to be done. */
+  | "TaskCreated"
+  /** The model marked an item of that list as completed. */
+  | "TaskCompleted"
+  /** Another model is called from now on. */
+  | "PostModelSwitch"
   /** A session was opened. */
   | "SessionStart"
   /** A session is closed. */
@@ -422,10 +561,14 @@ export type HookOutcome = {
   additional_context: string[];
   /** PermissionRequest: the answer, a deny before an allow. */
   answer?: PermissionAnswer | null;
-  /** UserPromptSubmit, Stop, PostToolUse, PreCompact: blocks, with the reason as feedback. */
+  /** Of events that can be blocked, or take feedback: the reason. */
   block: HookVerdict | null;
+  /** Elicitation, ElicitationResult: the answer for the server, the strictest if there are several. */
+  elicitation?: ElicitationReply | null;
   /** Hooks that failed, with what happened. */
   failures: [string, string][];
+  /** What programs of hooks have written. A hook that runs in this process writes none. */
+  outputs?: HookOutput[];
   /** The names of the hooks that ran, in declared order. */
   ran: string[];
   /** Ends the run after this, with a reason. */
@@ -436,14 +579,28 @@ export type HookOutcome = {
   updated_input: JsonText | null;
   /** PostToolUse: what the model reads instead. */
   updated_output?: ToolResultContent | null;
-  /** PreToolUse: the lowest opinion, deny before ask before allow. */
+  /** PreToolUse: the lowest opinion, deny before defer before ask before allow. */
   verdict: HookVerdict | null;
+};
+
+/** What the program of a hook has written, for people. */
+export type HookOutput = {
+  /** The code that it ended with. `None`: it is no program, or was ended by a signal. */
+  exit_code?: number | null;
+  /** The name of the hook. */
+  hook: string;
+  /** What it wrote to its error output. */
+  stderr: string;
+  /** What it wrote to its output. */
+  stdout: string;
 };
 
 /** A hook's opinion on a call. */
 export type HookVerdict = {
   /** Whether the call may run, in the hook's opinion. */
   behavior: Behavior;
+  /** Whether the call is to be kept for later: it asks, and no one is asked now. Default: no. */
+  defers?: boolean;
   /** The name of the hook. */
   hook: string;
   /** Why. */
@@ -473,6 +630,23 @@ export type ImageSource =
     file_id: string;
   };
 
+/** An input in place of the one before it. */
+export type InputChange = {
+  /** Who changed it. */
+  by: InputChangedBy;
+  /** The new input. */
+  input: JsonText;
+};
+
+/** Who changed the input of a call. */
+export type InputChangedBy =
+  /** A `PreToolUse` hook, before the call was judged. */
+  | "hook"
+  /** The answer to the question about the call: that of the host, or of a `PermissionRequest` hook. */
+  | "host"
+  /** The tool's own schema: a `null` for a property that may be left out, and may not be `null`, counts as absent. */
+  | "schema";
+
 /** What the user interrupted. */
 export type Interrupted =
   /** The model was being called or was streaming. */
@@ -485,10 +659,44 @@ export type Interrupted =
 /** Any JSON, as exactly the text that it arrived in. */
 export type JsonText = unknown;
 
+/** Which lines of a log can be relied on. */
+export type LineAudit = {
+  /** Lines that do not match the checksum that was written behind them: they were changed, added or removed since. */
+  altered: LineRange[];
+  /** Lines that could not be used, a sentence each. */
+  damage: string[];
+  /** How many lines there are. */
+  total: number;
+  /** Lines that no checksum covers: another program wrote them, or the one that did ended before they were synced. */
+  unchecked: LineRange[];
+};
+
+/** Lines of a log, counted from one. */
+export type LineRange = {
+  /** The first. */
+  first: number;
+  /** The last. */
+  last: number;
+};
+
+/**
+ * Whether lines are as they were written. A checksum shows damage and careless changes; someone who changes a log on purpose
+ * can write new ones, which only a `LogHead` that is kept elsewhere shows.
+ */
+export type LineState =
+  /** They match their checksum. */
+  | "checked"
+  /** No checksum covers them. */
+  | "unchecked"
+  /** They do not match their checksum. */
+  | "altered";
+
 /** A rule that decided. */
 export type MatchedRule = {
   /** Whether it allows, asks or denies. */
   behavior: Behavior;
+  /** Where it stands, if it stands in a file. `None` also in logs that are older than this field. */
+  origin?: RuleOrigin | null;
   /** Its text, as it was written. */
   rule: string;
   /** Where it comes from. */
@@ -554,6 +762,16 @@ export type ModelUsage = {
   reported_cost?: NanoUsd;
   /** Tokens. */
   usage: Usage;
+};
+
+/** The audit of one of the logs of a session. */
+export type NamedAudit = {
+  /** The agent whose log it is; `None` for that of the session. */
+  agent: AgentId | null;
+  /** The calls, in the order of their lines. */
+  calls: CallAudit[];
+  /** Which lines can be relied on. */
+  lines: LineAudit;
 };
 
 /**
@@ -660,6 +878,19 @@ export type PermissionDenial = {
   tool_use_id: ToolUseId;
 };
 
+/** A kind of calls. */
+export type PermissionGroup =
+  /** They only read. */
+  | "read_only"
+  /** They change files that they name. */
+  | "edit"
+  /** They run programs. */
+  | "execution"
+  /** They are calls of tools of MCP servers, whatever these do. */
+  | "mcp"
+  /** All others. */
+  | "other";
+
 /** How much may happen without a question. */
 export type PermissionMode =
   /** Reading inside the workspace is free, every other call asks. */
@@ -670,6 +901,8 @@ export type PermissionMode =
   | "plan"
   /** As default, but what would ask is denied. */
   | "dontAsk"
+  /** As acceptEdits, and a model is asked about calls that rules leave undecided: it allows one, or it is asked about. */
+  | "auto"
   /** Everything but deny rules, ask rules and the safety floor. High risk. */
   | "bypassPermissions";
 
@@ -681,6 +914,10 @@ export type PermissionRequest = {
   decision: Decision;
   /** The exact call that an answer binds to. */
   digest: CallDigest;
+  /** What it would change in files, if the session looks at that beforehand and the tool can say it. */
+  edits?: EditPreview | null;
+  /** What kind of call it is. */
+  group: PermissionGroup;
   /**
    * The question itself: an answer names it. A call whose input an answer changed may be asked about again, under
    * another id.
@@ -760,6 +997,37 @@ export type PermissionUpdate =
     directories: string[];
   };
 
+/** A question that was kept for a later answer. */
+export type QuestionAudit = {
+  /** The assistant line that holds the tool use. */
+  assistant: EntryId;
+  /** When it was asked. */
+  at: Timestamp;
+  /** The directory that the call would start in. */
+  cwd: string;
+  /**
+   * Rules by which a command or a skill denies calls of the run. They hold as well when the run is continued; what it
+   * allowed does not.
+   */
+  denied?: string[];
+  /** The exact call that was asked about. An answer holds for no other. */
+  digest: CallDigest;
+  /** The question. */
+  id: QuestionId;
+  /** Whether it waits for an answer: no verdict, result or intent followed. */
+  is_open: boolean;
+  /** The commands and skills of the run whose hooks listened. They listen as well when the run is continued. */
+  skills?: string[];
+  /** One line that names what would happen, control characters made visible. */
+  title: string;
+  /** The hash of the token that an answer of another process has to show. */
+  token: TokenHash;
+  /** The tool's name. */
+  tool: string;
+  /** The tool use. */
+  toolUseId: ToolUseId;
+};
+
 /** A question to the host. Unique in its session, over all agents. Formatted as a UUID v4. */
 export type QuestionId = string;
 
@@ -801,6 +1069,16 @@ export type RateLimitKind = "five_hour" | "seven_day" | "seven_day_opus" | "seve
 /** Whether a subscription's requests are served. Others are possible. */
 export type RateLimitStatus = "allowed" | "allowed_warning" | "rejected" | (string & {});
 
+/** How a call ended. */
+export type ResultAudit = {
+  /** When the result was recorded. */
+  at: Timestamp;
+  /** Whether the model read it as an error. */
+  is_error: boolean;
+  /** Whether the runtime made it because the call never ended. */
+  is_made_up: boolean;
+};
+
 /** A failed model call that will be repeated. */
 export type RetryStatus = {
   /** Which repeat follows, from one. */
@@ -815,6 +1093,14 @@ export type RetryStatus = {
   max_retries: number;
   /** What failed, in words. */
   message: string;
+};
+
+/** Where a rule stands. */
+export type RuleOrigin = {
+  /** The file. */
+  file: string;
+  /** The line, counted from one, if it is known. */
+  line?: number | null;
 };
 
 /** Where a rule comes from. */
@@ -938,6 +1224,14 @@ export type RunStarted = {
   tools: string[];
 };
 
+/** What the logs of a session say of its calls. */
+export type SessionAudit = {
+  /** Its log, then those of the agents that worked for it. */
+  logs: NamedAudit[];
+  /** The session. */
+  session: SessionId;
+};
+
 /** A session: many runs over one history. A UUID when windlass makes it. */
 export type SessionId = string;
 
@@ -1013,6 +1307,12 @@ export type Status =
     status: "price_unknown";
     /** The model. */
     model: string;
+  }
+  /** Hooks run that have words for the people who wait meanwhile. */
+  | {
+    status: "hooks_running";
+    /** The words, one line for each hook. */
+    message: string;
   }
   /** A notice for the user. */
   | {
@@ -1147,6 +1447,12 @@ export type TaskUsage = {
   total_tokens: number;
 };
 
+/** A point in time, in UTC with milliseconds: 2026-01-01T00:00:00.000Z */
+export type Timestamp = string;
+
+/** The hash of a `QuestionToken` in hexadecimal, as the log keeps it. */
+export type TokenHash = string;
+
 /** Why a tool failed, for hosts. What the model reads is in the call's result. */
 export type ToolFailure = {
   /** What kind of failure. */
@@ -1189,6 +1495,8 @@ export type ToolFinished = {
   structured: JsonText | null;
   /** The tool's name. */
   tool: string;
+  /** The files that it wrote, with links followed, of a call that names them beforehand. */
+  written?: string[];
 };
 
 /** How far a tool is. */
@@ -1224,6 +1532,8 @@ export type ToolResultContent =
 export type ToolStarted = {
   /** Why it may run. */
   decision: Decision | null;
+  /** What it is about to change in files, if the session looks at that beforehand and the tool can say it. */
+  edits?: EditPreview | null;
   /** The input that runs, after hooks and answers changed it. */
   input: JsonText;
   /** One line that names what happens. */
@@ -1291,6 +1601,32 @@ export type Usage = {
 
 /** How much of an allowance is used: from zero, nothing, to one, all of it. */
 export type Utilization = number;
+
+/** A verdict, and when it was recorded. */
+export type VerdictAudit = {
+  /** The last question about the call that was answered. `None` if there was none, or the log is older than this field. */
+  answer?: AuditedAnswer | null;
+  /** When it was recorded. */
+  at: Timestamp;
+  /** The final verdict. */
+  decision: Decision;
+  /** The exact call; absent when the input never became a call. */
+  digest: CallDigest | null;
+  /**
+   * What the `PreToolUse` hooks said of the call, whether or not that decided. `None` if they had no opinion, or the log is
+   * older than this field.
+   */
+  hook?: HookVerdict | null;
+  /**
+   * What was made of the input that the model gave, in order: the verdict is on the last one. Empty when it is on
+   * the model's own input.
+   */
+  input_changes?: InputChange[];
+  /** The sandbox of the session, if the call runs a program. `None` if there is none, or the log is older than this field. */
+  sandbox?: AuditedSandbox | null;
+  /** The tool use. */
+  tool_use_id: ToolUseId;
+};
 
 /** What a watcher of a session sees: an event, or that the events with the numbers `from` up to, but not including, `to` are kept no longer. */
 export type Watched =

@@ -105,9 +105,7 @@ async def the_model_can_give_a_task_to_an_agent_of_a_plugin(world):
 
 @test
 async def what_is_wrong_with_plugins_is_said_and_nothing_of_it_runs(world):
-    marker = world.path("hooked")
-    run = {"hooks": [{"type": "command", "command": f"touch {marker}"}]}
-    put(world, "kit/hooks/hooks.json", {"hooks": {event: [run] for event in ("SessionStart", "UserPromptSubmit", "Stop")}})
+    put(world, "kit/hooks/hooks.json", {"hooks": {"SessionStart": "touch hooked"}})
     put(world, "kit/skills/x/SKILL.md", "---\nname: x\n---\nx")
     put(world, "broken/.claude-plugin/plugin.json", "{")
     put(world, "twin/.claude-plugin/plugin.json", {"name": "kit"})
@@ -119,14 +117,14 @@ async def what_is_wrong_with_plugins_is_said_and_nothing_of_it_runs(world):
     equal([each["name"] for each in init["plugins"]], ["kit"])
     errors = {(error["plugin"], error["type"], error.get("path")) for error in init["plugin_errors"]}
     for expected in [
-        ("kit", "component-not-supported", None),
+        ("kit", "component-load-failed", None),
         ("inline[1]", "manifest-validation-error", paths[0]),
         ("inline[2]", "path-not-found", paths[1]),
         ("inline[3]", "plugin-not-loaded", paths[2]),
     ]:
         contains(errors, expected)
     said = "".join(world.stderr)
-    for part in ("its hooks (hooks/hooks.json) are not supported", paths[0]):
+    for part in ("SessionStart", paths[0]):
         contains(said, part)
     equal(world.files(), [])
 

@@ -25,6 +25,11 @@ def get(world, name):
         return json.load(file)
 
 
+def get_text(world, name):
+    with open(os.path.join(world.root, name)) as file:
+        return file.read()
+
+
 def rules(**lists):
     return {"permissions": lists}
 
@@ -245,6 +250,67 @@ async def a_broken_file_stops_the_session(world):
         contains("".join(world.stderr), name)
         equal(result(await collect(query(prompt=play(text("ok")), options=world.options(setting_sources=[])))).result, "ok")
         os.remove(os.path.join(world.root, name))
+
+
+@test
+async def settings_that_change_count_from_the_next_prompt(world):
+    script = play(tool("Bash", command="touch made"), text("ok"))
+    put(world, "home/settings.json", rules(allow=[TOUCH]))
+    async with client(world) as host:
+        equal((await say(host, script)).permission_denials, [])
+        for content, denied in (
+            (rules(allow=[TOUCH], deny=[TOUCH]), 1), ("{", 1), (rules(deny="Bash"), 1), (rules(allow=[TOUCH]), 0), ({}, 1),
+        ):
+            put(world, "home/settings.json", content)
+            equal((content, len((await say(host, script)).permission_denials)), (content, denied))
+    contains("".join(world.stderr), "until it is mended")
+
+
+@test
+async def managed_settings_of_the_host_count_for_more_than_others(world):
+    put(world, "home/settings.json", rules(allow=[TOUCH]))
+    given = {"managed-settings": json.dumps(rules(deny=[TOUCH]))}
+    assert not await touches(world, extra_args=given, allowed_tools=["Bash"])
+    await raises(collect(query(prompt=play(text("ok")), options=world.options(extra_args={"managed-settings": "{"}))))
+
+
+@test
+async def a_program_prints_the_key(world):
+    world.env.pop("ANTHROPIC_API_KEY")
+    world.env.pop("ANTHROPIC_AUTH_TOKEN", None)
+    helper = {"apiKeyHelper": f"echo x >> {world.root}/runs; echo test-key"}
+    put(world, "home/settings.json", helper)
+    answer = await collect(query(prompt=play(text("one"), text("two")), options=world.options()))
+    equal(result(answer).result, "one")
+    equal(get_text(world, "runs"), "x\n")
+    # No project that others may have written chooses the program, also with trust.
+    os.remove(os.path.join(world.root, "home/settings.json"))
+    os.remove(os.path.join(world.root, "runs"))
+    put(world, "work/.claude/settings.json", helper)
+    call = collect(query(prompt=play(text("one")), options=world.options(setting_sources=["project"])))
+    await raises(call, "no API key")
+    assert not os.path.exists(os.path.join(world.root, "runs"))
+    contains("".join(world.stderr), "`apiKeyHelper` does not count in a file that others may have written")
+
+
+@test
+async def styles_and_attribution_reach_the_model(world):
+    put(world, "home/output-styles/short.md", "---\nname: Short\n---\nAs few words as possible.")
+    said = {"outputStyle": "short", "language": "German", "attribution": {"commit": "By hand", "pr": ""}}
+    put(world, "home/settings.json", said)
+
+    async def system(**more):
+        messages = await collect(query(prompt=play([{"say": "system"}]), options=world.options(**more)))
+        return result(messages).result
+
+    text_of_it = await system(system_prompt={"type": "preset", "preset": "claude_code"})
+    for part in ("As few words as possible.", "A refused call is an answer", "German", "By hand", "Name no agent and no model"):
+        contains(text_of_it, part)
+    assert "Make the smallest change" not in text_of_it
+    assert "As few words" not in await system(system_prompt="Own.")
+    put(world, "home/settings.json", {"outputStyle": "none such"})
+    await system(system_prompt={"type": "preset", "preset": "claude_code"})
+    contains("".join(world.stderr), "there is no output style")
 
 
 @test

@@ -44,8 +44,8 @@
 //! # Features
 //! `bedrock`: Claude on Amazon Bedrock, with the signatures of AWS.
 //! `rustls-ring` (default), `rustls-aws-lc` and `rustls-no-provider` bring TLS with the cryptography of ring, of AWS-LC, or of what
-//! the program has installed for its process, which is taken before the other two. Without any of them an https
-//! address is refused with an error that names them. `gzip`: answers may be compressed.
+//! the program has installed for its process, which is taken before the other two; `native-tls` brings TLS of the
+//! operating system where none of them is enabled. Without any of the four an https address is refused with an error that names them. `gzip`: answers may be compressed.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod assembly;

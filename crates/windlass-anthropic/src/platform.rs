@@ -67,6 +67,10 @@ impl Route {
             return Err(ModelError::new(ModelErrorKind::Configuration, text).unbilled());
         };
         headers.insert("authorization", token.header("Bearer ").map_err(from_http)?);
+        // A source of tokens can hand out a key of the API, which takes it under this name.
+        if token.begins_with("sk-ant-api") {
+            headers.insert("x-api-key", token.header("").map_err(from_http)?);
+        }
         Ok(())
     }
 }

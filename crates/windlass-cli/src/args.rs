@@ -1,5 +1,7 @@
 //! The command line.
 
+use crate::config::command::ConfigCommand;
+use crate::mcp::command::McpCommand;
 use crate::memory::command::MemoryCommand;
 use crate::proxy::ProxyArgs;
 use crate::sessions::SessionsCommand;
@@ -89,6 +91,9 @@ pub(crate) struct OutputArgs {
     /// With stream-json: also hand on the model's own stream
     #[arg(long, help_heading = "Output")]
     pub(crate) include_partial_messages: bool,
+    /// With stream-json: also report when hooks begin, and what they have written
+    #[arg(long, help_heading = "Output")]
+    pub(crate) include_hook_events: bool,
     /// End with data that fits a JSON Schema of an object: the schema, or a file that holds it. The data is the answer
     #[arg(long, value_name = "SCHEMA", value_parser = crate::schema::read, help_heading = "Output")]
     pub(crate) json_schema: Option<JsonText>,
@@ -177,7 +182,7 @@ pub(crate) struct CassetteArgs {
 /// Permission modes and rules.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct PermissionArgs {
-    /// default, acceptEdits, plan, dontAsk or bypassPermissions
+    /// default, acceptEdits, plan, dontAsk, auto or bypassPermissions
     #[arg(long, value_name = "MODE", help_heading = "Tools and permissions")]
     pub(crate) permission_mode: Option<PermissionMode>,
     /// Rules of calls that need no question, such as 'Bash(cargo test *)' or 'Edit(src/**)'
@@ -240,6 +245,10 @@ pub(crate) struct SettingsArgs {
     /// Settings of this run: a file, or JSON text that begins with `{`. They count for more than other files
     #[arg(long, value_name = "FILE|JSON", help_heading = "Tools and permissions")]
     pub(crate) settings: Option<String>,
+    /// Managed settings of this run: a file, or JSON text that begins with `{`. Beside those of the machine's administrator only
+    /// what they restrict counts
+    #[arg(long, value_name = "FILE|JSON", help_heading = "Tools and permissions")]
+    pub(crate) managed_settings: Option<String>,
     /// Which settings files are read: some of user, project and local, separated by commas; "" for none. Naming
     /// project or local trusts those files [default: all, without trust]
     #[arg(long, value_name = "NAMES", help_heading = "Tools and permissions")]
@@ -281,7 +290,11 @@ pub(crate) enum Command {
     Demo(DemoArgs),
     /// Keep the key here: run a command, or anything, with a local address and a nonce instead
     Proxy(ProxyArgs),
-    /// Print the settings that are in force here, and where each comes from
+    /// Look at the settings that are in force here, where each comes from, and change them
+    #[command(subcommand)]
+    Config(ConfigCommand),
+    /// The same as config show --json
+    #[command(hide = true)]
     Settings(SettingsArgs),
     /// Trust the project here: what its settings allow counts from now on
     Trust(TrustArgs),
@@ -291,6 +304,9 @@ pub(crate) enum Command {
     /// Look at the notes that agents keep for later sessions here, write and remove them
     #[command(subcommand)]
     Memory(MemoryCommand),
+    /// Add MCP servers, look at them and try them, and take them out
+    #[command(subcommand)]
+    Mcp(McpCommand),
     /// List known models, with their limits and prices; needs no key
     Models(ModelsArgs),
     /// List agents
@@ -420,14 +436,14 @@ pub(crate) enum OnAsk {
     Allow,
 }
 
-fn turns(text: &str) -> Result<u32, String> {
+pub(crate) fn turns(text: &str) -> Result<u32, String> {
     match text.parse::<u32>() {
         Ok(turns) if turns > 0 => Ok(turns),
         _ => Err("give a whole number above zero".to_owned()),
     }
 }
 
-fn budget(text: &str) -> Result<f64, String> {
+pub(crate) fn budget(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(usd) if usd.is_finite() && usd > 0.0 => Ok(usd),
         _ => Err("give an amount in US dollars above zero, such as 0.50".to_owned()),

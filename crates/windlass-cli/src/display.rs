@@ -227,6 +227,7 @@ impl Display {
             Status::PriceUnknown { model } => {
                 self.note(Paint::Yellow, &format!("the price of {model} is not known, so no budget holds for it"))
             }
+            Status::HooksRunning { message } => self.note(Paint::Dim, message),
             Status::Notice { message } => self.note(Paint::Yellow, message),
             _ => Ok(()),
         }

@@ -1,8 +1,12 @@
 //! `windlass permissions explain`: a policy tested without a model.
 
+mod detail;
+
 use crate::args::SettingsArgs;
 use crate::jsonl;
 use crate::launch;
+use crate::web::with_web;
+use detail::Detail;
 use serde::{Deserialize, Serialize};
 use std::io::{stdin, stdout};
 use std::path::{Path, PathBuf};
@@ -12,7 +16,7 @@ use windlass::crates::runtime::judge;
 use windlass::crates::tool::Workspace;
 use windlass::crates::tools::LocalWorkspace;
 use windlass::crates::types::path::absolute;
-use windlass::crates::types::{MatchedRule, RuleSource, ToolUse};
+use windlass::crates::types::{AuditedSandbox, MatchedRule, RuleSource, ToolUse};
 use windlass::{
     Home, JsonText, PermissionMode, coding_tools,
     permission::{Behavior, Decision, PermissionUpdate, Policy},
@@ -54,6 +58,8 @@ pub(crate) struct Verdict<'a> {
     reason: &'a str,
     rule: Option<&'a MatchedRule>,
     protected: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    part: Option<&'a str>,
     suggestions: &'a [PermissionUpdate],
 }
 
@@ -64,6 +70,7 @@ impl<'a> From<&'a Decision> for Verdict<'a> {
             reason: &decision.message,
             rule: decision.rule.as_ref(),
             protected: decision.protected,
+            part: decision.part.as_deref(),
             suggestions: &decision.suggestions,
         }
     }
@@ -74,13 +81,15 @@ struct Answer<'a> {
     id: Option<&'a JsonText>,
     #[serde(flatten)]
     verdict: Verdict<'a>,
+    #[serde(flatten)]
+    detail: Detail,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<String>,
 }
 
 /// Judges each line of standard input and returns the exit code: 1 when a line could not be used.
 pub(crate) async fn explain() -> anyhow::Result<i32> {
-    let tools = ToolSet::new(coding_tools(".").tools().iter().cloned())?;
+    let tools = ToolSet::new(with_web(coding_tools(".")).tools().iter().cloned())?;
     let workspace: Arc<dyn Workspace> = Arc::new(LocalWorkspace::default());
     let (mut refused, mut out) = (false, stdout().lock());
     for line in jsonl::lines::<Question>(stdin().lock(), KEYS) {
@@ -90,9 +99,9 @@ pub(crate) async fn explain() -> anyhow::Result<i32> {
             Err(error) => Err(error.clone()),
         };
         match judged {
-            Ok((decision, mut warnings)) => {
+            Ok(Judged { decision, detail, mut warnings }) => {
                 warnings.extend(line.warnings.iter().cloned());
-                let answer = Answer { id: line.id.as_ref(), verdict: Verdict::from(&decision), warnings };
+                let answer = Answer { id: line.id.as_ref(), verdict: Verdict::from(&decision), detail, warnings };
                 jsonl::write(&mut out, &answer)?;
             }
             Err(error) => {
@@ -104,11 +113,14 @@ pub(crate) async fn explain() -> anyhow::Result<i32> {
     Ok(i32::from(refused))
 }
 
-async fn answer(
-    question: &Question,
-    tools: &ToolSet,
-    workspace: &Arc<dyn Workspace>,
-) -> Result<(Decision, Vec<String>), String> {
+/// What comes of one line.
+struct Judged {
+    decision: Decision,
+    detail: Detail,
+    warnings: Vec<String>,
+}
+
+async fn answer(question: &Question, tools: &ToolSet, workspace: &Arc<dyn Workspace>) -> Result<Judged, String> {
     let process = std::env::current_dir().map_err(|error| format!("the current directory cannot be used: {error}"))?;
     let cwd = resolved(&process, question.cwd.as_deref().unwrap_or(Path::new(".")));
     let settings = match question.settings {
@@ -121,7 +133,25 @@ async fn answer(
     };
     let (policy, warnings) = policy(question, &cwd, settings.as_ref())?;
     let call = ToolUse::new("toolu_explain", question.tool.as_str(), question.input.clone());
-    Ok((judge(tools, workspace, &policy, &call, &cwd).await, warnings))
+    let decision = judge(tools, workspace, &policy, &call, &cwd).await;
+    let detail = Detail::new(&decision, &question.tool, &question.input, sandbox(question, settings.as_ref()));
+    Ok(Judged { decision, detail, warnings })
+}
+
+/// Whether a line for Bash would run in the sandbox that settings want, if they want one.
+fn sandbox(question: &Question, settings: Option<&LoadedProject>) -> Option<AuditedSandbox> {
+    #[derive(Deserialize)]
+    struct Line {
+        command: String,
+        #[serde(default, rename = "dangerouslyDisableSandbox")]
+        leaves: bool,
+    }
+    let sandbox = settings?.sandbox().filter(|_| question.tool == "Bash")?;
+    let Line { command, leaves } = question.input.to().ok()?;
+    Some(AuditedSandbox::new(
+        "wanted by settings; its level is proved when a session opens",
+        sandbox.confines(&command, leaves),
+    ))
 }
 
 /// The policy of a line. Its rules are flag rules: their patterns start at its directory.
@@ -138,6 +168,7 @@ fn policy(question: &Question, cwd: &Path, settings: Option<&LoadedProject>) -> 
             settings.into_iter().flat_map(LoadedProject::directories).map(|extra| resolved(cwd, extra)),
         )
         .with_bypass_allowed(settings.is_none_or(|settings| settings.resolved().permissions.bypass_disabled.is_none()));
+    config.auto_allowed = settings.is_none_or(|settings| settings.resolved().permissions.auto_disabled.is_none());
     if let Some(given) = question.cwd.as_deref().filter(|given| given.is_absolute() && *given != cwd) {
         config = config.with_link(given, cwd);
     }
@@ -153,6 +184,7 @@ fn policy(question: &Question, cwd: &Path, settings: Option<&LoadedProject>) -> 
         policy
             .add_rules(set.source, set.behavior, &set.rules, &set.anchor)
             .map_err(|error| format!("{}: {error}", set.origin))?;
+        policy.locate_rules(set.source, set.behavior, &set.origins);
     }
     let rules = [(Behavior::Deny, &question.deny), (Behavior::Ask, &question.ask), (Behavior::Allow, &question.allow)];
     for (behavior, rules) in rules {

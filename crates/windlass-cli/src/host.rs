@@ -16,7 +16,7 @@ use crate::args::RunArgs;
 use crate::failure::Usage;
 use crate::launch::{self, Driver};
 use crate::mcp::Configured;
-use crate::provider::{Lookup, Provider};
+use crate::provider::Provider;
 use crate::terminal::clean_line;
 use crate::writer::{WaitingOutput, Writer};
 use agent::defined;
@@ -98,7 +98,7 @@ impl Host {
         let flags = &self.flags;
         let mut notes: Vec<String> =
             flags.unknown.iter().map(|flag| format!("{flag} is not known and has no effect")).collect();
-        for ignored in ["managed-settings", "permission-prompts", "task-budget"] {
+        for ignored in ["permission-prompts", "task-budget"] {
             if flags.has(ignored) {
                 notes.push(format!("--{ignored} has no effect in this version"));
             }
@@ -120,11 +120,13 @@ impl Host {
         options.frames = FrameOptions::default()
             .with_partial_messages(self.flags.has("include-partial-messages"))
             .with_hook_events(self.flags.has("include-hook-events"))
+            .with_edit_events(self.flags.has("include-edit-events"))
             .with_subagent_text(self.flags.has("forward-subagent-text"))
             .with_api_key_source(*source.iter().find(set).unwrap_or(&"none"));
         options.permissions.prompts = self.flags.value("permission-prompt-tool") == Some("stdio");
         options.permissions.mode = self.mode;
         options.permissions.bypass_allowed = launch::bypass_allowed(&self.args, &self.project);
+        options.permissions.auto_forbidden = self.project.resolved().permissions.auto_disabled.is_some();
         options.background_wait = crate::background::wait();
         options.reports.session_state =
             std::env::var("CLAUDE_CODE_SDK_READS_SESSION_STATE").is_ok_and(|value| value == "1");
@@ -206,9 +208,7 @@ impl Host {
     }
 
     fn provider(&self, project: &LoadedProject) -> anyhow::Result<Arc<dyn ModelProvider>> {
-        let project = project.clone();
-        let lookup: Lookup = Arc::new(move |name| project.variable(name));
-        Ok(Provider::choose(&self.args, &lookup)?.model)
+        Ok(Provider::choose(&self.args, project)?.model)
     }
 
     /// The session that the flags and `initialize` describe, settled with its project.

@@ -5,6 +5,7 @@ use crate::failure::{of_project, of_start};
 use crate::jsonl;
 use crate::launch;
 use crate::settings::current_directory;
+use crate::terminal::clean;
 use clap::Args;
 use std::io::{Write, stderr, stdout};
 use windlass::project::ProjectIndex;
@@ -45,7 +46,7 @@ pub(crate) fn overview(args: &IndexArgs) -> anyhow::Result<i32> {
     if args.json {
         jsonl::write(&mut out, &overview)?
     } else {
-        writeln!(out, "{overview}")?
+        writeln!(out, "{}", clean(&overview.to_string()))?
     }
     Ok(0)
 }
@@ -58,7 +59,7 @@ pub(crate) fn search(args: &SearchArgs) -> anyhow::Result<i32> {
     if args.json {
         jsonl::write(&mut out, &found)?
     } else if !found.hits.is_empty() {
-        writeln!(out, "{found}")?
+        writeln!(out, "{}", clean(&found.to_string()))?
     }
     Ok(if found.hits.is_empty() { 1 } else { 0 })
 }

@@ -4,8 +4,10 @@ use crate::args::{OutputFormat, PermissionArgs, RunArgs, SettingsArgs};
 use crate::failure::{Usage, of_project};
 use crate::files::text_or_file;
 use crate::permissions::{permissions, rules};
+use crate::web::with_web;
 use std::path::{Path, PathBuf};
 use windlass::crates::index::ProjectSearch;
+use windlass::crates::lsp::Lsp;
 use windlass::crates::project::{Agents, MEMORY_TOOL, SettingSources};
 use windlass::crates::subagent::AGENT_TOOL_NAME;
 use windlass::crates::tools::AskUserQuestion;
@@ -16,6 +18,9 @@ use windlass::{
 
 /// The tool that searches the project.
 const SEARCH_TOOL: &str = <ProjectSearch as windlass::tool::Tool>::NAME;
+
+/// The tool that asks language servers.
+const LSP_TOOL: &str = <Lsp as windlass::tool::Tool>::NAME;
 
 /// The former name of the tool for agents, which lists may still hold.
 const OLD_AGENT_TOOL_NAME: &str = "Task";
@@ -36,6 +41,9 @@ pub(crate) fn project(args: &SettingsArgs, cwd: &Path) -> Result<Project, Usage>
         let sources = names.parse::<SettingSources>();
         project = project.sources(sources.map_err(|problem| Usage(format!("--setting-sources: {problem}")))?);
     }
+    if let Some(settings) = &args.managed_settings {
+        project = project.managed_settings(settings);
+    }
     Ok(match &args.settings {
         Some(settings) => project.settings(settings),
         None => project,
@@ -49,7 +57,8 @@ pub(crate) fn load(args: &RunArgs, cwd: &Path, driver: Driver) -> anyhow::Result
         .file_servers(!args.mcp.strict_mcp_config)
         .subagents(offers_agents(args.tools.as_deref()))
         .memory(!args.session.no_session_persistence && offers(args.tools.as_deref(), MEMORY_TOOL))
-        .index_tool(offers(args.tools.as_deref(), SEARCH_TOOL));
+        .index_tool(offers(args.tools.as_deref(), SEARCH_TOOL))
+        .lsp_tool(offers(args.tools.as_deref(), LSP_TOOL));
     if driver == Driver::Host {
         project = project.in_claude_folder();
     }
@@ -77,9 +86,13 @@ pub(crate) fn options(
         .include_partial_messages(
             args.output.include_partial_messages && args.output.output_format == OutputFormat::StreamJson,
         )
+        .include_hook_events(args.output.include_hook_events && args.output.output_format == OutputFormat::StreamJson)
         .entrypoint(std::env::var("CLAUDE_CODE_ENTRYPOINT").unwrap_or_else(|_| entrypoint.to_owned()));
     if driver == Driver::Host {
         builder = builder.lenient_names();
+    }
+    if let Ok(program) = std::env::current_exe() {
+        builder = builder.sandbox_helper(program);
     }
     if offers_agents(args.tools.as_deref()) {
         builder = builder.subagents(Subagents::new().background_by_default(driver == Driver::Host));
@@ -154,13 +167,15 @@ pub(crate) fn agents(given: Option<&str>) -> Result<Agents, Usage> {
 
 /// The tools of `--tools`. Those that are a question are offered where a host answers.
 fn tools(names: Option<&str>, cwd: PathBuf, driver: Driver) -> Result<Toolkit, Usage> {
-    let mut all = coding_tools(cwd);
+    let mut all = with_web(coding_tools(cwd));
     if driver == Driver::Host {
         all = all.with(AskUserQuestion::default());
     }
     let Some(names) = listed(names) else { return Ok(all) };
+    // The list by single calls is offered if it is asked for.
+    let all = all.with_task_list();
     let mut known: Vec<String> = all.tools().iter().map(|tool| tool.spec().name).collect();
-    known.splice(..0, [AGENT_TOOL_NAME, MEMORY_TOOL, SEARCH_TOOL].map(str::to_owned));
+    known.splice(..0, [AGENT_TOOL_NAME, LSP_TOOL, MEMORY_TOOL, SEARCH_TOOL].map(str::to_owned));
     let is_known = |name: &str| known.iter().any(|known| known == name) || is_agent_tool(name);
     match names.iter().find(|name| driver == Driver::Person && !is_known(name)) {
         Some(unknown) => Err(Usage(format!("there is no tool {unknown:?}: --tools takes {}", known.join(", ")))),

@@ -6,6 +6,7 @@ mod allowance;
 mod args;
 mod ask;
 mod background;
+mod config;
 mod context;
 mod demo;
 mod display;
@@ -32,6 +33,8 @@ mod settings;
 mod signals;
 mod terminal;
 mod tools;
+mod trust;
+mod web;
 mod writer;
 
 use args::{AgentsCommand, Cli, Command, ContextCommand, PermissionsCommand, ToolsCommand};
@@ -44,6 +47,10 @@ use terminal::{Terminal, clean_line};
 use windlass_protocol::HOST_VERSION;
 
 fn main() {
+    // Before all else, and with one thread: the helper of the sandbox becomes another program.
+    if let Some(code) = windlass::sandbox::become_helper(std::env::args_os().skip(1)) {
+        std::process::exit(code);
+    }
     private::keep_memory_private();
     let code = match command() {
         Ok(code) => code,
@@ -89,13 +96,15 @@ fn command() -> anyhow::Result<i32> {
         None => block_on(run::run(cli.run, terminal)),
         Some(Command::Demo(args)) => block_on(demo::demo(args, terminal)),
         Some(Command::Proxy(args)) => proxy::proxy(args),
+        Some(Command::Config(command)) => config::config(&command),
         Some(Command::Settings(args)) => settings::print(&args),
-        Some(Command::Trust(args)) => settings::trust(&args),
+        Some(Command::Trust(args)) => trust::trust(&args),
         Some(Command::Context(ContextCommand::Show(args))) => block_on(context::show(&args)),
         Some(Command::Context(ContextCommand::Index(args))) => index::overview(&args),
         Some(Command::Context(ContextCommand::Search(args))) => index::search(&args),
         Some(Command::Agents(AgentsCommand::List(args))) => agents::print(&args),
         Some(Command::Memory(command)) => memory::memory(&command),
+        Some(Command::Mcp(command)) => mcp::mcp(command),
         Some(Command::Models(args)) => block_on(async move { models::print(&args).await }),
         Some(Command::Permissions(PermissionsCommand::Explain)) => block_on(explain::explain()),
         Some(Command::Tools(ToolsCommand::List)) => tools::list(terminal),

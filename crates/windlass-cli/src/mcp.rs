@@ -1,7 +1,18 @@
-//! `--mcp-config`.
+//! `windlass mcp`, and `--mcp-config`.
 
+mod change;
+pub(crate) mod command;
+mod entry;
+mod examine;
+mod import;
+mod login;
+mod serve;
+mod shown;
+
+use crate::block_on;
 use crate::failure::Usage;
 use crate::files::text_or_file;
+use command::McpCommand;
 use std::collections::BTreeMap;
 use windlass::crates::mcp::parse_config;
 use windlass::mcp::McpServerConfig;
@@ -33,4 +44,29 @@ impl Configured {
         }
         Ok(read)
     }
+}
+
+/// Carries out a command on MCP servers, and returns the exit code.
+pub(crate) fn mcp(command: McpCommand) -> anyhow::Result<i32> {
+    match command {
+        McpCommand::Add(args) => change::add(&args),
+        McpCommand::AddJson(args) => change::add_json(&args),
+        McpCommand::Remove(args) => change::remove(&args),
+        McpCommand::List(args) => block_on(async move { shown::list(&args).await }),
+        McpCommand::Get(args) => shown::get(&args),
+        McpCommand::Test(args) => block_on(async move { examine::test(&args).await }),
+        McpCommand::Serve(args) => block_on(async move { serve::serve(*args).await }),
+        McpCommand::Import(args) => import::import(&args),
+        McpCommand::Login(args) => block_on(async move { login::login(&args).await }),
+        McpCommand::Logout(args) => block_on(async move { login::logout(&args).await }),
+    }
+}
+
+/// The error for a name that no server has.
+fn unknown_server(name: &str, known: &[String]) -> anyhow::Error {
+    let known = match known {
+        [] => "none is defined here".to_owned(),
+        some => format!("there are {}", some.join(", ")),
+    };
+    Usage(format!("there is no MCP server {name:?}: {known}")).into()
 }

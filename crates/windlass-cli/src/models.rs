@@ -45,7 +45,7 @@ pub(crate) async fn print(args: &ModelsArgs) -> anyhow::Result<i32> {
         if local::is_asked(provider) {
             match local::models(provider, &project).await {
                 Ok(found) => models.extend(found),
-                Err(problem) => writeln!(stderr(), "windlass: {problem}")?,
+                Err(problem) => writeln!(stderr(), "windlass: {}", clean_line(&problem.to_string()))?,
             }
         }
     }

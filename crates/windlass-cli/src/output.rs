@@ -40,6 +40,8 @@ pub(crate) struct OutputOptions {
     pub(crate) format: OutputFormat,
     pub(crate) verbose: bool,
     pub(crate) partial: bool,
+    /// Whether runs of hooks are reported.
+    pub(crate) hooks: bool,
     /// Whether the answer is data: then the model's texts are not printed.
     pub(crate) structured: bool,
     pub(crate) key_source: &'static str,
@@ -48,10 +50,13 @@ pub(crate) struct OutputOptions {
 
 impl Output {
     pub(crate) fn new(options: OutputOptions, writer: Writer) -> Self {
-        let OutputOptions { format, verbose, partial, structured, key_source, terminal } = options;
+        let OutputOptions { format, verbose, partial, hooks, structured, key_source, terminal } = options;
         let mapper = || {
-            let partial = partial && format == OutputFormat::StreamJson;
-            let frames = FrameOptions::default().with_partial_messages(partial).with_api_key_source(key_source);
+            let streams = format == OutputFormat::StreamJson;
+            let frames = FrameOptions::default()
+                .with_partial_messages(partial && streams)
+                .with_hook_events(hooks && streams)
+                .with_api_key_source(key_source);
             Box::new(FrameMapper::new(frames, random_bits()))
         };
         let form = match format {

@@ -9,6 +9,7 @@ use std::io::BufWriter;
 use std::path::Path;
 use std::sync::Arc;
 use windlass::crates::model::Scrub;
+use windlass::project::LoadedProject;
 use windlass::provider::{Endpoint, from_lookup};
 use windlass::{
     ModelProvider, Script, ScriptedModel,
@@ -40,13 +41,20 @@ pub(crate) struct Provider {
 }
 
 impl Provider {
-    /// The provider that the command line and the environment, as `lookup` knows it, name.
-    pub(crate) fn choose(args: &RunArgs, lookup: &Lookup) -> anyhow::Result<Self> {
+    /// The provider that the command line and the variables of a project name.
+    pub(crate) fn choose(args: &RunArgs, project: &LoadedProject) -> anyhow::Result<Self> {
+        let known = project.clone();
+        let lookup: Lookup = Arc::new(move |name| known.variable(name));
         let (model, key_source): (Arc<dyn ModelProvider>, _) = if let Some(path) = &args.session.cassette.replay {
             (Arc::new(replay(path)?), "none")
         } else {
-            let key_source = if std::env::var_os(SCRIPT).is_some() { "none" } else { key_source(lookup) };
-            (of_environment(lookup)?, key_source)
+            let helped = project.resolved().session.api_key_helper.is_some();
+            let key_source = match key_source(&lookup) {
+                _ if std::env::var_os(SCRIPT).is_some() => "none",
+                "none" if helped => "apiKeyHelper",
+                variable => variable,
+            };
+            (of_project(project)?, key_source)
         };
         let Some(path) = &args.session.cassette.record else { return Ok(Self { model, key_source, cassette: None }) };
         let file = File::create(path).with_context(|| format!("the cassette {} cannot be written", path.display()))?;
@@ -67,6 +75,14 @@ impl Provider {
 
 /// Where the variables of providers come from.
 pub(crate) type Lookup = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
+
+/// The provider that the variables of a project name.
+fn of_project(project: &LoadedProject) -> anyhow::Result<Arc<dyn ModelProvider>> {
+    match std::env::var_os(SCRIPT) {
+        Some(path) => Ok(Arc::new(scripted(Path::new(&path))?)),
+        None => Ok(Arc::new(project.provider())),
+    }
+}
 
 /// The provider that the environment names.
 pub(crate) fn of_environment(lookup: &Lookup) -> anyhow::Result<Arc<dyn ModelProvider>> {

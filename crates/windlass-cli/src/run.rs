@@ -10,7 +10,7 @@ use crate::launch::{self, Driver};
 use crate::mcp::Configured;
 use crate::output::{Output, OutputOptions};
 use crate::prompt;
-use crate::provider::{Lookup, Provider};
+use crate::provider::Provider;
 use crate::sessions::{self, pending};
 use crate::settings::current_directory;
 use crate::signals::Signals;
@@ -53,9 +53,7 @@ async fn run_to_end(
     writer: &Writer,
 ) -> anyhow::Result<Option<RunResult>> {
     let project = launch::load(&args, &current_directory()?, Driver::Person)?;
-    let variables = project.clone();
-    let lookup: Lookup = Arc::new(move |name| variables.variable(name));
-    let provider = Provider::choose(&args, &lookup)?;
+    let provider = Provider::choose(&args, &project)?;
     let asker = terminal.can_ask().then(AskAtTerminal::new);
     let waits = args.resumes() && !args.has_prompt() && pending::waits(&args, &current_directory()?).await?;
     args.wait_for_answers |= waits;
@@ -115,6 +113,7 @@ fn output_options(args: &RunArgs, key_source: &'static str, terminal: Terminal) 
         format: args.output.output_format,
         verbose: args.output.verbose,
         partial: args.output.include_partial_messages,
+        hooks: args.output.include_hook_events,
         structured: args.output.json_schema.is_some(),
         key_source,
         terminal,

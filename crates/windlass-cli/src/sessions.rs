@@ -1,8 +1,10 @@
 //! `windlass sessions`: stored sessions.
 
 mod agents;
+mod audit;
 mod change;
 mod command;
+mod gc;
 mod listing;
 pub(crate) mod pending;
 mod rewind;
@@ -39,8 +41,10 @@ pub(crate) async fn sessions(command: SessionsCommand, terminal: Terminal) -> an
         SessionsCommand::Title(args) => title::title(args).await,
         SessionsCommand::Tag { session, tag, .. } => change::tag(&session, tag.as_deref()).await,
         SessionsCommand::Delete { sessions } => change::delete(&sessions).await,
+        SessionsCommand::Audit(args) => audit::audit(args, terminal).await,
         SessionsCommand::Pending(args) => pending::list(args, terminal).await,
         SessionsCommand::Answer(args) => pending::answer(args).await,
+        SessionsCommand::Gc(args) => gc::gc(args, terminal).await,
         SessionsCommand::Rewind(args) => rewind::rewind(args, terminal).await,
         SessionsCommand::Fork(args) => {
             writeln!(stdout(), "{}", change::fork(args).await?)?;

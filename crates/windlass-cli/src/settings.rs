@@ -1,16 +1,12 @@
-//! Settings: what is in force, where each value comes from, and trust in a project.
+//! What is in force of settings, and where each value comes from.
 
-use crate::args::{SettingsArgs, TrustArgs};
+use crate::args::SettingsArgs;
 use crate::failure::of_project;
 use crate::launch;
-use crate::terminal::{Terminal, clean_line, forget_input, visible_line};
-use anyhow::Context;
 use serde_json::{Map, Value, json};
-use std::io::{BufRead, Write, stderr, stdin, stdout};
+use std::io::{Write, stdout};
 use std::path::PathBuf;
-use windlass::crates::project::{
-    ModelSettings, ReviewedItem, Setting, SettingSources, TrustKind, TrustStatus, review_trust,
-};
+use windlass::crates::project::{ModelSettings, Resolved, ResolvedSession, Setting};
 use windlass::crates::types::text::visible_json;
 use windlass::{permission::Behavior, project::LoadedProject, tool::built_in::given_environment};
 
@@ -34,6 +30,7 @@ pub(crate) fn shown(project: &LoadedProject) -> Value {
     if let Some(Setting { value, origin, .. }) = &resolved.agent {
         add("agent", json!(value), origin.to_string());
     }
+    shown_session(&resolved.session, &mut add);
     let memory = &resolved.memory;
     for (key, said) in [("autoMemoryEnabled", &memory.enabled), ("autoMemoryExtraction", &memory.extraction)] {
         if let Some(Setting { value, origin, .. }) = said {
@@ -43,23 +40,10 @@ pub(crate) fn shown(project: &LoadedProject) -> Value {
     if let Some(Setting { value, origin, .. }) = &memory.directory {
         add("autoMemoryDirectory", json!(value), origin.to_string());
     }
-    let mcpjson = &resolved.servers.mcpjson;
-    if let Some(Setting { value, origin, .. }) = &mcpjson.all {
-        add("enableAllProjectMcpServers", json!(value), origin.to_string());
-    }
-    if !resolved.models.is_empty() {
-        let models = resolved.models.iter().map(|(name, model)| (name.clone(), prices_of_a_million(&model.value)));
-        let origins = resolved.models.iter().map(|(name, model)| (name.clone(), json!(model.origin.to_string())));
-        effective.insert("models".to_owned(), Value::Object(models.collect()));
-        provenance.insert("models".to_owned(), Value::Object(origins.collect()));
-    }
-    let lists = [("enabledMcpjsonServers", &mcpjson.enabled), ("disabledMcpjsonServers", &mcpjson.disabled)];
-    for (key, names) in lists.into_iter().filter(|(_, names)| !names.is_empty()) {
-        effective.insert(key.to_owned(), names.keys().cloned().collect());
-        let origins = names.iter().map(|(name, origin)| (name.clone(), json!(origin.to_string())));
-        provenance.insert(key.to_owned(), Value::Object(origins.collect()));
-    }
+    shown_mcpjson(resolved, &mut effective, &mut provenance);
+    shown_models(resolved, &mut effective, &mut provenance);
     shown_lists(project, &mut effective, &mut provenance);
+    shown_switches(project, &mut effective, &mut provenance);
     let (env, env_from) = shown_environment(project);
     let (permissions, permissions_from) = shown_permissions(project);
     effective.insert("permissions".to_owned(), permissions);
@@ -75,6 +59,86 @@ pub(crate) fn shown(project: &LoadedProject) -> Value {
         "sources": sources.collect::<Vec<_>>(),
         "notes": project.settings_notices().into_iter().map(|notice| notice.text).collect::<Vec<_>>(),
     })
+}
+
+/// Which servers of the project's `.mcp.json` are wanted.
+fn shown_mcpjson(resolved: &Resolved, effective: &mut Map<String, Value>, provenance: &mut Map<String, Value>) {
+    let mcpjson = &resolved.servers.mcpjson;
+    if let Some(Setting { value, origin, .. }) = &mcpjson.all {
+        effective.insert("enableAllProjectMcpServers".to_owned(), json!(value));
+        provenance.insert("enableAllProjectMcpServers".to_owned(), json!(origin.to_string()));
+    }
+    let lists = [("enabledMcpjsonServers", &mcpjson.enabled), ("disabledMcpjsonServers", &mcpjson.disabled)];
+    for (key, names) in lists.into_iter().filter(|(_, names)| !names.is_empty()) {
+        effective.insert(key.to_owned(), names.keys().cloned().collect());
+        let origins = names.iter().map(|(name, origin)| (name.clone(), json!(origin.to_string())));
+        provenance.insert(key.to_owned(), Value::Object(origins.collect()));
+    }
+}
+
+/// What is said of models.
+fn shown_models(resolved: &Resolved, effective: &mut Map<String, Value>, provenance: &mut Map<String, Value>) {
+    if resolved.models.is_empty() {
+        return;
+    }
+    let models = resolved.models.iter().map(|(name, model)| (name.clone(), prices_of_a_million(&model.value)));
+    let origins = resolved.models.iter().map(|(name, model)| (name.clone(), json!(model.origin.to_string())));
+    effective.insert("models".to_owned(), Value::Object(models.collect()));
+    provenance.insert("models".to_owned(), Value::Object(origins.collect()));
+}
+
+/// How sessions speak, think and get their key.
+fn shown_session(session: &ResolvedSession, add: &mut impl FnMut(&str, Value, String)) {
+    let texts = [
+        ("outputStyle", &session.output_style),
+        ("language", &session.language),
+        ("apiKeyHelper", &session.api_key_helper),
+    ];
+    for (key, said) in texts {
+        if let Some(Setting { value, origin, .. }) = said {
+            add(key, json!(value), origin.to_string());
+        }
+    }
+    if let Some(Setting { value, origin, .. }) = &session.attribution {
+        add("attribution", json!(value), origin.to_string());
+    }
+    if let Some(Setting { value, origin, .. }) = &session.effort {
+        add("effortLevel", json!(value.as_str()), origin.to_string());
+    }
+}
+
+/// What is switched on or off as a whole, and what is left out.
+fn shown_switches(project: &LoadedProject, effective: &mut Map<String, Value>, provenance: &mut Map<String, Value>) {
+    let resolved = project.resolved();
+    let excludes = &resolved.memory.instruction_excludes;
+    if !excludes.is_empty() {
+        let (patterns, origins): (Vec<_>, Vec<_>) =
+            excludes.iter().map(|pattern| (pattern.value.as_str(), pattern.origin.to_string())).unzip();
+        effective.insert("claudeMdExcludes".to_owned(), json!(patterns));
+        provenance.insert("claudeMdExcludes".to_owned(), json!(origins));
+    }
+    if let Some(origin) = &resolved.index_off {
+        effective.insert("projectIndex".to_owned(), json!(false));
+        provenance.insert("projectIndex".to_owned(), json!(origin.to_string()));
+    }
+    let sandbox = [("enabled", &resolved.sandbox.enabled), ("failIfUnavailable", &resolved.sandbox.required)];
+    let wanted = |(key, origin): &(&str, &Option<_>)| origin.is_some().then(|| ((*key).to_owned(), json!(true)));
+    let wanted: Map<String, Value> = sandbox.iter().filter_map(wanted).collect();
+    if !wanted.is_empty() {
+        effective.insert("sandbox".to_owned(), wanted.into());
+    }
+    if resolved.permissions.managed_rules_only {
+        effective.insert("allowManagedPermissionRulesOnly".to_owned(), json!(true));
+    }
+    let skills = &resolved.skills;
+    let switches =
+        [("disableBundledSkills", skills.without_bundled), ("disableSkillShellExecution", skills.without_programs)];
+    for (key, _) in switches.into_iter().filter(|(_, on)| *on) {
+        effective.insert(key.to_owned(), json!(true));
+    }
+    if !skills.overrides.is_empty() {
+        effective.insert("skillOverrides".to_owned(), json!(skills.overrides));
+    }
 }
 
 /// The variables that files set, and which file sets each. Values that no program gets may be secrets.
@@ -114,10 +178,25 @@ fn shown_lists(project: &LoadedProject, effective: &mut Map<String, Value>, prov
         let origins: Vec<String> = list.origins.iter().map(ToString::to_string).collect();
         provenance.insert(key.to_owned(), json!(origins));
     }
+    let provided = &project.resolved().servers.provided;
+    if !provided.is_empty() {
+        let shown =
+            provided.iter().map(|server| (server.name.clone(), shown_server(&server.config.to().unwrap_or_default())));
+        effective.insert("managedMcpServers".to_owned(), Value::Object(shown.collect()));
+        let origins = provided.iter().map(|server| (server.name.clone(), json!(server.path.display().to_string())));
+        provenance.insert("managedMcpServers".to_owned(), Value::Object(origins.collect()));
+    }
     if let Some(origin) = &lists.managed_only {
         effective.insert("allowManagedMcpServersOnly".to_owned(), json!(true));
         provenance.insert("allowManagedMcpServersOnly".to_owned(), json!(origin.to_string()));
     }
+}
+
+/// A remote server without what may be secret, such as headers.
+pub(crate) fn shown_server(config: &Value) -> Value {
+    let members = config.as_object().into_iter().flatten();
+    let shown = members.filter(|(key, _)| matches!(key.as_str(), "type" | "url"));
+    Value::Object(shown.map(|(key, value)| (key.clone(), value.clone())).collect())
 }
 
 fn shown_permissions(project: &LoadedProject) -> (Value, Value) {
@@ -138,6 +217,10 @@ fn shown_permissions(project: &LoadedProject) -> (Value, Value) {
         values.insert("disableBypassPermissionsMode".to_owned(), json!("disable"));
         origins.insert("disableBypassPermissionsMode".to_owned(), json!(origin.to_string()));
     }
+    if let Some(origin) = &resolved.permissions.auto_disabled {
+        values.insert("disableAutoMode".to_owned(), json!("disable"));
+        origins.insert("disableAutoMode".to_owned(), json!(origin.to_string()));
+    }
     let directories: Vec<_> = project.directories().collect();
     values.insert("additionalDirectories".to_owned(), json!(directories));
     (values.into(), origins.into())
@@ -150,90 +233,9 @@ pub(crate) fn print(args: &SettingsArgs) -> anyhow::Result<i32> {
     Ok(0)
 }
 
-/// Records trust in the project around the current directory, and returns the exit code.
-pub(crate) fn trust(args: &TrustArgs) -> anyhow::Result<i32> {
-    // The content of the files makes no difference to whether they are trusted.
-    let project = launch::project(&SettingsArgs::default(), &current_directory()?)?.sources(SettingSources::none());
-    let project = project.inspect().map_err(of_project)?;
-    if !args.remove {
-        show_items(&review_trust(project.places())?)?;
-    }
-    if args.show {
-        return Ok(0);
-    }
-    if !args.remove && !args.yes && Terminal::of_process().can_ask() {
-        forget_input();
-        if !confirmed(stdin().lock(), stderr())? {
-            writeln!(stdout(), "nothing is recorded")?;
-            return Ok(1);
-        }
-    }
-    let record = project.updates().record_trust(!args.remove)?;
-    let record = record.context("there is no place for a record: set WINDLASS_HOME or HOME")?;
-    let root = project.places().project.first().map_or(project.places().start(), PathBuf::as_path);
-    let state = if args.remove { "no longer trusted" } else { "trusted" };
-    writeln!(stdout(), "{}", clean_line(&format!("{} is {state} (recorded in {})", root.display(), record.display())))?;
-    Ok(0)
-}
-
-/// Asks whether what was shown is to be trusted. The end of input is a no.
-fn confirmed(mut input: impl BufRead, mut output: impl Write) -> std::io::Result<bool> {
-    loop {
-        write!(output, "Trust all of this? [y]es [n]o: ")?;
-        output.flush()?;
-        let mut line = String::new();
-        if input.read_line(&mut line)? == 0 {
-            writeln!(output)?;
-            return Ok(false);
-        }
-        match line.trim().to_lowercase().as_str() {
-            "y" | "yes" => return Ok(true),
-            "n" | "no" => return Ok(false),
-            _ => {}
-        }
-    }
-}
-
-/// Shows what trust puts into effect: each item on one line, new and changed ones marked, in full except agents, which are
-/// files to read.
-fn show_items(items: &[ReviewedItem]) -> std::io::Result<()> {
-    let mut out = stdout().lock();
-    for ReviewedItem { item, status, .. } in items {
-        let status = match status {
-            TrustStatus::Trusted => "trusted",
-            TrustStatus::Changed => "changed",
-            _ => "new",
-        };
-        let content = match item.kind {
-            TrustKind::Agent => format!(": {} characters", item.content.chars().count()),
-            _ if item.content.is_empty() => String::new(),
-            _ => format!(": {}", item.content),
-        };
-        let line = format!("{} ({}){content}", item.name, item.file.display());
-        writeln!(out, "{status:<8} {:<9} {}", item.kind, visible_line(&line))?;
-    }
-    Ok(())
-}
-
 /// The current directory with links followed.
 pub(crate) fn current_directory() -> anyhow::Result<PathBuf> {
     std::env::current_dir()
         .and_then(|cwd| cwd.canonicalize())
         .map_err(|error| anyhow::anyhow!("the current directory cannot be used ({error}): change to another one"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_a_yes_is_one() {
-        for (typed, expected) in
-            [("y\n", true), ("YES\n", true), ("n\n", false), ("", false), ("\n", false), ("what\ny\n", true)]
-        {
-            let mut asked = Vec::new();
-            assert_eq!(confirmed(typed.as_bytes(), &mut asked).unwrap(), expected, "{typed:?}");
-            assert!(asked.starts_with(b"Trust all of this?"));
-        }
-    }
 }

@@ -1,8 +1,26 @@
 //! The terminal: its size, its streams, and what may be written to it.
 
-pub(crate) use windlass::crates::types::text::{TerminalFilter as Filter, clean, clean_line, visible, visible_line};
+pub(crate) use windlass::crates::types::text::{TerminalFilter as Filter, visible, visible_line};
 
 use std::io::{IsTerminal, stderr, stdin, stdout};
+use windlass::crates::context::Masks;
+use windlass::crates::types::text;
+
+/// A text of others for people: without what a terminal would act on, and without secrets.
+pub(crate) fn clean(text: &str) -> String {
+    text::clean(&masks().mask(text))
+}
+
+/// The same on one line.
+pub(crate) fn clean_line(text: &str) -> String {
+    text::clean_line(&masks().mask(text))
+}
+
+/// The secrets of this process's environment, and whatever looks like one.
+pub(crate) fn masks() -> Masks {
+    let text = |value: std::ffi::OsString| value.to_string_lossy().into_owned();
+    Masks::new().with_environment(std::env::vars_os().map(|(name, value)| (text(name), text(value))))
+}
 
 /// How large a terminal is, in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

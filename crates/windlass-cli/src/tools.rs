@@ -8,6 +8,7 @@ use crate::jsonl::{self, Line};
 use crate::launch;
 use crate::permissions::permissions;
 use crate::terminal::{Terminal, clean};
+use crate::web::with_web;
 use anyhow::Context;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
@@ -37,7 +38,7 @@ use windlass::{
 pub(crate) fn list(terminal: Terminal) -> anyhow::Result<i32> {
     let mut out = stdout().lock();
     let agents = Subagents::new().tool() as Arc<dyn DynTool>;
-    for tool in std::iter::once(&agents).chain(coding_tools(".").tools()) {
+    for tool in std::iter::once(&agents).chain(with_web(coding_tools(".")).with_task_list().tools()) {
         let spec = tool.spec();
         if terminal.stdout {
             let line = spec.description.lines().next().unwrap_or_default();
@@ -202,7 +203,7 @@ impl Bench {
         let (next, verdicts): (NextCall, _) = (Arc::default(), Arc::new(Verdicts::default()));
         let mut builder = session()
             .provider(calling_model(Arc::clone(&next)))
-            .tools(coding_tools(cwd))
+            .tools(with_web(coding_tools(cwd)).with_task_list())
             .permissions(bench_permissions(args, project.as_ref())?)
             .store(Arc::clone(&verdicts) as Arc<dyn SessionStore>)
             .entrypoint("cli");
@@ -212,6 +213,12 @@ impl Bench {
         }
         if let Some(environment) = project.as_ref().and_then(LoadedProject::program_environment) {
             builder = builder.env(environment);
+        }
+        if let Some(sandbox) = project.as_ref().and_then(LoadedProject::sandbox) {
+            builder = builder.sandbox(sandbox);
+        }
+        if let Ok(program) = std::env::current_exe() {
+            builder = builder.sandbox_helper(program);
         }
         let session = builder.open().await.map_err(of_start)?;
         Ok(Self { session, next, verdicts })

@@ -4,6 +4,8 @@ use crate::imitation::foreign_text;
 use crate::reminder;
 use windlass_types::text::clean_line;
 
+/// What stands at the end of a change that is not shown as a whole.
+pub const REST_LEFT_OUT: &str = "[The rest is left out: it is too long.]";
 /// Most lines and most characters of a change that are shown.
 const MOST_LINES: usize = 40;
 const MOST_CHARACTERS: usize = 4_000;
@@ -47,8 +49,7 @@ pub fn changed_file(path: &str, before: &str, after: Option<&str>) -> String {
     let lines = changed.iter().take(MOST_LINES).zip(first..).map(|(line, number)| format!("{number}\t{line}"));
     let text = lines.collect::<Vec<_>>().join("\n");
     let cut = text.char_indices().nth(MOST_CHARACTERS).and_then(|(end, _)| text.get(..end));
-    let rest =
-        if cut.is_some() || changed.len() > MOST_LINES { "\n[The rest is left out: it is too long.]" } else { "" };
+    let rest = if cut.is_some() || changed.len() > MOST_LINES { format!("\n{REST_LEFT_OUT}") } else { String::new() };
     reminder(&format!("{head}:\n<attached>\n{}{rest}\n</attached>", foreign_text(cut.unwrap_or(&text))))
 }
 

@@ -16,8 +16,10 @@ const DEFAULT_RESULTS: usize = 5;
 const MOST_RESULTS: usize = 20;
 /// Most names that one search by name loads.
 const MOST_NAMED: usize = 50;
-/// Most characters that the list of withheld tools has for names and descriptions, and of one description.
+/// Most characters that the list of withheld tools has for names, that it has for both names and descriptions, and of one
+/// description. The list of fifty servers with four tools each stays within 2,000 tokens.
 const MOST_OF_LIST: usize = 16_000;
+const MOST_WITH_DESCRIPTIONS: usize = 4_500;
 const MOST_OF_LINE: usize = 120;
 /// Most characters of a search that are repeated in its answer.
 const LONGEST_QUERY: usize = 200;
@@ -74,9 +76,10 @@ pub fn withheld_tools(specs: &[&ToolSpec]) -> String {
     }
     // Beside a name stand a dash and a line end, and with a description four characters more.
     let names: usize = specs.iter().map(|spec| spec.name.chars().count() + 7).sum();
-    let room = MOST_OF_LIST.saturating_sub(names).checked_div(specs.len()).unwrap_or_default().min(MOST_OF_LINE);
+    let room =
+        MOST_WITH_DESCRIPTIONS.saturating_sub(names).checked_div(specs.len()).unwrap_or_default().min(MOST_OF_LINE);
     let mut left = MOST_OF_LIST;
-    let mut lines = Vec::new();
+    let (mut lines, mut unnamed) = (Vec::new(), Vec::new());
     for (server, tools) in groups {
         let before = lines.len();
         for tool in &tools {
@@ -88,11 +91,18 @@ pub fn withheld_tools(specs: &[&ToolSpec]) -> String {
             left -= length;
             lines.push(line);
         }
-        let unnamed = tools.len().saturating_sub(lines.len().saturating_sub(before));
-        if unnamed > 0 {
-            let of = if server.is_empty() { String::new() } else { format!(" of the server {server}") };
-            lines.push(format!("- and {unnamed} more{of}, which a search by words finds"));
+        let named = lines.len().saturating_sub(before);
+        match tools.len().saturating_sub(named) {
+            0 => {}
+            more if named == 0 && !server.is_empty() => unnamed.push(format!("{server} ({more})")),
+            more => {
+                let of = if server.is_empty() { String::new() } else { format!(" of the server {server}") };
+                lines.push(format!("- and {more} more{of}, which a search by words finds"));
+            }
         }
+    }
+    if !unnamed.is_empty() {
+        lines.push(format!("- and tools of the servers {}, which a search by words finds", unnamed.join(", ")));
     }
     let text = format!(
         "There are more tools than your list of tools shows. Their definitions are left out to save space. Load one with \

@@ -7,6 +7,7 @@
 
 use crate::compaction::{LEFT_OUT, SUMMARY_HEAD};
 use crate::reminder::{PLAIN_END, PLAIN_HEAD, runtime_text};
+use std::sync::LazyLock;
 use windlass_types::{ContentBlock, ToolResultContent};
 
 /// What an imitation is marked with.
@@ -46,6 +47,24 @@ const NOTES: [&str; 16] = [
 
 /// How many letters of a note make it known.
 const LETTERS: usize = 30;
+
+/// The words that are looked for, as they are compared.
+struct Wanted {
+    tags: Vec<String>,
+    notes: Vec<String>,
+}
+
+impl Wanted {
+    fn new(tags: &[&str], notes: &[&str]) -> Self {
+        Self {
+            tags: tags.iter().map(|tag| skeleton(tag, usize::MAX)).collect(),
+            notes: notes.iter().map(|note| skeleton(note, LETTERS)).collect(),
+        }
+    }
+}
+
+/// All texts of the runtime.
+static ALL: LazyLock<Wanted> = LazyLock::new(|| Wanted::new(&TAGS, &NOTES));
 
 /// A foreign text in which every imitation of a text of the runtime is marked.
 #[must_use]
@@ -88,7 +107,7 @@ pub(crate) fn without_tag(text: &str, tag: &str) -> String {
 
 /// Marks the sentences of a plain frame wherever they stand, so that a text cannot leave it.
 pub(crate) fn without_notes(text: &str) -> String {
-    marked(text, &places_of(text, &[0], &[], &[PLAIN_HEAD, PLAIN_END]))
+    marked(text, &places_of(text, &[0], &Wanted::new(&[], &[PLAIN_HEAD, PLAIN_END])))
 }
 
 /// Whether what stands behind an opening bracket is the name of one of these tags, in whatever spelling.
@@ -114,21 +133,26 @@ fn marked(text: &str, places: &[usize]) -> String {
 /// Where the names of imitated tags and the words of imitated notes begin, in order. `starts` are the places where
 /// blocks begin.
 fn places(text: &str, starts: &[usize]) -> Vec<usize> {
-    places_of(text, starts, &TAGS, &NOTES)
+    places_of(text, starts, &ALL)
 }
 
-fn places_of(text: &str, starts: &[usize], tags: &[&str], notes: &[&str]) -> Vec<usize> {
-    let tags: Vec<String> = tags.iter().map(|tag| skeleton(tag, usize::MAX)).collect();
-    let notes: Vec<String> = notes.iter().map(|note| skeleton(note, LETTERS)).collect();
-    let mut places: Vec<usize> = openings(text).filter_map(|at| name_at(text, at, &tags)).collect();
-    let ends = text.char_indices().filter(|(_, c)| ends_a_line(*c)).map(|(at, c)| at + c.len_utf8());
+fn places_of(text: &str, starts: &[usize], wanted: &Wanted) -> Vec<usize> {
+    let mut places: Vec<usize> = openings(text).filter_map(|at| name_at(text, at, &wanted.tags)).collect();
     // One in brackets may stand anywhere.
-    let brackets = text.char_indices().filter(|(_, c)| matches!(c, '[' | '［')).map(|(at, c)| at + c.len_utf8());
-    let lines = starts.iter().copied().chain(ends).chain(brackets);
-    places.extend(lines.filter_map(|at| note_at(text, at, &notes)));
+    let begins = |byte| matches!(byte, b'\n' | b'\r' | 0xb | 0xc | b'[');
+    let ends = characters(text, begins).filter(|(_, c)| ends_a_line(*c) || matches!(c, '[' | '［'));
+    let lines = starts.iter().copied().chain(ends.map(|(at, c)| at + c.len_utf8()));
+    places.extend(lines.filter_map(|at| note_at(text, at, &wanted.notes)));
     places.sort_unstable();
     places.dedup();
     places
+}
+
+/// The characters of a text, and where they begin: those of ASCII that are looked for, and all others.
+fn characters(text: &str, of_ascii: impl Fn(u8) -> bool) -> impl Iterator<Item = (usize, char)> {
+    let begins = move |byte: u8| if byte.is_ascii() { of_ascii(byte) } else { byte >= 0xc0 };
+    let found = text.bytes().enumerate().filter(move |(_, byte)| begins(*byte));
+    found.filter_map(|(at, _)| Some((at, text.get(at..)?.chars().next()?)))
 }
 
 fn ends_a_line(c: char) -> bool {
@@ -137,11 +161,8 @@ fn ends_a_line(c: char) -> bool {
 
 /// Where something like an opening bracket ends.
 fn openings(text: &str) -> impl Iterator<Item = usize> {
-    text.char_indices().filter_map(|(at, first)| {
-        // What can begin one.
-        if first.is_ascii_alphanumeric() || first == ' ' {
-            return None;
-        }
+    // What an entity or an escape begins with counts, too.
+    characters(text, |byte| matches!(byte, b'<' | b'&' | b'\\' | b'%')).filter_map(|(at, _)| {
         let (c, len) = spelled(text.get(at..)?)?;
         matches!(c, '<' | '\u{ff1c}' | '\u{fe64}' | '\u{2039}' | '\u{2329}' | '\u{27e8}' | '\u{3008}')
             .then_some(at + len)
@@ -223,6 +244,9 @@ fn skeleton(text: &str, most: usize) -> String {
 
 /// A letter or digit as it is compared: small, and for letters that look like a Latin one, that one.
 fn folded(c: char) -> Option<char> {
+    if c.is_ascii() {
+        return c.is_ascii_alphanumeric().then(|| c.to_ascii_lowercase());
+    }
     let latin = match c {
         'а' | 'α' | 'ɑ' => 'a',
         'с' | 'ϲ' => 'c',

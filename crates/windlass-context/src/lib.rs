@@ -4,6 +4,7 @@
 mod changed;
 mod compaction;
 mod deferred;
+mod diagnostics;
 mod environment;
 mod estimate;
 mod files;
@@ -11,7 +12,9 @@ mod imitation;
 mod instructions;
 mod keywords;
 mod ledger;
+mod mask;
 mod media;
+mod media_budget;
 mod mention;
 mod model_id;
 mod profile;
@@ -25,11 +28,12 @@ mod shares;
 mod task;
 mod trim;
 
-pub use changed::{changed_file, more_changed_files};
+pub use changed::{REST_LEFT_OUT, changed_file, more_changed_files};
 pub use compaction::{
     SessionFacts, compaction_prompt, from_message, older_half, summary_of, summary_text, with_last_word,
 };
 pub use deferred::{FoundTools, TOOL_SEARCH, ToolBudget, estimate_tool, search_tools, withheld_call, withheld_tools};
+pub use diagnostics::{Diagnostic, Severity, introduced, introduced_text};
 pub use environment::{Environment, RepositoryStatus, environment_changes};
 pub use estimate::{StreamedTokens, estimate_blocks, estimate_message, estimate_request, estimate_text};
 pub use files::{FileInstructions, InstructionSource};
@@ -37,7 +41,9 @@ pub use imitation::{foreign_content, foreign_text};
 pub use instructions::{KnownInstructions, ServerInstructions, missing_servers, server_instructions};
 pub use keywords::{ThinkingKeywords, ThinkingLevel};
 pub use ledger::{Ledger, LedgerFile};
+pub use mask::{MaskStream, Masks, SecretKind, secret_in};
 pub use media::unusable_media;
+pub use media_budget::{MediaLimits, media_to_drop};
 pub use mention::{Mention, MentionedLines, mentioned, mentions};
 pub use model_id::is_same_model;
 pub use profile::{EditTools, HarnessProfile, ModelFamily};

@@ -58,6 +58,9 @@ pub mod runtime_text {
     /// Answers a call whose question was open when the user sent a prompt in place of an answer.
     pub const QUESTION_WITHDRAWN: &str = "The call did not run: it was not approved. The user was asked about it, and sent \
                                           another message instead of an answer.";
+    /// Ends the answer to a call that a hook wants to be kept for later, in a run that cannot keep it.
+    pub const NOT_DEFERRED: &str = "A hook wants this call to be decided later, and this run does not wait for answers, so \
+                                    it was denied.";
     /// Answers a call that would have to wait for one before it, whose question stays open.
     pub const BEHIND_QUESTION: &str = "The call did not run: an earlier call of the same message that it must not overtake \
                                        waits for an answer of the user. Call it again if it is still needed.";

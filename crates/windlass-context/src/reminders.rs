@@ -85,12 +85,22 @@ impl Todos {
         let tasks: Vec<BTreeMap<String, JsonText>> = list.to().ok()?;
         let field = |task: &BTreeMap<String, JsonText>, name: &str| task.get(name)?.to::<String>().ok();
         let is = |task: &BTreeMap<String, JsonText>, status: &str| field(task, "status").as_deref() == Some(status);
-        let first = |status: &str| {
-            let content = field(tasks.iter().find(|task| is(task, status))?, "content")?;
-            Some(clean_line(&content).chars().take(LONGEST_TASK).collect::<String>())
+        let line = |task: &BTreeMap<String, JsonText>| {
+            Some(clean_line(&field(task, "content")?).chars().take(LONGEST_TASK).collect::<String>())
+        };
+        // A task that waits for another open one is not the next.
+        let is_open = |id: &String| {
+            let is_it = |task: &BTreeMap<String, JsonText>| field(task, "id").as_ref() == Some(id);
+            tasks.iter().any(|task| is_it(task) && !is(task, "completed"))
+        };
+        let waits = |task: &BTreeMap<String, JsonText>| {
+            let before = task.get("blockedBy").and_then(|before| before.to::<Vec<String>>().ok());
+            before.is_some_and(|before| before.iter().any(is_open))
         };
         let done = tasks.iter().filter(|task| is(task, "completed")).count();
-        let (current, next) = (first("in_progress"), first("pending"));
+        let current = tasks.iter().find(|task| is(task, "in_progress")).and_then(line);
+        let mut pending = tasks.iter().filter(|task| is(task, "pending"));
+        let next = pending.clone().find(|task| !waits(task)).or_else(|| pending.next()).and_then(line);
         (current.is_some() || next.is_some()).then_some(Self { done, all: tasks.len(), current, next })
     }
 
@@ -245,6 +255,16 @@ mod tests {
             let left = LimitsLeft::new(None, Some((all, used)));
             assert_eq!(KnownReminders::default().due(settings, left).len(), said, "{used} of {all}");
         }
+    }
+
+    #[test]
+    fn the_next_task_is_one_that_waits_for_none() {
+        let list = r#"[{"id":"1","content":"A","status":"pending","blockedBy":["3"]},
+            {"id":"2","content":"B","status":"pending","blockedBy":["9"]},{"id":"3","content":"C","status":"pending"}]"#;
+        let read = |list: &str| Todos::read(&JsonText::parse_strict(list).unwrap()).unwrap().next;
+        assert_eq!(read(list).as_deref(), Some("B"), "what it waits for is gone");
+        let closed = r#"[{"id":"1","content":"A","status":"pending","blockedBy":["1"]}]"#;
+        assert_eq!(read(closed).as_deref(), Some("A"));
     }
 
     #[test]

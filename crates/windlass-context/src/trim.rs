@@ -16,7 +16,7 @@ const LEAST_RESULT: u64 = 300;
 const LONGEST_NAME: usize = 64;
 const LONGEST_PATH: usize = 500;
 /// Tools whose results stay: what was changed, what the user said, what others found out, what the model works by.
-const KEPT: [&str; 14] = [
+const KEPT: [&str; 16] = [
     "Agent",
     "AskUserQuestion",
     "Edit",
@@ -27,6 +27,8 @@ const KEPT: [&str; 14] = [
     "Skill",
     "StructuredOutput",
     "Task",
+    "TaskCreate",
+    "TaskUpdate",
     "TodoWrite",
     "ToolSearch",
     "Write",

@@ -1,6 +1,7 @@
 //! Agents below the main one: what they are opened with, and how much less they may do than their parent.
 
 use crate::ModelProfile;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use windlass_permission::{Policy, RuleError};
 use windlass_types::{AgentIdentity, AgentRights, Behavior, Effort, PermissionMode, RuleSource, SystemSection};
@@ -13,12 +14,14 @@ pub struct AgentConfig {
     pub identity: AgentIdentity,
     /// What it may do of what its parent may.
     pub rights: AgentRights,
+    /// The commands and skills, by name, whose hooks listen to it because they listen to its parent. Default: none.
+    pub skills: BTreeSet<String>,
 }
 
 impl AgentConfig {
     /// An agent that may do what its parent may.
     pub fn new(identity: AgentIdentity) -> Self {
-        Self { identity, rights: AgentRights::default() }
+        Self { identity, rights: AgentRights::default(), skills: BTreeSet::new() }
     }
 
     /// The policy of the agent under this policy of its parent: it never permits more.

@@ -1,8 +1,10 @@
 //! The tool calls of one assistant message: which of them is read, judged and run when.
 
 mod call;
+mod classify;
 mod gate;
 mod pending;
+mod review;
 mod running;
 
 pub(crate) use call::Notes;
@@ -11,6 +13,7 @@ use crate::pending::not_awaited;
 use crate::session::Session;
 use crate::{EffectId, Input, UnfitInput, Unprepared};
 use call::{Call, Cx, Settled, Stage, Step};
+use review::Review;
 use windlass_context::runtime_text;
 use windlass_types::{
     ContentBlock, ContextChange, DecisionReason, EntryId, EntryKind, StateChange, StopReason, ToolUse, ToolUseId,
@@ -37,6 +40,7 @@ pub(crate) struct Batch {
     interrupted: bool,
     /// What the calls leave for the run.
     pub(crate) notes: Notes,
+    review: Review,
 }
 
 impl Batch {
@@ -66,7 +70,7 @@ impl Batch {
 
     /// Whether all calls are answered.
     pub(crate) fn is_done(&self) -> bool {
-        self.committed && self.settled == self.calls.len()
+        self.committed && self.settled == self.calls.len() && !self.is_reviewed()
     }
 
     pub(crate) fn is_interrupted(&self) -> bool {
@@ -113,6 +117,7 @@ impl Batch {
 
     /// The message does not count any more, and neither do answers of its calls.
     pub(crate) fn forget(&self, session: &mut Session) {
+        self.review.forget(session);
         for call in &self.calls {
             call.forget(session);
         }
@@ -124,10 +129,11 @@ impl Batch {
         let mut next = 0;
         loop {
             self.look_at_more(most);
-            let Some(at) = self.open.get(self.open.partition_point(|open| *open < next)).copied() else { return };
+            let Some(at) = self.open.get(self.open.partition_point(|open| *open < next)).copied() else { break };
             next = at + 1;
             self.advance_call(session, at);
         }
+        self.ask_about_all(session);
     }
 
     fn advance_call(&mut self, session: &mut Session, at: usize) {
@@ -265,6 +271,7 @@ impl Batch {
         if std::mem::replace(&mut self.interrupted, true) {
             return;
         }
+        self.end_review(session);
         self.each(session, Call::interrupt);
     }
 
@@ -283,7 +290,7 @@ impl Batch {
 
     /// Whether a call waits for an effect.
     pub(crate) fn waits_for(&self, effect: EffectId) -> bool {
-        self.waiting_for(effect).is_some()
+        self.review.waits_for(effect) || self.waiting_for(effect).is_some()
     }
 
     /// Whether an effect runs a call that counts. What calls of a prompt leave behind does not continue.
@@ -293,6 +300,10 @@ impl Batch {
 
     /// Takes an answer to an effect of a call.
     pub(crate) fn handle(&mut self, session: &mut Session, effect: EffectId, input: Input) -> Result<(), UnfitInput> {
+        if let (true, Input::Hooked(_, outcome)) = (self.review.waits_for(effect), &input) {
+            self.reviewed(session, outcome);
+            return Ok(());
+        }
         let at = self.waiting_for(effect).ok_or_else(|| not_awaited(effect, &input))?;
         self.with(session, at, |call, cx| call.handle(cx, input));
         if std::mem::take(&mut self.notes.interrupts) {

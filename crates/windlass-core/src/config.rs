@@ -208,6 +208,8 @@ pub struct Listeners {
     pub hooks: BTreeSet<(HookEventName, Option<ToolMatcher>)>,
     /// Whether the host answers permission requests. Without it and hooks for them, what would ask is denied.
     pub can_ask: bool,
+    /// Whether there is a classifier. Without it the mode auto asks about what it would be asked.
+    pub classifies: bool,
     /// Marks runs to wait for answers: what would ask and is not answered stays open, and the run ends as
     /// [`Outcome::Pending`](windlass_types::Outcome::Pending). Tokens of its questions are made from this. `None`, the
     /// default: such a call is denied. Agents below the main one do not wait.

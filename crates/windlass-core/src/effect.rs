@@ -6,12 +6,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use windlass_context::{FileInstructions, ServerInstructions};
-use windlass_permission::{CallFacts, Policy};
+use windlass_permission::{CallFacts, Classified, Policy, SettingsRules};
 use windlass_types::{
-    ContentBlock, DecisionReason, Effort, Entry, EntryId, Event, HookCall, HookEventName, HookOutcome, ModelErrorKind,
-    ModelItem, ModelRequest, NanoUsd, PendingQuestion, PermissionAnswer, PermissionMode, PermissionRequest,
-    PermissionUpdate, Prompt, RateLimit, TaskEnded, TaskId, TaskInfo, TaskUsage, Thinking, ToolMatcher, ToolOutcome,
-    ToolSpec, ToolUse, ToolUseId, Usage,
+    ContentBlock, DecisionReason, EditPreview, Effort, Entry, EntryId, Event, EventKind, HookCall, HookEventName,
+    HookOutcome, ModelErrorKind, ModelItem, ModelRequest, NanoUsd, PendingQuestion, PermissionAnswer, PermissionMode,
+    PermissionRequest, PermissionUpdate, Prompt, RateLimit, TaskEnded, TaskId, TaskInfo, TaskUsage, Thinking,
+    ToolMatcher, ToolOutcome, ToolSpec, ToolUse, ToolUseId, Usage,
 };
 
 /// The name of one effect; results refer to it. Increases with time.
@@ -72,6 +72,13 @@ pub enum Effect {
         /// What is to be attached to the prompt, if this is about one that may enter the conversation.
         attach: Attach,
     },
+    /// Ask the classifier of the mode auto about a call that rules leave undecided. Answered by [`Input::Classified`].
+    Classify {
+        /// The call.
+        facts: Box<CallFacts>,
+        /// Why it is undecided, in a sentence.
+        why: String,
+    },
     /// Ask the PermissionRequest hooks and the host, at the same time. Answered
     /// by [`Input::Answered`]: a deny of either at once, an allow when all hooks
     /// have answered. [`Input::AskedHooks`] may come before it.
@@ -85,6 +92,9 @@ pub enum Effect {
         cwd: PathBuf,
         /// The question as the log has it, if the run waits for answers.
         kept: Option<Box<PendingQuestion>>,
+        /// Whether a hook wants the call to be kept for later: neither hooks nor host are asked then, and only an answer
+        /// counts that another process has left.
+        deferred: bool,
     },
     /// Keep the files that a call is about to change. Answered by [`Input::Snapshotted`].
     Snapshot {
@@ -167,8 +177,12 @@ pub enum Input {
     SetEffort(Option<Effort>),
     /// Change what is permitted, as answers of the host can. A change that cannot be used is reported in a notice.
     UpdatePermissions(Vec<PermissionUpdate>),
+    /// Settings files said the first of permissions and say the second now. Agents get it from the main one.
+    RenewSettings(Box<(SettingsRules, SettingsRules)>),
     /// An agent below this one was billed for a call of this model.
     AgentUsed(Box<ModelProfile>, Usage),
+    /// A call of this model was billed that is no part of the conversation, such as one of the classifier.
+    Used(Box<ModelProfile>, Usage),
     /// All agents of the session have spent this until now. A machine adds what its own calls cost; the
     /// keeper of the ledger gives it the sum before another input when calls of other agents have changed it.
     SessionSpent(NanoUsd),
@@ -187,6 +201,11 @@ pub enum Input {
     AddInstructions(Vec<FileInstructions>),
     /// Report this to the host: in the current run, or else in the next one.
     Notice(String),
+    /// The model reads these texts with its next turn.
+    AddContext(Vec<String>),
+    /// Hooks are asked, or have answered, about something that the driver has seen: report that to the host. What they
+    /// say to the model, it reads with its next turn.
+    Report(Box<EventKind>),
     /// End the session: stop the run, then close.
     Close,
     /// The ledger has answered.
@@ -205,6 +224,8 @@ pub enum Input {
     Attached(EffectId, Vec<ContentBlock>),
     /// Hooks answered.
     Hooked(EffectId, Box<HookOutcome>),
+    /// The classifier answered, or gave no verdict.
+    Classified(EffectId, Classified),
     /// PermissionRequest hooks ran for a question that is not answered yet.
     AskedHooks(EffectId, Box<HookOutcome>),
     /// A question is answered.
@@ -250,12 +271,14 @@ pub struct Prepared {
     pub title: String,
     /// Whether its tool claims that it only reads. Then it runs beside other readers; it gets no right from this.
     pub hinted_read_only: bool,
+    /// What it would change in files, for people to look at.
+    pub edits: Option<EditPreview>,
 }
 
 impl Prepared {
     /// A call that was read.
     pub fn new(facts: CallFacts, title: impl Into<String>) -> Self {
-        Self { facts, title: title.into(), hinted_read_only: false }
+        Self { facts, title: title.into(), hinted_read_only: false, edits: None }
     }
 }
 

@@ -92,6 +92,17 @@ impl Machine {
         self.session.prompt.as_ref()
     }
 
+    /// What a call of a model that is no part of the conversation may cost at most. `None`: no limit. A model without a
+    /// price costs more than any budget that refuses such models.
+    pub fn cost_beside(
+        &self,
+        model: &crate::ModelProfile,
+        input_tokens: u64,
+        max_output_tokens: u32,
+    ) -> Option<crate::CallCost> {
+        crate::budget::cost_beside(&self.session.config.limits, model, input_tokens, max_output_tokens)
+    }
+
     /// What all agents of the session have spent, as far as this machine knows.
     pub fn session_spent(&self) -> windlass_types::NanoUsd {
         self.session.spent
@@ -182,8 +193,12 @@ impl Machine {
                 }
             }
             (_, Input::Notice(message)) => session.notice(message),
+            (_, Input::AddContext(texts)) => session.add_context(texts),
+            (_, Input::Report(kind)) => session.report(*kind),
             (_, Input::UpdatePermissions(updates)) => session.update_permissions(&updates),
+            (_, Input::RenewSettings(rules)) => session.renew_settings(&rules.0, &rules.1),
             (_, Input::AgentUsed(model, usage)) => session.book_of_agent(&model, usage),
+            (_, Input::Used(model, usage)) => session.book_beside(&model, usage),
             (_, Input::SessionSpent(spent)) => session.spent = spent,
             (_, Input::Inherit(parent)) => session.inherit(&parent),
             (_, Input::TaskProgress(id, usage, last_tool)) => self.tasks.progress(session, &id, usage, last_tool),

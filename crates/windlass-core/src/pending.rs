@@ -19,6 +19,7 @@ impl Kind {
     const RESERVATION: Self = Self("a reservation");
     const PREPARATION: Self = Self("the preparation of a call");
     const HOOKS: Self = Self("a run of hooks");
+    const CLASSIFICATION: Self = Self("a classification");
     const QUESTION: Self = Self("a question");
     const SNAPSHOT: Self = Self("a snapshot");
     const CALL: Self = Self("a tool call");
@@ -31,6 +32,7 @@ impl Kind {
             Effect::Reserve(_) => Self::RESERVATION,
             Effect::Prepare { .. } => Self::PREPARATION,
             Effect::RunHooks { .. } => Self::HOOKS,
+            Effect::Classify { .. } => Self::CLASSIFICATION,
             Effect::Ask { .. } => Self::QUESTION,
             Effect::Snapshot { .. } => Self::SNAPSHOT,
             Effect::Run(_) => Self::CALL,
@@ -63,6 +65,7 @@ impl Answer {
             Input::Prepared(effect, _) => (effect, Kind::PREPARATION, "a call that was read", true),
             Input::Attached(effect, _) => (effect, Kind::HOOKS, "what is attached to a prompt", false),
             Input::Hooked(effect, _) => (effect, Kind::HOOKS, "an answer of hooks", true),
+            Input::Classified(effect, _) => (effect, Kind::CLASSIFICATION, "the verdict of a classifier", true),
             Input::AskedHooks(effect, _) => (effect, Kind::QUESTION, "an answer of hooks to a question", false),
             Input::Answered(effect, _) => (effect, Kind::QUESTION, "an answer to a question", true),
             Input::Unanswered(effect, _) => (effect, Kind::QUESTION, "the end of a question", true),

@@ -2,7 +2,7 @@
 
 use crate::MachineConfig;
 use std::sync::Arc;
-use windlass_permission::{ModeError, Policy, RuleError, RuleWarning, UpdateError};
+use windlass_permission::{ModeError, Policy, RuleError, RuleWarning, SettingsRules, UpdateError};
 use windlass_types::{PermissionMode, PermissionUpdate, ToolSpec};
 
 /// What may run.
@@ -34,6 +34,10 @@ impl Rights {
 
     pub(crate) fn update(&mut self, update: &PermissionUpdate) -> Result<(), UpdateError> {
         self.change(|policy| policy.apply(update))
+    }
+
+    pub(crate) fn renew_settings(&mut self, before: &SettingsRules, now: &SettingsRules) -> Result<(), RuleError> {
+        self.change(|policy| policy.renew_settings(before, now))
     }
 
     fn change<E>(&mut self, change: impl FnOnce(&mut Policy) -> Result<(), E>) -> Result<(), E> {

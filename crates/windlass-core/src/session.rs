@@ -3,7 +3,7 @@
 mod alternatives;
 mod calls;
 mod changes;
-mod hooks;
+pub(crate) mod hooks;
 mod reminders;
 mod scope;
 mod trimming;
@@ -42,6 +42,8 @@ pub(crate) struct Session {
     pub(crate) opened: bool,
     /// What the model has not read of background work.
     pub(crate) news: News,
+    /// What the model reads with its next turn.
+    context: Vec<String>,
 }
 
 /// What goes into the result of a run.
@@ -130,6 +132,7 @@ impl Session {
             spent: if config.agent.is_none() { state.cost() } else { NanoUsd::ZERO },
             opened: false,
             news: News::left_by(log),
+            context: Vec::new(),
             config,
             state,
         }
@@ -191,6 +194,11 @@ impl Session {
         if self.run.is_open {
             return self.event(kind, after);
         }
+        self.event_between_runs(kind, after);
+    }
+
+    /// Queues an event that belongs to no run that is open.
+    fn event_between_runs(&mut self, kind: EventKind, after: Option<EffectId>) {
         let run = self.run.id.clone().unwrap_or_else(|| self.ids.run());
         self.out.event(run, 0, kind, after);
     }

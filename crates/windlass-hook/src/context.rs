@@ -1,7 +1,8 @@
 //! The session, directory and agent of an occasion.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
-use windlass_types::{AgentIdentity, PermissionMode, SessionId};
+use windlass_types::{AgentIdentity, AgentPath, PermissionMode, SessionId};
 
 /// The session, directory and agent of an occasion on which a hook is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,14 +14,25 @@ pub struct HookContext {
     pub cwd: PathBuf,
     /// The agent that it is about; `None` for the main agent.
     pub agent: Option<AgentIdentity>,
+    /// The tool uses that lead to that agent, outermost first; empty for the main agent.
+    pub path: AgentPath,
     /// The permission mode that is in force there, if it is known. That of an agent can be narrower than the session's.
     pub permission_mode: Option<PermissionMode>,
+    /// The commands and skills that the run uses, by name, if hooks in their heads are to listen. Default: none.
+    pub skills: BTreeSet<String>,
 }
 
 impl HookContext {
     /// A context of the main agent, with a mode that is not known.
     pub fn new(session_id: SessionId, cwd: PathBuf) -> Self {
-        Self { session_id, cwd, agent: None, permission_mode: None }
+        Self {
+            session_id,
+            cwd,
+            agent: None,
+            path: AgentPath::default(),
+            permission_mode: None,
+            skills: BTreeSet::new(),
+        }
     }
 
     /// Sets the permission mode that is in force.
@@ -34,6 +46,20 @@ impl HookContext {
     #[must_use]
     pub fn with_agent(mut self, agent: Option<AgentIdentity>) -> Self {
         self.agent = agent;
+        self
+    }
+
+    /// Sets the tool uses that lead to the agent.
+    #[must_use]
+    pub fn with_path(mut self, path: AgentPath) -> Self {
+        self.path = path;
+        self
+    }
+
+    /// Sets the commands and skills that the run uses.
+    #[must_use]
+    pub fn with_skills(mut self, skills: BTreeSet<String>) -> Self {
+        self.skills = skills;
         self
     }
 }

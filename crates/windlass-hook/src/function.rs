@@ -189,7 +189,8 @@ impl Hook for HookFn {
     async fn answer(&self, cx: &HookContext, call: &HookCall) -> Result<Option<HookOutcome>, HookError> {
         let (event, tool) = (call.event(), call.tool_name());
         let listening = self.listeners.iter().filter(|listener| listener.interest.covers(event, tool));
-        let asked = listening.map(|listener| settled(&self.name, event, async { (listener.answer)(cx, call).await }));
+        let asked =
+            listening.map(|listener| settled(&self.name, event, true, async { (listener.answer)(cx, call).await }));
         let mut outcome = HookOutcome::default();
         for answer in join_all(asked).await {
             outcome.merge(answer);

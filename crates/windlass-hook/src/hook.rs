@@ -73,6 +73,24 @@ macro_rules! define {
                 None
             }
 
+            /// Whether it is asked about an occasion that its interests cover. They name tools at most; a hook that knows
+            /// more of what it is about says it here. Default: yes.
+            fn listens(&self, cx: &HookContext, call: &HookCall) -> bool {
+                let _ = (cx, call);
+                true
+            }
+
+            /// Whether a failure on a gate denies the call or blocks the prompt. Default: yes. Otherwise the failure is
+            /// reported, and the run continues.
+            fn closes_gates(&self) -> bool {
+                true
+            }
+
+            /// What people read while it is asked, in a line. Default: `None`.
+            fn status_message(&self) -> Option<&str> {
+                None
+            }
+
             /// Answers an occasion as a whole, for hooks that pass it on to another
             /// program: such an answer may hold a verdict, a new input and context at
             /// once. What is returned here counts, and the method of the event is not

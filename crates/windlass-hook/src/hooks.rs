@@ -7,7 +7,7 @@ use futures_util::future::{Either, join_all, select};
 use std::error::Error;
 use std::fmt;
 use std::future::Future;
-use std::panic::AssertUnwindSafe;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,6 +29,13 @@ impl Default for Hooks {
 struct Registered {
     hook: Arc<dyn Hook>,
     interests: Vec<Interest>,
+}
+
+impl Registered {
+    /// Whether the hook is about an occasion that its interests cover. One that panics is asked, and fails there.
+    fn listens(&self, cx: &HookContext, call: &HookCall) -> bool {
+        catch_unwind(AssertUnwindSafe(|| self.hook.listens(cx, call))).unwrap_or(true)
+    }
 }
 
 impl Hooks {
@@ -71,6 +78,28 @@ impl Hooks {
         self.registered.iter().flat_map(|registered| registered.interests.iter().cloned()).collect()
     }
 
+    /// The names of the hooks that an occasion concerns, in declared order.
+    pub fn listening<'a>(&'a self, cx: &'a HookContext, call: &'a HookCall) -> impl Iterator<Item = &'a str> {
+        self.concerned(cx, call).map(|registered| registered.hook.name())
+    }
+
+    /// What people are to read while the hooks of an occasion are asked, a line for each that has one, in declared order.
+    pub fn status_messages(&self, cx: &HookContext, call: &HookCall) -> Vec<String> {
+        // Most hooks have none, and whether one is concerned is not known for free.
+        if self.registered.iter().all(|registered| registered.hook.status_message().is_none()) {
+            return Vec::new();
+        }
+        let messages = self.concerned(cx, call).filter_map(|registered| registered.hook.status_message());
+        messages.map(str::to_owned).collect()
+    }
+
+    fn concerned<'a>(&'a self, cx: &'a HookContext, call: &'a HookCall) -> impl Iterator<Item = &'a Registered> {
+        let (event, tool) = (call.event(), call.tool_name());
+        let covers =
+            move |registered: &&Registered| registered.interests.iter().any(|interest| interest.covers(event, tool));
+        self.registered.iter().filter(covers).filter(|registered| registered.listens(cx, call))
+    }
+
     /// The same hooks, each asked anew what it listens to.
     #[must_use]
     pub fn renewed(&self) -> Self {
@@ -93,15 +122,12 @@ impl Hooks {
     where
         W: Future<Output = ()>,
     {
-        let (event, tool) = (call.event(), call.tool_name());
-        let listening: Vec<&Registered> = self
-            .registered
-            .iter()
-            .filter(|registered| registered.interests.iter().any(|interest| interest.covers(event, tool)))
-            .collect();
+        let event = call.event();
+        let listening: Vec<&Registered> = self.concerned(cx, call).collect();
         let asked = listening.iter().map(|Registered { hook, .. }| {
             let limit = hook.time_limit().unwrap_or(self.limit);
-            settled(hook.name(), event, within(limit, &sleep, ask(&**hook, cx, call)))
+            let closes = hook.closes_gates();
+            settled(hook.name(), event, closes, within(limit, &sleep, ask(&**hook, cx, call)))
         });
         let mut outcome = HookOutcome::default();
         for (registered, mut answer) in listening.iter().zip(join_all(asked).await) {
@@ -128,12 +154,22 @@ async fn within<W: Future<Output = ()>>(
 pub(crate) async fn settled(
     hook: &str,
     event: HookEventName,
+    closes: bool,
     answer: impl Future<Output = Result<HookOutcome, HookError>>,
 ) -> HookOutcome {
     let answer = AssertUnwindSafe(answer).catch_unwind().await;
     answer
         .unwrap_or_else(|_| Err("it panicked".into()))
-        .unwrap_or_else(|error| HookOutcome::failed(event, hook, format!("the hook {hook:?} failed: {error}")))
+        .unwrap_or_else(|error| failed(hook, event, closes, format!("the hook {hook:?} failed: {error}")))
+}
+
+fn failed(hook: &str, event: HookEventName, closes: bool, reason: String) -> HookOutcome {
+    if closes {
+        return HookOutcome::failed(event, hook, reason);
+    }
+    let mut outcome = HookOutcome::default();
+    outcome.failures.push((hook.to_owned(), reason));
+    outcome
 }
 
 /// A hook that would never be asked about something that it listens to.

@@ -18,6 +18,7 @@ mod function;
 mod hook;
 mod hooks;
 mod interest;
+mod occasions;
 
 /// The attribute that an impl of [`Hook`] needs.
 pub use async_trait::async_trait;
@@ -26,6 +27,7 @@ pub use function::{HookFn, hook_fn};
 pub use hook::{Hook, HookError};
 pub use hooks::{Hooks, HooksError};
 pub use interest::{Interest, InterestError};
+pub use occasions::Occasions;
 pub use windlass_types::hook::action::*;
 pub use windlass_types::hook::event::*;
 pub use windlass_types::hook::{HookEvent, action, event};

@@ -45,7 +45,7 @@ pub(crate) fn is_refused_by_proxy(error: &Cause) -> bool {
 }
 
 /// Why no repeat can make the connection secure, and what the user can do about it; `None` for other failures.
-#[cfg(not(feature = "rustls-no-provider"))]
+#[cfg(not(any(feature = "rustls-no-provider", feature = "native-tls")))]
 pub(crate) fn final_tls_failure(_error: &Cause) -> Option<&'static str> {
     None
 }
@@ -72,8 +72,27 @@ pub(crate) fn final_tls_failure(error: &Cause) -> Option<&'static str> {
     }
 }
 
+/// Why no repeat can make the connection secure, and what the user can do about it; `None` for other failures.
+///
+/// The system's TLS has no kinds of errors. What failed in the network is an error of that behind it.
+#[cfg(all(feature = "native-tls", not(feature = "rustls-no-provider")))]
+pub(crate) fn final_tls_failure(error: &Cause) -> Option<&'static str> {
+    let tls = causes(error).find(|cause| cause.is::<native_tls::Error>())?;
+    if causes(tls).any(|cause| cause.is::<io::Error>()) {
+        return None;
+    }
+    let text = tls.to_string().to_lowercase();
+    // OpenSSL: "certificate verify failed: (certificate has expired)", "(hostname mismatch)".
+    Some(match text.contains("certificate") {
+        true if text.contains("expired") || text.contains("not yet valid") => "check the clock of this machine",
+        true if text.contains("mismatch") => "check the base URL",
+        true => TRUST,
+        false => "check that the base URL names a server that speaks TLS 1.2 or 1.3",
+    })
+}
+
 /// What makes a certificate trusted.
-#[cfg(feature = "rustls-no-provider")]
+#[cfg(any(feature = "rustls-no-provider", feature = "native-tls"))]
 const TRUST: &str = "if you trust the authority that issued its certificate, let NODE_EXTRA_CA_CERTS name a PEM file with it \
                      (or SSL_CERT_FILE one with all that you trust), give it to the provider with `root_certificate_pem`, \
                      or add it to the trust store of this machine";

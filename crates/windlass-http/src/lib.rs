@@ -18,6 +18,7 @@
 //!   compile, and has the key exchange that quantum computers cannot break. It is taken when both are enabled.
 //! - `rustls-no-provider`: TLS by rustls with the cryptography that the program installs as the default of its process,
 //!   which is taken before the other two as well.
+//! - `native-tls`: TLS of the operating system, which is OpenSSL on Linux. Taken where no feature of rustls is enabled.
 //! - Without any of them there is plain HTTP alone, and an https address is a
 //!   [`Configuration`](HttpErrorKind::Configuration) error that names the features.
 //! - `gzip`: answers may be compressed. What streams of events save by it is little.

@@ -68,6 +68,16 @@ impl HttpOptions {
     }
 }
 
+impl HttpOptions {
+    /// Whether a client of [`NetworkTransport::pinned`](crate::NetworkTransport::pinned) sends the requests for a URL
+    /// through a proxy. `false` for what is no URL.
+    #[must_use]
+    pub fn is_proxied(&self, url: &str) -> bool {
+        let Ok((base, _)) = crate::client::base(url) else { return false };
+        self.proxy.pinned_route(&base).is_ok_and(|route| route.proxy().is_some())
+    }
+}
+
 /// The methods that the builders of all providers have for their connections. `$idle` is the sentence with the default of
 /// the idle limit.
 #[doc(hidden)]

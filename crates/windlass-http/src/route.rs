@@ -97,6 +97,16 @@ impl ForwardProxy {
     }
 }
 
+impl ForwardProxy {
+    /// The way of a client whose addresses are chosen by who makes it: what only the HTTP stack would find out is no proxy.
+    ///
+    /// # Errors
+    /// The address of the proxy cannot be used.
+    pub(crate) fn pinned_route(&self, base: &Url) -> Result<Route, HttpError> {
+        self.route(base).map(|route| if matches!(route, Route::System) { Route::Direct } else { route })
+    }
+}
+
 impl Variables {
     fn address(&self, base: &Url) -> Option<&Address> {
         let address = if base.scheme() == "https" { &self.https } else { &self.http };

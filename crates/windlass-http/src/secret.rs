@@ -1,9 +1,6 @@
-use std::{borrow::Cow, fmt};
+use std::fmt;
 
 use crate::{HeaderValue, HttpError, HttpErrorKind};
-
-/// Shorter texts are no credentials, and replacing them would garble a message.
-const LEAST_REDACTED: usize = 6;
 
 /// A credential. Its debug form does not show it.
 #[derive(Clone, PartialEq, Eq)]
@@ -17,6 +14,12 @@ impl Secret {
         Self(text.as_ref().trim().to_owned())
     }
 
+    /// Whether it is of a kind that begins so. It says no more of the secret than that.
+    #[must_use]
+    pub fn begins_with(&self, prefix: &str) -> bool {
+        self.0.starts_with(prefix)
+    }
+
     /// Whether it is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -24,7 +27,7 @@ impl Secret {
     }
 
     /// The credential itself.
-    #[cfg(any(feature = "proxy", feature = "sigv4"))]
+    #[cfg(any(feature = "provider", feature = "proxy"))]
     pub(crate) fn expose(&self) -> &str {
         &self.0
     }
@@ -39,16 +42,6 @@ impl Secret {
         })?;
         value.set_sensitive(true);
         Ok(value)
-    }
-
-    /// The text with each occurrence of the credential replaced.
-    #[must_use]
-    pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        if self.0.len() < LEAST_REDACTED || !text.contains(&self.0) {
-            Cow::Borrowed(text)
-        } else {
-            Cow::Owned(text.replace(&self.0, "[redacted]"))
-        }
     }
 }
 

@@ -20,7 +20,7 @@ pub enum Trust {
 }
 
 /// Whether this build can connect to https addresses.
-const IS_BUILT_IN: bool = cfg!(feature = "rustls-no-provider");
+const IS_BUILT_IN: bool = cfg!(any(feature = "rustls-no-provider", feature = "native-tls"));
 
 /// Checks that this build can connect to an address.
 ///
@@ -36,8 +36,8 @@ fn judge(address: &Url, has_tls: bool) -> Result<(), HttpError> {
     }
     let host = address.host_str().unwrap_or_default();
     let what = format!(
-        "cannot connect securely to {host}: this program is built without TLS; enable the feature `rustls-ring` or \
-         `rustls-aws-lc` of windlass"
+        "cannot connect securely to {host}: this program is built without TLS; enable the feature `rustls-ring`, \
+         `rustls-aws-lc` or `native-tls` of windlass"
     );
     Err(HttpError::new(HttpErrorKind::Configuration, what))
 }
@@ -55,10 +55,47 @@ pub fn client_builder(trust: Trust) -> Result<ClientBuilder, HttpError> {
 /// The set-up of a client, with TLS when a feature of it is enabled.
 ///
 /// # Errors
+/// With [`HttpErrorKind::Configuration`] when certificates of an authority cannot be read.
+#[cfg(all(feature = "native-tls", not(feature = "rustls-no-provider")))]
+pub fn client_builder(trust: Trust) -> Result<ClientBuilder, HttpError> {
+    let builder = Client::builder().tls_backend_native();
+    Ok(match trust {
+        Trust::System => builder,
+        Trust::SystemAnd(more) => builder.tls_certs_merge(system_backend::certificates(&more)?),
+        Trust::Only(all) => builder.tls_certs_only(system_backend::certificates(&all)?),
+        Trust::None => builder.tls_certs_only([]),
+    })
+}
+
+/// The set-up of a client, with TLS when a feature of it is enabled.
+///
+/// # Errors
 /// None without TLS.
-#[cfg(not(feature = "rustls-no-provider"))]
+#[cfg(not(any(feature = "rustls-no-provider", feature = "native-tls")))]
 pub fn client_builder(_trust: Trust) -> Result<ClientBuilder, HttpError> {
     Ok(Client::builder())
+}
+
+#[cfg(all(feature = "native-tls", not(feature = "rustls-no-provider")))]
+mod system_backend {
+    use reqwest::Certificate;
+
+    use crate::roots::Pem;
+    use crate::{HttpError, HttpErrorKind};
+
+    /// The certificates of PEM texts.
+    pub(super) fn certificates(texts: &[Pem]) -> Result<Vec<Certificate>, HttpError> {
+        let mut all = Vec::new();
+        for Pem { text, from } in texts {
+            let wrong = |why: &str| HttpError::new(HttpErrorKind::Configuration, format!("{from}: {why}"));
+            let found = Certificate::from_pem_bundle(text).map_err(|_| wrong("a certificate cannot be read"))?;
+            if found.is_empty() {
+                return Err(wrong("there is no certificate; it should hold some as PEM (BEGIN CERTIFICATE)"));
+            }
+            all.extend(found);
+        }
+        Ok(all)
+    }
 }
 
 #[cfg(feature = "rustls-no-provider")]
@@ -157,7 +194,10 @@ mod tests {
         assert_eq!(error.kind(), HttpErrorKind::Configuration);
         assert!(error.is_unsent());
         let text = error.to_string();
-        assert!(text.contains("api.example.com") && text.contains("`rustls-ring` or `rustls-aws-lc`"), "{text}");
+        assert!(
+            text.contains("api.example.com") && text.contains("`rustls-ring`, `rustls-aws-lc` or `native-tls`"),
+            "{text}"
+        );
         assert!(!text.contains("word") && !text.contains("key=k"), "{text}");
         judge(&address("http://127.0.0.1:8080"), false).unwrap();
         judge(&address("https://api.example.com"), true).unwrap();

@@ -19,7 +19,8 @@ impl Overview {
         }
         if self.files > 0 {
             let more = if self.is_complete { "" } else { "at least " };
-            lines.insert(0, format!("{more}{} files in {} folders", self.files, self.folders));
+            let (files, folders) = (counted(self.files, "file"), counted(self.folders, "folder"));
+            lines.insert(0, format!("{more}{files} in {folders}"));
         }
         loop {
             let text = FileInstructions::index(&lines.join("\n"))?;
@@ -52,6 +53,10 @@ impl Overview {
         .flatten()
         .collect()
     }
+}
+
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// A line with as many items as fit into so many bytes, and how many more there are. `None` if none fits.

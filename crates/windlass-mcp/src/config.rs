@@ -6,10 +6,12 @@ pub use parse::{McpConfigError, parse_config};
 
 use crate::McpChannel;
 use crate::channel::ToolChannel;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
+use windlass_context::Masks;
+use windlass_mcp_auth::{Authorizer, OAuthConfig};
 use windlass_tool::ToolSet;
 use windlass_types::JsonText;
 
@@ -28,8 +30,22 @@ pub struct McpServerConfig {
     /// Whether the definitions of its tools are in requests from the beginning, however many there are. Default: no, they may
     /// be withheld until the model has searched for them.
     pub always_load: bool,
+    /// A command whose output gives headers for an endpoint, in place of configured ones of the same names: a JSON object
+    /// of texts. A shell runs it each time the server is connected, for at most 10 s, with the environment of programs, the
+    /// server's name in `CLAUDE_CODE_MCP_SERVER_NAME` and its address in `CLAUDE_CODE_MCP_SERVER_URL`.
+    pub headers_helper: Option<String>,
+    /// How tokens for it are had, if it is reached over HTTP. Default: a client is registered, and the user logs in.
+    pub oauth: OAuthConfig,
+    /// Tools, by their own names, whose calls run beside calls that read, also beside each other; `*` means all. It counts for the
+    /// order alone: each call is judged as before. Default: none, calls of a server follow each other.
+    pub parallel: BTreeSet<String>,
+    /// Whether it is started at its first call, where the [cache](crate::McpOptions::with_tool_cache) knows what it offers.
+    /// Default: no.
+    pub lazy: bool,
     /// Who configured it, for people. Default: `dynamic`.
     pub source: String,
+    /// Has its tokens.
+    pub(crate) authorizer: Option<Arc<Authorizer>>,
 }
 
 /// The policy for all calls of a tool, whatever rules and modes say.
@@ -62,11 +78,12 @@ pub enum McpTransport {
         /// Headers of every request. They may hold secrets.
         headers: BTreeMap<String, String>,
     },
-    /// An endpoint of the older HTTP transport with server-sent events. Not
-    /// supported yet: such a server fails with a reason.
+    /// An endpoint of the older HTTP transport, whose messages come as server-sent events over one stream.
     Sse {
-        /// Its address.
+        /// The address of the stream.
         url: String,
+        /// Headers of every request. They may hold secrets.
+        headers: BTreeMap<String, String>,
     },
     /// A server inside the host. Without a channel it cannot be reached.
     InProcess(Option<Arc<dyn McpChannel>>),
@@ -74,7 +91,18 @@ pub enum McpTransport {
 
 impl McpServerConfig {
     fn new(transport: McpTransport) -> Self {
-        Self { transport, timeout: None, policies: BTreeMap::new(), always_load: false, source: "dynamic".to_owned() }
+        Self {
+            transport,
+            timeout: None,
+            policies: BTreeMap::new(),
+            always_load: false,
+            headers_helper: None,
+            oauth: OAuthConfig::default(),
+            parallel: BTreeSet::new(),
+            lazy: false,
+            source: "dynamic".to_owned(),
+            authorizer: None,
+        }
     }
 
     /// A program that speaks over its standard streams.
@@ -85,6 +113,11 @@ impl McpServerConfig {
     /// A streamable HTTP endpoint.
     pub fn http(url: impl Into<String>) -> Self {
         Self::new(McpTransport::Http { url: url.into(), headers: BTreeMap::new() })
+    }
+
+    /// An endpoint of the older HTTP transport with server-sent events.
+    pub fn sse(url: impl Into<String>) -> Self {
+        Self::new(McpTransport::Sse { url: url.into(), headers: BTreeMap::new() })
     }
 
     /// A server inside the host.
@@ -141,9 +174,16 @@ impl McpServerConfig {
     /// Sets a header of every request. Without effect on other servers.
     #[must_use]
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        if let McpTransport::Http { headers, .. } = &mut self.transport {
+        if let McpTransport::Http { headers, .. } | McpTransport::Sse { headers, .. } = &mut self.transport {
             headers.insert(name.into(), value.into());
         }
+        self
+    }
+
+    /// Sets how tokens for it are had. Without effect on servers that are not reached over HTTP.
+    #[must_use]
+    pub fn oauth(mut self, oauth: OAuthConfig) -> Self {
+        self.oauth = oauth;
         self
     }
 
@@ -168,12 +208,38 @@ impl McpServerConfig {
         self
     }
 
-    /// Applies settings that hosts give beside a server: `{"timeout"?,"tools"?,"alwaysLoad"?}` as in
+    /// Lets the calls of a tool run beside calls that read; `*` means all of its tools.
+    #[must_use]
+    pub fn parallel(mut self, tool: impl Into<String>) -> Self {
+        self.parallel.insert(tool.into());
+        self
+    }
+
+    /// Starts it at its first call, where the [cache](crate::McpOptions::with_tool_cache) knows what it offers.
+    #[must_use]
+    pub fn lazy(mut self, on: bool) -> Self {
+        self.lazy = on;
+        self
+    }
+
+    /// Whether a tool's calls may run beside calls that read.
+    pub(crate) fn is_parallel(&self, tool: &str) -> bool {
+        self.parallel.contains(tool) || self.parallel.contains("*")
+    }
+
+    /// Applies settings that hosts give beside a server: `{"timeout"?,"tools"?,"alwaysLoad"?,"parallelTools"?,"lazy"?}` as in
     /// [`parse_config`]. What cannot be read is left alone, but a policy that is
     /// not known asks.
     #[must_use]
     pub fn settings(mut self, settings: &JsonText) -> Self {
         self.apply(&settings.to().unwrap_or_default());
+        self
+    }
+
+    /// Sets the command that prints headers for an endpoint.
+    #[must_use]
+    pub fn headers_helper(mut self, command: impl Into<String>) -> Self {
+        self.headers_helper = Some(command.into());
         self
     }
 
@@ -195,8 +261,12 @@ impl fmt::Debug for McpTransport {
         // Arguments, variables and headers may hold secrets.
         match self {
             Self::Stdio { command, .. } => f.debug_struct("Stdio").field("command", command).finish_non_exhaustive(),
-            Self::Http { url, .. } => f.debug_struct("Http").field("url", url).finish_non_exhaustive(),
-            Self::Sse { url } => f.debug_struct("Sse").field("url", url).finish(),
+            Self::Http { url, .. } => {
+                f.debug_struct("Http").field("url", &Masks::new().mask(url)).finish_non_exhaustive()
+            }
+            Self::Sse { url, .. } => {
+                f.debug_struct("Sse").field("url", &Masks::new().mask(url)).finish_non_exhaustive()
+            }
             Self::InProcess(channel) => f.debug_tuple("InProcess").field(&channel.is_some()).finish(),
         }
     }

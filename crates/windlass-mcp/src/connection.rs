@@ -2,23 +2,29 @@
 
 mod call;
 mod ending;
+mod lifecycle;
 mod open;
+mod reports;
+mod rounds;
 
 pub(crate) use call::{CallCx, NotCalled};
 pub(crate) use ending::Ended;
+pub(crate) use lifecycle::Lifecycle;
 
 use crate::McpError;
+use crate::answers::{Answers, visits};
 use crate::calls::Calls;
 use crate::listener::Heard;
 use crate::process::LastWords;
 use crate::text::{LONGEST_ERROR, chain, clipped};
 use crate::tools::{Collector, Offered};
-use crate::transport::Sent;
+use crate::transport::{Sent, lacks_rights};
 use call::{CallLimits, OpenCall};
 use ending::Ending;
 use open::Introduction;
 use rmcp::model::{ClientRequest, CustomRequest, ListToolsRequest, PaginatedRequestParams, ServerResult};
 use rmcp::service::{Peer, PeerRequestOptions, RoleClient, ServiceError};
+use rounds::Rounds;
 use serde_json::Value;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -34,6 +40,7 @@ pub(crate) struct Connection {
     server: String,
     peer: Peer<RoleClient>,
     pub(crate) heard: Arc<Heard>,
+    answers: Arc<Answers>,
     pub(crate) introduction: Introduction,
     ending: Ending,
     sent: Sent,
@@ -108,10 +115,18 @@ impl Connection {
 
     /// The result of a request of any kind, as it came.
     pub(crate) async fn request(&self, method: &str, params: Value, limit: Duration) -> Result<JsonText, McpError> {
-        let asked = self.ask(ClientRequest::CustomRequest(CustomRequest::new(method, Some(params))));
-        let timed_out = || McpError::TimedOut { name: self.server.clone(), limit };
-        let result = timeout(limit, asked).await.unwrap_or_else(|_| Err(timed_out()))?;
-        JsonText::of(&result).map_err(|_| self.bad_answer())
+        let mut params = params;
+        let mut rounds = Rounds::default();
+        loop {
+            let asked = self.ask(ClientRequest::CustomRequest(CustomRequest::new(method, Some(params.clone()))));
+            let timed_out = || McpError::TimedOut { name: self.server.clone(), limit };
+            let result = timeout(limit, asked).await.unwrap_or_else(|_| Err(timed_out()))?;
+            let ServerResult::InputRequiredResult(wanted) = result else {
+                return JsonText::of(&result).map_err(|_| self.bad_answer());
+            };
+            let input = self.input(wanted, &mut rounds).await?;
+            input.add_to(&mut params);
+        }
     }
 
     async fn ask(&self, request: ClientRequest) -> Result<ServerResult, McpError> {
@@ -130,8 +145,14 @@ impl Connection {
     fn failed(&self, error: ServiceError) -> McpError {
         let name = self.server.clone();
         match error {
+            ServiceError::McpError(error) if !visits(&error).is_empty() => {
+                McpError::VisitNeeded { name, message: clipped(&error.message, LONGEST_ERROR), visits: visits(&error) }
+            }
             ServiceError::McpError(error) => {
                 McpError::Refused { code: i64::from(error.code.0), message: clipped(&error.message, LONGEST_ERROR) }
+            }
+            ServiceError::TransportSend(error) if lacks_rights(&*error.error) => {
+                McpError::NeedsAuth { name, advice: String::new() }
             }
             ServiceError::TransportSend(error) => {
                 let (reason, output) = (clipped(&chain(&*error.error), LONGEST_ERROR), String::new());

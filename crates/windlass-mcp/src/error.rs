@@ -1,5 +1,6 @@
 //! What can go wrong with servers.
 
+use serde::Deserialize;
 use std::time::Duration;
 
 /// Why an operation on a server failed. The texts are for people; those
@@ -7,6 +8,16 @@ use std::time::Duration;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum McpError {
+    /// A tool is another one than when its call was judged: the server was started for the call.
+    #[error(
+        "the tool {tool:?} of the MCP server {name:?} has changed since the server was last connected, so the call was not made: look at its definition and call it again"
+    )]
+    Changed {
+        /// The server.
+        name: String,
+        /// The tool, by its own name.
+        tool: String,
+    },
     /// There is no server of this name.
     #[error("Server not found: {name}")]
     UnknownServer {
@@ -60,19 +71,21 @@ pub enum McpError {
         /// The name.
         name: String,
     },
-    /// The transport is not supported.
-    #[error("the MCP server {name:?} cannot be used: {transport} is not supported, use streamable HTTP (`http`)")]
-    Unsupported {
-        /// The name.
-        name: String,
-        /// What is not supported.
-        transport: &'static str,
-    },
     /// The server wants the client to log in.
-    #[error("the MCP server {name:?} needs authentication")]
+    #[error("the MCP server {name:?} needs authentication{advice}")]
     NeedsAuth {
         /// The name.
         name: String,
+        /// What is wrong and what a user can do: empty, or with a leading colon.
+        advice: String,
+    },
+    /// A login to the server did not succeed.
+    #[error("the login to the MCP server {name:?} did not succeed: {reason}")]
+    LoginFailed {
+        /// The name.
+        name: String,
+        /// Why. It holds no secrets.
+        reason: String,
     },
     /// The server could not be started or reached, or was lost.
     #[error("the MCP server {name:?} is not connected: {reason}{output}")]
@@ -124,6 +137,19 @@ pub enum McpError {
         /// The server's message.
         message: String,
     },
+    /// The server needs a person to visit pages before it carries out the call.
+    #[error(
+        "the MCP server {name:?} needs the user to visit {} first, then the tool can be called again: {message}",
+        addresses(visits)
+    )]
+    VisitNeeded {
+        /// The name.
+        name: String,
+        /// The server's message.
+        message: String,
+        /// The pages: at least one.
+        visits: Vec<McpVisit>,
+    },
     /// The server's answer does not fit the request.
     #[error("the MCP server {name:?} gave an answer that is not understood")]
     BadAnswer {
@@ -133,6 +159,25 @@ pub enum McpError {
     /// The call was stopped.
     #[error("the call was stopped")]
     Stopped,
+}
+
+/// A page that a server wants visited. Untrusted.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct McpVisit {
+    /// Its address, of limited length.
+    pub url: String,
+    /// What the visit is for, in the server's words.
+    #[serde(default)]
+    pub message: String,
+    /// The server's id of the visit; empty if it has none.
+    #[serde(default, rename = "elicitationId")]
+    pub id: String,
+}
+
+fn addresses(visits: &[McpVisit]) -> String {
+    visits.iter().map(|visit| visit.url.as_str()).collect::<Vec<_>>().join(" and ")
 }
 
 impl McpError {

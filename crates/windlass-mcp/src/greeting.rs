@@ -3,6 +3,7 @@
 use crate::McpError;
 use crate::listener::Listener;
 use crate::text::{LONGEST_ERROR, chain, clipped};
+use crate::transport::was_not_sent;
 use rmcp::model::{ErrorCode, ProtocolVersion};
 use rmcp::service::{
     ClientInitializeError, ClientLifecycleMode, RoleClient, RunningService, serve_client_with_lifecycle,
@@ -14,10 +15,13 @@ const FIRST_VERSION: &str = "2024-10-07";
 
 /// Why a server was not greeted.
 pub(crate) enum Greeting {
-    /// It does not know the handshake.
-    NoHandshake,
+    /// It does not know the way in which the connection was to begin.
+    NoSuchLifecycle,
+    /// It answered with an error of another kind: the message.
+    Refused(String),
+    /// It certainly has not seen anything.
+    Unreached(String),
     NeedsAuth,
-    Unsupported(&'static str),
     UnknownVersion(String),
     Failed(String),
     /// A program that was not greeted has ended.
@@ -34,6 +38,16 @@ pub(crate) fn unknown_version(version: &ProtocolVersion) -> Option<String> {
     (!is_known).then(|| clipped(version.as_str(), 40))
 }
 
+/// A server that has none of the versions without a handshake.
+fn incompatible(supported: &[ProtocolVersion]) -> Greeting {
+    let has_handshake = |version: &ProtocolVersion| unknown_version(version).is_none() && version.has_initialize();
+    if supported.is_empty() || supported.iter().any(has_handshake) {
+        return Greeting::NoSuchLifecycle;
+    }
+    let named: Vec<&str> = supported.iter().take(10).map(ProtocolVersion::as_str).collect();
+    Greeting::UnknownVersion(clipped(&named.join(", "), 200))
+}
+
 /// The versions that are known, for people.
 fn known_versions() -> String {
     let known = ProtocolVersion::KNOWN_VERSIONS.iter().map(ProtocolVersion::as_str);
@@ -41,18 +55,25 @@ fn known_versions() -> String {
 }
 
 impl Greeting {
+    /// Whether the server answered, and may be greeted in another way.
+    pub(crate) fn is_other_lifecycle(&self) -> bool {
+        matches!(self, Self::NoSuchLifecycle | Self::Refused(_))
+    }
+
     pub(crate) fn into_error(self, name: &str) -> McpError {
         let name = name.to_owned();
         match self {
-            Self::NeedsAuth => McpError::NeedsAuth { name },
-            Self::Unsupported(transport) => McpError::Unsupported { name, transport },
+            Self::NeedsAuth => McpError::NeedsAuth { name, advice: String::new() },
             Self::UnknownVersion(version) => McpError::UnknownVersion { name, version, known: known_versions() },
-            Self::NoHandshake => McpError::NotConnected {
+            Self::NoSuchLifecycle => McpError::NotConnected {
                 name,
                 reason: "it does not speak a protocol version that is known here".to_owned(),
                 output: String::new(),
             },
-            Self::Failed(reason) => Self::Ended { reason, output: String::new() }.into_error(&name),
+            Self::Refused(message) => Self::Failed(format!("it refused the greeting: {message}")).into_error(&name),
+            Self::Failed(reason) | Self::Unreached(reason) => {
+                Self::Ended { reason, output: String::new() }.into_error(&name)
+            }
             Self::Ended { reason, output } => {
                 let [reason, output] = [reason, output].map(|text| clipped(&text, 3 * LONGEST_ERROR));
                 McpError::NotConnected { name, reason, output }
@@ -71,12 +92,14 @@ pub(crate) async fn greet<T: Transport<RoleClient> + 'static>(
         ClientInitializeError::JsonRpcError(error)
             if matches!(error.code, ErrorCode::METHOD_NOT_FOUND | ErrorCode::UNSUPPORTED_PROTOCOL_VERSION) =>
         {
-            Greeting::NoHandshake
+            Greeting::NoSuchLifecycle
         }
-        ClientInitializeError::JsonRpcError(error) => {
-            Greeting::Failed(format!("it refused the greeting: {}", error.message))
-        }
+        ClientInitializeError::JsonRpcError(error) => Greeting::Refused(error.message.into_owned()),
+        ClientInitializeError::NoCompatibleProtocolVersion { server_supported, .. } => incompatible(&server_supported),
         ClientInitializeError::ConnectionClosed(_) => Greeting::Failed("it closed the connection".to_owned()),
+        ClientInitializeError::TransportError { error, .. } if was_not_sent(&*error.error) => {
+            Greeting::Unreached(chain(&*error.error))
+        }
         ClientInitializeError::TransportError { error, .. } => Greeting::Failed(chain(&*error.error)),
         // The texts of the other kinds show whole messages.
         _ => Greeting::Failed("its answer to the greeting is not understood".to_owned()),

@@ -26,12 +26,15 @@
 //!
 //! # Features
 //! `rustls-ring` (default), `rustls-aws-lc` and `rustls-no-provider` bring TLS with the cryptography of ring, of AWS-LC, or of what
-//! the program has installed for its process, which is taken before the other two. Without any of them an https
-//! address is refused with an error that names them.
+//! the program has installed for its process, which is taken before the other two; `native-tls` brings TLS of the
+//! operating system where none of them is enabled. Without any of the four an https address is refused with an error that names them.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod answers;
+mod called;
 mod calls;
 mod channel;
+mod completion;
 mod config;
 mod connection;
 mod content;
@@ -39,13 +42,20 @@ mod elicit;
 mod error;
 mod expand;
 mod greeting;
+mod headers;
+mod kept;
 mod listener;
+mod logins;
 mod name;
 mod open_elicitations;
 mod options;
 mod process;
 mod program;
 mod prompts;
+mod resource_tools;
+mod resources;
+mod review;
+mod sampling;
 mod schema;
 mod server;
 mod servers;
@@ -55,14 +65,22 @@ mod tool;
 mod tools;
 mod transport;
 
+pub use called::McpPromptError;
+pub use windlass_mcp_auth as auth;
+
 pub use channel::{McpChannel, McpChannelError};
+pub use completion::McpCompletionOf;
 pub use config::{McpConfigError, McpServerConfig, McpToolPolicy, McpTransport, parse_config};
 pub use elicit::{Elicitation, ElicitationAnswer, ElicitationKind, ElicitationRequest};
-pub use error::McpError;
+pub use error::{McpError, McpVisit};
 pub use expand::expand as expand_variables;
+pub use kept::McpToolCache;
 pub use open_elicitations::{ElicitationNotOpen, OpenElicitation, OpenElicitations};
 pub use options::McpOptions;
 pub use prompts::{McpPrompt, McpPromptArgument};
+pub use resources::{McpResource, McpResourceAddress};
+pub use review::ElicitationReview;
+pub use sampling::{Sampling, SamplingAnswer, SamplingMessage, SamplingRequest};
 pub use servers::{McpChanges, McpServers};
 pub use status::{
     McpInstructions, McpMissing, McpServerInfo, McpServerState, McpServerStatus, McpToolHints, McpToolInfo,

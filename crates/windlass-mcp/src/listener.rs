@@ -1,29 +1,33 @@
 //! Messages that a server sends by itself.
 
-use crate::{Elicitation, ElicitationAnswer, ElicitationKind, ElicitationRequest};
+#![expect(
+    deprecated,
+    reason = "roots, sampling and logging are left out of newer revisions, and servers of older ones use them"
+)]
+
+use crate::McpOptions;
+use crate::answers::Answers;
+use crate::text::clipped;
 use rmcp::handler::client::ClientHandler;
 use rmcp::model::{
-    ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationCapability,
-    ErrorData, FormElicitationCapability, Implementation, ProgressNotificationParam, ProgressToken, ProtocolVersion,
-    UrlElicitationCapability,
+    ClientConfig, CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams, ElicitResult,
+    ElicitationAction, ErrorData, Implementation, ListRootsResult, LoggingLevel, LoggingMessageNotificationParam,
+    ProgressNotificationParam, ProgressToken, ProtocolVersion,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleClient};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tokio::sync::{Notify, Semaphore, watch};
-use windlass_types::JsonText;
+use tokio::sync::{Notify, watch};
+use windlass_context::Masks;
 
-/// Most questions of a server that wait for a person.
-const MOST_QUESTIONS: usize = 4;
-/// Longest text of a question or a sign of progress, in characters.
+/// Longest text of a sign of progress or a line of a log, in characters.
 const LONGEST_TEXT: usize = 4000;
 
 /// Takes what a server sends by itself.
 pub(crate) struct Listener {
     server: String,
     config: ClientConfig,
-    elicitation: Option<Arc<dyn Elicitation>>,
-    questions: Semaphore,
+    answers: Arc<Answers>,
     heard: Arc<Heard>,
 }
 
@@ -62,46 +66,14 @@ impl Drop for Listening {
 }
 
 impl Listener {
-    pub(crate) fn new(
-        server: &str,
-        client: (&str, &str),
-        elicitation: Option<Arc<dyn Elicitation>>,
-    ) -> (Self, Arc<Heard>) {
-        let mut capabilities = ClientCapabilities::default();
-        capabilities.elicitation = elicitation.is_some().then(|| {
-            ElicitationCapability::new()
-                .with_form(FormElicitationCapability::default())
-                .with_url(UrlElicitationCapability::default())
-        });
-        let config = ClientConfig::new(capabilities, Implementation::new(client.0, client.1))
+    pub(crate) fn new(server: &str, options: &McpOptions, answers: Arc<Answers>) -> (Self, Arc<Heard>) {
+        let client = Implementation::new(&options.client_name, &options.client_version);
+        let config = ClientConfig::new(answers.capabilities(), client)
             .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE);
         let heard = Arc::new(Heard::default());
-        let listener = Self {
-            server: server.to_owned(),
-            config,
-            elicitation,
-            questions: Semaphore::new(MOST_QUESTIONS),
-            heard: Arc::clone(&heard),
-        };
+        let listener = Self { server: server.to_owned(), config, answers, heard: Arc::clone(&heard) };
         (listener, heard)
     }
-
-    fn question(&self, params: ElicitRequestParams) -> Option<ElicitationRequest> {
-        let (message, kind) = match params {
-            ElicitRequestParams::FormElicitationParams { message, requested_schema, .. } => {
-                (message, ElicitationKind::Form { schema: JsonText::of(&requested_schema).ok()? })
-            }
-            ElicitRequestParams::UrlElicitationParams { message, url, elicitation_id, .. } => {
-                (message, ElicitationKind::Url { url, id: elicitation_id })
-            }
-            _ => return None,
-        };
-        Some(ElicitationRequest::new(&self.server, clipped(&message), kind))
-    }
-}
-
-fn clipped(text: &str) -> String {
-    text.chars().take(LONGEST_TEXT).collect()
 }
 
 impl ClientHandler for Listener {
@@ -110,38 +82,47 @@ impl ClientHandler for Listener {
         request: ElicitRequestParams,
         context: RequestContext<RoleClient>,
     ) -> Result<ElicitResult, ErrorData> {
-        let declined = Ok(ElicitResult::new(ElicitationAction::Decline));
-        let (Some(elicitation), Ok(_place)) = (&self.elicitation, self.questions.try_acquire()) else {
-            return declined;
-        };
-        let Some(question) = self.question(request) else {
-            return declined;
-        };
-        let answer = tokio::select! {
-            answer = elicitation.elicit(question) => answer,
-            () = context.ct.cancelled() => ElicitationAnswer::Cancel,
-        };
-        Ok(match answer {
-            ElicitationAnswer::Accept(content) => {
-                let accepted = ElicitResult::new(ElicitationAction::Accept);
-                match content.and_then(|content| content.to::<serde_json::Value>().ok()) {
-                    Some(content) => accepted.with_content(content),
-                    None => accepted,
-                }
-            }
-            ElicitationAnswer::Decline => ElicitResult::new(ElicitationAction::Decline),
-            ElicitationAnswer::Cancel => ElicitResult::new(ElicitationAction::Cancel),
+        Ok(tokio::select! {
+            answer = self.answers.elicit(request) => answer,
+            () = context.ct.cancelled() => ElicitResult::new(ElicitationAction::Cancel),
         })
+    }
+
+    async fn create_message(
+        &self,
+        request: CreateMessageRequestParams,
+        context: RequestContext<RoleClient>,
+    ) -> Result<CreateMessageResult, ErrorData> {
+        tokio::select! {
+            answer = self.answers.sample(&request) => answer,
+            () = context.ct.cancelled() => Err(ErrorData::internal_error("the request was taken back", None)),
+        }
+    }
+
+    async fn list_roots(&self, _: RequestContext<RoleClient>) -> Result<ListRootsResult, ErrorData> {
+        Ok(self.answers.roots())
     }
 
     async fn on_progress(&self, params: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
         let text = match (params.message, params.total) {
-            (Some(message), _) => clipped(&message),
+            (Some(message), _) => clipped(&message, LONGEST_TEXT),
             (None, Some(total)) => format!("{} of {total}", params.progress),
             (None, None) => params.progress.to_string(),
         };
         if let Some(call) = self.heard.progress().get(&params.progress_token) {
             call.send_replace(text);
+        }
+    }
+
+    async fn on_logging_message(&self, params: LoggingMessageNotificationParam, _: NotificationContext<RoleClient>) {
+        let text = params.data.as_str().map_or_else(|| params.data.to_string(), str::to_owned);
+        // What a server writes may hold keys.
+        let text = Masks::new().mask(&clipped(&text, LONGEST_TEXT)).into_owned();
+        let server = &self.server;
+        match params.level {
+            LoggingLevel::Debug | LoggingLevel::Info => tracing::debug!(server, text, "an MCP server logged"),
+            LoggingLevel::Notice | LoggingLevel::Warning => tracing::info!(server, text, "an MCP server logged"),
+            _ => tracing::warn!(server, text, "an MCP server logged"),
         }
     }
 

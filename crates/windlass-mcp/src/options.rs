@@ -1,11 +1,12 @@
 //! The options of a set of servers.
 
-use crate::Elicitation;
+use crate::{Elicitation, McpToolCache, Sampling};
 use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
+use windlass_mcp_auth::AuthOptions;
 use windlass_tool::ProgramWatch;
 
 /// The options of a set of servers.
@@ -20,6 +21,11 @@ pub struct McpOptions {
     pub(crate) call_timeout: Duration,
     pub(crate) elicitation: Option<Arc<dyn Elicitation>>,
     pub(crate) watch: Option<Arc<dyn ProgramWatch>>,
+    pub(crate) roots: Vec<PathBuf>,
+    pub(crate) auth: AuthOptions,
+    pub(crate) login_command: Option<String>,
+    pub(crate) sampling: Option<Arc<dyn Sampling>>,
+    pub(crate) cache: Option<Arc<dyn McpToolCache>>,
 }
 
 impl Default for McpOptions {
@@ -33,6 +39,11 @@ impl Default for McpOptions {
             call_timeout: Duration::from_secs(60 * 60),
             elicitation: None,
             watch: None,
+            roots: Vec::new(),
+            auth: AuthOptions::default(),
+            login_command: None,
+            sampling: None,
+            cache: None,
         }
     }
 }
@@ -82,10 +93,35 @@ impl McpOptions {
         self
     }
 
+    /// Sets where it is kept what lazy servers offer. A server that is [lazy](crate::McpServerConfig::lazy) is started at its first
+    /// call then, and what has changed since it was last connected is in its [status](crate::McpServerStatus::tools_changed).
+    /// Default: none, each server is started at once.
+    #[must_use]
+    pub fn with_tool_cache(mut self, cache: Arc<dyn McpToolCache>) -> Self {
+        self.cache = Some(cache);
+        self
+    }
+
     /// Sets who answers the questions of servers. Default: they are declined.
     #[must_use]
     pub fn with_elicitation(mut self, elicitation: Arc<dyn Elicitation>) -> Self {
         self.elicitation = Some(elicitation);
+        self
+    }
+
+    /// The directories that servers may take for the project, as absolute paths: servers that ask are answered with
+    /// them. It is no permission; programs can reach all that their user can. Default: none, and servers are informed
+    /// that they need not ask.
+    #[must_use]
+    pub fn with_roots(mut self, roots: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
+        self.roots = roots.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Sets what has a model write messages for servers that ask. Default: none, servers cannot ask.
+    #[must_use]
+    pub fn with_sampling(mut self, sampling: Arc<dyn Sampling>) -> Self {
+        self.sampling = Some(sampling);
         self
     }
 
@@ -95,6 +131,22 @@ impl McpOptions {
     #[must_use]
     pub fn with_watch(mut self, watch: Arc<dyn ProgramWatch>) -> Self {
         self.watch = Some(watch);
+        self
+    }
+
+    /// Sets where the tokens of logins are kept, and how the program names itself to authorisation servers. Default: tokens
+    /// are kept in memory, and end with the process.
+    #[must_use]
+    pub fn with_auth(mut self, auth: AuthOptions) -> Self {
+        self.auth = auth;
+        self
+    }
+
+    /// Sets the command that users read they can run to log in to a server, without the server's name. Default: `None`, messages say
+    /// that a login is needed and name no command.
+    #[must_use]
+    pub fn with_login_command(mut self, command: impl Into<String>) -> Self {
+        self.login_command = Some(command.into());
         self
     }
 }

@@ -12,6 +12,7 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{ChildStdin, ChildStdout, Command};
 use tokio::sync::{oneshot, watch};
 use tokio::time::{sleep, timeout};
+use windlass_context::Masks;
 use windlass_tool::{EndSignal, ProgramWatch, WatchedProgram};
 
 /// How long a server may take to end after its input was closed.
@@ -50,9 +51,17 @@ pub(crate) struct LastWords {
     stderr: Arc<Mutex<VecDeque<u8>>>,
     exit: Arc<Mutex<Option<String>>>,
     pub(crate) fault: Fault,
+    /// The secrets that it was given.
+    masks: Masks,
 }
 
 impl LastWords {
+    /// Of a program with these variables.
+    fn of(env: &[(OsString, OsString)]) -> Self {
+        let variables = env.iter().map(|(name, value)| (name.to_string_lossy(), value.to_string_lossy()));
+        Self { masks: Masks::new().with_environment(variables), ..Self::default() }
+    }
+
     fn note(&self, bytes: &[u8]) {
         let mut tail = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
         tail.extend(bytes.iter().rev().take(TAIL).rev());
@@ -65,19 +74,21 @@ impl LastWords {
         self.exit.lock().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or_default()
     }
 
-    /// What it wrote that explains its end, as the rest of a sentence: empty, or with a leading semicolon. This is for the
-    /// host: it may hold secrets, and nothing marks it as the words of a program.
+    /// What it wrote that explains its end, as the rest of a sentence: empty, or with a leading semicolon. Secrets that it was
+    /// given, and what looks like one, are masked. This is for the host: nothing marks it as the words of a program.
     pub(crate) fn output(&self) -> String {
         let stderr = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
         let stderr = String::from_utf8_lossy(&stderr.iter().copied().collect::<Vec<_>>()).trim().to_owned();
         let wrote = (!stderr.is_empty()).then(|| format!("it wrote: {stderr}"));
-        [self.fault.get(), wrote].into_iter().flatten().map(|part| format!("; {part}")).collect()
+        let parts = [self.fault.get(), wrote].into_iter().flatten();
+        parts.map(|part| format!("; {}", self.masks.mask(&part))).collect()
     }
 }
 
 impl Process {
     /// Starts a program in a session of its own.
     pub(crate) fn start(spec: Spec<'_>) -> std::io::Result<(Self, ChildStdin, ChildStdout)> {
+        let words = LastWords::of(&spec.env);
         let mut command = Command::new(&spec.program);
         command
             .args(spec.args)
@@ -104,7 +115,6 @@ impl Process {
         let stdin = child.child.stdin().take().ok_or_else(missing)?;
         let stdout = child.child.stdout().take().ok_or_else(missing)?;
         let stderr = child.child.stderr().take().ok_or_else(missing)?;
-        let words = LastWords::default();
         let drain = tokio::spawn(drain(stderr, words.clone()));
         let (stop, stopped) = oneshot::channel();
         let (end, ended) = watch::channel(false);

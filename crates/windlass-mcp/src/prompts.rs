@@ -107,7 +107,7 @@ impl McpServers {
         listed.into_iter().flatten().collect()
     }
 
-    async fn prompts_of(&self, server: &str) -> Vec<McpPrompt> {
+    pub(crate) async fn prompts_of(&self, server: &str) -> Vec<McpPrompt> {
         let (mut prompts, mut cursor) = (Vec::new(), None::<String>);
         for _ in 0..MOST_PAGES {
             let params =

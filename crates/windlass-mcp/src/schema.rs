@@ -3,6 +3,11 @@
 //! A provider checks the tools of a request together: one schema that it does not take spoils the whole request. Only
 //! what the Messages API is known to refuse is checked here.
 
+mod compose;
+mod rename;
+
+pub(crate) use rename::{Renamed, restore};
+
 use serde_json::{Map, Value};
 use windlass_context::foreign_text;
 use windlass_schema::check_schema_2020_12;
@@ -10,29 +15,31 @@ use windlass_types::JsonText;
 
 /// Longest schema of one tool, in bytes.
 pub(crate) const LONGEST_SCHEMA: usize = 64 * 1024;
-/// Longest name of a property.
-const LONGEST_PROPERTY: usize = 64;
-/// What cannot stand at the top of a schema.
-const NOT_AT_THE_TOP: [&str; 3] = ["anyOf", "oneOf", "allOf"];
 
-/// A tool's schema as it is sent, or why its tool cannot be offered.
-pub(crate) fn usable(given: &Map<String, Value>) -> Result<JsonText, String> {
+/// A tool's schema as providers take it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Usable {
+    pub(crate) schema: JsonText,
+    /// Names of properties that stand for others.
+    pub(crate) renamed: Renamed,
+    /// What the description has to say beside the schema.
+    pub(crate) note: Option<String>,
+}
+
+/// A tool's schema as it is sent, or why its tool cannot be offered. What is changed keeps its meaning: an input that
+/// fits the given schema can still be sent.
+pub(crate) fn usable(given: &Map<String, Value>) -> Result<Usable, String> {
     let mut schema = given.clone();
-    match schema.get("type") {
-        None => {
-            schema.insert("type".to_owned(), Value::from("object"));
-        }
-        Some(kind) if kind == "object" => {}
-        Some(_) => return Err("its schema is not one of an object".to_owned()),
+    let is_object = schema.get("type").is_none_or(|kind| match kind {
+        Value::Array(kinds) => kinds.contains(&Value::from("object")),
+        kind => kind == "object",
+    });
+    if !is_object {
+        return Err("its schema is not one of an object".to_owned());
     }
-    if let Some(name) = NOT_AT_THE_TOP.iter().find(|name| schema.contains_key(**name)) {
-        return Err(format!("its schema has `{name}` at the top, which providers refuse"));
-    }
-    if let Some(Value::Object(properties)) = schema.get("properties")
-        && let Some(name) = properties.keys().find(|name| !is_property(name))
-    {
-        return Err(format!("the name of its property {} is refused by providers", shown(name)));
-    }
+    schema.insert("type".to_owned(), Value::from("object"));
+    let note = compose::flatten(&mut schema)?;
+    let renamed = rename::fit(&mut schema)?;
     plain_descriptions(&mut schema);
     let schema = JsonText::of(&schema).map_err(|_| "its schema cannot be written".to_owned())?;
     if schema.as_str().len() > LONGEST_SCHEMA {
@@ -40,13 +47,7 @@ pub(crate) fn usable(given: &Map<String, Value>) -> Result<JsonText, String> {
     }
     schema.check_strict().map_err(|_| "its schema is not acceptable JSON".to_owned())?;
     check_schema_2020_12(&schema).map_err(|problem| format!("its schema is not valid: {problem}"))?;
-    Ok(schema)
-}
-
-/// Only names at the top are checked by providers: `^[a-zA-Z0-9_.-]{1,64}$`.
-fn is_property(name: &str) -> bool {
-    (1..=LONGEST_PROPERTY).contains(&name.len())
-        && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-'))
+    Ok(Usable { schema, renamed, note })
 }
 
 /// A name for people: one line of limited length.
@@ -76,7 +77,7 @@ mod tests {
     use serde_json::json;
 
     fn read(schema: &Value) -> Result<String, String> {
-        usable(schema.as_object().unwrap()).map(|schema| schema.as_str().to_owned())
+        usable(schema.as_object().unwrap()).map(|usable| usable.schema.as_str().to_owned())
     }
 
     #[test]
@@ -102,18 +103,14 @@ mod tests {
         let property = |name: &str| json!({ "properties": { (name): {} } });
         for (schema, problem) in [
             (json!({ "type": "array" }), "not one of an object"),
-            (json!({ "type": ["object", "null"] }), "not one of an object"),
+            (json!({ "type": ["array", "null"] }), "not one of an object"),
             (json!({ "type": null }), "not one of an object"),
-            (json!({ "anyOf": [{ "type": "object" }] }), "`anyOf` at the top"),
-            (json!({ "type": "object", "oneOf": [] }), "`oneOf` at the top"),
-            (json!({ "type": "object", "allOf": [{}] }), "`allOf` at the top"),
-            (property("filter[id]"), r#""filter[id]""#),
-            (property("$top"), "refused"),
-            (property("a b"), "refused"),
+            (json!({ "anyOf": [{ "type": "array" }] }), "`anyOf` is one of an object"),
+            (json!({ "type": "object", "oneOf": 1 }), "`oneOf` is not a list"),
             (property(""), "refused"),
-            (property("größe"), "refused"),
-            (property("a\n"), r#""a\n""#),
-            (property(&"p".repeat(65)), "refused"),
+            (property("??\n"), r#""??\n""#),
+            (json!({ "properties": { "a b": {}, "a?b": {} } }), "refused"),
+            (json!({ "properties": { "a b": {} }, "if": {} }), "`if`"),
             (json!({ "properties": [] }), "not valid"),
             (json!({ "properties": { "a": { "type": "strange" } } }), "not valid"),
             (json!({ "required": "a" }), "not valid"),
@@ -124,6 +121,20 @@ mod tests {
             let refused = read(&schema).unwrap_err();
             assert!(refused.contains(problem), "{schema}: {refused}");
             assert!(refused.chars().count() < 400, "{refused}");
+        }
+    }
+
+    #[test]
+    fn what_can_be_made_acceptable_is() {
+        for (schema, made) in [
+            (json!({ "type": ["object", "null"] }), json!({ "type": "object" })),
+            (json!({ "type": "object", "oneOf": [] }), json!({ "type": "object" })),
+            (
+                json!({ "anyOf": [{ "properties": { "a b": { "type": "string" } }, "required": ["a b"] }] }),
+                json!({ "type": "object", "properties": { "a_b": { "type": "string" } }, "required": ["a_b"] }),
+            ),
+        ] {
+            assert_eq!(read(&schema).as_deref(), Ok(made.to_string().as_str()), "{schema}");
         }
     }
 

@@ -1,13 +1,16 @@
 //! One server of a set.
 
-use crate::connection::{CallCx, Connection, Ended, NotCalled};
+use crate::connection::{CallCx, Connection, Ended, Lifecycle, NotCalled};
+use crate::kept::Kept;
+use crate::review::Reviews;
 use crate::tools::{Offered, RemoteTool};
+use crate::transport::AbortOnDrop;
 use crate::{McpError, McpOptions, McpServerConfig, McpServerInfo, McpServerState, McpServerStatus, McpToolLeftOut};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout};
-use windlass_tool::ToolOutput;
+use windlass_tool::{Cancel, ToolOutput};
 use windlass_types::JsonText;
 
 /// How long a server that failed is left alone: this long after the first time,
@@ -23,6 +26,8 @@ const BETWEEN_LISTS: Duration = Duration::from_millis(250);
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) options: McpOptions,
+    /// Who sees the questions of servers, beside who answers them.
+    pub(crate) reviews: Reviews,
     /// Counts changes.
     pub(crate) changes: watch::Sender<u64>,
 }
@@ -50,33 +55,54 @@ struct ServerState {
     info: Option<McpServerInfo>,
     instructions: Option<String>,
     has_prompts: bool,
+    has_resources: bool,
+    /// The way in which the last connection began.
+    lifecycle: Option<Lifecycle>,
     tools: Arc<[RemoteTool]>,
     left_out: Vec<McpToolLeftOut>,
+    pins: Pins,
     failures: u32,
     retry_at: Option<Instant>,
 }
 
+/// What is known from earlier sessions.
+struct Pins {
+    /// What was offered before the server was first connected.
+    kept: Option<Kept>,
+    /// The tools that were others then.
+    changed: Vec<String>,
+}
+
 enum Phase {
     Pending,
+    /// Not started: what it offers is known.
+    Idle,
     Connected(Arc<Connection>),
     Failed(McpError),
 }
 
 impl Server {
     pub(crate) fn new(name: &str, config: McpServerConfig, shared: Arc<Shared>) -> Self {
+        let cache = shared.options.cache.as_deref();
+        let kept = cache.and_then(|cache| Kept::load(cache, name, &config));
+        let idle = kept.clone();
         let state = ServerState {
             enabled: true,
             removed: false,
-            phase: Phase::Pending,
-            info: None,
+            phase: if idle.is_some() { Phase::Idle } else { Phase::Pending },
+            info: idle.as_ref().and_then(|kept| kept.info.clone()),
             instructions: None,
             has_prompts: false,
-            tools: Arc::new([]),
+            has_resources: idle.as_ref().is_some_and(|kept| kept.has_resources),
+            lifecycle: None,
+            tools: idle.map(|kept| kept.tools).unwrap_or_default().into(),
             left_out: Vec::new(),
+            pins: Pins { kept, changed: Vec::new() },
             failures: 0,
             retry_at: None,
         };
         let connecting = tokio::sync::Mutex::new(());
+        let config = config.with_logins(&shared.options);
         Self { name: name.to_owned(), config, shared, state: Mutex::new(state), connecting }
     }
 
@@ -87,6 +113,27 @@ impl Server {
     pub(crate) fn is_pending(&self) -> bool {
         let state = self.lock();
         state.enabled && !state.removed && matches!(state.phase, Phase::Pending)
+    }
+
+    /// Whether it waits for its first call.
+    pub(crate) fn is_idle(&self) -> bool {
+        matches!(self.lock().phase, Phase::Idle)
+    }
+
+    /// Starts a server, if it waits for its first call.
+    ///
+    /// # Errors
+    /// It cannot be reached, or its tool is another one than that which was `judged`.
+    pub(crate) async fn wake(self: &Arc<Self>, judged: &RemoteTool, cancel: &Cancel) -> Result<(), McpError> {
+        tokio::select! {
+            biased;
+            () = cancel.cancelled() => return Err(McpError::Stopped),
+            connection = self.connect(false) => drop(connection?),
+        }
+        if self.tools().iter().any(|tool| tool == judged) {
+            return Ok(());
+        }
+        Err(McpError::Changed { name: self.name.clone(), tool: judged.info.name.clone() })
     }
 
     /// Its tools, if they may be used.
@@ -101,10 +148,22 @@ impl Server {
         state.has_prompts && state.enabled && !state.removed
     }
 
+    /// Whether it has resources, as far as it has said so.
+    pub(crate) fn has_resources(&self) -> bool {
+        let state = self.lock();
+        state.has_resources && state.enabled && !state.removed
+    }
+
     /// Its instructions on the use of its tools, if they may be used.
     pub(crate) fn instructions(&self) -> Option<String> {
         let state = self.lock();
         state.instructions.clone().filter(|_| state.enabled && !state.removed && !state.tools.is_empty())
+    }
+
+    /// What its program has written beside the protocol.
+    pub(crate) fn output(&self) -> Option<String> {
+        let words = self.current()?.last_words().output();
+        Some(words.trim_start_matches("; ").to_owned()).filter(|words| !words.is_empty())
     }
 
     pub(crate) fn status(&self) -> McpServerStatus {
@@ -112,8 +171,9 @@ impl Server {
         let (phase, error) = match &state.phase {
             _ if !state.enabled => (McpServerState::Disabled, None),
             Phase::Pending => (McpServerState::Pending, None),
+            Phase::Idle => (McpServerState::Idle, None),
             Phase::Connected(_) => (McpServerState::Connected, None),
-            Phase::Failed(McpError::NeedsAuth { .. }) => (McpServerState::NeedsAuth, None),
+            Phase::Failed(error @ McpError::NeedsAuth { .. }) => (McpServerState::NeedsAuth, Some(error.to_string())),
             Phase::Failed(error) => (McpServerState::Failed, Some(error.to_string())),
         };
         let tools = if state.enabled { state.tools.iter().map(|tool| tool.info.clone()).collect() } else { Vec::new() };
@@ -125,6 +185,7 @@ impl Server {
             source: self.config.source.clone(),
             tools,
             tools_left_out: if state.enabled { state.left_out.clone() } else { Vec::new() },
+            tools_changed: state.pins.changed.clone(),
         }
     }
 
@@ -147,13 +208,15 @@ impl Server {
             return Ok(connection);
         }
         let limit = self.shared.options.connect_timeout;
+        let known = self.lock().lifecycle;
         let opened = timeout(limit, async {
-            let (connection, ended) = Connection::open(&self.name, &self.config, &self.shared.options).await?;
+            let (connection, ended) = Connection::open(&self.name, &self.config, &self.shared.options, known).await?;
             let tools = connection.list_tools(limit).await?;
             Ok((connection, ended, tools))
         });
         let timed_out = || McpError::TimedOut { name: self.name.clone(), limit };
         let opened = opened.await.unwrap_or_else(|_| Err(timed_out()));
+        let mut kept = None;
         let outcome = {
             let mut state = self.lock();
             match opened {
@@ -163,6 +226,10 @@ impl Server {
                     state.info.clone_from(&connection.introduction.info);
                     state.instructions.clone_from(&connection.introduction.instructions);
                     state.has_prompts = connection.introduction.has_prompts;
+                    state.has_resources = connection.introduction.has_resources;
+                    state.lifecycle = Some(connection.introduction.lifecycle);
+                    let now = Kept::of(state.info.clone(), state.has_resources, &tools);
+                    kept = (!state.is_kept(&now, &tools)).then_some(now);
                     state.offered(tools);
                     state.failures = 0;
                     state.retry_at = None;
@@ -171,11 +238,15 @@ impl Server {
                     Ok(connection)
                 }
                 Err(error) => {
+                    let error = self.advised(error);
                     state.failed(error.clone());
                     Err(error)
                 }
             }
         };
+        if let (Some(kept), Some(cache)) = (kept, &self.shared.options.cache) {
+            kept.store(&**cache, &self.name, &self.config);
+        }
         self.shared.changed();
         outcome
     }
@@ -285,7 +356,9 @@ impl Server {
                     self.lock().retry_at = None;
                     return Ok(output);
                 }
-                Err(NotCalled::Unsent(error) | NotCalled::Failed(error)) => return Err(error),
+                Err(NotCalled::Unsent(error) | NotCalled::Failed(error)) => {
+                    return Err(self.refused(&connection, error));
+                }
             }
         }
     }
@@ -297,7 +370,32 @@ impl Server {
         params: serde_json::Value,
         limit: Duration,
     ) -> Result<JsonText, McpError> {
-        self.connect(false).await?.request(method, params, limit).await
+        let connection = self.connect(false).await?;
+        connection.request(method, params, limit).await.map_err(|error| self.refused(&connection, error))
+    }
+
+    /// An error with what a user can do.
+    fn advised(&self, error: McpError) -> McpError {
+        match error {
+            McpError::NeedsAuth { .. } => self.config.needs_auth(&self.name, &self.shared.options),
+            other => other,
+        }
+    }
+
+    /// Records that a server wants a login. Calls that are open on the connection are still answered. The next call
+    /// connects anew: meanwhile a user may have logged in, and another tool may need fewer rights.
+    fn refused(&self, connection: &Arc<Connection>, error: McpError) -> McpError {
+        let error = self.advised(error);
+        if matches!(error, McpError::NeedsAuth { .. }) {
+            let mut state = self.lock();
+            if matches!(&state.phase, Phase::Connected(current) if Arc::ptr_eq(current, connection)) {
+                state.phase = Phase::Failed(error.clone());
+                state.retry_at = None;
+                drop(state);
+                self.shared.changed();
+            }
+        }
+        error
     }
 
     /// Waits for the last words of a connection that has ended, and records its end.
@@ -364,6 +462,13 @@ impl Server {
 }
 
 impl ServerState {
+    /// Notes what is offered otherwise than the last time. Whether it is all the same. Only the first connection is compared.
+    fn is_kept(&mut self, now: &Kept, offered: &Offered) -> bool {
+        let Some(kept) = self.pins.kept.take() else { return false };
+        self.pins.changed = kept.changed(offered);
+        kept == *now
+    }
+
     fn offered(&mut self, offered: Offered) {
         self.tools = offered.tools.into();
         self.left_out = offered.left_out;
@@ -385,6 +490,8 @@ impl ServerState {
 /// change, and records when it is lost.
 async fn attend(server: Weak<Server>, connection: Weak<Connection>, ended: Ended) {
     let mut ended = Box::pin(ended.wait());
+    let follow = connection.upgrade().map(|connection| tokio::spawn(connection.follow()));
+    let _following = follow.map(|task| AbortOnDrop(task.abort_handle()));
     loop {
         let Some(heard) = connection.upgrade().map(|connection| Arc::clone(&connection.heard)) else {
             return ended.await;

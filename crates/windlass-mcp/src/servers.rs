@@ -2,9 +2,12 @@
 
 use crate::connection::CallCx;
 use crate::name::tool_names;
+use crate::review::{ElicitationReview, Reviewed, Reviews};
 use crate::server::{Server, Shared};
 use crate::tool::McpTool;
-use crate::{McpError, McpInstructions, McpMissing, McpOptions, McpServerConfig, McpServerState, McpServerStatus};
+use crate::{
+    Elicitation, McpError, McpInstructions, McpMissing, McpOptions, McpServerConfig, McpServerState, McpServerStatus,
+};
 use futures_util::future::join_all;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -30,7 +33,7 @@ const MOST_SERVERS: usize = 100;
 #[derive(Clone)]
 pub struct McpServers(Arc<Set>);
 
-struct Set {
+pub(crate) struct Set {
     shared: Arc<Shared>,
     servers: Mutex<BTreeMap<String, Arc<Server>>>,
 }
@@ -54,9 +57,18 @@ impl fmt::Debug for McpServers {
 
 impl McpServers {
     /// An empty set.
-    pub fn new(options: McpOptions) -> Self {
-        let shared = Arc::new(Shared { options, changes: watch::Sender::new(0) });
+    pub fn new(mut options: McpOptions) -> Self {
+        let reviews = Reviews::default();
+        let reviewed = |inner| Arc::new(Reviewed { inner, reviews: reviews.clone() }) as Arc<dyn Elicitation>;
+        options.elicitation = options.elicitation.take().map(reviewed);
+        let shared = Arc::new(Shared { options, reviews, changes: watch::Sender::new(0) });
         Self(Arc::new(Set { shared, servers: Mutex::default() }))
+    }
+
+    /// Adds who is to see the questions of servers before a person does. Sessions do so for their hooks. Questions are only put
+    /// if [someone answers them](McpOptions::with_elicitation).
+    pub fn review_elicitations(&self, review: Arc<dyn ElicitationReview>) {
+        self.0.shared.reviews.add(review);
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Server>>> {
@@ -96,8 +108,10 @@ impl McpServers {
             servers.insert(name, Arc::clone(&server));
         }
         self.0.shared.changed();
-        // The status shows how it ended.
-        tokio::spawn(async move { server.connect(true).await.map(drop) });
+        if !server.is_idle() {
+            // The status shows how it ended.
+            tokio::spawn(async move { server.connect(true).await.map(drop) });
+        }
         Ok(())
     }
 
@@ -152,15 +166,21 @@ impl McpServers {
                 McpServerState::Failed => {
                     status.error.unwrap_or_else(|| format!("the MCP server {:?} failed", status.name))
                 }
-                McpServerState::NeedsAuth => format!(
-                    "the MCP server {:?} wants a login: give it a header with a token in its configuration",
-                    status.name
-                ),
+                McpServerState::NeedsAuth => {
+                    status.error.unwrap_or_else(|| format!("the MCP server {:?} wants a login", status.name))
+                }
                 _ => return None,
             };
             Some(McpMissing { server: status.name, prefix: format!("mcp__{name}__"), reason })
         });
         missing.collect()
+    }
+
+    /// What the program of a connected server has written so far beside the protocol, for people: the last of its standard
+    /// error, and what of its output is no message. Secrets that it was given are masked. `None` if there is no such server,
+    /// it is not connected, or has written none of that.
+    pub fn output(&self, name: &str) -> Option<String> {
+        self.get(name).ok()?.output()
     }
 
     /// The instructions of the servers on the use of their tools, sorted by the names of the servers. Servers without
@@ -253,17 +273,29 @@ impl McpServers {
         })
     }
 
-    /// Reads a resource of a server: the result as the server gave it.
-    ///
-    /// # Errors
-    /// There is no such server, it cannot be reached, or it has no such resource.
-    pub async fn read_resource(&self, server: &str, uri: &str) -> Result<JsonText, McpError> {
-        self.request(server, "resources/read", serde_json::json!({ "uri": uri })).await
+    /// The configuration of a server.
+    pub(crate) fn config(&self, name: &str) -> Result<McpServerConfig, McpError> {
+        Ok(self.get(name)?.config.clone())
     }
 
     /// Whether a server has prompts.
     pub(crate) fn has_prompts(&self, server: &str) -> bool {
         self.get(server).is_ok_and(|server| server.has_prompts())
+    }
+
+    /// Whether a server has resources.
+    pub(crate) fn has_resources(&self, server: &str) -> bool {
+        self.get(server).is_ok_and(|server| server.has_resources())
+    }
+
+    /// A reference that does not keep the set alive.
+    pub(crate) fn downgrade(&self) -> Weak<Set> {
+        Arc::downgrade(&self.0)
+    }
+
+    /// The set, if it is still there.
+    pub(crate) fn upgrade(set: &Weak<Set>) -> Option<Self> {
+        set.upgrade().map(Self)
     }
 
     /// The result of a request of any kind.

@@ -1,6 +1,6 @@
 //! What is known of a server.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// The state of a server's connection.
@@ -10,6 +10,9 @@ use std::fmt;
 pub enum McpServerState {
     /// It has not answered yet.
     Pending,
+    /// It has not been started: what it offers is known, and its first call starts it. `pending` on the wire.
+    #[serde(rename = "pending")]
+    Idle,
     /// It answers.
     Connected,
     /// It could not be started or reached, or was lost.
@@ -24,7 +27,7 @@ impl McpServerState {
     /// Its name on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
-            Self::Pending => "pending",
+            Self::Pending | Self::Idle => "pending",
             Self::Connected => "connected",
             Self::Failed => "failed",
             Self::NeedsAuth => "needs-auth",
@@ -63,6 +66,10 @@ pub struct McpServerStatus {
     /// Tools that it offers and that cannot be used: a provider would refuse every request that holds one. At most 50.
     #[serde(rename = "toolsLeftOut", skip_serializing_if = "Vec::is_empty")]
     pub tools_left_out: Vec<McpToolLeftOut>,
+    /// Tools, by their own names, that are gone or defined otherwise than when the server was last connected, as far as the
+    /// [cache](crate::McpOptions::with_tool_cache) knows.
+    #[serde(rename = "toolsChanged", skip_serializing_if = "Vec::is_empty")]
+    pub tools_changed: Vec<String>,
 }
 
 /// A tool of a server that cannot be used.
@@ -100,7 +107,7 @@ pub struct McpMissing {
 }
 
 /// How a server describes itself. Untrusted.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct McpServerInfo {
     /// Its name.
@@ -110,23 +117,26 @@ pub struct McpServerInfo {
 }
 
 /// A tool of a server, as the server describes it. Untrusted.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct McpToolInfo {
     /// Its own name.
     pub name: String,
+    /// Its name for people, bounded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
     /// What it does, bounded.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,
     /// What the server claims of its effects.
-    #[serde(skip_serializing_if = "McpToolHints::is_empty")]
+    #[serde(default, skip_serializing_if = "McpToolHints::is_empty")]
     pub annotations: McpToolHints,
 }
 
 /// What a server claims of a tool's effects. Never believed where it would let a call run; of servers inside the host
 /// `read_only` counts for the order in which calls run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 #[non_exhaustive]
 pub struct McpToolHints {
     /// It only reads.

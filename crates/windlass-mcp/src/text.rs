@@ -1,6 +1,7 @@
 //! Texts for people.
 
 use rmcp::transport::streamable_http_client::StreamableHttpError;
+use windlass_context::Masks;
 
 /// Longest error text of a server, in characters.
 pub(crate) const LONGEST_ERROR: usize = 2000;
@@ -21,7 +22,8 @@ pub(crate) fn chain(error: &(dyn std::error::Error + 'static)) -> String {
         }
         source = cause.source();
     }
-    text
+    // Addresses and headers may hold keys, and servers may repeat them.
+    Masks::new().mask(&text).into_owned()
 }
 
 /// A text of at most so many characters.

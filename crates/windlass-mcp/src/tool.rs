@@ -1,23 +1,32 @@
 //! A tool of a server as a tool of windlass.
 
 use crate::connection::CallCx;
+use crate::schema::{Renamed, restore};
 use crate::server::Server;
 use crate::tools::RemoteTool;
 use crate::{McpError, McpToolPolicy};
+use serde_json::{Map, Value};
 use std::sync::Arc;
+use windlass_schema::InputSchema;
 use windlass_tool::{Annotations, BoxFuture, DynTool, PreparedCall, ToolCheck, ToolCx, ToolError, ToolOutput};
-use windlass_types::{Access, JsonText, ToolLoading, ToolSpec};
+use windlass_types::{Access, ContentBlock, JsonText, ToolLoading, ToolResultContent, ToolSpec};
+
+/// Longest text on what is wrong with a structured result, in characters.
+const LONGEST_PROBLEM: usize = 500;
 
 /// A tool of a server.
 pub(crate) struct McpTool {
     name: String,
     tool: RemoteTool,
     server: Arc<Server>,
+    /// Whether the server had not been started when the tool was offered.
+    of_idle: bool,
 }
 
 impl McpTool {
     pub(crate) fn new(name: String, tool: RemoteTool, server: Arc<Server>) -> Self {
-        Self { name, tool, server }
+        let of_idle = server.is_idle();
+        Self { name, tool, server, of_idle }
     }
 }
 
@@ -33,7 +42,9 @@ impl DynTool for McpTool {
     fn annotations(&self) -> Annotations {
         // Hints of a server on its tools are not believed, but the host may decide in which order its own calls run.
         let hints = self.tool.info.annotations;
-        let hinted = self.server.config.is_in_process() && hints.read_only && !hints.destructive;
+        let config = &self.server.config;
+        let hinted = config.is_in_process() && hints.read_only && !hints.destructive;
+        let hinted = hinted || config.is_parallel(&self.tool.info.name);
         Annotations::default().with_foreign_output().with_hinted_read_only(hinted)
     }
 
@@ -43,6 +54,38 @@ impl DynTool for McpTool {
 
     fn prepare(self: Arc<Self>, input: &JsonText) -> Result<Box<dyn PreparedCall>, ToolError> {
         Ok(Box::new(McpCall { input: input.clone(), tool: self }))
+    }
+}
+
+/// An input with the names that the server knows.
+fn with_own_names(input: &JsonText, renamed: &Renamed) -> JsonText {
+    if renamed.is_empty() {
+        return input.clone();
+    }
+    let given: Map<String, Value> = input.to().unwrap_or_default();
+    JsonText::of(&restore(given, renamed)).unwrap_or_else(|_| input.clone())
+}
+
+/// A result whose structured part fits what the server said of it. One that does not fit is no part of the result, and the
+/// model reads why.
+fn checked(mut output: ToolOutput, schema: Option<&JsonText>) -> ToolOutput {
+    let structured = output.structured.as_ref().filter(|structured| structured.as_str().starts_with('{'));
+    let (Some(schema), Some(structured), false) = (schema, structured, output.is_error) else { return output };
+    let Err(problem) = InputSchema::new(schema.clone()).check(structured) else { return output };
+    let problem: String = problem.chars().take(LONGEST_PROBLEM).collect();
+    let note = ContentBlock::text(format!("[The structured result does not fit the schema of the tool: {problem}]"));
+    output.structured = None;
+    output.content = match output.content {
+        ToolResultContent::Text(text) => ToolResultContent::Blocks(vec![ContentBlock::text(text), note]),
+        ToolResultContent::Blocks(blocks) => ToolResultContent::Blocks(blocks.into_iter().chain([note]).collect()),
+    };
+    output
+}
+
+fn of_call(error: McpError) -> ToolError {
+    match error {
+        McpError::Stopped => ToolError::cancelled(),
+        error => ToolError::rejected(error.without_output().to_string()),
     }
 }
 
@@ -78,11 +121,36 @@ impl PreparedCall for McpCall {
                 progress: &report,
                 timeout: None,
             };
-            let called = self.tool.server.call(&self.tool.tool.info.name, &self.input, call).await;
-            called.map_err(|error| match error {
-                McpError::Stopped => ToolError::cancelled(),
-                error => ToolError::rejected(error.without_output().to_string()),
-            })
+            if self.tool.of_idle {
+                self.tool.server.wake(&self.tool.tool, cx.cancel()).await.map_err(of_call)?;
+            }
+            let RemoteTool { info, renamed, output, .. } = &self.tool.tool;
+            let input = with_own_names(&self.input, renamed);
+            let called = self.tool.server.call(&info.name, &input, call).await;
+            called.map(|result| checked(result, output.as_ref())).map_err(of_call)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn structured_results_fit_the_schema_or_are_left_out() {
+        let schema =
+            JsonText::parse(r#"{"type":"object","properties":{"n":{"type":"integer"}},"required":["n"]}"#).unwrap();
+        let result = |structured: &str| {
+            let value: Value = serde_json::from_str(structured).unwrap();
+            ToolOutput::text("words").with_structured(&value).unwrap()
+        };
+        for (structured, is_kept) in [(r#"{"n":1}"#, true), (r#"{"n":"1"}"#, false), ("{}", false), ("[1]", true)] {
+            let output = checked(result(structured), Some(&schema));
+            assert_eq!(output.structured.is_some(), is_kept, "{structured}");
+            let noted = matches!(&output.content, ToolResultContent::Blocks(blocks) if blocks.len() == 2);
+            assert_eq!(noted, !is_kept, "{structured}");
+        }
+        assert!(checked(result("{}"), None).structured.is_some());
+        assert!(checked(result("{}").failed(), Some(&schema)).structured.is_some());
     }
 }

@@ -1,26 +1,36 @@
 //! The list of a server's tools.
 
-use crate::{McpToolHints, McpToolInfo, McpToolLeftOut, schema};
+use crate::schema::{self, Renamed, Usable};
+use crate::text::clipped;
+use crate::{McpToolHints, McpToolInfo, McpToolLeftOut};
 use rmcp::model::{ServerResult, Tool};
-use serde_json::Value;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use windlass_context::foreign_text;
+use windlass_schema::InputSchema;
 use windlass_types::JsonText;
 
 /// Most tools of a server.
 pub(crate) const MOST_TOOLS: usize = 1000;
 /// Longest description, in characters.
 const LONGEST_DESCRIPTION: usize = 2048;
+/// Longest title, in characters.
+const LONGEST_TITLE: usize = 200;
 /// Longest schemas of all tools of a server together, in bytes.
 const LONGEST_SCHEMAS: usize = 4 * 1024 * 1024;
 /// Longest name of a tool.
 const LONGEST_NAME: usize = 256;
 
 /// A tool of a server.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RemoteTool {
     pub(crate) info: McpToolInfo,
     pub(crate) schema: JsonText,
+    /// Names of properties that stand for others.
+    pub(crate) renamed: Renamed,
+    /// What structured results have to fit, if the server says so.
+    pub(crate) output: Option<JsonText>,
 }
 
 /// Most tools that are left out of which the reason is kept.
@@ -104,7 +114,7 @@ impl Collector {
         if self.names.contains(&name) {
             return Err("its name occurs twice".to_owned());
         }
-        let schema = schema::usable(&tool.input_schema)?;
+        let Usable { schema, renamed, note } = schema::usable(&tool.input_schema)?;
         if self.bytes + schema.as_str().len() > LONGEST_SCHEMAS {
             return Err(format!("the schemas of the server have more than {LONGEST_SCHEMAS} bytes together"));
         }
@@ -116,8 +126,15 @@ impl Collector {
             destructive: hints.destructive_hint.unwrap_or_default(),
             open_world: hints.open_world_hint.unwrap_or_default(),
         };
-        let description = description(tool.description.as_deref().unwrap_or_default());
-        Ok(RemoteTool { info: McpToolInfo { name, description, annotations }, schema })
+        let mut description = description(tool.description.as_deref().unwrap_or_default());
+        if let Some(note) = note {
+            description.push_str("\n\n");
+            description.push_str(&foreign_text(&note));
+        }
+        let title =
+            tool.title.or(hints.title).filter(|title| !title.is_empty()).map(|title| clipped(&title, LONGEST_TITLE));
+        let output = tool.output_schema.as_deref().and_then(usable_output);
+        Ok(RemoteTool { info: McpToolInfo { name, title, description, annotations }, schema, renamed, output })
     }
 
     /// What was collected.
@@ -125,6 +142,14 @@ impl Collector {
         self.tools.sort_by(|a, b| a.info.name.cmp(&b.info.name));
         Offered { tools: self.tools, left_out: self.left_out }
     }
+}
+
+/// A schema of results, if it is valid and small.
+fn usable_output(schema: &Map<String, Value>) -> Option<JsonText> {
+    let schema = JsonText::of(schema).ok().filter(|schema| schema.as_str().len() <= schema::LONGEST_SCHEMA)?;
+    schema.check_strict().ok()?;
+    // What cannot be checked here, as one that refers to other addresses, would refuse every result.
+    InputSchema::new(schema.clone()).check_schema().ok().map(|()| schema)
 }
 
 fn description(text: &str) -> String {
@@ -166,8 +191,8 @@ mod tests {
             tool("array", &json!({ "type": "array" })),
             { "name": "no schema" },
             tool("big", &json!({ "description": "x".repeat(schema::LONGEST_SCHEMA) })),
-            tool("union", &json!({ "anyOf": [{}] })),
-            tool("brackets", &json!({ "properties": { "filter[x]": {} } })),
+            tool("union", &json!({ "anyOf": [{ "type": "string" }] })),
+            tool("brackets", &json!({ "properties": { "[]": {} } })),
             7,
         ]));
         let names: Vec<&str> = tools.iter().map(|tool| tool.info.name.as_str()).collect();

@@ -1,22 +1,29 @@
 //! Ways to a server.
 
+mod authorized;
 mod correlate;
+mod events;
 mod host;
 mod http;
 mod intake;
 mod lines;
 mod sent;
+mod sse;
 
+pub(crate) use authorized::lacks_rights;
 pub(crate) use host::HostTransport;
-pub(crate) use http::{http_transport, was_not_sent};
+pub(crate) use http::{Address, http_transport, was_not_sent};
 pub(crate) use lines::{Fault, Lines};
 pub(crate) use sent::Sent;
+pub(crate) use sse::SseTransport;
 
 use windlass_types::JsonError;
 
 /// Why a message does not reach a server.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SendError {
+    #[error("the server wants a login")]
+    LacksRights,
     #[error("the connection is closed")]
     Closed,
     #[error("too many messages wait to be sent")]
@@ -27,6 +34,10 @@ pub(crate) enum SendError {
     Channel(#[from] crate::McpChannelError),
     #[error("the answer is not a message: {0}")]
     BadAnswer(String),
+    #[error("{0}")]
+    Http(reqwest::Error),
+    #[error("the server answered with the status {0}")]
+    Status(String),
     #[error("the message is not JSON: {0}")]
     Json(#[from] JsonError),
 }

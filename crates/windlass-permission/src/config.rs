@@ -13,10 +13,12 @@ pub struct PolicyConfig {
     pub additional_directories: Vec<PathBuf>,
     /// The user's home, where `~/` in rules starts.
     pub home: Option<PathBuf>,
-    /// The mode at the start. Without `bypass_allowed`, bypassPermissions becomes default.
+    /// The mode at the start. Without `bypass_allowed`, bypassPermissions becomes default, and without `auto_allowed` auto does.
     pub mode: PermissionMode,
     /// Whether the mode bypassPermissions can be entered.
     pub bypass_allowed: bool,
+    /// Whether the mode auto can be entered. Default: yes. Without a classifier it asks about what acceptEdits asks about.
+    pub auto_allowed: bool,
     /// Paths that are protected besides the names that are protected everywhere: resolved git directories,
     /// settings files elsewhere, the harness's own home.
     pub protected_paths: Vec<PathBuf>,
@@ -34,6 +36,7 @@ impl PolicyConfig {
             home: None,
             mode: PermissionMode::Default,
             bypass_allowed: false,
+            auto_allowed: true,
             protected_paths: Vec::new(),
             links: Vec::new(),
         }
@@ -64,6 +67,13 @@ impl PolicyConfig {
     #[must_use]
     pub fn with_bypass_allowed(mut self, allowed: bool) -> Self {
         self.bypass_allowed = allowed;
+        self
+    }
+
+    /// Says whether the mode auto can be entered.
+    #[must_use]
+    pub fn with_auto_allowed(mut self, allowed: bool) -> Self {
+        self.auto_allowed = allowed;
         self
     }
 

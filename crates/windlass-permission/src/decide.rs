@@ -42,6 +42,7 @@ impl Policy {
             }
             lowest.consider(self.rule(rule, &call));
         }
+        lowest.consider(self.rules.groups.lowers(&call, Behavior::Deny));
         let floor = if lowest.is_deny() { None } else { self.floor().judge(&call) };
         let protected = floor.as_ref().is_some_and(|decision| decision.protected);
         lowest.consider(floor);
@@ -51,7 +52,9 @@ impl Policy {
             }
             lowest.consider(self.rule(rule, &call));
         }
+        lowest.consider(self.rules.groups.lowers(&call, Behavior::Ask));
         lowest.consider(own_check(&call));
+        lowest.consider(self.sandbox.as_ref().and_then(|sandbox| sandbox.lowers(&call)));
         if !lowest.is_deny() {
             lowest.consider(self.mode_lowers(&call));
         }
@@ -66,7 +69,11 @@ impl Policy {
     /// Plan mode denies every call that may have an effect.
     fn mode_lowers(&self, call: &Call<'_>) -> Option<Decision> {
         let harmless = || {
-            raise::only_reads(call) || names::only_fetches(call.tool) || call.asks_the_user() || only_delegates(call)
+            raise::only_reads(call)
+                || names::only_fetches(call.tool)
+                || call.asks_the_user()
+                || only_delegates(call)
+                || stays_in_session(call)
         };
         if self.mode.current != PermissionMode::Plan || harmless() {
             return None;
@@ -97,7 +104,8 @@ impl Policy {
                 return Decision::new(Behavior::Allow, DecisionReason::ReadOnly, "It only reads what may be read.");
             }
             Ok(Cover::Mode) => {
-                return Decision::new(Behavior::Allow, DecisionReason::Mode, "The mode acceptEdits allows it.");
+                let message = format!("The mode {} allows it.", self.mode.current);
+                return Decision::new(Behavior::Allow, DecisionReason::Mode, message);
             }
             Ok(Cover::Rule(rule)) => {
                 let message = format!("The rule `{}` allows it.", rule.text);
@@ -105,11 +113,18 @@ impl Policy {
             }
             Err(gap) => gap,
         };
+        if let Some(decision) = self.sandbox.as_ref().and_then(|sandbox| sandbox.allows(call)) {
+            return decision;
+        }
+        if let Some(allowed) = self.rules.groups.allows(call, &gap) {
+            return allowed;
+        }
         if let Some(hook) = hook.filter(|hook| hook.behavior == Behavior::Allow) {
             return Decision::new(Behavior::Allow, DecisionReason::Hook, hook_message(hook, "allows"));
         }
         let decision = Decision::new(Behavior::Ask, gap_reason(&gap), gap_message(&gap, call));
         let decision = decision.with_suggestions(suggest::suggestions(self, call, &gap));
+        let decision = decision.with_part(self.grants().uncovered(call));
         match gap {
             Gap::ReadOutside(path) | Gap::WriteOutside(path) => decision.with_blocked_path(path),
             _ => decision,
@@ -145,6 +160,11 @@ impl Policy {
 /// Whether the call only starts agents. They may do no more than the agent that calls.
 fn only_delegates(call: &Call<'_>) -> bool {
     call.facts.access == Access::Agents && call.facts.command.is_none()
+}
+
+/// Whether the call only concerns what the session itself keeps.
+fn stays_in_session(call: &Call<'_>) -> bool {
+    call.facts.access == Access::Session && call.facts.command.is_none() && !names::is_edit_tool(call.tool)
 }
 
 fn hook_lowers(hook: &HookVerdict) -> Option<Decision> {

@@ -67,6 +67,9 @@ pub enum ModeError {
     /// bypassPermissions was not allowed when the session started.
     #[error("mode bypassPermissions is off: allow it when the session starts, nothing later can turn it on")]
     BypassNotAllowed,
+    /// auto is forbidden by settings, or was when the session started.
+    #[error("mode auto is off: settings forbid it (`permissions.disableAutoMode`)")]
+    AutoNotAllowed,
 }
 
 /// An update of permissions that is refused. No part of it took effect.

@@ -25,23 +25,27 @@
 //! ```
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod answer;
 mod ask;
 mod call;
+mod classifier;
 mod command;
 mod config;
 mod decide;
 mod definitions;
-mod domain;
 mod error;
 mod facts;
 mod found;
 pub mod git;
 mod glob;
+mod groups;
 mod lower;
 mod made;
 mod matcher;
 mod names;
+pub mod network;
 mod only;
+mod parse;
 mod path;
 mod pattern;
 mod places;
@@ -53,6 +57,9 @@ mod raise;
 mod rule;
 mod rules;
 mod run_rules;
+mod same;
+mod sandbox;
+mod settings;
 mod spec;
 mod suggest;
 mod touch;
@@ -61,16 +68,27 @@ mod update;
 mod usage;
 mod views;
 mod wildcard;
+mod windows;
 mod workspace;
 
+pub use answer::{ReadAnswer, read_permission_answer};
 pub use ask::{CanUseTool, CanUseToolFn, RememberAnswer, can_use_tool_fn};
+pub use classifier::{
+    Boundary, CLASSIFIER_SYSTEM, Classified, ClassifierCache, ClassifierQuestion, Heard, read_answer,
+};
 pub use command::command_paths;
 pub use config::PolicyConfig;
 pub use error::{ModeError, RuleError, RuleWarning, UpdateError};
 pub use facts::{CallFacts, CommandFacts, CommandPath, OwnCheck, PathFact, PatternFact, Standing, TreeFact};
 pub use names::{WELL_KNOWN_TOOLS, access_of_unknown};
 pub use only::OnlyTools;
+pub use parse::{CommandPart, CommandReading, read_command};
 pub use pattern::{PatternName, ShellPattern};
 pub use policy::Policy;
+pub use protected::protected_names;
 pub use question::Question;
 pub use rule::{ParsedRule, parse_rule, rule_text, split_rules};
+pub use same::same_json;
+pub use sandbox::SandboxedCommands;
+pub use settings::{RuleOrigins, SettingsRules, SourceRules};
+pub use windows::windows_path;

@@ -1,11 +1,11 @@
 //! What lowers a verdict: deny and ask rules, the safety floor.
 
 use crate::call::Call;
-use crate::domain::{Host, host};
 use crate::error::shown;
 use crate::glob::Reach;
 use crate::made::MADE;
 use crate::matcher::{Directory, PathRule, Rule, Scope, Test, skill_name};
+use crate::network::{Host, host};
 use crate::touch::{NO_PARENT, Touch};
 use crate::workspace::Workspace;
 use crate::{names, programs, protected};
@@ -150,7 +150,16 @@ pub(crate) fn rule_decision(rule: &Rule, call: &Call<'_>, found: DenyMatch) -> O
             (Behavior::Ask, DecisionReason::NotUnderstood, message)
         }
     };
-    Some(Decision::new(behavior, reason, message).with_rule(rule.matched()))
+    Some(Decision::new(behavior, reason, message).with_rule(rule.matched()).with_part(lowered_part(rule, call)))
+}
+
+/// The command of a line of several that a rule is about, if that is one of them as it stands there.
+fn lowered_part(rule: &Rule, call: &Call<'_>) -> Option<String> {
+    let Test::Command(pattern) = &rule.test else { return None };
+    let understood = call.facts.command.as_ref()?.analysis.understood().ok()?;
+    let parts = understood.commands();
+    let part = parts.iter().find(|part| pattern.matches_source(part) || pattern.matches_allow(part))?;
+    (parts.len() > 1).then(|| part.source().to_owned())
 }
 
 fn denial(rule: &Rule, call: &Call<'_>) -> String {

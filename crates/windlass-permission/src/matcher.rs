@@ -2,8 +2,8 @@
 
 mod below;
 
-use crate::domain::Domain;
 use crate::glob::{Glob, Reach, any_name};
+use crate::network::Domain;
 use crate::path::{self, Subject};
 use crate::rule::ParsedRule;
 use crate::wildcard::Wildcard;
@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::Arc;
 use windlass_shell::{BashPattern, PatternProblem, parse_rule_pattern};
 use windlass_types::near::nearest;
-use windlass_types::{Behavior, MatchedRule, RuleSource, RuleValue, ToolSpec, mcp_name};
+use windlass_types::{Behavior, MatchedRule, RuleOrigin, RuleSource, RuleValue, ToolSpec, mcp_name};
 
 /// A rule that can be matched.
 #[derive(Debug, Clone)]
@@ -27,6 +27,8 @@ pub(crate) struct Rule {
     pub(crate) definition: Option<Arc<ToolSpec>>,
     /// Whether it goes with the run.
     pub(crate) for_run: bool,
+    /// Where it stands.
+    pub(crate) origin: Option<Arc<RuleOrigin>>,
 }
 
 impl Rule {
@@ -37,7 +39,9 @@ impl Rule {
     }
 
     pub(crate) fn matched(&self) -> MatchedRule {
-        MatchedRule::new(self.text.clone(), self.behavior, self.source)
+        let mut matched = MatchedRule::new(self.text.clone(), self.behavior, self.source);
+        matched.origin = self.origin.as_deref().cloned();
+        matched
     }
 }
 
@@ -239,7 +243,7 @@ pub(crate) fn compile(rule: &ParsedRule, place: &Place<'_>) -> Result<(Rule, Opt
     };
     let (text, value) = (rule.text().to_owned(), rule.value());
     let (behavior, source) = (place.behavior, place.source);
-    Ok((Rule { text, value, behavior, source, tool, test, definition: None, for_run: false }, warning))
+    Ok((Rule { text, value, behavior, source, tool, test, definition: None, for_run: false, origin: None }, warning))
 }
 
 fn tool_name(name: &str, behavior: Behavior) -> Result<ToolName, String> {

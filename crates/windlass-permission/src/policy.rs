@@ -11,10 +11,11 @@ use crate::names;
 use crate::raise::{self, Grants};
 use crate::rule::parse_rule;
 use crate::rules::Rules;
+use crate::sandbox::SandboxedCommands;
 use crate::workspace::Workspace;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use windlass_types::{Behavior, PermissionMode, RuleSource, ToolSpec};
+use windlass_types::{Access, Behavior, PermissionGroup, PermissionMode, RuleSource, ToolSpec};
 
 /// Rules by source, a mode, and the directories of the workspace. Pure data; cloning is the way to try a change.
 #[derive(Debug, Clone)]
@@ -22,6 +23,7 @@ pub struct Policy {
     pub(crate) mode: ModeState,
     pub(crate) workspace: Workspace,
     pub(crate) rules: Rules,
+    pub(crate) sandbox: Option<SandboxedCommands>,
 }
 
 /// The mode, and what limits it.
@@ -29,6 +31,7 @@ pub struct Policy {
 pub(crate) struct ModeState {
     pub(crate) current: PermissionMode,
     bypass_allowed: bool,
+    auto_allowed: bool,
     /// Whether a finished plan can lead out of plan mode.
     pub(crate) plan_can_end: bool,
     /// Whether what would ask is denied, whatever the mode.
@@ -36,18 +39,51 @@ pub(crate) struct ModeState {
 }
 
 impl ModeState {
-    fn new(mode: PermissionMode, bypass_allowed: bool) -> Self {
-        let forbidden = mode == PermissionMode::BypassPermissions && !bypass_allowed;
-        let current = if forbidden { PermissionMode::Default } else { mode };
-        Self { current, bypass_allowed, plan_can_end: true, never_asks: false }
+    fn new(mode: PermissionMode, bypass_allowed: bool, auto_allowed: bool) -> Self {
+        let mut state = Self {
+            current: PermissionMode::Default,
+            bypass_allowed,
+            auto_allowed,
+            plan_can_end: true,
+            never_asks: false,
+        };
+        // A mode that is off becomes default.
+        let _ = state.set(mode);
+        state
+    }
+
+    fn set(&mut self, mode: PermissionMode) -> Result<(), ModeError> {
+        match mode {
+            PermissionMode::BypassPermissions if !self.bypass_allowed => Err(ModeError::BypassNotAllowed),
+            PermissionMode::Auto if !self.auto_allowed => Err(ModeError::AutoNotAllowed),
+            mode => {
+                self.current = mode;
+                Ok(())
+            }
+        }
+    }
+
+    /// The mode bypassPermissions cannot be entered from now on, and is left.
+    pub(crate) fn forbid_bypass(&mut self) {
+        self.limit(false, self.auto_allowed);
+    }
+
+    /// The mode auto cannot be entered from now on, and is left.
+    pub(crate) fn forbid_auto(&mut self) {
+        self.limit(self.bypass_allowed, false);
+    }
+
+    fn limit(&mut self, bypass_allowed: bool, auto_allowed: bool) {
+        let limited = Self::new(self.current, bypass_allowed, auto_allowed);
+        *self = Self { plan_can_end: self.plan_can_end, never_asks: self.never_asks, ..limited };
     }
 }
 
 impl Policy {
     /// A policy without rules.
     pub fn new(config: PolicyConfig) -> Self {
-        let mode = ModeState::new(config.mode, config.bypass_allowed);
-        Self { mode, workspace: Workspace::new(config), rules: Rules::default() }
+        let mode = ModeState::new(config.mode, config.bypass_allowed, config.auto_allowed);
+        Self { mode, workspace: Workspace::new(config), rules: Rules::default(), sandbox: None }
     }
 
     /// Adds rules of one source and behaviour. `anchor` is where patterns that begin with a single `/`
@@ -83,6 +119,13 @@ impl Policy {
         Ok(warnings)
     }
 
+    /// Says what holds for all calls of a kind, beside the rules. A deny and a question count as those of rules do; an allow
+    /// covers calls for which only a rule is missing, and nothing outside of the workspace. Of two verdicts on one kind the
+    /// stricter one counts.
+    pub fn set_group(&mut self, group: PermissionGroup, behavior: Behavior) {
+        self.rules.groups.set(group, behavior);
+    }
+
     /// The mode.
     pub fn mode(&self) -> PermissionMode {
         self.mode.current
@@ -91,13 +134,9 @@ impl Policy {
     /// Changes the mode.
     ///
     /// # Errors
-    /// bypassPermissions was not allowed at the start.
+    /// bypassPermissions was not allowed at the start, or auto is forbidden.
     pub fn set_mode(&mut self, mode: PermissionMode) -> Result<(), ModeError> {
-        if mode == PermissionMode::BypassPermissions && !self.mode.bypass_allowed {
-            return Err(ModeError::BypassNotAllowed);
-        }
-        self.mode.current = mode;
-        Ok(())
+        self.mode.set(mode)
     }
 
     /// Makes plan mode final, as for agents that have no ExitPlanMode: the reason of a denial then
@@ -109,6 +148,11 @@ impl Policy {
     /// Denies what would ask, whatever the mode, as dontAsk does: no mode can lift that again.
     pub fn never_ask(&mut self) {
         self.mode.never_asks = true;
+    }
+
+    /// Says that commands run in a sandbox, and which of them do not.
+    pub fn confine(&mut self, commands: SandboxedCommands) {
+        self.sandbox = Some(commands);
     }
 
     /// The directories of the workspace, the start directory first.
@@ -124,6 +168,11 @@ impl Policy {
     /// Whether a deny rule covers every call of the tool, so that it is not offered to the model.
     pub fn is_hidden(&self, tool: &str) -> bool {
         let tool = names::canonical(tool);
+        // What other tools do is known of each call alone.
+        let of_server = PermissionGroup::of(tool, &Access::Unknown) == PermissionGroup::Mcp;
+        if of_server && self.rules.groups.denies(PermissionGroup::Mcp) {
+            return true;
+        }
         self.rules.deny.iter().any(|rule| matches!(rule.test, Test::Whole) && rule.lowers(tool))
     }
 
@@ -191,7 +240,7 @@ impl Policy {
     }
 
     pub(crate) fn grants(&self) -> Grants<'_> {
-        let accept_edits = self.mode.current == PermissionMode::AcceptEdits;
+        let accept_edits = matches!(self.mode.current, PermissionMode::AcceptEdits | PermissionMode::Auto);
         let (allow, definitions) = (&self.rules.allow, &self.rules.definitions);
         Grants { allow, definitions, workspace: self.workspace.ready(), accept_edits }
     }

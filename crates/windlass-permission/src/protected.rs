@@ -4,7 +4,7 @@
 //! configuration of agents, editors and package managers, start-up files of shells.
 
 use crate::path::{fold_char, is_ignorable};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use unicode_normalization::UnicodeNormalization as _;
 
 /// Everything below a directory of such a name is protected.
@@ -89,6 +89,18 @@ const FILES: &[&str] = &[
 
 /// Names that begin like this are protected too.
 const PREFIXES: &[&str] = &[".pnp.", ".yarnrc", ".bash_", ".zsh_"];
+
+/// Parts of a repository that make git run programs. The rest of it changes with each commit.
+const OF_REPOSITORIES: &[&str] =
+    &[".git/commondir", ".git/config", ".git/config.worktree", ".git/hooks", ".git/info/attributes", ".git/modules"];
+
+/// What a sandbox protects in a project, as paths relative to it: the names that always need a question of their own, but of a repository
+/// only what makes git run programs.
+pub fn protected_names() -> impl Iterator<Item = PathBuf> {
+    let nested = NESTED.iter().map(|(above, name)| Path::new(above).join(name));
+    let names = DIRECTORIES.iter().chain(FILES).filter(|name| **name != ".git").chain(OF_REPOSITORIES);
+    names.map(PathBuf::from).chain(nested)
+}
 
 /// The name that protects a path, if one does.
 pub(crate) fn protected_name(path: &Path) -> Option<String> {

@@ -3,9 +3,9 @@
 use crate::call::Call;
 use crate::command::Part;
 use crate::definitions::{self, Definitions};
-use crate::domain::{Host, host};
 use crate::matcher::{Directory, Rule, Scope, Test, skill_name};
 use crate::names;
+use crate::network::{Host, host};
 use crate::touch::Touch;
 use std::path::PathBuf;
 use windlass_shell::{Effect, NotUnderstood};
@@ -76,8 +76,8 @@ impl<'a> Grants<'a> {
         let mut rules = self.allow.iter().filter(|rule| rule.tool.matches(call.tool) && allows(rule, call)).peekable();
         let has_rule = rules.peek().is_some();
         let rule = rules.find(|rule| definitions::holds(rule, self.definitions, call.tool));
-        let reads =
-            matches!(call.facts.access, Access::Reads(_)) && call.facts.paths.len() >= call.facts.access.paths().len();
+        let reads = matches!(call.facts.access, Access::Reads(_) | Access::Session)
+            && call.facts.paths.len() >= call.facts.access.paths().len();
         let file_tool = names::is_read_tool(call.tool);
         if let Some(rule) = rule.filter(|_| !file_tool) {
             return Ok(Cover::Rule(rule));
@@ -172,6 +172,15 @@ impl<'a> Grants<'a> {
             }
             Ok(cover.and(self.cover_part(part, touches, command.git_is_inert)?))
         })
+    }
+
+    /// The first command of a line of several that nothing covers.
+    pub(crate) fn uncovered(&self, call: &Call<'_>) -> Option<String> {
+        let (command, parts) = (call.facts.command.as_ref()?, call.parts.as_ref()?);
+        let gap =
+            |(part, touches): &&(Part<'_>, Vec<Touch>)| self.cover_part(part, touches, command.git_is_inert).is_err();
+        let first = parts.iter().find(gap).filter(|_| parts.len() > 1)?;
+        Some(first.0.command.source().to_owned())
     }
 
     /// The program first, then each of its paths.

@@ -1,6 +1,7 @@
 //! The rules of a policy.
 
 use crate::definitions::{Definitions, OF_SERVERS, definition};
+use crate::groups::Groups;
 use crate::matcher::Rule;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,6 +13,7 @@ pub(crate) struct Rules {
     pub(crate) deny: Vec<Rule>,
     pub(crate) ask: Vec<Rule>,
     pub(crate) allow: Vec<Rule>,
+    pub(crate) groups: Groups,
     /// The tools of servers that are offered now.
     pub(crate) definitions: Definitions,
     /// Where patterns with a leading `/` start, for sources that have brought rules.

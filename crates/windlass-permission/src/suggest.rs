@@ -1,12 +1,14 @@
 //! What an answer could change so that a question does not come again.
 
 use crate::call::Call;
-use crate::domain::{Host, host};
+use crate::command::Part;
 use crate::glob::escape;
+use crate::matcher::Test;
+use crate::network::{Host, host};
 use crate::policy::Policy;
 use crate::raise::Gap;
 use std::path::Path;
-use windlass_shell::{parse_rule_pattern, suggest_prefix};
+use windlass_shell::{Effect, suggest_rule};
 use windlass_types::{Behavior, PermissionMode, PermissionUpdate, RuleValue, UpdateDestination};
 
 /// With more gaps than this in one call there is no suggestion.
@@ -48,10 +50,10 @@ fn fill(policy: &Policy, call: &Call<'_>, gap: &Gap) -> Vec<PermissionUpdate> {
             let Some(directory) = directory else { return Vec::new() };
             let directories = vec![directory.to_path_buf()];
             let add = PermissionUpdate::AddDirectories { directories, destination: UpdateDestination::Session };
-            exact_command(call).into_iter().chain([add]).chain(accept_edits(policy)).collect()
+            changes(policy, call).into_iter().chain([add]).chain(accept_edits(policy)).collect()
         }
-        Gap::Edit => exact_command(call).into_iter().chain(accept_edits(policy)).collect(),
-        Gap::Redefined | Gap::NoRule => tool_rule(call).into_iter().collect(),
+        Gap::Edit => changes(policy, call).into_iter().chain(accept_edits(policy)).collect(),
+        Gap::Redefined | Gap::NoRule => tool_rule(policy, call).into_iter().collect(),
     }
 }
 
@@ -76,17 +78,40 @@ fn read_rule(path: &Path, is_tree: bool) -> Option<PermissionUpdate> {
     Some(allow(RuleValue::new("Read", rule), UpdateDestination::Session))
 }
 
-/// A rule for exactly this command, if it only changes files and has no wildcard.
-fn exact_command(call: &Call<'_>) -> Option<PermissionUpdate> {
-    let text = call.facts.command.as_ref()?.text.trim();
-    let changes = call.parts.as_ref()?.iter().any(|(part, _)| part.class.effect == windlass_shell::Effect::FileChange);
-    let exact = parse_rule_pattern(text).is_exact() && !text.contains('\n');
-    (changes && exact).then(|| allow(RuleValue::new("Bash", text), UpdateDestination::LocalSettings))
+/// A rule for each command of the line that changes files and is not covered yet.
+fn changes(policy: &Policy, call: &Call<'_>) -> Option<PermissionUpdate> {
+    rules_for(policy, call, |part| part.class.effect == Effect::FileChange)
 }
 
-fn tool_rule(call: &Call<'_>) -> Option<PermissionUpdate> {
+/// One rule for each of these commands that no rule covers yet; `None` if one of them has none.
+fn rules_for(policy: &Policy, call: &Call<'_>, is_meant: impl Fn(&Part<'_>) -> bool) -> Option<PermissionUpdate> {
+    let covered = |part: &Part<'_>| {
+        policy.grants().allow.iter().any(|rule| match &rule.test {
+            Test::Command(pattern) => rule.tool.matches("Bash") && pattern.matches_allow(part.command),
+            _ => false,
+        })
+    };
+    let mut rules: Vec<RuleValue> = Vec::new();
+    for (part, _) in call.parts.as_ref()?.iter().filter(|(part, _)| is_meant(part) && !covered(part)) {
+        let rule = RuleValue::new("Bash", suggest_rule(part.command)?);
+        if !rules.contains(&rule) {
+            rules.push(rule);
+        }
+    }
+    let (behavior, destination) = (Behavior::Allow, UpdateDestination::LocalSettings);
+    (!rules.is_empty() && rules.len() <= MAX_GAPS).then_some(PermissionUpdate::AddRules {
+        rules,
+        behavior,
+        destination,
+    })
+}
+
+fn tool_rule(policy: &Policy, call: &Call<'_>) -> Option<PermissionUpdate> {
     let rule = match (&call.facts.command, call.tool) {
-        (Some(command), _) => RuleValue::new("Bash", suggest_prefix(&command.analysis)?),
+        (Some(_), _) => {
+            let needs_rule = |part: &Part<'_>| matches!(part.class.effect, Effect::Unknown | Effect::Network);
+            return rules_for(policy, call, needs_rule);
+        }
         (None, "WebFetch") => match call.text("url").map(host) {
             Some(Host::Known(host)) => RuleValue::new("WebFetch", format!("domain:{host}")),
             _ => return None,

@@ -9,6 +9,11 @@ impl Wildcard {
         Self(text.split('*').map(str::to_owned).collect())
     }
 
+    /// Whether it has no `*`.
+    pub(crate) fn is_literal(&self) -> bool {
+        self.0.len() == 1
+    }
+
     pub(crate) fn matches(&self, text: &str) -> bool {
         let Some((first, rest)) = self.0.split_first() else { return false };
         let Some((last, middle)) = rest.split_last() else { return text == first };

@@ -4,6 +4,7 @@ mod asks;
 mod bundled;
 pub(crate) mod definition;
 mod given;
+mod hooks;
 mod prompt;
 mod shell;
 pub(crate) mod skills;
@@ -12,6 +13,7 @@ mod stamp;
 pub use asks::{CommandScope, Fork};
 pub use definition::{Command, CommandSource, SkillDetails};
 pub use given::Skill;
+pub use hooks::CommandHooks;
 pub use prompt::{CommandError, CommandUse};
 pub use stamp::CommandsStamp;
 
@@ -174,23 +176,50 @@ fn other_path(commands: &Commands, loser: &Command) -> String {
 /// forbids no calls, so no restriction is lost.
 #[must_use]
 pub fn load_commands(places: &Places, request: &SettingsRequest) -> Commands {
-    let (mut walk, mut notes, mut commands) = (Walk::new(true), Notes::default(), Commands::default());
-    let sources = request.sources;
+    let mut notes = Notes::default();
+    let found = find(places, request, &mut notes);
+    read(found, places, request, notes)
+}
+
+/// [`load_commands`], and what the files looked like before they were read: a change meanwhile shows in a later stamp.
+#[must_use]
+pub fn load_stamped_commands(places: &Places, request: &SettingsRequest) -> (CommandsStamp, Commands) {
+    let mut notes = Notes::default();
+    let found = find(places, request, &mut notes);
+    let stamp = CommandsStamp::of_found(&found, places);
+    (stamp, read(found, places, request, notes))
+}
+
+/// A file of a command or a skill, and whose it is.
+enum FoundFile {
+    Skill(CommandSource, skills::Found),
+    Command(CommandSource, MarkdownFile),
+}
+
+/// The files of commands and skills that may be read, in the order in which they count.
+fn find(places: &Places, request: &SettingsRequest, notes: &mut Notes) -> Vec<FoundFile> {
+    let (mut walk, mut all) = (Walk::new(true), Vec::new());
     for (layer, source) in [
         (Layer::Managed, CommandSource::Managed),
         (Layer::User, CommandSource::User),
         (Layer::Project, CommandSource::Project),
     ] {
-        if !(sources.contains(layer) || layer == Layer::Managed) {
-            continue;
-        }
-        for found in &skills::find(places, source) {
-            commands.add_skill(found, source, &mut notes);
-        }
-        for folder in &folders(places, source) {
-            for file in walk.files(folder, &mut notes) {
-                commands.add(file, source, &mut notes);
+        if request.sources.contains(layer) || layer == Layer::Managed {
+            all.extend(skills::find(places, source).into_iter().map(|found| FoundFile::Skill(source, found)));
+            for folder in &folders(places, source) {
+                all.extend(walk.files(folder, notes).into_iter().map(|file| FoundFile::Command(source, file)));
             }
+        }
+    }
+    all
+}
+
+fn read(found: Vec<FoundFile>, places: &Places, request: &SettingsRequest, mut notes: Notes) -> Commands {
+    let (sources, mut commands) = (request.sources, Commands::default());
+    for file in found {
+        match file {
+            FoundFile::Skill(source, found) => commands.add_skill(&found, source, &mut notes),
+            FoundFile::Command(source, file) => commands.add(file, source, &mut notes),
         }
     }
     let of_project = |command: &&mut Command| command.source == CommandSource::Project;
@@ -247,7 +276,8 @@ impl Commands {
 
     fn add_skill(&mut self, found: &skills::Found, source: CommandSource, notes: &mut Notes) {
         let path = found.directory.join(skills::FILE);
-        let known = |command: &Command| command.directory() == Some(found.directory.as_path());
+        // Both have no links, and paths are slow to compare part by part.
+        let known = |command: &Command| command.directory().map(Path::as_os_str) == Some(found.directory.as_os_str());
         if !self.commands.iter().any(known)
             && self.has_room(&found.name, &path, notes)
             && let Some(text) = notes.read(&path)
@@ -256,11 +286,16 @@ impl Commands {
         }
     }
 
-    /// Adds a command, unless what it forbids cannot be read: without that it might do too much.
+    /// Adds a command, unless what it forbids cannot be used: without that it might do too much.
     fn push(&mut self, command: Command, notes: &mut Notes) {
         match command.scope.problem() {
-            Some(problem) => notes.add(&command.path, format!("`disallowed-tools` cannot be used: {problem}")),
-            None => self.commands.push(command),
+            Some(problem) => notes.add(&command.path, problem),
+            None => {
+                for note in &command.scope.hooks.notes {
+                    notes.add(&command.path, note.clone());
+                }
+                self.commands.push(command);
+            }
         }
     }
 

@@ -1,5 +1,9 @@
 //! Changes of permissions in the text of a settings file.
 
+mod key;
+
+pub(crate) use key::with_member;
+
 use crate::object::{Object, list_text, quoted};
 use crate::settings::Settings;
 use std::path::{Path, PathBuf};

@@ -1,11 +1,11 @@
 //! What can be wrong with settings.
 
 use crate::file::ReadError;
-use crate::hooks::GatingHook;
 use crate::note::Origin;
 use std::io;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
+use windlass_hooks::BrokenHook;
 use windlass_permission::RuleError;
 
 /// Settings that cannot be used. Without them a rule that denies could be lost, so no session starts.
@@ -37,17 +37,30 @@ pub enum SettingsError {
         /// What is wrong with it.
         problem: String,
     },
-    /// A hook that can deny or block cannot run, so without it more would be allowed than was wanted.
+    /// A hook that can deny or block cannot be used, so without it more would be allowed than was wanted.
     #[error(
-        "{origin}: {hook} cannot run in this version, and without it more could happen than you want: remove it, say \
-         `\"onFailure\":\"continue\"` in it to go on without it, or switch hooks off with `--settings \
+        "{origin}: {hook}; without it more could happen than you want: mend or remove it, say \
+         `\"onFailure\":\"continue\"` in it to start without it, or switch hooks off with `--settings \
          '{{\"disableAllHooks\":true}}'`"
     )]
     Hook {
         /// Where it is.
         origin: Origin,
         /// The hook.
-        hook: GatingHook,
+        hook: BrokenHook,
+    },
+    /// A key restricts what may happen, and this version cannot hold that.
+    #[error(
+        "{origin}: `{key}` restricts what may happen, and this version cannot hold that, so no session starts with it: remove \
+         it{}", if *.is_managed { "" } else { ", or leave its file out with `--setting-sources`" }
+    )]
+    Restricts {
+        /// Where it is.
+        origin: Origin,
+        /// The key.
+        key: &'static str,
+        /// Whether it is in a file of the administrator.
+        is_managed: bool,
     },
     /// A rule that denies or asks cannot be used.
     #[error("{origin}: {problem}")]

@@ -68,10 +68,13 @@ fn read_all(path: &Path, limit: u64, follow: bool) -> Result<Option<Vec<u8>>, Re
         }
         Err(error) => return Err(error.into()),
     };
-    if !file.metadata()?.is_file() {
+    let seen = file.metadata()?;
+    if !seen.is_file() {
         return Err(io::Error::other("it is not a regular file").into());
     }
-    let mut bytes = Vec::new();
+    // With room for the whole file, one call reads it and a second one finds its end.
+    let room = seen.len().min(limit).saturating_add(1);
+    let mut bytes = Vec::with_capacity(usize::try_from(room).unwrap_or_default());
     file.take(limit.saturating_add(1)).read_to_end(&mut bytes)?;
     if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > limit {
         return Err(ReadError::TooBig);

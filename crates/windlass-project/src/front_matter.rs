@@ -1,8 +1,11 @@
 //! The head of a Markdown file: `key: value` lines between two lines of `---`.
 //!
 //! This is the flat part of YAML that is common there: text, also in quotes or as a block (`|`, `>`), and lists
-//! (`[a, b]`, `a, b`, or one `- a` a line). What is nested deeper is skipped.
+//! (`[a, b]`, `a, b`, or one `- a` a line). What is nested deeper is read for [some keys](FrontMatter::nested) alone.
 
+mod nested;
+
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// Splits a text into its head and its body. A text without a closed head is all body.
@@ -38,6 +41,8 @@ struct Field {
     inline: String,
     /// The indented lines and list items below, without their indentation.
     below: Vec<String>,
+    /// The same with it.
+    raw: Vec<String>,
 }
 
 impl FrontMatter {
@@ -49,6 +54,7 @@ impl FrontMatter {
             if is_below || line.trim().is_empty() {
                 if let Some(field) = current.as_ref().and_then(|key| fields.get_mut(key)) {
                     field.below.push(line.trim().to_owned());
+                    field.raw.push(line.to_owned());
                 }
             } else if !line.starts_with('#')
                 && let Some((key, value)) = line.split_once(':')
@@ -56,7 +62,7 @@ impl FrontMatter {
                 let key = key.trim().to_owned();
                 // The first one counts: a person who reads the head from the top sees it first.
                 current = (!fields.contains_key(&key)).then(|| key.clone());
-                fields.entry(key).or_insert_with(|| Field { inline: value.trim().to_owned(), below: Vec::new() });
+                fields.entry(key).or_insert_with(|| Field { inline: value.trim().to_owned(), ..Field::default() });
             }
         }
         Self(fields)
@@ -82,6 +88,18 @@ impl FrontMatter {
             _ => unquoted(&field.inline),
         };
         Some(text.trim().to_owned()).filter(|text| !text.is_empty())
+    }
+
+    /// A value that may be nested; `None` for a key that is absent. What is not understood is the text as it stands.
+    pub(crate) fn nested(&self, key: &str) -> Option<Value> {
+        let field = self.0.get(key)?;
+        if field.raw.iter().all(|line| line.trim().is_empty()) {
+            let inline = field.inline.as_str();
+            let value = if inline.is_empty() { Some(Value::Null) } else { serde_json::from_str(inline).ok() };
+            return Some(value.unwrap_or_else(|| Value::String(inline.to_owned())));
+        }
+        let value = if field.inline.is_empty() { nested::value(field.raw.iter().map(String::as_str)) } else { None };
+        Some(value.unwrap_or_else(|| Value::String(field.raw.join("\n"))))
     }
 
     /// A list, however it is written. Commas in parentheses do not separate.

@@ -1,105 +1,47 @@
-//! Hooks of settings files. They do not run in this version; those that can deny or block keep a session from starting.
+//! Hooks of settings files.
 
 use crate::canonical::content_of;
 use serde_json::Value;
-use std::fmt;
-use windlass_types::HookEventName;
+use windlass_hooks::{BrokenHook, HookDefinition, read_hooks};
 
-/// Most characters of a hook in a message.
-const MOST_SHOWN: usize = 200;
-
-/// A hook that can deny or block.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct GatingHook {
-    /// The event, such as `PreToolUse`.
-    pub event: String,
-    /// What it would run: its command, or the hook as it is written.
-    pub what: String,
-}
-
-impl fmt::Display for GatingHook {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let short: String = self.what.chars().take(MOST_SHOWN).collect();
-        let more = if short.len() < self.what.len() { "…" } else { "" };
-        write!(f, "the hook `{short}{more}` of {}", self.event)
-    }
-}
-
-/// The keys `hooks`, `disableAllHooks` and `allowManagedHooksOnly` of a settings file.
+/// The keys of a settings file that are about hooks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HookSettings {
-    /// Hooks that can deny or block and whose failure is not to be ignored, in order.
-    pub gating: Vec<GatingHook>,
-    /// The events of all other hooks, sorted.
-    pub others: Vec<String>,
-    /// Whether hooks are to be ignored.
+    /// Hooks that can run, in order.
+    pub hooks: Vec<HookDefinition>,
+    /// Hooks of gates that cannot be used and whose failure is not to be passed over, in order.
+    pub broken: Vec<BrokenHook>,
+    /// What of the key `hooks` has no effect, in sentences.
+    pub notes: Vec<String>,
+    /// Whether hooks are to be passed over (`disableAllHooks`).
     pub disabled: bool,
-    /// In a managed file, whether hooks of other files are to be ignored.
+    /// In a managed file, whether hooks of other files are to be passed over (`allowManagedHooksOnly`).
     pub managed_only: bool,
+    /// Where hooks may send requests, if the file has the list (`allowedHttpHookUrls`).
+    pub urls: Option<Vec<String>>,
+    /// Which variables requests of hooks may hold, if the file has the list (`httpHookAllowedEnvVars`).
+    pub variables: Option<Vec<String>>,
     content: String,
 }
 
 impl HookSettings {
-    /// Reads the value of the key `hooks`. What is not understood below such an event counts as a hook.
+    /// Reads the value of the key `hooks`.
     pub(crate) fn read(value: &Value) -> Self {
-        let mut read = Self::default();
-        match value {
-            Value::Null => {}
-            Value::Object(events) => {
-                for (event, groups) in events {
-                    read.event(event, groups);
-                }
-            }
-            other => read.gating.push(GatingHook { event: "an event".to_owned(), what: other.to_string() }),
-        }
-        if !read.is_empty() {
-            read.content = content_of(value);
-        }
-        read.gating.sort_by(|a, b| (&a.event, &a.what).cmp(&(&b.event, &b.what)));
-        read.others.sort();
-        read.others.dedup();
-        read
+        let read = read_hooks(value);
+        let is_empty = read.hooks.is_empty() && read.broken.is_empty() && read.notes.is_empty();
+        let content = if is_empty { String::new() } else { content_of(value) };
+        Self { hooks: read.hooks, broken: read.broken, notes: read.notes, content, ..Self::default() }
     }
 
-    fn event(&mut self, event: &str, groups: &Value) {
-        let is_gating = HookEventName::named(event).is_some_and(HookEventName::is_gating);
-        for hook in hooks_of(groups) {
-            let continues = hook.get("onFailure").and_then(Value::as_str) == Some("continue");
-            if is_gating && !continues {
-                let what = hook.get("command").and_then(Value::as_str).map(str::to_owned);
-                self.gating
-                    .push(GatingHook { event: event.to_owned(), what: what.unwrap_or_else(|| hook.to_string()) });
-            } else {
-                self.others.push(event.to_owned());
-            }
-        }
-    }
-
-    /// Whether there are none.
+    /// Whether the key `hooks` says nothing.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.gating.is_empty() && self.others.is_empty()
+        self.content.is_empty()
     }
 
     /// The key as it is written, in one form.
     pub(crate) fn content(&self) -> &str {
         &self.content
-    }
-}
-
-/// The hooks of an event: those of its groups, and what is no group.
-fn hooks_of(groups: &Value) -> Vec<&Value> {
-    match groups {
-        Value::Null => Vec::new(),
-        Value::Array(groups) => groups
-            .iter()
-            .flat_map(|group| match group.get("hooks") {
-                Some(Value::Array(hooks)) => hooks.iter().collect(),
-                _ => vec![group],
-            })
-            .collect(),
-        other => vec![other],
     }
 }

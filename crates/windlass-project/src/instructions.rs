@@ -233,9 +233,10 @@ impl InstructionFiles {
         if self.excludes.cover(*source, path) {
             return None;
         }
-        let read = match within {
-            Some(within) => self.files.of_workspace(path, within).await,
-            None => self.files.of_machine(path),
+        let read = match (within, &job.candidate.rules_of) {
+            (Some(_), Some(_)) => self.files.of_listed(path).await,
+            (Some(within), None) => self.files.of_workspace(path, within).await,
+            (None, _) => self.files.of_machine(path),
         };
         match read {
             Ok(Some(Found { resolved, .. })) if self.excludes.cover(*source, &resolved) => {}

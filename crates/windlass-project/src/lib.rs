@@ -37,6 +37,8 @@ mod file;
 mod front_matter;
 mod hooks;
 mod instructions;
+mod kept;
+mod live;
 mod load;
 mod markdown;
 mod memory;
@@ -50,11 +52,14 @@ mod request;
 mod resolve;
 mod resolved;
 mod review;
+mod sandbox;
 mod servers;
 mod settings;
 mod settings_file;
 mod shipped;
 mod sources;
+mod stamp;
+mod styles;
 #[cfg(test)]
 mod testing;
 mod trust;
@@ -62,15 +67,17 @@ mod update;
 
 pub use agents::{AgentError, AgentSource, Agents, LoadedAgent, load_agents};
 pub use commands::{
-    Command, CommandError, CommandScope, CommandSource, CommandUse, Commands, CommandsStamp, Fork, Skill, SkillDetails,
-    load_commands,
+    Command, CommandError, CommandHooks, CommandScope, CommandSource, CommandUse, Commands, CommandsStamp, Fork, Skill,
+    SkillDetails, load_commands, load_stamped_commands,
 };
 pub use edit::updated;
 pub use error::SettingsError;
 pub use expand::split_arguments;
 pub use file::read_named;
-pub use hooks::{GatingHook, HookSettings};
+pub use hooks::HookSettings;
 pub use instructions::{Instruction, InstructionExcludes, InstructionFiles};
+pub use kept::KeptTexts;
+pub use live::{LiveSettings, SettingsNews};
 pub use load::{Loaded, load};
 pub use memory::{
     MEMORY_DESCRIPTION, MEMORY_TOOL, MemoryAction, MemoryBudget, MemoryDirectory, MemoryEntry, MemoryError,
@@ -78,14 +85,16 @@ pub use memory::{
 };
 pub use note::{Note, Origin};
 pub use places::Places;
-pub use plugin::{Plugin, PluginDir, PluginError, PluginErrorKind, Plugins, load_plugins};
+pub use plugin::{Plugin, PluginDir, PluginError, PluginErrorKind, PluginHooks, Plugins, load_plugins};
 pub use records::is_trusted;
 pub use request::SettingsRequest;
 pub use resolve::resolve;
 pub use resolved::{
-    McpjsonChoice, Resolved, ResolvedMemory, ResolvedPermissions, ResolvedSandbox, ResolvedServers, RuleSet, Setting,
+    McpjsonChoice, Resolved, ResolvedHooks, ResolvedMemory, ResolvedPermissions, ResolvedServers, ResolvedSession,
+    RuleSet, Setting,
 };
 pub use review::{ReviewedItem, review_trust};
+pub use sandbox::{ResolvedSandbox, SandboxDomains, SandboxFiles, SandboxSettings};
 #[cfg(feature = "server-policy")]
 pub use servers::ServerPolicy;
 pub use servers::{
@@ -93,10 +102,12 @@ pub use servers::{
     load_servers,
 };
 pub use settings::{
-    McpjsonSettings, MemorySettings, ModelSettings, PermissionSettings, SandboxSettings, ServerListSettings, Settings,
-    SkillOverride, SkillSettings,
+    Attribution, KeyEffect, KeyReport, McpjsonSettings, MemorySettings, ModelSettings, PermissionSettings,
+    ServerListSettings, SessionSettings, SettingKey, SettingPath, Settings, SkillOverride, SkillSettings, UnknownKey,
+    UnknownSetting, line_of, settings_schema,
 };
 pub use settings_file::SettingsFile;
 pub use sources::{Layer, SettingSource, SettingSources};
+pub use styles::{OutputStyle, OutputStyles, load_output_styles};
 pub use trust::{Approved, ProjectRecord, Standing, Trust, TrustItem, TrustKind, TrustRecord, TrustStatus};
 pub use update::{KeepError, KeepUpdates, SettingsUpdates, destination};

@@ -12,8 +12,11 @@ use crate::settings_file::{SettingsFile, read_settings};
 use crate::shipped::is_shipped;
 use crate::sources::Layer;
 use crate::trust::Standing;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use windlass_types::path::normalized;
+
+/// Why not all of the managed settings of a host count.
+const BESIDE_ADMINISTRATOR: &str = "this machine has managed settings of its own, so only what these restrict counts";
 
 /// The settings files of a session.
 #[derive(Debug, Clone, Default)]
@@ -49,45 +52,132 @@ impl Loaded {
 /// # Errors
 /// A file that is there cannot be read, is too big, or is not a settings file.
 pub fn load(places: &Places, request: &SettingsRequest) -> Result<Loaded, SettingsError> {
-    let mut loaded = Loaded::default();
-    for path in &places.managed {
-        // In managed rules a leading `/` is the root of the current project.
-        loaded.add(Layer::Managed, path.clone(), places.start())?;
-    }
-    if let Some(text) = request.flags.as_deref().filter(|text| !text.trim().is_empty()) {
-        loaded.files.push(flags(text, places.start())?);
-    }
-    loaded.project(places, request)?;
-    if request.sources.contains(Layer::User) {
-        for (directory, file) in places.user_files() {
-            loaded.add(Layer::User, file, directory)?;
-        }
-    }
-    if let Some(home) = &places.user_home {
-        loaded.expand_home(home);
-    }
-    loaded.follow_links();
-    Ok(loaded)
+    let mut reading = Reading { places, request, loaded: Loaded::default(), last: None, kept: Vec::new() };
+    reading.all()?;
+    Ok(reading.loaded)
 }
 
-impl Loaded {
+/// The same for a session that is open. A file that cannot be used counts as it is among the last ones, or else not at all;
+/// why is returned.
+pub(crate) fn load_or_keep(
+    places: &Places,
+    request: &SettingsRequest,
+    last: &[SettingsFile],
+) -> (Loaded, Vec<SettingsError>) {
+    let mut reading = Reading { places, request, loaded: Loaded::default(), last: Some(last), kept: Vec::new() };
+    if let Err(problem) = reading.all() {
+        reading.kept.push(problem);
+        reading.loaded.files = last.to_vec();
+    }
+    (reading.loaded, reading.kept)
+}
+
+/// Settings files on their way.
+struct Reading<'a> {
+    places: &'a Places,
+    request: &'a SettingsRequest,
+    loaded: Loaded,
+    /// The files as they could last be used, in an open session.
+    last: Option<&'a [SettingsFile]>,
+    kept: Vec<SettingsError>,
+}
+
+impl Reading<'_> {
+    fn all(&mut self) -> Result<(), SettingsError> {
+        let (places, request) = (self.places, self.request);
+        let managed = places.managed_files().map_err(|problem| {
+            let path = places.managed.first().cloned().unwrap_or_default().with_extension("d");
+            SettingsError::Unreadable { path, problem }
+        })?;
+        for path in managed {
+            // In managed rules a leading `/` is the root of the current project.
+            self.add(Layer::Managed, &path, places.start())?;
+        }
+        let is_managed = !self.loaded.files.is_empty();
+        for (layer, given) in [(Layer::Managed, &request.managed), (Layer::Flags, &request.flags)] {
+            let Some(text) = given.as_deref().filter(|text| !text.trim().is_empty()) else { continue };
+            let (origin, found) = (given_origin(layer, text, places.start()), given_file(layer, text, places.start()));
+            let found = found.map(|mut file| {
+                if layer == Layer::Managed && is_managed {
+                    file.settings = file.settings.restrictions();
+                    self.loaded.notes.push(Note::new(&file.origin, BESIDE_ADMINISTRATOR));
+                }
+                Some(file)
+            });
+            self.take(layer, &origin, found)?;
+        }
+        self.project()?;
+        if request.sources.contains(Layer::User) {
+            for (directory, file) in places.user_files() {
+                self.add(Layer::User, &file, directory)?;
+            }
+        }
+        if let Some(home) = &places.user_home {
+            self.loaded.expand_home(home);
+        }
+        self.loaded.follow_links();
+        Ok(())
+    }
+
     /// The files of the project, each with how far it counts.
-    fn project(&mut self, places: &Places, request: &SettingsRequest) -> Result<(), SettingsError> {
-        let before = self.files.len();
+    fn project(&mut self) -> Result<(), SettingsError> {
+        let (places, request) = (self.places, self.request);
+        let before = self.loaded.files.len();
         for (layer, name) in [(Layer::Local, "settings.local.json"), (Layer::Project, "settings.json")] {
             if request.sources.contains(layer) {
                 for (directory, file) in places.project_files(name) {
-                    self.add(layer, file, directory)?;
+                    self.add(layer, &file, directory)?;
                 }
             }
         }
-        self.trusted = request.trust;
-        if self.files.len() > before {
-            self.judge(before, places, request);
+        self.loaded.trusted = request.trust;
+        if self.loaded.files.len() > before {
+            self.loaded.judge(before, places, request);
         }
         Ok(())
     }
 
+    fn add(&mut self, layer: Layer, path: &Path, anchor: &Path) -> Result<(), SettingsError> {
+        self.take(layer, &Origin::file(path), read(layer, path, anchor))
+    }
+
+    fn take(
+        &mut self,
+        layer: Layer,
+        origin: &Origin,
+        found: Result<Option<SettingsFile>, SettingsError>,
+    ) -> Result<(), SettingsError> {
+        let Some(last) = self.last else {
+            self.loaded.files.extend(found?);
+            return Ok(());
+        };
+        // What no session would start with is no better than what cannot be read.
+        let usable = found.and_then(|file| match &file {
+            Some(one) => resolve(std::slice::from_ref(one)).map(|_| file),
+            None => Ok(None),
+        });
+        match usable {
+            Ok(file) => self.loaded.files.extend(file),
+            Err(problem) => {
+                self.kept.push(problem);
+                let known = last.iter().find(|file| file.layer == layer && file.origin == *origin);
+                self.loaded.files.extend(known.cloned());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// One file, if it is there.
+fn read(layer: Layer, path: &Path, anchor: &Path) -> Result<Option<SettingsFile>, SettingsError> {
+    let Some(text) = read_settings(path)? else { return Ok(None) };
+    let origin = Origin::file(path);
+    let settings = parse(&text, &origin)?;
+    let standing = if layer.lies_in_project() { Standing::untrusted() } else { Standing::trusted() };
+    Ok(Some(SettingsFile::new(layer, origin, anchor, settings).with_standing(standing)))
+}
+
+impl Loaded {
     /// Decides how far the files of the project count: those after the first `before`.
     fn judge(&mut self, before: usize, places: &Places, request: &SettingsRequest) {
         let trust = read_trust(places, &mut self.notes).for_this_run(request.trust);
@@ -109,21 +199,6 @@ impl Loaded {
                 }
             }
         }
-    }
-
-    fn add(&mut self, layer: Layer, path: PathBuf, anchor: &Path) -> Result<(), SettingsError> {
-        if let Some(text) = read_settings(&path)? {
-            let origin = Origin::File(path);
-            let settings = parse(&text, &origin)?;
-            self.files.push(
-                SettingsFile::new(layer, origin, anchor, settings).with_standing(if layer.lies_in_project() {
-                    Standing::untrusted()
-                } else {
-                    Standing::trusted()
-                }),
-            );
-        }
-        Ok(())
     }
 
     /// `~/x` among the directories is `x` in the user's home.
@@ -153,21 +228,29 @@ impl Loaded {
     }
 }
 
-/// The settings of the command line.
-fn flags(text: &str, start: &Path) -> Result<SettingsFile, SettingsError> {
-    if text.trim_start().starts_with('{') {
-        let settings = parse(text, &Origin::Inline)?;
-        return Ok(SettingsFile::new(Layer::Flags, Origin::Inline, start, settings));
+/// Where settings of the command line or of the host are.
+fn given_origin(layer: Layer, text: &str, start: &Path) -> Origin {
+    match (text.trim_start().starts_with('{'), layer) {
+        (true, Layer::Managed) => Origin::InlineManaged,
+        (true, _) => Origin::Inline,
+        (false, _) => Origin::File(normalized(&start.join(text))),
     }
-    let path = normalized(&start.join(text));
-    let Some(text) = read_settings(&path)? else {
-        let problem = std::io::Error::new(std::io::ErrorKind::NotFound, "it does not exist");
-        return Err(SettingsError::Unreadable { path, problem });
+}
+
+/// Settings of the command line or of the host.
+fn given_file(layer: Layer, text: &str, start: &Path) -> Result<SettingsFile, SettingsError> {
+    let origin = given_origin(layer, text, start);
+    let Origin::File(path) = &origin else {
+        let settings = parse(text, &origin)?;
+        return Ok(SettingsFile::new(layer, origin, start, settings));
     };
-    let anchor = path.parent().unwrap_or(start).to_path_buf();
-    let origin = Origin::File(path);
-    let settings = parse(&text, &origin)?;
-    Ok(SettingsFile::new(Layer::Flags, origin, anchor, settings))
+    let Some(text) = read_settings(path)? else {
+        let problem = std::io::Error::new(std::io::ErrorKind::NotFound, "it does not exist");
+        return Err(SettingsError::Unreadable { path: path.clone(), problem });
+    };
+    let anchor = if layer == Layer::Managed { start } else { path.parent().unwrap_or(start) };
+    let (anchor, settings) = (anchor.to_path_buf(), parse(&text, &origin)?);
+    Ok(SettingsFile::new(layer, origin, anchor, settings))
 }
 
 fn parse(text: &str, origin: &Origin) -> Result<Settings, SettingsError> {

@@ -8,7 +8,6 @@ mod name;
 mod note;
 mod of_agent;
 mod scan;
-mod secret;
 mod shown;
 mod tool;
 

@@ -8,6 +8,7 @@ pub(crate) fn width(mode: PermissionMode) -> u8 {
         PermissionMode::Plan | PermissionMode::DontAsk => 0,
         PermissionMode::Default => 1,
         PermissionMode::AcceptEdits => 2,
-        _ => 3,
+        PermissionMode::Auto => 3,
+        _ => 4,
     }
 }

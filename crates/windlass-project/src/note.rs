@@ -14,6 +14,8 @@ pub enum Origin {
     File(PathBuf),
     /// Settings given as text on the command line or by the host.
     Inline,
+    /// Managed settings given as text on the command line or by the host.
+    InlineManaged,
 }
 
 impl Origin {
@@ -27,6 +29,7 @@ impl fmt::Display for Origin {
         match self {
             Self::File(path) => write!(f, "{}", path.display()),
             Self::Inline => f.write_str("--settings"),
+            Self::InlineManaged => f.write_str("--managed-settings"),
         }
     }
 }

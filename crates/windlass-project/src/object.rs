@@ -54,6 +54,22 @@ impl Object {
         Ok(())
     }
 
+    /// Takes a member out. Returns whether it was there.
+    pub(crate) fn remove(&mut self, key: &str) -> bool {
+        let before = self.0.len();
+        self.0.retain(|(known, _)| known != key);
+        self.0.len() != before
+    }
+
+    /// The value of a member as it is written.
+    pub(crate) fn text_of(&self, key: &str) -> Option<&str> {
+        self.0.iter().find(|(known, _)| known == key).map(|(_, value)| value.get())
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// The text, one member a line, indented by `depth` steps.
     pub(crate) fn text(&self, depth: usize) -> String {
         let members = self.0.iter().map(|(key, value)| format!("{}: {}", quoted(key), value.get()));

@@ -1,5 +1,6 @@
 //! Where settings, commands and records of trust are.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// The folders of a project or home that hold settings and commands, the stronger one first.
@@ -7,6 +8,9 @@ pub(crate) const FOLDERS: [&str; 2] = [".windlass", ".claude"];
 
 /// Most directories from the root of a project to where a session starts.
 const DEEPEST: usize = 64;
+
+/// Most files of the administrator in one directory.
+const MOST_DROPPED_IN: usize = 512;
 
 /// The name of our record of trust in the user's home.
 const RECORD: &str = "windlass-trust.json";
@@ -77,7 +81,23 @@ impl Places {
     /// question. The folders of a project have names that are protected anyway.
     #[must_use]
     pub fn protected(&self) -> Vec<PathBuf> {
-        [&self.managed, &self.user, &self.records, &self.claude_json].into_iter().flatten().cloned().collect()
+        let dropped_in: Vec<PathBuf> = self.managed.iter().map(|file| file.with_extension("d")).collect();
+        [&self.managed, &dropped_in, &self.user, &self.records, &self.claude_json]
+            .into_iter()
+            .flatten()
+            .cloned()
+            .collect()
+    }
+
+    /// The administrator's settings files that may be there, the strongest first: beside each file those of `managed-settings.d`,
+    /// which count for more, the last one in the order of their names the most. Hidden files and other kinds are passed over.
+    pub(crate) fn managed_files(&self) -> io::Result<Vec<PathBuf>> {
+        let mut all = Vec::new();
+        for file in &self.managed {
+            all.extend(dropped_in(&file.with_extension("d"))?.into_iter().rev());
+            all.push(file.clone());
+        }
+        Ok(all)
     }
 
     /// The user's settings files, the strongest first.
@@ -129,6 +149,28 @@ fn owner(path: &Path) -> Option<u32> {
 #[cfg(not(unix))]
 fn owner(_: &Path) -> Option<u32> {
     Some(0)
+}
+
+/// The JSON files of a directory, sorted by name; none if it is not there.
+fn dropped_in(directory: &Path) -> io::Result<Vec<PathBuf>> {
+    let entries = match directory.read_dir() {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let mut files = Vec::new();
+    for entry in entries {
+        let path = entry?.path();
+        let is_hidden = path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+        if !is_hidden && path.extension().is_some_and(|extension| extension == "json") {
+            files.push(path);
+        }
+        if files.len() > MOST_DROPPED_IN {
+            return Err(io::Error::other(format!("it has more than {MOST_DROPPED_IN} files")));
+        }
+    }
+    files.sort();
+    Ok(files)
 }
 
 fn managed() -> Vec<PathBuf> {

@@ -5,13 +5,17 @@
 
 mod components;
 mod error;
+mod hooks;
 mod manifest;
 mod unsupported;
 
 pub use error::{PluginError, PluginErrorKind};
+pub use hooks::PluginHooks;
 
 use crate::agents::Agents;
 use crate::commands::definition::Command;
+use crate::error::SettingsError;
+use crate::note::Origin;
 use crate::servers::definition::ServerDefinition;
 use components::Components;
 use manifest::Manifest;
@@ -66,6 +70,8 @@ pub struct Plugin {
     pub agents: Agents,
     /// Its MCP servers, named `plugin:NAME:SERVER`; none if they do not count.
     pub servers: Vec<ServerDefinition>,
+    /// Its hooks.
+    pub hooks: PluginHooks,
 }
 
 /// The plugins of a session.
@@ -88,6 +94,18 @@ impl Plugins {
     #[must_use]
     pub fn agents(&self) -> Agents {
         self.plugins.iter().fold(Agents::default(), |all, plugin| all.or(plugin.agents.clone()))
+    }
+
+    /// Checks that no hook of a plugin is missing that could deny or block.
+    ///
+    /// # Errors
+    /// A hook of a gate cannot be used, or a file of hooks cannot be read.
+    pub fn check_hooks(&self) -> Result<(), SettingsError> {
+        let broken = |plugin: &Plugin| Some((plugin.root.clone(), plugin.hooks.broken.first()?.clone()));
+        match self.plugins.iter().find_map(broken) {
+            None => Ok(()),
+            Some((root, hook)) => Err(SettingsError::Hook { origin: Origin::File(root), hook }),
+        }
     }
 
     /// The MCP servers of all plugins.
@@ -172,9 +190,10 @@ fn load(
     components.unsupported();
     let (commands, agents) = (components.commands(), components.agents());
     let servers = if mcp { components.servers() } else { Vec::new() };
+    let hooks = components.hooks();
     let (errors, Manifest { name, version, description, .. }) = (components.finish(), manifest);
     let path = path.to_path_buf();
-    Ok(Some((Plugin { name, version, description, path, root, commands, agents, servers }, errors)))
+    Ok(Some((Plugin { name, version, description, path, root, commands, agents, servers, hooks }, errors)))
 }
 
 #[cfg(test)]

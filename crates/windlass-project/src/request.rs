@@ -10,6 +10,8 @@ pub struct SettingsRequest {
     pub sources: SettingSources,
     /// The settings of the command line, if it has any: JSON text that begins with `{`, or the path of a file.
     pub flags: Option<String>,
+    /// Managed settings that the host or the command line brings, in the same form.
+    pub managed: Option<String>,
     /// Whether this run trusts the project (`--trust`).
     pub trust: bool,
 }
@@ -32,6 +34,14 @@ impl SettingsRequest {
     #[must_use]
     pub fn flags(mut self, settings: Option<String>) -> Self {
         self.flags = settings;
+        self
+    }
+
+    /// Managed settings of the host: JSON text that begins with `{`, or the path of a file. Where the administrator of the machine
+    /// has settings, only what they forbid counts.
+    #[must_use]
+    pub fn managed(mut self, settings: Option<String>) -> Self {
+        self.managed = settings;
         self
     }
 

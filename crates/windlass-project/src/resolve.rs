@@ -1,22 +1,27 @@
 //! What counts of several settings files.
 
+mod hooks;
 mod memory;
+mod session;
 mod skills;
 
 use crate::canonical::content_of;
 use crate::error::SettingsError;
 use crate::mode::width;
-use crate::note::Note;
+use crate::note::{Note, Origin};
 use crate::resolved::{Resolved, RuleSet, Setting};
+use crate::sandbox;
+use crate::servers::definition::{ServerDefinition, ServerScope};
 use crate::servers::lists::ServerLists;
-use crate::settings::SandboxSettings;
+use crate::settings::{KeyEffect, UnknownKey};
 use crate::settings_file::SettingsFile;
 use crate::sources::Layer;
 use crate::trust::TrustKind;
+use std::path::PathBuf;
 use windlass_permission::{Policy, PolicyConfig};
 use windlass_types::path::normalized;
 use windlass_types::text::visible_line;
-use windlass_types::{Behavior, PermissionMode};
+use windlass_types::{Behavior, PermissionMode, RuleOrigin};
 
 /// Most names that a note lists.
 const MOST_NAMES: usize = 8;
@@ -35,7 +40,6 @@ const MOST_NAMES: usize = 8;
 /// used allows nothing, and is named in a note.
 pub fn resolve(files: &[SettingsFile]) -> Result<Resolved, SettingsError> {
     let mut resolved = Resolved::default();
-    let mut sandbox = SandboxSettings::default();
     let mut narrower = Vec::new();
     resolved.permissions.managed_rules_only =
         files.iter().any(|file| file.layer == Layer::Managed && file.settings.permissions.managed_rules_only);
@@ -49,10 +53,12 @@ pub fn resolve(files: &[SettingsFile]) -> Result<Resolved, SettingsError> {
             reading.models();
             reading.environment();
             reading.mcpjson();
-            reading.sandbox(&mut sandbox);
+            reading.provided_servers();
             reading.index();
             reading.hooks();
-            reading.without_effect();
+            reading.keys()?;
+            sandbox::read(file, &mut resolved.sandbox, &mut resolved.notes);
+            session::read(file, &mut resolved.session, &mut resolved.notes);
             memory::read(file, &mut resolved.memory, &mut resolved.notes);
             skills::read(file, &mut resolved.skills, &mut of_project);
         }
@@ -61,34 +67,11 @@ pub fn resolve(files: &[SettingsFile]) -> Result<Resolved, SettingsError> {
     resolved.narrow_mode(narrower);
     resolved.pass_over_hooks(files);
     resolved.servers.lists = ServerLists::join(files, &mut resolved.notes);
-    if sandbox.enabled != Some(true) || sandbox.fail_if_unavailable != Some(true) {
-        resolved.sandbox.required = None;
-    }
-    if sandbox.enabled != Some(true) {
-        resolved.sandbox.enabled = None;
-    }
+    resolved.sandbox.settle();
     Ok(resolved)
 }
 
 impl Resolved {
-    /// Takes out the hooks that are switched off. Only managed settings switch off managed ones, and a project's files
-    /// that others may have written only hooks of a project.
-    fn pass_over_hooks(&mut self, files: &[SettingsFile]) {
-        let off = |file: &&SettingsFile| {
-            file.settings.hooks.disabled && file.covers(TrustKind::Setting, "disableAllHooks", "true")
-        };
-        let is_managed = |file: &SettingsFile| file.layer == Layer::Managed;
-        let managed = files.iter().any(|file| is_managed(file) && file.settings.hooks.disabled);
-        let managed_only = files.iter().any(|file| is_managed(file) && file.settings.hooks.managed_only);
-        let by_user = files.iter().filter(off).any(|file| !is_managed(file) && !file.is_shared());
-        let by_project = files.iter().filter(off).any(SettingsFile::is_shared);
-        self.gating_hooks.retain(|hook| {
-            let is_managed = hook.layer == Layer::Managed;
-            let of_project = hook.layer.lies_in_project();
-            !(managed || (!is_managed && (by_user || managed_only)) || (of_project && by_project))
-        });
-    }
-
     /// The narrowest of these modes counts, if it allows less than the one that would be in force.
     fn narrow_mode(&mut self, modes: Vec<Setting<PermissionMode>>) {
         let otherwise = self.permissions.default_mode.as_ref().map(|mode| mode.value).unwrap_or_default();
@@ -164,7 +147,13 @@ impl Reading<'_> {
         }
         if !usable.is_empty() {
             let (anchor, origin) = (file.anchor.clone(), file.origin.clone());
-            self.resolved.permissions.rules.push(RuleSet { source, behavior, rules: usable, anchor, origin });
+            let stands = |rule: &String| {
+                let Origin::File(path) = &file.origin else { return None };
+                let line = file.settings.permissions.line(behavior, rule);
+                Some((rule.trim().to_owned(), RuleOrigin::new(path.display().to_string(), line)))
+            };
+            let origins = usable.iter().filter_map(stands).collect();
+            self.resolved.permissions.rules.push(RuleSet { source, behavior, rules: usable, anchor, origin, origins });
         }
         Ok(())
     }
@@ -173,6 +162,9 @@ impl Reading<'_> {
         let file = self.file;
         if file.settings.permissions.bypass_disabled && self.resolved.permissions.bypass_disabled.is_none() {
             self.resolved.permissions.bypass_disabled = Some(file.origin.clone());
+        }
+        if file.settings.permissions.auto_disabled && self.resolved.permissions.auto_disabled.is_none() {
+            self.resolved.permissions.auto_disabled = Some(file.origin.clone());
         }
         let Some(text) = &file.settings.permissions.default_mode else { return Ok(()) };
         let mode = match text.parse::<PermissionMode>() {
@@ -317,38 +309,29 @@ impl Reading<'_> {
         }
     }
 
-    /// Hooks that can deny or block keep a session from starting if their file counts; of others there is a note.
-    fn hooks(&mut self) {
+    /// Servers of the administrator. A program of one machine is not on all of them, so only remote servers are provided.
+    fn provided_servers(&mut self) {
         let file = self.file;
-        let hooks = &file.settings.hooks;
-        let counts = file.covers(TrustKind::Hooks, "hooks", hooks.content());
-        let mut noted: Vec<String> = hooks.others.iter().map(|event| format!("hooks.{event}")).collect();
-        if counts {
-            for hook in &hooks.gating {
-                let hook = self.setting(hook.clone());
-                self.resolved.gating_hooks.push(hook);
+        let provided = &file.settings.server_lists.provided;
+        if file.layer != Layer::Managed {
+            if !provided.is_empty() {
+                self.note("`managedMcpServers` counts in managed settings only");
             }
-        } else if !hooks.gating.is_empty() {
-            noted.extend(hooks.gating.iter().map(|hook| format!("hooks.{}", hook.event)));
+            return;
         }
-        if !noted.is_empty() {
-            noted.sort();
-            noted.dedup();
-            self.note(format!("without effect in this version: {}", names(&noted)));
-        }
-    }
-
-    /// A sandbox can be asked for by anyone; only files outside the project can say that none is needed.
-    fn sandbox(&mut self, sandbox: &mut SandboxSettings) {
-        let file = self.file;
-        let counts = |wish: Option<bool>| wish.filter(|wish| *wish || !file.layer.lies_in_project());
-        if sandbox.enabled.is_none() {
-            sandbox.enabled = counts(file.settings.sandbox.enabled);
-            self.resolved.sandbox.enabled = sandbox.enabled.map(|_| file.origin.clone());
-        }
-        if sandbox.fail_if_unavailable.is_none() {
-            sandbox.fail_if_unavailable = counts(file.settings.sandbox.fail_if_unavailable);
-            self.resolved.sandbox.required = sandbox.fail_if_unavailable.map(|_| file.origin.clone());
+        let path = match &file.origin {
+            Origin::File(path) => path.clone(),
+            inline => PathBuf::from(inline.to_string()),
+        };
+        for (name, config) in provided {
+            let is_remote = config.to::<serde_json::Value>().is_ok_and(|config| config.get("url").is_some());
+            let known = self.resolved.servers.provided.iter().any(|server| server.name == *name);
+            if !is_remote {
+                self.note(format!("`managedMcpServers`: {} has no `url`, so it is left out", visible_line(name)));
+            } else if !known {
+                let server = ServerDefinition::new(name, ServerScope::Managed, &path, config.clone());
+                self.resolved.servers.provided.push(server);
+            }
         }
     }
 
@@ -359,12 +342,36 @@ impl Reading<'_> {
         }
     }
 
-    fn without_effect(&mut self) {
-        let keys = &self.file.settings.without_effect;
-        if !keys.is_empty() {
-            self.note(format!("without effect in this version: {}", names(keys)));
+    /// Keys that do not count are noted; one that restricts what may happen and cannot be held is refused.
+    fn keys(&mut self) -> Result<(), SettingsError> {
+        let file = self.file;
+        let (keys, is_managed) = (&file.settings.keys, file.layer == Layer::Managed);
+        let mut idle = keys.without_effect.clone();
+        for key in &keys.refused {
+            if key.effect == KeyEffect::Refused || is_managed {
+                return Err(SettingsError::Restricts { origin: file.origin.clone(), key: key.name, is_managed });
+            }
+            idle.push(key.name.to_owned());
         }
+        if !idle.is_empty() {
+            self.note(format!("without effect in this version: {}", names(&idle)));
+        }
+        if !keys.unknown.is_empty() {
+            let unknown: Vec<String> = keys.unknown.iter().map(shown).collect();
+            self.note(format!("not known: {}", names(&unknown)));
+        }
+        Ok(())
     }
+}
+
+/// A key that is not known, with its line and the one that may be meant.
+fn shown(key: &UnknownKey) -> String {
+    let line = key.line.map(|line| format!("line {line}"));
+    let meant = key.meant.map(|meant| format!("did you mean `{meant}`?"));
+    let more: Vec<String> = line.into_iter().chain(meant).collect();
+    // A name is as long as its writer likes.
+    let name: String = key.name.chars().take(100).collect();
+    if more.is_empty() { name } else { format!("{name} ({})", more.join(", ")) }
 }
 
 /// Whether a variable decides where the model is or who pays for it.

@@ -1,14 +1,17 @@
 //! The settings that count, of all files.
 
 use crate::error::SettingsError;
-use crate::hooks::GatingHook;
 use crate::note::{Note, Origin};
+use crate::sandbox::ResolvedSandbox;
+use crate::servers::definition::ServerDefinition;
 use crate::servers::lists::ServerLists;
-use crate::settings::{ModelSettings, SkillSettings};
+use crate::settings::{Attribution, ModelSettings, SkillSettings};
 use crate::sources::Layer;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use windlass_types::{Behavior, PermissionMode, RuleSource};
+use windlass_hooks::{BrokenHook, HookDefinition, RequestRules};
+use windlass_permission::RuleOrigins;
+use windlass_types::{Behavior, Effort, JsonText, PermissionMode, RuleSource};
 
 /// A value with where it comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,6 +39,8 @@ pub struct RuleSet {
     pub anchor: PathBuf,
     /// Where they come from.
     pub origin: Origin,
+    /// Where each of them stands, if that is a file.
+    pub origins: RuleOrigins,
 }
 
 /// Which servers of a project's `.mcp.json` are wanted, by files that may decide it. What switches a server off counts
@@ -63,32 +68,37 @@ pub struct ResolvedPermissions {
     pub default_mode: Option<Setting<PermissionMode>>,
     /// The file that forbids the mode bypassPermissions, if one does. Any layer can.
     pub bypass_disabled: Option<Origin>,
+    /// The file that forbids the mode auto, if one does. Any layer can.
+    pub auto_disabled: Option<Origin>,
     /// More directories of the workspace; absolute.
     pub additional_directories: Vec<Setting<PathBuf>>,
 }
 
+impl ResolvedPermissions {
+    /// The file that forbids a mode, if one does.
+    pub fn forbids(&self, mode: PermissionMode) -> Option<&Origin> {
+        match mode {
+            PermissionMode::BypassPermissions => self.bypass_disabled.as_ref(),
+            PermissionMode::Auto => self.auto_disabled.as_ref(),
+            _ => None,
+        }
+    }
+}
+
 /// What counts of MCP servers.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ResolvedServers {
     /// Which servers of the project's `.mcp.json` are wanted.
     pub mcpjson: McpjsonChoice,
     /// Which servers may be connected, wherever they are defined.
     pub lists: ServerLists,
-}
-
-/// What counts of the key `sandbox`.
-#[derive(Debug, Clone, Default)]
-#[non_exhaustive]
-pub struct ResolvedSandbox {
-    /// The file that wants commands to run in a sandbox.
-    pub enabled: Option<Origin>,
-    /// The file that wants no command to run without a sandbox.
-    pub required: Option<Origin>,
+    /// Servers of the administrator: remote ones, the strongest file's of a name.
+    pub provided: Vec<ServerDefinition>,
 }
 
 /// What counts of the keys of memory, and of instructions.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ResolvedMemory {
     /// Whether sessions have a memory, if a file decides that.
@@ -99,6 +109,40 @@ pub struct ResolvedMemory {
     pub extraction: Option<Setting<bool>>,
     /// Patterns of instruction files that are not to be read. One of a project's file concerns files of the project alone.
     pub instruction_excludes: Vec<Setting<String>>,
+}
+
+/// What counts of hooks.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ResolvedHooks {
+    /// Hooks in the order in which they count, those of the strongest layer first.
+    pub all: Vec<Setting<HookDefinition>>,
+    /// Hooks of gates that cannot be used: a session must not start without them. See [`Resolved::check_hooks`].
+    pub broken: Vec<Setting<BrokenHook>>,
+    /// Whether hooks of plugins, agents and skills count.
+    pub others_count: bool,
+    /// Where hooks may send requests, and which variables those may hold.
+    pub requests: RequestRules,
+}
+
+/// What counts of the keys that say how a session speaks, thinks, gets its key, and reads code.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ResolvedSession {
+    /// The name of the output style.
+    pub output_style: Option<Setting<String>>,
+    /// The language of answers, in words.
+    pub language: Option<Setting<String>>,
+    /// What the model writes of its part in commits and pull requests.
+    pub attribution: Option<Setting<Attribution>>,
+    /// How hard the model thinks.
+    pub effort: Option<Setting<Effort>>,
+    /// A command line that prints the key of the model provider. No file that others may have written sets it.
+    pub api_key_helper: Option<Setting<String>>,
+    /// Language servers by name, as a JSON object. No file that others may have written sets them.
+    pub lsp_servers: Option<Setting<JsonText>>,
+    /// Whether commands continue in the background when their time is up.
+    pub background_long_commands: Option<Setting<bool>>,
 }
 
 /// What counts of all layers, each value with its origin.
@@ -115,6 +159,8 @@ pub struct Resolved {
     pub models: BTreeMap<String, Setting<ModelSettings>>,
     /// The agent of the main thread.
     pub agent: Option<Setting<String>>,
+    /// How sessions speak, think and get their key.
+    pub session: ResolvedSession,
     /// Variables for the programs that tools run.
     pub env: BTreeMap<String, Setting<String>>,
     /// Variables for the model provider: none that a project's shared file sets, so that no repository chooses
@@ -130,20 +176,19 @@ pub struct Resolved {
     pub sandbox: ResolvedSandbox,
     /// The file that switches the index of the project off, if one does. Any layer can.
     pub index_off: Option<Origin>,
-    /// Hooks that can deny or block and that do not run in this version: a session must not start
-    /// without them. See [`Resolved::check_hooks`].
-    pub gating_hooks: Vec<Setting<GatingHook>>,
+    /// Hooks.
+    pub hooks: ResolvedHooks,
     /// What has no effect, or less than its writer may think.
     pub notes: Vec<Note>,
 }
 
 impl Resolved {
-    /// Checks that a session may start without the hooks of settings.
+    /// Checks that no hook is missing that could deny or block.
     ///
     /// # Errors
-    /// A hook that can deny or block cannot run.
+    /// A hook of a gate cannot be used.
     pub fn check_hooks(&self) -> Result<(), SettingsError> {
-        match self.gating_hooks.first() {
+        match self.hooks.broken.first() {
             None => Ok(()),
             Some(hook) => Err(SettingsError::Hook { origin: hook.origin.clone(), hook: hook.value.clone() }),
         }

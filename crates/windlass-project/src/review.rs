@@ -10,6 +10,7 @@ use crate::records::read_trust;
 use crate::request::SettingsRequest;
 use crate::servers::entries::server_entries;
 use crate::sources::SettingSources;
+use crate::styles::style_files;
 use crate::trust::{TrustItem, TrustKind, TrustStatus};
 
 /// An item with its status.
@@ -48,6 +49,9 @@ pub(crate) fn trust_items(places: &Places) -> Result<Vec<TrustItem>, SettingsErr
     }
     for (path, name, text) in agent_files(places) {
         items.push(TrustItem::new(&path, TrustKind::Agent, name, text));
+    }
+    for (path, name, text) in style_files(places) {
+        items.push(TrustItem::new(&path, TrustKind::Style, name, text));
     }
     for command in command_files(places) {
         if let Some(content) = command.allowance() {

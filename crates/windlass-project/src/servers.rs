@@ -48,6 +48,7 @@ pub struct Servers {
 
 /// Reads the MCP servers that files of the project and the user define. No program is run.
 ///
+/// - **managed**: `managedMcpServers` of managed settings.
 /// - **project**: `.mcp.json` of the directory where the session starts and of those above it in the project, the
 ///   nearer one the stronger, if the layer `project` is read. A server counts if the directory is trusted, or if it is
 ///   wanted by `enableAllProjectMcpServers` or `enabledMcpjsonServers` of settings that no repository can bring, and if
@@ -62,6 +63,7 @@ pub fn load_servers(places: &Places, request: &SettingsRequest, resolved: &Resol
     let mut notes = Notes::default();
     let user = UserServers::read(places, &mut notes);
     let mut reading = Reading { places, request, resolved, user: &user, notes, all: Servers::default() };
+    reading.add_all(&resolved.servers.provided);
     if request.sources.contains(Layer::Local) {
         reading.add_all(&user.local);
     }

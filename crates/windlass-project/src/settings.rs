@@ -1,19 +1,33 @@
 //! One settings file, typed.
 
+mod check;
+pub(crate) mod keys;
+pub(crate) mod lines;
 mod memory;
 mod models;
+mod path;
 mod raw;
+mod schema;
+mod session;
 mod skills;
 
+pub use check::{KeyReport, UnknownKey};
+pub use keys::{KeyEffect, SettingKey};
+pub use lines::line_of;
 pub use memory::MemorySettings;
 pub use models::ModelSettings;
+pub use path::{SettingPath, UnknownSetting};
+pub use schema::settings_schema;
+pub use session::{Attribution, SessionSettings};
 pub use skills::{SkillOverride, SkillSettings};
 
 use crate::canonical::content_of;
 use crate::hooks::HookSettings;
+use crate::sandbox::SandboxSettings;
 use crate::servers::pattern::ServerPattern;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use windlass_types::{Behavior, JsonText};
 
 /// The settings of one file that this version honours.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -31,6 +45,8 @@ pub struct Settings {
     pub models: BTreeMap<String, ModelSettings>,
     /// The agent of the main thread.
     pub agent: Option<String>,
+    /// How sessions speak, think and get their key.
+    pub session: SessionSettings,
     /// What is wanted of a memory.
     pub memory: MemorySettings,
     /// What is wanted of skills and commands.
@@ -45,8 +61,8 @@ pub struct Settings {
     pub server_lists: ServerListSettings,
     /// Whether `projectIndex` is false: no session makes an index of the project.
     pub index_off: bool,
-    /// Keys that have no effect, such as `permissions.disableAutoMode`, in order.
-    pub without_effect: Vec<String>,
+    /// Keys that do not count.
+    pub keys: KeyReport,
 }
 
 /// The keys `enableAllProjectMcpServers`, `enabledMcpjsonServers` and `disabledMcpjsonServers`.
@@ -61,7 +77,7 @@ pub struct McpjsonSettings {
     pub disabled: Vec<String>,
 }
 
-/// The keys `allowedMcpServers`, `deniedMcpServers` and `allowManagedMcpServersOnly`.
+/// The keys `allowedMcpServers`, `deniedMcpServers`, `allowManagedMcpServersOnly` and `managedMcpServers`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServerListSettings {
@@ -71,6 +87,8 @@ pub struct ServerListSettings {
     pub denied: Option<Result<Vec<ServerPattern>, String>>,
     /// In a managed file, whether only managed files may allow any.
     pub managed_only: bool,
+    /// In a managed file, servers that every session has, by name, as they are written.
+    pub provided: BTreeMap<String, JsonText>,
 }
 
 /// The key `permissions`, and what is said of it elsewhere.
@@ -89,32 +107,81 @@ pub struct PermissionSettings {
     pub additional_directories: Vec<PathBuf>,
     /// Whether `disableBypassPermissionsMode` is `"disable"`.
     pub bypass_disabled: bool,
+    /// Whether `disableAutoMode` is `"disable"`.
+    pub auto_disabled: bool,
     /// `allowManagedPermissionRulesOnly`, a key of its own: in a managed file, whether no other file may allow anything.
     pub managed_rules_only: bool,
+    /// In which lines the rules stand: those that allow, ask and deny.
+    pub(crate) lines: [Vec<Option<u64>>; 3],
 }
 
-/// The key `sandbox`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct SandboxSettings {
-    /// Whether commands should run in a sandbox, if the file decides that.
-    pub enabled: Option<bool>,
-    /// Whether no command should run when there is no sandbox, if the file decides that.
-    pub fail_if_unavailable: Option<bool>,
+impl PermissionSettings {
+    /// The line in which a rule stands, counted from one.
+    pub(crate) fn line(&self, behavior: Behavior, rule: &str) -> Option<u64> {
+        let [allow, ask, deny] = &self.lines;
+        let (rules, lines) = match behavior {
+            Behavior::Allow => (&self.allow, allow),
+            Behavior::Ask => (&self.ask, ask),
+            Behavior::Deny => (&self.deny, deny),
+        };
+        let at = rules.iter().position(|known| known == rule)?;
+        lines.get(at).copied().flatten()
+    }
 }
 
 impl Settings {
+    /// What of these settings only restricts: without what they allow, choose or run.
+    pub(crate) fn restrictions(&self) -> Self {
+        let permissions = PermissionSettings {
+            allow: Vec::new(),
+            additional_directories: Vec::new(),
+            default_mode: self.permissions.default_mode.clone().filter(|mode| mode == "plan" || mode == "dontAsk"),
+            ..self.permissions.clone()
+        };
+        let mut hooks = self.hooks.clone();
+        hooks.disabled = false;
+        let off = |on: Option<bool>| on.filter(|on| !on);
+        Self {
+            permissions,
+            hooks,
+            mcpjson: McpjsonSettings { disabled: self.mcpjson.disabled.clone(), ..McpjsonSettings::default() },
+            server_lists: ServerListSettings { allowed: None, provided: BTreeMap::new(), ..self.server_lists.clone() },
+            sandbox: self.sandbox.restrictions(),
+            memory: MemorySettings {
+                enabled: off(self.memory.enabled),
+                extraction: off(self.memory.extraction),
+                ..MemorySettings::default()
+            },
+            skills: SkillSettings {
+                without_bundled: self.skills.without_bundled,
+                without_programs: self.skills.without_programs,
+                ..SkillSettings::default()
+            },
+            index_off: self.index_off,
+            keys: self.keys.clone(),
+            ..Self::default()
+        }
+    }
+
     /// Keys whose values widen what may happen, rules, directories, variables and hooks aside, with their canonical
     /// text.
     pub(crate) fn widening(&self) -> Vec<(&'static str, String)> {
         let when = |holds: bool, key, content: String| holds.then_some((key, content));
         let mcpjson = &self.mcpjson;
+        let session = &self.session;
         let allowed = self.server_lists.allowed.as_ref().and_then(|list| list.as_ref().ok());
         [
             self.model.as_ref().map(|model| ("model", content_of(model))),
             when(!self.fallback_model.is_empty(), "fallbackModel", content_of(&self.fallback_model)),
             when(!self.models.is_empty(), "models", content_of(&self.models)),
             self.agent.as_ref().map(|agent| ("agent", content_of(agent))),
+            session.output_style.as_ref().map(|style| ("outputStyle", content_of(style))),
+            session.language.as_ref().map(|language| ("language", content_of(language))),
+            session.attribution().map(|said| ("attribution", content_of(&said))),
+            session.effort_level.as_ref().map(|effort| ("effortLevel", content_of(effort))),
+            session.api_key_helper.as_ref().map(|helper| ("apiKeyHelper", content_of(helper))),
+            when(session.background_long_commands == Some(true), "backgroundLongCommands", "true".to_owned()),
+            session.lsp_servers.as_ref().map(|servers| ("lspServers", content_of(servers))),
             self.permissions.default_mode.as_ref().map(|mode| ("permissions.defaultMode", content_of(mode))),
             when(mcpjson.all == Some(true), "enableAllProjectMcpServers", "true".to_owned()),
             when(!mcpjson.enabled.is_empty(), "enabledMcpjsonServers", content_of(&mcpjson.enabled)),

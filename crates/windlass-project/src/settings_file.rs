@@ -49,7 +49,7 @@ impl SettingsFile {
     pub(crate) fn covers(&self, kind: TrustKind, name: &str, content: &str) -> bool {
         let file = match &self.origin {
             Origin::File(path) => path.as_path(),
-            Origin::Inline => Path::new(""),
+            Origin::Inline | Origin::InlineManaged => Path::new(""),
         };
         self.standing.covers(file, kind, name, content)
     }
@@ -81,7 +81,9 @@ impl SettingsFile {
         for (name, value) in &settings.env {
             add(TrustKind::Variable, name, value.clone());
         }
-        for (key, content) in settings.widening() {
+        // What never counts in a shared file needs no trust.
+        let counts = |key: &str| !["apiKeyHelper", "lspServers"].contains(&key) || !self.is_shared();
+        for (key, content) in settings.widening().into_iter().filter(|(key, _)| counts(key)) {
             add(TrustKind::Setting, key, content);
         }
         if !settings.hooks.is_empty() {

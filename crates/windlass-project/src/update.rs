@@ -1,5 +1,8 @@
 //! Answers that are kept: changes of permissions, written to settings files.
 
+mod key;
+mod servers;
+
 use crate::edit::{names_one_of, updated};
 use crate::error::SettingsError;
 use crate::note::Origin;
@@ -31,6 +34,14 @@ pub enum KeepError {
     /// The file that would hold it cannot be used.
     #[error(transparent)]
     Settings(#[from] SettingsError),
+    /// A file holds something else than MCP servers.
+    #[error("the MCP servers of {} cannot be read, so it is left as it is: {problem}", path.display())]
+    Servers {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// The file is a link, or no regular file.
     #[error("{} is a link or no regular file, so it is not written", .0.display())]
     Link(PathBuf),

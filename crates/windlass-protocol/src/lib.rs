@@ -64,8 +64,6 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "unit tests use real folders, programs and clocks"))]
 
-#[cfg(feature = "server")]
-mod answer;
 #[cfg(any(feature = "client", feature = "server"))]
 mod channel;
 #[cfg(feature = "client")]
@@ -81,14 +79,10 @@ mod mapper;
 #[cfg(feature = "server")]
 mod outcome;
 #[cfg(feature = "server")]
-mod same;
-#[cfg(feature = "server")]
 mod server;
 #[cfg(feature = "server")]
 mod stream;
 
-#[cfg(feature = "server")]
-pub use answer::{ReadAnswer, read_permission_answer};
 #[cfg(any(feature = "client", feature = "server"))]
 pub use line::MAX_LINE;
 #[cfg(feature = "server")]
@@ -103,6 +97,8 @@ pub use server::{
     PluginListing, PluginOffer, PluginReload, PluginSource, PluginsReloaded, ReportOptions, Served, Server,
     ServerError, ServerOptions, SlashCommand,
 };
+#[cfg(feature = "server")]
+pub use windlass_permission::{ReadAnswer, read_permission_answer};
 
 /// The version of the host protocol's reference whose frames these are:
 /// `claude_code_version` in `system/init`.

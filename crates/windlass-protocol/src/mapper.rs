@@ -3,6 +3,7 @@
 mod agents;
 mod answering;
 mod compaction;
+pub(crate) mod edits;
 mod end;
 mod hooks;
 mod lists;
@@ -49,6 +50,8 @@ pub struct FrameMapper {
     tasks: Vec<tasks::Alive>,
     /// The running agents below the main one.
     agents: HashMap<AgentPath, agents::Agent>,
+    /// Hooks that are being asked.
+    asked: Vec<hooks::Asked>,
     lists: Lists,
 }
 
@@ -86,6 +89,7 @@ impl FrameMapper {
             session_member: SessionMember::default(),
             tasks: Vec::new(),
             agents: HashMap::new(),
+            asked: Vec::new(),
             lists: Lists::default(),
         }
     }
@@ -143,9 +147,16 @@ impl FrameMapper {
                 self.withdrawn(at, message_id.as_ref(), *reason, out);
             }
             EventKind::ToolProgress(progress) => self.tool_progress(at, progress, out),
-            EventKind::ToolFinished(finished) => self.tool_result(at, finished, out),
+            EventKind::ToolStarted(started) => self.edit_begins(at, started, out),
+            EventKind::ToolFinished(finished) => {
+                self.edit_ended(at, finished, out);
+                self.tool_result(at, finished, out);
+            }
             EventKind::PermissionResolved { tool_use_id, tool, decision } => {
                 self.denied(at, tool_use_id, tool, decision, out);
+            }
+            EventKind::HooksStarted { event, tool_use_id, hooks } => {
+                self.hooks_started(at, *event, tool_use_id.as_ref(), hooks, out);
             }
             EventKind::HookRan { event, tool_use_id, outcome } => {
                 self.hook_ran(at, *event, tool_use_id.as_ref(), outcome, out);
@@ -160,7 +171,10 @@ impl FrameMapper {
             EventKind::TaskProgress(progress) => self.task_progress(at, progress, out),
             EventKind::TaskEnded(ended) => self.task_ended(at, ended, out),
             EventKind::Compacted(compacted) => self.compacted(at, compacted, out),
-            EventKind::RunFinished(result) => self.finished(at, result, out),
+            EventKind::RunFinished(result) => {
+                self.hooks_given_up(at, out);
+                self.finished(at, result, out);
+            }
             _ => {}
         }
     }

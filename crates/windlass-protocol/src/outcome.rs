@@ -1,6 +1,6 @@
 //! How the end of a run is reported.
 
-use windlass_types::{Interrupted, ModelErrorKind, Outcome, RunFailure, RunFailureKind, RunResult};
+use windlass_types::{Interrupted, Outcome, RunFailure, RunFailureKind, RunResult};
 
 /// The end of a run in the terms of the wire.
 #[derive(Debug)]
@@ -103,7 +103,7 @@ impl Ending {
             ..Self::success(turns, reason)
         };
         match &failure.kind {
-            RunFailureKind::Model(kind) => api(error_class(*kind), "api_error"),
+            RunFailureKind::Model(kind) => api(kind.word(), "api_error"),
             RunFailureKind::PromptTooLong => api("invalid_request", "prompt_too_long"),
             RunFailureKind::OutputLimit => api("max_output_tokens", "model_error"),
             RunFailureKind::RepeatedToolFailure => {
@@ -126,21 +126,4 @@ pub fn is_error(outcome: &Outcome) -> bool {
             | Outcome::PromptBlocked { .. }
             | Outcome::Pending { .. }
     )
-}
-
-/// The class of a failed model call, as the wire names it.
-pub(crate) fn error_class(kind: ModelErrorKind) -> &'static str {
-    match kind {
-        ModelErrorKind::Authentication | ModelErrorKind::PermissionDenied => "authentication_failed",
-        ModelErrorKind::Billing => "billing_error",
-        ModelErrorKind::NotFound => "model_not_found",
-        ModelErrorKind::InvalidRequest
-        | ModelErrorKind::ReplayRejected
-        | ModelErrorKind::PromptTooLong
-        | ModelErrorKind::RequestTooLarge => "invalid_request",
-        ModelErrorKind::RateLimited | ModelErrorKind::QuotaExhausted => "rate_limit",
-        ModelErrorKind::Overloaded => "overloaded",
-        ModelErrorKind::Server => "server_error",
-        _ => "unknown",
-    }
 }

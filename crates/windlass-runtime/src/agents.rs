@@ -24,7 +24,7 @@ use windlass_core::{AgentConfig, AgentOpening, Input, Machine, OfferedTool};
 use windlass_permission::{CanUseTool, Policy, can_use_tool_fn};
 use windlass_session::AgentHeader;
 use windlass_tool::{AgentReport, AgentSpec, Agents, BoxFuture, Cancel, ToolError, ToolSet};
-use windlass_types::{AgentIdentity, PermissionAnswer, PermissionRequest, TaskId, ToolUseId};
+use windlass_types::{AgentIdentity, AgentPath, PermissionAnswer, PermissionRequest, TaskId, ToolUseId};
 
 /// How long agents may take to end when their parent ends.
 const GRACE: Duration = Duration::from_secs(4);
@@ -247,13 +247,20 @@ impl Below {
         }
     }
 
-    /// Lets agents do no more than their parent, from now on.
-    pub(crate) fn follow_policy(&mut self, machine: &Machine) {
-        if std::mem::replace(&mut self.epoch, machine.policy_epoch()) != machine.policy_epoch() {
+    /// Lets agents do no more than their parent, from now on. Returns whether what this one may do has changed.
+    pub(crate) fn follow_policy(&mut self, machine: &Machine) -> bool {
+        let has_changed = std::mem::replace(&mut self.epoch, machine.policy_epoch()) != machine.policy_epoch();
+        if has_changed {
             for agent in &self.alive {
                 agent.may_do(machine.policy());
             }
         }
+        has_changed
+    }
+
+    /// The tool uses that lead to this agent.
+    pub(crate) fn path(&self) -> AgentPath {
+        self.questions.agent().clone()
     }
 
     /// Stops all agents and waits until they have ended. Bounded.

@@ -2,9 +2,10 @@
 
 use crate::Mentions;
 use crate::changes::{self, Changes};
-use crate::hooks::ask;
+use crate::hooks::{Asked, ask};
 use crate::nested;
 use crate::prepare::{Claims, ReadCall, Surroundings, facts, prepare};
+use crate::room::Room;
 use crate::tool::{Running, permit, run};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -50,12 +51,16 @@ pub(crate) struct Attaching {
     pub(crate) policy: Arc<Policy>,
     pub(crate) hooks: Hooks,
     pub(crate) hook_context: HookContext,
+    pub(crate) asked: Asked,
     pub(crate) instructions: Option<Arc<dyn nested::NestedInstructions>>,
     /// What a call of the reader gets, without its id and its permit.
-    pub(crate) cx: Box<dyn Fn(ToolUseId, windlass_tool::Permit) -> ToolCxParts + Send + Sync>,
+    pub(crate) cx: ReadingCx,
     pub(crate) ids: Arc<dyn Ids>,
     pub(crate) cwd: PathBuf,
 }
+
+/// Makes what a call gets that only looks.
+pub(crate) type ReadingCx = Box<dyn Fn(ToolUseId, windlass_tool::Permit) -> ToolCxParts + Send + Sync>;
 
 /// What a mention stands for.
 enum Target {
@@ -181,7 +186,7 @@ impl Attaching {
         let permit = permit(&ready.prepared.facts, Arc::clone(&self.policy));
         let cx = ToolCx::new((self.cx)(call.id.clone(), permit));
         let cancel = Cancel::new();
-        let running = Running { tool, call: prepared, cx, cancel, ids: Arc::clone(&self.ids) };
+        let running = Running { tool, call: prepared, cx, cancel, ids: Arc::clone(&self.ids), room: Room::default() };
         let outcome = run(running).await;
         if outcome.is_error {
             return Err(LeftOut(outcome.content.text()));
@@ -252,6 +257,7 @@ impl Attaching {
             &self.hook_context,
             &PreToolUse { tool_name: call.name.clone(), tool_input: call.input.clone(), tool_use_id: call.id.clone() }
                 .into(),
+            &self.asked,
         )
         .await;
         if outcome.stop.is_some() || outcome.updated_input.is_some_and(|input| input != call.input) {

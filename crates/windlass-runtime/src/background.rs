@@ -1,6 +1,7 @@
 //! Work that continues after its call: the driver's side.
 
 use crate::SessionError;
+use crate::checkpoints::AroundCall;
 use crate::handle::{Order, SessionHandle};
 use crate::tasks::AbortOnDrop;
 use std::collections::HashMap;
@@ -37,6 +38,16 @@ impl SessionHandle {
     /// The session is closed.
     pub fn stop_tasks(&self) -> Result<(), SessionError> {
         self.order(Order::StopTasks)
+    }
+
+    /// Has a call that is waited for continue in the background, where its tool can do that; `None`: all such calls of the
+    /// session's own agent. The answer says whether there was one; it is `false` for a session that has ended.
+    ///
+    /// Cancel safe: the order is given when this returns.
+    pub fn move_to_background(&self, call: Option<ToolUseId>) -> impl Future<Output = bool> + Send + 'static {
+        let (answer, answered) = oneshot::channel();
+        let given = self.order(Order::MoveToBackground(call, answer));
+        async move { given.is_ok() && answered.await.unwrap_or_default() }
     }
 
     /// Waits until no run and no background work is in progress or about to begin: every prompt that was
@@ -112,15 +123,8 @@ impl Registry {
     }
 
     /// What one call starts work with.
-    pub(crate) fn of_call(
-        &self,
-        call: EffectId,
-        tool_use_id: ToolUseId,
-        ids: Arc<dyn Ids>,
-        folder: Option<PathBuf>,
-        only_reads: bool,
-    ) -> Arc<dyn Background> {
-        Arc::new(OfCall { shared: Arc::clone(&self.shared), call, tool_use_id, ids, folder, only_reads })
+    pub(crate) fn of_call(&self, of: CallParts) -> Arc<dyn Background> {
+        Arc::new(OfCall { shared: Arc::clone(&self.shared), of })
     }
 
     /// Asks work to stop, if it runs.
@@ -171,22 +175,30 @@ impl Shared {
     }
 }
 
+/// The call that starts work.
+#[derive(Debug)]
+pub(crate) struct CallParts {
+    pub(crate) effect: EffectId,
+    pub(crate) tool_use_id: ToolUseId,
+    pub(crate) ids: Arc<dyn Ids>,
+    pub(crate) folder: Option<PathBuf>,
+    /// It may run before its message counts, and then not count at all.
+    pub(crate) only_reads: bool,
+    /// Finds what the work changes, if it may change any file.
+    pub(crate) around: Option<AroundCall>,
+}
+
 /// What one call starts work with.
 #[derive(Debug)]
 struct OfCall {
     shared: Arc<Shared>,
-    call: EffectId,
-    tool_use_id: ToolUseId,
-    ids: Arc<dyn Ids>,
-    folder: Option<PathBuf>,
-    /// It may run before its message counts, and then not count at all.
-    only_reads: bool,
+    of: CallParts,
 }
 
 impl Background for OfCall {
     #[expect(clippy::disallowed_methods, reason = "measures how long the work takes")]
     fn start(&self, spec: TaskSpec, work: TaskWork) -> Result<TaskId, ToolError> {
-        if self.only_reads {
+        if self.of.only_reads {
             return Err(ToolError::rejected("A call that only reads cannot leave work behind."));
         }
         let mut tasks = self.shared.lock();
@@ -197,21 +209,25 @@ impl Background for OfCall {
             let text = format!("{MOST} background tasks run already: stop one, or wait until one ends.");
             return Err(ToolError::rejected(text));
         }
-        let id = spec.id.unwrap_or_else(|| TaskId::from(format!("b{:08x}", self.ids.bits() as u32)));
+        let id = spec.id.unwrap_or_else(|| TaskId::from(format!("b{:08x}", self.of.ids.bits() as u32)));
         if tasks.alive.contains_key(&id) {
             return Err(ToolError::rejected("The task could not be named: try again."));
         }
-        let mut info = TaskInfo::new(id.clone(), spec.kind, spec.description, self.tool_use_id.clone());
+        let mut info = TaskInfo::new(id.clone(), spec.kind, spec.description, self.of.tool_use_id.clone());
         (info.output_file, info.agent_type) = (spec.output_file, spec.agent_type);
         // Before it can end. It fails only when the session has ended.
-        let _ = self.shared.results.send(Input::TaskStarted(self.call, Box::new(info.clone())));
+        let _ = self.shared.results.send(Input::TaskStarted(self.of.effect, Box::new(info.clone())));
         let cancel = Cancel::new();
         let cx = TaskCx::new(id.clone(), cancel.clone());
         let (shared, began, own) = (Arc::clone(&self.shared), Instant::now(), id.clone());
         let stop = cancel.clone();
         let grace = if info.kind == TaskKind::LocalAgent { GRACE_OF_AGENTS } else { GRACE };
+        let around = self.of.around.as_ref().map(AroundCall::of_background);
         let work = AbortOnDrop(tokio::spawn(async move {
             let outcome = carry_out(work, cx, stop, grace).await;
+            if let Some(around) = around {
+                around.after().await;
+            }
             shared.ended(&own, outcome, began);
         }));
         tasks.alive.insert(id.clone(), Alive { info, cancel, _work: work });
@@ -224,7 +240,7 @@ impl Background for OfCall {
     }
 
     fn folder(&self) -> Option<PathBuf> {
-        self.folder.clone()
+        self.of.folder.clone()
     }
 }
 

@@ -161,6 +161,37 @@ impl Account {
     }
 }
 
+/// What a call of a model that is no part of a conversation is paid from. Settled when it is dropped, also by a call that was
+/// cancelled.
+#[derive(Debug)]
+pub(crate) struct Claim {
+    budget: Budget,
+    key: LedgerKey,
+    effect: EffectId,
+    /// What it has cost until now.
+    pub(crate) cost: NanoUsd,
+}
+
+impl Account {
+    /// Holds what such a call may cost; `None` if the budget does not buy it now.
+    pub(crate) fn claim(&self, effect: EffectId, cost: Option<CallCost>) -> Option<Claim> {
+        let claim = Claim { budget: self.budget.clone(), key: self.key, effect, cost: NanoUsd::ZERO };
+        let Some(cost) = cost else { return Some(claim) };
+        let wanted = cost.max_output_tokens;
+        let answer = self.budget.book().ledger.reserve(self.key, effect, cost);
+        // It does not wait for calls of others: a person can be asked instead.
+        (answer == Some(Reservation::Granted { max_output_tokens: wanted })).then_some(claim)
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        let mut book = self.budget.book();
+        let answers = book.ledger.settle(self.key, Some(self.effect), self.cost);
+        book.send(answers);
+    }
+}
+
 impl Drop for Account {
     fn drop(&mut self) {
         let mut book = self.budget.book();

@@ -7,9 +7,12 @@ use std::future::Future;
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
-use windlass_session::{Checkpoint, CheckpointError, CheckpointErrorKind, Checkpoints, Rewind, RewindOptions};
+use windlass_session::{
+    ChangedBy, Checkpoint, CheckpointError, CheckpointErrorKind, Checkpoints, Rewind, RewindOptions, Survey,
+};
 use windlass_types::{Entry, EntryId, EntryKind, ToolUseId};
 
 /// Why files were not rewound. Nothing was changed then.
@@ -67,9 +70,10 @@ impl SessionHandle {
         self.wait(order, waiting)
     }
 
-    /// Gives the files of the workspace that tools have changed since a prompt the
-    /// state that they had before it. Only what tools like Write and Edit changed
-    /// can be put back, not what programs did (Bash, MCP servers).
+    /// Gives the files of the workspace that the session has changed since a prompt the
+    /// state that they had before it: those that tools like Write and Edit changed, and those that programs did (Bash, MCP
+    /// servers) as far as [`Checkpoints::survey`] found it. What programs did elsewhere (the network, other processes, files
+    /// outside of the workspace) cannot be undone.
     ///
     /// What the files hold now is kept first: [`Rewind::undo`] is the checkpoint
     /// that takes the rewind back. The conversation stays as it is. Files that
@@ -121,11 +125,90 @@ pub(crate) struct Keeper {
     begun: Option<Shared<BoxFuture<'static, ()>>>,
     /// The prompt of the main agent, for which everything is done, if this keeps the files of another one.
     of: Option<EntryId>,
+    /// What runs that may change any file, of all agents.
+    changing: Arc<Changing>,
+}
+
+/// What runs that may change any file.
+#[derive(Debug, Default)]
+struct Changing {
+    /// How many calls and pieces of background work.
+    running: AtomicUsize,
+    /// Whether files may have changed since the last survey that was made while none ran.
+    is_open: AtomicBool,
+}
+
+/// One call, or piece of background work, that may change any file while this lives.
+#[derive(Debug)]
+struct Ongoing(Arc<Changing>);
+
+impl Ongoing {
+    fn begin(changing: &Arc<Changing>) -> Self {
+        changing.running.fetch_add(1, Ordering::SeqCst);
+        changing.is_open.store(true, Ordering::SeqCst);
+        Self(Arc::clone(changing))
+    }
+}
+
+impl Drop for Ongoing {
+    fn drop(&mut self) {
+        self.0.running.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// A look over the workspace around one call, or one piece of background work, that may change any file.
+#[derive(Debug)]
+pub(crate) struct AroundCall {
+    keeper: Keeper,
+    survey: Survey,
+    ongoing: Option<Ongoing>,
+    /// Whether the look before the work is done.
+    has_looked: bool,
+}
+
+impl AroundCall {
+    /// Looks over the workspace before the work begins. The error is why it must not begin.
+    pub(crate) async fn before(&mut self) -> Result<(), String> {
+        self.survey.changed_by = self.keeper.changed_by();
+        // Others that begin meanwhile see that this one may change files.
+        self.ongoing = Some(Ongoing::begin(&self.keeper.changing));
+        self.keeper.survey(&self.survey).await?;
+        self.has_looked = true;
+        Ok(())
+    }
+
+    /// The same for work that the call may leave behind, which has not begun yet.
+    pub(crate) fn later(&self) -> Self {
+        Self { keeper: self.keeper.clone(), survey: self.survey.clone(), ongoing: None, has_looked: true }
+    }
+
+    /// The same for work that the call leaves behind, from now on.
+    pub(crate) fn of_background(&self) -> Self {
+        Self { ongoing: Some(Ongoing::begin(&self.keeper.changing)), ..self.later() }
+    }
+
+    /// Finds what the work has changed, when it has ended.
+    pub(crate) async fn after(mut self) {
+        let running = self.keeper.changing.running.load(Ordering::SeqCst);
+        if !self.has_looked {
+            // It has not begun: what is open is what was open before.
+            let was_open = self.survey.changed_by == ChangedBy::Session;
+            self.keeper.changing.is_open.store(was_open || running > 1, Ordering::SeqCst);
+            return;
+        }
+        self.survey.changed_by = ChangedBy::Session;
+        match self.keeper.survey(&self.survey).await {
+            Ok(()) if running <= 1 => self.keeper.changing.is_open.store(false, Ordering::SeqCst),
+            Ok(()) => {}
+            Err(error) => tracing::warn!(error, "what a call has changed could not be found"),
+        }
+        self.ongoing = None;
+    }
 }
 
 impl Keeper {
     pub(crate) fn new(checkpoints: Arc<dyn Checkpoints>) -> Self {
-        Self { checkpoints, begun: None, of: None }
+        Self { checkpoints, begun: None, of: None, changing: Arc::default() }
     }
 
     /// Keeps the files that an agent changes, whose work is part of what this prompt has led to.
@@ -137,7 +220,7 @@ impl Keeper {
 
     /// Begins the checkpoints of the prompts among these entries, one after the
     /// other. Only calls and orders that need them wait for that.
-    pub(crate) fn heard(&mut self, entries: &[Entry]) {
+    pub(crate) fn heard(&mut self, entries: &[Entry], directories: &[PathBuf]) {
         if self.of.is_some() {
             return;
         }
@@ -147,10 +230,13 @@ impl Keeper {
                 continue;
             }
             let (before, checkpoints, id) = (self.begun.take(), Arc::clone(&self.checkpoints), entry.id.clone());
+            let (keeper, directories) = (self.clone(), directories.to_vec());
             let begun = async move {
                 if let Some(before) = before {
                     before.await;
                 }
+                // What work in the background has changed until now belongs to the prompts before.
+                keeper.catch_up(directories).await;
                 match AssertUnwindSafe(checkpoints.begin(&id)).catch_unwind().await {
                     Ok(Ok(())) => {}
                     Ok(Err(error)) => tracing::warn!(%error, "the file checkpoint of a prompt could not begin"),
@@ -183,9 +269,50 @@ impl Keeper {
         }
     }
 
+    /// Watches a call that may change any file of these directories.
+    pub(crate) fn watch(
+        &self,
+        prompt: Option<&EntryId>,
+        call: ToolUseId,
+        directories: &[PathBuf],
+    ) -> Option<AroundCall> {
+        let prompt = self.of.as_ref().or(prompt)?.clone();
+        let survey = Survey::new(prompt, directories.to_vec(), ChangedBy::Others).of_call(call);
+        Some(AroundCall { keeper: self.clone(), survey, ongoing: None, has_looked: false })
+    }
+
+    /// Who has changed what a survey will find now.
+    fn changed_by(&self) -> ChangedBy {
+        // While work runs that may change any file, its changes cannot be told from those of others.
+        if self.changing.is_open.load(Ordering::SeqCst) { ChangedBy::Session } else { ChangedBy::Others }
+    }
+
+    /// Finds what work in the background has changed until now, if any has run since the last survey.
+    async fn catch_up(&self, directories: Vec<PathBuf>) {
+        if self.changed_by() == ChangedBy::Others {
+            return;
+        }
+        let last = AssertUnwindSafe(self.checkpoints.list()).catch_unwind().await;
+        let Ok(Ok(Some(last))) = last.map(|listed| listed.map(|listed| listed.into_iter().next_back())) else { return };
+        if let Err(error) = self.look(&Survey::new(last.id, directories, ChangedBy::Session)).await {
+            tracing::warn!(error, "what background work has changed could not be found");
+        }
+    }
+
+    async fn survey(&self, survey: &Survey) -> Result<(), String> {
+        self.ready().await;
+        self.look(survey).await
+    }
+
+    async fn look(&self, survey: &Survey) -> Result<(), String> {
+        let done = AssertUnwindSafe(self.checkpoints.survey(survey)).catch_unwind().await;
+        done.map_err(|_| "looking over the workspace panicked".to_owned())?.map_err(|error| error.to_string())
+    }
+
     /// Carries out what a host wants.
     pub(crate) async fn obey(self, order: FileOrder, directories: Vec<PathBuf>) {
         self.ready().await;
+        self.catch_up(directories.clone()).await;
         let panicked = |_| {
             RewindError::Checkpoint(CheckpointError::new(
                 CheckpointErrorKind::Io,
@@ -251,9 +378,9 @@ impl SessionFiles {
     }
 
     /// Sees what the machine appends to the log.
-    pub(crate) fn heard(&mut self, entries: &[Entry]) {
+    pub(crate) fn heard(&mut self, entries: &[Entry], directories: &[PathBuf]) {
         if let Some(keeper) = &mut self.keeper {
-            keeper.heard(entries);
+            keeper.heard(entries, directories);
         }
     }
 

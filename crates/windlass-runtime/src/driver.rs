@@ -12,11 +12,13 @@ use crate::events::EventQueue;
 use crate::handle::Order;
 use crate::held::Held;
 use crate::model::ModelCall;
+use crate::observer::Observer;
 use crate::open_questions::OpenQuestion;
 use crate::orders::Orders;
 use crate::ports::Ports;
 use crate::prepare::ReadCalls;
 use crate::progress::Progress;
+use crate::room::Room;
 use crate::scope::with_models;
 use crate::session::{Nested, Persistence, listened};
 use crate::tasks::Tasks;
@@ -26,10 +28,12 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::sync::mpsc;
+use windlass_context::FileInstructions;
 use windlass_core::{Input, Machine, Output, StoreFailureKind};
-use windlass_permission::Policy;
-use windlass_tool::{Resumed, SessionState};
-use windlass_types::QuestionId;
+use windlass_hook::Occasions;
+use windlass_permission::{Heard, Policy};
+use windlass_tool::{Foreground, Recorded, SessionState};
+use windlass_types::{EventKind, HookCall, QuestionId};
 
 /// How long SessionEnd hooks may take.
 const SESSION_END: Duration = Duration::from_secs(10);
@@ -50,7 +54,12 @@ pub(crate) struct Driver {
     work: Work,
     below: Below,
     files: SessionFiles,
+    /// What the classifier may read of the session.
+    heard: Heard,
     shared: Shared,
+    observer: Observer,
+    /// The instructions that the model reads when the first run begins.
+    first: Vec<FileInstructions>,
     /// How the session ended, when it has.
     over: Option<Result<(), SessionError>>,
 }
@@ -70,6 +79,8 @@ struct Work {
     held: Held,
     calls: ReadCalls,
     progress: Progress,
+    /// For the results of the latest message.
+    room: Room,
     /// Questions that can be answered, and whose hooks and callback are not asked yet.
     asked: BTreeMap<QuestionId, OpenQuestion>,
 }
@@ -108,14 +119,19 @@ pub(crate) struct DriverParts {
     pub(crate) nested: Nested,
     /// How the session is kept, if it is.
     pub(crate) kept: Option<Persistence>,
+    /// The instructions that the model reads when the first run begins, and hooks are asked about.
+    pub(crate) first: Vec<FileInstructions>,
 }
 
 impl Driver {
     pub(crate) fn new(parts: DriverParts) -> Self {
-        let DriverParts { machine, ports, orders, inputs, results, queue, log, nested, kept } = parts;
+        let DriverParts { machine, ports, orders, inputs, results, queue, log, nested, kept, first } = parts;
         let shared = Shared::default();
+        let directories = machine.policy().directories().to_vec();
+        let mut occasions = Occasions::new(machine.state().cwd(), directories);
         if let Some(todos) = machine.state().todos() {
-            shared.state.get::<Resumed>().set_todos(todos.clone());
+            occasions.begins_with(todos);
+            shared.state.get::<Recorded>().set_todos(Some(todos.clone()));
         }
         let budget = nested.budget.clone().unwrap_or_else(|| Budget::new(machine.state().cost()));
         let account = budget.open(results.clone());
@@ -127,8 +143,10 @@ impl Driver {
             held: Held::new(Arc::clone(&queue)),
             calls: ReadCalls::new(),
             progress: Progress::new(),
+            room: Room::default(),
             asked: BTreeMap::new(),
         };
+        let hooks = ports.hooks.clone();
         Self {
             machine,
             ports,
@@ -140,7 +158,10 @@ impl Driver {
             work,
             below,
             files: SessionFiles::new(keeper),
+            heard: Heard::default(),
             shared,
+            observer: Observer::new(occasions, &hooks),
+            first,
             over: None,
         }
     }
@@ -168,7 +189,7 @@ impl Driver {
             }
             self.orders.answer(&self.machine);
         };
-        tokio::join!(self.work.background.close(), self.below.close());
+        tokio::join!(self.work.background.close(), self.below.close(), self.observer.close());
         let tidied = async {
             if let Some(scratch) = &self.ports.scratch {
                 background::remove(scratch).await;
@@ -254,6 +275,7 @@ impl Driver {
             }
             Order::Hooks => {
                 self.ports.hooks = self.ports.hooks.renewed();
+                self.observer.follow(&self.ports.hooks);
                 self.below.follow_hooks();
                 Some(Input::SetHooks(listened(&self.ports.hooks)))
             }
@@ -271,24 +293,16 @@ impl Driver {
                 self.work.background.stop_all();
                 None
             }
-            Order::ContextUsage(waiting) => {
-                // Who asked may be gone.
-                let _ = waiting.send(self.machine.context_usage());
+            look @ (Order::ContextUsage(_)
+            | Order::MoveToBackground(..)
+            | Order::Quiet(_)
+            | Order::Settled(_)
+            | Order::Agents(..)) => {
+                self.look(look);
                 None
             }
-            Order::Quiet(waiting) => {
-                self.orders.when_quiet(waiting);
-                None
-            }
-            Order::Settled(waiting) => {
-                self.orders.when_settled(waiting);
-                None
-            }
-            Order::Agents(origin, waiting) => {
-                let place = (origin, self.machine.state().cwd().to_path_buf());
-                let (caller, results) = (self.machine.agent(), &self.answers.sender);
-                // Who asked may be gone.
-                let _ = waiting.send(self.below.of_call(place, caller, &self.ports, &self.queue, results));
+            Order::AskHooks(call, waiting) => {
+                self.reporter().send(*call, Some(waiting));
                 None
             }
             Order::Environment(env) => {
@@ -296,6 +310,33 @@ impl Driver {
                 self.ports.env = env.into();
                 None
             }
+        }
+    }
+
+    /// Carries out an order that changes nothing.
+    fn look(&mut self, order: Order) {
+        match order {
+            Order::ContextUsage(waiting) => {
+                // Who asked may be gone.
+                let _ = waiting.send(self.machine.context_usage());
+            }
+            Order::MoveToBackground(call, waiting) => {
+                // Who asked may be gone.
+                let _ = waiting.send(self.shared.state.get::<Foreground>().move_to_background(call.as_ref()));
+            }
+            Order::Quiet(waiting) => {
+                self.orders.when_quiet(waiting);
+            }
+            Order::Settled(waiting) => {
+                self.orders.when_settled(waiting);
+            }
+            Order::Agents(origin, waiting) => {
+                let place = (origin, self.machine.state().cwd().to_path_buf());
+                let (caller, results) = (self.machine.agent(), &self.answers.sender);
+                // Who asked may be gone.
+                let _ = waiting.send(self.below.of_call(place, caller, &self.ports, &self.queue, results));
+            }
+            _ => {}
         }
     }
 
@@ -307,6 +348,7 @@ impl Driver {
         }
         if let Input::Ran(effect, _)
         | Input::Hooked(effect, _)
+        | Input::Classified(effect, _)
         | Input::Answered(effect, _)
         | Input::Unanswered(effect, _)
         | Input::Woke(effect) = &input
@@ -319,10 +361,38 @@ impl Driver {
             self.work.calls.clear();
         }
         self.work.tasks.sweep();
-        self.below.follow_policy(&self.machine);
+        if self.below.follow_policy(&self.machine) {
+            let added = self.observer.see_directories(self.machine.policy().directories());
+            self.ask_beside(added);
+        }
+    }
+
+    /// Asks the hooks about what follows from an event.
+    fn observe(&mut self, event: &EventKind) {
+        let mut calls = match event {
+            EventKind::RunStarted(_) => {
+                let first = std::mem::take(&mut self.first);
+                self.observer.see_instructions(&first, "session_start")
+            }
+            _ => Vec::new(),
+        };
+        calls.extend(self.observer.see(event));
+        self.ask_beside(calls);
+    }
+
+    /// Asks the hooks beside the work.
+    fn ask_beside(&mut self, calls: Vec<HookCall>) {
+        if !calls.is_empty() {
+            let reporter = self.reporter();
+            calls.into_iter().for_each(|call| reporter.report(call));
+        }
     }
 
     fn handle(&mut self, input: Input) {
+        if let Input::AddInstructions(files) = &input {
+            let loaded = self.observer.see_instructions(files, "nested_traversal");
+            self.ask_beside(loaded);
+        }
         let (input, doubts) = with_models(input, &self.ports);
         for doubt in doubts {
             self.give(Input::Notice(doubt));
@@ -343,7 +413,10 @@ impl Driver {
         }
         while let Some(output) = self.machine.poll() {
             match output {
-                Output::Event(event) => self.queue.push(event),
+                Output::Event(event) => {
+                    self.observe(&event.kind);
+                    self.queue.push(event);
+                }
                 Output::Effect(id, effect) => self.carry_out(id, effect),
                 Output::Closed => self.over = Some(Ok(())),
                 Output::Broken(failure) => {

@@ -10,10 +10,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::{mpsc, oneshot, watch};
 use windlass_context::{FileInstructions, ServerInstructions};
 use windlass_core::{Input, ModelProfile, Prompt};
+use windlass_permission::SettingsRules;
 use windlass_tool::{Agents, ToolSet};
 use windlass_types::{
-    ContentBlock, ContextUsage, Effort, EntryId, PermissionAnswer, PermissionMode, PermissionRequest, PermissionUpdate,
-    QuestionId, SessionId, TaskId, Thinking, ToolUseId,
+    ContentBlock, ContextUsage, Effort, EntryId, HookCall, HookOutcome, PermissionAnswer, PermissionMode,
+    PermissionRequest, PermissionUpdate, QuestionId, SessionId, TaskId, Thinking, ToolUseId,
 };
 
 /// What a session is asked to do.
@@ -35,12 +36,16 @@ pub(crate) enum Order {
     StopTask(TaskId),
     /// All of it.
     StopTasks,
+    /// A call that is waited for is to continue in the background, or all that can.
+    MoveToBackground(Option<ToolUseId>, oneshot::Sender<bool>),
     /// Report what takes up the context window.
     ContextUsage(oneshot::Sender<ContextUsage>),
     /// Somebody waits until nothing runs.
     Quiet(oneshot::Sender<()>),
     /// Report when no run is in progress and none is about to begin.
     Settled(oneshot::Sender<()>),
+    /// Hooks are to be asked about something that only the host sees.
+    AskHooks(Box<HookCall>, oneshot::Sender<HookOutcome>),
     /// Agents are to be run that no call asks for; their events name this origin.
     Agents(ToolUseId, oneshot::Sender<Arc<dyn Agents>>),
 }
@@ -379,6 +384,20 @@ impl SessionHandle {
         self.order(Order::Hooks)
     }
 
+    /// Asks the hooks of the session about something that only the host sees, such as a
+    /// [`ConfigChange`](windlass_types::hook::event::ConfigChange), and returns what they answer together. The run in
+    /// progress does not wait for that. What hooks say to the model, it reads with its next turn.
+    ///
+    /// Cancel safe: the hooks are asked even if no one waits for the answer.
+    ///
+    /// # Errors
+    /// The session is closed.
+    pub async fn ask_hooks(&self, call: impl Into<HookCall>) -> Result<HookOutcome, SessionError> {
+        let (sender, answer) = oneshot::channel();
+        self.order(Order::AskHooks(Box::new(call.into()), sender))?;
+        answer.await.map_err(|_| SessionError::Closed)
+    }
+
     /// Changes what is permitted, as an answer to a permission request can:
     /// calls that have not begun are judged again. A change that cannot be used
     /// is ignored with a notice.
@@ -387,6 +406,15 @@ impl SessionHandle {
     /// The session is closed.
     pub fn update_permissions(&self, updates: Vec<PermissionUpdate>) -> Result<(), SessionError> {
         self.give(Input::UpdatePermissions(updates))
+    }
+
+    /// Takes over what settings files say of permissions now, in place of what they said before: calls that have not begun are
+    /// judged again, those of agents too. What cannot be used changes nothing, and a notice says so.
+    ///
+    /// # Errors
+    /// The session is closed.
+    pub fn renew_settings(&self, before: SettingsRules, now: SettingsRules) -> Result<(), SessionError> {
+        self.give(Input::RenewSettings(Box::new((before, now))))
     }
 
     /// Gives programs this environment, instead of the one before, from the

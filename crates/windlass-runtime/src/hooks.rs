@@ -1,10 +1,47 @@
 //! Hooks, asked within their limits of time.
 
+use tokio::sync::mpsc;
+use windlass_core::Input;
 use windlass_hook::{HookContext, Hooks};
-use windlass_types::{HookCall, HookOutcome};
+use windlass_types::{EventKind, HookCall, HookOutcome, Status};
+
+/// To whom it is reported that hooks are asked.
+#[derive(Debug, Clone)]
+pub(crate) struct Asked {
+    results: mpsc::UnboundedSender<Input>,
+    /// Whether the host reads when hooks begin.
+    starts: bool,
+}
+
+impl Asked {
+    pub(crate) fn new(results: &mpsc::UnboundedSender<Input>, starts: bool) -> Self {
+        Self { results: results.clone(), starts }
+    }
+
+    /// Reports an event. It fails only when the session has ended.
+    pub(crate) fn report(&self, kind: EventKind) {
+        let _ = self.results.send(Input::Report(Box::new(kind)));
+    }
+
+    fn starting(&self, hooks: &Hooks, cx: &HookContext, call: &HookCall) {
+        let messages = hooks.status_messages(cx, call);
+        if !messages.is_empty() {
+            self.report(EventKind::Status(Status::HooksRunning { message: messages.join("\n") }));
+        }
+        if !self.starts {
+            return;
+        }
+        let hooks: Vec<String> = hooks.listening(cx, call).map(str::to_owned).collect();
+        if !hooks.is_empty() {
+            let (event, tool_use_id) = (call.event(), call.tool_use_id().cloned());
+            self.report(EventKind::HooksStarted { event, tool_use_id, hooks });
+        }
+    }
+}
 
 /// Asks the hooks that listen to an occasion. The model does not read why one failed, so the log of the program has it.
-pub(crate) async fn ask(hooks: &Hooks, cx: &HookContext, call: &HookCall) -> HookOutcome {
+pub(crate) async fn ask(hooks: &Hooks, cx: &HookContext, call: &HookCall, asked: &Asked) -> HookOutcome {
+    asked.starting(hooks, cx, call);
     let outcome = hooks.run_timed(cx, call, tokio::time::sleep).await;
     for (hook, failure) in &outcome.failures {
         tracing::warn!(hook, failure, event = %call.event(), "a hook failed");

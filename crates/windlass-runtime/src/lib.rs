@@ -31,7 +31,9 @@ mod background;
 mod budget;
 mod changes;
 mod checkpoints;
+mod classify;
 mod driver;
+mod edits;
 mod elsewhere;
 mod error;
 mod events;
@@ -44,6 +46,7 @@ mod look;
 mod mentions;
 mod model;
 mod nested;
+mod observer;
 mod open_questions;
 mod orders;
 mod ports;
@@ -51,6 +54,7 @@ mod prepare;
 mod progress;
 mod question;
 mod resumed;
+mod room;
 mod scope;
 mod session;
 mod tasks;
@@ -58,6 +62,8 @@ mod tool;
 mod watch;
 
 pub use checkpoints::RewindError;
+pub use classify::Classifier;
+pub use edits::Diagnostics;
 pub use error::{OpenError, SessionError};
 pub use events::EventStream;
 pub use handle::{ModelSelection, SessionHandle};
@@ -69,7 +75,7 @@ pub use prepare::judge;
 pub use session::{Persistence, Session, SessionConfig};
 pub use watch::{EventFeed, UnknownPosition, Watched};
 
-pub use windlass_context::ReminderSettings;
+pub use windlass_context::{Diagnostic, ReminderSettings, Severity};
 pub use windlass_core::{
     Alternative, AutoCompact, Limits, Listeners, MachineConfig, ModelProfile, OfferedTools, Prompt, PromptKind,
     RequestSettings, SessionContext, SessionIds, UnpricedModels,

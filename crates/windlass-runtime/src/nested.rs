@@ -4,8 +4,10 @@ use async_trait::async_trait;
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use windlass_context::FileInstructions;
+use windlass_context::{FileInstructions, InstructionSource};
 use windlass_tool::Permit;
+use windlass_types::HookCall;
+use windlass_types::hook::event::InstructionsLoaded;
 
 /// The longest that a result waits for the instructions of its files.
 const LONGEST: Duration = Duration::from_secs(2);
@@ -37,6 +39,18 @@ pub trait NestedInstructions: Debug + Send + Sync + 'static {
     /// What the conversation holds already is not repeated, so it may be given again. A call that takes longer than two
     /// seconds is dropped, and its result is used without.
     async fn of_paths(&self, paths: &[PathBuf]) -> Vec<FileInstructions>;
+}
+
+/// The occasion on which the instructions of a file are loaded.
+pub(crate) fn occasion(file: &FileInstructions, reason: &str) -> HookCall {
+    let memory_type = match file.source {
+        InstructionSource::Managed => "Managed",
+        InstructionSource::User | InstructionSource::Memory => "User",
+        InstructionSource::Local => "Local",
+        _ => "Project",
+    };
+    let (memory_type, load_reason) = (memory_type.to_owned(), reason.to_owned());
+    InstructionsLoaded { file_path: file.path.clone(), memory_type, load_reason }.into()
 }
 
 /// The paths that a call may read or write.

@@ -36,6 +36,11 @@ impl OpenQuestions {
         Self { open: Arc::clone(&self.open), agent: self.agent.child(spawned_by) }
     }
 
+    /// The tool uses that lead to the agent that asks.
+    pub(crate) fn agent(&self) -> &AgentPath {
+        &self.agent
+    }
+
     fn lock(&self) -> MutexGuard<'_, Vec<Open>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }

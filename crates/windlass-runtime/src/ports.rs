@@ -1,5 +1,7 @@
 //! What a session reaches the world through.
 
+use crate::classify::Classifier;
+use crate::edits::Diagnostics;
 use crate::mentions::Mentions;
 use crate::nested::NestedInstructions;
 use std::ffi::OsString;
@@ -64,6 +66,8 @@ pub struct Ports {
     pub hooks: Hooks,
     /// How the host answers permission requests. Default: it does not.
     pub host: HostAnswers,
+    /// Whom the mode auto asks about calls that rules leave undecided. `None`, the default: it asks the host.
+    pub classifier: Option<Classifier>,
     /// Time.
     pub clock: Arc<dyn Clock>,
     /// Chance.
@@ -83,6 +87,13 @@ pub struct Ports {
     pub mentions: Option<Mentions>,
     /// Whether the model reads with a prompt which of the files that it has read have changed since. Default: no.
     pub reports_changes: bool,
+    /// Says what compilers and linters have to say of files, so that the model reads what an edit has brought. `None`: no one
+    /// is asked.
+    pub diagnostics: Option<Arc<dyn Diagnostics>>,
+    /// Whether it is found out beforehand what calls would change in files, for questions and for events. Default: no.
+    pub previews_edits: bool,
+    /// Whether events report when hooks begin to be asked, not only what they have answered. Default: no.
+    pub reports_hook_starts: bool,
     /// Whether calls may leave work behind that runs in the background, also those of agents. Default: yes.
     pub background: bool,
 }
@@ -103,6 +114,7 @@ impl Ports {
             process,
             hooks: Hooks::default(),
             host: HostAnswers::default(),
+            classifier: None,
             clock: Arc::new(SystemClock::default()),
             ids: Arc::new(SystemIds::default()),
             env: Arc::from([]),
@@ -112,6 +124,9 @@ impl Ports {
             instructions: None,
             mentions: None,
             reports_changes: false,
+            diagnostics: None,
+            previews_edits: false,
+            reports_hook_starts: false,
             background: true,
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::HostAnswers;
 use crate::elsewhere::Elsewhere;
+use crate::hooks::Asked;
 use crate::open_questions::OpenQuestion;
 use futures_util::FutureExt;
 use std::panic::AssertUnwindSafe;
@@ -20,6 +21,15 @@ pub(crate) struct Host {
     pub(crate) open: Option<OpenQuestion>,
     /// Where an answer of another process is looked for, if the run waits for answers.
     pub(crate) elsewhere: Option<Elsewhere>,
+    /// Whether a hook wants the call to be decided later: no one is asked now.
+    pub(crate) deferred: bool,
+}
+
+/// What the hooks are asked with.
+pub(crate) struct Asking {
+    pub(crate) hooks: Hooks,
+    pub(crate) cx: HookContext,
+    pub(crate) asked: Asked,
 }
 
 /// Asks both, and answers as soon as it is certain what the answer is.
@@ -30,11 +40,13 @@ pub(crate) struct Host {
 /// The run waits for answers, and none counts now.
 pub(crate) async fn ask(
     host: Host,
-    hooks: Hooks,
-    cx: HookContext,
+    asking: Asking,
     request: PermissionRequest,
     report: impl FnOnce(HookOutcome),
 ) -> Result<PermissionAnswer, Unanswered> {
+    if host.deferred {
+        return host.look().await;
+    }
     let waits = host.elsewhere.is_some();
     let call = HookCall::from(PermissionRequestEvent {
         tool_name: request.tool.clone(),
@@ -42,7 +54,8 @@ pub(crate) async fn ask(
         tool_use_id: request.tool_use_id.clone(),
         permission_suggestions: request.decision.suggestions.clone(),
     });
-    let mut hooks = pin!(crate::hooks::ask(&hooks, &cx, &call));
+    let Asking { hooks, cx, asked } = asking;
+    let mut hooks = pin!(crate::hooks::ask(&hooks, &cx, &call, &asked));
     let mut host = pin!(host.answer_or_elsewhere(request));
     let mut question = Question::new();
     let mut report = Some(report);
@@ -67,6 +80,15 @@ pub(crate) async fn ask(
 }
 
 impl Host {
+    /// The answer that another process has left.
+    async fn look(self) -> Result<PermissionAnswer, Unanswered> {
+        let found = match &self.elsewhere {
+            Some(elsewhere) => elsewhere.look().await?,
+            None => None,
+        };
+        found.ok_or(Unanswered::Yet)
+    }
+
     /// The answer of the host, or of another process; `None` if there is none.
     async fn answer_or_elsewhere(mut self, request: PermissionRequest) -> Result<Option<PermissionAnswer>, Unanswered> {
         let Some(elsewhere) = self.elsewhere.take() else { return Ok(self.answer(request).await) };

@@ -137,6 +137,7 @@ impl Session {
     pub(crate) async fn open_nested(config: SessionConfig, nested: Nested) -> Result<Self, OpenError> {
         let SessionConfig { mut machine, ports, persistence } = config;
         machine.listeners.can_ask |= ports.host.are_possible();
+        machine.listeners.classifies |= ports.classifier.is_some();
         if ports.host.wait {
             machine.listeners.waits = Some(TokenSecret::new(ports.ids.bits(), ports.ids.bits()));
         }
@@ -155,6 +156,12 @@ impl Session {
         let opening = format!("{:032x}", ports.ids.bits()).into();
         let shared = (nested.questions.clone(), Arc::clone(&queue), opening);
         let handle = SessionHandle::new(machine.ids.session_id.clone(), orders_in.clone(), ended, shared);
+        // Agents below the main one read the same.
+        let listens = |event| machine.listeners.hooks.iter().any(|(on, _)| *on == event);
+        let first = match listens(HookEventName::InstructionsLoaded) && machine.agent.is_none() {
+            true => machine.context.instructions.to_vec(),
+            false => Vec::new(),
+        };
         let machine = Machine::new(machine, &opened.entries);
         let pending_questions = machine.state().pending_questions().iter().cloned().collect();
         let driver = Driver::new(DriverParts {
@@ -167,6 +174,7 @@ impl Session {
             log: opened.log,
             nested,
             kept,
+            first,
         });
         let (writer, ending) = (opened.writer, Arc::clone(&queue));
         tokio::spawn(async move {

@@ -1,6 +1,7 @@
 //! Running one call.
 
 use crate::artifact;
+use crate::room::Room;
 use crate::tasks::AbortOnDrop;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -40,12 +41,14 @@ pub(crate) struct Running {
     pub(crate) cx: ToolCx,
     pub(crate) cancel: Cancel,
     pub(crate) ids: Arc<dyn Ids>,
+    /// What it shares with the other calls of its message.
+    pub(crate) room: Room,
 }
 
 /// Runs a call to its end, also when it panics or is asked to stop.
 #[expect(clippy::disallowed_methods, reason = "measures how long the call takes")]
 pub(crate) async fn run(running: Running) -> ToolOutcome {
-    let Running { tool, call, cx, cancel, ids } = running;
+    let Running { tool, call, cx, cancel, ids, room } = running;
     if cancel.is_cancelled() {
         return ToolOutcome::error(runtime_text::CALL_STOPPED);
     }
@@ -79,7 +82,8 @@ pub(crate) async fn run(running: Running) -> ToolOutcome {
         }
         Some(Err(_)) | None => ToolOutcome::error(runtime_text::STOPPED),
     };
-    outcome.content = artifact::fit(outcome.content, annotations.max_result_bytes, artifacts.as_deref(), &*ids).await;
+    let most = room.take(&outcome.content, annotations.max_result_bytes);
+    outcome.content = artifact::fit(outcome.content, most, artifacts.as_deref(), &*ids).await;
     if is_foreign {
         outcome.content = foreign_content(outcome.content);
     }

@@ -59,7 +59,7 @@ mod value;
 
 #[cfg(feature = "validation")]
 pub use input::{InputSchema, check_schema_2020_12};
-pub use served::ToolServer;
+pub use served::{ToolServer, call_result};
 pub use structured_output::{OutputSchemaError, StructuredOutput};
 pub use tool_search::ToolSearch;
 pub use tools::{CheckedCall, CheckedTools};

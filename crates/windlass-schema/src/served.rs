@@ -4,6 +4,7 @@ mod content;
 mod cx;
 
 use crate::CheckedTools;
+pub use content::call_result;
 use content::{CallResult, Listed};
 use cx::Calls;
 use futures_util::FutureExt;

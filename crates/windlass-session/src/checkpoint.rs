@@ -9,9 +9,9 @@ use windlass_types::{EntryId, Timestamp, ToolUseId};
 /// The files of one session as they were before its tools changed them, so that
 /// they can be put back.
 ///
-/// Only what is [kept](Self::keep) can be put back: the files that tools with
-/// declared paths (Write, Edit …) change. What programs do (Bash, MCP servers) and what
-/// people do is not tracked; if it touched a tracked file, that is reported as a
+/// Two kinds of changes can be taken back: those of tools with declared paths (Write, Edit …), whose files are
+/// [kept](Self::keep) before, and those of programs (Bash, MCP servers), which are found by [surveys](Self::survey) of the
+/// workspace before and after them. What people change is theirs; if it touched a tracked file, that is reported as a
 /// [conflict](RewoundFile::conflict).
 ///
 /// A checkpoint is a point in the order of the session: one for each prompt, and
@@ -55,6 +55,23 @@ pub trait Checkpoints: fmt::Debug + Send + Sync + 'static {
     /// It could not be written. Then such changes go unnoticed.
     async fn changed(&self, tool_use: &ToolUseId, paths: &[PathBuf]) -> Result<(), CheckpointError>;
 
+    /// Looks over directories and takes in what has changed since the last survey: before a call that may change any
+    /// file, and after it. The first one keeps the directories as they are, as a baseline, which takes a while.
+    ///
+    /// What changed before the call was changed by others, and is only remembered. What has changed behind it is
+    /// taken as changed by the call, and can be put back.
+    ///
+    /// The default does not look: then what programs change cannot be put back.
+    ///
+    /// Dropping the future ends it soon; a later survey then finds what this one would have found.
+    ///
+    /// # Errors
+    /// The directories could not be read, or what has changed could not be written.
+    async fn survey(&self, survey: &Survey) -> Result<(), CheckpointError> {
+        let _ = survey;
+        Ok(())
+    }
+
     /// All checkpoints, the oldest first.
     ///
     /// # Errors
@@ -80,6 +97,44 @@ pub trait Checkpoints: fmt::Debug + Send + Sync + 'static {
     async fn rewind(&self, to: &EntryId, options: &RewindOptions) -> Result<Rewind, CheckpointError>;
 }
 
+/// A look over the workspace for what has changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Survey {
+    /// The prompt that the call answers.
+    pub prompt: EntryId,
+    /// The call. `None` where work in the background may have changed files, or between calls.
+    pub tool_use: Option<ToolUseId>,
+    /// The directories to look over, without links.
+    pub directories: Vec<PathBuf>,
+    /// Who has made the changes that are found.
+    pub changed_by: ChangedBy,
+}
+
+/// Who has made the changes that a survey finds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ChangedBy {
+    /// People and other programs: a call is about to run. The changes are left to them.
+    Others,
+    /// Calls of the session. A rewind takes the changes back.
+    Session,
+}
+
+impl Survey {
+    /// A survey of directories.
+    pub fn new(prompt: EntryId, directories: impl IntoIterator<Item = PathBuf>, changed_by: ChangedBy) -> Self {
+        Self { prompt, tool_use: None, directories: directories.into_iter().collect(), changed_by }
+    }
+
+    /// Adds the call that is about to run, or has run.
+    #[must_use]
+    pub fn of_call(mut self, tool_use: ToolUseId) -> Self {
+        self.tool_use = Some(tool_use);
+        self
+    }
+}
+
 /// A point to which files can be rewound.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -92,12 +147,39 @@ pub struct Checkpoint {
     pub at: Timestamp,
     /// How many files were kept between it and the next one.
     pub files: usize,
+    /// What the baseline that was made behind it does not hold, apart from what git ignores: if programs change these files,
+    /// they cannot be put back.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// A file, or a directory with all in it, that a baseline does not hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LeftOut {
+    /// Its path.
+    pub path: PathBuf,
+    /// Why, in a sentence without the path.
+    pub reason: String,
+}
+
+impl LeftOut {
+    /// What is left out, and why.
+    pub fn new(path: impl Into<PathBuf>, reason: impl Into<String>) -> Self {
+        Self { path: path.into(), reason: reason.into() }
+    }
 }
 
 impl Checkpoint {
     /// A checkpoint.
     pub fn new(id: EntryId, kind: CheckpointKind, at: Timestamp, files: usize) -> Self {
-        Self { id, kind, at, files }
+        Self { id, kind, at, files, left_out: Vec::new() }
+    }
+
+    /// Adds what its baseline does not hold.
+    #[must_use]
+    pub fn without(mut self, left_out: Vec<LeftOut>) -> Self {
+        self.left_out = left_out;
+        self
     }
 }
 

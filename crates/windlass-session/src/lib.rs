@@ -15,6 +15,9 @@
 //! - [`SessionDigest`] is what a log adds up to, and gives the texts by which a session
 //!   is found; [`SearchWords`] are what is looked for in them.
 //!
+//! - [`audit_log`] says why each call ran or did not, from the log alone, and a [`LogHead`] kept elsewhere shows later
+//!   whether the log was changed.
+//!
 //! To resume: open, load, repair, append what the repair made, fold. To go back to
 //! an earlier point, [`truncate`] before the fold; to leave the session as it is and
 //! continue in a copy, [`fork_session`].
@@ -24,6 +27,7 @@
 
 mod agent;
 mod annotation;
+mod audit;
 mod branch;
 mod call_ids;
 mod check;
@@ -35,6 +39,7 @@ mod foreign;
 mod fork;
 mod key;
 mod load;
+mod masked;
 mod memory;
 mod pending;
 mod repair;
@@ -48,12 +53,16 @@ mod valid;
 
 pub use agent::{AgentHeader, AgentSummary};
 pub use annotation::{Annotation, BadAnnotation};
+pub use audit::{
+    BadHead, CallAudit, FileChanged, HeadCheck, LineAudit, LineRange, LineState, LogAudit, LogHead, NamedAudit,
+    NamedHead, QuestionAudit, ResultAudit, SessionAudit, VerdictAudit, audit_log,
+};
 pub use branch::{DropsMore, Truncated, UnknownEntry, truncate};
 pub use call_ids::CallIds;
 pub use check::{CheckReport, check_log, export_entries, export_messages};
 pub use checkpoint::{
-    Checkpoint, CheckpointError, CheckpointErrorKind, CheckpointKind, Checkpoints, FileChange, NotRestored,
-    NotRestoredKind, Rewind, RewindOptions, RewoundFile,
+    ChangedBy, Checkpoint, CheckpointError, CheckpointErrorKind, CheckpointKind, Checkpoints, FileChange, LeftOut,
+    NotRestored, NotRestoredKind, Rewind, RewindOptions, RewoundFile, Survey,
 };
 pub use codec::{END_OF_TORN_LINE, LogEncoder};
 pub use copy::{ForkError, ForkRequest, ResumePoint, fork_session};
@@ -61,6 +70,7 @@ pub use digest::{LogText, LogTextKind, SessionDigest};
 pub use fork::{Fork, Origin, fork};
 pub use key::{ProjectKey, SessionKey, slug};
 pub use load::{Log, read_agent_log, read_log};
+pub use masked::{MaskText, MaskedStore};
 pub use memory::MemoryStore;
 pub use pending::{
     AnswerRefusal, PendingAnswers, PendingQuestions, StoredAnswer, TokenSecret, is_token_of, token_hash,

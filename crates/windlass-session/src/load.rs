@@ -1,12 +1,16 @@
 //! Reads a log, whatever state it is in.
 
 mod conversation;
+mod coverage;
 mod emit;
 mod group;
 mod lines;
 mod scan;
 #[cfg(test)]
 mod tests;
+
+pub(crate) use coverage::Coverage;
+pub(crate) use scan::{Scanned, scan};
 
 use crate::codec::{MessageLine, ResultLine};
 use crate::store::LoadReport;
@@ -35,7 +39,7 @@ pub struct Log {
 /// # Errors
 /// Only those of the reader.
 pub fn read_log(reader: impl BufRead) -> io::Result<Log> {
-    Ok(log_of(scan::scan(reader)?))
+    Ok(log_of(scan(reader)?))
 }
 
 /// Reads the log of an agent below the main one, as [`read_log`] reads that of a
@@ -45,7 +49,7 @@ pub fn read_log(reader: impl BufRead) -> io::Result<Log> {
 /// # Errors
 /// Only those of the reader.
 pub fn read_agent_log(reader: impl BufRead) -> io::Result<Log> {
-    let mut scanned = scan::scan(reader)?;
+    let mut scanned = scan(reader)?;
     scanned.take_agent();
     Ok(log_of(scanned))
 }
@@ -53,14 +57,14 @@ pub fn read_agent_log(reader: impl BufRead) -> io::Result<Log> {
 /// Reads a log of either kind: one in which no line is of a session's own
 /// conversation is that of an agent.
 pub(crate) fn read_any_log(reader: impl BufRead) -> io::Result<Log> {
-    let mut scanned = scan::scan(reader)?;
+    let mut scanned = scan(reader)?;
     if !scanned.nodes.iter().any(Node::is_chained) {
         scanned.take_agent();
     }
     Ok(log_of(scanned))
 }
 
-fn log_of(scanned: scan::Scanned) -> Log {
+fn log_of(scanned: Scanned) -> Log {
     let mut report = scanned.report;
     let conversation = conversation::choose(&scanned.nodes, scanned.by_id);
     conversation.report(&scanned.nodes, &mut report);
@@ -72,15 +76,15 @@ fn log_of(scanned: scan::Scanned) -> Log {
 
 /// A record of the log, or one of several in a line. Nodes are numbered in file order.
 #[derive(Debug)]
-struct Node {
+pub(crate) struct Node {
     /// The number of its line, from one.
-    line: u64,
-    id: EntryId,
+    pub(crate) line: u64,
+    pub(crate) id: EntryId,
     parent: Link,
-    timestamp: Timestamp,
+    pub(crate) timestamp: Timestamp,
     /// Belongs to another agent's conversation.
     aside: bool,
-    body: NodeBody,
+    pub(crate) body: NodeBody,
 }
 
 /// What comes before a node in its conversation.
@@ -97,7 +101,7 @@ enum Link {
 }
 
 #[derive(Debug)]
-enum NodeBody {
+pub(crate) enum NodeBody {
     User { user: UserEntry, is_summary: bool },
     Assistant(MessageLine),
     Result(ResultLine),

@@ -48,7 +48,7 @@ pub use command::{Assignment, Connector, Redirect, RedirectKind, SimpleCommand, 
 pub use danger::{Catastrophe, catastrophic};
 pub use directory::DirectoryChange;
 pub use outputs::{Output, OutputKind};
-pub use pattern::{BashPattern, DenyMatch, PatternProblem, parse_rule_pattern, suggest_prefix};
+pub use pattern::{BashPattern, DenyMatch, PatternProblem, parse_rule_pattern, suggest_rule};
 pub use reason::{MAX_CHARS, NotUnderstood, Undecided};
 pub use scan::FoundCommand;
 pub use word::{Word, WordKind};

@@ -8,7 +8,7 @@ mod suggest;
 
 pub use matching::DenyMatch;
 pub use problem::PatternProblem;
-pub use suggest::suggest_prefix;
+pub use suggest::suggest_rule;
 
 use crate::command::SimpleCommand;
 use crate::grammar;

@@ -1,13 +1,19 @@
 //! Checkpoints of files: kept by content, found by an index.
 
+mod baseline;
+pub(crate) mod collect;
 mod disk;
 mod engine;
 mod history;
 mod lines;
 mod memory;
+mod pack;
 mod record;
 mod rewind;
 mod shelf;
+mod survey;
+
+pub use self::collect::{CheckpointRetention, CollectedCheckpoints, SessionCheckpoints};
 
 use async_trait::async_trait;
 use disk::Disk;
@@ -15,7 +21,7 @@ use engine::Engine;
 use memory::Memory;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use windlass_session::{Checkpoint, CheckpointError, Checkpoints, Rewind, RewindOptions};
+use windlass_session::{Checkpoint, CheckpointError, Checkpoints, Rewind, RewindOptions, Survey};
 use windlass_tool::{Clock, FileTree, Ids};
 use windlass_types::{EntryId, ToolUseId};
 
@@ -29,18 +35,28 @@ pub struct CheckpointLimits {
     /// All contents together, in bytes. The oldest make room for later ones; that
     /// too is recorded. Default: 1 GiB.
     pub total_bytes: u64,
+    /// The baseline of the workspace that is kept while a session is open, in bytes: beside the total, and of use to one
+    /// process only. Small files come first; what finds no room is named. Default: 1 GiB.
+    pub baseline_bytes: u64,
 }
 
 impl Default for CheckpointLimits {
     fn default() -> Self {
-        Self { file_bytes: 64 << 20, total_bytes: 1 << 30 }
+        Self { file_bytes: 64 << 20, total_bytes: 1 << 30, baseline_bytes: 1 << 30 }
     }
 }
 
 impl CheckpointLimits {
-    /// Other limits.
+    /// Other limits; the baseline may be as large as the total.
     pub fn new(file_bytes: u64, total_bytes: u64) -> Self {
-        Self { file_bytes, total_bytes }
+        Self { file_bytes, total_bytes, baseline_bytes: total_bytes }
+    }
+
+    /// Sets how large the baseline may be, in bytes.
+    #[must_use]
+    pub fn with_baseline(mut self, bytes: u64) -> Self {
+        self.baseline_bytes = bytes;
+        self
     }
 }
 
@@ -51,6 +67,10 @@ impl CheckpointLimits {
 /// prompt. A content is durable before the line that needs it, and the line
 /// before [`keep`](Checkpoints::keep) returns. A torn last line is dropped when
 /// the index is read; behind other damage only later checkpoints are usable.
+///
+/// The first [`survey`](Checkpoints::survey) keeps the contents of the workspace, as far as they fit, in a file without a
+/// name, which goes with the process. What programs have changed is written without waiting for the disk: a crash of the
+/// process loses none of it, one of the machine may lose the last of it.
 ///
 /// No file is read or made before the first use. From then on the index is
 /// locked: one process uses the checkpoints of a session at a time.
@@ -76,7 +96,15 @@ impl FileCheckpoints {
         ids: Arc<dyn Ids>,
         limits: CheckpointLimits,
     ) -> Self {
-        Self(Engine::new(Disk::new(directory.into()), tree, clock, ids, limits))
+        let directory = directory.into();
+        Self(Engine::new(Disk::new(directory.clone()), tree, clock, ids, limits)).leaving_out(directory)
+    }
+
+    /// Leaves a directory out of baselines: the one in which sessions are stored. That of the checkpoints is left out anyway.
+    #[must_use]
+    pub fn leaving_out(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.0.own.push(directory.into());
+        self
     }
 
     /// The directory in which the checkpoints of a session are, given that of
@@ -126,6 +154,10 @@ macro_rules! checkpoints {
 
             async fn changed(&self, _tool_use: &ToolUseId, paths: &[PathBuf]) -> Result<(), CheckpointError> {
                 self.0.changed(paths).await
+            }
+
+            async fn survey(&self, survey: &Survey) -> Result<(), CheckpointError> {
+                self.0.survey(survey).await
             }
 
             async fn list(&self) -> Result<Vec<Checkpoint>, CheckpointError> {

@@ -23,6 +23,7 @@
 
 mod agents;
 mod answers;
+mod audit;
 mod checkpoint;
 mod disk;
 mod git;
@@ -36,7 +37,10 @@ mod remove;
 mod session;
 mod store;
 
-pub use checkpoint::{CheckpointLimits, FileCheckpoints, MemoryCheckpoints};
+pub use audit::audit_file;
+pub use checkpoint::{
+    CheckpointLimits, CheckpointRetention, CollectedCheckpoints, FileCheckpoints, MemoryCheckpoints, SessionCheckpoints,
+};
 pub use git::git_branch;
 pub use index::{
     ListedSession, PageCursor, PageCursorError, PageSource, SessionMatch, SessionPage, SessionPages, SessionSearch,

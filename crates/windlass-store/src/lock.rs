@@ -9,11 +9,8 @@ use std::fs::{File, TryLockError};
 use std::io::{self, ErrorKind};
 use std::ops::{Deref, DerefMut};
 use std::path::Path;
-use std::time::Duration;
 use windlass_session::{SessionKey, StoreError};
-
-/// How long apart a lock is tried again.
-const PAUSE: Duration = Duration::from_millis(10);
+use windlass_tool::private_file;
 
 /// How often a lock is tried again that this process holds: another thread may be about to give it back.
 const TRIES_OF_OURS: u32 = 10;
@@ -111,23 +108,15 @@ fn take(
     lock: impl Fn(&File) -> Result<(), TryLockError>,
     tries: impl Fn(Holder) -> u32,
 ) -> Result<(), LockError> {
-    let mut tried = 0;
-    loop {
-        match lock(file) {
-            Ok(()) => return Ok(()),
-            // Some file systems know no locks. Refusing them would protect no session.
-            Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Unsupported => return Ok(()),
-            Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Interrupted => {}
-            Err(TryLockError::Error(error)) => return Err(error.into()),
-            Err(TryLockError::WouldBlock) => {
-                let holder = holder(file);
-                if tried >= tries(holder) {
-                    return Err(LockError::Held(holder));
-                }
-                std::thread::sleep(PAUSE);
-            }
-        }
-        tried += 1;
+    let mut found = None;
+    let is_held = private_file::lock(file, lock, |tried| {
+        let holder = holder(file);
+        found = Some(holder);
+        tried < tries(holder)
+    })?;
+    match found.filter(|_| !is_held) {
+        Some(holder) => Err(LockError::Held(holder)),
+        None => Ok(()),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The store.
 
 use crate::answers::Answers;
+use crate::checkpoint::collect::{self, CheckpointRetention, CollectedCheckpoints};
 use crate::locate::{self, FoundSession, Roots, SessionList};
 use crate::lock::{LockError, Locked};
 use crate::open;
@@ -80,6 +81,19 @@ impl JsonlStore {
     /// The file in which a session is or would be written.
     pub fn log_path(&self, key: &SessionKey) -> PathBuf {
         self.inner.roots.log_path(key)
+    }
+
+    /// Drops the file checkpoints of sessions of this home that were not used for long, or that take up too much room.
+    /// Conversations stay. Those of a session that is in use stay, too.
+    ///
+    /// # Errors
+    /// The home cannot be read. What goes wrong with one session is named in the outcome.
+    pub async fn collect_checkpoints(
+        &self,
+        retention: CheckpointRetention,
+    ) -> Result<CollectedCheckpoints, StoreError> {
+        let projects = self.inner.roots.home.join("projects");
+        blocking(move || collect::collect(&projects, retention)).await
     }
 
     /// Finds a session by its id alone, in any project. `None` also for what is no id of a session.

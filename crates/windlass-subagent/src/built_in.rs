@@ -7,7 +7,7 @@ use windlass_types::PermissionMode;
 pub(crate) const DEFAULT_TYPE: &str = "general-purpose";
 
 /// Tools that an agent which only reads has no use for.
-const OF_NO_USE: [&str; 5] = [AGENT_TOOL_NAME, "Edit", "MultiEdit", "Write", "apply_patch"];
+const OF_NO_USE: [&str; 6] = [AGENT_TOOL_NAME, "Edit", "MultiEdit", "NotebookEdit", "Write", "apply_patch"];
 
 /// The built-in agents: `general-purpose` with all tools, and `Explore` and `Plan`, which only read.
 pub fn built_in() -> [AgentDefinition; 3] {

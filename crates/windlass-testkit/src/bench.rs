@@ -237,6 +237,18 @@ impl ToolBench {
         }
         Ok(output)
     }
+
+    /// What a call would change in files, as a session asks for it: with a permit that lets it read those files, and write
+    /// nothing. `None` if the tool cannot say that.
+    ///
+    /// # Errors
+    /// The input is not fit.
+    pub async fn preview(&self, input: impl Serialize) -> Result<Option<String>, ToolError> {
+        let prepared = self.prepare(input)?;
+        let access = Access::Reads(prepared.access().paths().to_vec());
+        let cx = self.cx(&access).await;
+        Ok(prepared.preview(cx).await)
+    }
 }
 
 impl std::fmt::Debug for ToolBench {

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use windlass_types::path::absolute;
 use windlass_types::{JsonText, SessionId, ToolUseId};
 
@@ -197,23 +197,22 @@ impl fmt::Debug for SessionState {
     }
 }
 
-/// What earlier runs of a resumed session left for its tools
-/// (`cx.state::<Resumed>()`). Set by the driver before the first call.
+/// What the log of the session holds for its tools (`cx.state::<Recorded>()`). The driver sets it when the session opens, and
+/// before each call of [`Access::Session`](windlass_types::Access::Session).
 #[derive(Debug, Default)]
-pub struct Resumed {
-    todos: OnceLock<JsonText>,
+pub struct Recorded {
+    todos: Mutex<Option<JsonText>>,
 }
 
-impl Resumed {
-    /// Sets the list of tasks. Only the first list counts.
-    pub fn set_todos(&self, todos: JsonText) {
-        // The first list is the one in the log when the session was opened.
-        let _ = self.todos.set(todos);
+impl Recorded {
+    /// Sets the list of tasks, a JSON array. `None`: there is no list.
+    pub fn set_todos(&self, todos: Option<JsonText>) {
+        *self.todos.lock().unwrap_or_else(PoisonError::into_inner) = todos;
     }
 
-    /// The list of tasks as it was last written, if it ever was.
-    pub fn todos(&self) -> Option<&JsonText> {
-        self.todos.get()
+    /// The list of tasks as the log has it, if it ever was written.
+    pub fn todos(&self) -> Option<JsonText> {
+        self.todos.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 

@@ -125,6 +125,12 @@ pub trait PreparedCall: Send + Sync + 'static {
     /// See [`Tool::title`].
     fn title(&self) -> String;
 
+    /// See [`Tool::preview`]. Default: none.
+    fn preview(&self, cx: ToolCx) -> BoxFuture<'_, Option<String>> {
+        let _ = cx;
+        Box::pin(std::future::ready(None))
+    }
+
     /// See [`Tool::call`].
     fn call(self: Box<Self>, cx: ToolCx) -> BoxFuture<'static, Result<ToolOutput, ToolError>>;
 }
@@ -149,6 +155,10 @@ impl<T: Tool> PreparedCall for Typed<T> {
 
     fn title(&self) -> String {
         self.tool.title(&self.input).into_owned()
+    }
+
+    fn preview(&self, cx: ToolCx) -> BoxFuture<'_, Option<String>> {
+        Box::pin(async move { self.tool.preview(&self.input, &cx).await })
     }
 
     fn call(self: Box<Self>, cx: ToolCx) -> BoxFuture<'static, Result<ToolOutput, ToolError>> {

@@ -23,9 +23,13 @@
 //! ```
 
 use crate::{Ids as _, SystemIds};
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long apart a lock is tried again.
+pub const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
 /// Creates a directory that only this user can enter, and those above it where they are missing.
 ///
@@ -45,6 +49,33 @@ pub fn create_dir(path: &Path) -> io::Result<()> {
 /// The name is taken, if only by a dangling link, or the file cannot be created.
 pub fn create(path: &Path) -> io::Result<File> {
     create_with_mode(path, 0o600)
+}
+
+/// Takes the lock of an open file, or of a folder, with `lock`: [`File::try_lock`] or [`File::try_lock_shared`]. While another
+/// one holds it, `again` is asked with the number of tries so far whether to try once more, 10 ms later; this thread
+/// waits. Returns whether the lock is held, which ends when the file is closed or unlocked.
+///
+/// Some file systems know no locks. There this returns true: refusing to work would protect nothing.
+///
+/// # Errors
+/// The file system refuses the lock for another reason than that it is held. An interrupted try is repeated.
+pub fn lock(
+    file: &File,
+    lock: impl Fn(&File) -> Result<(), TryLockError>,
+    mut again: impl FnMut(u32) -> bool,
+) -> io::Result<bool> {
+    let mut tried = 0;
+    loop {
+        match lock(file) {
+            Ok(()) => return Ok(true),
+            Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Unsupported => return Ok(true),
+            Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Interrupted => {}
+            Err(TryLockError::Error(error)) => return Err(error),
+            Err(TryLockError::WouldBlock) if !again(tried) => return Ok(false),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_PAUSE),
+        }
+        tried += 1;
+    }
 }
 
 /// Makes the names in a directory durable, but not the content of the files.

@@ -31,7 +31,7 @@ use std::time::Duration;
 #[async_trait]
 pub trait Process: Debug + Send + Sync + 'static {
     /// Runs a program until it ends, its time is up or it is cancelled. Then
-    /// its whole tree is gone. Standard input is empty; output is bounded.
+    /// its whole tree is gone. Standard input holds what the command gives, else it is empty; output is bounded.
     ///
     /// Dropping the future ends the tree as well, without waiting for it.
     ///
@@ -55,6 +55,8 @@ pub struct ProcessCommand {
     pub cwd: PathBuf,
     /// Its whole environment: no variable is inherited.
     pub env: Vec<(OsString, OsString)>,
+    /// What it reads from standard input, which then ends. A program that does not read it is not held up. Default: nothing.
+    pub stdin: Option<Arc<[u8]>>,
     /// When it is stopped. `None`: never.
     pub timeout: Option<Duration>,
     /// How many bytes of output are kept in memory, head and tail together, for each of both streams.
@@ -73,16 +75,21 @@ pub struct ProcessCommand {
     pub merge_streams: bool,
     /// Called with the latest output from time to time.
     pub progress: Option<OutputProgress>,
+    /// Runs outside of the sandbox, if programs run in one: for what someone has allowed to run there.
+    pub outside_sandbox: bool,
+    /// The text, if this runs a command in a shell: by it one that is to run outside of a sandbox is known.
+    pub shell_text: Option<String>,
 }
 
 impl ProcessCommand {
-    /// A program with no arguments, environment or time limit, and 64 KiB of kept output.
+    /// A program with no arguments, environment, input or time limit, and 64 KiB of kept output.
     pub fn new(program: impl Into<OsString>, cwd: impl Into<PathBuf>) -> Self {
         Self {
             program: program.into(),
             args: Vec::new(),
             cwd: cwd.into(),
             env: Vec::new(),
+            stdin: None,
             timeout: None,
             inline_bytes: 64 * 1024,
             spill: None,
@@ -91,6 +98,8 @@ impl ProcessCommand {
             background: false,
             merge_streams: false,
             progress: None,
+            outside_sandbox: false,
+            shell_text: None,
         }
     }
 }
@@ -139,6 +148,8 @@ pub struct ProcessOutcome {
     pub stopped: usize,
     /// How long it ran.
     pub duration: Duration,
+    /// What the reader of the output should know beside it, a sentence each: what a sandbox has stopped, for example.
+    pub notes: Vec<String>,
 }
 
 impl ProcessOutcome {
@@ -152,6 +163,7 @@ impl ProcessOutcome {
             spilled_whole: true,
             stopped: 0,
             duration,
+            notes: Vec::new(),
         }
     }
 }

@@ -15,6 +15,8 @@ pub struct SeenFiles(Mutex<Files>);
 struct Files {
     /// When each was recorded, as a count, and its text.
     texts: BTreeMap<PathBuf, (u64, Arc<str>)>,
+    /// The text that was shown last of files that a hook has changed.
+    shown: BTreeMap<PathBuf, Arc<str>>,
     count: u64,
 }
 
@@ -29,18 +31,38 @@ impl SeenFiles {
         let text = std::str::from_utf8(content).ok().filter(|_| content.len() <= Self::MOST_BYTES);
         let Some(text) = text else { return self.forget(path) };
         let mut files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        files.shown.remove(path);
         files.count = files.count.saturating_add(1);
         let count = files.count;
         files.texts.insert(path.to_path_buf(), (count, text.into()));
         if files.texts.len() > Self::MOST {
             let oldest = files.texts.iter().min_by_key(|(_, (count, _))| *count).map(|(path, _)| path.clone());
-            oldest.map(|path| files.texts.remove(&path));
+            oldest.map(|path| (files.texts.remove(&path), files.shown.remove(&path)));
         }
+    }
+
+    /// Records a content that the model was shown as a change of what it has just written: it need not read it once more
+    /// before it edits it.
+    pub fn record_shown(&self, path: &Path, content: &str) {
+        self.record(path, content.as_bytes());
+        let mut files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, text)) = files.texts.get(path) {
+            let text = Arc::clone(text);
+            files.shown.insert(path.to_path_buf(), text);
+        }
+    }
+
+    /// Whether this content is the one that was last [shown](Self::record_shown) of a file.
+    pub fn is_shown(&self, path: &Path, content: &[u8]) -> bool {
+        let files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        files.shown.get(path).is_some_and(|shown| shown.as_bytes() == content)
     }
 
     /// Forgets a file: a change of it is not reported.
     pub fn forget(&self, path: &Path) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).texts.remove(path);
+        let mut files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        files.texts.remove(path);
+        files.shown.remove(path);
     }
 
     /// The files with their texts, in the order in which they were recorded.
@@ -55,6 +77,20 @@ impl SeenFiles {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_change_that_was_shown_is_known_until_the_next() {
+        let (seen, path) = (SeenFiles::default(), Path::new("/a"));
+        seen.record(path, b"x");
+        assert!(!seen.is_shown(path, b"x"));
+        seen.record_shown(path, "y");
+        assert!(seen.is_shown(path, b"y") && !seen.is_shown(path, b"x"));
+        seen.record(path, b"z");
+        assert!(!seen.is_shown(path, b"y"));
+        seen.record_shown(path, "y");
+        seen.forget(path);
+        assert!(!seen.is_shown(path, b"y") && seen.all().is_empty());
+    }
 
     #[test]
     fn the_latest_small_texts_are_kept() {

@@ -94,6 +94,14 @@ pub trait Tool: Send + Sync + 'static {
         true
     }
 
+    /// What this call would change in files, as a unified diff, for people who look at it before it runs. It may only
+    /// read: the [permit](ToolCx::permit) lets it write nothing. Default: none. Asked only where the session looks at edits
+    /// beforehand, and for at most two seconds.
+    fn preview(&self, input: &Self::Input, cx: &ToolCx) -> impl Future<Output = Option<String>> + Send {
+        let _ = (input, cx);
+        std::future::ready(None)
+    }
+
     /// Runs the call. It has been validated and allowed.
     ///
     /// When the call is cancelled, [`ToolCx::cancel`] is given and, unless the

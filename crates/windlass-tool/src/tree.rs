@@ -1,9 +1,10 @@
 //! The port to whole files, for checkpoints that keep them and put them back.
 
-use crate::WorkspaceError;
+use crate::{TreeSurvey, WorkspaceError, WorkspaceErrorKind};
 use async_trait::async_trait;
 use std::fmt::Debug;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Whole files by their real paths: read, put back, removed.
 ///
@@ -49,6 +50,37 @@ pub trait FileTree: Debug + Send + Sync + 'static {
     /// # Errors
     /// A link, no regular file, or the system refuses.
     async fn remove(&self, path: &Path, parents: u32) -> Result<(), WorkspaceError>;
+
+    /// As [`read_whole`](Self::read_whole) for several files, in their order. The default reads one after the other.
+    async fn read_each(&self, paths: Vec<PathBuf>, limit: u64) -> Vec<Result<WholeFile, WorkspaceError>> {
+        let mut found = Vec::with_capacity(paths.len());
+        for path in &paths {
+            found.push(self.read_whole(path, limit).await);
+        }
+        found
+    }
+
+    /// Looks over the tree below a folder, without opening a file: the names in it and the stamps of its files. Links are not
+    /// followed. What git would ignore by the files in the tree (`.gitignore`, `.ignore`, `.git/info/exclude`) is named and
+    /// not entered, what version control keeps for itself (`.git`) is not looked at. `before` is an earlier survey of the same
+    /// folder, which makes this one faster. After `most` entries the look ends.
+    ///
+    /// The default refuses with [`Unsupported`](WorkspaceErrorKind::Unsupported): then what programs change is not known here.
+    ///
+    /// Cancel safe: it only looks, and ends soon after it is dropped.
+    ///
+    /// # Errors
+    /// The folder itself cannot be read. Folders below it that cannot be read are not in the survey.
+    async fn survey(
+        &self,
+        root: &Path,
+        before: Option<Arc<TreeSurvey>>,
+        most: usize,
+    ) -> Result<TreeSurvey, WorkspaceError> {
+        let _ = (before, most);
+        let message = format!("{} cannot be looked over: files here have no such operation", root.display());
+        Err(WorkspaceError::new(WorkspaceErrorKind::Unsupported, message))
+    }
 }
 
 /// What stands at a path.

@@ -1,4 +1,4 @@
-//! Built-in tools of windlass: Read, Write, Edit, MultiEdit, apply_patch, Glob, Grep, Bash, TaskStop, TodoWrite
+//! Built-in tools of windlass: Read, Write, Edit, MultiEdit, NotebookEdit, apply_patch, Glob, Grep, Bash, TaskStop, TodoWrite, TaskCreate, TaskGet, TaskUpdate, TaskList
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "unit tests use real folders, programs and clocks"))]
 
@@ -9,18 +9,23 @@ mod process;
 mod question;
 pub mod search;
 mod task_stop;
+mod tasks;
 mod todo;
+mod tree;
 mod workspace;
 
 pub use workspace::LocalWorkspace;
 
-pub use bash::{Bash, BashInput};
+pub use bash::{Bash, BashInput, find_bash, unattended_environment};
 pub use files::{
-    ApplyPatch, ApplyPatchInput, Edit, EditInput, EditStep, Hunk, MultiEdit, MultiEditInput, Patch, Read, ReadInput,
-    ReadLedger, Write, WriteInput,
+    ApplyPatch, ApplyPatchInput, CellKind, Edit, EditInput, EditMode, EditStep, Hunk, MultiEdit, MultiEditInput,
+    NotebookEdit, NotebookEditInput, Patch, Read, ReadInput, ReadLedger, Write, WriteInput,
 };
 pub use plan::{EnterPlanMode, EnterPlanModeInput, ExitPlanMode, ExitPlanModeInput};
 pub use process::{GivenEnvironment, LocalProcess, child_environment, given_environment, host_environment};
 pub use question::{Answer, AskUserQuestion, AskUserQuestionInput, Choice, Question};
 pub use task_stop::{TaskStop, TaskStopInput};
+pub use tasks::{
+    NewStatus, TaskCreate, TaskCreateInput, TaskGet, TaskGetInput, TaskList, TaskListInput, TaskUpdate, TaskUpdateInput,
+};
 pub use todo::{Todo, TodoList, TodoPriority, TodoStatus, TodoWrite, TodoWriteInput};

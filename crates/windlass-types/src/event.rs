@@ -1,10 +1,10 @@
 //! What hosts see of a run.
 
 use crate::{
-    AgentIdentity, AgentPath, CompactTrigger, ContentBlock, Continuation, Decision, EntryId, HookEventName,
-    HookOutcome, JsonText, MessageId, ModelErrorKind, NanoUsd, PermissionMode, PermissionRequest, RateLimit, RunId,
-    RunOrigin, RunResult, SessionId, Steered, StopReason, TaskEnded, TaskInfo, TaskProgress, ToolFailure, ToolResult,
-    ToolUseId, Usage,
+    AgentIdentity, AgentPath, CompactTrigger, ContentBlock, Continuation, Decision, EditPreview, EntryId,
+    HookEventName, HookOutcome, JsonText, MessageId, ModelErrorKind, NanoUsd, PermissionMode, PermissionRequest,
+    RateLimit, RunId, RunOrigin, RunResult, SessionId, Steered, StopReason, TaskEnded, TaskInfo, TaskProgress,
+    ToolFailure, ToolResult, ToolUseId, Usage,
 };
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -144,7 +144,16 @@ pub enum EventKind {
         /// The final verdict.
         decision: Decision,
     },
-    /// Hooks ran.
+    /// Hooks are asked; a `HookRan` of the same occasion follows, unless they are stopped. Only if the session reports it.
+    HooksStarted {
+        /// The event they listen to.
+        event: HookEventName,
+        /// The tool use, for events about a tool.
+        tool_use_id: Option<ToolUseId>,
+        /// Their names, in declared order.
+        hooks: Vec<String>,
+    },
+    /// Hooks ran. May come between runs.
     HookRan {
         /// The event they listened to.
         event: HookEventName,
@@ -263,12 +272,15 @@ pub struct ToolStarted {
     pub title: String,
     /// Why it may run.
     pub decision: Option<Decision>,
+    /// What it is about to change in files, if the session looks at that beforehand and the tool can say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edits: Option<EditPreview>,
 }
 
 impl ToolStarted {
     /// A tool begins.
     pub fn new(tool_use_id: ToolUseId, tool: String, input: JsonText, title: String) -> Self {
-        Self { tool_use_id, tool, input, title, decision: None }
+        Self { tool_use_id, tool, input, title, decision: None, edits: None }
     }
 }
 
@@ -307,6 +319,9 @@ pub struct ToolFinished {
     pub structured: Option<JsonText>,
     /// A unified diff of what changed on disk.
     pub diff: Option<String>,
+    /// The files that it wrote, with links followed, of a call that names them beforehand.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub written: Vec<PathBuf>,
     /// How long it ran, in milliseconds; zero when it did not run.
     pub duration_ms: u64,
     /// The verdict, when permission or hooks kept it from running.
@@ -321,7 +336,17 @@ pub struct ToolFinished {
 impl ToolFinished {
     /// A call that ran.
     pub fn new(tool: String, result: ToolResult) -> Self {
-        Self { tool, result, structured: None, diff: None, duration_ms: 0, denied: None, error: None, entry: None }
+        Self {
+            tool,
+            result,
+            structured: None,
+            diff: None,
+            written: Vec::new(),
+            duration_ms: 0,
+            denied: None,
+            error: None,
+            entry: None,
+        }
     }
 }
 
@@ -420,6 +445,11 @@ pub enum Status {
     PriceUnknown {
         /// The model.
         model: String,
+    },
+    /// Hooks run that have words for the people who wait meanwhile.
+    HooksRunning {
+        /// The words, one line for each hook.
+        message: String,
     },
     /// A notice for the user.
     Notice {

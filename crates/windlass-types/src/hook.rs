@@ -5,13 +5,17 @@
 
 pub mod action;
 mod answer;
+mod batch;
 mod call;
+mod elicitation;
 pub mod event;
+mod observed;
 mod outcome;
 mod payload;
 mod wire;
 
 pub use answer::{AnswerKind, HookAction};
 pub use call::{HookCall, HookEvent, HookEventName};
-pub use outcome::{HookOutcome, HookVerdict};
+pub use elicitation::{ElicitationChoice, ElicitationReply};
+pub use outcome::{HookOutcome, HookOutput, HookVerdict};
 pub use payload::{HookPayload, Subject};

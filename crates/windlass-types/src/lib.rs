@@ -15,6 +15,7 @@
 mod agent;
 mod content;
 mod context_usage;
+mod edit;
 mod entry;
 mod environment;
 mod event;
@@ -47,6 +48,7 @@ mod usage;
 pub use agent::{AgentIdentity, AgentPath, AgentRights};
 pub use content::{ContentBlock, ToolResult, ToolResultContent, ToolUse};
 pub use context_usage::{ContextKind, ContextSection, ContextUsage};
+pub use edit::EditPreview;
 pub use entry::{
     AssistantEntry, CompactRecord, CompactTrigger, Entry, EntryKind, RunRecord, ToolResultEntry, TrimRecord,
     TrimmedResult, UserEntry,
@@ -69,9 +71,10 @@ pub use model_failure::{ErrorClass, ModelErrorKind};
 pub use model_info::{LongPrompt, ModelInfo, Price};
 pub use origin::{Api, Origin};
 pub use permission::{
-    AuditedDecision, Behavior, CallDigest, Decision, DecisionReason, InputChange, InputChangedBy, MatchedRule,
-    PendingQuestion, PermissionAnswer, PermissionDenial, PermissionMode, PermissionRequest, PermissionUpdate,
-    QuestionToken, RuleSource, RuleValue, TokenHash, UpdateDestination,
+    AnsweredBy, AuditedAnswer, AuditedDecision, AuditedSandbox, Behavior, CallDigest, Decision, DecisionReason,
+    InputChange, InputChangedBy, MatchedRule, PendingQuestion, PermissionAnswer, PermissionDenial, PermissionGroup,
+    PermissionMode, PermissionRequest, PermissionUpdate, QuestionToken, RuleOrigin, RuleSource, RuleValue, TokenHash,
+    UpdateDestination,
 };
 pub use prompt::{Prompt, PromptKind};
 pub use rate_limit::{RateLimit, RateLimitKind, RateLimitStatus, Utilization};

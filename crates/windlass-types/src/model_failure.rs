@@ -86,6 +86,22 @@ impl ModelErrorKind {
         }
     }
 
+    /// The word by which hosts and hooks know it, such as `rate_limit`; several kinds have one word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Authentication | Self::PermissionDenied => "authentication_failed",
+            Self::Billing => "billing_error",
+            Self::NotFound => "model_not_found",
+            Self::InvalidRequest | Self::ReplayRejected | Self::PromptTooLong | Self::RequestTooLarge => {
+                "invalid_request"
+            }
+            Self::RateLimited | Self::QuotaExhausted => "rate_limit",
+            Self::Overloaded => "overloaded",
+            Self::Server => "server_error",
+            _ => "unknown",
+        }
+    }
+
     /// The least wait before a repeat that makes sense for this kind.
     pub fn least_wait(self) -> Duration {
         match self {

@@ -9,11 +9,15 @@ use std::sync::Arc;
 
 mod answer;
 mod audit;
+mod group;
 mod question;
+mod rule;
 
 pub use answer::PermissionAnswer;
-pub use audit::{AuditedDecision, InputChange, InputChangedBy};
+pub use audit::{AnsweredBy, AuditedAnswer, AuditedDecision, AuditedSandbox, InputChange, InputChangedBy};
+pub use group::PermissionGroup;
 pub use question::{PendingQuestion, QuestionToken, TokenHash};
+pub use rule::{MatchedRule, RuleOrigin, RuleSource, RuleValue};
 
 /// How much may happen without a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -30,6 +34,8 @@ pub enum PermissionMode {
     Plan,
     /// As default, but what would ask is denied.
     DontAsk,
+    /// As acceptEdits, and a model is asked about calls that rules leave undecided: it allows one, or it is asked about.
+    Auto,
     /// Everything but deny rules, ask rules and the safety floor. High risk.
     BypassPermissions,
 }
@@ -42,12 +48,13 @@ impl PermissionMode {
             Self::AcceptEdits => "acceptEdits",
             Self::Plan => "plan",
             Self::DontAsk => "dontAsk",
+            Self::Auto => "auto",
             Self::BypassPermissions => "bypassPermissions",
         }
     }
 
-    /// The one of two modes that permits less: `plan` before `dontAsk`, `default`, `acceptEdits` and
-    /// `bypassPermissions`.
+    /// The one of two modes that permits less: `plan` before `dontAsk`, `default`, `acceptEdits`,
+    /// `auto` and `bypassPermissions`.
     #[must_use]
     pub fn narrower(self, other: Self) -> Self {
         let width = |mode| match mode {
@@ -55,13 +62,15 @@ impl PermissionMode {
             Self::DontAsk => 1,
             Self::Default => 2,
             Self::AcceptEdits => 3,
-            Self::BypassPermissions => 4,
+            Self::Auto => 4,
+            Self::BypassPermissions => 5,
         };
         if width(other) < width(self) { other } else { self }
     }
 
     /// All modes.
-    pub const ALL: [Self; 5] = [Self::Default, Self::AcceptEdits, Self::Plan, Self::DontAsk, Self::BypassPermissions];
+    pub const ALL: [Self; 6] =
+        [Self::Default, Self::AcceptEdits, Self::Plan, Self::DontAsk, Self::Auto, Self::BypassPermissions];
 }
 
 impl fmt::Display for PermissionMode {
@@ -99,84 +108,6 @@ pub enum Behavior {
     Allow,
 }
 
-/// Where a rule comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub enum RuleSource {
-    /// The organisation's policy, which nothing overrides.
-    PolicySettings,
-    /// `--settings` or the SDK's settings option.
-    FlagSettings,
-    /// The user's file for this project.
-    LocalSettings,
-    /// The project's file.
-    ProjectSettings,
-    /// The user's file.
-    UserSettings,
-    /// `--allowedTools` and its kin, or the SDK's rule options.
-    CliArg,
-    /// A command's or skill's own list, while it runs.
-    Command,
-    /// Answers given in this session.
-    Session,
-}
-
-/// A rule in two parts, as updates and suggestions carry it: `Tool(content)`.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct RuleValue {
-    /// The tool's name.
-    pub tool_name: String,
-    /// What stands in the parentheses; absent for a rule on the whole tool.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rule_content: Option<String>,
-}
-
-impl RuleValue {
-    /// A rule on some calls of a tool.
-    pub fn new(tool_name: impl Into<String>, rule_content: impl Into<String>) -> Self {
-        Self { tool_name: tool_name.into(), rule_content: Some(rule_content.into()) }
-    }
-
-    /// A rule on all calls of a tool.
-    pub fn tool(tool_name: impl Into<String>) -> Self {
-        Self { tool_name: tool_name.into(), rule_content: None }
-    }
-}
-
-impl fmt::Display for RuleValue {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.rule_content {
-            None => f.write_str(&self.tool_name),
-            Some(content) => write!(f, "{}({content})", self.tool_name),
-        }
-    }
-}
-
-/// A rule that decided.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[non_exhaustive]
-pub struct MatchedRule {
-    /// Its text, as it was written.
-    pub rule: String,
-    /// Whether it allows, asks or denies.
-    pub behavior: Behavior,
-    /// Where it comes from.
-    pub source: RuleSource,
-}
-
-impl MatchedRule {
-    /// A matched rule.
-    pub fn new(rule: impl Into<String>, behavior: Behavior, source: RuleSource) -> Self {
-        Self { rule: rule.into(), behavior, source }
-    }
-}
-
 /// Which part of the pipeline decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -199,8 +130,12 @@ pub enum DecisionReason {
     NotUnderstood,
     /// The permission mode.
     Mode,
+    /// The sandbox in which commands run: it lets one run without a question, or one would run outside of it.
+    Sandbox,
     /// The call is known to only read.
     ReadOnly,
+    /// The classifier of the mode auto allowed it.
+    Classifier,
     /// The host's answer.
     Host,
     /// Not allowed, and there is no host to ask.
@@ -306,6 +241,9 @@ pub struct Decision {
     pub suggestions: Vec<PermissionUpdate>,
     /// The path that stood in the way.
     pub blocked_path: Option<PathBuf>,
+    /// The command of the line that decided, as it stands there, if the call is a line of several commands and one of them did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<String>,
 }
 
 impl Decision {
@@ -319,6 +257,7 @@ impl Decision {
             protected: matches!(reason, DecisionReason::Catastrophic | DecisionReason::Protected),
             suggestions: Vec::new(),
             blocked_path: None,
+            part: None,
         }
     }
 
@@ -326,6 +265,13 @@ impl Decision {
     #[must_use]
     pub fn with_rule(mut self, rule: MatchedRule) -> Self {
         self.rule = Some(rule);
+        self
+    }
+
+    /// Names the command of the line that decided.
+    #[must_use]
+    pub fn with_part(mut self, part: Option<String>) -> Self {
+        self.part = part;
         self
     }
 
@@ -391,6 +337,12 @@ pub struct PermissionRequest {
     /// this process, or its token was given when it was first asked. Left out of the JSON then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token: Option<QuestionToken>,
+    /// What kind of call it is.
+    #[serde(default)]
+    pub group: PermissionGroup,
+    /// What it would change in files, if the session looks at that beforehand and the tool can say it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub edits: Option<crate::EditPreview>,
 }
 
 impl PermissionRequest {
@@ -407,6 +359,8 @@ impl PermissionRequest {
             agent: crate::AgentPath::default(),
             identity: None,
             token: None,
+            group: PermissionGroup::default(),
+            edits: None,
         }
     }
 }

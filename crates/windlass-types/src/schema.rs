@@ -1,6 +1,6 @@
 //! JSON Schemas of what is not written as its declaration says.
 
-use crate::{JsonText, RateLimitKind, RateLimitStatus, StopReason, Utilization};
+use crate::{JsonText, RateLimitKind, RateLimitStatus, StopReason, Timestamp, Utilization};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use std::borrow::Cow;
 
@@ -11,6 +11,20 @@ impl JsonSchema for JsonText {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "description": "Any JSON, as exactly the text that it arrived in." })
+    }
+}
+
+impl JsonSchema for Timestamp {
+    fn schema_name() -> Cow<'static, str> {
+        "Timestamp".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "A point in time, in UTC with milliseconds: 2026-01-01T00:00:00.000Z",
+            "type": "string",
+            "format": "date-time",
+        })
     }
 }
 

@@ -15,13 +15,15 @@ pub struct RunScope {
     pub model: Option<RunModel>,
     /// How much the model spends on an answer. `None`: as the session says.
     pub effort: Option<Effort>,
+    /// The commands and skills that brought it, by name: the hooks in their heads listen until the run ends.
+    pub skills: Vec<String>,
 }
 
 impl RunScope {
     /// Whether it changes nothing.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.allow.is_empty() && self.deny.is_empty() && self.model.is_none() && self.effort.is_none()
+        *self == Self::default()
     }
 }
 

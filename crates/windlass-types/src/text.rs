@@ -120,6 +120,10 @@ pub fn clean(text: &str) -> String {
 /// The same on one line: line ends and tabs become blanks.
 #[must_use]
 pub fn clean_line(text: &str) -> String {
+    // Most lines are plain, and lists have many.
+    if text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
+        return text.to_owned();
+    }
     clean(text).replace(['\n', '\t'], " ")
 }
 

@@ -78,6 +78,9 @@ pub enum Access {
     Network,
     /// Runs agents, each call of which is judged by itself; touches nothing here on its own.
     Agents,
+    /// Reads or changes what the session itself keeps, such as its list of tasks, and touches nothing outside of it. Such
+    /// a call runs alone, once its message is stored, so it finds what the calls before it have left.
+    Session,
     /// Runs programs.
     Exec,
     /// Not known: runs alone and asks.
@@ -119,7 +122,7 @@ impl Access {
             (Self::Writes(_), Self::Network) | (Self::Network, Self::Writes(_)) => false,
             // What an agent will touch is not known yet.
             (Self::Agents, Self::Writes(_)) | (Self::Writes(_), Self::Agents) => true,
-            (Self::Exec | Self::Unknown, _) | (_, Self::Exec | Self::Unknown) => true,
+            (Self::Session | Self::Exec | Self::Unknown, _) | (_, Self::Session | Self::Exec | Self::Unknown) => true,
         }
     }
 }
@@ -154,6 +157,8 @@ pub struct ToolOutcome {
     pub structured: Option<JsonText>,
     /// A unified diff of what changed on disk, for people.
     pub diff: Option<String>,
+    /// The files that it wrote, with links followed, of a call that names them beforehand.
+    pub written: Vec<PathBuf>,
     /// Changes of the session's state.
     pub changes: Vec<ContextChange>,
     /// How long it ran, in milliseconds.
@@ -239,6 +244,7 @@ mod tests {
             Access::writes("/w/ab"),
             Access::Network,
             Access::Agents,
+            Access::Session,
             Access::Exec,
             Access::Unknown,
         ];
@@ -251,6 +257,7 @@ mod tests {
         assert!(Access::writes("/w/a").conflicts_with(&Access::reads("/w")));
         assert!(!Access::writes("/w/a").conflicts_with(&Access::writes("/w/ab")));
         assert!(Access::Exec.conflicts_with(&Access::NOTHING));
+        assert!(all.iter().all(|other| Access::Session.conflicts_with(other)));
         assert!(!Access::Agents.conflicts_with(&Access::Agents));
         assert!(Access::Agents.conflicts_with(&Access::writes("/w/a")));
     }

@@ -16,7 +16,7 @@ use std::time::Duration;
 use windlass_context::SystemPrompt;
 use windlass_hook::Hook;
 use windlass_model::{ModelOverride, ModelProvider};
-use windlass_runtime::UnpricedModels;
+use windlass_runtime::{Diagnostics, UnpricedModels};
 use windlass_session::{Checkpoints, SessionStore};
 use windlass_subagent::Subagents;
 use windlass_tool::{DynTool, Process, Workspace};
@@ -127,12 +127,47 @@ macro_rules! option_methods {
                 self.with(|options| options.hooks.push(Arc::new(hook)))
             }
 
+            /// Adds a hook that runs a program, a request or a model, as settings files have them:
+            /// `.configured_hook(hook::command("./guard.sh").for_tools("Bash")?)`. They count behind those of a
+            /// [project](Self::project) and before those in code.
+            #[cfg(feature = "project")]
+            pub fn configured_hook(self, hook: $crate::hook::HookDefinition) -> Self {
+                self.with(|options| options.configured.push(hook))
+            }
+
             /// The longest that a hook may take for an answer, unless it sets a
             /// [limit of its own](Hook::time_limit). One that takes longer has failed: a gate (before a tool, before a
             /// prompt, a permission request) denies, any other is skipped;
             /// [`EventKind::HookRan`](crate::EventKind::HookRan) says so. Default: ten minutes.
             pub fn hook_timeout(self, limit: Duration) -> Self {
                 self.with(|options| options.limits.hook_time = Some(limit))
+            }
+
+            /// Finds out before a call what it would change in files: questions and events then have it as a diff
+            /// (`PermissionRequest::edits`, `ToolStarted::edits`), for the built-in tools that edit and others with a
+            /// [`preview`](windlass_tool::Tool::preview). Default: no.
+            pub fn preview_edits(self, on: bool) -> Self {
+                self.with(|options| options.surroundings.previews_edits = on)
+            }
+
+            /// Asks a host, such as an editor, what compilers and linters have to say of files before a call changes them and
+            /// behind it. What the call has brought, the model reads with its next turn. Default: no one is asked.
+            pub fn diagnostics(self, source: impl Diagnostics) -> Self {
+                self.with(|options| options.surroundings.diagnostics = Some(Arc::new(source)))
+            }
+
+            /// Gives the model the tool `LSP` over these language servers, and the diagnostics that its edits have brought. They may
+            /// be shared by sessions; each starts when it is first asked.
+            #[cfg(feature = "lsp")]
+            pub fn language_servers(self, servers: crate::lsp::LanguageServers) -> Self {
+                self.with(|options| crate::lsp::give(options, &servers, true))
+            }
+
+            /// Whether events report also when hooks begin to be asked
+            /// ([`EventKind::HooksStarted`](crate::EventKind::HooksStarted)), not only what they have answered. Default:
+            /// no.
+            pub fn include_hook_events(self, on: bool) -> Self {
+                self.with(|options| options.limits.hook_starts = on)
             }
 
             /// Most times that Stop hooks keep a run going. When they want it to continue once more, the run ends as a
@@ -334,6 +369,14 @@ macro_rules! option_methods {
                 self.with(|options| options.storage.store = Some(store))
             }
 
+            /// Replaces secrets by `[redacted]` in the texts that the log keeps: those of known forms, and the values that were
+            /// given. This changes history: a session that is resumed reads what was kept, the provider's cache does not
+            /// serve its requests, and a masked call that waits for an answer is asked about anew. Checkpoints of files and
+            /// large results beside the log stay exact. Default: the log is exact, and only its user can read it.
+            pub fn mask_log(self, masks: crate::session::Masks) -> Self {
+                self.with(|options| options.storage.masks = Some(masks))
+            }
+
             /// The id of the new session, a UUID; if the working directory has a session of this id, that one is resumed.
             /// Default: random. A session that is resumed keeps its id, unless it is resumed in a copy.
             pub fn session_id(self, id: impl Into<String>) -> Self {
@@ -426,7 +469,7 @@ macro_rules! option_methods {
             /// [marked](crate::tool::ToolLoading). Default: when those take up more than a tenth of the model's context
             /// window together.
             pub fn tool_budget(self, budget: crate::tool::ToolBudget) -> Self {
-                self.with(|options| options.tools.budget = budget)
+                self.with(|options| options.tools.budget = Some(budget))
             }
 
             /// Each run must end with data that fits this JSON Schema, which must describe an object:
@@ -482,14 +525,21 @@ macro_rules! option_methods {
                 self.with(|options| options.remember(memory))
             }
 
-            /// Keeps files as they are before Write, Edit and the like change them, beside the session:
-            /// [`SessionHandle::rewind_files`](crate::SessionHandle::rewind_files) puts them back. What programs
-            /// do (Bash, MCP servers) is not tracked. Needs [`persist`](Self::persist). A call whose
-            /// files cannot be kept because the disk is full does not run. Default: off. Needs the features `store` and
-            /// `tools`.
+            /// Keeps files as they are before tools and programs (Bash, MCP servers) change them, beside the session:
+            /// [`SessionHandle::rewind_files`](crate::SessionHandle::rewind_files) puts them back. Before the first
+            /// program that is not known to only read, the workspace is copied, without what git ignores. Needs
+            /// [`persist`](Self::persist). A call whose files cannot be kept because the disk is full does not run. Default: off.
+            /// Needs the features `store` and `tools`.
             #[cfg(all(feature = "store", feature = "tools"))]
             pub fn file_checkpoints(self, on: bool) -> Self {
                 self.with(|options| options.storage.file_checkpoints = on)
+            }
+
+            /// How much [`file_checkpoints`](Self::file_checkpoints) keep: the largest file, all contents, and the copy of the
+            /// workspace. Default: 64 MiB, 1 GiB, 1 GiB.
+            #[cfg(all(feature = "store", feature = "tools"))]
+            pub fn checkpoint_limits(self, limits: windlass_store::CheckpointLimits) -> Self {
+                self.with(|options| options.storage.checkpoint_limits = limits)
             }
 
             /// Keeps files in a place of your own, see [`file_checkpoints`](Self::file_checkpoints).
@@ -505,6 +555,21 @@ macro_rules! option_methods {
             /// Programs, instead of this machine's (without the feature `tools`: instead of none).
             pub fn process(self, process: Arc<dyn Process>) -> Self {
                 self.with(|options| options.surroundings.process = Some(process))
+            }
+
+            /// Runs commands in a sandbox of the system. Settings of a [`project`](Self::project) may ask for one as well; what
+            /// is said here counts for more. Default: none. Needs the feature `sandbox`.
+            #[cfg(feature = "sandbox")]
+            pub fn sandbox(self, sandbox: crate::sandbox::SandboxOptions) -> Self {
+                self.with(|options| options.surroundings.sandbox = Some(sandbox))
+            }
+
+            /// The program that becomes the helper of the sandbox: any whose `main` calls
+            /// [`become_helper`](crate::sandbox::become_helper) first, such as this one (`std::env::current_exe()`). Without it only
+            /// bubblewrap can be used, and holds less.
+            #[cfg(feature = "sandbox")]
+            pub fn sandbox_helper(self, program: impl Into<PathBuf>) -> Self {
+                self.with(|options| options.surroundings.sandbox_helper = Some(program.into()))
             }
         }
     };

@@ -31,6 +31,10 @@ pub enum Error {
     #[cfg(feature = "project")]
     #[error(transparent)]
     Project(#[from] crate::project::ProjectError),
+    /// The prompt of an MCP server that the prompt names cannot be had.
+    #[cfg(feature = "mcp")]
+    #[error(transparent)]
+    ServerPrompt(#[from] windlass_mcp::McpPromptError),
     /// The prompt has no content.
     #[error("the prompt is empty: give it a text or at least one content block")]
     EmptyPrompt,
@@ -44,6 +48,10 @@ pub enum Error {
         /// What is wrong with it.
         problem: String,
     },
+    /// Commands would have no sandbox that holds what it has to.
+    #[cfg(feature = "sandbox")]
+    #[error(transparent)]
+    Sandbox(#[from] windlass_sandbox::SandboxError),
     /// A permission rule cannot be used.
     #[error(transparent)]
     Rule(#[from] RuleError),

@@ -12,6 +12,14 @@ pages! {
     McpPage: "mcp.md"
 }
 
+#[cfg(feature = "mcp")]
+#[doc = include_str!("../../../docs/mcp.md")]
+struct McpServersPage;
+
+#[cfg(feature = "mcp")]
+#[doc = include_str!("../../../docs/mcp-auth.md")]
+struct McpLogins;
+
 #[cfg(feature = "project")]
 #[doc = include_str!("../../../docs/project.md")]
 struct ProjectFiles;
@@ -20,8 +28,27 @@ struct ProjectFiles;
 #[doc = include_str!("../../../docs/memory.md")]
 struct MemoryPage;
 
+#[cfg(all(feature = "lsp", feature = "tools"))]
+#[doc = include_str!("../../../docs/code.md")]
+struct CodePage;
+
+#[cfg(feature = "web")]
+#[doc = include_str!("../../../docs/web.md")]
+struct WebPage;
+
+#[doc = include_str!("../../../docs/permissions.md")]
+struct PermissionsPage;
+
+#[cfg(feature = "sandbox")]
+#[doc = include_str!("../../../docs/sandbox.md")]
+struct SandboxPage;
+
 #[doc = include_str!("../../../docs/sessions.md")]
 struct Sessions;
+
+#[cfg(all(feature = "store", feature = "tools"))]
+#[doc = include_str!("../../../docs/checkpoints.md")]
+struct CheckpointsPage;
 
 #[doc = include_str!("../../../docs/context.md")]
 struct ContextPage;

@@ -1,7 +1,41 @@
 //! Hooks: your code at fixed points of a run.
 
 pub use windlass_hook::*;
+#[cfg(feature = "project")]
+pub use windlass_hooks::{
+    Background, CommandHandler, Condition, HookDefinition, HookHandler, HookMatcher, HttpHandler, McpToolHandler,
+    ModelHandler, OnFailure,
+};
+pub use windlass_types::hook::HookOutput;
 pub use windlass_types::{
     CompactTrigger, ContentBlock, HookCall, HookEventName, HookOutcome, HookVerdict, JsonText, PermissionAnswer,
     PermissionMode, PermissionUpdate, SessionId, ToolMatcher, ToolMatcherError, ToolUseId,
 };
+
+/// A hook that has bash run a line before each call of a tool, with the event as JSON on standard input. Give it to
+/// [`configured_hook`](crate::SessionBuilder::configured_hook).
+///
+/// Exit code 2 denies the call, with standard error as the reason; 0 lets it pass, unless the program prints an object
+/// that says otherwise. Every other end has failed, and denies the call too. The program runs as those of Bash do, for ten
+/// minutes at most.
+///
+/// ```
+/// use windlass::{Outcome, Script, ScriptedModel, coding_tools, hook, query};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let folder = tempfile::tempdir()?;
+/// let guard = hook::command("grep -q secret && { echo 'Not that file.' >&2; exit 2; } || true").for_tools("Read|Write")?;
+/// let model = ScriptedModel::new(Script::new()
+///     .turn(|turn| turn.tool_use("Read", serde_json::json!({ "file_path": "secret.txt" })))
+///     .turn(|turn| turn.text("I may not read it.")));
+/// let tools = coding_tools(folder.path());
+/// query("What is in secret.txt?").provider(model.clone()).tools(tools).configured_hook(guard).await?;
+/// assert!(format!("{:?}", model.requests()).contains("Not that file."));
+/// # Ok(()) }
+/// ```
+#[cfg(feature = "project")]
+#[must_use]
+pub fn command(line: impl Into<String>) -> HookDefinition {
+    HookDefinition::command(line)
+}

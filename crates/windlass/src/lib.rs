@@ -23,7 +23,7 @@
 //!
 //! # What is where
 //! - [`query`], [`session()`]: one prompt, or many by hand. [`agent`]: the options of both as a value.
-//! - `coding_tools`: Read, Write, Edit, MultiEdit (or apply_patch, by the model), Glob, Grep, Bash, TaskStop, TodoWrite.
+//! - `coding_tools`: Read, Write, Edit, MultiEdit (or apply_patch, by the model), NotebookEdit, Glob, Grep, Bash, TaskStop, TodoWrite.
 //! - [`Tool`], [`tool_fn`]: your own tools.
 //! - `.output::<T>()`: the run ends with a value of a type, see [`Query::output`].
 //! - [`Subagents`]: agents that the model can give tasks to.
@@ -58,8 +58,14 @@
 //! | `store` | 59 | `.persist(..)`: sessions on disk, and with `tools` checkpoints of files |
 //! | `session-index` | 67 | an index for lists of sessions and searches in them, SQLite; compiles C |
 //! | `tools` | 97 | `coding_tools`, and the files, programs and environment of this machine, which sessions use unless they are given others |
-//! | `mcp` | 145 | `McpServers`: MCP servers as tools |
+//! | `images` | 118 | images that are too large for models are made smaller, and damaged ones refused; brings `tools` |
+//! | `pdf` | 130 | Read shows the text of single pages of PDF documents; brings `tools` |
+//! | `sandbox` | 103 | `.sandbox(..)`: commands run in a sandbox of the system; brings `tools` |
+//! | `lsp` | 98 | `lsp`: language servers, the tool `LSP`, and diagnostics behind edits; brings `tools` |
+//! | `mcp` | 146 | `McpServers`: MCP servers as tools |
+//! | `mcp,private-key-jwt` | 149 | the same, and programs log in to servers with a private key; compiles C |
 //! | `proxy` | 109 | `CredentialProxy`, through which programs reach the API without the key |
+//! | `web` | 140 | `web`: the tools `WebFetch` and `WebSearch`, and a proxy with rules on hosts for sandboxed programs |
 //! | `validation` | 59 | inputs of tools are checked against their JSON Schemas, and `.output::<T>()` can hold the model to one |
 //! | `schema` | 57 | `schemars::JsonSchema` for events, results, and questions and their answers |
 //! | `anthropic,gzip` | 118 | compressed answers of the API |
@@ -74,7 +80,7 @@
 //! `.output_schema(..)` are an error then: nothing could hold the model to the schema. `mcp` brings `validation` along.
 //!
 //! # TLS
-//! `anthropic`, `proxy` and `mcp` connect over TLS with rustls, once one of these features says whose cryptography it uses. An
+//! `anthropic`, `proxy`, `mcp` and `web` connect over TLS once one of these features says whose cryptography it uses. An
 //! https address without any of them is a configuration error that names them, and plain HTTP works.
 //!
 //! - `rustls-ring`, in the default: ring. The lightest to compile.
@@ -83,6 +89,8 @@
 //! - `rustls-no-provider`: what the program has installed with `rustls::crypto::CryptoProvider::install_default`, for
 //!   example a certified one; a request before that is a configuration error. What is installed comes before the other two
 //!   as well.
+//! - `native-tls`: TLS of the operating system, which is OpenSSL on Linux: its headers must be installed to build. Taken only where none
+//!   of the others is enabled, so set `default-features = false`.
 //!
 //! # Without a C compiler
 //! C is compiled by the cryptography of TLS, and by `session-index`. With `default-features = false, features = ["anthropic", "project",
@@ -93,11 +101,17 @@ mod agent;
 mod builder;
 #[cfg(all(feature = "store", feature = "tools"))]
 mod checkpoints;
+#[cfg(feature = "project")]
+mod configured;
+#[cfg(feature = "mcp")]
+mod elicitations;
 mod error;
 pub mod event;
 mod home;
 pub mod hook;
 mod lock;
+#[cfg(feature = "lsp")]
+pub mod lsp;
 mod machine;
 #[cfg(feature = "mcp")]
 pub mod mcp;
@@ -114,6 +128,7 @@ mod options;
 pub mod permission;
 mod permissions;
 mod profile;
+mod programs;
 #[cfg(feature = "project")]
 pub mod project;
 mod prompt;
@@ -125,6 +140,8 @@ mod repository;
 mod resume;
 mod run;
 mod runtime;
+#[cfg(feature = "sandbox")]
+pub mod sandbox;
 #[cfg(all(feature = "mcp", feature = "project"))]
 mod servers;
 pub mod session;
@@ -208,6 +225,11 @@ struct Readme;
 #[doc = include_str!("../../../docs/settings.md")]
 struct SettingsPage;
 
+/// Runs the example of the page on configured hooks as a test.
+#[cfg(all(doctest, feature = "project"))]
+#[doc = include_str!("../../../docs/hooks.md")]
+struct HooksPage;
+
 /// Runs the example of the page on tools as a test.
 #[cfg(all(doctest, feature = "macros"))]
 #[doc = include_str!("../../../docs/extending/tool.md")]
@@ -221,6 +243,10 @@ struct ProviderPage;
 #[cfg(all(doctest, feature = "anthropic", feature = "project"))]
 mod guide;
 
+/// The tools that reach the web, and the proxy for sandboxed programs.
+#[cfg(feature = "web")]
+pub use windlass_web as web;
+
 /// Everything below the facade, by crate: for hosts that need more than is re-exported here.
 pub mod crates {
     #[cfg(feature = "anthropic")]
@@ -228,7 +254,11 @@ pub mod crates {
     pub use windlass_context as context;
     pub use windlass_hook as hook;
     #[cfg(feature = "project")]
+    pub use windlass_hooks as hooks;
+    #[cfg(feature = "project")]
     pub use windlass_index as index;
+    #[cfg(feature = "lsp")]
+    pub use windlass_lsp as lsp;
     #[cfg(feature = "mcp")]
     pub use windlass_mcp as mcp;
     pub use windlass_model as model;

@@ -5,6 +5,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
+use windlass_runtime::Diagnostics;
 use windlass_tool::{Ids, Process, Workspace};
 use windlass_types::SessionId;
 
@@ -16,6 +17,15 @@ pub(crate) struct Surroundings {
     pub(crate) user_home: Option<PathBuf>,
     pub(crate) workspace: Option<Arc<dyn Workspace>>,
     pub(crate) process: Option<Arc<dyn Process>>,
+    /// The sandbox of programs, if they are to run in one.
+    #[cfg(feature = "sandbox")]
+    pub(crate) sandbox: Option<crate::sandbox::SandboxOptions>,
+    /// The program that becomes the helper of the sandbox.
+    #[cfg(feature = "sandbox")]
+    pub(crate) sandbox_helper: Option<PathBuf>,
+    /// What a host says of files.
+    pub(crate) diagnostics: Option<Arc<dyn Diagnostics>>,
+    pub(crate) previews_edits: bool,
     /// The environment of programs, if the program chose one.
     #[cfg(feature = "tools")]
     pub(crate) env: Option<Environment>,

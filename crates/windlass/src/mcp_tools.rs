@@ -30,7 +30,7 @@ pub(crate) fn join(own: &ToolSet, servers: &McpServers, is_wanted: impl Fn(&str)
         }
         !is_taken
     };
-    let theirs = servers.tools().into_iter().filter(usable);
+    let theirs = servers.tools().into_iter().chain(servers.resource_tools()).filter(usable);
     let known = own.names().filter_map(|name| own.get(name)).cloned();
     ToolSet::new(known.chain(theirs)).unwrap_or_else(|error| {
         tracing::warn!(%error, "the tools of MCP servers cannot be used");
@@ -49,13 +49,22 @@ pub(crate) fn instructions(servers: &McpServers, could_have: impl Fn(&str) -> bo
     missing.into_iter().chain(server_instructions(said)).collect()
 }
 
-/// What the host should know of the tools of servers that cannot be used: a line for each, by server and tool.
+/// What the host should know of the tools of servers that cannot be used, or have changed since the last session: a line for
+/// each, by server and tool.
 pub(crate) fn left_out(servers: &McpServers) -> BTreeSet<String> {
     let left_out = servers.status().into_iter().flat_map(|status| {
+        let server = status.name;
+        let changed: Vec<String> = status
+            .tools_changed
+            .iter()
+            .map(|tool| {
+                format!("The tool {tool:?} of the MCP server {server:?} is another one than in the last session.")
+            })
+            .collect();
         let of_server = move |tool: McpToolLeftOut| {
-            format!("The tool {:?} of the MCP server {:?} is left out: {}.", tool.name, status.name, tool.reason)
+            format!("The tool {:?} of the MCP server {server:?} is left out: {}.", tool.name, tool.reason)
         };
-        status.tools_left_out.into_iter().map(of_server)
+        status.tools_left_out.into_iter().map(of_server).chain(changed)
     });
     left_out.collect()
 }

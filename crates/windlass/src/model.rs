@@ -143,6 +143,8 @@ pub(crate) struct RunLimits {
     pub(crate) structured_output_retries: Option<u32>,
     /// The longest that hooks may take that set no limit of their own.
     pub(crate) hook_time: Option<Duration>,
+    /// Whether events report when hooks begin to be asked.
+    pub(crate) hook_starts: bool,
 }
 
 impl RunLimits {

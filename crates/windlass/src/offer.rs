@@ -31,7 +31,7 @@ pub(crate) struct ToolOptions {
     #[cfg(feature = "project")]
     pub(crate) memory: Option<crate::memory::Memory>,
     /// From which size on definitions of tools are withheld.
-    pub(crate) budget: ToolBudget,
+    pub(crate) budget: Option<ToolBudget>,
     #[cfg(feature = "mcp")]
     pub(crate) mcp: Option<McpServers>,
 }

@@ -2,6 +2,7 @@
 
 use crate::offer::Offer;
 use crate::profile::Profile;
+use crate::programs::Programs;
 #[cfg(feature = "project")]
 use crate::project::GivenSkills;
 #[cfg(all(feature = "store", feature = "tools"))]
@@ -19,7 +20,7 @@ use windlass_context::Environment;
 use windlass_hook::Hooks;
 use windlass_model::ModelProvider;
 use windlass_permission::Policy;
-use windlass_runtime::{MachineConfig, Persistence, Ports, Session, SessionConfig, SystemIds};
+use windlass_runtime::{Classifier, MachineConfig, Persistence, Ports, Session, SessionConfig, SystemIds};
 use windlass_session::{Owner, ProjectKey, SessionKey};
 use windlass_tool::{Ids, ToolSet};
 
@@ -65,6 +66,10 @@ pub(crate) async fn open_settled(options: Options) -> Result<(Session, SessionTo
     };
     #[cfg(feature = "project")]
     extraction.iter().for_each(|extraction| extraction.follow(&session.handle));
+    #[cfg(feature = "project")]
+    opening.hook_host.iter().for_each(|host| host.follow(&session.handle));
+    #[cfg(feature = "mcp")]
+    opening.options.tools.mcp.iter().for_each(|servers| crate::elicitations::review(servers, &session.handle));
     session.notices.splice(..0, notices);
     let tools = SessionTools::new(offer, opening.options.tools.subagents, &session.handle);
     #[cfg(feature = "mcp")]
@@ -78,7 +83,7 @@ pub(crate) async fn open_settled(options: Options) -> Result<(Session, SessionTo
 #[cfg(feature = "project")]
 fn with_skills(mut options: Options) -> Options {
     if let Some(skills) = GivenSkills::of(&options).and_then(|given| given.tool()) {
-        options.tools.toolkit.add_project_tool(skills);
+        options.tools.toolkit.add_missing(skills);
     }
     options
 }
@@ -93,6 +98,10 @@ struct Opening {
     key: SessionKey,
     policy: Policy,
     results: LargeResults,
+    /// What configured hooks need of the session, once it is open.
+    #[cfg(feature = "project")]
+    hook_host: Option<Arc<crate::configured::SessionOfHooks>>,
+    programs: Programs,
 }
 
 impl Opening {
@@ -119,7 +128,22 @@ impl Opening {
             given.allow_reading(&mut policy, &cwd);
             notices.extend(given.notices());
         }
-        Ok((Self { options, provider, cwd, ids, chosen, key, policy, results }, notices))
+        let process = options.surroundings.process(&chosen.id, &ids);
+        let programs = Programs::confined(process, &options, &mut policy, &ids, &mut notices).await?;
+        let opening = Self {
+            options,
+            provider,
+            cwd,
+            ids,
+            chosen,
+            key,
+            policy,
+            results,
+            #[cfg(feature = "project")]
+            hook_host: None,
+            programs,
+        };
+        Ok((opening, notices))
     }
 
     /// What the session does for its model.
@@ -130,23 +154,45 @@ impl Opening {
 
     fn ports(&mut self, tools: ToolSet, notices: &mut Vec<String>) -> Result<Ports, Error> {
         let surroundings = &self.options.surroundings;
-        let process = surroundings.process(&self.chosen.id, &self.ids);
+        let process = Arc::clone(&self.programs.process);
         let mut ports = Ports::new(Arc::clone(&self.provider), tools, surroundings.workspace(), process);
-        let limit = self.options.limits.hook_time.unwrap_or(Hooks::TIME_LIMIT);
-        ports.hooks = Hooks::new(self.options.hooks.iter().cloned()).with_time_limit(limit);
-        ports.hooks.check()?;
+        ports.previews_edits = surroundings.previews_edits;
+        ports.diagnostics.clone_from(&surroundings.diagnostics);
+        ports.reports_hook_starts = self.options.limits.hook_starts;
         ports.host.callback.clone_from(&self.options.permissions.can_use_tool);
         ports.host.through_handles = self.options.permissions.ask_via_events;
         ports.host.wait = self.options.permissions.wait;
         ports.host.remember.clone_from(&self.options.permissions.remember);
-        ports.env = surroundings.program_environment(notices).into();
+        let auto = &self.options.permissions.auto;
+        ports.classifier = Some(auto.classifier.clone().unwrap_or_else(|| {
+            let model =
+                auto.model.clone().unwrap_or_else(|| self.options.model.profile(&*self.provider).id.to_string());
+            Classifier::new(Arc::clone(&self.provider), &model)
+        }));
+        ports.env = self.programs.environment(surroundings.program_environment(notices));
         ports.checkpoints = self.options.storage.checkpoints(&self.key, surroundings.workspace.is_none())?;
         ports.scratch = self.results.scratch.take();
         ports.artifacts = self.results.kept.take();
         ports.mentions = self.options.prompts.mentions.then(|| mentions::of(&self.options.tools));
         ports.reports_changes = self.options.prompts.reminders.unwrap_or(true);
         ports.background = self.options.tools.allows_background();
+        self.set_hooks(&mut ports)?;
         Ok(ports)
+    }
+
+    /// The hooks: those that are configured, then those in code.
+    fn set_hooks(&mut self, ports: &mut Ports) -> Result<(), Error> {
+        let limit = self.options.limits.hook_time.unwrap_or(Hooks::TIME_LIMIT);
+        let hooks = self.options.hooks.iter().cloned();
+        #[cfg(feature = "project")]
+        let hooks = {
+            let at = crate::configured::Place { options: &self.options, ports, key: &self.key, cwd: &self.cwd };
+            let (configured, host) = at.hooks()?;
+            self.hook_host = host;
+            configured.into_iter().chain(hooks)
+        };
+        ports.hooks = Hooks::new(hooks).with_time_limit(limit);
+        Ok(ports.hooks.check()?)
     }
 
     async fn machine(&mut self, ports: &mut Ports, offer: &Offer) -> MachineConfig {
@@ -235,9 +281,7 @@ fn provider(options: &Options) -> Result<Arc<dyn ModelProvider>, Error> {
     }
     #[cfg(all(feature = "project", any(feature = "anthropic", feature = "gemini", feature = "openai")))]
     if let Some(project) = options.applied_project() {
-        let project = project.clone();
-        let provider = crate::provider::from_lookup(move |name| project.variable(name));
-        return Ok(options.model.described(Arc::new(provider)));
+        return Ok(options.model.described(Arc::new(project.provider())));
     }
     Err(Error::NoProvider)
 }

@@ -29,6 +29,9 @@ pub struct Options {
     pub(crate) tools: ToolOptions,
     pub(crate) permissions: Permissions,
     pub(crate) hooks: Vec<Arc<dyn Hook>>,
+    /// Hooks that run programs, requests and models.
+    #[cfg(feature = "project")]
+    pub(crate) configured: Vec<windlass_hooks::HookDefinition>,
     pub(crate) surroundings: Surroundings,
     pub(crate) storage: Storage,
     pub(crate) start: Start,
@@ -96,6 +99,7 @@ impl Options {
         }
         config.home = self.surroundings.user_home();
         config.bypass_allowed = self.permissions.bypass_allowed;
+        config.auto_allowed = !self.permissions.auto.forbidden;
         let home = self.storage.home.iter().map(|home| home.root().to_path_buf());
         config.protected_paths.extend(home.chain(self.permissions.protected.iter().cloned()));
         let mut policy = Policy::new(config);
@@ -123,7 +127,7 @@ impl Options {
         if self.prompts.reminders.unwrap_or(true) {
             machine.context.reminders = ReminderSettings::all();
         }
-        machine.tools.budget = self.tools.budget;
+        machine.tools.budget = self.tools.budget.unwrap_or_default();
         machine.tools.structured_output = self.tools.output_schema.as_ref().map(|_| StructuredOutput::NAME.to_owned());
         machine.limits = self.limits.effective();
     }

@@ -4,8 +4,9 @@ use std::fmt;
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use windlass_permission::{CanUseTool, Policy, PolicyConfig, RememberAnswer, RuleError, can_use_tool_fn};
-use windlass_types::{Behavior, PermissionAnswer, PermissionMode, PermissionRequest, RuleSource};
+use windlass_permission::{CanUseTool, Policy, PolicyConfig, RememberAnswer, RuleError, RuleOrigins, can_use_tool_fn};
+use windlass_runtime::Classifier;
+use windlass_types::{Behavior, PermissionAnswer, PermissionGroup, PermissionMode, PermissionRequest, RuleSource};
 
 /// Who may do what: a mode, rules, and the host that is asked about the rest.
 ///
@@ -22,6 +23,17 @@ pub struct Permissions {
     pub(crate) remember: Option<Arc<dyn RememberAnswer>>,
     pub(crate) wait: bool,
     pub(crate) protected: Vec<PathBuf>,
+    /// What holds for all calls of a kind.
+    pub(crate) groups: Vec<(PermissionGroup, Behavior)>,
+    pub(crate) auto: Auto,
+}
+
+/// Who is asked in the mode auto.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Auto {
+    pub(crate) forbidden: bool,
+    pub(crate) model: Option<String>,
+    pub(crate) classifier: Option<Classifier>,
 }
 
 /// Rules of one source and behaviour.
@@ -34,12 +46,14 @@ pub(crate) struct Rules {
     pub(crate) noted: bool,
     /// Where patterns with a leading `/` start; the working directory if nobody says.
     pub(crate) anchor: Option<PathBuf>,
+    /// Where they stand, as far as that is a file.
+    pub(crate) origins: RuleOrigins,
 }
 
 impl Rules {
     fn new<R: Into<String>>(source: RuleSource, behavior: Behavior, rules: impl IntoIterator<Item = R>) -> Self {
         let rules = rules.into_iter().map(Into::into).collect();
-        Self { source, behavior, rules, noted: false, anchor: None }
+        Self { source, behavior, rules, noted: false, anchor: None, origins: RuleOrigins::new() }
     }
 }
 
@@ -156,6 +170,50 @@ impl Permissions {
         self
     }
 
+    /// Asks a model about calls that rules leave undecided, and no person: the mode [`PermissionMode::Auto`]. The model
+    /// can allow a call or leave it a question, which is a denial here. To have a person asked then, set the mode on
+    /// permissions that ask: `Permissions::ask(..).mode(PermissionMode::Auto)`.
+    ///
+    /// ```
+    /// use windlass::{Permissions, Script, ScriptedModel, query, tool_fn};
+    /// use std::collections::BTreeMap;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let script = Script::new()
+    ///     .turn(|turn| turn.tool_use("deploy", serde_json::json!({})))
+    ///     // What the classifier answers: the session's own model, unless another one is named.
+    ///     .turn(|turn| turn.text(r#"{"verdict":"ask","reason":"It reaches others"}"#))
+    ///     .turn(|turn| turn.text("It was not allowed."));
+    /// let deploy = tool_fn("deploy", "Deploys.", |_: BTreeMap<String, String>, _| async { Ok("deployed") });
+    /// let result =
+    ///     query("Look around").provider(ScriptedModel::new(script)).tool(deploy).permissions(Permissions::auto()).await?;
+    /// assert_eq!(result.permission_denials.len(), 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn auto() -> Self {
+        Self::new().mode(PermissionMode::Auto)
+    }
+
+    /// Sets the model that the mode auto asks, by a name that the session's provider knows. Default: the session's model.
+    pub fn classifier_model(mut self, model: impl Into<String>) -> Self {
+        self.auto.model = Some(model.into());
+        self
+    }
+
+    /// Sets whom the mode auto asks: a model of another provider, or with another limit of time.
+    pub fn classifier(mut self, classifier: Classifier) -> Self {
+        self.auto.classifier = Some(classifier);
+        self
+    }
+
+    /// Forbids the mode [`PermissionMode::Auto`]. A session that names it does not open, and nothing later can switch it on.
+    pub fn forbid_auto(mut self) -> Self {
+        self.auto.forbidden = true;
+        self
+    }
+
     /// Sets the mode. [`PermissionMode::BypassPermissions`] also needs
     /// [`Permissions::allow_bypass`]. Default: the one of the session's project, if it has one and that says one; else
     /// [`PermissionMode::Default`].
@@ -190,6 +248,15 @@ impl Permissions {
         self.noted_rules(Behavior::Ask, rules)
     }
 
+    /// Says what holds for all calls of a kind, such as `(PermissionGroup::Edit, Behavior::Allow)`. A deny and a question
+    /// count as those of [`deny`](Self::deny) and [`ask_about`](Self::ask_about) do. An allow covers calls for which only
+    /// a rule is missing: none outside of the workspace, and none that is not understood. Of two verdicts on one kind the
+    /// stricter one counts.
+    pub fn group(mut self, group: PermissionGroup, behavior: Behavior) -> Self {
+        self.groups.push((group, behavior));
+        self
+    }
+
     fn noted_rules<R: Into<String>>(mut self, behavior: Behavior, rules: impl IntoIterator<Item = R>) -> Self {
         self.rules.push(Rules { noted: true, ..Rules::new(RuleSource::CliArg, behavior, rules) });
         self
@@ -217,6 +284,9 @@ impl Permissions {
         cwd: &Path,
         notices: &mut Vec<String>,
     ) -> Result<(), RuleError> {
+        for (group, behavior) in &self.groups {
+            policy.set_group(*group, *behavior);
+        }
         for set in &self.rules {
             let anchor = set.anchor.as_deref().unwrap_or(cwd);
             for warning in policy.add_rules(set.source, set.behavior, &set.rules, anchor)? {
@@ -225,6 +295,7 @@ impl Permissions {
                 }
                 tracing::warn!(%warning, "a permission rule has no effect");
             }
+            policy.locate_rules(set.source, set.behavior, &set.origins);
         }
         Ok(())
     }
@@ -239,6 +310,7 @@ impl Permissions {
     /// Drops the allow rules that were added so far, for hosts whose administrators alone may allow something.
     pub fn without_allow_rules(mut self) -> Self {
         self.rules.retain(|set| set.behavior != Behavior::Allow);
+        self.groups.retain(|(_, behavior)| *behavior != Behavior::Allow);
         self
     }
 
@@ -267,6 +339,15 @@ impl Permissions {
         self.rules.push(Rules { anchor: Some(anchor.into()), ..Rules::new(source, behavior, rules) });
         self
     }
+
+    /// Says where the rules stand that were added last.
+    #[cfg(feature = "project")]
+    pub(crate) fn standing_in(mut self, origins: RuleOrigins) -> Self {
+        if let Some(last) = self.rules.last_mut() {
+            last.origins = origins;
+        }
+        self
+    }
 }
 
 impl fmt::Debug for Permissions {
@@ -276,6 +357,7 @@ impl fmt::Debug for Permissions {
             .field("bypass_allowed", &self.bypass_allowed)
             .field("rules", &self.rules)
             .field("asks", &self.can_ask())
+            .field("auto", &self.auto)
             .finish()
     }
 }

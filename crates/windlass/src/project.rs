@@ -7,21 +7,34 @@ mod apply;
 #[cfg(feature = "mcp")]
 mod connect;
 mod error;
+mod hooks;
 mod index;
 mod input;
 mod instructions;
+#[cfg(feature = "anthropic")]
+mod key_helper;
+#[cfg(feature = "lsp")]
+mod language_servers;
+mod live;
 mod loaded;
 mod memory;
 mod notice;
 mod open;
 mod plugins;
 mod prompt;
+#[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
+mod provider;
 mod read;
 mod request;
+#[cfg(feature = "sandbox")]
+mod sandbox;
 #[cfg(feature = "mcp")]
 mod servers;
 mod shared;
 mod skills;
+mod style;
+#[cfg(feature = "mcp")]
+mod tool_cache;
 mod variables;
 
 pub use error::ProjectError;
@@ -36,6 +49,8 @@ pub use request::Project;
 #[cfg(feature = "mcp")]
 pub use servers::{AbsentServer, ProjectServers, ServerNotConnected};
 pub(crate) use skills::GivenSkills;
+#[cfg(feature = "mcp")]
+pub(crate) use skills::named as named_command;
 pub use windlass_index::{
     FileHit, Found, Framework, IndexConfig, Interrupted, LanguageShare, ManifestKind, Overview, Package,
     ProjectCommand, ProjectIndex, Purpose, Symbol,

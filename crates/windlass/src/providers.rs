@@ -44,6 +44,15 @@ pub fn from_lookup(lookup: impl Fn(&str) -> Option<String> + Send + Sync + 'stat
     router(lookup, routes())
 }
 
+/// [`from_lookup`], with a source of keys of the Anthropic API where no variable holds one.
+#[cfg(all(feature = "project", feature = "tools", feature = "anthropic"))]
+pub(crate) fn from_lookup_and(
+    lookup: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
+    key: Option<windlass_http::provider::RefreshingCredentials>,
+) -> Router {
+    router(lookup, routes_over(Shared { transport: None, key }))
+}
+
 /// [`from_lookup`], with one transport for the requests of all providers.
 ///
 /// ```
@@ -79,7 +88,7 @@ pub fn from_lookup_over(
     transport: impl HttpTransport,
     lookup: impl Fn(&str) -> Option<String> + Send + Sync + 'static,
 ) -> Router {
-    router(lookup, routes_over(Some(Arc::new(transport))))
+    router(lookup, routes_over(Shared { transport: Some(Arc::new(transport)), key: None }))
 }
 
 fn router(
@@ -125,7 +134,7 @@ fn in_order(mut routes: Vec<(&'static str, Setup)>, lookup: &Variables) -> Vec<(
 
 #[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
 fn routes() -> Vec<(&'static str, Setup)> {
-    routes_over(None)
+    routes_over(Shared::default())
 }
 
 #[cfg(not(any(feature = "anthropic", feature = "gemini", feature = "openai")))]
@@ -133,14 +142,30 @@ fn routes() -> Vec<(&'static str, Setup)> {
     Vec::new()
 }
 
-/// The transport that all providers are to have, if there is one.
+/// What providers are to have beside what variables say.
 #[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
-type Shared = Option<Arc<dyn HttpTransport>>;
+#[derive(Default)]
+struct Shared {
+    /// The transport of all of them.
+    transport: Option<Arc<dyn HttpTransport>>,
+    /// Where keys of the Anthropic API come from.
+    #[cfg_attr(not(feature = "anthropic"), expect(dead_code, reason = "other providers have keys of their own"))]
+    key: Option<windlass_http::provider::RefreshingCredentials>,
+}
+
+/// Builds the provider of the Anthropic API, with this source of keys if there is one.
+#[cfg(feature = "anthropic")]
+fn keyed(
+    key: Option<windlass_http::provider::RefreshingCredentials>,
+) -> impl Fn(crate::provider::AnthropicBuilder) -> Result<crate::provider::Anthropic, ModelError> {
+    move |builder| key.iter().fold(builder, |builder, key| builder.credentials(key.clone())).build()
+}
 
 #[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
-fn routes_over(transport: Shared) -> Vec<(&'static str, Setup)> {
+fn routes_over(shared: Shared) -> Vec<(&'static str, Setup)> {
     let mut routes: Vec<(&'static str, Setup)> = Vec::new();
     // The transport into the options of a builder.
+    let transport = shared.transport;
     let over = move || {
         let transport = transport.clone();
         move |options: &mut windlass_http::HttpOptions| options.transport.clone_from(&transport)
@@ -149,7 +174,8 @@ fn routes_over(transport: Shared) -> Vec<(&'static str, Setup)> {
     {
         use crate::provider::Anthropic;
         let over = over();
-        routes.push(("anthropic", by(move |lookup| Anthropic::builder().lookup(lookup).http_options(&over).build())));
+        let built = keyed(shared.key);
+        routes.push(("anthropic", by(move |l| built(Anthropic::builder().lookup(l).http_options(&over)))));
     }
     #[cfg(feature = "openai")]
     {

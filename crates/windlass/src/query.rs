@@ -90,10 +90,16 @@ impl<O> Query<O> {
                 options.apply_project()?;
                 options.wait_for_notes();
                 let prompt = ReadPrompt::of(prompt, &options);
+                let reads_commands = prompt.project.is_some() || prompt.given.is_some();
                 // What is wrong with it is known before a session is opened.
                 prompt.expand(None)?;
-                let (session, _) = open(options).await?;
-                session.handle.prompt(prompt.expand(Some(session.handle.session_id()))?)?;
+                let (session, tools) = open(options).await?;
+                let prompt = prompt.expand(Some(session.handle.session_id()))?;
+                #[cfg(feature = "mcp")]
+                let prompt = if reads_commands { tools.prompt_of_server(prompt).await? } else { prompt };
+                #[cfg(not(feature = "mcp"))]
+                drop((tools, reads_commands));
+                session.handle.prompt(prompt)?;
                 Ok(session)
             }
             #[cfg(not(feature = "project"))]

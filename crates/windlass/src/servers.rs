@@ -74,7 +74,7 @@ pub fn server_refusal(policy: &ServerPolicy, name: &str, config: &McpServerConfi
     match &config.transport {
         McpTransport::InProcess(_) => None,
         McpTransport::Stdio { command, args, .. } => policy.refusal(name, ServerAddress::Program { command, args }),
-        McpTransport::Http { url, .. } | McpTransport::Sse { url } => policy.refusal(name, ServerAddress::Url(url)),
+        McpTransport::Http { url, .. } | McpTransport::Sse { url, .. } => policy.refusal(name, ServerAddress::Url(url)),
         // What a new kind connects to is no address that a list could name.
         _ => policy.refusal(name, ServerAddress::Url("")),
     }

@@ -11,16 +11,18 @@ pub use crate::sessions::{
     ForkOptions, OpenQuestion, SessionTranscript, StoredSession, TranscriptEntry, TranscriptItem,
 };
 pub use windlass_context::{
-    ContextShares, FileInstructions, InstructionSource, Mention, MentionedLines, ServerInstructions, TrimRules,
-    mentions,
+    ContextShares, FileInstructions, InstructionSource, MaskStream, Masks, Mention, MentionedLines, ServerInstructions,
+    TrimRules, mentions,
 };
 pub use windlass_runtime::{
-    AnswerError, EventFeed, EventStream, ModelSelection, OpenError, Prompt, PromptKind, RewindError, Session,
-    SessionError, SessionHandle, UnknownPosition, Watched,
+    AnswerError, Diagnostic, Diagnostics, EventFeed, EventStream, ModelSelection, OpenError, Prompt, PromptKind,
+    RewindError, Session, SessionError, SessionHandle, Severity, UnknownPosition, Watched,
 };
 pub use windlass_session::{
-    AgentSummary, BadAnnotation, CheckpointError, CheckpointErrorKind, FileChange, LogTextKind, NotRestored,
-    NotRestoredKind, ProjectKey, Rewind, RewindOptions, RewoundFile, SessionDigest, SessionSummary,
+    AgentSummary, BadAnnotation, BadHead, CallAudit, CheckpointError, CheckpointErrorKind, FileChange, FileChanged,
+    HeadCheck, LineAudit, LineRange, LineState, LogAudit, LogHead, LogTextKind, NamedAudit, NamedHead, NotRestored,
+    NotRestoredKind, ProjectKey, QuestionAudit, ResultAudit, Rewind, RewindOptions, RewoundFile, SessionAudit,
+    SessionDigest, SessionSummary, VerdictAudit,
 };
 #[cfg(feature = "store")]
 pub use windlass_store::{

@@ -9,6 +9,8 @@ use std::fmt;
 use std::sync::Arc;
 #[cfg(feature = "mcp")]
 use windlass_mcp::McpChanges;
+#[cfg(all(feature = "mcp", feature = "project"))]
+use windlass_runtime::Prompt;
 use windlass_runtime::SessionHandle;
 use windlass_subagent::{AGENT_TOOL_NAME, Subagents};
 
@@ -97,6 +99,18 @@ impl SessionTools {
         self.report_missing();
         self.report_left_out();
         tools.map_or(true, |tools| self.0.handle.set_tools(tools).is_ok())
+    }
+
+    /// The prompt of a server, if a prompt names one (`/mcp__server__prompt argument`), or else itself.
+    #[cfg(all(feature = "mcp", feature = "project"))]
+    pub(crate) async fn prompt_of_server(&self, mut prompt: Prompt) -> Result<Prompt, Error> {
+        let Some((command, arguments)) = crate::project::named_command(&prompt) else { return Ok(prompt) };
+        let Some(servers) = self.0.offer.servers().filter(|_| command.starts_with("mcp__")) else { return Ok(prompt) };
+        let called = servers.named_prompt(command, &windlass_project::split_arguments(arguments)).await?;
+        if let Some(blocks) = called {
+            (prompt.content, prompt.ignores_keywords) = (blocks, true);
+        }
+        Ok(prompt)
     }
 
     /// Reports to the host which servers are not connected, each once until it is connected again.

@@ -1,5 +1,6 @@
 //! Stored sessions, for programs that look at them from outside: lists, transcripts, notes, copies and exports.
 
+mod audit;
 mod fork;
 mod pending;
 mod title;

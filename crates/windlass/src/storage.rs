@@ -1,10 +1,12 @@
 //! Where a session is kept, with all that belongs to it.
 
 use crate::{Error, Home};
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use windlass_context::Masks;
 use windlass_permission::Policy;
-use windlass_session::{Checkpoints, LogHeader, SessionKey, SessionStore};
+use windlass_session::{Checkpoints, LogHeader, MaskText, MaskedStore, SessionKey, SessionStore};
 use windlass_tool::Ids;
 use windlass_types::path::absolute;
 use windlass_types::{Behavior, RuleSource};
@@ -15,8 +17,12 @@ pub(crate) struct Storage {
     pub(crate) home: Option<Home>,
     /// Instead of the home.
     pub(crate) store: Option<Arc<dyn SessionStore>>,
+    /// What is masked in texts that are written.
+    pub(crate) masks: Option<Masks>,
     #[cfg(all(feature = "store", feature = "tools"))]
     pub(crate) file_checkpoints: bool,
+    #[cfg(all(feature = "store", feature = "tools"))]
+    pub(crate) checkpoint_limits: windlass_store::CheckpointLimits,
     /// Instead of those beside the log.
     pub(crate) checkpoints: Option<Arc<dyn Checkpoints>>,
     /// The program's name in the log, if it gives one.
@@ -25,6 +31,16 @@ pub(crate) struct Storage {
 
 impl Storage {
     pub(crate) fn store(&self) -> Option<Arc<dyn SessionStore>> {
+        let store = self.exact_store()?;
+        let Some(masks) = self.masks.clone() else { return Some(store) };
+        let mask: MaskText = Arc::new(move |text| match masks.mask(text) {
+            Cow::Borrowed(_) => Cow::Borrowed(text),
+            Cow::Owned(masked) => Cow::Owned(masked),
+        });
+        Some(Arc::new(MaskedStore::new(store, mask)))
+    }
+
+    fn exact_store(&self) -> Option<Arc<dyn SessionStore>> {
         if let Some(store) = &self.store {
             return Some(Arc::clone(store));
         }
@@ -74,7 +90,10 @@ impl Storage {
     fn checkpoints_beside_the_log(&self, key: &SessionKey, own_files: bool) -> Result<Arc<dyn Checkpoints>, Error> {
         let problem = match &self.home {
             _ if !own_files => "the files are not this machine's: give a store for them with `.checkpoint_store(..)`",
-            Some(home) => return Ok(Arc::new(home.file_checkpoints(&key.project, &key.session))),
+            Some(home) => {
+                let limits = self.checkpoint_limits;
+                return Ok(Arc::new(home.file_checkpoints_with(&key.project, &key.session, limits)));
+            }
             None => {
                 "there is no place for them: call `.persist(Home::from_env()?)`, or give one with `.checkpoint_store(..)`"
             }

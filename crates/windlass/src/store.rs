@@ -5,8 +5,9 @@ pub use crate::home::Home;
 pub use windlass_session::*;
 #[cfg(feature = "store")]
 pub use windlass_store::{
-    CheckpointLimits, FileCheckpoints, FoundSession, JsonlStore, LogObserver, MemoryCheckpoints, SessionList,
-    SkippedFile, check_file, export_file, git_branch,
+    CheckpointLimits, CheckpointRetention, CollectedCheckpoints, FileCheckpoints, FoundSession, JsonlStore,
+    LogObserver, MemoryCheckpoints, SessionCheckpoints, SessionList, SkippedFile, audit_file, check_file, export_file,
+    git_branch,
 };
 pub use windlass_types::{
     AgentId, AssistantEntry, AuditedDecision, CallDigest, CompactRecord, CompactTrigger, ContentBlock, Entry, EntryId,

@@ -8,7 +8,8 @@ use windlass_tool::DynTool;
 use windlass_tools::search::{Glob, Grep};
 #[cfg(feature = "tools")]
 use windlass_tools::{
-    ApplyPatch, Bash, Edit, EnterPlanMode, ExitPlanMode, MultiEdit, Read, TaskStop, TodoWrite, Write,
+    ApplyPatch, Bash, Edit, EnterPlanMode, ExitPlanMode, MultiEdit, NotebookEdit, Read, TaskCreate, TaskGet, TaskList,
+    TaskStop, TaskUpdate, TodoWrite, Write,
 };
 
 /// Tools together with the directory that they work in.
@@ -23,7 +24,7 @@ pub struct Toolkit {
     pub(crate) patch: Option<Arc<dyn DynTool>>,
 }
 
-/// The tools of a coding agent, for a workspace: Read, Write, Edit, MultiEdit,
+/// The tools of a coding agent, for a workspace: Read, Write, Edit, MultiEdit, NotebookEdit,
 /// Glob, Grep, Bash, TaskStop and TodoWrite; where somebody can be asked, EnterPlanMode
 /// and ExitPlanMode too. Models that were trained on patches are offered `apply_patch` in the place of Edit and MultiEdit;
 /// [`profile`](crate::SessionBuilder::profile) says otherwise.
@@ -42,6 +43,7 @@ pub fn coding_tools(workspace: impl Into<PathBuf>) -> Toolkit {
             Arc::new(Glob::default()),
             Arc::new(Grep::default()),
             Arc::new(MultiEdit::default()),
+            Arc::new(NotebookEdit::default()),
             Arc::new(Read::default()),
             Arc::new(TaskStop::default()),
             Arc::new(TodoWrite::default()),
@@ -63,6 +65,22 @@ impl Toolkit {
     pub fn with(mut self, tool: impl DynTool) -> Self {
         self.tools.push(Arc::new(tool));
         self
+    }
+
+    /// Adds TaskCreate, TaskGet, TaskList and TaskUpdate: a list of tasks that may wait for each other, one call for each
+    /// change. It is the list that TodoWrite replaces as a whole, which one [leaves out](Toolkit::without) beside them.
+    ///
+    /// ```
+    /// # #[cfg(feature = "tools")] {
+    /// use windlass::coding_tools;
+    ///
+    /// let tools = coding_tools(".").with_task_list().without(&["TodoWrite"]);
+    /// assert!(tools.tools().iter().any(|tool| tool.spec().name == "TaskUpdate"));
+    /// # }
+    /// ```
+    #[cfg(feature = "tools")]
+    pub fn with_task_list(self) -> Self {
+        self.with(TaskCreate::default()).with(TaskGet::default()).with(TaskList::default()).with(TaskUpdate::default())
     }
 
     /// Adds the tools of another kit, whose directory and tool for commands count for more.
@@ -93,9 +111,9 @@ impl Toolkit {
         self.bash = Some(bash);
     }
 
-    /// Adds a tool of the project, unless the program has one of its name.
-    #[cfg(feature = "project")]
-    pub(crate) fn add_project_tool(&mut self, tool: Arc<dyn DynTool>) {
+    /// Adds a tool of the project or of a language server, unless the program has one of its name.
+    #[cfg(any(feature = "lsp", feature = "project"))]
+    pub(crate) fn add_missing(&mut self, tool: Arc<dyn DynTool>) {
         let name = tool.spec().name;
         if !self.tools.iter().any(|known| known.spec().name == name) {
             self.tools.push(tool);

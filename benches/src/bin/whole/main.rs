@@ -3,7 +3,7 @@
 //! the figures are medians.
 //!
 //! `whole [ROW_PREFIX…]` runs all rows or some: `start`, `reads`, `turns`, `overlap`,
-//! `growth`, `deltas`, `memory`, `watchers`, `search`, `project`.
+//! `growth`, `deltas`, `memory`, `watchers`, `search`, `project-index`, `project-start`.
 #![allow(clippy::disallowed_methods, reason = "it measures real time")]
 
 mod command;
@@ -64,8 +64,11 @@ fn main() -> Result<()> {
     if wants("search") {
         search::measure(&mut report)?;
     }
-    if wants("project") {
-        project::measure(&mut report)?;
+    if wants("project-index") {
+        project::index(&mut report)?;
+    }
+    if wants("project-start") {
+        project::start(&mut report)?;
     }
     report.print();
     Ok(())

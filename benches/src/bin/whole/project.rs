@@ -74,7 +74,17 @@ fn timed<T>(work: impl FnOnce() -> Result<T>) -> Result<Duration> {
     Ok(began.elapsed())
 }
 
-fn index(report: &mut Report, root: &Path, cache: &Path) -> Result<()> {
+fn folder(parent: &Path, name: &str) -> Result<PathBuf> {
+    let path = parent.join(name);
+    std::fs::create_dir(&path)?;
+    Ok(path)
+}
+
+pub fn index(report: &mut Report) -> Result<()> {
+    let temporary = tempfile::tempdir()?;
+    let parent = temporary.path().canonicalize()?;
+    let (root, cache) = (&folder(&parent, "large")?, &parent.join("cache"));
+    sources(root)?;
     let fresh = || ProjectIndex::new(IndexConfig::new(root));
     let cached = || ProjectIndex::new(IndexConfig::new(root).cached_in(cache));
     let whole = |index: &ProjectIndex| -> Result<()> {
@@ -130,18 +140,13 @@ fn arrived(arrivals: &Receiver<Instant>, began: Instant) -> Result<Duration> {
     Ok(arrivals.try_recv().context("no request")?.duration_since(began))
 }
 
-pub fn measure(report: &mut Report) -> Result<()> {
-    let folder = tempfile::tempdir()?;
-    let at = |name: &str| -> Result<PathBuf> {
-        let path = folder.path().canonicalize()?.join(name);
-        std::fs::create_dir(&path)?;
-        Ok(path)
-    };
-    let (large, empty, home) = (at("large")?, at("empty")?, at("home")?);
+pub fn start(report: &mut Report) -> Result<()> {
+    let temporary = tempfile::tempdir()?;
+    let parent = temporary.path().canonicalize()?;
+    let (large, empty, home) = (folder(&parent, "large")?, folder(&parent, "empty")?, folder(&parent, "home")?);
     sources(&large)?;
-    index(report, &large, &home.join("cache"))?;
-    std::fs::create_dir(large.join(".git"))?;
-    std::fs::create_dir(empty.join(".git"))?;
+    folder(&large, ".git")?;
+    folder(&empty, ".git")?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let start = |root: &Path| first_request(&runtime, root, &home);
     start(&large)?;

@@ -77,6 +77,7 @@ fn subject(tool: &str) -> &'static str {
         "Write" => "content",
         "Edit" => "new_string",
         "MultiEdit" => "edits",
+        "NotebookEdit" => "new_source",
         "apply_patch" => "input",
         "WebFetch" => "url",
         _ => "",

@@ -99,6 +99,7 @@ fn line(kind: &EventKind, verbose: bool) -> Option<(Paint, String)> {
             Status::PriceUnknown { model } => {
                 Some((Paint::Yellow, format!("the price of {model} is not known, so no budget holds for it")))
             }
+            Status::HooksRunning { message } => Some((Paint::Dim, message.clone())),
             Status::Notice { message } => Some((Paint::Yellow, message.clone())),
             _ => None,
         },

@@ -14,7 +14,9 @@ impl Flags {
         let mut args = Cli::try_parse_from(["windlass"])?.run;
         args.output.output_format = OutputFormat::StreamJson;
         args.output.include_partial_messages = self.has("include-partial-messages");
+        args.output.include_hook_events = self.has("include-hook-events");
         args.settings.settings = self.text("settings").map(str::to_owned);
+        args.settings.managed_settings = self.text("managed-settings").map(str::to_owned);
         args.settings.setting_sources = self.value("setting-sources").map(str::to_owned);
         args.settings.trust = self.has("trust");
         // In the order in which they were named: of two plugins with one name the first counts.
@@ -66,6 +68,9 @@ impl Flags {
             (_, Some(tokens)) => Some(Thinking::Budget(tokens)),
             (_, None) => None,
         };
+        // A host that answers questions is shown what an edit would change.
+        builder = builder
+            .preview_edits(self.has("include-edit-events") || self.value("permission-prompt-tool") == Some("stdio"));
         Ok(match thinking {
             Some(thinking) => builder.thinking(thinking),
             None => builder,

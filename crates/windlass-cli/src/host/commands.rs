@@ -3,8 +3,6 @@
 use super::Host;
 use std::sync::Arc;
 use std::time::Duration;
-use windlass::ContentBlock;
-use windlass::crates::context::foreign_text;
 use windlass::crates::mcp::McpPrompt;
 use windlass::crates::project::{Command, Commands, split_arguments};
 use windlass::crates::types::Prompt;
@@ -64,10 +62,13 @@ impl SessionCommands {
         all
     }
 
-    /// Looks whether skills have changed.
+    /// Looks whether settings and skills have changed. Settings count as soon as hooks have let them, which the host may have to
+    /// answer first: calls that have not begun are judged again then.
     pub(super) fn look(&self) {
         // It fails only when the session is closed, and then no prompt is answered.
         let _ = self.project.refresh_skills(&self.session);
+        let (project, session) = (self.project.clone(), self.session.weak());
+        tokio::spawn(async move { project.refresh(&session).await });
     }
 
     /// The prompt of a command with what follows its name.
@@ -89,22 +90,8 @@ impl SessionCommands {
     /// The prompt of an MCP server.
     async fn of_server(&self, name: &str, arguments: &str) -> Expanded {
         let Some(prompt) = self.prompts.iter().find(|prompt| prompt.command() == name) else { return Ok(None) };
-        let named = prompt.named(&split_arguments(arguments));
-        let named = named.map_err(|missing| format!("/{name} needs the argument {missing}"))?;
-        let blocks = self.servers.prompt(&prompt.server, &prompt.name, &named).await;
-        let blocks = blocks.map_err(|error| format!("/{name}: {error}"))?;
-        if blocks.is_empty() {
-            return Err(format!("/{name}: the server gave an empty prompt"));
-        }
-        Ok(Some(Prompt::new(blocks.into_iter().map(marked).collect()).ignoring_keywords()))
-    }
-}
-
-/// What a server says may imitate the runtime.
-fn marked(block: ContentBlock) -> ContentBlock {
-    match block.as_text() {
-        Some(text) => ContentBlock::text(foreign_text(text)),
-        None => block,
+        let blocks = self.servers.call_prompt(prompt, &split_arguments(arguments)).await;
+        Ok(Some(Prompt::new(blocks.map_err(|error| error.to_string())?).ignoring_keywords()))
     }
 }
 

@@ -18,6 +18,7 @@ const SWITCHES: &[&str] = &[
     "fork-session",
     "forward-subagent-text",
     "ide",
+    "include-edit-events",
     "include-hook-events",
     "include-partial-messages",
     "managed-settings-in-initialize",

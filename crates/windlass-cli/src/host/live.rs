@@ -1,6 +1,5 @@
 //! What a host changes while its session is open.
 
-use crate::provider::{Lookup, providers};
 use async_trait::async_trait;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -115,8 +114,7 @@ impl Environment {
                 || OF_VENDORS.iter().any(|ending| name.ends_with(ending))
         };
         if self.provider.name() == "router" && variables.keys().any(concerns) {
-            let lookup: Lookup = Arc::new(move |name| project.variable(name));
-            let provider = providers(&lookup);
+            let provider: Arc<dyn ModelProvider> = Arc::new(project.provider());
             // What was set up before stays so: other vendors need no key of the first one.
             let was_ready = self.provider.current().ready("default").is_ok();
             let ready = if was_ready { provider.ready("default") } else { Ok(()) };

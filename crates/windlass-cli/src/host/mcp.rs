@@ -1,12 +1,14 @@
 //! The MCP servers of a host: those of its command line, those inside it, and
 //! those that it adds.
 
+mod login;
 mod prompt;
 
 pub(crate) use prompt::PromptTool;
 
 use crate::mcp::Configured;
 use async_trait::async_trait;
+use login::Logins;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
@@ -37,6 +39,7 @@ pub(crate) struct HostServers {
     added: Mutex<BTreeMap<String, JsonText>>,
     /// Servers that the host wanted to add then and that settings keep out.
     kept_out: Mutex<BTreeSet<String>>,
+    logins: Logins,
 }
 
 impl HostServers {
@@ -46,7 +49,7 @@ impl HostServers {
         let asked = Arc::new(Asked(Arc::clone(&host)));
         let servers = project.servers_in(|| {
             let options = project.server_options().with_client("windlass", env!("CARGO_PKG_VERSION"));
-            McpServers::new(options.with_elicitation(asked))
+            McpServers::new(options.with_elicitation(asked).with_login_command("windlass mcp login"))
         });
         let (named, others) = configured.servers.into_iter().partition(|(_, config)| config.is_in_process());
         let all = Self {
@@ -56,6 +59,7 @@ impl HostServers {
             unusable: Mutex::new(configured.problems),
             added: Mutex::default(),
             kept_out: Mutex::default(),
+            logins: Logins::default(),
         };
         all.begin(others, "--mcp-config");
         all
@@ -310,6 +314,19 @@ impl McpControl for HostServers {
 
     async fn read_resource(&self, server: &str, uri: &str) -> Result<JsonText, McpControlError> {
         self.set().read_resource(server, uri).await.map_err(|error| refusal(&error))
+    }
+
+    async fn authenticate(&self, server: &str) -> Result<Option<String>, McpControlError> {
+        self.logins.begin(self.set(), server).await.map_err(McpControlError::new)
+    }
+
+    async fn finish_login(&self, server: &str, address: &str) -> Result<(), McpControlError> {
+        self.logins.finish(server, address).await.map_err(McpControlError::new)
+    }
+
+    async fn forget_login(&self, server: &str) -> Result<(), McpControlError> {
+        let outcome = self.set().forget_login(server).await;
+        outcome.map(drop).map_err(|error| self.refusal_for(server, &error))
     }
 }
 

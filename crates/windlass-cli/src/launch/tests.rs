@@ -13,6 +13,8 @@ fn tools_are_all_those_named_or_none() {
         tools(Some(given), "/".into(), driver).map(names)
     };
     assert_eq!(of("Read, Bash", Driver::Person).unwrap(), ["Bash", "Read"]);
+    assert_eq!(of("TaskList,TaskUpdate,Read", Driver::Person).unwrap(), ["Read", "TaskList", "TaskUpdate"]);
+    assert!(!of("default", Driver::Person).unwrap().contains(&"TaskList".to_owned()));
     assert_eq!(of("", Driver::Person).unwrap(), [""; 0]);
     assert_eq!(of("Task", Driver::Person).unwrap(), [""; 0]);
     let asks = |names: Vec<String>| names.contains(&"AskUserQuestion".to_owned());

@@ -1,7 +1,9 @@
 //! The commands on stored sessions.
 
 use super::agents::AgentsOfArgs;
+use super::audit::AuditArgs;
 use super::change::ForkArgs;
+use super::gc::GcArgs;
 use super::listing::{ListArgs, SearchArgs};
 use super::pending::{AnswerArgs, PendingArgs};
 use super::rewind::RewindArgs;
@@ -29,6 +31,8 @@ pub(crate) enum SessionsCommand {
     },
     /// The agents that worked for a session, the first to begin first
     Agents(AgentsOfArgs),
+    /// Why each call ran or did not, who was asked, which files changed, and whether the log was altered
+    Audit(AuditArgs),
     /// The questions that wait for an answer
     Pending(PendingArgs),
     /// Answer a question that waits: the call runs, or does not, when the session continues.
@@ -78,6 +82,8 @@ pub(crate) enum SessionsCommand {
         #[arg(long, conflicts_with = "tag")]
         clear: bool,
     },
+    /// Drop what sessions keep for rewinding files, of those that were not used for long. Conversations stay
+    Gc(GcArgs),
     /// Delete sessions and what belongs to them, for good
     Delete {
         /// Session ids

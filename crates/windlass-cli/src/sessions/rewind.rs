@@ -99,6 +99,15 @@ struct Listed<'a> {
     files: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     prompt: Option<&'a str>,
+    /// What programs may change without that it can be put back.
+    #[serde(rename = "leftOut", skip_serializing_if = "Vec::is_empty")]
+    left_out: Vec<NotKept<'a>>,
+}
+
+#[derive(Serialize)]
+struct NotKept<'a> {
+    file: String,
+    reason: &'a str,
 }
 
 async fn list(
@@ -117,13 +126,18 @@ async fn list(
         })
         .collect();
     let mut out = stdout().lock();
-    for Checkpoint { id, kind, at, files, .. } in &checkpoints.list().await? {
+    for Checkpoint { id, kind, at, files, left_out, .. } in &checkpoints.list().await? {
         let kind = if *kind == CheckpointKind::Rewind { "rewind" } else { "prompt" };
         let prompt = prompts.get(id).copied();
-        let listed = Listed { id, kind, at: at.to_string(), files: *files, prompt };
+        let left_out = left_out.iter().map(|one| NotKept { file: one.path.display().to_string(), reason: &one.reason });
+        let left_out = left_out.collect();
+        let listed = Listed { id, kind, at: at.to_string(), files: *files, prompt, left_out };
         if terminal.stdout {
             let text: String = clean_line(prompt.unwrap_or(kind)).chars().take(60).collect();
             writeln!(out, "{id}  {}  {files:>3} files  {text}", listed.at)?;
+            for NotKept { file, reason } in &listed.left_out {
+                writeln!(out, "    not kept  {}: {}", clean(file), clean(reason))?;
+            }
         } else {
             jsonl::write(&mut out, &listed)?;
         }

@@ -66,7 +66,7 @@ fn a_restricted_agent_does_not_get_other_tools() {
             // It never gets more than the command line lets it have.
             (json!({"tools": ["Read", "Bash"]}), &["--tools", "Read,Grep"], &["Read"]),
             (json!({"tools": ["Read", "Bash"]}), &["--disallowedTools", "Bash"], &["Read"]),
-            (json!({"tools": ["WebFetch", "Bash(ls *)"]}), &[], &[]),
+            (json!({"tools": ["WebSearch", "Bash(ls *)"]}), &[], &[]),
         ] {
             let place = Place::with_turns(&[call("Bash", &json!({ "command": "touch made" })), text("Finished.")]);
             let mut agents = json!({"a": {"description": "d", "prompt": "You review."}});
@@ -75,8 +75,8 @@ fn a_restricted_agent_does_not_get_other_tools() {
             let ran = run(&place, way, Some(&agents), &args).with_code(0);
             assert_eq!(init(&ran)["tools"], json!(offered), "{way:?} {definition} {ran:#?}");
             assert!(!place.work().join("made").exists(), "{way:?} {definition}");
-            let named = definition["tools"][0] == "WebFetch";
-            assert_eq!(ran.stderr.contains("tools that are not there: WebFetch"), named, "{}", ran.stderr);
+            let named = definition["tools"][0] == "WebSearch";
+            assert_eq!(ran.stderr.contains("tools that are not there: WebSearch"), named, "{}", ran.stderr);
         }
     }
 }
@@ -329,13 +329,13 @@ fn turns_end_at_the_smaller_limit() {
 #[test]
 fn agents_are_listed_with_their_sources() {
     let place = Place::new();
-    write(&place.path("home/.claude/agents/one.md"), &agent("one", "tools: Read\nhooks:\n  Stop: x\n"));
+    write(&place.path("home/.claude/agents/one.md"), &agent("one", "tools: Read\nisolation: worktree\n"));
     write(&place.path("work/.claude/agents/two.md"), &agent("two", ""));
     let inline = json!({"three": {"description": "Third", "prompt": "p"}}).to_string();
     let ran = place.run(&["agents", "list", "--json", "--agents", &inline]).with_code(0);
     let names: Vec<Value> = ran.lines().iter().map(|line| json!([line["name"], line["source"]])).collect();
     assert_eq!(names, [json!(["one", "user"]), json!(["three", "flags"])]);
-    assert_eq!(ran.lines()[0]["withoutEffect"], json!(["hooks"]));
+    assert_eq!(ran.lines()[0]["withoutEffect"], json!(["isolation"]));
     assert!(ran.stderr.contains("without trust in the project: two"), "{}", ran.stderr);
     let ran = place.run(&["agents", "list", "--trust"]).with_code(0);
     let rows: Vec<Vec<&str>> = ran.stdout.lines().map(|line| line.split('\t').collect()).collect();

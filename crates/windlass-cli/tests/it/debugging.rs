@@ -35,6 +35,35 @@ fn explain_agrees_with_the_oracle() {
 }
 
 #[test]
+fn explain_shows_how_it_comes_to_a_verdict() {
+    let place = Place::new();
+    std::fs::create_dir_all(place.work().join(".claude")).unwrap();
+    let settings = "{\n  \"permissions\": {\n    \"deny\": [\n      \"Bash(curl *)\"\n    ]\n  }\n}\n";
+    std::fs::write(place.work().join(".claude/settings.json"), settings).unwrap();
+    let input = [
+        json!({"id": 1, "tool": "Bash", "input": {"command": "npm test && curl x"}, "settings": true}),
+        json!({"id": 2, "tool": "Bash", "input": {"command": "cd src && npm run build | tail -5"}}),
+        json!({"id": 3, "tool": "Bash", "input": {"command": "echo $(id); $X"}}),
+        json!({"id": 4, "tool": "Bash", "input": {"command": "rm -rf /"}}),
+        json!({"id": 5, "tool": "Read", "input": {"file_path": "a"}}),
+    ];
+    let input: Vec<String> = input.iter().map(ToString::to_string).collect();
+    let ran = place.run_with(&["permissions", "explain"], &input.join("\n")).with_code(0);
+    let answers = ran.lines();
+    let origin = &answers[0]["rule_origin"];
+    assert!(origin["file"].as_str().unwrap().ends_with(".claude/settings.json"), "{}", answers[0]);
+    assert_eq!((&origin["line"], &answers[0]["allowed_by"]), (&json!(4), &json!("only taking the deny rule away")));
+    let commands: Vec<_> = answers[1]["parse"]["commands"].as_array().unwrap().iter().map(|c| &c["rule"]).collect();
+    assert_eq!(commands, [&Value::Null, &json!("npm run build *"), &Value::Null]);
+    assert_eq!(answers[1]["allowed_by"], json!("--allowedTools 'Bash(npm run build *)'"));
+    assert_eq!(answers[2]["parse"]["found"], json!(["id", "echo $(..)", "$X"]), "{}", answers[2]);
+    assert!(answers[2]["parse"]["undecided"].is_string());
+    assert!(answers[3]["allowed_by"].as_str().unwrap().starts_with("nothing: "));
+    assert!(answers[4].get("parse").is_none() && answers[4].get("allowed_by").is_none());
+    assert!(answers.iter().all(|answer| answer["sandbox"].is_null()));
+}
+
+#[test]
 fn explain_continues_after_lines_that_cannot_be_used() {
     let place = Place::new();
     let input = [
@@ -74,10 +103,16 @@ fn tools_are_listed_with_their_schemas() {
             "Glob",
             "Grep",
             "MultiEdit",
+            "NotebookEdit",
             "Read",
             "TaskStop",
             "TodoWrite",
-            "Write"
+            "Write",
+            "WebFetch",
+            "TaskCreate",
+            "TaskGet",
+            "TaskList",
+            "TaskUpdate"
         ]
     );
     assert!(tools.iter().all(|tool| tool["input_schema"]["type"] == "object"));

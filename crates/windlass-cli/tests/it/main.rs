@@ -8,7 +8,10 @@
 )]
 
 mod agents;
+mod audit;
+mod canary;
 mod client;
+mod config;
 mod context;
 mod debugging;
 mod demo;
@@ -21,7 +24,11 @@ mod kept_out;
 #[cfg(unix)]
 mod living;
 #[cfg(target_os = "linux")]
+#[cfg(target_os = "linux")]
+mod managed;
 mod marks;
+mod mcp;
+mod mcp_serve;
 mod memory;
 mod models;
 mod pending;
@@ -37,10 +44,14 @@ mod rewind;
 #[cfg(unix)]
 mod same;
 #[cfg(target_os = "linux")]
+#[cfg(target_os = "linux")]
+mod sandbox;
 mod searching;
 mod servers;
 mod sessions;
 mod settings;
 mod signals;
+mod sinks;
 #[cfg(unix)]
 mod stalled;
+mod web;

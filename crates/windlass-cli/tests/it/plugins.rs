@@ -52,14 +52,13 @@ fn commands_and_agents_of_a_plugin_are_there() {
 #[test]
 fn what_is_not_used_is_reported_and_the_run_continues() {
     let place = place(&[text("Done.")]);
-    write(&place.path("kit/hooks/hooks.json"), r#"{"hooks":{"SessionStart":[]}}"#);
     write(&place.path("broken/.claude-plugin/plugin.json"), "{");
     let args = ["--plugin-dir", "../kit", "--plugin-dir", "../broken", "--plugin-dir-no-mcp", "none"];
     let ran = place.run(&stream("Go.", &args)).with_code(0);
     let kinds: Vec<Value> =
         init(&ran)["plugin_errors"].as_array().unwrap().iter().map(|error| error["type"].clone()).collect();
-    assert_eq!(kinds, ["component-not-supported", "manifest-validation-error", "path-not-found"]);
-    for part in ["its hooks (hooks/hooks.json) are not supported", "broken is left out", "none is left out"] {
+    assert_eq!(kinds, ["manifest-validation-error", "path-not-found"]);
+    for part in ["broken is left out", "none is left out"] {
         assert!(ran.stderr.contains(part), "{part}: {}", ran.stderr);
     }
     // Nothing of it is there for those who did not name it.

@@ -86,3 +86,32 @@ fn a_log_names_no_directory_but_its_own() {
     assert!(done.stderr.contains("warning"), "{}", done.stderr);
     assert_eq!(read(&place, "a"), None);
 }
+
+#[test]
+fn what_commands_change_is_rewound_and_what_is_not_kept_is_named() {
+    let place = Place::new();
+    std::fs::write(place.work().join("a"), "0").unwrap();
+    std::fs::File::create(place.work().join("huge")).unwrap().set_len(1 << 30).unwrap();
+    place.script(&[call("Bash", &json!({ "command": "echo 1 > a; echo 1 > b" })), text("ok")]);
+    place.run(&["-p", "first", "--session-id", ID, "--allowedTools", "Bash"]).with_code(0);
+    let listed = place.run(&["sessions", "rewind", ID]).with_code(0).lines();
+    assert!(listed[0]["leftOut"][0]["file"].as_str().unwrap().ends_with("/huge"), "{listed:?}");
+    assert!(listed[0]["leftOut"][0]["reason"].as_str().unwrap().contains("too large"), "{listed:?}");
+    let done = place.run(&["sessions", "rewind", ID, listed[0]["id"].as_str().unwrap()]).with_code(0).lines();
+    assert_eq!(changes(&done), [("a", "modified"), ("b", "deleted")]);
+    assert_eq!((read(&place, "a").as_deref(), read(&place, "b")), (Some("0"), None));
+}
+
+#[test]
+fn what_is_kept_for_rewinding_can_be_dropped() {
+    let (place, [first, _]) = two_prompts();
+    let kept = place.run(&["sessions", "gc"]).with_code(0).lines();
+    assert_eq!((kept.len(), &kept[0]["dropped"]), (1, &json!(0)));
+    let would = place.run(&["sessions", "gc", "--max-bytes", "0", "--dry-run"]).with_code(0).lines();
+    assert_eq!((would.len(), &would[0]["session"], &would[1]["left_bytes"]), (2, &json!(ID), &json!(0)));
+    place.run(&["sessions", "rewind", ID, &first, "--dry-run"]).with_code(0);
+    assert_eq!(place.run(&["sessions", "gc", "--max-bytes", "0"]).with_code(0).lines(), would);
+    assert!(place.run(&["sessions", "rewind", ID]).with_code(0).lines().is_empty());
+    // The conversation is still there.
+    place.run(&["sessions", "show", ID]).with_code(0);
+}

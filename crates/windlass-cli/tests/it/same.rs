@@ -8,6 +8,7 @@ use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 use serde_json::{Map, Value, json};
 use windlass::crates::project::SettingSources;
+use windlass::web::fetch::{FetchOptions, WebFetch};
 use windlass::{Home, PermissionMode, Permissions, Project, SessionBuilder, coding_tools, session, tool::Toolkit};
 use windlass_testkit::wire::{Message, RecordedRequest, Reply, WireServer};
 
@@ -68,7 +69,7 @@ enum Flag {
 
 const RULES: [&str; 8] =
     ["Bash(touch *)", "Bash", "Write", "Edit(/new.txt)", "Read(.env)", "Read(//etc/hostname)", "mcp__files", "Agent"];
-const MODES: [&str; 5] = ["default", "acceptEdits", "plan", "dontAsk", "bypassPermissions"];
+const MODES: [&str; 6] = ["default", "acceptEdits", "plan", "dontAsk", "auto", "bypassPermissions"];
 
 fn rules() -> impl Strategy<Value = Vec<&'static str>> {
     subsequence(RULES.to_vec(), 0..=2)
@@ -258,7 +259,7 @@ impl Case {
         let mut project = Project::at(place.work()).memory(true).environment(self.environment(place, server));
         project = project.trust(self.trust == Trust::ForThisRun);
         let (mut permissions, mut builder) = (Permissions::new(), session());
-        let mut tools = coding_tools(place.work());
+        let mut tools = coding_tools(place.work()).with(WebFetch::new(FetchOptions::default()));
         for flag in &self.flags {
             match flag {
                 Flag::Model(model) => builder = builder.model(*model),
@@ -310,7 +311,7 @@ impl Case {
     }
 
     fn came(&self, server: &WireServer, refusal: Option<String>) -> Came {
-        let requests: Vec<Value> = server.requests().iter().map(seen).collect();
+        let requests = questions_in_order(server.requests().iter().map(seen).collect());
         match refusal {
             Some(text) if requests.is_empty() => Came::Refused(text),
             _ => Came::Requests(requests),
@@ -318,8 +319,8 @@ impl Case {
     }
 }
 
-/// What of a request must be the same: all but who asks, how agents are waited for, which hosts do otherwise, and whether an
-/// agent's first words are a text of their own.
+/// What of a request must be the same: all but who asks, how agents are waited for, which hosts do otherwise, whether an
+/// agent's first words are a text of their own, and the random marks around what the classifier judges.
 fn seen(request: &RecordedRequest) -> Value {
     let mut body = request.json().unwrap();
     let fields = body.as_object_mut().unwrap();
@@ -334,7 +335,7 @@ fn seen(request: &RecordedRequest) -> Value {
     }
     if let Some(Value::Array(messages)) = body.get_mut("messages") {
         for message in messages {
-            message["content"] = joined(&message["content"]);
+            message["content"] = without_marks(&joined(&message["content"]));
         }
     }
     body["beta"] = json!(request.header("anthropic-beta"));
@@ -353,6 +354,25 @@ fn joined(content: &Value) -> Value {
         }
     }
     if content.is_array() { json!(blocks) } else { content.clone() }
+}
+
+/// A question to the classifier with the same marks each time.
+fn without_marks(content: &Value) -> Value {
+    let text = content.to_string();
+    let mark = text.split_once("between the marks ").and_then(|(_, rest)| rest.split_once('.')).map(|(mark, _)| mark);
+    match mark {
+        Some(mark) if mark.len() == 32 => serde_json::from_str(&text.replace(mark, "MARK")).unwrap(),
+        _ => content.clone(),
+    }
+}
+
+/// The questions to the classifier about calls of one answer are asked at once: in the order of their texts.
+fn questions_in_order(mut requests: Vec<Value>) -> Vec<Value> {
+    let is_question = |request: &Value| request["messages"].to_string().contains("between the marks MARK");
+    for asked in requests.chunk_by_mut(|one, other| is_question(one) && is_question(other)) {
+        asked.sort_by_cached_key(|request| request["messages"].to_string());
+    }
+    requests
 }
 
 /// The model makes calls that settings may allow or forbid, and then ends.

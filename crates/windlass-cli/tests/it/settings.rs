@@ -372,8 +372,9 @@ fn settings_hide_nothing() {
     assert_eq!(shown["effective"]["model"], odd);
 }
 
+/// A hook that cannot be used.
 fn hooks(event: &str) -> Value {
-    json!({"hooks": {event: [{"matcher": "Bash", "hooks": [{"type": "command", "command": "guard.sh"}]}]}})
+    json!({"hooks": {event: [{"matcher": "Bash", "hooks": [{"type": "comand", "command": "guard.sh"}]}]}})
 }
 
 #[test]
@@ -407,6 +408,32 @@ fn a_hook_that_decides_and_cannot_run_stops_the_start() {
     settings(&place, "home/.claude/settings.json", &hooks("PreToolUse"));
     let shown: Value = serde_json::from_str(&place.run(&["settings"]).with_code(0).stdout).unwrap();
     assert!(shown["notes"].to_string().contains("no session starts here"), "{shown}");
+}
+
+#[test]
+fn a_hook_of_settings_decides_where_its_file_counts() {
+    let hooks = |line: &str| json!({"hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": line}]}]}});
+    for way in WAYS {
+        for (file, args, runs) in [
+            ("home/.claude/settings.json", &[][..], true),
+            ("hook.json", &["--settings", "../hook.json"], true),
+            ("work/.claude/settings.json", &["--trust"], true),
+            ("work/.claude/settings.json", &[], false),
+            ("home/.claude/settings.json", &["--settings", r#"{"disableAllHooks":true}"#], false),
+            ("home/.claude/settings.json", &["--setting-sources", "project,local"], false),
+        ] {
+            for (line, text) in
+                [("echo not here >&2; exit 2", "not here"), ("exit 1", "failed"), ("no-such-program-here", "failed")]
+            {
+                let place = place("touch made");
+                settings(&place, file, &hooks(line));
+                let (allowed, ran) = run(&place, way, &[&["--allowedTools", "Bash(touch *)"], args].concat());
+                let made = place.work().join("made").exists();
+                assert_eq!((allowed, made), (!runs, !runs), "{way:?} {file} {args:?} {line} {ran:#?}");
+                assert_eq!(ran.stdout.contains(text), runs, "{way:?} {file} {args:?} {line} {ran:#?}");
+            }
+        }
+    }
 }
 
 #[test]

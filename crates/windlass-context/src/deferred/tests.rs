@@ -85,6 +85,17 @@ fn the_list_is_bounded_and_cannot_leave_its_frame() {
 }
 
 #[test]
+fn fifty_servers_cost_at_most_two_thousand_tokens() {
+    let words = ["search_pages", "create_page", "list_comments", "delete_page"];
+    let servers = (0..50).flat_map(|server| words.map(|word| format!("mcp__srv{server:02}__{word}")));
+    let many: Vec<_> = servers.map(|name| tool(&name, &"What it does, in many words. ".repeat(9))).collect();
+    let many: Vec<&ToolSpec> = many.iter().map(AsRef::as_ref).collect();
+    let text = withheld_tools(&many);
+    assert!(many.iter().all(|spec| text.contains(&spec.name)));
+    assert!(estimate_text(&text) <= 2_000, "{}", estimate_text(&text));
+}
+
+#[test]
 fn marks_decide_which_tools_may_be_withheld() {
     use windlass_types::ToolLoading;
     let may = |name: &str, loading: ToolLoading| {

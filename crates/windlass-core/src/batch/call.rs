@@ -5,10 +5,10 @@ use crate::feedback::Feedback;
 use crate::session::Session;
 use crate::{EffectId, Unprepared};
 use std::sync::Arc;
-use windlass_permission::CallFacts;
+use windlass_permission::{CallFacts, Classified};
 use windlass_types::{
-    Access, CallDigest, ContextChange, Decision, Entry, EntryId, HookVerdict, InputChange, JsonText, TaskId, Timestamp,
-    ToolOutcome, ToolResultContent, ToolSpec, ToolUse,
+    Access, AuditedAnswer, CallDigest, ContextChange, Decision, EditPreview, Entry, EntryId, HookVerdict, InputChange,
+    JsonText, PermissionAnswer, QuestionId, TaskId, Timestamp, ToolOutcome, ToolResultContent, ToolSpec, ToolUse,
 };
 
 /// One tool call.
@@ -40,8 +40,14 @@ pub(super) struct Consent {
     pub(super) hook_verdict: Option<HookVerdict>,
     /// The exact call that the host approved.
     pub(super) approved: Option<CallDigest>,
-    /// Whether the host was asked about it.
-    pub(super) host_asked: bool,
+    /// The last question about it that was put to the host.
+    pub(super) asked: Option<QuestionId>,
+    /// What the PermissionRequest hooks answered to that question.
+    pub(super) hook_answer: Option<PermissionAnswer>,
+    /// The last question that was answered, and by whom.
+    pub(super) answer: Option<AuditedAnswer>,
+    /// What the classifier said of which exact call.
+    pub(super) classified: Option<(CallDigest, Classified)>,
     /// The question that waits for an answer, if the run waits for answers.
     pub(super) question: Option<Box<Kept>>,
 }
@@ -60,6 +66,8 @@ pub(super) enum Stage {
     Held(Box<Read>),
     /// Hooks are asked.
     Hooking(EffectId, Box<Read>),
+    /// The classifier is asked.
+    Classifying(EffectId, Box<Read>),
     /// The question is being made durable, because the run waits for answers.
     Keeping(EffectId, Box<Read>),
     /// The host is asked.
@@ -97,6 +105,8 @@ pub(super) struct Read {
     pub(super) read_only: bool,
     /// Whether its tool claims that it only reads: it may run beside readers. No right follows from it.
     pub(super) hinted_read_only: bool,
+    /// What it would change in files.
+    pub(super) edits: Option<EditPreview>,
     /// The effect that read it.
     pub(super) prepared: EffectId,
     /// The tool that it was read for, if that was offered.
@@ -149,7 +159,7 @@ pub(super) struct Settled {
     pub(super) failed: bool,
     /// What it changes in the session, until it is applied.
     pub(super) changes: Vec<ContextChange>,
-    /// What it gives to the prompt that it belongs to.
+    /// What it gives to the prompt that it belongs to, or to hooks that are asked about all calls.
     pub(super) given: Option<ToolResultContent>,
 }
 
@@ -198,9 +208,11 @@ impl Call {
     /// What was read of it, if it was read as it is now.
     pub(super) fn read(&self) -> Option<&Read> {
         match &self.stage {
-            Stage::Held(read) | Stage::Hooking(_, read) | Stage::Keeping(_, read) | Stage::Asking(_, read) => {
-                Some(read)
-            }
+            Stage::Held(read)
+            | Stage::Hooking(_, read)
+            | Stage::Classifying(_, read)
+            | Stage::Keeping(_, read)
+            | Stage::Asking(_, read) => Some(read),
             Stage::Pending(read) => read.as_deref(),
             Stage::Allowed(_, allowed) => Some(&allowed.read),
             Stage::Running(_, running) | Stage::Early(_, running) | Stage::Reviewing(_, _, running) => {
@@ -241,6 +253,7 @@ impl Call {
         match &self.stage {
             Stage::Preparing(effect, _)
             | Stage::Hooking(effect, _)
+            | Stage::Classifying(effect, _)
             | Stage::Keeping(effect, _)
             | Stage::Asking(effect, _)
             | Stage::Allowed(Step::Intending(effect) | Step::Snapshotting(effect), _)

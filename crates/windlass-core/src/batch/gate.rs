@@ -6,9 +6,9 @@ use windlass_context::withheld_call;
 use windlass_types::hook::event::PreToolUse;
 use windlass_types::text::sentence;
 use windlass_types::{
-    AuditedDecision, Behavior, Decision, DecisionReason, Entry, EntryKind, EventKind, HookEventName, HookOutcome,
-    InputChange, InputChangedBy, JsonText, PendingQuestion, PermissionAnswer, PermissionDenial, PermissionRequest,
-    PermissionUpdate, ToolOutcome,
+    AnsweredBy, AuditedAnswer, AuditedDecision, Behavior, Decision, DecisionReason, Entry, EntryKind, EventKind,
+    HookEventName, HookOutcome, InputChange, InputChangedBy, JsonText, PendingQuestion, PermissionAnswer,
+    PermissionDenial, PermissionGroup, PermissionRequest, PermissionUpdate, ToolOutcome,
 };
 
 impl Call {
@@ -31,6 +31,7 @@ impl Call {
             Stage::Preparing(..)
                 | Stage::Held(_)
                 | Stage::Hooking(..)
+                | Stage::Classifying(..)
                 | Stage::Keeping(..)
                 | Stage::Asking(..)
                 | Stage::Pending(_)
@@ -58,7 +59,7 @@ impl Call {
     ) {
         match result {
             Ok(prepared) => {
-                let Prepared { facts, title, hinted_read_only } = *prepared;
+                let Prepared { facts, title, hinted_read_only, edits } = *prepared;
                 if facts.input != self.input {
                     self.replace_input(InputChangedBy::Schema, facts.input.clone());
                 }
@@ -68,7 +69,7 @@ impl Call {
                 let read_only = cx.session.rights.policy.is_proven_read_only(&facts);
                 let footprint = footprint(&facts);
                 let tool = preparing.tool;
-                let read = Read { facts, footprint, title, read_only, hinted_read_only, prepared: effect, tool };
+                let read = Read { facts, footprint, title, read_only, hinted_read_only, edits, prepared: effect, tool };
                 self.judge(cx, Box::new(read));
             }
             Err(unprepared) => self.cannot_run(cx, unprepared),
@@ -105,6 +106,10 @@ impl Call {
         }
         let (verdict, approved) = (self.consent.hook_verdict.as_ref(), self.consent.approved.as_ref());
         let decision = cx.session.rights.policy.decide(&read.facts, verdict, approved);
+        let decision = match self.with_classifier(cx, &read, decision) {
+            Ok(decision) => decision,
+            Err(undecided) => return self.classify(cx, read, &undecided),
+        };
         let can_ask = config.listeners.can_ask
             || self.waits(cx).is_some()
             || config.listens(HookEventName::PermissionRequest, Some(name));
@@ -115,6 +120,7 @@ impl Call {
             }
             _ if !cx.committed => self.stage = Stage::Held(read),
             Behavior::Deny => self.deny(cx, &read, decision),
+            Behavior::Ask if verdict.is_some_and(|verdict| verdict.defers) => self.defer(cx, read, decision),
             Behavior::Ask if can_ask => self.ask_host(cx, read, decision),
             Behavior::Ask => self.deny(cx, &read, denied_unasked(decision)),
         }
@@ -178,10 +184,12 @@ impl Call {
         self.input = input;
     }
 
-    fn ask_host(&mut self, cx: &mut Cx<'_>, read: Box<Read>, decision: Decision) {
+    pub(super) fn ask_host(&mut self, cx: &mut Cx<'_>, read: Box<Read>, decision: Decision) {
         let digest = read.facts.digest.clone();
         let mut request = PermissionRequest::new(self.current(), read.title.clone(), decision, digest);
         request.id = cx.session.ids.question();
+        request.group = PermissionGroup::of(&self.original.name, &read.facts.access);
+        request.edits.clone_from(&read.edits);
         request.identity = cx.session.config.agent.as_ref().map(|agent| agent.identity.clone());
         match self.waits(cx).cloned() {
             Some(secret) => self.keep_question(cx, read, request, &secret),
@@ -198,16 +206,22 @@ impl Call {
         kept: Option<PendingQuestion>,
     ) {
         let cwd = cx.session.state.cwd().to_path_buf();
+        self.consent.asked = Some(request.id.clone());
+        self.consent.hook_answer = None;
+        let deferred = self.consent.hook_verdict.as_ref().is_some_and(|verdict| verdict.defers);
         // Asked before the event is seen: a host that answers at once finds the question.
-        let ask = Effect::Ask { request: Box::new(request.clone()), cwd, kept: kept.map(Box::new) };
+        let ask = Effect::Ask { request: Box::new(request.clone()), cwd, kept: kept.map(Box::new), deferred };
         let effect = cx.session.effect(ask);
-        cx.session.event(EventKind::PermissionRequested(request), None);
-        self.consent.host_asked = true;
+        if !deferred {
+            cx.session.event(EventKind::PermissionRequested(request), None);
+        }
         self.stage = Stage::Asking(effect, read);
     }
 
     /// The host has answered.
     pub(super) fn answered(&mut self, cx: &mut Cx<'_>, read: Box<Read>, answer: PermissionAnswer) {
+        let by = if self.consent.hook_answer.as_ref() == Some(&answer) { AnsweredBy::Hook } else { AnsweredBy::Host };
+        self.consent.answer = self.consent.asked.clone().map(|question| AuditedAnswer::new(question, by));
         let message = match answer {
             PermissionAnswer::Allow { updated_input, updates } => {
                 return self.allowed(cx, read, updated_input, &updates);
@@ -246,6 +260,9 @@ impl Call {
         let digest = read.map(|read| read.facts.digest.clone());
         let mut audited = AuditedDecision::new(self.original.id.clone(), digest, decision.clone());
         audited.input_changes.clone_from(&self.input_changes);
+        audited.hook.clone_from(&self.consent.hook_verdict);
+        audited.answer.clone_from(&self.consent.answer);
+        audited.sandbox = read.and_then(|read| cx.session.rights.policy.sandbox_of(&read.facts));
         cx.session.record(None, EntryKind::Decision(audited))
     }
 

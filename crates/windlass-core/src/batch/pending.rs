@@ -7,7 +7,7 @@ use crate::Unanswered;
 use crate::session::Session;
 use windlass_context::runtime_text;
 use windlass_session::{TokenSecret, token_hash};
-use windlass_types::text::clause;
+use windlass_types::text::{clause, sentence};
 use windlass_types::{
     Behavior, Decision, DecisionReason, EntryId, EntryKind, PendingQuestion, PermissionRequest, QuestionToken, ToolUse,
 };
@@ -38,6 +38,16 @@ impl Call {
         cx.session.config.waits().filter(|_| !self.of_prompt)
     }
 
+    /// A hook wants the call to be kept for later: its question stays open, if the run waits for answers.
+    pub(super) fn defer(&mut self, cx: &mut Cx<'_>, read: Box<Read>, mut decision: Decision) {
+        if self.waits(cx).is_some() {
+            return self.ask_host(cx, read, decision);
+        }
+        decision.behavior = Behavior::Deny;
+        decision.message = format!("{} {}", sentence(&decision.message), runtime_text::NOT_DEFERRED);
+        self.deny(cx, &read, decision);
+    }
+
     /// Makes a question durable before it is put. One that the log has about this exact call already stays the same, so
     /// that an answer to it counts.
     pub(super) fn keep_question(
@@ -66,6 +76,7 @@ impl Call {
         let cwd = cx.session.state.cwd().to_string_lossy().into_owned();
         let mut question = PendingQuestion::new(&request, line, cwd, token_hash(&token));
         question.denied.clone_from(&cx.session.run.scope.denied);
+        question.skills = cx.session.skills().into_iter().collect();
         request.token = Some(token.clone());
         let entry = cx.session.record(None, EntryKind::Question(question.clone()));
         let append = cx.session.append(vec![entry]);
@@ -120,6 +131,7 @@ impl Call {
                 | Stage::Preparing(..)
                 | Stage::Held(_)
                 | Stage::Hooking(..)
+                | Stage::Classifying(..)
                 | Stage::Keeping(..)
                 | Stage::Asking(..)
                 | Stage::Pending(_)

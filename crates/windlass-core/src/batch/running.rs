@@ -1,6 +1,7 @@
 //! Running one call, and answering it.
 
 use super::call::{Allowed, Call, Cx, Running, Settled, Settling, Stage, Step};
+use crate::session::hooks::feedback;
 use crate::session::{Session, duration_ms};
 use crate::{Effect, EffectId, Input, RunCall, Unprepared};
 use std::collections::BTreeMap;
@@ -20,6 +21,7 @@ impl Call {
                 self.prepared(cx, effect, preparing, result);
             }
             (Stage::Hooking(_, read), Input::Hooked(_, outcome)) => self.hooked(cx, read, *outcome),
+            (Stage::Classifying(_, read), Input::Classified(_, verdict)) => self.classified(cx, read, verdict),
             (Stage::Asking(_, read), Input::Answered(_, answer)) => self.answered(cx, read, answer),
             (Stage::Asking(_, read), Input::Unanswered(_, why)) => self.unanswered(cx, read, why),
             (Stage::Running(_, running), Input::Ran(_, outcome)) => self.ran(cx, running, outcome),
@@ -32,6 +34,7 @@ impl Call {
                     // They were asked the question that the host was asked. Their verdict is part of the answer.
                     Input::AskedHooks(_, mut outcome) => {
                         self.hooks_ran(cx, HookEventName::PermissionRequest, &mut outcome);
+                        self.consent.hook_answer = outcome.answer;
                     }
                     Input::Snapshotted(_, result) => self.snapshotted(cx, result),
                     Input::Progress(_, message) => self.progress(cx, message),
@@ -43,7 +46,7 @@ impl Call {
 
     /// Whether its intent need not be stored before it runs.
     pub(super) fn only_reads(&self) -> bool {
-        self.read().is_some_and(|read| read.read_only) && !self.consent.host_asked
+        self.read().is_some_and(|read| read.read_only) && self.consent.asked.is_none()
     }
 
     /// Begins a call that was allowed.
@@ -60,7 +63,7 @@ impl Call {
         let intent = EntryKind::Intent { tool_use_id, assistant, digest: read.facts.digest.clone() };
         let intent = cx.session.record(None, intent);
         let append = cx.session.append(vec![verdict, intent]);
-        if self.consent.host_asked {
+        if self.consent.asked.is_some() {
             self.report_verdict(cx, decision, append);
         }
         if let Stage::Allowed(step, _) = &mut self.stage {
@@ -142,6 +145,7 @@ impl Call {
         let (id, tool) = (self.original.id.clone(), self.original.name.clone());
         let mut started = ToolStarted::new(id, tool, self.input.clone(), running.allowed.read.title.clone());
         started.decision = Some(running.allowed.decision.clone());
+        started.edits.clone_from(&running.allowed.read.edits);
         cx.session.event(EventKind::ToolStarted(started), None);
     }
 
@@ -190,7 +194,7 @@ impl Call {
             outcome.content = content;
         }
         if let Some(block) = hooks.block {
-            cx.notes.feedback.context.push(format!("Feedback of the hook {:?}: {}", block.hook, block.reason));
+            cx.notes.feedback.context.push(feedback(&block.hook, &block.reason));
         }
         self.answer(cx, running, *outcome);
     }
@@ -199,7 +203,7 @@ impl Call {
     fn answer(&mut self, cx: &mut Cx<'_>, running: &Running, outcome: ToolOutcome) {
         let Allowed { read, decision, .. } = &running.allowed;
         // The verdict of a call with an effect was stored before it ran.
-        let is_stored = !read.read_only || self.consent.host_asked;
+        let is_stored = !read.read_only || self.consent.asked.is_some();
         let verdict = (!is_stored).then(|| self.record_verdict(cx, Some(read), decision));
         self.settle(cx, outcome, Settling::Ended(verdict));
     }
@@ -211,6 +215,7 @@ impl Call {
             return self.settle_in_prompt(cx, outcome, how);
         }
         self.note_success(cx, !outcome.is_error);
+        let given = cx.session.config.listens(HookEventName::PostToolBatch, None).then(|| outcome.content.clone());
         let mut result = ToolResult::ok(self.original.id.clone(), outcome.content);
         result.is_error = outcome.is_error;
         let mut entry = ToolResultEntry::new(result.clone(), line.clone());
@@ -221,6 +226,7 @@ impl Call {
         let mut finished = ToolFinished::new(self.original.name.clone(), result);
         finished.structured = outcome.structured;
         finished.diff = outcome.diff;
+        finished.written = outcome.written;
         finished.duration_ms = outcome.duration_ms;
         finished.error = outcome.failure;
         finished.entry = Some(entry.id.clone());
@@ -236,7 +242,7 @@ impl Call {
         entries.push(entry);
         let append = cx.session.append(entries);
         cx.session.event(EventKind::ToolFinished(finished), Some(append));
-        self.stage = Stage::Settled(Settled { failed: outcome.is_error, changes: outcome.changes, given: None });
+        self.stage = Stage::Settled(Settled { failed: outcome.is_error, changes: outcome.changes, given });
     }
 
     /// The answer of a call of a prompt becomes a part of that. It changes nothing in the session.
@@ -256,7 +262,7 @@ impl Call {
                 cx.session.run.structured = Some(self.input.clone());
             }
         }
-        if succeeded && self.consent.host_asked && self.consent.approved.is_some() {
+        if succeeded && self.consent.asked.is_some() && self.consent.approved.is_some() {
             cx.session.approved_call_succeeded(&self.original.name);
         }
     }

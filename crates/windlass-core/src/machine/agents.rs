@@ -3,7 +3,7 @@
 use super::Machine;
 use crate::plan::is_of_plan_mode;
 use crate::{AgentConfig, AgentError, AgentOpening, MachineConfig, ModelProfile, OfferedTool};
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 use windlass_permission::{OnlyTools, Policy};
@@ -30,7 +30,7 @@ impl Machine {
         config.tools.specs = Arc::from([]);
         config.tools.structured_output = None;
         config.limits.max_turns = max_turns;
-        config.agent = Some(agent);
+        config.agent = Some(AgentConfig { skills: self.skills(), ..agent });
         Ok(config)
     }
 
@@ -65,6 +65,12 @@ impl Machine {
     /// Who the agent is, if it is not the main one.
     pub fn agent(&self) -> Option<&AgentIdentity> {
         self.session.config.agent.as_ref().map(|agent| &agent.identity)
+    }
+
+    /// The commands and skills whose hooks listen now, by name: those of the run, and those of the runs that this agent works
+    /// for.
+    pub fn skills(&self) -> BTreeSet<String> {
+        self.session.skills()
     }
 
     fn narrowed(&self, agent: &AgentConfig, cwd: &Path) -> Result<Policy, AgentError> {

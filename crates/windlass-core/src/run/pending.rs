@@ -27,7 +27,10 @@ impl Run {
             return fails(INVALID, "There is nothing to continue: no question of this session waits for an answer.");
         }
         let mut scope = RunScope::default();
-        scope.deny = session.state.pending_questions().iter().flat_map(|question| question.denied.clone()).collect();
+        for question in session.state.pending_questions().iter() {
+            scope.deny.extend(question.denied.iter().cloned());
+            scope.skills.extend(question.skills.iter().cloned());
+        }
         if let Err(error) = session.begin_scope(scope) {
             return fails(INVALID, format!("The run cannot be continued: {error}"));
         }

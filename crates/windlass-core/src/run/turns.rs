@@ -10,7 +10,8 @@ use crate::turn::{Turn, TurnStep};
 use windlass_context::runtime_text;
 use windlass_types::text::sentence;
 use windlass_types::{
-    CompactTrigger, ContentBlock, Continuation, Interrupted, Outcome, RunFailure, RunFailureKind, StopReason, UserEntry,
+    CompactTrigger, ContentBlock, Continuation, Interrupted, ModelErrorKind, Outcome, RunFailure, RunFailureKind,
+    StopReason, UserEntry,
 };
 
 /// Most times in a row that the model is asked again for a call that could be read.
@@ -19,6 +20,7 @@ const MAX_MALFORMED_CALLS: u32 = 2;
 impl Run {
     /// Begins a turn, unless a limit forbids it.
     pub(super) fn call_model(&mut self, session: &mut Session, continuation: Continuation) -> Flow {
+        session.drop_media(false);
         if self.is_compaction_due(session) && !session.trim_results() {
             return self.compact(session, CompactTrigger::Auto, None, AfterCompaction::Turn(continuation));
         }
@@ -43,12 +45,22 @@ impl Run {
         match step {
             TurnStep::Waits => Flow::Continue(()),
             TurnStep::Complete(stop_reason) => self.message_complete(session, &stop_reason),
+            // It ends: each time there are fewer results that notes can stand for.
+            TurnStep::TooLong(_) if self.may_compact_overflow(session) && session.trim_overflow() => {
+                self.request(session, Continuation::Compacted)
+            }
             // Once: what was compacted and is still too long stays so.
             TurnStep::TooLong(failure) if self.may_compact_overflow(session) => {
                 let then = AfterCompaction::SameTurn(failure.status);
                 self.compact(session, CompactTrigger::Overflow, None, then)
             }
             TurnStep::TooLong(failure) => give_up(RunFailureKind::PromptTooLong, &failure),
+            // Each time at least a quarter of what is left goes, so this ends.
+            TurnStep::Failed(failure)
+                if failure.kind == ModelErrorKind::RequestTooLarge && session.drop_media(true) =>
+            {
+                self.request(session, Continuation::Retry)
+            }
             TurnStep::Failed(failure) => give_up(RunFailureKind::Model(failure.kind), &failure),
             TurnStep::Ends(outcome) => Flow::Break(outcome),
         }

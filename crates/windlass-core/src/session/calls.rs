@@ -125,6 +125,12 @@ impl Session {
         }
     }
 
+    /// Books a call of a model that is no part of the conversation. The ledger has it already.
+    pub(crate) fn book_beside(&mut self, model: &ModelProfile, usage: Usage) {
+        self.state.spending().charge(model, usage, model.info.cost(&usage));
+        self.event(EventKind::UsageUpdated { model: model.id.clone(), usage, cost: self.spent }, None);
+    }
+
     /// Books what an agent below this one used. The ledger, which all agents share, has it already.
     pub(crate) fn book_of_agent(&mut self, model: &ModelProfile, usage: Usage) {
         self.state.spending().charge(model, usage, model.info.cost(&usage));

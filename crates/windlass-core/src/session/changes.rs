@@ -3,7 +3,7 @@
 use super::Session;
 use crate::{ModelProfile, plan};
 use std::sync::Arc;
-use windlass_permission::Policy;
+use windlass_permission::{Policy, SettingsRules};
 use windlass_types::{EntryKind, EventKind, PermissionMode, PermissionUpdate, StateChange, Status, ToolSpec};
 
 impl Session {
@@ -48,8 +48,21 @@ impl Session {
                 self.status(Status::Notice { message: format!("A permission update was ignored: {error}") });
             }
         }
+        self.record_mode(mode);
+    }
+
+    pub(crate) fn renew_settings(&mut self, before: &SettingsRules, now: &SettingsRules) {
+        let mode = self.rights.policy.mode();
+        if let Err(error) = self.rights.renew_settings(before, now) {
+            return self.status(Status::Notice { message: format!("Settings count as they were: {error}") });
+        }
+        self.record_mode(mode);
+    }
+
+    /// Stores that the mode is another one than it was.
+    fn record_mode(&mut self, before: PermissionMode) {
         let now = self.rights.policy.mode();
-        if now != mode {
+        if now != before {
             self.record_change(EntryKind::Mode(now), StateChange::PermissionMode { mode: now });
         }
     }

@@ -6,6 +6,14 @@ use crate::{Attach, Effect, EffectId, Prompt, PromptKind};
 use windlass_types::hook::event::{SessionStart, Stop, SubagentStart, SubagentStop, UserPromptSubmit};
 use windlass_types::{EventKind, HookCall, HookEventName, HookOutcome, ToolUseId};
 
+/// Most texts that wait for a turn.
+const MOST_TEXTS: usize = 100;
+
+/// How the model reads what a hook finds wrong.
+pub(crate) fn feedback(hook: &str, reason: &str) -> String {
+    format!("Feedback of the hook {hook:?}: {reason}")
+}
+
 impl Session {
     pub(crate) fn run_hooks(&mut self, call: impl Into<HookCall>) -> EffectId {
         let (call, cwd) = (call.into(), self.state.cwd().to_path_buf());
@@ -29,6 +37,22 @@ impl Session {
         if !outcome.ran.is_empty() {
             self.event(EventKind::HookRan { event, tool_use_id: tool, outcome: outcome.clone() }, None);
         }
+    }
+
+    /// Reports what the driver has seen of hooks, in the run or between two.
+    pub(crate) fn report(&mut self, kind: EventKind) {
+        if let EventKind::HookRan { outcome, .. } = &kind {
+            let feedback = outcome.block.iter().map(|block| feedback(&block.hook, &block.reason));
+            self.add_context(feedback.chain(outcome.additional_context.iter().cloned()).collect());
+        }
+        if self.run.is_open { self.event(kind, None) } else { self.event_between_runs(kind, None) }
+    }
+
+    /// Keeps texts that the model reads with its next turn. Too many are left out: hooks may be asked often while no
+    /// turn comes.
+    pub(crate) fn add_context(&mut self, texts: Vec<String>) {
+        let room = MOST_TEXTS.saturating_sub(self.context.len());
+        self.context.extend(texts.into_iter().filter(|text| !text.trim().is_empty()).take(room));
     }
 
     /// Whether this is the main agent, and a hook listens to an event that agents below it do not have.

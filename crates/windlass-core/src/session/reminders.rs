@@ -5,8 +5,8 @@ use crate::feedback::Feedback;
 use windlass_context::{FileInstructions, LimitsLeft, environment_changes, reminder};
 use windlass_types::{ContentBlock, Entry, PermissionMode, UserEntry};
 
-/// The tool that writes the todo list.
-const TODO_TOOL: &str = "TodoWrite";
+/// The tools that bring the todo list up to date.
+const TODO_TOOLS: [&str; 2] = ["TodoWrite", "TaskUpdate"];
 
 impl Session {
     /// Appends what the model does not know yet of its environment. Called before each turn.
@@ -33,11 +33,13 @@ impl Session {
         let limits = &self.config.limits;
         let mut settings = self.config.context.reminders;
         // Who has no tool for the list cannot touch it.
-        settings.todos_after = settings.todos_after.filter(|_| self.offered(TODO_TOOL).is_some());
+        settings.todos_after =
+            settings.todos_after.filter(|_| TODO_TOOLS.iter().any(|tool| self.offered(tool).is_some()));
         let money = limits.max_budget.map(|most| (most.nano(), self.spent.nano()));
         let turns = limits.max_turns.map(|most| (most, self.run.turns.saturating_sub(1)));
         let due = self.state.reminders().due(settings, LimitsLeft::new(money, turns));
-        let due: Vec<_> = due.iter().map(|text| self.reminder(text)).collect();
+        let context = std::mem::take(&mut self.context);
+        let due: Vec<_> = context.iter().chain(&due).map(|text| self.reminder(text)).collect();
         if !due.is_empty() {
             let entry = self.record_runtime_texts(due);
             self.append_unawaited(vec![entry]);

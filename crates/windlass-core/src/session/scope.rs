@@ -2,6 +2,7 @@
 
 use super::Session;
 use crate::ModelProfile;
+use std::collections::BTreeSet;
 use windlass_permission::RuleError;
 use windlass_types::{Effort, RunModel, RunScope};
 
@@ -14,6 +15,8 @@ pub(crate) struct Scoped {
     pub(crate) effort: Option<Effort>,
     /// Rules by which it denies calls.
     pub(crate) denied: Vec<String>,
+    /// The commands and skills whose hooks listen.
+    pub(crate) skills: BTreeSet<String>,
 }
 
 impl Session {
@@ -22,13 +25,14 @@ impl Session {
     /// # Errors
     /// A rule that forbids something cannot be used; then the scope does not count at all.
     pub(crate) fn begin_scope(&mut self, scope: RunScope) -> Result<(), RuleError> {
-        let RunScope { allow, deny, model, effort, .. } = scope;
+        let RunScope { allow, deny, model, effort, skills, .. } = scope;
         if !(allow.is_empty() && deny.is_empty()) {
             for warning in self.rights.begin_scope(&allow, &deny)? {
                 self.notice(warning.to_string());
             }
         }
         self.run.scope.denied.extend(deny);
+        self.run.scope.skills.extend(skills);
         match model {
             Some(RunModel::Known { id, info }) => {
                 self.models.falling_back = false;
@@ -39,6 +43,12 @@ impl Session {
         }
         self.run.scope.effort = effort.or(self.run.scope.effort);
         Ok(())
+    }
+
+    /// The commands and skills whose hooks listen now: those of the run, and those of the runs above it.
+    pub(crate) fn skills(&self) -> BTreeSet<String> {
+        let above = self.config.agent.iter().flat_map(|agent| agent.skills.clone());
+        above.chain(self.run.scope.skills.iter().cloned()).collect()
     }
 
     /// The run ends, and what counted for it.

@@ -4,11 +4,13 @@
 use crate::choices::Choices;
 use crate::lessons::lines;
 use crate::render::render;
-use crate::sequences::{sim, text};
+use crate::sequences::{fail_after, is_model, sim, text};
 use crate::sim::{Sim, TAME, config, model};
 use crate::tools::policy;
 use windlass_core::{Input, Machine, MachineConfig, Prompt};
-use windlass_types::{Api, ContentBlock, EntryKind, JsonText, ModelRequest, PermissionMode, StopReason, ToolUse};
+use windlass_types::{
+    Api, ContentBlock, EntryKind, JsonText, ModelErrorKind, ModelRequest, PermissionMode, StopReason, ToolUse,
+};
 
 /// A window of 40,000 tokens, of which 30,000 may be used.
 fn small() -> MachineConfig {
@@ -118,8 +120,7 @@ fn where_notes_are_not_enough_a_summary_follows() {
     assert_eq!(lines(&sim, "run ended (Success)").len(), 1, "{}", render(&sim.events));
     // Whenever one was due, the conversation became shorter than the limit.
     for pair in sim.requests.windows(2).filter(|pair| is_summary(&pair[0])) {
-        let tokens: u64 = pair[1].messages.iter().map(|message| windlass_context::estimate_message(message)).sum();
-        assert!(tokens < 30_000, "{tokens}");
+        assert!(tokens(&pair[1]) < 30_000, "{}", tokens(&pair[1]));
     }
     let mut off = small();
     off.auto_compact.trim.enabled = false;
@@ -129,6 +130,35 @@ fn where_notes_are_not_enough_a_summary_follows() {
     off.auto_compact.enabled = false;
     let sim = reading(off, 8);
     assert_eq!((trims(&sim), summaries(&sim)), (0, 0));
+}
+
+/// A model whose window is smaller than is known refuses requests: old results go first then too, and a summary is written
+/// where that is not enough.
+#[test]
+fn a_request_that_was_too_long_is_sent_again_without_old_results() {
+    let mut wide = small();
+    wide.auto_compact.window = Some(400_000);
+    for (window, trims_expected, summaries_expected) in [(90_000, 1, 0), (2_000, 1, 1)] {
+        let mut sim = reading(wide.clone(), 30);
+        assert_eq!((trims(&sim), summaries(&sim)), (0, 0), "{}", render(&sim.events));
+        sim.script = vec![vec![text("<summary>All.</summary>")]; 8];
+        sim.prompt("more");
+        sim.play_except(is_model);
+        while !is_summary(sim.requests.last().unwrap()) && tokens(sim.requests.last().unwrap()) > window {
+            fail_after(&mut sim, 0, ModelErrorKind::PromptTooLong);
+            sim.play_except(is_model);
+        }
+        sim.play();
+        let seen = render(&sim.events);
+        assert_eq!((trims(&sim), summaries(&sim)), (trims_expected, summaries_expected), "{seen}");
+        let notices = lines(&sim, "too long for the model. Old results of tools were replaced").len();
+        assert_eq!(notices, trims_expected, "{seen}");
+        assert_eq!(lines(&sim, "run ended (Success)").len(), 2, "{seen}");
+    }
+}
+
+fn tokens(request: &ModelRequest) -> u64 {
+    request.messages.iter().map(|message| windlass_context::estimate_message(message)).sum()
 }
 
 #[test]

@@ -14,6 +14,7 @@ mod attachments;
 mod attacks;
 mod check;
 mod choices;
+mod classify;
 mod environment;
 mod ids;
 mod ladder;

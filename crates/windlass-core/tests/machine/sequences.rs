@@ -33,7 +33,7 @@ pub(crate) fn is_ask(going: &Going) -> bool {
     matches!(going, Going::Ask(_))
 }
 
-fn is_model(going: &Going) -> bool {
+pub(crate) fn is_model(going: &Going) -> bool {
     matches!(going, Going::Model { .. })
 }
 
@@ -232,7 +232,7 @@ fn hooks_are_reported_after_their_occasion() {
 }
 
 /// Lets the model's stream go so far, then fails it.
-fn fail_after(sim: &mut Sim, items: usize, kind: ModelErrorKind) {
+pub(crate) fn fail_after(sim: &mut Sim, items: usize, kind: ModelErrorKind) {
     sim.play_except(is_model);
     for _ in 0..items {
         sim.let_go(is_model);

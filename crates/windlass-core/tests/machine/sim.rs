@@ -12,6 +12,7 @@ use windlass_core::{
     Effect, EffectId, Input, Ledger, Limits, Machine, MachineConfig, ModelFailure, ModelProfile, Output, Prompt,
     Reservation, RunCall, StoreFailure, Unanswered,
 };
+use windlass_permission::Classified;
 use windlass_session::TokenSecret;
 use windlass_types::{
     Behavior, BlockStart, ContentBlock, Entry, EntryId, Event, HookCall, HookEventName, HookOutcome, HookVerdict,
@@ -33,6 +34,7 @@ pub(crate) enum Going {
         cwd: std::path::PathBuf,
     },
     Hooks(HookCall),
+    Classify,
     Ask(PermissionRequest),
     Snapshot,
     Run(RunCall),
@@ -109,6 +111,7 @@ pub(crate) fn config() -> MachineConfig {
     let policy = tools::policy(PermissionMode::Default);
     let mut config = MachineConfig::new(SessionId::from("s"), 7, model("m"), policy, "/w".into());
     config.listeners.can_ask = true;
+    config.listeners.classifies = true;
     config
 }
 
@@ -237,6 +240,12 @@ impl Sim {
             }
             Effect::Prepare { call, cwd } => Going::Prepare { call, cwd },
             Effect::RunHooks { call, .. } => Going::Hooks(call),
+            Effect::Classify { facts, .. } => {
+                assert_eq!(self.machine.policy().mode(), PermissionMode::Auto, "it is asked about {facts:?}");
+                let asks = self.machine.policy().decide(&facts, None, None).behavior == Behavior::Ask;
+                assert!(asks, "it is asked about {facts:?}");
+                Going::Classify
+            }
             Effect::Ask { request, .. } => Going::Ask(*request),
             Effect::Snapshot { .. } => Going::Snapshot,
             Effect::Run(call) => Going::Run(*call),
@@ -416,7 +425,7 @@ impl Sim {
             2 => return self.say(false),
             3 => Input::Steer(" ".into()),
             4 | 5 if !calls.is_empty() => Input::StopTool(calls[self.choices.pick(calls.len())].clone()),
-            6 => Input::SetPermissionMode(PermissionMode::ALL[self.choices.pick(5)]),
+            6 => Input::SetPermissionMode(PermissionMode::ALL[self.choices.pick(6)]),
             7 => Input::SetModel(Box::new(model(["m", "n", "f"][self.choices.pick(3)]))),
             8 if self.choices.once_in(3) => Input::Close,
             9 => Input::Prompt(Prompt::text("")),
@@ -458,6 +467,14 @@ impl Sim {
             }
             Going::Prepare { call, cwd } => Input::Prepared(id, tools::prepare(&call, &cwd)),
             Going::Hooks(call) => Input::Hooked(id, Box::new(self.hooks(&call))),
+            Going::Classify => Input::Classified(
+                id,
+                match self.choices.pick(3) {
+                    0 => Classified::Allow("It is harmless".to_owned()),
+                    1 => Classified::Ask("It reaches others".to_owned()),
+                    _ => Classified::Failed("it took too long".to_owned()),
+                },
+            ),
             Going::Ask(_) if self.waits && self.choices.once_in(3) => Input::Unanswered(id, Unanswered::Yet),
             Going::Ask(_) if self.waits && self.choices.once_in(9) => {
                 Input::Unanswered(id, Unanswered::Unusable("its token is wrong".to_owned()))
@@ -503,7 +520,7 @@ impl Sim {
         if !self.wild.gate {
             return outcome;
         }
-        match self.choices.pick(8) {
+        match self.choices.pick(9) {
             1 => outcome.additional_context.push("mind this".to_owned()),
             2 => outcome.verdict = Some(HookVerdict::new(Behavior::Allow, "h", "")),
             3 => outcome.verdict = Some(HookVerdict::new(Behavior::Deny, "h", "no")),
@@ -511,6 +528,7 @@ impl Sim {
             5 => outcome.block = Some(HookVerdict::new(Behavior::Deny, "h", "not so")),
             6 => outcome.stop = Some("enough".to_owned()),
             7 => outcome.updated_output = Some("seen by the hook".into()),
+            8 => outcome.verdict = Some(HookVerdict::defer("h", "later")),
             _ => {}
         }
         if matches!(call, HookCall::PreToolUse(_)) && self.choices.once_in(5) {
@@ -523,7 +541,7 @@ impl Sim {
         let choice = if self.wild.gate { self.choices.pick(7) } else { request.input.as_str().len() % 2 };
         let updates = match choice {
             5 => vec![PermissionUpdate::SetMode {
-                mode: PermissionMode::ALL[self.choices.pick(5)],
+                mode: PermissionMode::ALL[self.choices.pick(6)],
                 destination: UpdateDestination::Session,
             }],
             _ => Vec::new(),

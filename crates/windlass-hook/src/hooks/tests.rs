@@ -117,3 +117,43 @@ fn a_whole_answer_is_merged_like_the_others() {
     assert_eq!((outcome.additional_context, outcome.stop), (vec!["context".to_owned()], Some("enough".to_owned())));
     assert_eq!(outcome.ran, ["relay", "a"]);
 }
+
+/// Fails on each call, listens to those of one directory, and leaves gates open.
+struct Lenient;
+
+#[async_trait]
+impl Hook for Lenient {
+    fn name(&self) -> &str {
+        "lenient"
+    }
+
+    fn interests(&self) -> Vec<Interest> {
+        vec![Interest::all(HookEventName::PreToolUse)]
+    }
+
+    fn listens(&self, cx: &HookContext, _: &HookCall) -> bool {
+        cx.cwd.ends_with("w")
+    }
+
+    fn closes_gates(&self) -> bool {
+        false
+    }
+
+    async fn pre_tool_use(&self, _: &HookContext, _: &PreToolUse) -> Result<PreToolUseAction, HookError> {
+        Err("boom".into())
+    }
+}
+
+#[test]
+fn a_hook_says_what_it_is_about_and_whether_its_failure_closes_a_gate() {
+    let hooks = Hooks::new([Arc::new(Lenient) as Arc<dyn Hook>]);
+    let call = HookCall::from(PreToolUse {
+        tool_name: "Bash".into(),
+        tool_input: JsonText::empty_object(),
+        tool_use_id: "t".into(),
+    });
+    let run = |cwd: &str| hooks.run(&HookContext::new("s".into(), cwd.into()), &call).now_or_never().unwrap();
+    let outcome = run("/w");
+    assert_eq!((outcome.verdict, outcome.ran.len(), outcome.failures.len()), (None, 1, 1));
+    assert_eq!(run("/elsewhere"), HookOutcome::default());
+}

@@ -2,29 +2,30 @@
 
 use super::{Failure, classify, hinted_wait};
 use crate::{HttpError, HttpErrorKind, Secret};
-use std::borrow::Cow;
+use std::borrow::{Borrow, Cow};
+use windlass_context::Masks;
 use windlass_model::ModelError;
 use windlass_types::ModelErrorKind;
 
 /// The longest part of a server's text that an error repeats, in characters.
 const MAX_TEXT: usize = 600;
 
-/// The credentials in use, to keep them out of texts that a server returns.
+/// The credentials in use, to keep them out of texts that a server returns, with whatever else looks like a secret.
 #[derive(Clone, Debug, Default)]
-pub struct Secrets(Vec<Secret>);
+pub struct Secrets(Masks);
 
 impl Secrets {
     /// Adds one.
-    pub fn push(&mut self, secret: Secret) {
-        self.0.push(secret);
+    pub fn push(&mut self, secret: impl Borrow<Secret>) {
+        self.0.add(secret.borrow().expose());
     }
 
     /// The text without them.
     pub fn redact(&self, text: String) -> String {
-        self.0.iter().fold(text, |text, secret| match secret.redact(&text) {
+        match self.0.mask(&text) {
             Cow::Borrowed(_) => text,
-            Cow::Owned(redacted) => redacted,
-        })
+            Cow::Owned(masked) => masked,
+        }
     }
 }
 

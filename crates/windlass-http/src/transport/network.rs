@@ -1,7 +1,10 @@
 //! The transport over sockets: the client of reqwest.
 
+use std::net::SocketAddr;
+
 use async_trait::async_trait;
 use futures_util::stream;
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::{Method, Url, redirect};
 
 use super::{HttpRequest, HttpResponse, HttpTransport};
@@ -57,6 +60,23 @@ impl NetworkTransport {
         Self::set_up(&base, &host, options)
     }
 
+    /// A transport that connects to these addresses and no others, whatever the name of the host means meanwhile. The name
+    /// stays what certificates are checked for. A port of 0 stands for that of the URL. Requests to other hosts fail. Through
+    /// a proxy (see [`HttpOptions::is_proxied`]) the addresses do not count: the proxy looks the name up.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn pinned(base_url: &str, addresses: &[SocketAddr], options: &HttpOptions) -> Result<Self, HttpError> {
+        let (base, host) = crate::client::base(base_url)?;
+        let route = options.proxy.pinned_route(&base)?;
+        let proxy = route.proxy().map(str::to_owned);
+        let mut builder = builder(&base, &route, options)?.pool_max_idle_per_host(0);
+        if proxy.is_none() {
+            builder = builder.dns_resolver(Pins::new(base.host_str().unwrap_or_default(), addresses));
+        }
+        Ok(Self { client: set_up(builder)?, host, proxy })
+    }
+
     /// Sets up a client for a base URL.
     ///
     /// # Errors
@@ -66,6 +86,29 @@ impl NetworkTransport {
         let proxy = route.proxy().map(str::to_owned);
         let client = set_up(builder(base, &route, options)?)?;
         Ok(Self { client, host: host.to_owned(), proxy })
+    }
+}
+
+/// The addresses of one name, and of no other.
+struct Pins {
+    name: String,
+    addresses: Vec<SocketAddr>,
+}
+
+impl Pins {
+    fn new(name: &str, addresses: &[SocketAddr]) -> Self {
+        Self { name: name.to_owned(), addresses: addresses.to_vec() }
+    }
+}
+
+impl Resolve for Pins {
+    fn resolve(&self, name: Name) -> Resolving {
+        let found: Result<Addrs, Box<dyn std::error::Error + Send + Sync>> = if name.as_str() == self.name {
+            Ok(Box::new(self.addresses.clone().into_iter()))
+        } else {
+            Err("the name is not the one that this client is for".into())
+        };
+        Box::pin(std::future::ready(found))
     }
 }
 

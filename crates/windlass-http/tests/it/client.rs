@@ -212,10 +212,8 @@ fn unusable_base_urls_say_so_without_showing_them() {
 fn a_secret_does_not_show() {
     let secret = Secret::new(" sk-123\n");
     assert_eq!(format!("{secret:?}"), "[redacted]");
-    assert_eq!(secret.redact("key sk-123 is bad"), "key [redacted] is bad");
     let header = secret.header("Bearer ").unwrap();
     assert_eq!(header, "Bearer sk-123");
     assert!(!format!("{header:?}").contains("123"));
-    assert_eq!(Secret::new("").redact("text"), "text");
     assert!(Secret::new("a\nb").header("").is_err());
 }

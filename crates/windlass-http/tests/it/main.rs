@@ -13,10 +13,15 @@ mod client;
 mod events;
 #[cfg(all(feature = "rustls-no-provider", not(any(feature = "rustls-ring", feature = "rustls-aws-lc"))))]
 mod installed_provider;
+mod pinned;
 #[cfg(feature = "proxy")]
 mod proxy;
-#[cfg(any(feature = "rustls-ring", feature = "rustls-aws-lc"))]
+#[cfg(any(
+    feature = "rustls-ring",
+    feature = "rustls-aws-lc",
+    all(feature = "native-tls", not(feature = "rustls-no-provider"))
+))]
 mod tls;
 mod transport;
-#[cfg(not(feature = "rustls-no-provider"))]
+#[cfg(not(any(feature = "rustls-no-provider", feature = "native-tls")))]
 mod without_tls;

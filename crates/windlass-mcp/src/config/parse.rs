@@ -5,6 +5,7 @@ use crate::expand::expand;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::time::Duration;
+use windlass_mcp_auth::OAuthConfig;
 use windlass_types::JsonText;
 
 /// Shorter times are left alone.
@@ -30,11 +31,13 @@ pub enum McpConfigError {
 /// Reads servers from `{"mcpServers":{"name":{…}}}`, or from the inner object
 /// alone, sorted by name. Entries are
 /// `{"type"?:"stdio","command","args"?,"env"?,"timeout"?}`,
-/// `{"type":"http","url","headers"?,"timeout"?}` and, for servers inside the
+/// `{"type":"http","url","headers"?,"headersHelper"?,"oauth"?,"timeout"?}` (see [`OAuthConfig::from_json`]), the same with
+/// `"type":"sse"` and, for servers inside the
 /// host, `{"type":"sdk"}`. Times are in milliseconds; unknown fields are left
 /// alone. `"tools":[{"name","permission_policy"}]` gives tools a policy: `always_ask` or
 /// `always_deny`; `always_allow` has no effect. `"alwaysLoad":true` keeps the definitions of the server's tools in requests,
-/// however many there are. Times below a second count as absent. `${VAR}` and `${VAR:-default}` in texts are replaced by what `lookup`
+/// however many there are. `"parallelTools":["read"]`, or `true` for all, lets calls of these tools run beside calls that read.
+/// `"lazy":true` starts the server at its first call. Times below a second count as absent. `${VAR}` and `${VAR:-default}` in texts are replaced by what `lookup`
 /// returns.
 ///
 /// One entry that cannot be used does not keep the others from being used.
@@ -81,6 +84,10 @@ struct Entry {
     url: Option<String>,
     #[serde(default)]
     headers: Option<BTreeMap<String, String>>,
+    #[serde(default, rename = "headersHelper")]
+    headers_helper: Option<String>,
+    #[serde(default)]
+    oauth: Option<serde_json::Value>,
     #[serde(flatten)]
     settings: Settings,
 }
@@ -94,6 +101,10 @@ pub(super) struct Settings {
     tools: serde_json::Value,
     #[serde(default, rename = "alwaysLoad")]
     always_load: serde_json::Value,
+    #[serde(default, rename = "parallelTools")]
+    parallel: serde_json::Value,
+    #[serde(default)]
+    lazy: serde_json::Value,
 }
 
 impl McpServerConfig {
@@ -102,6 +113,12 @@ impl McpServerConfig {
         let timeout = settings.timeout.and_then(|millis| Duration::try_from_secs_f64(millis / 1000.0).ok());
         self.timeout = timeout.filter(|timeout| *timeout >= SHORTEST).or(self.timeout);
         self.always_load = settings.always_load.as_bool().unwrap_or(self.always_load);
+        self.lazy = settings.lazy.as_bool().unwrap_or(self.lazy);
+        let parallel = settings.parallel.as_array().into_iter().flatten().filter_map(serde_json::Value::as_str);
+        self.parallel.extend(parallel.map(str::to_owned));
+        if settings.parallel.as_bool() == Some(true) {
+            self.parallel.insert("*".to_owned());
+        }
         for tool in settings.tools.as_array().into_iter().flatten() {
             let Some(name) = tool.get("name").and_then(serde_json::Value::as_str) else { continue };
             let policy = match tool.get("permission_policy").and_then(serde_json::Value::as_str) {
@@ -132,7 +149,7 @@ fn parse_server(entry: &JsonText, lookup: &dyn Fn(&str) -> Option<String>) -> Re
         "http" | "streamable-http" | "streamableHttp" => {
             McpTransport::Http { url: url()?, headers: texts(entry.headers.unwrap_or_default())? }
         }
-        "sse" => McpTransport::Sse { url: url()? },
+        "sse" => McpTransport::Sse { url: url()?, headers: texts(entry.headers.unwrap_or_default())? },
         "sdk" => McpTransport::InProcess(None),
         other => return Err(format!("its type {other:?} is not supported")),
     };
@@ -140,7 +157,12 @@ fn parse_server(entry: &JsonText, lookup: &dyn Fn(&str) -> Option<String>) -> Re
     if config.is_in_process() {
         config.source = "sdk".to_owned();
     }
+    config.headers_helper = entry.headers_helper.filter(|command| !command.trim().is_empty());
     config.apply(&entry.settings);
+    if let Some(oauth) = entry.oauth.filter(|oauth| !oauth.is_null()) {
+        let text = |text: &str| expand(text, lookup).map_err(|name| format!("the variable {name} is not set"));
+        config.oauth = OAuthConfig::from_json(&oauth, &text)?;
+    }
     Ok(config)
 }
 

@@ -1,6 +1,7 @@
 //! A call of a tool, from its request to its result.
 
 use super::Connection;
+use super::rounds::Rounds;
 use crate::McpError;
 use crate::content::{lenient_output, output};
 use crate::text::{LONGEST_ERROR, chain, clipped};
@@ -56,7 +57,48 @@ impl Connection {
             let code = i64::from(ErrorCode::INVALID_PARAMS.0);
             NotCalled::Failed(McpError::Refused { code, message: error.to_string() })
         })?;
-        let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+        let mut params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+        let mut rounds = Rounds::default();
+        loop {
+            let wanted = match self.call_once(params.clone(), &cx).await {
+                Ok(ServerResult::CallToolResult(result)) => return Ok(output(result)),
+                Ok(ServerResult::CustomResult(result)) => {
+                    return lenient_output(result.0).ok_or_else(|| NotCalled::Failed(self.bad_answer()));
+                }
+                Ok(ServerResult::InputRequiredResult(wanted)) => wanted,
+                Ok(_) => return Err(NotCalled::Failed(self.bad_answer())),
+                // An earlier round did reach it.
+                Err(NotCalled::Unsent(error)) if params.input_responses.is_some() || params.request_state.is_some() => {
+                    return Err(NotCalled::Failed(error));
+                }
+                Err(NotCalled::Failed(error)) => {
+                    self.put_to_person(&error, &cx).await;
+                    return Err(NotCalled::Failed(error));
+                }
+                Err(failed) => return Err(failed),
+            };
+            let input = tokio::select! {
+                biased;
+                () = cx.cancel.cancelled() => return Err(NotCalled::Failed(McpError::Stopped)),
+                input = self.input(wanted, &mut rounds) => input.map_err(NotCalled::Failed)?,
+            };
+            params.input_responses = input.responses;
+            params.request_state = input.state;
+        }
+    }
+
+    /// Has a person visit pages if that is what a call failed for.
+    async fn put_to_person(&self, error: &McpError, cx: &CallCx<'_>) {
+        let McpError::VisitNeeded { visits, .. } = error else { return };
+        tokio::select! {
+            biased;
+            () = cx.cancel.cancelled() => {}
+            () = self.answers.visit(visits) => {}
+        }
+    }
+
+    /// One round of a call.
+    async fn call_once(&self, params: CallToolRequestParams, cx: &CallCx<'_>) -> Result<ServerResult, NotCalled> {
         let request = CallToolRequest::new(params);
         let mut options = PeerRequestOptions::no_options();
         if let Some(id) = cx.tool_use_id {
@@ -69,19 +111,13 @@ impl Connection {
         // The queue reports that its receiver is gone: the request has not been sent.
         let handle = sent.map_err(|error| self.unsent(&error))?;
         one.has_id(&handle.id);
-        let answer = self.await_answer(OpenCall(Some(handle)), &cx).await;
+        let answer = self.await_answer(OpenCall(Some(handle)), cx).await;
         match &answer {
             Ok(_) => one.was_answered(),
             Err(NotCalled::Lost { .. }) => one.was_lost(),
             Err(_) => {}
         }
-        match answer? {
-            ServerResult::CallToolResult(result) => Ok(output(result)),
-            ServerResult::CustomResult(result) => {
-                lenient_output(result.0).ok_or_else(|| NotCalled::Failed(self.bad_answer()))
-            }
-            _ => Err(NotCalled::Failed(self.bad_answer())),
-        }
+        answer
     }
 
     /// The call has not reached the server, and this connection takes no more.

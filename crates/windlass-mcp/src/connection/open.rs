@@ -3,15 +3,18 @@
 use super::Connection;
 use super::call::CallLimits;
 use super::ending::{Ended, Ending};
+use super::lifecycle::Lifecycle;
+use crate::answers::Answers;
 use crate::calls::Calls;
 use crate::greeting::{Greeting, greet, unknown_version};
+use crate::headers::headers_of;
 use crate::listener::Listener;
 use crate::process::{Process, Spec};
 use crate::program::find;
 use crate::text::clipped;
-use crate::transport::{HostTransport, Lines, Sent, http_transport};
+use crate::transport::{Address, HostTransport, Lines, Sent, SseTransport, http_transport};
 use crate::{McpError, McpOptions, McpServerConfig, McpServerInfo, McpTransport};
-use rmcp::model::{ProtocolVersion, ServerPeerInfo};
+use rmcp::model::{ServerPeerInfo, SubscriptionFilter};
 use rmcp::service::{ClientLifecycleMode, RoleClient, RunningService};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -27,23 +30,37 @@ const LONGEST_INSTRUCTIONS: usize = 10_000;
 const LAST_WORDS: Duration = Duration::from_millis(100);
 
 /// How a server describes itself.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(crate) struct Introduction {
+    /// The way in which the connection began.
+    pub(crate) lifecycle: Lifecycle,
     pub(crate) info: Option<McpServerInfo>,
     /// How its tools are to be used.
     pub(crate) instructions: Option<String>,
     /// Whether it has prompts.
     pub(crate) has_prompts: bool,
+    /// Whether it has resources.
+    pub(crate) has_resources: bool,
+    /// What it reports the changes of, if it has to be asked for such reports.
+    pub(crate) reports: Option<SubscriptionFilter>,
 }
 
 impl Introduction {
-    fn of(greeting: &ServerPeerInfo) -> Self {
-        let info = greeting
+    fn of(greeting: Option<&ServerPeerInfo>, lifecycle: Lifecycle) -> Self {
+        let mut introduction =
+            Self { lifecycle, info: None, instructions: None, has_prompts: false, has_resources: false, reports: None };
+        let Some(greeting) = greeting else { return introduction };
+        introduction.info = greeting
             .server_info
             .as_ref()
             .map(|named| McpServerInfo { name: clipped(&named.name, 200), version: clipped(&named.version, 200) });
-        let instructions = greeting.instructions.as_ref().map(|text| clipped(text, LONGEST_INSTRUCTIONS));
-        Self { info, instructions, has_prompts: greeting.capabilities.prompts.is_some() }
+        introduction.instructions = greeting.instructions.as_ref().map(|text| clipped(text, LONGEST_INSTRUCTIONS));
+        introduction.has_prompts = greeting.capabilities.prompts.is_some();
+        introduction.has_resources = greeting.capabilities.resources.is_some();
+        let reports_tools = greeting.capabilities.tools.as_ref().is_some_and(|tools| tools.list_changed == Some(true));
+        introduction.reports = (reports_tools && !greeting.protocol_version.has_initialize())
+            .then(|| SubscriptionFilter::builder().tools_list_changed().build());
+        introduction
     }
 }
 
@@ -62,13 +79,15 @@ struct Reached {
 
 impl Reached {
     async fn over(
-        transport: &McpTransport,
+        name: &str,
+        config: &McpServerConfig,
         options: &McpOptions,
         Requests { sent, spent }: &Requests,
         listener: Listener,
         lifecycle: ClientLifecycleMode,
     ) -> Result<Self, Greeting> {
-        let service = match transport {
+        let agent = format!("{}/{}", options.client_name, options.client_version);
+        let service = match &config.transport {
             McpTransport::Stdio { command, args, env } => {
                 let (process, lines) = start(command, args, env, options, sent.clone())?;
                 let greeted = greet(listener, lines, lifecycle).await;
@@ -78,12 +97,17 @@ impl Reached {
                 };
             }
             McpTransport::Http { url, headers } => {
-                let agent = format!("{}/{}", options.client_name, options.client_version);
-                let transport = http_transport(url, headers, &agent, (sent.clone(), Arc::clone(spent)))
-                    .map_err(Greeting::Failed)?;
-                greet(listener, transport, lifecycle).await?
+                let headers = headers_of(name, config, (url, headers), options).await?;
+                let address =
+                    Address::new(url, &headers, &agent, config.authorizer.clone()).map_err(Greeting::Unreached)?;
+                greet(listener, http_transport(address, sent.clone(), Arc::clone(spent)), lifecycle).await?
             }
-            McpTransport::Sse { .. } => return Err(Greeting::Unsupported("the older HTTP transport (`sse`)")),
+            McpTransport::Sse { url, headers } => {
+                let headers = headers_of(name, config, (url, headers), options).await?;
+                let address =
+                    Address::new(url, &headers, &agent, config.authorizer.clone()).map_err(Greeting::Unreached)?;
+                greet(listener, SseTransport::open(address, sent.clone()).await?, lifecycle).await?
+            }
             McpTransport::InProcess(None) => return Err(Greeting::Failed("the host has no such server".to_owned())),
             McpTransport::InProcess(Some(channel)) => {
                 greet(listener, HostTransport::new(Arc::clone(channel), sent.clone()), lifecycle).await?
@@ -109,46 +133,58 @@ async fn with_last_words(failed: Greeting, process: &Process) -> Greeting {
 }
 
 impl Connection {
-    /// Starts or reaches a server and greets it.
+    /// Starts or reaches a server and greets it: first in the way that is known to work, if one is.
     pub(crate) async fn open(
         name: &str,
         config: &McpServerConfig,
         options: &McpOptions,
+        known: Option<Lifecycle>,
     ) -> Result<(Self, Ended), McpError> {
-        let legacy = ClientLifecycleMode::Initialize;
-        match Self::open_with(name, config, options, legacy).await {
-            // Servers of newer protocol versions alone have no handshake.
-            Err(Greeting::NoHandshake) => {
-                let modern = ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::LATEST] };
-                Self::open_with(name, config, options, modern).await.map_err(|failed| failed.into_error(name))
-            }
-            other => other.map_err(|failed| failed.into_error(name)),
+        let [first, second] = Lifecycle::order(&config.transport, known);
+        let open = |lifecycle| Self::open_with(name, config, options, lifecycle);
+        let mut is_late = false;
+        let limit = first.limit(known.is_none(), options.connect_timeout);
+        let opened = timeout(limit, open(first)).await.unwrap_or_else(|_| {
+            is_late = true;
+            Err(Greeting::NoSuchLifecycle)
+        });
+        let failed = match opened {
+            Err(failed) if first.may_be_other(&failed) => failed,
+            other => return other.map_err(|failed| failed.into_error(name)),
+        };
+        let limit = second.limit(matches!(failed, Greeting::Refused(_)), options.connect_timeout);
+        let mut opened = timeout(limit, open(second)).await.unwrap_or(Err(Greeting::NoSuchLifecycle));
+        if is_late && matches!(&opened, Err(again) if again.is_other_lifecycle()) {
+            // It does answer, and was only slow: it is asked again, for as long as there is time.
+            opened = open(first).await;
         }
+        opened.map_err(|again| first.better(failed, again).into_error(name))
     }
 
     async fn open_with(
         name: &str,
         config: &McpServerConfig,
         options: &McpOptions,
-        lifecycle: ClientLifecycleMode,
+        lifecycle: Lifecycle,
     ) -> Result<(Self, Ended), Greeting> {
-        let client = (options.client_name.as_str(), options.client_version.as_str());
-        let (listener, heard) = Listener::new(name, client, options.elicitation.clone());
+        let answers = Arc::new(Answers::new(name, options));
+        let (listener, heard) = Listener::new(name, options, Arc::clone(&answers));
         let requests = Requests::default();
         let Reached { service, process } =
-            Reached::over(&config.transport, options, &requests, listener, lifecycle).await?;
+            Reached::over(name, config, options, &requests, listener, lifecycle.mode()).await?;
         let peer = service.peer().clone();
         let greeting = peer.peer_info();
         if let Some(version) = greeting.as_ref().and_then(|greeting| unknown_version(&greeting.protocol_version)) {
             // Dropping what was opened ends it.
             return Err(Greeting::UnknownVersion(version));
         }
-        let introduction = greeting.as_deref().map(Introduction::of).unwrap_or_default();
+        let introduction = Introduction::of(greeting.as_deref(), lifecycle);
         let (ending, ended) = Ending::of(service, process);
         let connection = Self {
             server: name.to_owned(),
             peer,
             heard,
+            answers,
             introduction,
             ending,
             sent: requests.sent,

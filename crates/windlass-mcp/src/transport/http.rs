@@ -1,10 +1,11 @@
 //! Streamable HTTP.
 
-use super::Sent;
+use super::authorized::Authorized;
 use super::correlate::{answer_to, is_stray_error};
+use super::{SendError, Sent};
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
-use reqwest::header::{HeaderName, HeaderValue};
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::{
@@ -17,9 +18,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use windlass_http::tls::{self, Trust};
+use windlass_mcp_auth::Authorizer;
 
 /// Largest event of a server.
-const LARGEST_EVENT: usize = 16 * 1024 * 1024;
+pub(super) const LARGEST_EVENT: usize = 16 * 1024 * 1024;
 
 /// A transport to an endpoint.
 pub(crate) type HttpTransport = StreamableHttpClientTransport<Endpoint>;
@@ -29,14 +31,17 @@ type Headers = HashMap<HeaderName, HeaderValue>;
 
 /// Whether a request that failed like this was certainly not sent.
 pub(crate) fn was_not_sent(error: &(dyn std::error::Error + 'static)) -> bool {
-    matches!(error.downcast_ref::<Failure>(), Some(StreamableHttpError::Client(error)) if error.is_connect())
+    match (error.downcast_ref::<Failure>(), error.downcast_ref::<SendError>()) {
+        (Some(StreamableHttpError::Client(error)), _) | (_, Some(SendError::Http(error))) => error.is_connect(),
+        _ => false,
+    }
 }
 
 /// A client for one endpoint. An error in answer to a request is always an error of that request: the library loses
 /// those without its id, and their calls would wait for an answer that has come.
 #[derive(Debug, Clone)]
 pub(crate) struct Endpoint {
-    client: reqwest::Client,
+    client: Authorized,
     sent: Sent,
     /// Whether the server did not know what to do with a request of the session: it may be gone.
     lost_session: Arc<AtomicBool>,
@@ -171,49 +176,71 @@ impl StreamableHttpClient for Endpoint {
     }
 }
 
-/// A transport to an endpoint, or what is wrong with the configuration.
-pub(crate) fn http_transport(
-    url: &str,
-    headers: &BTreeMap<String, String>,
-    agent: &str,
-    (sent, lost_session): (Sent, Arc<AtomicBool>),
-) -> Result<HttpTransport, String> {
-    let parsed = reqwest::Url::parse(url).map_err(|error| format!("its url is not valid: {error}"))?;
-    if !matches!(parsed.scheme(), "http" | "https") || !parsed.has_host() {
-        return Err("its url is neither http nor https".to_owned());
+/// An address as it is configured, and the client for it.
+#[derive(Debug, Clone)]
+pub(crate) struct Address {
+    pub(crate) url: reqwest::Url,
+    pub(crate) client: reqwest::Client,
+    /// Those of every request.
+    pub(crate) headers: HeaderMap,
+    /// Has the tokens, unless a header brings one.
+    pub(crate) authorizer: Option<Arc<Authorizer>>,
+}
+
+impl Address {
+    /// An address, or what is wrong with its configuration.
+    pub(crate) fn new(
+        url: &str,
+        headers: &BTreeMap<String, String>,
+        agent: &str,
+        authorizer: Option<Arc<Authorizer>>,
+    ) -> Result<Self, String> {
+        let url = reqwest::Url::parse(url).map_err(|error| format!("its url is not valid: {error}"))?;
+        if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
+            return Err("its url is neither http nor https".to_owned());
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err("its url holds credentials; use `headers`".to_owned());
+        }
+        let mut custom = HeaderMap::new();
+        for (name, value) in headers {
+            let header =
+                HeaderName::try_from(name.as_str()).map_err(|_| format!("the header name {name:?} is not valid"))?;
+            let mut value = HeaderValue::try_from(value.as_str())
+                .map_err(|_| format!("the value of the header {name:?} is not valid"))?;
+            value.set_sensitive(true);
+            custom.insert(header, value);
+        }
+        tls::check(&url).map_err(|error| error.to_string())?;
+        let client = tls::client_builder(Trust::System)
+            .map_err(|error| error.to_string())?
+            .user_agent(agent)
+            // A redirect would carry headers to an address that is not configured.
+            .redirect(reqwest::redirect::Policy::none())
+            .connect_timeout(Duration::from_secs(15))
+            .build()
+            .map_err(|error| error.to_string())?;
+        let authorizer = authorizer.filter(|_| !custom.contains_key(AUTHORIZATION));
+        Ok(Self { url, client, headers: custom, authorizer })
     }
-    if !parsed.username().is_empty() || parsed.password().is_some() {
-        return Err("its url holds credentials; use `headers`".to_owned());
-    }
-    let mut custom = HashMap::new();
-    for (name, value) in headers {
-        let header =
-            HeaderName::try_from(name.as_str()).map_err(|_| format!("the header name {name:?} is not valid"))?;
-        let mut value = HeaderValue::try_from(value.as_str())
-            .map_err(|_| format!("the value of the header {name:?} is not valid"))?;
-        value.set_sensitive(true);
-        custom.insert(header, value);
-    }
-    tls::check(&parsed).map_err(|error| error.to_string())?;
-    let client = tls::client_builder(Trust::System)
-        .map_err(|error| error.to_string())?
-        .user_agent(agent)
-        // A redirect would carry headers to an address that is not configured.
-        .redirect(reqwest::redirect::Policy::none())
-        .connect_timeout(Duration::from_secs(15))
-        .build()
-        .map_err(|error| error.to_string())?;
-    let config =
-        StreamableHttpClientTransportConfig::with_uri(url).custom_headers(custom).max_sse_event_size(LARGEST_EVENT);
-    Ok(StreamableHttpClientTransport::with_client(Endpoint { client, sent, lost_session }, config))
+}
+
+/// A transport to an endpoint.
+pub(crate) fn http_transport(address: Address, sent: Sent, lost_session: Arc<AtomicBool>) -> HttpTransport {
+    let custom = address.headers.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+    let config = StreamableHttpClientTransportConfig::with_uri(address.url.as_str())
+        .custom_headers(custom)
+        .max_sse_event_size(LARGEST_EVENT);
+    let client = Authorized { client: address.client, authorizer: address.authorizer };
+    StreamableHttpClientTransport::with_client(Endpoint { client, sent, lost_session }, config)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[tokio::test]
-    async fn configurations_are_checked_before_anything_is_sent() {
+    #[test]
+    fn configurations_are_checked_before_anything_is_sent() {
         for (url, header, problem) in [
             ("x", "a", "not valid"),
             ("ftp://a.b/", "a", "neither http"),
@@ -222,13 +249,10 @@ mod tests {
             ("https://a.b/", "a b", "header name"),
         ] {
             let headers = BTreeMap::from([(header.to_owned(), "v".to_owned())]);
-            let error = http_transport(url, &headers, "t", Default::default()).err();
+            let error = Address::new(url, &headers, "t", None).err();
             assert!(error.as_ref().is_some_and(|error| error.contains(problem)), "{url}: {error:?}");
         }
         let headers = BTreeMap::from([("a".to_owned(), "line\nbreak".to_owned())]);
-        assert!(
-            http_transport("https://a.b/", &headers, "t", Default::default())
-                .is_err_and(|error| error.contains("value"))
-        );
+        assert!(Address::new("https://a.b/", &headers, "t", None).is_err_and(|error| error.contains("value")));
     }
 }

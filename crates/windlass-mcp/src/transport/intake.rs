@@ -2,6 +2,7 @@
 
 use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, RequestId, ServerJsonRpcMessage, ServerNotification};
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Most requests of a server that wait for the client's answer.
@@ -10,14 +11,20 @@ const MOST_REQUESTS: usize = 16;
 /// Most values in one message: what a small text can blow up to in memory.
 pub(crate) const MOST_VALUES: usize = 500_000;
 
+/// Most lines of a server's log that are let in over one connection.
+const MOST_LOGGED: usize = 1000;
+
 /// Lets in what is wanted, and bounds what a server may ask at once.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Intake(Arc<Mutex<HashSet<RequestId>>>);
+pub(crate) struct Intake {
+    open: Arc<Mutex<HashSet<RequestId>>>,
+    logged: Arc<AtomicUsize>,
+}
 
 impl Intake {
     /// Whether a message is passed to the client.
     pub(crate) fn admits(&self, message: &ServerJsonRpcMessage) -> bool {
-        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         match message {
             JsonRpcMessage::Request(request) => {
                 let admitted = open.len() < MOST_REQUESTS && open.insert(request.id.clone());
@@ -33,8 +40,11 @@ impl Intake {
                     }
                     true
                 }
-                ServerNotification::ProgressNotification(_) | ServerNotification::ToolListChangedNotification(_) => {
-                    true
+                ServerNotification::ProgressNotification(_)
+                | ServerNotification::ToolListChangedNotification(_)
+                | ServerNotification::SubscriptionsAcknowledgedNotification(_) => true,
+                ServerNotification::LoggingMessageNotification(_) => {
+                    self.logged.fetch_add(1, Ordering::Relaxed) < MOST_LOGGED
                 }
                 _ => false,
             },
@@ -50,7 +60,7 @@ impl Intake {
             _ => None,
         };
         if let Some(id) = id {
-            self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
+            self.open.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
         }
     }
 }

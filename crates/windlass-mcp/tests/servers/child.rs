@@ -81,6 +81,7 @@ fn at_start(behaviour: &str) {
 fn odd(behaviour: &str) {
     at_start(behaviour);
     let mut calls = 0;
+    let mut waiting = Value::Null;
     let version = std::env::var("VERSION").unwrap_or_else(|_| "2025-06-18".to_owned());
     for line in std::io::stdin().lock().lines() {
         let Ok(message) = serde_json::from_str::<Value>(&line.unwrap()) else { continue };
@@ -131,6 +132,13 @@ fn odd(behaviour: &str) {
             ("wrong answer", "tools/call") => answer(&id, &json!({ "tools": 1 })),
             ("long line", "tools/call") => {
                 answer(&id, &json!({ "content": [{ "type": "text", "text": "x".repeat(17 << 20) }] }))
+            }
+            ("asks for roots", "tools/call") => {
+                waiting = id;
+                say(&json!({ "jsonrpc": "2.0", "id": "asked", "method": "roots/list" }));
+            }
+            ("asks for roots", "") => {
+                answer(&waiting, &json!({ "content": [{ "type": "text", "text": message["result"].to_string() }] }));
             }
             (_, "tools/call") => {
                 calls += 1;

@@ -93,3 +93,97 @@ async fn an_address_where_no_server_listens_is_said_to_refuse() {
     assert!(error.to_lowercase().contains("connection refused"), "{error}");
     servers.close().await;
 }
+
+/// The message that a request posts.
+async fn posted(stream: &mut tokio::net::TcpStream) -> Option<serde_json::Value> {
+    let mut request = Vec::new();
+    loop {
+        if stream.read_buf(&mut request).await.ok()? == 0 {
+            return None;
+        }
+        let text = String::from_utf8_lossy(&request);
+        if let Some(Ok(body)) = text.split_once("\r\n\r\n").map(|(_, body)| serde_json::from_str(body)) {
+            return Some(body);
+        }
+    }
+}
+
+/// Serves the newest revision alone. It answers `server/discover` from the second time on.
+async fn serve_slowly() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        let (mut discovered, mut silent) = (false, Vec::new());
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let Some(body) = posted(&mut stream).await else { continue };
+            let answer = match body["method"].as_str().unwrap() {
+                "server/discover" if !std::mem::replace(&mut discovered, true) => {
+                    silent.push(stream);
+                    continue;
+                }
+                "server/discover" => serde_json::json!({ "result": {
+                    "resultType": "complete", "ttlMs": 0, "cacheScope": "private", "supportedVersions": ["2026-07-28"],
+                    "capabilities": {}, "serverInfo": { "name": "slow", "version": "1" },
+                } }),
+                _ => serde_json::json!({ "error": { "code": -32601, "message": "no" } }),
+            };
+            let mut answer = answer;
+            answer["jsonrpc"] = "2.0".into();
+            answer["id"] = body["id"].clone();
+            let (answer, kind) = (answer.to_string(), "Content-Type: application/json\r\nConnection: close");
+            let words = format!("HTTP/1.1 200 OK\r\n{kind}\r\nContent-Length: {}\r\n\r\n{answer}", answer.len());
+            let _ = stream.write_all(words.as_bytes()).await;
+        }
+    });
+    url
+}
+
+#[tokio::test]
+async fn an_endpoint_without_a_handshake_may_be_slow() {
+    let servers = one(McpServerConfig::http(serve_slowly().await)).await;
+    let known = status(&servers);
+    assert_eq!((known.state, known.error), (McpServerState::Connected, None));
+    servers.close().await;
+}
+
+/// A command prints headers, and what it prints is in no error.
+#[cfg(unix)]
+#[tokio::test]
+async fn headers_come_from_a_command() {
+    let options = || options().with_env([("PATH", std::env::var_os("PATH").unwrap())]);
+    let seen = tokio::sync::mpsc::unbounded_channel::<String>();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let mut request = vec![0; 64 * 1024];
+            let count = stream.read(&mut request).await.unwrap_or(0);
+            let _ = seen.0.send(String::from_utf8_lossy(&request[..count]).into_owned());
+            let _ = stream.write_all(b"HTTP/1.1 401 No\r\nContent-Length: 0\r\nConnection: close\r\n\r\n").await;
+        }
+    });
+    let helper = r#"printf '{"X-Token":"of %s at %s"}' "$CLAUDE_CODE_MCP_SERVER_NAME" "$CLAUDE_CODE_MCP_SERVER_URL""#;
+    let config = McpServerConfig::http(&url).header("x-token", "old").header("X-Other", "kept").headers_helper(helper);
+    let servers = McpServers::new(options());
+    servers.add("web", config).unwrap();
+    servers.settled(LONG).await;
+    let mut seen = seen.1;
+    let request = seen.recv().await.unwrap().to_lowercase();
+    assert!(request.contains(&format!("x-token: of web at {url}\r\n")), "{request}");
+    assert!(request.contains("x-other: kept\r\n") && !request.contains("old"), "{request}");
+    servers.close().await;
+
+    for (helper, problem) in [
+        ("echo secret", "JSON object"),
+        ("printf '%70000d' 1", "bytes"),
+        ("exit 3", "JSON object"),
+        ("printf '[1]'", "JSON object"),
+    ] {
+        let servers = McpServers::new(options());
+        servers.add("web", McpServerConfig::http(&url).headers_helper(helper)).unwrap();
+        servers.settled(LONG).await;
+        let error = status(&servers).error.unwrap();
+        assert!(error.contains(problem) && !error.contains("secret"), "{helper}: {error}");
+        servers.close().await;
+    }
+}

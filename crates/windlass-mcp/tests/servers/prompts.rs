@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use windlass_mcp::{McpChannel, McpChannelError, McpServerConfig, McpServerState, McpServers};
+use windlass_mcp::{McpChannel, McpChannelError, McpCompletionOf, McpServerConfig, McpServerState, McpServers};
 use windlass_types::{ContentBlock, JsonText};
 
 /// A host with a server that has prompts in two pages, or does not mention prompts.
@@ -34,6 +34,10 @@ impl McpChannel for Host {
                 json!({ "prompts": [{"name": "greet", "description": "Greets.", "arguments": arguments}], "nextCursor": "2" })
             }
             Some("prompts/list") => json!({ "prompts": [{"name": "a b"}] }),
+            Some("completion/complete") => {
+                self.asked.lock().unwrap().push(message["params"].clone());
+                json!({ "completion": { "values": vec!["Ada"; 200], "hasMore": true } })
+            }
             Some("prompts/get") => {
                 self.asked.lock().unwrap().push(message["params"].clone());
                 let text = |text: &str| json!({"role": "user", "content": {"type": "text", "text": text}});
@@ -74,6 +78,14 @@ async fn prompts_are_listed_page_by_page_and_given_with_their_arguments() {
     assert_eq!(blocks, [ContentBlock::text("Hello"), ContentBlock::text("there")]);
     assert_eq!(host.asked.lock().unwrap()[0]["arguments"], json!({"who": "Ada", "how": "very kindly"}));
     assert!(servers.prompt("absent", "greet", &named).await.is_err());
+    let called = servers.named_prompt("mcp__my_srv__greet", &words(&["Ada"])).await.unwrap();
+    assert_eq!(called, Some(vec![ContentBlock::text("Hello"), ContentBlock::text("there")]));
+    assert_eq!(host.asked.lock().unwrap()[1]["arguments"], json!({"who": "Ada"}));
+    for absent in ["mcp__my_srv__absent", "mcp__other__greet", "greet", "mcp__my_srv"] {
+        assert_eq!(servers.named_prompt(absent, &[]).await.unwrap(), None, "{absent}");
+    }
+    let missing = servers.named_prompt("mcp__my_srv__greet", &[]).await.unwrap_err();
+    assert_eq!(missing.to_string(), "/mcp__my_srv__greet needs the argument who: write it after the name");
     servers.close().await;
 }
 
@@ -83,5 +95,23 @@ async fn a_server_without_prompts_is_not_asked_for_any() {
     let servers = servers(&host).await;
     assert!(servers.prompts().await.is_empty());
     assert_eq!(host.pages.load(Ordering::SeqCst), 0);
+    servers.close().await;
+}
+
+#[tokio::test]
+async fn values_of_arguments_are_suggested() {
+    let host = Arc::new(Host::default());
+    let servers = servers(&host).await;
+    let others = BTreeMap::from([("how".to_owned(), "loudly".to_owned())]);
+    let of = McpCompletionOf::Prompt("greet".to_owned());
+    let values = servers.complete("my srv", &of, ("who", "A"), &others).await.unwrap();
+    assert_eq!((values.len(), values[0].as_str()), (100, "Ada"));
+    let of = McpCompletionOf::ResourceTemplate("x://{id}".to_owned());
+    servers.complete("my srv", &of, ("id", ""), &BTreeMap::new()).await.unwrap();
+    let asked = host.asked.lock().unwrap().clone();
+    assert_eq!(asked[0]["ref"], json!({ "type": "ref/prompt", "name": "greet" }));
+    assert_eq!(asked[0]["context"], json!({ "arguments": { "how": "loudly" } }));
+    assert_eq!(asked[1]["ref"], json!({ "type": "ref/resource", "uri": "x://{id}" }));
+    assert_eq!(asked[1].get("context"), None);
     servers.close().await;
 }

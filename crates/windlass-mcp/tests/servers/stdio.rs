@@ -74,7 +74,7 @@ async fn one_server_that_cannot_be_used_leaves_the_others() {
     servers.settled(LONG).await;
     let states: Vec<_> = servers.status().into_iter().map(|known| (known.name, known.state, known.error)).collect();
     assert_eq!(states[0].1, McpServerState::Connected);
-    for (name, problem) in [(1, "PATH"), (2, "not supported")] {
+    for (name, problem) in [(1, "PATH"), (2, "refused")] {
         assert_eq!(states[name].1, McpServerState::Failed);
         assert!(states[name].2.as_ref().is_some_and(|error| error.contains(problem)), "{states:?}");
     }

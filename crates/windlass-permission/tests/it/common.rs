@@ -155,6 +155,7 @@ impl World {
                 facts(Access::writes(path)).with_path(self.fact(Path::new(path), true))
             }
             "WebFetch" | "WebSearch" => facts(Access::Network),
+            "TaskCreate" => facts(Access::Session),
             "TodoWrite" | "Skill" | "AskUserQuestion" | "ExitPlanMode" => facts(Access::NOTHING),
             _ => facts(Access::Unknown),
         }

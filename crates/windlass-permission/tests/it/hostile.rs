@@ -9,7 +9,7 @@ use windlass_types::{
     RuleValue, UpdateDestination,
 };
 
-const ALL_MODES: [PermissionMode; 5] = PermissionMode::ALL;
+const ALL_MODES: [PermissionMode; 6] = PermissionMode::ALL;
 
 #[test]
 fn links_do_not_lead_out() {
@@ -334,6 +334,7 @@ fn proven_read_only_is_about_the_call_alone() {
         ("Read a", true),
         ("Grep /etc", true),
         ("TodoWrite", true),
+        ("TaskCreate", false),
         ("Bash ls -la && cat x | head", true),
         ("Bash git status", true),
         ("Bash cd src && ls", false),

@@ -11,9 +11,12 @@
 
 mod common;
 mod everyday;
+mod groups;
 mod hostile;
+mod labelled;
 mod links;
 mod oracle;
 mod properties;
+mod sessions;
 #[cfg(target_os = "linux")]
 mod traced;

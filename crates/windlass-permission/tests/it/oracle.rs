@@ -18,6 +18,7 @@ fn without_rules() {
             "Read a",
             "Grep src",
             "TodoWrite",
+            "TaskCreate",
         ],
     );
     world.check(
@@ -300,7 +301,7 @@ fn modes() {
 
     // The reference asks for writes in plan mode; ours denies them.
     let plan = World::in_mode(PermissionMode::Plan, allow(&["Write", "Bash", "mcp__srv"]));
-    plan.check(Allow, &["Read a", "Bash ls", "Bash cd src && ls", "Bash git status", "TodoWrite"]);
+    plan.check(Allow, &["Read a", "Bash ls", "Bash cd src && ls", "Bash git status", "TodoWrite", "TaskCreate"]);
     plan.check(Ask, &["Read /etc/hostname", "WebFetch https://a.b", "ExitPlanMode", "AskUserQuestion"]);
     plan.check(Deny, &["Write n", "Bash touch x", "Bash ls > x", "Bash python3 x", "mcp__srv__x", "Bash $(x)"]);
     assert!(plan.decision("Write n").message.contains("ExitPlanMode"));

@@ -4,6 +4,7 @@ use crate::mode::width;
 use std::fmt;
 use std::path::PathBuf;
 use thiserror::Error;
+use windlass_hooks::HookDefinition;
 use windlass_subagent::AgentDefinition;
 use windlass_types::PermissionMode;
 
@@ -43,11 +44,13 @@ pub struct LoadedAgent {
     pub definition: AgentDefinition,
     /// The first prompt of a session whose main agent it is.
     pub initial_prompt: Option<String>,
+    /// Its hooks, for its own runs.
+    pub hooks: Vec<HookDefinition>,
     /// Who defined it.
     pub source: AgentSource,
     /// Its file, if it has one.
     pub path: Option<PathBuf>,
-    /// Keys that have no effect, such as `hooks`, in order.
+    /// Keys that have no effect, such as `isolation`, in order.
     pub without_effect: Vec<String>,
 }
 

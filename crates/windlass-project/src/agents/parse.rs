@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
+use windlass_hooks::{HookDefinition, read_hooks};
 use windlass_subagent::AgentDefinition;
 use windlass_types::{JsonError, JsonText, PermissionMode};
 
@@ -17,7 +18,7 @@ const MOST_DESCRIPTION: usize = 1_536;
 /// Keys that do not change what an agent may or can do.
 const LOOKS: [&str; 2] = ["color", "version"];
 /// Keys of a head, as they are written: each honoured one with its other spellings.
-const KNOWN: [&[&str]; 12] = [
+const KNOWN: [&[&str]; 13] = [
     &["name"],
     &["description"],
     &["tools", "allowedTools", "allowed-tools"],
@@ -30,6 +31,7 @@ const KNOWN: [&[&str]; 12] = [
     &["initialPrompt"],
     &["memory"],
     &["skills"],
+    &["hooks"],
 ];
 
 /// A definition as it is written.
@@ -61,6 +63,8 @@ struct Raw {
     memory: Option<Value>,
     #[serde(default)]
     skills: Option<Names>,
+    #[serde(default)]
+    hooks: Option<Value>,
     #[serde(flatten)]
     other: BTreeMap<String, Value>,
 }
@@ -147,6 +151,7 @@ fn raw(head: &FrontMatter, body: &str) -> Result<Raw, String> {
         initial_prompt: head.text("initialPrompt"),
         memory: head.text("memory").map(Value::String),
         skills: Some(Names::List(head.list("skills"))),
+        hooks: head.nested("hooks"),
         other: other.map(|key| (key.to_owned(), Value::Bool(true))).collect(),
     })
 }
@@ -174,6 +179,10 @@ impl Raw {
         if of_plugin && wants_mode {
             without_effect.push("permissionMode".to_owned());
         }
+        if of_plugin && self.hooks.is_some() {
+            without_effect.push("hooks".to_owned());
+        }
+        let hooks = hooks(self.hooks.filter(|_| !of_plugin), &mut without_effect)?;
         let effort = understood(self.effort, "effort", |effort| effort.as_str()?.parse().ok(), &mut without_effect);
         let truth = |value: &Value| value.as_bool().or(value.as_str().and_then(|text| text.parse().ok()));
         let background = understood(self.background, "background", truth, &mut without_effect);
@@ -191,6 +200,7 @@ impl Raw {
         Ok(LoadedAgent {
             definition,
             initial_prompt: self.initial_prompt.filter(|text| !text.trim().is_empty()),
+            hooks,
             source,
             path: path.map(Path::to_path_buf),
             without_effect,
@@ -211,6 +221,16 @@ fn understood<T>(
         without_effect.push(format!("{key}: {}", one_line(&value.to_string(), 40)));
     }
     known
+}
+
+/// The hooks of an agent. One of a gate that cannot be used makes the agent unusable.
+fn hooks(value: Option<Value>, without_effect: &mut Vec<String>) -> Result<Vec<HookDefinition>, String> {
+    let read = read_hooks(&value.unwrap_or_default());
+    if let Some(broken) = read.broken.first() {
+        return Err(broken.to_string());
+    }
+    without_effect.extend(read.notes);
+    Ok(read.hooks)
 }
 
 fn turns(value: &Value) -> Result<u32, String> {

@@ -66,9 +66,9 @@ fn both_formats_say_the_same() {
         (r#","skills":["a","b"]"#, "skills: a, b", |a| a.definition.skills == ["a", "b"]),
         (r#","skills":"a""#, "skills:\n  - a", |a| a.definition.skills == ["a"]),
         (
-            r#","hooks":{},"color":"red","isolation":"worktree""#,
-            "hooks:\n  Stop: x\ncolor: red\nisolation: worktree",
-            |a| a.without_effect == ["hooks", "isolation"],
+            r#","hooks":{"Stop":[{"hooks":[{"type":"command","command":"x"}]}]},"color":"red","isolation":"worktree""#,
+            "hooks:\n  Stop:\n    - hooks:\n        - type: command\n          command: x\ncolor: red\nisolation: worktree",
+            |a| a.without_effect == ["isolation"] && a.hooks.len() == 1,
         ),
     ];
     for (json, head, check) in rows {
@@ -94,13 +94,22 @@ fn what_may_restrict_is_understood_or_refused() {
         r#"{"prompt":"p","permissionMode":"careful"}"#,
         r#"{"prompt":"p","tools":"Read","allowed-tools":"Bash"}"#,
         r#"{"prompt":"p","maxTurns":0}"#,
+        r#"{"prompt":"p","hooks":{"PreToolUse":[{"hooks":[{"type":"command"}]}]}}"#,
+        r#"{"prompt":"p","hooks":["x"]}"#,
         r#"{"prompt":"p","maxTurns":-1}"#,
         r#"{"prompt":"p","maxTurns":"many"}"#,
         r#"{"prompt":"p","maxTurns":99999999999}"#,
     ] {
         assert!(matches!(flag(definition), Err(AgentError::Unusable { .. })), "{definition}");
     }
-    for text in ["permissionMode: careful", "maxTurns: many", "maxTurns: 0", "tools: Read\nallowed-tools: Bash"] {
+    for text in [
+        "hooks:\n  PreToolUse: x",
+        "hooks:\n  PreToolUse:\n     - a\n   b: 1",
+        "permissionMode: careful",
+        "maxTurns: many",
+        "maxTurns: 0",
+        "tools: Read\nallowed-tools: Bash",
+    ] {
         assert!(markdown(&format!("---\nname: a\n{text}\n---\nDo it.")).unwrap().is_err(), "{text}");
     }
     assert!(markdown("---\nname: a\n---\n").unwrap().is_err());

@@ -1,5 +1,6 @@
 //! What the head of a command or a skill asks for.
 
+use super::hooks::CommandHooks;
 use crate::canonical::content_of;
 use crate::expand::{PLUGIN_ROOT_PLACEHOLDER, PROJECT_DIRECTORY, SKILL_DIRECTORY};
 use crate::front_matter::FrontMatter;
@@ -19,6 +20,8 @@ pub struct CommandScope {
     pub model: Option<String>,
     /// How much the model spends on an answer (`effort`). `None`: as the session says.
     pub effort: Option<Effort>,
+    /// Hooks that listen to the runs that use it (`hooks`).
+    pub hooks: CommandHooks,
 }
 
 /// That a skill runs as an agent below the main one (`context: fork`).
@@ -36,6 +39,7 @@ impl CommandScope {
             disallowed_tools: head.list("disallowed-tools"),
             model: head.text("model").filter(|model| model != "inherit"),
             effort: head.text("effort").and_then(|effort| effort.parse().ok()),
+            hooks: CommandHooks::of(head),
         }
     }
 
@@ -45,19 +49,24 @@ impl CommandScope {
         *self == Self::default()
     }
 
-    /// What a rule that forbids something is wrong about, if one is.
-    pub(super) fn problem(&self) -> Option<String> {
+    /// What cannot be used of what it forbids, in a sentence: a rule, or a hook of a gate.
+    pub(crate) fn problem(&self) -> Option<String> {
         let mut policy = Policy::new(PolicyConfig::new("/"));
-        policy.add_run_rules(&[], &self.disallowed_tools).err().map(|error| error.to_string())
+        let rules = policy.add_run_rules(&[], &self.disallowed_tools).err();
+        let rules = rules.map(|error| format!("`disallowed-tools` cannot be used: {error}"));
+        rules.or_else(|| self.hooks.broken.clone().map(|problem| format!("`hooks` cannot be used: {problem}")))
     }
 
     /// What trust has to cover, in one form; `None` for nothing. Programs that the text runs are a part of it.
     pub(super) fn content(&self, programs: &[&str]) -> Option<String> {
-        let more = self.model.is_some() || self.effort.is_some() || !programs.is_empty();
+        let effort = self.effort.map(|effort| effort.to_string());
+        if let Some(hooks) = self.hooks.content() {
+            return Some(content_of(&(&self.allowed_tools, &self.model, effort, programs, hooks)));
+        }
+        let more = self.model.is_some() || effort.is_some() || !programs.is_empty();
         if !more {
             return (!self.allowed_tools.is_empty()).then(|| content_of(&self.allowed_tools));
         }
-        let effort = self.effort.map(|effort| effort.to_string());
         Some(content_of(&(&self.allowed_tools, &self.model, effort, programs)))
     }
 
@@ -82,13 +91,16 @@ impl CommandScope {
         self.place(SKILL_DIRECTORY, directory);
     }
 
-    /// The same for a run in a project.
-    pub(super) fn for_run(&self, project: &Path) -> RunScope {
+    /// The same for a run in a project, of the command of this name.
+    pub(super) fn for_run(&self, name: &str, project: &Path) -> RunScope {
         let mut placed = self.clone();
         placed.place(PROJECT_DIRECTORY, project);
         let mut scope = RunScope::default();
         (scope.allow, scope.deny) = (placed.allowed_tools, placed.disallowed_tools);
         (scope.model, scope.effort) = (placed.model.map(RunModel::Named), placed.effort);
+        if !self.hooks.all.is_empty() {
+            scope.skills.push(name.to_owned());
+        }
         scope
     }
 }

@@ -2,6 +2,7 @@
 
 use super::definition::{Command, CommandSource, SkillDetails};
 use super::skills::FILE;
+use crate::front_matter;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use windlass_tool::private_file::{AtomicFile, create_dir};
@@ -38,7 +39,7 @@ pub(super) fn all() -> impl Iterator<Item = Command> {
         let (file, text) = bundled.files.first()?;
         let path = Path::new("bundled").join(bundled.name).join(file);
         let mut command = Command::parse(bundled.name, CommandSource::Bundled, path, text);
-        let mut details = SkillDetails::of(text);
+        let mut details = SkillDetails::of(&front_matter::split(text).0);
         (details.listed, details.bundled) = (false, Some(bundled));
         command.skill = Some(details);
         Some(command)

@@ -6,6 +6,7 @@ use crate::front_matter::{self, FrontMatter};
 use crate::markdown::one_line;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use windlass_hooks::HookDefinition;
 
 /// Most characters of a description.
 pub(super) const MOST_DESCRIPTION: usize = 1_536;
@@ -103,20 +104,24 @@ pub struct SkillDetails {
 impl Command {
     /// A command from the text of its file.
     pub fn parse(name: impl Into<String>, source: CommandSource, path: impl Into<PathBuf>, text: &str) -> Self {
-        let (head, body) = front_matter::split(text);
+        Self::of(name.into(), source, path.into(), &front_matter::split(text))
+    }
+
+    /// A command from the head and the body of its file.
+    pub(super) fn of(name: String, source: CommandSource, path: PathBuf, (head, body): &(FrontMatter, &str)) -> Self {
         let first = || body.lines().map(|line| line.trim_start_matches(['#', ' '])).find(|line| !line.is_empty());
         let description = head.text("description").or_else(|| first().map(str::to_owned)).unwrap_or_default();
         Self {
-            name: name.into(),
+            name,
             description: one_line(&description, MOST_DESCRIPTION),
             argument_hint: head.text("argument-hint").map(|hint| one_line(&hint, MOST_DESCRIPTION)).unwrap_or_default(),
             source,
-            scope: CommandScope::of(&head),
-            fork: Fork::of(&head),
-            path: path.into(),
+            scope: CommandScope::of(head),
+            fork: Fork::of(head),
+            path,
             skill: None,
             runs_programs: true,
-            argument_names: names_of(&head),
+            argument_names: names_of(head),
             body: body.trim().to_owned(),
             plugin_root: None,
         }
@@ -140,6 +145,12 @@ impl Command {
         self
     }
 
+    /// The hooks in its head that count.
+    #[must_use]
+    pub fn hooks(&self) -> &[HookDefinition] {
+        &self.scope.hooks.all
+    }
+
     /// The folder of a skill.
     #[must_use]
     pub fn directory(&self) -> Option<&Path> {
@@ -150,7 +161,9 @@ impl Command {
         &self.body
     }
 
-    pub(super) fn plugin_root(&self) -> Option<&str> {
+    /// The directory of its plugin, if it has one.
+    #[must_use]
+    pub fn plugin_root(&self) -> Option<&str> {
         self.plugin_root.as_deref()
     }
 

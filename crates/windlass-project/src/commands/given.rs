@@ -3,6 +3,7 @@
 use super::definition::{Command, CommandSource, SkillDetails};
 use super::skills::FILE;
 use crate::file::read_named;
+use crate::front_matter;
 use crate::markdown::{MOST_BYTES, one_line};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -66,7 +67,7 @@ impl Skill {
         if !self.description.is_empty() {
             command.description = one_line(&self.description, super::definition::MOST_DESCRIPTION);
         }
-        let mut details = SkillDetails::of(&self.text);
+        let mut details = SkillDetails::of(&front_matter::split(&self.text).0);
         details.directory.clone_from(&self.directory);
         if let Some(directory) = &self.directory {
             command.scope.place_skill(directory);

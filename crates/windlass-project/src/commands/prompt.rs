@@ -181,7 +181,7 @@ impl Command {
     /// What its run may do.
     #[must_use]
     pub fn run_scope(&self, used: &CommandUse<'_>) -> windlass_types::RunScope {
-        self.scope.for_run(used.start().unwrap_or(Path::new("/")))
+        self.scope.for_run(&self.name, used.start().unwrap_or(Path::new("/")))
     }
 
     /// The programs that its text wants to run, as they are written.

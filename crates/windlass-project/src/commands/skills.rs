@@ -1,11 +1,12 @@
 //! Skills: folders with a `SKILL.md`, which the model uses when its description fits.
 
 use super::definition::{Command, CommandSource, MOST_DESCRIPTION, SkillDetails};
-use crate::front_matter;
+use crate::front_matter::{self, FrontMatter};
 use crate::markdown::{is_name, one_line};
 use crate::places::{FOLDERS, Places};
 use globset::{Glob, GlobSetBuilder};
 use std::collections::BTreeSet;
+use std::fs::{DirEntry, Metadata};
 use std::path::{Path, PathBuf};
 
 /// The file of a skill.
@@ -22,6 +23,8 @@ const MOST_NAMES: usize = 1_024;
 pub(crate) struct Found {
     pub(crate) name: String,
     pub(crate) directory: PathBuf,
+    /// Its file, where a search has looked at it.
+    pub(crate) file: Option<Metadata>,
 }
 
 /// The folders of skills of the user or the project, the strongest first. Each counts once, whatever links lead to it.
@@ -60,12 +63,19 @@ fn of_project(places: &Places) -> Vec<(PathBuf, Option<PathBuf>)> {
 
 /// The skills of one folder, sorted by name. Those of a project must lie in it.
 pub(crate) fn in_folder(folder: &Path, within: Option<&Path>) -> Vec<Found> {
-    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let (Ok(entries), Ok(folder)) = (std::fs::read_dir(folder), folder.canonicalize()) else { return Vec::new() };
+    // Few are links, and each part of a path that is resolved costs a call.
+    let resolved = |entry: &DirEntry, name: &str| match entry.file_type() {
+        Ok(kind) if kind.is_dir() => Some(folder.join(name)),
+        _ => entry.path().canonicalize().ok(),
+    };
     let found = entries.take(MOST_NAMES).flatten().filter_map(|entry| {
         let name = entry.file_name().into_string().ok().filter(|name| !name.starts_with('.') && is_name(name))?;
-        let directory = entry.path().canonicalize().ok()?;
+        let directory = resolved(&entry, &name)?;
         let lies_in_project = within.is_none_or(|within| directory.starts_with(within));
-        (lies_in_project && directory.join(FILE).is_file()).then_some(Found { name, directory })
+        let file = lies_in_project.then(|| directory.join(FILE).metadata().ok()).flatten();
+        let file = file.filter(Metadata::is_file)?;
+        Some(Found { name, directory, file: Some(file) })
     });
     let mut found: Vec<Found> = found.collect();
     found.sort_by(|a, b| a.name.cmp(&b.name));
@@ -75,9 +85,10 @@ pub(crate) fn in_folder(folder: &Path, within: Option<&Path>) -> Vec<Found> {
 impl Command {
     /// A skill from the text of its file.
     pub(crate) fn skill(found: &Found, source: CommandSource, text: &str) -> Self {
-        let mut command = Self::parse(found.name.clone(), source, found.directory.join(FILE), text);
+        let parts = front_matter::split(text);
+        let mut command = Self::of(found.name.clone(), source, found.directory.join(FILE), &parts);
         command.scope.place_skill(&found.directory);
-        command.skill = Some(SkillDetails { directory: Some(found.directory.clone()), ..SkillDetails::of(text) });
+        command.skill = Some(SkillDetails { directory: Some(found.directory.clone()), ..SkillDetails::of(&parts.0) });
         command
     }
 
@@ -113,8 +124,7 @@ impl SkillDetails {
     }
 
     /// What the head of a file says.
-    pub(super) fn of(text: &str) -> Self {
-        let (head, _) = front_matter::split(text);
+    pub(super) fn of(head: &FrontMatter) -> Self {
         let is = |key: &str, value: &str| head.text(key).is_some_and(|said| said.eq_ignore_ascii_case(value));
         Self {
             directory: None,

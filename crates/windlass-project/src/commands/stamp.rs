@@ -1,13 +1,11 @@
 //! Whether the files of commands and skills are still those that were read.
 
-use super::definition::CommandSource;
-use super::{folders, skills};
-use crate::markdown::Walk;
+use super::skills;
+use super::{FoundFile, find};
 use crate::note::Notes;
 use crate::places::Places;
 use crate::request::SettingsRequest;
-use crate::sources::Layer;
-use std::path::Path;
+use crate::stamp::Stamp;
 
 /// What the files of commands and skills look like from the outside: names, sizes and times. Two that are equal mean that no
 /// file has come, gone or changed.
@@ -19,35 +17,19 @@ impl CommandsStamp {
     /// the disk takes.
     #[must_use]
     pub fn of(places: &Places, request: &SettingsRequest) -> Self {
-        let mut hasher = blake3::Hasher::new();
-        let (mut walk, mut notes) = (Walk::new(true), Notes::default());
-        for (layer, source) in [
-            (Layer::Managed, CommandSource::Managed),
-            (Layer::User, CommandSource::User),
-            (Layer::Project, CommandSource::Project),
-        ] {
-            if !(request.sources.contains(layer) || layer == Layer::Managed) {
-                continue;
-            }
-            for found in skills::find(places, source) {
-                add(&mut hasher, &found.directory.join(skills::FILE));
-            }
-            for file in folders(places, source).iter().flat_map(|folder| walk.files(folder, &mut notes)) {
-                add(&mut hasher, &file.path);
+        Self::of_found(&find(places, request, &mut Notes::default()), places)
+    }
+
+    pub(super) fn of_found(found: &[FoundFile], places: &Places) -> Self {
+        let mut stamp = Stamp::new();
+        for file in found {
+            match file {
+                FoundFile::Skill(_, skill) => stamp.add_seen(&skill.directory.join(skills::FILE), skill.file.as_ref()),
+                FoundFile::Command(_, file) => stamp.add(&file.path),
             }
         }
         // What is trusted decides what counts of them.
-        places.records.iter().chain(&places.claude_json).for_each(|record| add(&mut hasher, record));
-        Self(hasher.finalize())
+        places.records.iter().chain(&places.claude_json).for_each(|record| stamp.add(record));
+        Self(stamp.digest())
     }
-}
-
-fn add(hasher: &mut blake3::Hasher, path: &Path) {
-    let name = path.as_os_str().as_encoded_bytes();
-    hasher.update(&(name.len() as u64).to_le_bytes());
-    hasher.update(name);
-    let Ok(file) = path.metadata() else { return };
-    let changed = file.modified().ok().and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
-    hasher.update(&file.len().to_le_bytes());
-    hasher.update(&changed.unwrap_or_default().as_nanos().to_le_bytes());
 }

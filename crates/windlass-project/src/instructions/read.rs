@@ -53,6 +53,16 @@ impl Files {
         if !resolved.starts_with(within) {
             return Err("it leads out of the project".to_owned());
         }
+        self.of_resolved(path, resolved).await
+    }
+
+    /// A file of the workspace that a folder listed as a regular file, so that its path has no links. Should it have become
+    /// one, it is not opened.
+    pub(super) async fn of_listed(&self, path: &Path) -> Result<Option<Found>, String> {
+        self.of_resolved(path, path.to_path_buf()).await
+    }
+
+    async fn of_resolved(&self, path: &Path, resolved: PathBuf) -> Result<Option<Found>, String> {
         if !(self.may_read)(path, &resolved) {
             return Err("a rule forbids to read it".to_owned());
         }

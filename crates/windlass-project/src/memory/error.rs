@@ -43,7 +43,7 @@ pub enum MemoryError {
     )]
     Secret {
         /// What it looks like.
-        kind: &'static str,
+        kind: windlass_context::SecretKind,
     },
     /// It says too little to be of use.
     #[error("{missing}")]

@@ -1,15 +1,13 @@
 //! One writer of a memory at a time, over all sessions and processes.
 
 use super::MemoryError;
-use std::fs::{File, OpenOptions, TryLockError};
-use std::io::ErrorKind;
+use std::fs::{File, OpenOptions};
 use std::path::Path;
-use std::time::Duration;
+use windlass_tool::private_file;
 
 /// The file whose lock is taken. It stays where it is: removing it would let two writers have one each.
 const FILE: &str = ".lock";
-/// How long apart the lock is tried again, and how often.
-const PAUSE: Duration = Duration::from_millis(10);
+/// How often the lock is tried again: for 5 seconds.
 const TRIES: u32 = 500;
 
 /// The lock of a directory. It ends with this value, so also with the process.
@@ -21,17 +19,12 @@ impl Lock {
     pub(super) fn take(directory: &Path) -> Result<Self, MemoryError> {
         let path = directory.join(FILE);
         let file = open(&path).map_err(MemoryError::io(&path))?;
-        for _ in 0..TRIES {
-            match file.try_lock() {
-                Ok(()) => return Ok(Self(file)),
-                // Some file systems know no locks. Each file is replaced as a whole, and the index is completed from the files.
-                Err(TryLockError::Error(problem)) if problem.kind() == ErrorKind::Unsupported => return Ok(Self(file)),
-                Err(TryLockError::Error(problem)) if problem.kind() == ErrorKind::Interrupted => {}
-                Err(TryLockError::WouldBlock) => std::thread::sleep(PAUSE),
-                Err(TryLockError::Error(problem)) => return Err(MemoryError::Io { path, problem }),
-            }
+        // Where a file system knows no locks, each file is replaced as a whole, and the index is completed from the files.
+        match private_file::lock(&file, File::try_lock, |tried| tried < TRIES) {
+            Ok(true) => Ok(Self(file)),
+            Ok(false) => Err(MemoryError::Busy),
+            Err(problem) => Err(MemoryError::Io { path, problem }),
         }
-        Err(MemoryError::Busy)
     }
 }
 

@@ -1,10 +1,11 @@
 //! One memory, and its file.
 
-use super::{MemoryError, MemoryName, secret};
+use super::{MemoryError, MemoryName};
 use crate::front_matter;
 use crate::markdown::one_line;
 use std::fmt;
 use std::str::FromStr;
+use windlass_context::secret_in;
 use windlass_types::Timestamp;
 use windlass_types::text::clean;
 
@@ -120,7 +121,7 @@ impl MemoryNote {
                 "the content has {bytes} bytes; at most {most} fit: keep what matters, or split it"
             ));
         }
-        match secret::found(&self.description).or_else(|| secret::found(&self.content)) {
+        match secret_in(&self.description).or_else(|| secret_in(&self.content)) {
             Some(kind) => Err(MemoryError::Secret { kind }),
             None => Ok(()),
         }

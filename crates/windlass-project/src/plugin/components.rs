@@ -25,8 +25,8 @@ const MOST_ERRORS: usize = 64;
 
 /// Finds the components of a plugin.
 pub(super) struct Components<'a> {
-    root: &'a Path,
-    manifest: &'a Manifest,
+    pub(super) root: &'a Path,
+    pub(super) manifest: &'a Manifest,
     errors: Vec<PluginError>,
     /// How many more bytes of text are kept.
     left: usize,
@@ -41,7 +41,7 @@ impl<'a> Components<'a> {
         self.errors
     }
 
-    fn error(&mut self, kind: PluginErrorKind, message: impl Into<String>) {
+    pub(super) fn error(&mut self, kind: PluginErrorKind, message: impl Into<String>) {
         if self.errors.len() < MOST_ERRORS {
             let (plugin, message) = (self.manifest.name.clone(), message.into());
             self.errors.push(PluginError { plugin, kind, message, path: None });
@@ -61,6 +61,13 @@ impl<'a> Components<'a> {
             }
         }
         self.skills(&mut commands);
+        commands.retain(|command| {
+            let problem = command.scope.problem();
+            if let Some(problem) = &problem {
+                self.error(PluginErrorKind::Component, format!("{}: {problem}", command.path.display()));
+            }
+            problem.is_none()
+        });
         commands.sort_by(|a, b| a.name.cmp(&b.name));
         commands
     }
@@ -102,14 +109,14 @@ impl<'a> Components<'a> {
         let own = self.root.join(FILE).is_file();
         let name = self.manifest.name.clone();
         let mut found: Vec<Found> =
-            own.then(|| Found { name, directory: self.root.to_path_buf() }).into_iter().collect();
+            own.then(|| Found { name, directory: self.root.to_path_buf(), file: None }).into_iter().collect();
         for path in paths {
             match inside(self.root, &path) {
                 // A path may be the folder of one skill.
                 Ok(Some(folder)) if folder.join(FILE).is_file() => {
                     let name = folder.file_name().and_then(|name| name.to_str()).filter(|name| is_name(name));
                     let name = name.map(str::to_owned);
-                    found.extend(name.map(|name| Found { name, directory: folder }));
+                    found.extend(name.map(|name| Found { name, directory: folder, file: None }));
                 }
                 Ok(Some(folder)) => found.extend(in_folder(&folder, Some(self.root))),
                 Ok(None) if path == "skills" => {}

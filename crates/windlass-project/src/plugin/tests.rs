@@ -290,7 +290,7 @@ fn links_do_not_lead_out_of_a_plugin() {
 #[test]
 fn what_is_not_supported_is_said_once_for_each_kind() {
     let world = World::new();
-    world.manifest("p", r#"{"name":"p","hooks":"./h.json","lspServers":{},"skills":["./s"],"dependencies":["x"]}"#);
+    world.manifest("p", r#"{"name":"p","lspServers":{},"skills":["./s"],"dependencies":["x"]}"#);
     world.write("p/hooks/hooks.json", "{}");
     world.write("p/output-styles/x.md", "x");
     world.write("p/bin/run", "x");
@@ -304,12 +304,38 @@ fn what_is_not_supported_is_said_once_for_each_kind() {
     let plugins = world.load(&["p"]);
     let kinds = plugins.errors.iter().filter(|error| error.kind == PluginErrorKind::Unsupported);
     let messages: Vec<&str> = kinds.map(|error| error.message.as_str()).collect();
-    let parts = ["hooks (`hooks`)", "styles (output-styles)", "servers (.lsp.json)", "(bin)", "dependencies"];
+    let parts = ["styles (output-styles)", "servers (.lsp.json)", "(bin)", "dependencies"];
     assert_eq!(messages.len(), parts.len(), "{messages:?}");
     for (message, part) in messages.iter().zip(parts) {
         assert!(message.contains(part) && message.contains("not supported"), "{message}");
     }
     assert!(plugins.errors.len() <= 64, "{}", plugins.errors.len());
+}
+
+#[test]
+fn hooks_of_a_plugin_are_read_wherever_they_are() {
+    let hook = |line: &str| format!(r#"{{"PreToolUse":[{{"hooks":[{{"type":"command","command":"{line}"}}]}}]}}"#);
+    let world = World::new();
+    world.manifest("p", &format!(r#"{{"name":"p","hooks":["./h.json","./hooks/hooks.json",{}]}}"#, hook("inline")));
+    world.write("p/hooks/hooks.json", format!(r#"{{"description":"x","hooks":{}}}"#, hook("usual")));
+    world.write("p/h.json", hook("named"));
+    let plugins = world.load(&["p"]);
+    let names: Vec<String> = plugins.plugins[0].hooks.all.iter().map(ToString::to_string).collect();
+    assert_eq!((names, plugins.errors.len()), (vec!["usual".into(), "named".into(), "inline".into()], 0));
+    plugins.check_hooks().unwrap();
+    for (manifest, file) in [
+        (r#"{"name":"q","hooks":"./missing.json"}"#, "{}"),
+        (r#"{"name":"q","hooks":"../p/h.json"}"#, "{}"),
+        (r#"{"name":"q"}"#, "no json"),
+        (r#"{"name":"q"}"#, r#"{"hooks":{"PreToolUse":[{"hooks":[{"type":"command"}]}]}}"#),
+        (r#"{"name":"q","hooks":7}"#, "{}"),
+    ] {
+        let world = World::new();
+        world.manifest("q", manifest);
+        world.write("q/hooks/hooks.json", file);
+        let error = world.load(&["q"]).check_hooks().unwrap_err().to_string();
+        assert!(error.contains("cannot be used"), "{manifest} {file}: {error}");
+    }
 }
 
 #[test]

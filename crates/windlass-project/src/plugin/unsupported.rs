@@ -11,9 +11,8 @@ const fn kind(what: &'static str, keys: &'static [&'static str], places: &'stati
     Unsupported { what, keys, places }
 }
 
-/// Hooks come first: a user may rely on them, since they can deny calls.
-pub(super) const UNSUPPORTED: [Unsupported; 12] = [
-    kind("hooks", &["hooks"], &["hooks/hooks.json"]),
+/// The kinds that are reported and not used.
+pub(super) const UNSUPPORTED: [Unsupported; 11] = [
     kind("output styles", &["outputStyles"], &["output-styles"]),
     kind("language servers", &["lspServers"], &[".lsp.json"]),
     kind("workflows", &["workflows"], &["workflows"]),

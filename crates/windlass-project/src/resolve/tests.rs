@@ -138,12 +138,12 @@ fn without_trust_a_mode_can_only_narrow() {
         }
     }
     // An unknown mode counts as the narrow default, and does not hide a wider one of a weaker file.
-    let odd = file(Layer::Local, "l", Standing::trusted(), r#"{"permissions":{"defaultMode":"auto"}}"#);
+    let odd = file(Layer::Local, "l", Standing::trusted(), r#"{"permissions":{"defaultMode":"wild"}}"#);
     let wide = file(Layer::User, "u", Standing::trusted(), r#"{"permissions":{"defaultMode":"acceptEdits"}}"#);
     let resolved = resolve(&[odd, wide]).unwrap();
     assert_eq!(resolved.permissions.default_mode.unwrap().value, PermissionMode::Default);
     assert_eq!(resolved.notes.len(), 1);
-    let flags = file(Layer::Flags, "f", Standing::trusted(), r#"{"permissions":{"defaultMode":"auto"}}"#);
+    let flags = file(Layer::Flags, "f", Standing::trusted(), r#"{"permissions":{"defaultMode":"wild"}}"#);
     assert!(matches!(resolve(&[flags]), Err(SettingsError::Malformed { .. })));
 }
 
@@ -235,4 +235,60 @@ fn managed_settings_can_keep_allowing_to_themselves() {
         assert_eq!(rules(&resolved, Behavior::Ask), ["Bash(au)"]);
         assert_eq!(resolved.notes.iter().any(|note| note.to_string().contains("managed settings only")), only);
     }
+}
+
+/// What restricts and cannot be held keeps a session from starting; keys for administrators do so in their files alone.
+#[test]
+fn a_restriction_that_cannot_be_held_is_an_error() {
+    let refusal = |layer, text| {
+        let problem = resolve(&[file(layer, "f.json", Standing::untrusted(), text)]).err();
+        problem.map(|problem| problem.to_string()).unwrap_or_default()
+    };
+    let denied = r#"{"permissions":{"denyInsteadOfPrompting":true}}"#;
+    for layer in Layer::STRONGEST_FIRST {
+        let said = refusal(layer, denied);
+        assert!(said.starts_with("f.json: `permissions.denyInsteadOfPrompting` restricts"), "{said}");
+        assert_eq!(said.contains("--setting-sources"), layer != Layer::Managed);
+    }
+    let only = r#"{"strictPluginOnlyCustomization":["mcp"],"availableModels":null}"#;
+    assert!(refusal(Layer::Managed, only).contains("`strictPluginOnlyCustomization`"));
+    let elsewhere = resolve(&[file(Layer::User, "f.json", Standing::trusted(), only)]).unwrap();
+    assert!(elsewhere.notes[0].to_string().contains("without effect in this version: strictPluginOnlyCustomization"));
+    assert_eq!(refusal(Layer::User, r#"{"permissions":{"denyInsteadOfPrompting":false}}"#), "");
+}
+
+#[test]
+fn only_the_administrator_provides_servers_and_only_remote_ones() {
+    let text = r#"{"managedMcpServers":{"a":{"type":"http","url":"https://a.example/mcp"},"b":{"command":"evil"}}}"#;
+    let resolved = resolve(&[file(Layer::User, "u.json", Standing::trusted(), text)]).unwrap();
+    assert!(resolved.servers.provided.is_empty() && resolved.notes[0].to_string().contains("managed settings only"));
+    let resolved = resolve(&[file(Layer::Managed, "m.json", Standing::trusted(), text)]).unwrap();
+    let names: Vec<&str> = resolved.servers.provided.iter().map(|server| server.name.as_str()).collect();
+    assert_eq!(names, ["a"]);
+    assert!(resolved.notes[0].to_string().contains("b has no `url`"), "{:?}", resolved.notes);
+}
+
+#[test]
+fn a_key_that_is_not_known_is_noted_with_what_may_be_meant() {
+    let text = "{\n\"permisions\":{},\n\"a\\u001b[31mb\": 1}";
+    let resolved = resolve(&[file(Layer::User, "f.json", Standing::trusted(), text)]).unwrap();
+    let note = resolved.notes[0].to_string();
+    assert!(note.contains("permisions (line 2, did you mean `permissions`?)"), "{note}");
+    assert!(!note.contains('\u{1b}') && note.contains("(line 3)"), "{note:?}");
+}
+
+#[test]
+fn rules_of_files_name_their_lines() {
+    let text = "{\n \"permissions\": {\n  \"deny\": [\n   \"Bash\", \"Read(a)\",\n   \"Edit\"\n  ],\n  \"allow\": [\n   \"Read(a)\"]}}";
+    let mut of_user = file(Layer::User, "u.json", Standing::trusted(), text);
+    of_user.origin = Origin::File("/h/u.json".into());
+    let resolved = resolve(&[of_user]).unwrap();
+    let mut places: Vec<String> = Vec::new();
+    for set in &resolved.permissions.rules {
+        places.extend(set.origins.iter().map(|(rule, origin)| format!("{:?} {rule} {origin}", set.behavior)));
+    }
+    places.sort();
+    let expected =
+        ["Allow Read(a) /h/u.json:8", "Deny Bash /h/u.json:4", "Deny Edit /h/u.json:5", "Deny Read(a) /h/u.json:4"];
+    assert_eq!(places, expected);
 }

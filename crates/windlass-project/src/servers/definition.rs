@@ -45,6 +45,8 @@ pub enum ServerScope {
     Project,
     /// The user, for this project.
     Local,
+    /// The administrator of the machine.
+    Managed,
 }
 
 impl ServerScope {
@@ -56,6 +58,7 @@ impl ServerScope {
             Self::User => "user",
             Self::Project => "project",
             Self::Local => "local",
+            Self::Managed => "managed",
         }
     }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use windlass_types::JsonText;
 
 /// The name of a project's file.
-pub(super) const FILE: &str = ".mcp.json";
+pub(crate) const FILE: &str = ".mcp.json";
 /// Most bytes of it.
 const MOST_BYTES: u64 = 1024 * 1024;
 

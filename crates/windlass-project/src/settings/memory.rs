@@ -3,10 +3,6 @@
 use serde::Deserialize;
 use std::path::PathBuf;
 
-/// The keys that this reads.
-pub(super) const KEYS: [&str; 4] =
-    ["autoMemoryEnabled", "autoMemoryDirectory", "autoMemoryExtraction", "claudeMdExcludes"];
-
 /// The keys `autoMemoryEnabled`, `autoMemoryDirectory`, `autoMemoryExtraction` and `claudeMdExcludes`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]

@@ -3,43 +3,22 @@
 //! The keys of hooks and of servers are read in passes of their own, each from the whole text, so that an error names
 //! its place in the file.
 
-use super::memory::{self, MemorySettings};
+use super::check::{self, KeyReport};
+use super::lines::rule_lines;
+use super::memory::MemorySettings;
 use super::models::Models;
-use super::skills::{self, SkillSettings};
-use super::{McpjsonSettings, PermissionSettings, SandboxSettings, ServerListSettings, Settings};
+use super::session::{Attribution, SessionSettings};
+use super::skills::SkillSettings;
+use super::{McpjsonSettings, PermissionSettings, ServerListSettings, Settings};
 use crate::hooks::HookSettings;
+use crate::sandbox::RawSandbox;
 use crate::servers::pattern;
 use serde::Deserialize;
-use serde::de::IgnoredAny;
+use serde::de::Error;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use windlass_types::{JsonError, JsonText};
-
-/// Keys that only change how an interactive program looks.
-const LOOKS: &[&str] = &[
-    "$schema",
-    "awaySummaryEnabled",
-    "companyAnnouncements",
-    "editorMode",
-    "feedbackSurveyRate",
-    "footerLinksRegexes",
-    "prUrlTemplate",
-    "prefersReducedMotion",
-    "showThinkingSummaries",
-    "showTurnDuration",
-    "spinnerTipsEnabled",
-    "spinnerTipsOverride",
-    "spinnerVerbs",
-    "statusLine",
-    "terminalProgressBarEnabled",
-    "theme",
-    "tui",
-    "verbose",
-    "viewMode",
-    "voice",
-    "voiceEnabled",
-];
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -62,8 +41,8 @@ struct Raw {
     allow_managed_permission_rules_only: Option<bool>,
     #[serde(default)]
     project_index: Option<bool>,
-    #[serde(flatten)]
-    other: BTreeMap<String, IgnoredAny>,
+    #[serde(default)]
+    disable_auto_mode: Option<String>,
 }
 
 /// The keys of hooks.
@@ -76,6 +55,10 @@ struct RawHooks {
     disable_all_hooks: Option<bool>,
     #[serde(default)]
     allow_managed_hooks_only: Option<bool>,
+    #[serde(default)]
+    allowed_http_hook_urls: Option<Vec<String>>,
+    #[serde(default)]
+    http_hook_allowed_env_vars: Option<Vec<String>>,
 }
 
 /// The keys of MCP servers.
@@ -94,20 +77,9 @@ struct RawServers {
     denied_mcp_servers: Option<Value>,
     #[serde(default)]
     allow_managed_mcp_servers_only: Option<bool>,
+    #[serde(default)]
+    managed_mcp_servers: Option<BTreeMap<String, JsonText>>,
 }
-
-/// The keys that the passes for hooks and servers read.
-pub(super) const OF_OTHER_PASSES: [&str; 9] = [
-    "hooks",
-    "disableAllHooks",
-    "allowManagedHooksOnly",
-    "enableAllProjectMcpServers",
-    "enabledMcpjsonServers",
-    "disabledMcpjsonServers",
-    "allowedMcpServers",
-    "deniedMcpServers",
-    "allowManagedMcpServersOnly",
-];
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -124,17 +96,8 @@ struct RawPermissions {
     additional_directories: Option<Vec<PathBuf>>,
     #[serde(default)]
     disable_bypass_permissions_mode: Option<String>,
-    #[serde(flatten)]
-    other: BTreeMap<String, IgnoredAny>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct RawSandbox {
     #[serde(default)]
-    enabled: Option<bool>,
-    #[serde(default)]
-    fail_if_unavailable: Option<bool>,
+    disable_auto_mode: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -175,55 +138,50 @@ impl Settings {
     /// Reads the text of a settings file. Keys that are not known are listed; `null` is as good as absent.
     ///
     /// # Errors
-    /// The text is not a JSON object, has a key twice, or a known key has a value of another type.
+    /// The text is not a JSON object, has a key twice, or a known key has a value of another type. The text names the line.
     pub fn parse(text: &str) -> Result<Self, JsonError> {
-        settings(&JsonText::parse_strict(text)?)
+        let json = JsonText::parse_strict(text)?;
+        let value: Value = json.to()?;
+        check::check(text, &value).map_err(serde_json::Error::custom)?;
+        let mut settings = settings(&json, KeyReport::of(text, &value))?;
+        let said = &mut settings.permissions;
+        said.lines = [("allow", &said.allow), ("ask", &said.ask), ("deny", &said.deny)]
+            .map(|(list, rules)| rule_lines(text, list, rules));
+        Ok(settings)
     }
 }
 
 /// The settings that a file holds.
-fn settings(json: &JsonText) -> Result<Settings, JsonError> {
+fn settings(json: &JsonText, keys: KeyReport) -> Result<Settings, JsonError> {
     let raw: Raw = json.to()?;
     let (hooks, servers) = (json.to::<RawHooks>()?, json.to::<RawServers>()?);
     let (memory, skills): (MemorySettings, SkillSettings) = (json.to()?, json.to()?);
-    let permissions = raw.permissions.unwrap_or_default();
-    let without_effect = without_effect(raw.other.into_keys(), permissions.other.keys());
-    let sandbox = raw.sandbox.unwrap_or_default();
+    let mut session: SessionSettings = json.to()?;
+    session.attribution = session.attribution.filter(|said| *said != Attribution::default());
+    let permissions = raw.permissions.unwrap_or_default().settings();
+    let sandbox = raw.sandbox.unwrap_or_default().settings();
     let (mcpjson, server_lists) = servers.settings();
     Ok(Settings {
         permissions: PermissionSettings {
             managed_rules_only: raw.allow_managed_permission_rules_only == Some(true),
-            ..permissions.settings()
+            auto_disabled: permissions.auto_disabled || raw.disable_auto_mode.as_deref() == Some("disable"),
+            ..permissions
         },
         env: raw.env.unwrap_or_default().into_iter().map(|(name, value)| (name, value.text())).collect(),
         model: raw.model.filter(|model| !model.is_empty()),
         fallback_model: raw.fallback_model.map(OneOrMany::list).unwrap_or_default(),
         models: raw.models.unwrap_or_default().0,
         agent: raw.agent.filter(|agent| !agent.is_empty()),
-        sandbox: SandboxSettings { enabled: sandbox.enabled, fail_if_unavailable: sandbox.fail_if_unavailable },
+        sandbox,
+        session,
         memory,
         skills,
         hooks: hooks.settings(),
         mcpjson,
         server_lists,
         index_off: raw.project_index == Some(false),
-        without_effect,
+        keys,
     })
-}
-
-/// The keys that have no effect, and those below `permissions`.
-fn without_effect<'a>(
-    keys: impl Iterator<Item = String>,
-    of_permissions: impl Iterator<Item = &'a String>,
-) -> Vec<String> {
-    let is_known = |key: &str| {
-        LOOKS.contains(&key)
-            || OF_OTHER_PASSES.contains(&key)
-            || memory::KEYS.contains(&key)
-            || skills::KEYS.contains(&key)
-    };
-    let keys = keys.filter(|key| !is_known(key));
-    keys.chain(of_permissions.map(|key| format!("permissions.{key}"))).collect()
 }
 
 impl RawPermissions {
@@ -235,7 +193,9 @@ impl RawPermissions {
             default_mode: self.default_mode,
             additional_directories: self.additional_directories.unwrap_or_default(),
             bypass_disabled: self.disable_bypass_permissions_mode.as_deref() == Some("disable"),
+            auto_disabled: self.disable_auto_mode.as_deref() == Some("disable"),
             managed_rules_only: false,
+            lines: Default::default(),
         }
     }
 }
@@ -245,6 +205,7 @@ impl RawHooks {
         let mut hooks = self.hooks.as_ref().map(HookSettings::read).unwrap_or_default();
         hooks.disabled = self.disable_all_hooks == Some(true);
         hooks.managed_only = self.allow_managed_hooks_only == Some(true);
+        (hooks.urls, hooks.variables) = (self.allowed_http_hook_urls.clone(), self.http_hook_allowed_env_vars.clone());
         hooks
     }
 }
@@ -260,6 +221,7 @@ impl RawServers {
             allowed: self.allowed_mcp_servers.as_ref().map(pattern::read),
             denied: self.denied_mcp_servers.as_ref().map(pattern::read),
             managed_only: self.allow_managed_mcp_servers_only == Some(true),
+            provided: self.managed_mcp_servers.unwrap_or_default(),
         };
         (mcpjson, lists)
     }

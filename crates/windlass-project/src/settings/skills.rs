@@ -1,14 +1,11 @@
 //! The keys of skills and commands.
 
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 use windlass_types::JsonText;
 
-/// The keys that this reads.
-pub(super) const KEYS: [&str; 3] = ["skillOverrides", "disableBundledSkills", "disableSkillShellExecution"];
-
 /// Who may use a skill, the widest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum SkillOverride {
@@ -30,15 +27,20 @@ pub struct SkillSettings {
     #[serde(default, rename = "skillOverrides", deserialize_with = "overrides")]
     pub overrides: BTreeMap<String, SkillOverride>,
     /// Whether the skills that windlass brings along are left out.
-    #[serde(default, rename = "disableBundledSkills")]
+    #[serde(default, rename = "disableBundledSkills", deserialize_with = "flag")]
     pub without_bundled: bool,
     /// Whether the programs in the texts of commands and skills are kept from running.
-    #[serde(default, rename = "disableSkillShellExecution")]
+    #[serde(default, rename = "disableSkillShellExecution", deserialize_with = "flag")]
     pub without_programs: bool,
 }
 
 fn overrides<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<String, SkillOverride>, D::Error> {
-    let written = BTreeMap::<String, JsonText>::deserialize(from)?;
+    let written = Option::<BTreeMap<String, JsonText>>::deserialize(from)?.unwrap_or_default();
     let read = |(name, word): (String, JsonText)| (name, word.to().unwrap_or(SkillOverride::Off));
     Ok(written.into_iter().map(read).collect())
+}
+
+/// `null` is as good as absent.
+fn flag<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Error> {
+    Ok(Option::deserialize(from)?.unwrap_or_default())
 }

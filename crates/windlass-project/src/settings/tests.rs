@@ -4,20 +4,21 @@ use super::*;
 fn known_keys_are_read_and_the_rest_is_listed() {
     let text = r#"{
         "$schema": "https://example.com/s.json", "theme": "dark", "hooks": {}, "model": "m", "fallbackModel": "f",
-        "permissions": {"allow": ["Read"], "deny": null, "defaultMode": "plan", "disableAutoMode": "disable",
+        "useAutoModeDuringPlan": true, "permissions": {"allow": ["Read"], "deny": null, "defaultMode": "plan", "disableAutoMode": "disable",
                         "disableBypassPermissionsMode": "disable", "additionalDirectories": ["../docs"]},
         "env": {"A": "b", "N": 1, "T": true}, "sandbox": {"enabled": true, "network": {}}
     }"#;
     let settings = Settings::parse(text).unwrap();
     assert_eq!(settings.permissions.allow, ["Read"]);
     assert!(settings.permissions.deny.is_empty() && settings.permissions.bypass_disabled);
+    assert!(settings.permissions.auto_disabled);
     assert_eq!(settings.permissions.default_mode.as_deref(), Some("plan"));
     assert_eq!(settings.permissions.additional_directories, [PathBuf::from("../docs")]);
     let env: Vec<_> = settings.env.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     assert_eq!(env, [("A", "b"), ("N", "1"), ("T", "true")]);
     assert_eq!((settings.model.as_deref(), &settings.fallback_model[..]), (Some("m"), &["f".to_owned()][..]));
     assert_eq!((settings.sandbox.enabled, settings.sandbox.fail_if_unavailable), (Some(true), None));
-    assert_eq!(settings.without_effect, ["permissions.disableAutoMode"]);
+    assert_eq!(settings.keys.without_effect, ["useAutoModeDuringPlan"]);
     assert_eq!(Settings::parse("{}").unwrap(), Settings::default());
 }
 
@@ -38,16 +39,5 @@ fn what_could_hide_a_rule_is_an_error() {
         r#"{"env":{"A":["b"]}}"#,
     ] {
         assert!(Settings::parse(text).is_err(), "{text}");
-    }
-}
-
-/// A key that one of the passes reads is never listed as one without effect, and none is listed that no pass reads.
-#[test]
-fn each_key_belongs_to_one_pass() {
-    for key in raw::OF_OTHER_PASSES {
-        let settings = Settings::parse(&format!("{{\"{key}\":null}}")).unwrap();
-        assert!(settings.without_effect.is_empty(), "{key}");
-        let wrong = Settings::parse(&format!("{{\"{key}\":\"x\"}}"));
-        assert!(wrong.is_err() || wrong.unwrap() != Settings::default(), "{key} is read by no pass");
     }
 }

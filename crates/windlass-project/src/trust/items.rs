@@ -22,6 +22,8 @@ pub enum TrustKind {
     Server,
     /// An agent.
     Agent,
+    /// An output style.
+    Style,
     /// The calls that a custom command allows.
     Command,
 }
@@ -38,6 +40,7 @@ impl TrustKind {
             Self::Hooks => "hooks",
             Self::Server => "server",
             Self::Agent => "agent",
+            Self::Style => "style",
             Self::Command => "command",
         }
     }
@@ -66,6 +69,12 @@ pub struct TrustItem {
 impl TrustItem {
     pub(crate) fn new(file: &Path, kind: TrustKind, name: impl Into<String>, content: impl Into<String>) -> Self {
         Self { file: file.to_path_buf(), kind, name: name.into(), content: content.into() }
+    }
+
+    /// The digest by which a record knows it, in hexadecimal digits: another one is another item.
+    #[must_use]
+    pub fn digest(&self) -> String {
+        digest(self.kind, &self.name, &self.content)
     }
 }
 

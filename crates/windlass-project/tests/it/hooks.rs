@@ -18,30 +18,62 @@ fn notes(resolved: &Resolved) -> String {
 }
 
 #[test]
-fn a_hook_that_decides_keeps_the_session_from_starting() {
+fn hooks_of_files_that_count_run() {
+    for event in ["PreToolUse", "PermissionRequest", "UserPromptSubmit", "PostToolUse", "Stop", "SessionStart"] {
+        for layer in Layer::STRONGEST_FIRST {
+            let resolved = resolve(&[file(layer, Standing::trusted(), &hooks(event))]).unwrap();
+            resolved.check_hooks().unwrap();
+            let found: Vec<_> = resolved.hooks.all.iter().map(|hook| (hook.layer, hook.value.to_string())).collect();
+            assert_eq!(found, [(layer, "guard.sh".to_owned())], "{event}");
+        }
+    }
+    let files =
+        [Layer::User, Layer::Managed, Layer::Project].map(|layer| file(layer, Standing::trusted(), &hooks("Stop")));
+    let resolved = resolve(&files).unwrap();
+    let order: Vec<Layer> = resolved.hooks.all.iter().map(|hook| hook.layer).collect();
+    assert_eq!(order, [Layer::Managed, Layer::Project, Layer::User]);
+    let unknown = resolve(&[file(Layer::User, Standing::trusted(), &hooks("Unknown"))]).unwrap();
+    assert!(notes(&unknown).contains("`hooks.Unknown` has no effect"), "{unknown:?}");
+}
+
+#[test]
+fn a_hook_that_decides_and_cannot_be_used_keeps_the_session_from_starting() {
     for event in ["PreToolUse", "PermissionRequest", "UserPromptSubmit"] {
         for layer in Layer::STRONGEST_FIRST {
-            let error = resolve(&[file(layer, Standing::trusted(), &hooks(event))]).unwrap().check_hooks().unwrap_err();
+            let broken = json!({"hooks": {event: [{"hooks": [{"type": "comand", "command": "guard.sh"}]}]}});
+            let error = resolve(&[file(layer, Standing::trusted(), &broken)]).unwrap().check_hooks().unwrap_err();
             let error = error.to_string();
-            for part in [event, "guard.sh", &format!("/{layer}.json"), "onFailure", "disableAllHooks"] {
+            for part in [event, "guard.sh", &format!("/{layer}.json"), "onFailure", "disableAllHooks", "`command`"] {
                 assert!(error.contains(part), "{part} is missing in {error}");
             }
         }
     }
-    for event in ["PostToolUse", "Stop", "SessionStart", "Unknown"] {
-        let resolved = resolve(&[file(Layer::User, Standing::trusted(), &hooks(event))]).unwrap();
-        resolved.check_hooks().unwrap();
-        assert!(notes(&resolved).contains(&format!("without effect in this version: hooks.{event}")), "{resolved:?}");
+}
+
+#[test]
+fn hooks_of_a_repository_that_is_not_trusted_do_not_count_and_stop_no_session() {
+    for layer in [Layer::Project, Layer::Local] {
+        for said in [hooks("PreToolUse"), json!({"hooks": {"PreToolUse": "x"}})] {
+            let resolved = resolve(&[file(layer, Standing::untrusted(), &said)]).unwrap();
+            resolved.check_hooks().unwrap();
+            assert!(resolved.hooks.all.is_empty() && notes(&resolved).contains("`hooks` do not count"), "{resolved:?}");
+        }
     }
 }
 
 #[test]
-fn a_repository_that_is_not_trusted_stops_no_session() {
-    for layer in [Layer::Project, Layer::Local] {
-        let resolved = resolve(&[file(layer, Standing::untrusted(), &hooks("PreToolUse"))]).unwrap();
-        resolved.check_hooks().unwrap();
-        assert!(notes(&resolved).contains("hooks.PreToolUse"));
-    }
+fn a_weaker_layer_sends_hooks_nowhere_else() {
+    let list = |url: &str| json!({"allowedHttpHookUrls": [url], "httpHookAllowedEnvVars": [url]});
+    let urls = |files: &[(Layer, &str)]| {
+        let files: Vec<_> = files.iter().map(|(layer, url)| file(*layer, Standing::trusted(), &list(url))).collect();
+        let requests = resolve(&files).unwrap().hooks.requests;
+        assert_eq!(requests.urls, requests.variables);
+        requests.urls.unwrap_or_default()
+    };
+    assert_eq!(urls(&[(Layer::User, "u"), (Layer::Flags, "f"), (Layer::Project, "p")]), ["u", "f"]);
+    assert_eq!(urls(&[(Layer::User, "u"), (Layer::Managed, "m")]), ["m"]);
+    assert_eq!(urls(&[(Layer::Local, "l"), (Layer::Project, "p")]), ["l", "p"]);
+    assert_eq!(resolve(&[]).unwrap().hooks.requests.urls, None);
 }
 
 #[test]
@@ -94,11 +126,11 @@ fn who_may_switch_hooks_off() {
         (Layer::Flags, Layer::Project, trusted(), false),
     ] {
         let files = [file(hook, trusted(), &hooks("PreToolUse")), file(by, standing, &off)];
-        assert_eq!(resolve(&files).unwrap().check_hooks().is_ok(), expected, "hook of {hook}, off by {by}");
+        assert_eq!(resolve(&files).unwrap().hooks.all.is_empty(), expected, "hook of {hook}, off by {by}");
     }
     let only = json!({"allowManagedHooksOnly": true});
     for (hook, expected) in [(Layer::User, true), (Layer::Flags, true), (Layer::Managed, false)] {
         let files = [file(hook, trusted(), &hooks("PreToolUse")), file(Layer::Managed, trusted(), &only)];
-        assert_eq!(resolve(&files).unwrap().check_hooks().is_ok(), expected, "{hook}");
+        assert_eq!(resolve(&files).unwrap().hooks.all.is_empty(), expected, "{hook}");
     }
 }

@@ -216,6 +216,18 @@ impl ClientHandle {
         self.order("mcp_reconnect", &json!({ "serverName": name })).await.map(drop)
     }
 
+    /// Begins to log in to an MCP server. Returns the address of the page that the user has to visit, or `None` if there is
+    /// no need to. When the user has returned from it, the server is connected:
+    /// [`mcp_status`](Self::mcp_status) shows it.
+    ///
+    /// # Errors
+    /// As [`ClientHandle::control`]; refused if there is no such server, or if it takes no logins.
+    pub async fn authenticate_mcp_server(&self, name: &str) -> Result<Option<String>, ClientError> {
+        let begun = self.order("mcp_authenticate", &json!({ "serverName": name })).await?;
+        let fields: std::collections::BTreeMap<String, JsonText> = begun.to()?;
+        Ok(fields.get("authUrl").map(JsonText::to).transpose()?)
+    }
+
     /// Switches an MCP server on or off.
     ///
     /// # Errors

@@ -89,6 +89,7 @@ impl Question {
             Some("safetyCheck") => DecisionReason::Protected,
             Some("workingDir") => DecisionReason::WorkingDirectory,
             Some("mode") => DecisionReason::Mode,
+            Some("sandboxOverride") => DecisionReason::Sandbox,
             _ => DecisionReason::Default,
         };
         let mut decision = Decision::new(Behavior::Ask, reason, self.decision_reason.unwrap_or_default());

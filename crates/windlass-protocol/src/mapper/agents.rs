@@ -61,9 +61,11 @@ impl FrameMapper {
                     self.withdrawn(at, shown.as_ref(), *reason, out);
                 }
             }
-            EventKind::ToolProgress(_)
+            EventKind::ToolStarted(_)
+            | EventKind::ToolProgress(_)
             | EventKind::ToolFinished(_)
             | EventKind::PermissionResolved { .. }
+            | EventKind::HooksStarted { .. }
             | EventKind::HookRan { .. }
             | EventKind::TaskStarted(_)
             | EventKind::TaskProgress(_)

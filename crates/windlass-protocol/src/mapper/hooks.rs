@@ -11,7 +11,19 @@ pub(crate) const OF_THE_HOST: &str = "host";
 /// Marks the failure of a hook, for hosts that treat it apart.
 const FAILED: &str = "hook_callback_failed";
 
-/// A hook that runs in this process, which writes no output of its own.
+/// Most hooks that are remembered while they are asked.
+const MOST: usize = 1_000;
+
+/// A hook that is being asked, as its frames name it.
+#[derive(Debug)]
+pub(super) struct Asked {
+    parent: Option<String>,
+    event: HookEventName,
+    tool: Option<ToolUseId>,
+    hook: String,
+    id: EntryId,
+}
+
 #[derive(Serialize)]
 struct Started<'a> {
     hook_id: &'a str,
@@ -19,17 +31,71 @@ struct Started<'a> {
     hook_event: &'static str,
 }
 
+/// What a hook has answered. One that runs in this process writes no output of its own.
 #[derive(Serialize)]
 struct Answered<'a> {
     #[serde(flatten)]
     hook: Started<'a>,
     output: &'a str,
-    stdout: &'static str,
+    stdout: &'a str,
     stderr: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exit_code: Option<i32>,
     outcome: &'static str,
 }
 
+impl Asked {
+    fn started(&self) -> Started<'_> {
+        Started { hook_id: self.id.as_str(), hook_name: &self.hook, hook_event: self.event.as_str() }
+    }
+
+    /// Whether the run waits for its answer: if the run ends first, there is none.
+    fn is_awaited(&self) -> bool {
+        !self.event.is_observed()
+    }
+}
+
 impl FrameMapper {
+    /// Whether runs of hooks are reported. Those at the beginning of a session always are.
+    fn reports(&self, event: HookEventName) -> bool {
+        self.options.include_hook_events || event == HookEventName::SessionStart
+    }
+
+    /// Appends that hooks are asked.
+    pub(super) fn hooks_started(
+        &mut self,
+        at: Envelope<'_>,
+        event: HookEventName,
+        tool: Option<&ToolUseId>,
+        hooks: &[String],
+        out: &mut Vec<u8>,
+    ) {
+        if !self.reports(event) {
+            return;
+        }
+        for hook in hooks.iter().filter(|hook| *hook != OF_THE_HOST) {
+            let asked = self.hook_started(at, event, tool, hook, out);
+            if self.asked.len() < MOST {
+                self.asked.push(asked);
+            }
+        }
+    }
+
+    fn hook_started(
+        &mut self,
+        at: Envelope<'_>,
+        event: HookEventName,
+        tool: Option<&ToolUseId>,
+        hook: &str,
+        out: &mut Vec<u8>,
+    ) -> Asked {
+        let id = EntryId::from_bits((self.ids)());
+        let (parent, hook) = (at.parent.map(str::to_owned), hook.to_owned());
+        let asked = Asked { parent, event, tool: tool.cloned(), hook, id };
+        self.system(at, "hook_started", asked.started(), out);
+        asked
+    }
+
     /// Appends what hooks did: what ran, with hook events on, and their messages.
     pub(super) fn hook_ran(
         &mut self,
@@ -39,9 +105,18 @@ impl FrameMapper {
         outcome: &HookOutcome,
         out: &mut Vec<u8>,
     ) {
-        if self.options.include_hook_events {
+        if self.reports(event) {
             for hook in outcome.ran.iter().filter(|hook| *hook != OF_THE_HOST) {
-                self.hook(at, event, hook, outcome, out);
+                let same = |asked: &Asked| {
+                    asked.parent.as_deref() == at.parent
+                        && (asked.event, asked.tool.as_ref(), &asked.hook) == (event, tool, hook)
+                };
+                let asked = match self.asked.iter().position(same) {
+                    Some(known) => self.asked.remove(known),
+                    // No event has said that it is asked: both frames come now.
+                    None => self.hook_started(at, event, tool, hook, out),
+                };
+                self.hook_answered(at, &asked, outcome, out);
             }
         }
         for message in &outcome.system_messages {
@@ -55,27 +130,42 @@ impl FrameMapper {
         }
     }
 
-    /// It is reported when all hooks of the occasion have answered, so both frames come then.
-    fn hook(&mut self, at: Envelope<'_>, event: HookEventName, hook: &str, outcome: &HookOutcome, out: &mut Vec<u8>) {
-        let failure = outcome.failures.iter().find(|(failed, _)| failed == hook).map(|(_, failure)| failure.as_str());
-        let id = EntryId::from_bits((self.ids)());
-        let started = || Started { hook_id: id.as_str(), hook_name: hook, hook_event: event.as_str() };
-        self.system(at, "hook_started", started(), out);
+    /// It is reported when all hooks of the occasion have answered.
+    fn hook_answered(&mut self, at: Envelope<'_>, asked: &Asked, outcome: &HookOutcome, out: &mut Vec<u8>) {
+        let failure =
+            outcome.failures.iter().find(|(failed, _)| *failed == asked.hook).map(|(_, failure)| failure.as_str());
+        let written = outcome.outputs.iter().find(|written| written.hook == asked.hook);
+        let stdout = written.map_or("", |written| written.stdout.as_str());
+        let stderr = written.map(|written| written.stderr.as_str()).filter(|stderr| !stderr.is_empty());
         let body = Answered {
-            hook: started(),
-            output: "",
-            stdout: "",
-            stderr: failure.unwrap_or_default(),
+            hook: asked.started(),
+            output: stdout,
+            stdout,
+            stderr: stderr.or(failure).unwrap_or_default(),
+            exit_code: written.and_then(|written| written.exit_code),
             outcome: if failure.is_some() { "error" } else { "success" },
         };
         self.system(at, "hook_response", body, out);
+    }
+
+    /// Appends that hooks were stopped before they had answered: the run is over.
+    pub(super) fn hooks_given_up(&mut self, at: Envelope<'_>, out: &mut Vec<u8>) {
+        let (over, asked) = std::mem::take(&mut self.asked).into_iter().partition::<Vec<_>, _>(Asked::is_awaited);
+        self.asked = asked;
+        for asked in over {
+            let (output, stdout, stderr, exit_code) = ("", "", "", None);
+            let hook = asked.started();
+            let body = Answered { hook, output, stdout, stderr, exit_code, outcome: "cancelled" };
+            self.system(at, "hook_response", body, out);
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use crate::{FrameMapper, FrameOptions};
-    use windlass_types::{Event, EventKind, HookEventName, HookOutcome, RunId, SessionId};
+    use windlass_types::hook::HookOutput;
+    use windlass_types::{Event, EventKind, HookEventName, HookOutcome, Outcome, RunId, RunResult, SessionId};
 
     /// The frames of hooks that ran, without their ids.
     fn frames(expected: bool, ran: &[&str], failures: &[(&str, &str)]) -> Vec<String> {
@@ -107,6 +197,55 @@ mod tests {
         assert_eq!(frames(true, &["host", "audit"], &[]), [audit, ended]);
         assert!(frames(false, &["host", "audit"], &[]).is_empty());
         assert!(frames(true, &["host"], &[]).is_empty());
+    }
+
+    #[test]
+    fn a_hook_is_reported_when_it_begins_and_with_what_its_program_wrote() {
+        let mut mapper = FrameMapper::new(FrameOptions::default().with_hook_events(true), || 7);
+        let mut frames = |kind| {
+            let mut out = Vec::new();
+            mapper.map(&Event::new(0, SessionId::from("s"), RunId::from("r"), 1, kind), &mut out);
+            String::from_utf8(out).unwrap()
+        };
+        let (event, tool) = (HookEventName::PreToolUse, Some("t1".into()));
+        let started = |hooks: &[&str]| EventKind::HooksStarted {
+            event,
+            tool_use_id: tool.clone(),
+            hooks: hooks.iter().map(|hook| (*hook).to_owned()).collect(),
+        };
+        let begun = frames(started(&["host", "lint", "audit"]));
+        assert_eq!((begun.lines().count(), begun.matches("hook_started").count()), (2, 2), "{begun}");
+        let mut outcome = HookOutcome::default();
+        outcome.ran = vec!["host".to_owned(), "lint".to_owned(), "audit".to_owned()];
+        let mut output = HookOutput::new("lint");
+        (output.stdout, output.stderr, output.exit_code) = ("fine".to_owned(), "careful".to_owned(), Some(1));
+        outcome.outputs = vec![output];
+        let ran = frames(EventKind::HookRan { event, tool_use_id: tool.clone(), outcome });
+        assert!(!ran.contains("hook_started"), "{ran}");
+        let lint = r#""hook_event":"PreToolUse","output":"fine","stdout":"fine","stderr":"careful","exit_code":1,"#;
+        assert!(ran.lines().next().unwrap().contains(lint), "{ran}");
+        assert_eq!(ran.matches("hook_response").count(), 2);
+
+        // What the end of a run stops has no answer; what is asked beside the run may still have one.
+        frames(started(&["lint"]));
+        frames(EventKind::HooksStarted {
+            event: HookEventName::Notification,
+            tool_use_id: None,
+            hooks: vec!["bell".to_owned()],
+        });
+        let ended = frames(EventKind::RunFinished(RunResult::new(Outcome::Success, SessionId::from("s"))));
+        assert!(ended.contains(r#""outcome":"cancelled""#) && !ended.contains("bell"), "{ended}");
+    }
+
+    #[test]
+    fn hooks_at_the_beginning_of_a_session_are_always_reported() {
+        let mut outcome = HookOutcome::default();
+        outcome.ran = vec!["setup".to_owned()];
+        let kind = EventKind::HookRan { event: HookEventName::SessionStart, tool_use_id: None, outcome };
+        let mut out = Vec::new();
+        let event = Event::new(0, SessionId::from("s"), RunId::from("r"), 0, kind);
+        FrameMapper::new(FrameOptions::default(), || 7).map(&event, &mut out);
+        assert_eq!(String::from_utf8(out).unwrap().matches("hook_").count(), 8);
     }
 
     #[test]

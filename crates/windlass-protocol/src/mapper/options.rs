@@ -8,6 +8,8 @@ pub struct FrameOptions {
     pub include_partial_messages: bool,
     /// Whether runs of hooks are reported, other than those of the host. Default: no.
     pub include_hook_events: bool,
+    /// Whether it is reported what calls change in files. Default: no.
+    pub include_edit_events: bool,
     /// Whether the texts and thoughts of agents below the main one are shown, beside their calls. Default: no.
     pub forward_subagent_text: bool,
     /// Where the key of the provider came from, such as `ANTHROPIC_API_KEY`. Default: `none`.
@@ -19,6 +21,7 @@ impl Default for FrameOptions {
         Self {
             include_partial_messages: false,
             include_hook_events: false,
+            include_edit_events: false,
             forward_subagent_text: false,
             api_key_source: "none".to_owned(),
         }
@@ -37,6 +40,13 @@ impl FrameOptions {
     #[must_use]
     pub fn with_hook_events(mut self, on: bool) -> Self {
         self.include_hook_events = on;
+        self
+    }
+
+    /// Reports what calls change in files: before they run, where the session looks at that beforehand, and behind it.
+    #[must_use]
+    pub fn with_edit_events(mut self, on: bool) -> Self {
+        self.include_edit_events = on;
         self
     }
 

@@ -2,7 +2,6 @@
 
 use super::{Envelope, FrameMapper};
 use crate::frame::{DeniedBody, FallbackBody, RetryBody, StatusBody};
-use crate::outcome::error_class;
 use windlass_types::{Behavior, Decision, DecisionReason, Status, ToolUseId};
 
 impl FrameMapper {
@@ -42,7 +41,7 @@ impl FrameMapper {
                     max_retries: retry.max_retries,
                     retry_delay_ms: retry.delay_ms,
                     error_status: retry.http_status,
-                    error: error_class(retry.error),
+                    error: retry.error.word(),
                     message: &retry.message,
                 };
                 self.system(at, "api_retry", body, out);
@@ -69,6 +68,7 @@ pub(crate) fn reason_type(reason: DecisionReason) -> &'static str {
         DecisionReason::Catastrophic | DecisionReason::Protected => "safetyCheck",
         DecisionReason::WorkingDirectory => "workingDir",
         DecisionReason::Mode => "mode",
+        DecisionReason::Sandbox => "sandboxOverride",
         _ => "other",
     }
 }

@@ -77,10 +77,12 @@ pub(crate) enum Builtin {
     Context,
     /// Reports what the session has cost.
     Cost,
+    /// Takes up the calls that wait for answers.
+    ContinueRun,
 }
 
 impl Builtin {
-    const ALL: [Self; 4] = [Self::Clear, Self::Compact, Self::Context, Self::Cost];
+    const ALL: [Self; 5] = [Self::Clear, Self::Compact, Self::Context, Self::Cost, Self::ContinueRun];
 
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -88,6 +90,7 @@ impl Builtin {
             Self::Compact => "compact",
             Self::Context => "context",
             Self::Cost => "cost",
+            Self::ContinueRun => "continue-run",
         }
     }
 
@@ -103,6 +106,10 @@ impl Builtin {
             Self::Cost => {
                 SlashCommand::new(self.name(), "Show what the session has cost").with_aliases(["usage", "stats"])
             }
+            Self::ContinueRun => SlashCommand::new(
+                self.name(),
+                "Take up the calls that wait for answers, with the answers that have come",
+            ),
         };
         SlashCommand { builtin: true, ..command }
     }
@@ -191,9 +198,24 @@ impl Commands {
                 Called::Custom { name: custom.name.clone(), arguments: arguments.to_owned(), builtin }
             }
             (None, Some(builtin)) => Called::Builtin(builtin),
+            // It may have been added since the list was made: the session knows.
+            (None, None) if self.expands && is_name(name) => {
+                Called::Custom { name: name.to_owned(), arguments: arguments.to_owned(), builtin: None }
+            }
             (None, None) => Called::Text,
         }
     }
+
+    /// Whether a prompt with this text after its slash is one of a listed command.
+    pub(crate) fn lists(&self, text: &str) -> bool {
+        let name = text.split(char::is_whitespace).next().unwrap_or_default();
+        self.list().iter().any(|command| command.is_called(name))
+    }
+}
+
+/// Whether a word can be the name of a command: no path, and not empty.
+fn is_name(word: &str) -> bool {
+    !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ':' | '.'))
 }
 
 #[cfg(test)]
@@ -220,7 +242,8 @@ mod tests {
             ("new", prompt("new", "", Some(Builtin::Clear))),
             ("review  a b \n", prompt("review", "a b", None)),
             ("review2 a", prompt("review", "a", None)),
-            ("reviews", Called::Text),
+            ("reviews now", prompt("reviews", "now", None)),
+            ("continue-run", Called::Builtin(Builtin::ContinueRun)),
             ("etc/passwd is a file", Called::Text),
             ("", Called::Text),
             (" clear", Called::Text),
@@ -228,7 +251,7 @@ mod tests {
             assert_eq!(commands.read(text), expected, "{text:?}");
         }
         let names: Vec<String> = commands.list().into_iter().map(|command| command.name).collect();
-        assert_eq!(names, ["clear", "compact", "context", "cost", "review", "new"]);
+        assert_eq!(names, ["clear", "compact", "context", "cost", "continue-run", "review", "new"]);
     }
 
     #[test]
@@ -236,5 +259,13 @@ mod tests {
         let commands = Commands::new(false, vec![SlashCommand::new("x", "")]);
         assert!(commands.list().is_empty());
         assert_eq!(commands.read("clear"), Called::Text);
+        assert!(!commands.lists("clear"));
+    }
+
+    #[test]
+    fn a_name_that_no_session_can_look_up_is_text() {
+        let commands = Commands::new(true, Vec::new());
+        assert_eq!(commands.read("reviews"), Called::Text);
+        assert!(commands.lists("clear now") && !commands.lists("reviews") && !commands.lists(""));
     }
 }

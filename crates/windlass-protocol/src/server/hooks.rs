@@ -1,26 +1,23 @@
 //! Hooks that the host runs.
 
 mod listing;
-mod matcher;
-mod output;
 pub(crate) mod table;
 
 use super::asking::{Ask, Asking};
 use super::machine::questions::{About, Asker};
 use super::scene::Scene;
 use crate::channel::requests::AskError;
-use crate::same::same_json;
 use async_trait::async_trait;
 use futures_util::future::join_all;
-use matcher::Matcher;
 use serde::Serialize;
 use std::fmt;
 use std::time::Duration;
 use table::{HookTable, Registered};
 use tokio::sync::watch;
 use windlass_hook::{Hook, HookContext, HookError, Interest, PreToolUse};
+use windlass_hooks::{HookTexts, hook_input, read_output};
 use windlass_types::text::clause;
-use windlass_types::{AgentIdentity, HookCall, HookEventName, HookOutcome, JsonText, ToolMatcher, ToolUseId};
+use windlass_types::{HookCall, HookEventName, HookOutcome, JsonText, ToolUseId};
 
 /// The hooks that the host registered, as one [`Hook`]: it asks the host over
 /// the control channel and returns the host's answer. Cheap to clone.
@@ -60,12 +57,7 @@ impl Hook for HostHooks {
     }
 
     fn interests(&self) -> Vec<Interest> {
-        let interest = |registered: &Registered| match &registered.matcher {
-            Matcher::Names(names) if registered.event.is_about_tools() => {
-                Interest::matching(registered.event, names.iter().map(ToolMatcher::exact))
-            }
-            _ => Interest::all(registered.event),
-        };
+        let interest = |registered: &Registered| registered.matcher.interest(registered.event);
         self.table().0.iter().filter(|registered| !registered.callbacks.is_empty()).map(interest).collect()
     }
 
@@ -95,25 +87,9 @@ impl Hook for HostHooks {
 struct Callback<'a> {
     subtype: &'static str,
     callback_id: &'a str,
-    input: Input<'a>,
+    input: JsonText,
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_use_id: Option<&'a str>,
-}
-
-/// The input of a hook.
-#[derive(Serialize)]
-struct Input<'a> {
-    session_id: &'a str,
-    transcript_path: String,
-    cwd: &'a str,
-    permission_mode: &'a str,
-    /// The agent that it is about, where the payload itself does not name it.
-    #[serde(flatten)]
-    agent: Option<&'a AgentIdentity>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    agent_transcript_path: Option<String>,
-    #[serde(flatten)]
-    call: &'a HookCall,
 }
 
 impl HostHooks {
@@ -128,17 +104,13 @@ impl HostHooks {
         };
         let read = match answer {
             Ok(None) => Ok(HookOutcome::default()),
-            Ok(Some(output)) => output::read(callback, call, &output).map_err(|error| AskError::Refused(error.into())),
+            Ok(Some(output)) => {
+                read_output(callback, call, &output, &HookTexts::cut()).map_err(|error| AskError::Refused(error.into()))
+            }
             Err(error) => Err(error),
         };
         match read {
-            Ok(mut outcome) => {
-                if let HookCall::PreToolUse(PreToolUse { tool_input, .. }) = call {
-                    // Hosts write JSON in their own way: an equal value is no change.
-                    outcome.updated_input = outcome.updated_input.filter(|input| !same_json(input, tool_input));
-                }
-                outcome
-            }
+            Ok(outcome) => outcome,
             Err(error) => failed(call.event(), registered, callback, &error),
         }
     }
@@ -153,25 +125,20 @@ impl HostHooks {
         // For the session's own calls the mode that the host knows counts.
         let own = cx.permission_mode.filter(|_| cx.agent.is_some());
         let scene = self.scene.borrow().clone();
-        let agent = call.agent();
+        let place = cx.clone().with_permission_mode(own.unwrap_or(scene.permission_mode));
+        let input = hook_input(&place, call, scene.transcript.as_deref());
         let request = Callback {
             subtype: "hook_callback",
             callback_id: callback,
-            input: Input {
-                session_id: cx.session_id.as_str(),
-                transcript_path: scene.transcript_path(),
-                cwd: &cx.cwd.to_string_lossy(),
-                permission_mode: own.unwrap_or(scene.permission_mode).as_str(),
-                agent: cx.agent.as_ref().filter(|_| agent.is_none()),
-                agent_transcript_path: match call {
-                    HookCall::SubagentStop(stop) => Some(scene.agent_transcript_path(&stop.agent.id)),
-                    _ => None,
-                },
-                call,
-            },
+            input: input.map_err(|error| AskError::Refused(error.to_string().into()))?,
             tool_use_id: call.tool_use_id().map(ToolUseId::as_str),
         };
-        let asker = agent.or(cx.agent.as_ref()).map_or(Asker::Run, |agent| Asker::Agent(agent.id.clone()));
+        let asker = match call.agent().or(cx.agent.as_ref()) {
+            // The run may be over, or stopped, when the host reads of it.
+            _ if call.event().is_observed() => Asker::None,
+            Some(agent) => Asker::Agent(agent.id.clone()),
+            None => Asker::Run,
+        };
         let about = match call {
             HookCall::PreToolUse(PreToolUse { tool_use_id, .. }) => {
                 Some(About { agent: cx.agent.as_ref().map(|agent| agent.id.clone()), call: tool_use_id.clone() })

@@ -22,6 +22,14 @@ pub(super) async fn order_mcp(control: Arc<dyn McpControl>, job: McpJob) -> Resu
             }
             McpJob::Call { tool, arguments, limit } => read(control.call(&tool, arguments, limit).await?),
             McpJob::ReadResource { server, uri } => read(control.read_resource(&server, &uri).await?),
+            McpJob::Authenticate(server) => Ok(match control.authenticate(&server).await? {
+                Some(address) => json!({ "requiresUserAction": true, "authUrl": address }),
+                None => json!({ "requiresUserAction": false }),
+            }),
+            McpJob::FinishLogin { server, address } => {
+                control.finish_login(&server, &address).await.map(|()| json!({}))
+            }
+            McpJob::ForgetLogin(server) => control.forget_login(&server).await.map(|()| json!({})),
         }
     };
     outcome.await.map_err(|error: McpControlError| error.to_string())

@@ -60,6 +60,7 @@ use wishes::Wishes;
 #[derive(Debug)]
 pub(crate) struct Config {
     bypass_allowed: bool,
+    auto_forbidden: bool,
     session_state: bool,
     models: Vec<(String, String)>,
     replay_user_messages: bool,
@@ -123,6 +124,7 @@ impl Machine {
         Self {
             config: Config {
                 bypass_allowed: options.permissions.bypass_allowed,
+                auto_forbidden: options.permissions.auto_forbidden,
                 session_state: options.reports.session_state,
                 models: options.models.clone(),
                 replay_user_messages: options.reports.replay_user_messages,

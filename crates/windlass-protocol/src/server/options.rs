@@ -53,6 +53,8 @@ pub struct PermissionOptions {
     pub mode: PermissionMode,
     /// Whether the host may switch to `bypassPermissions`. Default: no.
     pub bypass_allowed: bool,
+    /// Whether the host must not switch to `auto`. Default: it may.
+    pub auto_forbidden: bool,
 }
 
 /// What is reported to the host beside the conversation.

@@ -129,6 +129,7 @@ impl Orders {
             compacts_on_request_only: extras.compacts_on_request_only,
             permission_mode: extras.permission_mode,
             initial_prompt: std::mem::take(&mut extras.initial_prompt),
+            pending: session.pending_questions.into_iter().map(|question| question.tool_use_id).collect(),
             agents: extras.agents.take(),
             can_be_renamed: extras.rename.is_some(),
         };
@@ -308,6 +309,10 @@ impl Orders {
                     self.spawn(ticket, async move { Outcome::Context(handle.context_usage().await.ok().map(Box::new)) })
                 }
                 None => self.done(ticket, Outcome::Context(None)),
+            },
+            Job::MoveToBackground(call) => match self.live.as_ref().map(|live| live.handle.move_to_background(call)) {
+                Some(moved) => self.spawn(ticket, moved.map(Outcome::Moved)),
+                None => self.done(ticket, Outcome::Moved(false)),
             },
         }
     }

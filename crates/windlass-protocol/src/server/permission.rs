@@ -2,11 +2,12 @@
 
 use super::asking::{Ask, Asking};
 use super::machine::questions::{About, Asker};
-use crate::answer::read_permission_answer;
+use crate::channel::requests::AskError;
+use crate::mapper::edits::Edit;
 use crate::mapper::reason_type;
 use async_trait::async_trait;
 use serde::Serialize;
-use windlass_permission::CanUseTool;
+use windlass_permission::{CanUseTool, read_permission_answer};
 use windlass_types::text::clause;
 use windlass_types::{JsonText, PermissionAnswer, PermissionRequest, PermissionUpdate};
 
@@ -41,6 +42,11 @@ struct Question<'a> {
     /// What an answer of another process needs, in a run that waits for answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     windlass_question: Option<Waiting<'a>>,
+    /// What kind of call it is.
+    windlass_group: &'static str,
+    /// What the call would change in files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    windlass_preview: Option<Edit<'a>>,
 }
 
 /// A question that another process can answer, too.
@@ -109,6 +115,8 @@ impl<'a> Question<'a> {
                 .token
                 .as_ref()
                 .map(|token| Waiting { id: request.id.as_str(), token: token.reveal() }),
+            windlass_group: request.group.as_str(),
+            windlass_preview: request.edits.as_ref().map(Edit::new),
         }
     }
 }
@@ -117,13 +125,18 @@ impl<'a> Question<'a> {
 impl CanUseTool for HostPermissions {
     async fn can_use_tool(&self, request: PermissionRequest) -> PermissionAnswer {
         let agent = request.identity.as_ref().map(|agent| agent.id.clone());
-        let ask = Ask {
+        let ask = || Ask {
             asker: agent.clone().map_or(Asker::Run, Asker::Agent),
-            about: Some(About { agent, call: request.tool_use_id.clone() }),
+            about: Some(About { agent: agent.clone(), call: request.tool_use_id.clone() }),
             is_permission: true,
             limit: None,
         };
-        match self.0.ask(ask, &Question::new(&request)).await {
+        let mut question = Question::new(&request);
+        let mut answer = self.0.ask(ask(), &question).await;
+        if answer == Err(AskError::TooLong) && question.windlass_preview.take().is_some() {
+            answer = self.0.ask(ask(), &question).await;
+        }
+        match answer {
             Ok(answer) => read(&request.input, answer.as_ref()),
             Err(error) => PermissionAnswer::deny(format!(
                 "The host could not be asked about the call: {}.",

@@ -2,24 +2,33 @@
 
 use super::{Driver, SESSION_END, answer};
 use crate::append::{Appending, Log};
-use crate::attach::Attaching;
+use crate::attach::{Attaching, ReadingCx};
+use crate::background::CallParts;
+use crate::changes;
+use crate::checkpoints::AroundCall;
+use crate::edits::{self, Before};
 use crate::elsewhere::Elsewhere;
-use crate::hooks::ask;
+use crate::hooks::{Asked, ask};
 use crate::model::ModelCall;
-use crate::nested::{self, paths_of};
+use crate::nested::{self, NestedInstructions, paths_of};
+use crate::observer::Reporter;
 use crate::prepare::{ReadCall, Surroundings, prepare};
 use crate::question;
+use crate::room::Room;
 use crate::tool::{Running, permit, run};
 use futures_util::FutureExt;
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::mpsc;
+use windlass_context::runtime_text;
 use windlass_core::{Attach, Effect, EffectId, Input, RunCall, Unprepared};
 use windlass_hook::HookContext;
-use windlass_tool::{Background, Cancel, SeenFiles, ToolCx, ToolCxParts};
+use windlass_permission::{CallFacts, Classified, ClassifierQuestion, Policy};
+use windlass_tool::{Background, Cancel, Recorded, SeenFiles, ToolCx, ToolCxParts};
 use windlass_types::{
-    Access, DecisionReason, EntryId, HookCall, PendingQuestion, PermissionRequest, ToolOutcome, ToolUse, ToolUseId,
+    Access, DecisionReason, EntryId, HookCall, HookEventName, PendingQuestion, PermissionRequest, ToolOutcome, ToolUse,
+    ToolUseId,
 };
 
 impl Driver {
@@ -51,11 +60,15 @@ impl Driver {
     pub(super) fn begin(&mut self, id: EffectId, effect: Effect) {
         match effect {
             Effect::CallModel(request) => {
+                self.work.room = Room::default();
                 self.work.model = Some(ModelCall::new(id, Arc::clone(&self.ports.provider), request));
             }
             Effect::Prepare { call, cwd } => self.prepare(id, call, cwd),
             Effect::RunHooks { call, cwd, attach } => self.run_hooks(id, call, cwd, attach),
-            Effect::Ask { request, cwd, kept } => self.ask(id, *request, cwd, kept.map(|kept| *kept)),
+            Effect::Classify { facts, why } => self.classify(id, &facts, &why),
+            Effect::Ask { request, cwd, kept, deferred } => {
+                self.ask(id, *request, cwd, (kept.map(|kept| *kept), deferred));
+            }
             Effect::Snapshot { tool_use_id, prompt, paths } => self.keep(id, tool_use_id, prompt, paths),
             Effect::Run(call) => self.run(id, &call),
             Effect::Append { .. }
@@ -80,7 +93,10 @@ impl Driver {
     }
 
     fn append(&mut self, effect: EffectId, entries: Vec<windlass_types::Entry>, durable: bool) {
-        self.files.heard(&entries);
+        self.files.heard(&entries, self.machine.policy().directories());
+        if self.ports.classifier.is_some() {
+            self.heard.note(&entries);
+        }
         match &self.log {
             Log::Nowhere => answer(&self.answers.sender, Input::Appended(effect, Ok(()))),
             Log::Store(log) => {
@@ -118,12 +134,19 @@ impl Driver {
 
     fn prepare(&mut self, id: EffectId, call: ToolUse, cwd: PathBuf) {
         let at = self.surroundings();
+        let looks = self.ports.previews_edits.then(|| (self.reading_cx(&cwd), self.shared.policy(&self.machine)));
         let (results, arriving) = (self.answers.sender.clone(), self.work.calls.sender());
         self.work.tasks.start(id, async move {
             let read = AssertUnwindSafe(prepare(&at, &call, &cwd)).catch_unwind().await;
             let failed =
                 || Unprepared::new(DecisionReason::ToolCheck, "The call could not be read: its paths panicked.");
-            let result = read.unwrap_or_else(|_| Err(failed())).map(|ready| {
+            let mut read = read.unwrap_or_else(|_| Err(failed()));
+            if let (Ok(ready), Some((cx, policy))) = (&mut read, looks) {
+                let facts = &ready.prepared.facts;
+                let cx = |permit| ToolCx::new(cx(call.id.clone(), permit));
+                ready.prepared.edits = edits::preview(&*ready.call.call, facts, &policy, cx).await;
+            }
+            let result = read.map(|ready| {
                 // Sent first: the machine may ask for the run as soon as it has the facts.
                 let _ = arriving.send((id, ready.call));
                 Box::new(ready.prepared)
@@ -134,21 +157,32 @@ impl Driver {
 
     fn run_hooks(&mut self, id: EffectId, call: HookCall, cwd: PathBuf, attach_what: Attach) {
         let (hooks, results) = (self.ports.hooks.clone(), self.answers.sender.clone());
+        let (asked, changed) =
+            (self.asked(), self.reporter_of(HookEventName::FileChanged).filter(|_| attach_what.changes));
         let attaching = self.attaching(attach_what, &cwd);
+        let written = changes::written(&call, &cwd);
+        let (seen, workspace) = (self.shared.state.get::<SeenFiles>(), Arc::clone(&self.ports.workspace));
+        let policy = self.shared.policy(&self.machine);
         let cx = self.hook_context(cwd);
         self.work.tasks.start(id, async move {
             let outcome = match &call {
                 // No other input would end a session whose last hook does not answer.
                 HookCall::SessionEnd(_) => {
-                    tokio::time::timeout(SESSION_END, ask(&hooks, &cx, &call)).await.unwrap_or_default()
+                    tokio::time::timeout(SESSION_END, ask(&hooks, &cx, &call, &asked)).await.unwrap_or_default()
                 }
-                _ => ask(&hooks, &cx, &call).await,
+                _ => ask(&hooks, &cx, &call, &asked).await,
             };
             if let (Some(attaching), HookCall::UserPromptSubmit(submitted)) = (attaching, &call)
                 && outcome.block.is_none()
                 && outcome.stop.is_none()
             {
-                attach(&results, id, attaching, &submitted.prompt).await;
+                attach(&results, id, (attaching, changed), &submitted.prompt).await;
+            }
+            if !written.is_empty() {
+                let texts = changes::behind_hooks((&seen, &*workspace, &policy), &written).await;
+                if !texts.is_empty() {
+                    answer(&results, Input::AddContext(texts));
+                }
             }
             answer(&results, Input::Hooked(id, Box::new(outcome)));
         });
@@ -162,10 +196,30 @@ impl Driver {
             return None;
         }
         let policy = self.shared.policy(&self.machine);
+        let cx = self.reading_cx(cwd);
+        Some(Attaching {
+            mentions,
+            seen: changes.then(|| self.shared.state.get::<SeenFiles>()),
+            at: self.surroundings(),
+            policy,
+            hooks: self.ports.hooks.clone(),
+            // What hooks answer about a mention is not reported, so neither is that they are asked.
+            asked: Asked::new(&self.answers.sender, false),
+            hook_context: self.hook_context(cwd.to_path_buf()),
+            instructions: self.ports.instructions.clone(),
+            cx,
+            ids: Arc::clone(&self.ports.ids),
+            cwd: cwd.to_path_buf(),
+        })
+    }
+
+    /// What a call gets that only looks, without its id and its permit.
+    fn reading_cx(&mut self, cwd: &Path) -> ReadingCx {
+        let policy = self.shared.policy(&self.machine);
         let (ports, session_id) = (self.ports.clone(), self.machine.session_id().clone());
         let (directories, state): (Arc<[PathBuf]>, _) = (policy.directories().into(), Arc::clone(&self.shared.state));
         let start = cwd.to_path_buf();
-        let cx = move |tool_use_id, permit| ToolCxParts {
+        Box::new(move |tool_use_id, permit| ToolCxParts {
             session_id: session_id.clone(),
             tool_use_id,
             cancel: Cancel::new(),
@@ -182,36 +236,47 @@ impl Driver {
             background: None,
             agents: None,
             progress: Arc::new(|_| ()),
-        };
-        Some(Attaching {
-            mentions,
-            seen: changes.then(|| self.shared.state.get::<SeenFiles>()),
-            at: self.surroundings(),
-            policy,
-            hooks: self.ports.hooks.clone(),
-            hook_context: self.hook_context(cwd.to_path_buf()),
-            instructions: self.ports.instructions.clone(),
-            cx: Box::new(cx),
-            ids: Arc::clone(&self.ports.ids),
-            cwd: cwd.to_path_buf(),
         })
     }
 
-    fn hook_context(&self, cwd: PathBuf) -> HookContext {
+    pub(super) fn hook_context(&self, cwd: PathBuf) -> HookContext {
         let cx = HookContext::new(self.machine.session_id().clone(), cwd).with_agent(self.machine.agent().cloned());
-        cx.with_permission_mode(self.machine.policy().mode())
+        let cx = cx.with_path(self.below.path()).with_permission_mode(self.machine.policy().mode());
+        cx.with_skills(self.machine.skills())
     }
 
-    fn ask(&mut self, id: EffectId, request: PermissionRequest, cwd: PathBuf, kept: Option<PendingQuestion>) {
+    /// To whom it is reported that hooks are asked.
+    pub(super) fn asked(&self) -> Asked {
+        Asked::new(&self.answers.sender, self.ports.reports_hook_starts)
+    }
+
+    /// What asks the hooks that listen now, beside the work.
+    pub(super) fn reporter(&mut self) -> Reporter {
+        let (cx, asked) = (self.hook_context(self.machine.state().cwd().to_path_buf()), self.asked());
+        self.observer.reporter(&self.ports.hooks, cx, asked)
+    }
+
+    /// The same, if a hook listens to this event.
+    fn reporter_of(&mut self, event: HookEventName) -> Option<Reporter> {
+        self.observer.wants(event).then(|| self.reporter())
+    }
+
+    fn ask(
+        &mut self,
+        id: EffectId,
+        request: PermissionRequest,
+        cwd: PathBuf,
+        (kept, deferred): (Option<PendingQuestion>, bool),
+    ) {
         let open = self.work.asked.remove(&request.id);
         let elsewhere = kept.map(|question| Elsewhere::new(self.below.kept(), question));
-        let host = question::Host { answers: self.ports.host.clone(), open, elsewhere };
-        let hooks = self.ports.hooks.clone();
-        let cx = self.hook_context(cwd);
+        let host = question::Host { answers: self.ports.host.clone(), open, elsewhere, deferred };
+        let asking =
+            question::Asking { hooks: self.ports.hooks.clone(), cx: self.hook_context(cwd), asked: self.asked() };
         let (results, ancestors) = (self.answers.sender.clone(), self.below.ancestors());
         self.work.tasks.start(id, async move {
             let asked_hooks = |outcome| answer(&results, Input::AskedHooks(id, Box::new(outcome)));
-            let input = match question::ask(host, hooks, cx, request, asked_hooks).await {
+            let input = match question::ask(host, asking, request, asked_hooks).await {
                 Ok(answered) => {
                     ancestors.take(&answered);
                     Input::Answered(id, answered)
@@ -222,23 +287,59 @@ impl Driver {
         });
     }
 
+    /// Asks the classifier, unless its verdict is known.
+    fn classify(&mut self, id: EffectId, facts: &CallFacts, why: &str) {
+        let Some(classifier) = self.ports.classifier.clone() else {
+            let failed = Classified::Failed("there is no classifier".to_owned());
+            return answer(&self.answers.sender, Input::Classified(id, failed));
+        };
+        let question = ClassifierQuestion::new(facts, self.machine.policy().directories(), why, &self.heard)
+            .delegated(self.machine.agent().is_some());
+        let asking = match classifier.prepare(question, self.ports.ids.bits()) {
+            Ok(asking) => asking,
+            Err(known) => return answer(&self.answers.sender, Input::Classified(id, known)),
+        };
+        let cost = self.machine.cost_beside(&asking.model, asking.input_tokens(), asking.max_output_tokens());
+        let claim = self.account.claim(id, cost);
+        let results = self.answers.sender.clone();
+        self.work.tasks.start(id, async move {
+            let verdict = asking.ask(claim, &results).await;
+            answer(&results, Input::Classified(id, verdict));
+        });
+    }
+
     /// What a call leaves work behind with.
-    fn background_of(&self, id: EffectId, run_call: &RunCall) -> Arc<dyn Background> {
+    fn background_of(&self, id: EffectId, run_call: &RunCall, around: Option<&AroundCall>) -> Arc<dyn Background> {
         let folder = self.ports.artifacts.clone().or_else(|| self.ports.scratch.clone());
         let only_reads = matches!(run_call.facts.access, Access::Reads(_));
-        self.work.background.of_call(id, run_call.call.id.clone(), Arc::clone(&self.ports.ids), folder, only_reads)
+        let (tool_use_id, ids) = (run_call.call.id.clone(), Arc::clone(&self.ports.ids));
+        let around = around.map(AroundCall::later);
+        self.work.background.of_call(CallParts { effect: id, tool_use_id, ids, folder, only_reads, around })
+    }
+
+    /// What looks over the workspace around a call that may change any file of it.
+    fn around(&self, run_call: &RunCall, policy: &Policy) -> Option<AroundCall> {
+        let may_change = matches!(run_call.facts.access, Access::Exec | Access::Unknown);
+        if !may_change || policy.is_proven_read_only(&run_call.facts) {
+            return None;
+        }
+        self.files.keeper()?.watch(self.machine.prompt(), run_call.call.id.clone(), policy.directories())
     }
 
     fn run(&mut self, id: EffectId, run_call: &RunCall) {
         let Some(ReadCall { call, tool }) = self.work.calls.take(run_call.prepared) else {
             return answer(&self.answers.sender, Input::Ran(id, Box::new(not_run())));
         };
+        if run_call.facts.access == Access::Session {
+            self.shared.state.get::<Recorded>().set_todos(self.machine.state().todos().cloned());
+        }
         let policy = self.shared.policy(&self.machine);
+        let around = self.around(run_call, &policy);
         let cancel = Cancel::new();
         let directories: Arc<[PathBuf]> = policy.directories().into();
         let (ids, results) = (Arc::clone(&self.ports.ids), self.answers.sender.clone());
         let progress = self.work.progress.of_call(id);
-        let background = self.ports.background.then(|| self.background_of(id, run_call));
+        let background = self.ports.background.then(|| self.background_of(id, run_call, around.as_ref()));
         let (caller, place) = (self.machine.agent(), (run_call.call.id.clone(), run_call.facts.cwd.clone()));
         let agents = self.below.of_call(place, caller, &self.ports, &self.queue, &self.answers.sender);
         let cx = ToolCx::new(ToolCxParts {
@@ -259,30 +360,89 @@ impl Driver {
             agents: Some(agents),
             progress,
         });
-        let running = Running { tool, call, cx, cancel: cancel.clone(), ids };
+        let running = Running { tool, call, cx, cancel: cancel.clone(), ids, room: self.work.room.clone() };
         let keeper = self.files.keeper().cloned().filter(|_| matches!(run_call.facts.access, Access::Writes(_)));
         let written = run_call.facts.paths.iter().filter(|path| path.write).map(|path| path.resolved.clone());
         let noted = keeper.map(|keeper| keeper.changed(run_call.call.id.clone(), written.collect()));
         let instructions = self.ports.instructions.clone();
         let paths = if instructions.is_some() { paths_of(running.cx.permit()) } else { Vec::new() };
+        let changes = edits::written(&run_call.facts);
+        let diagnostics = self.ports.diagnostics.clone().filter(|_| !changes.is_empty());
         self.work.tasks.start_stoppable(id, cancel, async move {
-            let outcome = run(running).await;
+            let before = match diagnostics {
+                Some(source) => Some(Before::ask(source, changes.clone()).await),
+                None => None,
+            };
+            let mut outcome = surrounded(around, running).await;
             if let Some(noted) = noted {
                 noted.await;
             }
-            if let Some(source) = instructions.filter(|_| !outcome.is_error) {
-                let found = nested::find(&*source, &paths).await;
-                if !found.is_empty() {
-                    answer(&results, Input::AddInstructions(found));
-                }
+            if !outcome.is_error {
+                outcome.written = changes;
+                let found = Found { instructions: instructions.map(|source| (source, paths)), before };
+                found.report(&results).await;
             }
             answer(&results, Input::Ran(id, Box::new(outcome)));
         });
     }
 }
 
+/// Runs a call, between two looks at the workspace if it may change any file of it.
+async fn surrounded(mut around: Option<AroundCall>, running: Running) -> ToolOutcome {
+    let outcome = match before_call(&mut around, &running.cancel).await {
+        Ok(()) => run(running).await,
+        Err(outcome) => *outcome,
+    };
+    if let Some(around) = around {
+        around.after().await;
+    }
+    outcome
+}
+
+/// Looks over the workspace before a call that may change any file of it. The error is the answer of a call that must not
+/// run.
+async fn before_call(around: &mut Option<AroundCall>, cancel: &Cancel) -> Result<(), Box<ToolOutcome>> {
+    let Some(around) = around else { return Ok(()) };
+    let looked = tokio::select! {
+        looked = around.before() => looked,
+        () = cancel.cancelled() => return Err(Box::new(ToolOutcome::error(runtime_text::CALL_STOPPED))),
+    };
+    looked.map_err(|error| {
+        let text = format!("The call did not run: the workspace could not be kept as it is first: {error}");
+        Box::new(ToolOutcome::error(text))
+    })
+}
+
+/// What is found out behind a call that succeeded.
+struct Found {
+    instructions: Option<(Arc<dyn NestedInstructions>, Vec<PathBuf>)>,
+    before: Option<Before>,
+}
+
+impl Found {
+    /// Hands to the machine what the model is to read of it.
+    async fn report(self, results: &mpsc::UnboundedSender<Input>) {
+        if let Some((source, paths)) = self.instructions {
+            let found = nested::find(&*source, &paths).await;
+            if !found.is_empty() {
+                answer(results, Input::AddInstructions(found));
+            }
+        }
+        if let Some(before) = self.before
+            && let Some(text) = before.introduced().await
+        {
+            answer(results, Input::AddContext(vec![text]));
+        }
+    }
+}
+
 /// Looks up what a prompt mentions, and hands it to the machine. A panic of what the host looks up with is a notice.
-async fn attach(results: &mpsc::UnboundedSender<Input>, id: EffectId, attaching: Attaching, prompt: &str) {
+async fn attach(
+    results: &mpsc::UnboundedSender<Input>,
+    id: EffectId,
+    (attaching, changed): (Attaching, Option<Reporter>),
+    prompt: &str,
+) {
     let found = AssertUnwindSafe(attaching.look_up(prompt)).catch_unwind().await;
     let Ok(attached) = found else {
         return answer(results, Input::Notice("What the prompt mentions is not attached: it panicked.".to_owned()));
@@ -296,11 +456,14 @@ async fn attach(results: &mpsc::UnboundedSender<Input>, id: EffectId, attaching:
     if !attached.blocks.is_empty() {
         answer(results, Input::Attached(id, attached.blocks));
     }
+    if let Some(reporter) = changed {
+        attached.changes.occasions().for_each(|call| reporter.report(call));
+    }
     if let Some(seen) = &attaching.seen {
         attached.changes.reported(seen);
     }
 }
 
 fn not_run() -> ToolOutcome {
-    ToolOutcome::error(windlass_context::runtime_text::NOT_RUN)
+    ToolOutcome::error(runtime_text::NOT_RUN)
 }

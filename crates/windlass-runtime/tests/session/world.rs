@@ -10,8 +10,8 @@ use windlass_hook::{Hook, Hooks};
 use windlass_model::{ModelProvider, ScriptedModel, ScriptedTurn};
 use windlass_permission::{CanUseTool, Policy, PolicyConfig};
 use windlass_runtime::{
-    EventStream, MachineConfig, Mentions, ModelProfile, Persistence, Ports, Prompt, Session, SessionConfig,
-    SessionError, SessionHandle,
+    Diagnostics, EventStream, MachineConfig, Mentions, ModelProfile, Persistence, Ports, Prompt, Session,
+    SessionConfig, SessionError, SessionHandle,
 };
 use windlass_session::{LogHeader, MemoryStore, Owner, ProjectKey, SessionKey, SessionStore};
 use windlass_testkit::fake::{MemoryWorkspace, ScriptedProcess};
@@ -79,6 +79,8 @@ pub(crate) struct World {
     pub(crate) budget: Option<NanoUsd>,
     pub(crate) clock: Option<Arc<dyn Clock>>,
     pub(crate) mentions: Option<Mentions>,
+    pub(crate) diagnostics: Option<Arc<dyn Diagnostics>>,
+    pub(crate) previews_edits: bool,
 }
 
 pub(crate) fn world(model: impl ModelProvider, tools: impl IntoIterator<Item = Arc<dyn DynTool>>) -> World {
@@ -95,6 +97,8 @@ pub(crate) fn world(model: impl ModelProvider, tools: impl IntoIterator<Item = A
         budget: None,
         clock: None,
         mentions: None,
+        diagnostics: None,
+        previews_edits: false,
     }
 }
 
@@ -128,6 +132,8 @@ impl World {
         ports.hooks = Hooks::new(self.hooks);
         ports.host.callback = self.host;
         ports.mentions = self.mentions;
+        ports.diagnostics = self.diagnostics;
+        ports.previews_edits = self.previews_edits;
         ports.host.through_handles = self.ask_via_events;
         ports.host.wait = self.wait;
         if let Some(clock) = self.clock {

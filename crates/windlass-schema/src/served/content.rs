@@ -3,7 +3,7 @@
 use serde::Serialize;
 use std::sync::Arc;
 use windlass_tool::{ToolOutput, ToolSet};
-use windlass_types::{ContentBlock, DocumentSource, ImageSource, JsonText, ToolResultContent, ToolSpec};
+use windlass_types::{ContentBlock, DocumentSource, ImageSource, JsonError, JsonText, ToolResultContent, ToolSpec};
 
 /// The answer to `tools/list`.
 #[derive(Serialize)]
@@ -83,6 +83,14 @@ impl CallResult {
         let structured_content = output.structured.filter(JsonText::is_object);
         Self { content, is_error: output.is_error, structured_content }
     }
+}
+
+/// What a tool returned as the result of `tools/call` in MCP.
+///
+/// # Errors
+/// It cannot be written as JSON.
+pub fn call_result(output: ToolOutput) -> Result<JsonText, JsonError> {
+    JsonText::of(&CallResult::new(output))
 }
 
 fn block(block: ContentBlock) -> Block {

@@ -1,7 +1,7 @@
 //! Lines to nodes.
 
 use super::lines::{LONGEST, Line, Lines};
-use super::{Link, Node, NodeBody};
+use super::{Coverage, Link, Node, NodeBody};
 use crate::codec::{Body, Decoded, LineSum, Parent, ResultLine, decode};
 use crate::repair::derived_id;
 use crate::store::{LoadReport, SkippedLine};
@@ -18,10 +18,13 @@ const RESYNCS: usize = 32;
 const RECORD_STARTS: [&str; 2] = ["{\"parentUuid\":", "{\"type\":"];
 
 #[derive(Default)]
-pub(super) struct Scanned {
-    pub(super) nodes: Vec<Node>,
-    pub(super) report: LoadReport,
+pub(crate) struct Scanned {
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) report: LoadReport,
     pub(super) bytes: u64,
+    pub(crate) lines: u64,
+    /// What checksums say.
+    pub(crate) coverage: Coverage,
     /// The last node of each id.
     pub(super) by_id: HashMap<EntryId, usize>,
 }
@@ -42,7 +45,7 @@ impl Scanned {
     }
 }
 
-pub(super) fn scan(reader: impl BufRead) -> io::Result<Scanned> {
+pub(crate) fn scan(reader: impl BufRead) -> io::Result<Scanned> {
     let mut scan = Scan::default();
     let mut lines = Lines::new(reader, LONGEST);
     while let Some(line) = lines.next()? {
@@ -51,7 +54,7 @@ pub(super) fn scan(reader: impl BufRead) -> io::Result<Scanned> {
             Line::TooLong => scan.too_long(),
         }
     }
-    scan.out.bytes = lines.bytes;
+    (scan.out.bytes, scan.out.lines) = (lines.bytes, lines.number);
     scan.out.by_id = scan.by_id.into_iter().map(|(id, seen)| (id, seen.node)).collect();
     Ok(scan.out)
 }
@@ -203,7 +206,9 @@ impl Scan {
             self.warn(&warning);
         }
         if let Body::Checksum(checksum) = &decoded.body {
-            if self.sum.of_last(checksum.lines).as_ref() != Some(&checksum.sum) {
+            let matches = self.sum.of_last(checksum.lines).as_ref() == Some(&checksum.sum);
+            self.out.coverage.note(self.line, checksum.lines, matches);
+            if !matches {
                 let warning = format!("the {} lines before it do not match their checksum", checksum.lines);
                 self.warn(&warning);
             }

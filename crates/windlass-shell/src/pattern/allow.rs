@@ -73,6 +73,11 @@ fn candidates(command: &SimpleCommand, literal_words: usize) -> Vec<&[Word]> {
     candidates
 }
 
+/// The command behind the wrappers that are looked through; `None` if it is not clear where it begins.
+pub(super) fn behind_wrappers(words: &[Word]) -> Option<&[Word]> {
+    words.get(wrapper_words(words)?..)
+}
+
 /// How many words belong to wrappers that are looked through; `None` if that is not clear.
 fn wrapper_words(words: &[Word]) -> Option<usize> {
     let mut skipped = 0usize;

@@ -1,51 +1,97 @@
-//! The rule to offer for "always allow".
+//! The rule to offer for "always allow", one for each command of a line.
 
-use super::allow::runs_arguments;
-use crate::{Analysis, Effect, SimpleCommand, Word};
+use super::allow::{behind_wrappers, runs_arguments};
+use super::parse_rule_pattern;
+use crate::{SimpleCommand, Word};
 
-/// Programs for which a prefix would allow too much.
-const TOO_BROAD: &[&str] = &[
-    "chmod", "chown", "dd", "kill", "killall", "mkfs", "mv", "pkill", "reboot", "rm", "rmdir", "shred", "shutdown",
-    "truncate",
+/// Programs for which a prefix would allow too much, or whose first argument is a file: the exact command is offered.
+const TOO_BROAD: &[&str] = &["chmod", "chown", "cp", "ln", "mkdir", "mv", "rm", "rmdir", "tee", "touch", "truncate"];
+
+/// Programs for which no rule is worth having: the next call is another one, or none should run unseen.
+const NEVER: &[&str] =
+    &["dd", "kill", "killall", "mkfs", "pkill", "reboot", "shred", "shutdown", "su", "eval", "exec", "source", "."];
+
+/// Sub-commands that reach others or cannot be taken back: the exact command is offered.
+const OUTWARD: &[(&str, &str)] = &[
+    ("cargo", "publish"),
+    ("docker", "push"),
+    ("gh", "api"),
+    ("git", "clean"),
+    ("git", "push"),
+    ("git", "reset"),
+    ("kubectl", "apply"),
+    ("kubectl", "delete"),
+    ("npm", "publish"),
+    ("terraform", "apply"),
+    ("terraform", "destroy"),
 ];
 
-/// The prefix pattern to offer for "always allow" (`npm test *` for `npm test`).
+/// Sub-commands whose next word says what is done.
+const NESTED: &[(&str, &str)] = &[
+    ("aws", "s3"),
+    ("bun", "run"),
+    ("cargo", "xtask"),
+    ("composer", "run"),
+    ("deno", "task"),
+    ("docker", "compose"),
+    ("docker", "container"),
+    ("docker", "image"),
+    ("docker", "volume"),
+    ("gh", "issue"),
+    ("gh", "pr"),
+    ("gh", "release"),
+    ("gh", "run"),
+    ("git", "remote"),
+    ("git", "stash"),
+    ("git", "worktree"),
+    ("go", "mod"),
+    ("go", "tool"),
+    ("npm", "run"),
+    ("pnpm", "run"),
+    ("poetry", "run"),
+    ("rustup", "component"),
+    ("rustup", "toolchain"),
+    ("uv", "run"),
+    ("yarn", "run"),
+];
+
+/// The pattern to offer for "always allow" of one command: the narrowest that is of use the next time.
 ///
-/// `None` if the text is not fully understood, has more than one command that would need a rule, or runs a
-/// program for which a prefix would allow too much (removal, programs that run their arguments, interpreters
-/// with an option).
+/// `npm test *` for `npm test -- -u`, `npm run build *` for `npm run build`, and the exact command where a prefix would allow too much:
+/// removals, pushes, interpreters with an option. `None` for programs that run their arguments, and for what no pattern can say.
 #[must_use]
-pub fn suggest_prefix(analysis: &Analysis) -> Option<String> {
-    let commands = analysis.understood().ok()?.commands();
-    let free = |c: &SimpleCommand| {
-        let class = c.classify();
-        class.is_read_only() || class.effect == Effect::ChangeDirectory
-    };
-    let mut suggestion = None;
-    for command in commands.iter().filter(|c| !free(c)) {
-        let prefix = prefix(command)?;
-        if suggestion.as_ref().is_some_and(|s| *s != prefix) {
-            return None;
-        }
-        suggestion = Some(prefix);
+pub fn suggest_rule(command: &SimpleCommand) -> Option<String> {
+    let words = behind_wrappers(command.words())?;
+    let program = words.first()?.as_literal()?;
+    if NEVER.contains(&program) || runs_arguments(words) {
+        return None;
     }
-    suggestion
+    prefix(command, words, program).or_else(|| exact(command))
 }
 
-fn prefix(command: &SimpleCommand) -> Option<String> {
-    let words = command.words();
-    let program = command.program()?;
-    if !command.has_only_safe_assignments() || TOO_BROAD.contains(&program) || runs_arguments(words) {
+fn prefix(command: &SimpleCommand, words: &[Word], program: &str) -> Option<String> {
+    let redirects = command.redirects().iter().any(|redirect| !redirect.is_harmless());
+    if redirects || !command.has_only_safe_assignments() || TOO_BROAD.contains(&program) || !is_plain(program) {
         return None;
     }
-    if !is_plain(program) {
+    let Some(second) = words.get(1).map(Word::text) else { return Some(format!("{program} *")) };
+    if !is_plain(second) || OUTWARD.contains(&(program, second)) {
         return None;
     }
-    match words.get(1).map(Word::text) {
-        None => Some(format!("{program} *")),
-        Some(second) if is_plain(second) => Some(format!("{program} {second} *")),
-        Some(_) => None,
+    match words.get(2).map(Word::text) {
+        Some(third) if NESTED.contains(&(program, second)) && is_plain(third) => {
+            Some(format!("{program} {second} {third} *"))
+        }
+        _ => Some(format!("{program} {second} *")),
     }
+}
+
+/// The command as it is, if a pattern can say that.
+fn exact(command: &SimpleCommand) -> Option<String> {
+    let source = command.source();
+    let pattern = parse_rule_pattern(source);
+    (pattern.matches_source(command) && pattern.problem().is_none() && !source.contains('\n'))
+        .then(|| source.to_owned())
 }
 
 /// A word that means the same in a pattern.

@@ -1,7 +1,7 @@
 //! Properties of the analysis over generated texts.
 
 use proptest::prelude::*;
-use windlass_shell::{DenyMatch, MAX_CHARS, analyse, catastrophic, parse_rule_pattern, suggest_prefix};
+use windlass_shell::{DenyMatch, MAX_CHARS, analyse, catastrophic, parse_rule_pattern, suggest_rule};
 
 /// Anything, with much of what shells find special.
 fn text() -> impl Strategy<Value = String> {
@@ -143,7 +143,10 @@ proptest! {
     fn any_text_has_an_answer(text in text()) {
         let analysis = analyse(&text);
         let _ = catastrophic(&analysis, "/w".as_ref(), "/home/me".as_ref());
-        let _ = suggest_prefix(&analysis);
+        for command in analysis.understood().iter().flat_map(|understood| understood.commands()) {
+            let rule = suggest_rule(command);
+            prop_assert!(rule.is_none_or(|rule| parse_rule_pattern(&rule).matches_allow(command)));
+        }
         for command in analysis.understood().map(|u| u.commands()).unwrap_or_default() {
             let _ = command.classify();
             prop_assert!(text.contains(command.source()));

@@ -1,6 +1,7 @@
 //! Contents and the index as files.
 
 use super::history::History;
+use super::pack::Pack;
 use super::record::Record;
 use super::shelf::{AppendError, Shelf};
 use crate::disk::create_dirs;
@@ -9,6 +10,7 @@ use crate::open;
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use windlass_session::{CheckpointError, CheckpointErrorKind};
 use windlass_tool::private_file::{self, sync_dir};
@@ -26,6 +28,9 @@ pub(crate) struct Disk {
     directory: PathBuf,
     /// Open and locked from the first use on.
     index: Mutex<Option<Index>>,
+    baseline: Mutex<Option<Pack>>,
+    /// How many contents have been put without a sync: each has a temporary name of its own.
+    unsynced: AtomicU64,
 }
 
 #[derive(Debug)]
@@ -39,7 +44,7 @@ struct Index {
 
 impl Disk {
     pub(crate) fn new(directory: PathBuf) -> Self {
-        Self { directory, index: Mutex::default() }
+        Self { directory, index: Mutex::default(), baseline: Mutex::default(), unsynced: AtomicU64::new(0) }
     }
 
     fn index_path(&self) -> PathBuf {
@@ -106,8 +111,19 @@ impl Disk {
         }
     }
 
-    fn place(&self, hash: &blake3::Hash, content: &[u8]) -> io::Result<()> {
-        private_file::replace(&self.object(hash), content)
+    fn place(&self, hash: &blake3::Hash, content: &[u8], sync: bool) -> io::Result<()> {
+        let object = self.object(hash);
+        if sync {
+            return private_file::replace(&object, content);
+        }
+        let number = self.unsynced.fetch_add(1, Ordering::Relaxed);
+        let temporary = self.objects().join(format!("{}-{number}.partial", std::process::id()));
+        private_file::create(&temporary)?.write_all(content)?;
+        fs::rename(&temporary, &object)
+    }
+
+    fn baseline(&self) -> MutexGuard<'_, Option<Pack>> {
+        self.baseline.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -146,8 +162,8 @@ impl Shelf for Disk {
         Ok(Some(history))
     }
 
-    fn put(&self, hash: &blake3::Hash, content: &[u8]) -> Result<(), CheckpointError> {
-        self.place(hash, content).map_err(|error| failed(&self.object(hash), "write", &error))
+    fn put(&self, hash: &blake3::Hash, content: &[u8], sync: bool) -> Result<(), CheckpointError> {
+        self.place(hash, content, sync).map_err(|error| failed(&self.object(hash), "write", &error))
     }
 
     fn get(&self, hash: &blake3::Hash) -> io::Result<Vec<u8>> {
@@ -161,6 +177,24 @@ impl Shelf for Disk {
             // The next sweep tries again.
             let _ = fs::remove_file(self.object(hash));
         }
+    }
+
+    fn clear_baseline(&self) -> Result<(), CheckpointError> {
+        let path = self.directory.join("baseline");
+        let mut baseline = self.baseline();
+        *baseline = None;
+        *baseline = Some(Pack::create(&path).map_err(|error| failed(&path, "write", &error))?);
+        Ok(())
+    }
+
+    fn add_to_baseline(&self, contents: &[Vec<u8>]) -> Result<Vec<u64>, CheckpointError> {
+        let mut baseline = self.baseline();
+        let added = baseline.as_mut().ok_or_else(|| ErrorKind::NotFound.into()).and_then(|pack| pack.add(contents));
+        added.map_err(|error| failed(&self.directory.join("baseline"), "write", &error))
+    }
+
+    fn baseline_content(&self, at: u64, size: u64) -> io::Result<Vec<u8>> {
+        self.baseline().as_mut().ok_or(ErrorKind::NotFound)?.content(at, size)
     }
 
     fn append(&self, lines: &[u8], sync: bool) -> Result<(), AppendError> {

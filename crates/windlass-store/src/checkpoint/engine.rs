@@ -1,6 +1,7 @@
 //! The part of checkpoints that is the same on disk and in memory.
 
 use super::CheckpointLimits;
+use super::baseline::Baseline;
 use super::history::{History, Unusable};
 use super::record::{Kind, Record, State};
 use super::shelf::Shelf;
@@ -26,6 +27,10 @@ pub(crate) struct Engine<S> {
     pub(crate) turn: RwLock<()>,
     /// One large file is in memory at a time.
     large: TurnMutex<()>,
+    /// What surveys know of the workspace. One survey is made at a time.
+    pub(crate) baseline: TurnMutex<Baseline>,
+    /// Directories that are never part of a baseline.
+    pub(crate) own: Vec<PathBuf>,
 }
 
 /// What is read and written on threads that may block.
@@ -64,6 +69,11 @@ impl<S: Shelf> Core<S> {
     /// Reads from the history. The index must have been read.
     pub(crate) fn look<T>(&self, look: impl FnOnce(&History) -> T) -> Option<T> {
         self.known().history.as_ref().map(look)
+    }
+
+    /// How many records there are in all.
+    pub(crate) fn recorded(&self) -> u64 {
+        self.known().recorded
     }
 
     /// Changes the history without a record.
@@ -142,7 +152,22 @@ impl<S: Shelf> Engine<S> {
         limits: CheckpointLimits,
     ) -> Self {
         let core = Arc::new(Core { shelf, state: Mutex::default(), writer: Mutex::default() });
-        Self { core, tree, clock, ids, limits, turn: RwLock::new(()), large: TurnMutex::new(()) }
+        Self {
+            core,
+            tree,
+            clock,
+            ids,
+            limits,
+            turn: RwLock::new(()),
+            large: TurnMutex::new(()),
+            baseline: TurnMutex::default(),
+            own: Vec::new(),
+        }
+    }
+
+    /// Whether a path belongs to the store of sessions itself.
+    pub(crate) fn is_own(&self, path: &Path) -> bool {
+        self.own.iter().any(|own| path.starts_with(own))
     }
 
     /// Works on a thread that may block.
@@ -199,6 +224,7 @@ impl<S: Shelf> Engine<S> {
         }
         for path in paths {
             if self.core.look(|history| history.is_kept(path)) == Some(true) {
+                self.notice_others(path).await;
                 continue;
             }
             let _one_at_a_time;
@@ -212,9 +238,25 @@ impl<S: Shelf> Engine<S> {
             let (id, tool, path) = (prompt.clone(), Some(tool_use.clone()), path.clone());
             self.core.record(Record::Kept { id, tool, path, state });
         }
+        self.recorded_by_tools(paths).await;
         // Also what an earlier attempt could not write.
         let kept = self.core.known().kept;
         self.write(kept, true).await
+    }
+
+    /// Notes that others have changed a file since a tool did, if they have.
+    async fn notice_others(&self, path: &Path) {
+        let found = self.tree.read_whole(path, self.limits.file_bytes).await;
+        if let Some(now) = found.as_ref().ok().and_then(seen) {
+            self.record_others(path, &now);
+        }
+    }
+
+    /// Records that others have changed a file, if it is not what a tool has left of it.
+    pub(crate) fn record_others(&self, path: &Path, now: &State) {
+        if self.core.look(|history| history.is_new_to_others(path, now)) == Some(true) {
+            self.core.record(Record::Others { path: path.to_owned() });
+        }
     }
 
     /// Stores what was found at a path.
@@ -227,7 +269,7 @@ impl<S: Shelf> Engine<S> {
         match found {
             Ok(WholeFile::File(file)) => {
                 let state = state_of(&file.content, file.mode);
-                match self.store(&state, file.content).await? {
+                match self.store(&state, file.content, true).await? {
                     Some(pin) => Ok((state, Some(pin))),
                     None => unkept("there was no room to keep it".to_owned()),
                 }
@@ -251,13 +293,18 @@ impl<S: Shelf> Engine<S> {
 
     /// Stores a content, if there is room: what the oldest checkpoints kept makes some. `None` when there is no room.
     /// The pin must live until a record names the content.
-    async fn store(&self, state: &State, content: Vec<u8>) -> Result<Option<Pin<S>>, CheckpointError> {
+    pub(crate) async fn store(
+        &self,
+        state: &State,
+        content: Vec<u8>,
+        sync: bool,
+    ) -> Result<Option<Pin<S>>, CheckpointError> {
         let State::File { size, .. } = *state else { return Ok(Some(Pin::of_no_content(&self.core))) };
         loop {
             {
                 let _shared = self.turn.read().await;
                 if let Some(pin) = self.pin(state) {
-                    self.put(&pin, content).await?;
+                    self.put(&pin, content, sync).await?;
                     return Ok(Some(pin));
                 }
             }
@@ -281,7 +328,7 @@ impl<S: Shelf> Engine<S> {
             pin = self.pin(state);
         }
         if let Some(pin) = &pin {
-            self.put(pin, content).await?;
+            self.put(pin, content, true).await?;
         }
         Ok(pin)
     }
@@ -310,10 +357,10 @@ impl<S: Shelf> Engine<S> {
     }
 
     /// Stores a content that is pinned, unless it is there.
-    async fn put(&self, pin: &Pin<S>, content: Vec<u8>) -> Result<(), CheckpointError> {
+    async fn put(&self, pin: &Pin<S>, content: Vec<u8>, sync: bool) -> Result<(), CheckpointError> {
         let Some(hash) = pin.hash.filter(|_| !pin.is_stored) else { return Ok(()) };
         self.off_thread(move |core| {
-            core.shelf.put(&hash, &content)?;
+            core.shelf.put(&hash, &content, sync)?;
             core.with(|history| history.stored(&hash));
             Ok(())
         })
@@ -329,6 +376,7 @@ impl<S: Shelf> Engine<S> {
             let state = state.unwrap_or_else(|| State::Unkept { why: "it was not read again".to_owned() });
             last = self.core.record(Record::Left { path: path.clone(), state });
         }
+        self.recorded_by_tools(paths).await;
         self.write(last, false).await
     }
 

@@ -3,7 +3,7 @@
 use super::record::{Kind, Record, State};
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
-use windlass_session::Checkpoint;
+use windlass_session::{Checkpoint, LeftOut};
 use windlass_types::{EntryId, Timestamp};
 
 /// The message for contents that had to make room.
@@ -15,7 +15,9 @@ pub(crate) struct History {
     points: Vec<Point>,
     by_id: HashMap<EntryId, usize>,
     /// What tools and rewinds have left of files since they were kept last.
-    left: HashMap<PathBuf, State>,
+    left: HashMap<PathBuf, Leaving>,
+    /// Files that others have changed between tools, and how many of the first checkpoints stand before the last such change.
+    others: HashMap<PathBuf, usize>,
     objects: HashMap<blake3::Hash, Object>,
     bytes: u64,
     /// Checkpoints before this one cannot be used: lines behind them are lost.
@@ -29,7 +31,16 @@ struct Point {
     kind: Kind,
     at: Timestamp,
     kept: BTreeMap<PathBuf, State>,
+    left_out: Vec<LeftOut>,
     is_dropped: bool,
+}
+
+/// What a tool or a rewind has left of a file.
+#[derive(Debug)]
+struct Leaving {
+    state: State,
+    /// The number of the checkpoint behind which that was.
+    at: usize,
 }
 
 #[derive(Debug)]
@@ -64,7 +75,17 @@ impl History {
                 self.left.remove(&path);
             }
             Record::Left { path, state } => {
-                self.left.insert(path, state);
+                self.left.insert(path, Leaving { state, at: self.points.len().saturating_sub(1) });
+            }
+            Record::Others { path } => {
+                let before = self.left.get(&path).map_or(self.points.len(), |left| left.at + 1);
+                self.others.insert(path, before);
+            }
+            Record::LeftOut { id, path, why } => {
+                let point = self.by_id.get(&id).and_then(|at| self.points.get_mut(*at));
+                if let Some(point) = point {
+                    point.left_out.push(LeftOut::new(path, why));
+                }
             }
             Record::Dropped { through } => {
                 let end = self.by_id.get(&through).map_or(0, |at| at + 1);
@@ -80,14 +101,19 @@ impl History {
             return;
         }
         self.by_id.insert(id.clone(), self.points.len());
-        self.points.push(Point { id, kind, at, kept: BTreeMap::new(), is_dropped: false });
+        self.points.push(Point { id, kind, at, kept: BTreeMap::new(), left_out: Vec::new(), is_dropped: false });
     }
 
     /// Takes a file in, into the last checkpoint: what is kept now is what was
     /// there before everything later, whichever prompt is answered.
     fn keep(&mut self, path: PathBuf, state: State) {
         let Some(last) = self.points.last() else { return };
-        self.left.remove(&path);
+        let left = self.left.remove(&path);
+        let is_others = |left: &Leaving| !matches!(state, State::Unkept { .. }) && !left.state.is_same(&state);
+        if let Some(left) = left.filter(is_others) {
+            // What others have made of it is kept with later checkpoints, and lost with those from which on tools changed it.
+            self.others.insert(path.clone(), left.at + 1);
+        }
         if last.kept.contains_key(&path) {
             return;
         }
@@ -168,12 +194,38 @@ impl History {
 
     /// What tools and rewinds have left of a file, if that is known.
     pub(crate) fn left(&self, path: &Path) -> Option<&State> {
-        self.left.get(path)
+        self.left.get(path).map(|left| &left.state)
+    }
+
+    /// Whether others have changed a file between tools, since a checkpoint.
+    pub(crate) fn others_since(&self, to: &EntryId, path: &Path) -> bool {
+        let at = self.by_id.get(to);
+        at.zip(self.others.get(path)).is_some_and(|(at, before)| at < before)
+    }
+
+    /// Whether others have changed a file that is this now, and that is not recorded yet.
+    pub(crate) fn is_new_to_others(&self, path: &Path, now: &State) -> bool {
+        let is_recorded = |left: &Leaving| self.others.get(path).is_some_and(|before| *before > left.at);
+        self.left.get(path).is_some_and(|left| !left.state.is_same(now) && !is_recorded(left))
+    }
+
+    /// The files that tools and programs of the session have changed, as far as it is known what they left of them.
+    pub(crate) fn tracked(&self) -> Vec<PathBuf> {
+        self.left.keys().cloned().collect()
+    }
+
+    /// Those of them that were kept since the last checkpoint began.
+    pub(crate) fn tracked_and_kept(&self) -> Vec<PathBuf> {
+        self.left.keys().filter(|path| self.is_kept(path)).cloned().collect()
     }
 
     pub(crate) fn list(&self) -> Vec<Checkpoint> {
         let usable = self.points.iter().skip(self.usable_from);
-        usable.map(|point| Checkpoint::new(point.id.clone(), point.kind.into(), point.at, point.kept.len())).collect()
+        let listed = |point: &Point| {
+            let listed = Checkpoint::new(point.id.clone(), point.kind.into(), point.at, point.kept.len());
+            listed.without(point.left_out.clone())
+        };
+        usable.map(listed).collect()
     }
 
     /// The states that files had at a checkpoint: all that were kept since.
@@ -260,8 +312,18 @@ impl History {
                 files <= most
             })
             .count();
+        let first = self.points.len() - number;
         let mut records = Vec::new();
-        for point in self.points.iter().skip(self.points.len() - number) {
+        let mut left = self.left.iter().take(most).collect::<Vec<_>>();
+        left.sort_by_key(|(_, left)| left.at);
+        let mut left = left.into_iter().peekable();
+        let mut leave_until = |at: usize, records: &mut Vec<Record>| {
+            while let Some((path, left)) = left.next_if(|(_, left)| left.at < at) {
+                records.push(Record::Left { path: path.clone(), state: left.state.clone() });
+            }
+        };
+        leave_until(first, &mut records);
+        for (at, point) in self.points.iter().enumerate().skip(first) {
             records.push(Record::Begin { id: point.id.clone(), kind: point.kind, at: point.at });
             records.extend(point.kept.iter().map(|(path, state)| Record::Kept {
                 id: point.id.clone(),
@@ -269,9 +331,15 @@ impl History {
                 path: path.clone(),
                 state: state.clone(),
             }));
+            records.extend(point.left_out.iter().map(|left| Record::LeftOut {
+                id: point.id.clone(),
+                path: left.path.clone(),
+                why: left.reason.clone(),
+            }));
+            let others = self.others.iter().filter(|(_, before)| **before == at + 1);
+            records.extend(others.map(|(path, _)| Record::Others { path: path.clone() }));
+            leave_until(at + 1, &mut records);
         }
-        let left = self.left.iter().take(most);
-        records.extend(left.map(|(path, state)| Record::Left { path: path.clone(), state: state.clone() }));
         records
     }
 }

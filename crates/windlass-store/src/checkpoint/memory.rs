@@ -9,11 +9,18 @@ use windlass_session::CheckpointError;
 
 /// Contents in memory. The index is in the history itself.
 #[derive(Debug, Default)]
-pub(crate) struct Memory(Mutex<HashMap<blake3::Hash, Vec<u8>>>);
+pub(crate) struct Memory {
+    contents: Mutex<HashMap<blake3::Hash, Vec<u8>>>,
+    baseline: Mutex<Vec<u8>>,
+}
 
 impl Memory {
     fn lock(&self) -> MutexGuard<'_, HashMap<blake3::Hash, Vec<u8>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.contents.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn baseline(&self) -> MutexGuard<'_, Vec<u8>> {
+        self.baseline.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -22,7 +29,7 @@ impl Shelf for Memory {
         Ok(Some(History::default()))
     }
 
-    fn put(&self, hash: &blake3::Hash, content: &[u8]) -> Result<(), CheckpointError> {
+    fn put(&self, hash: &blake3::Hash, content: &[u8], _: bool) -> Result<(), CheckpointError> {
         self.lock().insert(*hash, content.to_vec());
         Ok(())
     }
@@ -33,6 +40,27 @@ impl Shelf for Memory {
 
     fn remove(&self, hashes: &[blake3::Hash]) {
         self.lock().retain(|hash, _| !hashes.contains(hash));
+    }
+
+    fn clear_baseline(&self) -> Result<(), CheckpointError> {
+        self.baseline().clear();
+        Ok(())
+    }
+
+    fn add_to_baseline(&self, contents: &[Vec<u8>]) -> Result<Vec<u64>, CheckpointError> {
+        let mut all = self.baseline();
+        let mut add = |content: &Vec<u8>| {
+            let at = all.len() as u64;
+            all.extend_from_slice(content);
+            at
+        };
+        Ok(contents.iter().map(&mut add).collect())
+    }
+
+    fn baseline_content(&self, at: u64, size: u64) -> io::Result<Vec<u8>> {
+        let begin = usize::try_from(at).unwrap_or(usize::MAX);
+        let end = begin.saturating_add(usize::try_from(size).unwrap_or(usize::MAX));
+        self.baseline().get(begin..end).map(<[u8]>::to_vec).ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
     }
 
     fn append(&self, _: &[u8], _: bool) -> Result<(), AppendError> {

@@ -29,6 +29,18 @@ pub(crate) enum Record {
         path: PathBuf,
         state: State,
     },
+    /// Others have changed a file since a tool did, behind the last checkpoint.
+    Others {
+        #[serde(with = "path_text")]
+        path: PathBuf,
+    },
+    /// What the baseline that was made behind this checkpoint does not hold.
+    LeftOut {
+        id: EntryId,
+        #[serde(with = "path_text")]
+        path: PathBuf,
+        why: String,
+    },
     /// The contents that this checkpoint and those before it alone needed are gone.
     Dropped { through: EntryId },
 }
@@ -178,6 +190,8 @@ mod tests {
             Record::Kept { id: id.clone(), tool: Some("t".into()), path: "/a b\n".into(), state: file },
             Record::Left { path: "/ä".into(), state: State::Absent { parents: 2 } },
             Record::Left { path: "/x".into(), state: State::Unkept { why: "too large".to_owned() } },
+            Record::Others { path: "/x".into() },
+            Record::LeftOut { id: id.clone(), path: "/x".into(), why: "too large".to_owned() },
             Record::Dropped { through: id },
         ]
     }

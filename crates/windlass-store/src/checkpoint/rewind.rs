@@ -1,6 +1,7 @@
 //! Giving files back the state that they had.
 
 use super::engine::{Engine, link_or_like, seen};
+use super::history::History;
 use super::lines;
 use super::record::{Kind, Record, State};
 use super::shelf::Shelf;
@@ -45,7 +46,7 @@ impl<S: Shelf> Engine<S> {
         let _shared = self.turn.read().await;
         let mut files = Vec::new();
         for (path, then) in self.targets(to).await? {
-            match self.find_out(&path, then, options).await? {
+            match self.find_out(to, &path, then, options).await? {
                 Found::Same => {}
                 Found::Left(file) | Found::Step(Step { file, .. }) => files.push(file),
             }
@@ -57,7 +58,7 @@ impl<S: Shelf> Engine<S> {
         let _alone = self.turn.write().await;
         let (mut files, mut steps, mut pins) = (Vec::new(), Vec::new(), Vec::new());
         for (path, then) in self.targets(to).await? {
-            match self.find_out(&path, then, options).await? {
+            match self.find_out(to, &path, then, options).await? {
                 Found::Same => {}
                 Found::Left(file) => files.push(file),
                 Found::Step(mut step) => {
@@ -108,7 +109,13 @@ impl<S: Shelf> Engine<S> {
     }
 
     /// Compares a file with what it was.
-    async fn find_out(&self, path: &Path, then: State, options: &RewindOptions) -> Result<Found, CheckpointError> {
+    async fn find_out(
+        &self,
+        to: &EntryId,
+        path: &Path,
+        then: State,
+        options: &RewindOptions,
+    ) -> Result<Found, CheckpointError> {
         use NotRestoredKind::{CannotKeep, Conflict, Link, NotKept, Outside};
         // A path that climbs may begin in a directory and end outside of it.
         if has_parent(path) || !options.directories.iter().any(|directory| path.starts_with(directory)) {
@@ -140,8 +147,10 @@ impl<S: Shelf> Engine<S> {
             _ => FileChange::Modified,
         };
         let mut file = RewoundFile::new(path, change);
-        file.conflict =
-            self.core.look(|history| history.left(path).is_some_and(|left| !left.is_same(&now))) == Some(true);
+        let is_others = |history: &History| {
+            history.left(path).is_some_and(|left| !left.is_same(&now)) || history.others_since(to, path)
+        };
+        file.conflict = self.core.look(is_others) == Some(true);
         if file.conflict && options.leave_conflicts {
             file.problem = Some(NotRestored::new(Conflict, "it was changed outside this session since"));
             return Ok(Found::Left(file));

@@ -9,14 +9,23 @@ pub(crate) trait Shelf: Debug + Send + Sync + 'static {
     /// Reads the index. `None` if there is none and none is to be made.
     fn open(&self, create: bool) -> Result<Option<History>, CheckpointError>;
 
-    /// Stores a content durably.
-    fn put(&self, hash: &blake3::Hash, content: &[u8]) -> Result<(), CheckpointError>;
+    /// Stores a content, durably if `sync` is set.
+    fn put(&self, hash: &blake3::Hash, content: &[u8], sync: bool) -> Result<(), CheckpointError>;
 
     /// Reads a content, without comparing it with its hash.
     fn get(&self, hash: &blake3::Hash) -> std::io::Result<Vec<u8>>;
 
     /// Forgets contents. What cannot be removed is left.
     fn remove(&self, hashes: &[blake3::Hash]);
+
+    /// Forgets all contents of the baseline, which are of use to this process only.
+    fn clear_baseline(&self) -> Result<(), CheckpointError>;
+
+    /// Adds contents to the baseline. Returns where each of them begins.
+    fn add_to_baseline(&self, contents: &[Vec<u8>]) -> Result<Vec<u64>, CheckpointError>;
+
+    /// Reads a content of the baseline, without comparing it with its hash.
+    fn baseline_content(&self, at: u64, size: u64) -> std::io::Result<Vec<u8>>;
 
     /// Appends lines to the index, all or none, and makes what is there durable.
     fn append(&self, lines: &[u8], sync: bool) -> Result<(), AppendError>;

@@ -21,9 +21,9 @@ use rusqlite::Connection;
 use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 use trouble::Trouble;
 use windlass_session::StoreError;
+use windlass_tool::private_file;
 
 /// The folder of the index in the home.
 const FOLDER: &str = "windlass-index";
@@ -32,9 +32,8 @@ const FOLDER: &str = "windlass-index";
 const FILE: &str = "sessions.sqlite3";
 const BESIDE: [&str; 3] = ["sessions.sqlite3-wal", "sessions.sqlite3-shm", "sessions.sqlite3-journal"];
 
-/// How long a lock is waited for, in tries and the pause between them.
+/// How often a lock is tried again: for 2 seconds.
 const TRIES: u32 = 200;
-const PAUSE: Duration = Duration::from_millis(10);
 
 /// The folder of the index of a home.
 fn folder(roots: &Roots) -> PathBuf {
@@ -106,15 +105,11 @@ fn page_of(
 fn lock(folder: &Path, take: impl Fn(&File) -> Result<(), TryLockError>) -> Result<File, Trouble> {
     let path = folder.join("lock");
     let file = open::append(&path, true).map_err(|error| Trouble::io(&path, &error))?;
-    for _ in 0..TRIES {
-        match take(&file) {
-            Ok(()) => return Ok(file),
-            Err(TryLockError::WouldBlock) => std::thread::sleep(PAUSE),
-            Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(TryLockError::Error(error)) => return Err(Trouble::io(&path, &error)),
-        }
+    match private_file::lock(&file, take, |tried| tried < TRIES) {
+        Ok(true) => Ok(file),
+        Ok(false) => Err(Trouble::Unusable("another process is using it".to_owned())),
+        Err(error) => Err(Trouble::io(&path, &error)),
     }
-    Err(Trouble::Unusable("another process is using it".to_owned()))
 }
 
 /// Removes an index that cannot be read, so that the next use makes a new one.

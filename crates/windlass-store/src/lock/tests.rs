@@ -4,6 +4,7 @@ use super::*;
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::time::Duration;
 
 /// Names the file that [`holder`] locks.
 const FILE: &str = "WINDLASS_LOCK_TEST";
@@ -102,7 +103,7 @@ fn a_killed_process_leaves_a_lock_no_longer_than_what_it_was_starting() {
         assert_eq!(holder(&file), Holder::NoOne);
     }
     // That is waited for.
-    assert_eq!(PAUSE * tries(holder(&file)), Duration::from_secs(1));
+    assert_eq!(private_file::LOCK_PAUSE * tries(holder(&file)), Duration::from_secs(1));
     kill(program);
     // It ends after its signal, not at once.
     let locked = (0..).find_map(|_| Locked::open(&path, false).ok());

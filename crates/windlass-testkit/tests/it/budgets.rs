@@ -19,11 +19,19 @@ const HUBS: &[(&str, usize, usize)] = &[
     // and what a request may ask for. Money is read from decimals here, exactly, for providers and settings alike.
     // Questions that wait for an answer are entries of the log, and results name them.
     // Questions that outlive their process are data, and so is what a command brings to its run.
-    ("windlass-types", 5_040, 310),
+    // Verdicts of the log say which hook judged and whose answer counted, and have schemas.
+    // The payloads of the events that hosts and settings know besides, what edits change, and kinds of calls.
+    // Questions of MCP servers are events for hooks, with an answer of their own.
+    // Verdicts say where their rule stands, which command decided, and what the sandbox had to do with it.
+    ("windlass-types", 5_580, 310),
     // Private files are written here, which six other crates did. A closure can say all that a type says of a tool. Files
     // can be removed and renamed.
     // Which files the model has seen is known here, for the tools that edit and for reminders.
-    ("windlass-tool", 1_720, 155),
+    // A tool can say beforehand what a call would change.
+    // Calls that could continue in the background are known here, for tools and hosts.
+    // Trees of files are looked over by names and stamps, for checkpoints, and two such looks are compared here.
+    // What a hook has made of a file that was just written is known like what was read.
+    ("windlass-tool", 2_000, 155),
     // A router holds several providers. The shape of tables of models is said here, and what users say of any model.
     ("windlass-model", 3_300, 300),
     // A prompt may ask for more thought, and tools for edits are listed by the family of the model. What takes up the
@@ -31,19 +39,38 @@ const HUBS: &[(&str, usize, usize)] = &[
     // A run that waits for answers ends with open calls, and another one judges them anew.
     // Tools beyond a budget are withheld, old results trimmed, reminders and attachments recorded; prompts are put together
     // from calls, a command's rules hold for its run, and questions stay open.
-    ("windlass-core", 5_930, 390),
+    // What settings files say of permissions is taken over while a session is open.
+    // A classifier is asked about calls that rules leave undecided, and what it costs is booked.
+    // Hooks are asked about all calls of a message, and can have a call decided later.
+    // Which skills a run uses is known here, for the hooks in their heads and for agents below the run.
+    // Reminders of the list of tasks know both kinds of tools for it.
+    // Images of old results go before a request is too large.
+    ("windlass-core", 6_205, 390),
     // A session is asked for one result here, and each opening of a session has an id.
     // Hooks are asked within a limit of time.
     // Answers of other processes are looked for.
     // Mentions and changed files are looked up here, and agents run that no call asked for.
-    ("windlass-runtime", 4_710, 490),
+    // Hooks are asked beside the work about what the driver sees, edits are looked at before they are made, and hosts are
+    // asked what they have brought.
+    // Questions to classifiers and hooks beside the run, previews of edits and diagnostics of hosts are awaited here.
+    // Hosts move calls to the background, and calls find what the log has of their session.
+    // The workspace is surveyed around calls that may change any file, and around work they leave in the background.
+    // Results of one message share a budget, and what hooks make of written files is looked up.
+    ("windlass-runtime", 5_515, 490),
     // A quarter of it makes options of settings files, which was in the command alone. Sessions are looked at from the
     // outside here, and names are checked when one opens. All providers are set up by name here, clouds whose models
     // speak two APIs are one provider, and the profile of a model's family is put into a session. Skills are a tool.
     // Sessions are found by what was said in them, resumed by title, and given titles by a model. Questions of stored
     // sessions are listed and answered.
     // Skills, memory and the index of a project become parts of a session here, and mentions of agents and resources.
-    ("windlass", 6_210, 270),
+    // Settings are read again while a session is open, their styles go into the prompt, and a program prints the key.
+    // The options of the sandbox, and what settings say of it, become the sandbox of a session here.
+    // Edits are shown beforehand, diagnostics taken, and calls decided about by their kind: an option each.
+    // Configured hooks get models, requests and servers of the session, and programs in the sandbox their way to hosts.
+    // Language servers of settings and of programs become the tool and the diagnostics of a session.
+    // What lazy MCP servers offer is kept in the user's directory, and what has changed of it is said.
+    // How much checkpoints keep is an option, and old ones are dropped.
+    ("windlass", 7_540, 300),
 ];
 
 /// Lines of code in the body of one function.
@@ -55,7 +82,8 @@ const LONGER_FUNCTIONS: &[(&str, usize)] = &[("windlass-mcp", 64)];
 /// Arguments of `cargo tree`, and how many packages are compiled into such a program, the named one included.
 /// Those of whole ways of use are in `packages.rs`.
 const PACKAGES: &[(&[&str], usize)] = &[
-    (&["-p", "windlass-protocol"], 63),
+    // What hosts answer to hooks is read as what programs answer.
+    (&["-p", "windlass-protocol"], 64),
     (&["-p", "windlass-types"], 12),
     (&["-p", "windlass-model"], 17),
     (&["-p", "windlass-core"], 28),

@@ -8,6 +8,7 @@ use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use windlass_session::SessionAudit;
 use windlass_types::{Event, EventKind, JsonText, PermissionAnswer, PermissionRequest, RunResult};
 
 const RENEW: &str = "for c in types testkit; do WINDLASS_RENEW=1 cargo test -p windlass-$c published; done";
@@ -62,12 +63,13 @@ fn without_links(text: &str) -> String {
 }
 
 /// The schemas by the names of their files.
-fn schemas() -> [(&'static str, Value); 4] {
+fn schemas() -> [(&'static str, Value); 5] {
     [
         ("event.schema.json", written::<Event>()),
         ("run-result.schema.json", written::<RunResult>()),
         ("permission-request.schema.json", written::<PermissionRequest>()),
         ("permission-answer.schema.json", read::<PermissionAnswer>()),
+        ("session-audit.schema.json", written::<SessionAudit>()),
     ]
 }
 

@@ -1,15 +1,17 @@
 //! Commands that continue after their call.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use windlass_tool::{ProcessExit, ProcessOutcome, TaskCx, TaskOutcome, TaskSpec, ToolCx, ToolError, ToolOutput};
-use windlass_types::{TaskKind, TaskStatus};
+use windlass_tool::{
+    BoxFuture, ProcessError, ProcessExit, ProcessOutcome, TaskCx, TaskOutcome, TaskSpec, ToolCx, ToolError, ToolOutput,
+};
+use windlass_types::{TaskId, TaskKind, TaskStatus};
 
 use super::{BashInput, command, meaning, time_limit};
 
 /// How much of the output goes to the file.
-const MOST_BYTES: u64 = 64 << 20;
+pub(super) const MOST_BYTES: u64 = 64 << 20;
 /// The output is read from the file, so little of it is kept in memory.
 const IN_MEMORY: usize = 4096;
 /// Most characters of a description.
@@ -18,13 +20,29 @@ const MOST_DESCRIPTION: usize = 120;
 /// The structured output of a call that left its command running.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Structured<'a> {
+pub(super) struct Structured<'a> {
     stdout: &'a str,
     stderr: &'a str,
     interrupted: bool,
     is_image: bool,
     background_task_id: &'a str,
     raw_output_path: &'a str,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) backgrounded_by_user: bool,
+}
+
+impl<'a> Structured<'a> {
+    pub(super) fn new(task: &'a TaskId, output: &'a str) -> Self {
+        Self {
+            stdout: "",
+            stderr: "",
+            interrupted: false,
+            is_image: false,
+            background_task_id: task.as_str(),
+            raw_output_path: output,
+            backgrounded_by_user: false,
+        }
+    }
 }
 
 /// Starts a command and returns.
@@ -36,9 +54,9 @@ pub(super) async fn start(shell: Option<&Path>, input: &BashInput, cx: &ToolCx) 
     if cx.cancel().is_cancelled() {
         return Err(ToolError::cancelled());
     }
-    let file = folder.join(format!("background-{:032x}.output", cx.ids().bits()));
+    let file = output_file(&folder, cx);
     let start = command::start_directory(cx).await?;
-    let mut command = command::in_bash(shell, &input.command, &start, cx)?;
+    let mut command = command::in_bash(shell, input, &start, cx)?;
     command.progress = None;
     command.background = true;
     // It is stopped only if the call has a timeout.
@@ -47,25 +65,11 @@ pub(super) async fn start(shell: Option<&Path>, input: &BashInput, cx: &ToolCx) 
     command.spill = Some(file.clone());
     command.spill_above = Some(0);
     command.spill_cap = Some(MOST_BYTES);
-    let description = described(input);
-    let title = description.clone();
-    let (own, output) = (cx.clone(), file.clone());
-    let spec = TaskSpec::new(TaskKind::LocalBash, description).with_output_file(&file);
-    let text = input.command.clone();
-    let work = move |task: TaskCx| -> windlass_tool::BoxFuture<'static, TaskOutcome> {
-        Box::pin(async move {
-            match own.process().run(command, &task.cancel).await {
-                Ok(outcome) => {
-                    let missing = note_cut(&output, &outcome).await;
-                    let mut ended = ended(&title, &text, &outcome);
-                    ended.summary.push_str(missing.unwrap_or_default());
-                    ended
-                }
-                Err(error) => {
-                    TaskOutcome::new(TaskStatus::Failed, format!("Background command \"{title}\" failed: {error}"))
-                }
-            }
-        })
+    let task = Task::of(input, file.clone());
+    let own = cx.clone();
+    let spec = task.spec();
+    let work = move |running: TaskCx| -> BoxFuture<'static, TaskOutcome> {
+        Box::pin(async move { task.outcome(own.process().run(command, &running.cancel).await).await })
     };
     let id = background.start(spec, Box::new(work))?;
     let path = file.to_string_lossy();
@@ -73,15 +77,47 @@ pub(super) async fn start(shell: Option<&Path>, input: &BashInput, cx: &ToolCx) 
         "The command runs in the background. Its task is {id}, its output goes to {path}: Read or search that file \
          when you want to know how far it is. You are told when it ends; TaskStop ends it sooner."
     );
-    let structured = Structured {
-        stdout: "",
-        stderr: "",
-        interrupted: false,
-        is_image: false,
-        background_task_id: id.as_str(),
-        raw_output_path: &path,
-    };
-    ToolOutput::text(text).with_structured(&structured)
+    ToolOutput::text(text).with_structured(&Structured::new(&id, &path))
+}
+
+/// A command that continues as a task.
+#[derive(Debug)]
+pub(super) struct Task {
+    title: String,
+    command: String,
+    output: PathBuf,
+}
+
+impl Task {
+    /// The task of a command whose output goes to a file.
+    pub(super) fn of(input: &BashInput, output: PathBuf) -> Self {
+        Self { title: described(input), command: input.command.clone(), output }
+    }
+
+    pub(super) fn spec(&self) -> TaskSpec {
+        TaskSpec::new(TaskKind::LocalBash, &self.title).with_output_file(&self.output)
+    }
+
+    /// What becomes of the task when its command has ended.
+    pub(super) async fn outcome(self, ended: Result<ProcessOutcome, ProcessError>) -> TaskOutcome {
+        match ended {
+            Ok(outcome) => {
+                let missing = note_cut(&self.output, &outcome).await;
+                let mut ended = self::ended(&self.title, &self.command, &outcome);
+                ended.summary.push_str(missing.unwrap_or_default());
+                ended
+            }
+            Err(error) => {
+                let title = self.title;
+                TaskOutcome::new(TaskStatus::Failed, format!("Background command \"{title}\" failed: {error}"))
+            }
+        }
+    }
+}
+
+/// A new file for the output of a command.
+pub(super) fn output_file(folder: &Path, cx: &ToolCx) -> PathBuf {
+    folder.join(format!("background-{:032x}.output", cx.ids().bits()))
 }
 
 /// One line that names the command.
@@ -147,6 +183,7 @@ mod tests {
             timeout: None,
             description: description.map(str::to_owned),
             run_in_background: Some(true),
+            dangerously_disable_sandbox: None,
         }
     }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use windlass_tool::{EntryKind, ProcessCommand, ToolCx, ToolError};
 
+use super::BashInput;
 use super::text::clean;
 use crate::process::child_environment;
 
@@ -21,7 +22,12 @@ const UNATTENDED: &[(&str, &str)] = &[
 ];
 
 /// A bash without start-up files that runs exactly this text.
-pub(super) fn in_bash(shell: Option<&Path>, text: &str, cwd: &Path, cx: &ToolCx) -> Result<ProcessCommand, ToolError> {
+pub(super) fn in_bash(
+    shell: Option<&Path>,
+    input: &BashInput,
+    cwd: &Path,
+    cx: &ToolCx,
+) -> Result<ProcessCommand, ToolError> {
     let env = environment(cx, cwd);
     let shell = match shell {
         Some(shell) => shell.to_owned(),
@@ -29,28 +35,38 @@ pub(super) fn in_bash(shell: Option<&Path>, text: &str, cwd: &Path, cx: &ToolCx)
     };
     let mut command = ProcessCommand::new(shell, cwd);
     // The last word is `$0`, by which bash names itself in messages.
-    command.args = ["--noprofile", "--norc", "-c", "--", text, "bash"].map(OsString::from).into();
+    command.args = ["--noprofile", "--norc", "-c", "--", &input.command, "bash"].map(OsString::from).into();
     command.env = env;
     command.merge_streams = true;
+    command.outside_sandbox = input.dangerously_disable_sandbox == Some(true);
+    command.shell_text = Some(input.command.clone());
     let cx = cx.clone();
     command.progress = Some(Arc::new(move |output: &str| cx.progress(clean(output))));
     Ok(command)
 }
 
 fn environment(cx: &ToolCx, cwd: &Path) -> Vec<(OsString, OsString)> {
-    let mut env = child_environment(cx.env(), cx.directories());
-    for (name, value) in UNATTENDED {
-        if !env.iter().any(|(known, _)| known == name) {
-            env.push((name.into(), value.into()));
-        }
-    }
+    let mut env = unattended_environment(cx.env(), cx.directories());
     // Without it a shell forgets by which name (through links) it came to its directory.
     env.retain(|(name, _)| name != "PWD");
     env.push(("PWD".into(), cwd.into()));
     env
 }
 
-fn find_bash(env: &[(OsString, OsString)]) -> Option<PathBuf> {
+/// What programs get that run without a user, of the variables that were given: those of [`child_environment`], and
+/// settings that keep programs from asking and paging, unless others were given.
+pub fn unattended_environment(given: &[(OsString, OsString)], workspace: &[PathBuf]) -> Vec<(OsString, OsString)> {
+    let mut env = child_environment(given, workspace);
+    for (name, value) in UNATTENDED {
+        if !env.iter().any(|(known, _)| known == name) {
+            env.push((name.into(), value.into()));
+        }
+    }
+    env
+}
+
+/// The bash of this machine: in `/bin`, in `/usr/bin`, or on the search path of an environment. `None` if there is none.
+pub fn find_bash(env: &[(OsString, OsString)]) -> Option<PathBuf> {
     let fixed = ["/bin/bash", "/usr/bin/bash"].map(PathBuf::from);
     let name = if cfg!(windows) { "bash.exe" } else { "bash" };
     let path = variable(env, "PATH").unwrap_or_default();

@@ -4,8 +4,12 @@ mod background;
 mod command;
 mod cwd;
 mod meaning;
+mod moving;
 mod report;
 mod text;
+
+pub use command::{find_bash, unattended_environment};
+pub(crate) use text::clean;
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -17,6 +21,7 @@ use windlass_tool::{Annotations, Tool, ToolCx, ToolError, ToolOutput};
 use windlass_types::{Access, ContextChange};
 
 use cwd::{CwdFile, Moved};
+use moving::{Movable, Waited};
 use report::Report;
 
 /// Runs shell commands.
@@ -35,6 +40,7 @@ pub struct Bash {
     default_timeout: Duration,
     max_timeout: Duration,
     max_output: usize,
+    moves: bool,
 }
 
 impl Default for Bash {
@@ -44,6 +50,7 @@ impl Default for Bash {
             default_timeout: Self::DEFAULT_TIMEOUT,
             max_timeout: Self::MAX_TIMEOUT,
             max_output: Self::DEFAULT_MAX_OUTPUT,
+            moves: false,
         }
     }
 }
@@ -85,6 +92,15 @@ impl Bash {
         self
     }
 
+    /// Whether a command continues in the background when its time is up, or when the host wants that
+    /// (`SessionHandle::move_to_background`), where the session has a background. Commands that only wait (`sleep`) and those of
+    /// git are stopped when their time is up all the same. Default: no, commands are stopped.
+    #[must_use]
+    pub fn with_moves_to_background(mut self, on: bool) -> Self {
+        self.moves = on;
+        self
+    }
+
     fn timeout(&self, asked: Option<f64>) -> Duration {
         time_limit(asked).map_or(self.default_timeout, |asked| asked.min(self.max_timeout))
     }
@@ -107,6 +123,10 @@ pub struct BashInput {
     /// Leaves the command running and returns at once. It is stopped only if a timeout is given.
     #[serde(default)]
     pub run_in_background: Option<bool>,
+    /// Runs the command outside of the sandbox, where there is one; the user is asked. Only for a command that the sandbox has
+    /// stopped and that must run.
+    #[serde(default, rename = "dangerouslyDisableSandbox")]
+    pub dangerously_disable_sandbox: Option<bool>,
 }
 
 impl Tool for Bash {
@@ -160,7 +180,7 @@ with all of it, which you can read and search.
             .inspect_err(|error| tracing::warn!(%error, "the directory of a command will not be known"))
             .ok();
         let timeout = self.timeout(input.timeout);
-        let mut command = command::in_bash(self.shell.as_deref(), &input.command, &start, cx)?;
+        let mut command = command::in_bash(self.shell.as_deref(), &input, &start, cx)?;
         if let Some(directory) = &directory {
             command.env.push(("BASH_ENV".into(), directory.bash_env()));
         }
@@ -169,11 +189,15 @@ with all of it, which you can read and search.
         command.spill_above = Some(self.max_output);
         // A character has up to four bytes.
         command.inline_bytes = self.max_output.saturating_mul(4);
-        let outcome = cx
-            .process()
-            .run(command, cx.cancel())
-            .await
-            .map_err(|error| ToolError::rejected(error.to_string()).with_source(error))?;
+        let movable = Movable::new(&input, cx).filter(|_| self.moves);
+        let (outcome, directory) = match movable {
+            None => (cx.process().run(command, cx.cancel()).await, directory),
+            Some(movable) => match movable.run(command, directory, timeout).await? {
+                Waited::Ended(outcome, directory) => (outcome, directory),
+                Waited::Moved(output) => return Ok(output),
+            },
+        };
+        let outcome = outcome.map_err(|error| ToolError::rejected(error.to_string()).with_source(error))?;
         let moved = match directory.and_then(|directory| directory.reported()) {
             Some(reported) => cwd::settle(reported, &start, cx).await,
             None => Moved::No,

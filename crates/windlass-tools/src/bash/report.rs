@@ -72,6 +72,7 @@ impl Report {
                 }
             ));
         }
+        notes.extend(outcome.notes.iter().cloned());
         let failure = (exit_code != 0 && interpretation.is_none()).then(|| format!("Exit code {exit_code}"));
         Self { structured, failure, notes }
     }
@@ -155,7 +156,7 @@ fn exit_code(exit: ProcessExit) -> i32 {
     }
 }
 
-fn in_words(time: Duration) -> String {
+pub(super) fn in_words(time: Duration) -> String {
     match (time.as_millis(), time.as_secs()) {
         (millis, _) if millis % 1000 != 0 => format!("{millis} ms"),
         (_, 1) => "1 second".into(),

@@ -59,7 +59,7 @@ fn ending(text: &str, limit: usize) -> &str {
 
 /// Text as a person sees it in a terminal: escape sequences are gone, carriage returns end lines, struck-over
 /// letters are single, and other control characters are visible.
-pub(super) fn clean(text: &str) -> String {
+pub(crate) fn clean(text: &str) -> String {
     if !text.contains(is_special) {
         return text.to_owned();
     }

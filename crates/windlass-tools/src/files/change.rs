@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use tokio::sync::OwnedMutexGuard;
-use windlass_tool::{ToolCx, ToolError, WriteOptions};
+use windlass_tool::{SeenFiles, ToolCx, ToolError, WriteOptions};
 
 use super::canonical::{Fold, canonical};
 use super::charset::{Content, TextFormat, of_file};
@@ -13,7 +13,7 @@ use super::open::{failed, load, stop_if_cancelled, target};
 use super::patch::Patch;
 
 /// Above this size the old content is not repeated in the structured output.
-const MAX_ORIGINAL: usize = 256 * 1024;
+pub(crate) const MAX_ORIGINAL: usize = 256 * 1024;
 
 /// A file that is about to be changed, as it is now.
 pub(crate) struct Target {
@@ -61,6 +61,8 @@ impl Target {
         let path = self.path.display();
         match self.cx.state::<ReadLedger>().seen(&self.resolved) {
             Some(Seen::Content(digest)) if digest == blake3::hash(content) => Ok(()),
+            // A hook has formatted what the model wrote, and the model was shown that.
+            Some(_) if self.cx.state::<SeenFiles>().is_shown(&self.resolved, content) => Ok(()),
             Some(_) => Err(ToolError::rejected(format!(
                 "{path} has changed on disk since it was last read, so nothing was written. \
                  Read it again, then repeat the change on what is there now."

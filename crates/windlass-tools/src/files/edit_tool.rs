@@ -70,6 +70,12 @@ pub struct EditStep {
     pub replace_all: Option<bool>,
 }
 
+impl EditStep {
+    fn replacement(&self) -> Replacement<'_> {
+        Replacement { old: &self.old_string, new: &self.new_string, all: self.replace_all.unwrap_or(false) }
+    }
+}
+
 impl Tool for Edit {
     const NAME: &'static str = "Edit";
     const DESCRIPTION: &'static str = "Replaces old_string by new_string in a file. old_string is matched literally, \
@@ -90,6 +96,11 @@ impl Tool for Edit {
 
     fn annotations(&self) -> Annotations {
         Annotations::default().with_interrupt(InterruptBehavior::Block)
+    }
+
+    async fn preview(&self, input: &EditInput, cx: &ToolCx) -> Option<String> {
+        let all = input.replace_all.unwrap_or(false);
+        preview(cx, &input.file_path, &[Replacement { old: &input.old_string, new: &input.new_string, all }]).await
     }
 
     async fn call(&self, input: EditInput, cx: &ToolCx) -> Result<ToolOutput, ToolError> {
@@ -128,17 +139,12 @@ impl Tool for MultiEdit {
         Annotations::default().with_interrupt(InterruptBehavior::Block)
     }
 
+    async fn preview(&self, input: &MultiEditInput, cx: &ToolCx) -> Option<String> {
+        preview(cx, &input.file_path, &replacements(&input.edits)).await
+    }
+
     async fn call(&self, input: MultiEditInput, cx: &ToolCx) -> Result<ToolOutput, ToolError> {
-        let edits: Vec<Replacement<'_>> = input
-            .edits
-            .iter()
-            .map(|step| Replacement {
-                old: &step.old_string,
-                new: &step.new_string,
-                all: step.replace_all.unwrap_or(false),
-            })
-            .collect();
-        let (change, count) = edit_file(cx, &input.file_path, &edits).await?;
+        let (change, count) = edit_file(cx, &input.file_path, &replacements(&input.edits)).await?;
         let structured = json!({
             "filePath": change.path.to_string_lossy(),
             "edits": input.edits,
@@ -150,6 +156,17 @@ impl Tool for MultiEdit {
     }
 }
 
+fn replacements(steps: &[EditStep]) -> Vec<Replacement<'_>> {
+    steps.iter().map(EditStep::replacement).collect()
+}
+
+/// The diff of edits that are not made.
+async fn preview(cx: &ToolCx, file_path: &str, edits: &[Replacement<'_>]) -> Option<String> {
+    let target = Target::look(cx, file_path).await.ok()?;
+    let (bytes, _) = edited(&target, edits).ok()?;
+    Some(target.change(&bytes).diff())
+}
+
 async fn edit_file(cx: &ToolCx, file_path: &str, edits: &[Replacement<'_>]) -> Result<(Change, usize), ToolError> {
     let Some(first) = edits.first() else {
         return Err(ToolError::invalid_input("edits is empty: give at least one edit"));
@@ -159,6 +176,12 @@ async fn edit_file(cx: &ToolCx, file_path: &str, edits: &[Replacement<'_>]) -> R
         return Err(not_found(cx, &target.path).await);
     }
     target.check_seen()?;
+    let (bytes, count) = edited(&target, edits)?;
+    Ok((target.write(&bytes).await?, count))
+}
+
+/// The bytes of a file with these edits, and how many places they have changed.
+fn edited(target: &Target, edits: &[Replacement<'_>]) -> Result<(Vec<u8>, usize), ToolError> {
     let content = target.format();
     let Content::Text(format) = content else {
         return Err(not_text(&target.path, content));
@@ -174,15 +197,14 @@ async fn edit_file(cx: &ToolCx, file_path: &str, edits: &[Replacement<'_>]) -> R
     let mut bytes = Cow::Borrowed(target.content.as_deref().unwrap_or_default());
     let mut count = 0;
     for (at, edit) in (1..).zip(edits) {
-        let edited = apply(&bytes, format, *edit).map_err(|error| refusal(&target, &error, at, edits.len()))?;
+        let edited = apply(&bytes, format, *edit).map_err(|error| refusal(target, &error, at, edits.len()))?;
         bytes = Cow::Owned(edited.bytes);
         count += edited.count;
     }
     if target.content.as_deref() == Some(&*bytes) {
         return Err(ToolError::rejected("The edits cancel each other out, so there is nothing to change."));
     }
-    let bytes = bytes.into_owned();
-    Ok((target.write(&bytes).await?, count))
+    Ok((bytes.into_owned(), count))
 }
 
 fn refusal(target: &Target, error: &EditError, at: usize, of: usize) -> ToolError {

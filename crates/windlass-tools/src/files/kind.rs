@@ -51,7 +51,7 @@ impl Kind {
 }
 
 impl ImageFormat {
-    fn by_magic(sample: &[u8]) -> Option<Self> {
+    pub(crate) fn by_magic(sample: &[u8]) -> Option<Self> {
         match *sample {
             [0x89, b'P', b'N', b'G', 0x0D, 0x0A, 0x1A, 0x0A, ..] => Some(Self::Png),
             [0xFF, 0xD8, 0xFF, ..] => Some(Self::Jpeg),

@@ -1,32 +1,27 @@
 //! The Read tool.
 
+mod media;
+
 use std::borrow::Cow;
 use std::path::Path;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD as BASE64;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 use windlass_tool::{Annotations, OpenFile, SeenFiles, Tool, ToolCx, ToolError, ToolOutput, WorkspaceErrorKind};
-use windlass_types::{Access, ContentBlock, DocumentSource, ImageSource};
+use windlass_types::Access;
 
 use super::charset::{Content, SAMPLE, TextFormat, classify};
-use super::kind::{ImageFormat, Kind};
+use super::kind::Kind;
 use super::ledger::{ReadLedger, Seen};
+use super::notebook::{CellRange, is_notebook};
 use super::open::{MAX_EDIT, failed, not_found, read_up_to, stop_if_cancelled, target};
 use super::page::{PageReader, PageRequest};
 
-/// Bytes of an image: its base64 form must not exceed 5 MiB.
-const MAX_IMAGE: usize = 5 * 1024 * 1024 / 4 * 3;
-/// Pixels of an image in each direction.
-const MAX_PIXELS: u32 = 8000;
-/// Bytes of a PDF document.
-const MAX_PDF: usize = 10 * 1024 * 1024;
 /// Bytes of a huge file that are counted after the page is full.
 const MAX_COUNTED: u64 = 256 * 1024 * 1024;
 
-/// Reads files: text with line numbers, images and PDF documents.
+/// Reads files: text with line numbers, images, notebooks and PDF documents.
 ///
 /// Text is decoded from UTF-8, UTF-16 or the likeliest legacy encoding and shown as
 /// `<number>\t<line>`. A page has at most 2,000 lines and about 25,000 tokens; memory
@@ -59,12 +54,15 @@ impl Read {
 pub struct ReadInput {
     /// Absolute path of the file.
     pub file_path: String,
-    /// First line to read, counted from 1. Only for text.
+    /// First line to read, counted from 1; of a notebook the first cell.
     #[serde(default)]
     pub offset: Option<u64>,
-    /// How many lines to read. Only for text.
+    /// How many lines to read; of a notebook cells.
     #[serde(default)]
     pub limit: Option<u64>,
+    /// Pages of a PDF document whose text is wanted, such as "3" or "1-5", at most 20.
+    #[serde(default)]
+    pub pages: Option<String>,
     /// Return up to four times as much text in one page.
     #[serde(default)]
     pub allow_large: Option<bool>,
@@ -74,9 +72,10 @@ impl Tool for Read {
     const NAME: &'static str = "Read";
     const DESCRIPTION: &'static str = "Reads one file. Text comes as numbered lines: the number, a tab, then the \
         line; the number and the tab are not part of the file. Without offset and limit you get the first 2000 \
-        lines; a PARTIAL note says when there is more and how to go on. Images (PNG, JPEG, GIF, WebP) and PDF \
-        documents are shown to you. Directories, devices and other binary files are refused. Read a file before \
-        you change it with Edit or Write. To look at several files, call Read several times in one reply.";
+        lines; a PARTIAL note says when there is more and how to go on. Images (PNG, JPEG, GIF, \
+        WebP), notebooks (.ipynb, as cells) and PDF documents are shown to you; with pages you get the text of some \
+        pages. Directories, devices and other binary files are refused. Read a file before you change it with Edit or \
+        Write. To look at several files, call Read several times in one reply.";
     type Input = ReadInput;
     type Output = ToolOutput;
 
@@ -102,11 +101,18 @@ impl Tool for Read {
         };
         let sample = read_up_to(&mut *file, cx, SAMPLE).await?;
         let complete = sample.len() < SAMPLE;
-        let reading = Reading { cx, path: &path, resolved: &resolved, sample, complete };
-        match classify(&reading.sample, complete) {
+        let mut reading = Reading { cx, path: &path, resolved: &resolved, sample, complete };
+        let content = classify(&reading.sample, complete);
+        if matches!(content, Content::Text(_))
+            && is_notebook(&path)
+            && let Some(shown) = reading.notebook(&mut *file, self.cells(&input)).await?
+        {
+            return Ok(shown);
+        }
+        match content {
             Content::Text(format) => reading.text(&mut *file, format, self.request(&input)).await,
             Content::Binary(Kind::Image(format)) => reading.image(&mut *file, format).await,
-            Content::Binary(Kind::Pdf) => reading.pdf(&mut *file).await,
+            Content::Binary(Kind::Pdf) => reading.pdf(&mut *file, input.pages.as_deref()).await,
             Content::Binary(kind) => Err(ToolError::rejected(format!(
                 "{} is not text: it looks like {}. Read shows text, images and PDF documents; \
                  use a program through Bash to look into it.",
@@ -126,6 +132,14 @@ impl Read {
             max_tokens: self.page.max_tokens.saturating_mul(factor),
             max_line_chars: self.page.max_line_chars,
         }
+    }
+}
+
+impl Read {
+    /// Which cells of a notebook are wanted.
+    fn cells(&self, input: &ReadInput) -> CellRange {
+        let PageRequest { offset, max_tokens, .. } = self.request(input);
+        CellRange { offset, limit: input.limit.unwrap_or(u64::MAX).max(1), max_tokens }
     }
 }
 
@@ -220,43 +234,5 @@ impl Reading<'_> {
         }
         self.cx.state::<ReadLedger>().record(self.resolved, &bytes);
         Ok(bytes)
-    }
-
-    async fn image(mut self, file: &mut dyn OpenFile, format: ImageFormat) -> Result<ToolOutput, ToolError> {
-        let what = format!("{} image", format.name());
-        let bytes = self.whole(file, MAX_IMAGE, &what).await?;
-        let path = self.path.display();
-        let Some(size) = format.dimensions(&bytes) else {
-            return Err(ToolError::rejected(format!("{path} begins like a {what} but is cut off or damaged.")));
-        };
-        if size.width.max(size.height) > MAX_PIXELS {
-            return Err(ToolError::rejected(format!(
-                "{path} is a {what} of {}×{} pixels; at most {MAX_PIXELS} in each direction can be shown. \
-                 Make a smaller copy with a program through Bash and read that.",
-                size.width, size.height
-            )));
-        }
-        let data = BASE64.encode(&bytes);
-        let structured = json!({ "type": "image", "file": {
-            "base64": data,
-            "type": format.media_type(),
-            "originalSize": bytes.len(),
-            "dimensions": { "originalWidth": size.width, "originalHeight": size.height },
-        }});
-        let source = ImageSource::Base64 { media_type: format.media_type().to_owned(), data };
-        ToolOutput::blocks(vec![ContentBlock::Image { source }]).with_structured(&structured)
-    }
-
-    async fn pdf(mut self, file: &mut dyn OpenFile) -> Result<ToolOutput, ToolError> {
-        let bytes = self.whole(file, MAX_PDF, "PDF document").await?;
-        let data = BASE64.encode(&bytes);
-        let structured = json!({ "type": "pdf", "file": {
-            "filePath": self.path.to_string_lossy(),
-            "base64": data,
-            "originalSize": bytes.len(),
-        }});
-        let title = self.path.file_name().map(|name| name.to_string_lossy().into_owned());
-        let source = DocumentSource::Base64 { media_type: "application/pdf".to_owned(), data };
-        ToolOutput::blocks(vec![ContentBlock::Document { source, title }]).with_structured(&structured)
     }
 }

@@ -51,13 +51,16 @@ impl Tool for Write {
         Annotations::default().with_interrupt(InterruptBehavior::Block)
     }
 
+    async fn preview(&self, input: &WriteInput, cx: &ToolCx) -> Option<String> {
+        let target = Target::look(cx, &input.file_path).await.ok()?;
+        let new = rewrite(&input.content, existing(&target)).ok()?;
+        Some(target.change(&new).diff())
+    }
+
     async fn call(&self, input: WriteInput, cx: &ToolCx) -> Result<ToolOutput, ToolError> {
         let target = Target::look(cx, &input.file_path).await?;
         target.check_seen()?;
-        let existing = match (target.content.as_deref(), target.format()) {
-            (Some(raw), Content::Text(format)) => Some((raw, format)),
-            _ => None,
-        };
+        let existing = existing(&target);
         let new = rewrite(&input.content, existing).map_err(|e| ToolError::rejected(format!("{e}.")))?;
         let kept = existing.map(|(raw, format)| kept(raw, format, &input.content)).unwrap_or_default();
         let change = target.write(&new).await?;
@@ -77,6 +80,14 @@ impl Tool for Write {
             "userModified": false,
         });
         ToolOutput::text(text).with_diff(change.diff()).with_structured(&structured)
+    }
+}
+
+/// The text that there is, with its format.
+fn existing(target: &Target) -> Option<(&[u8], TextFormat)> {
+    match (target.content.as_deref(), target.format()) {
+        (Some(raw), Content::Text(format)) => Some((raw, format)),
+        _ => None,
     }
 }
 

@@ -45,6 +45,7 @@ fn spec_of(command: ProcessCommand, spill_cap: u64) -> Spec {
         args: command.args,
         env: command.env,
         cwd: command.cwd,
+        stdin: command.stdin,
         streams: if command.merge_streams { Streams::Merged } else { Streams::Separate },
         background: command.background,
         timeout: command.timeout,

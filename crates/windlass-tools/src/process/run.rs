@@ -1,17 +1,18 @@
 //! One child from start to end.
 
+use std::convert::Infallible;
 use std::future::Future;
 use std::io;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::io::AsyncReadExt as _;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::time::{Instant, sleep, sleep_until, timeout, timeout_at};
 
 use super::capture::{Capture, CaptureLimits, Captured};
 use super::spec::{End, Exit, Finished, Progress, Spec};
-use super::sys::{self, Child, Force, OutputPipe, Spawned, Tree, Watchdog};
+use super::sys::{self, Child, Force, InputPipe, OutputPipe, Spawned, Tree, Watchdog};
 
 /// How long what has left the child behind may still write before it is stopped: enough for the
 /// filter at the end of a process substitution, short enough not to be noticed.
@@ -43,7 +44,7 @@ pub(super) async fn run(
     progress: &mut (dyn FnMut(Progress) + Send),
 ) -> io::Result<Finished> {
     watchdog.ready();
-    let Spawned { mut child, stdout, stderr, tree } = sys::spawn(spec, mark)?;
+    let Spawned { mut child, stdin, stdout, stderr, tree } = sys::spawn(spec, mark)?;
     let guard = TreeGuard::new(tree, Arc::clone(watchdog));
     let started = Instant::now();
     let mut output = Output::new(spec, stdout, stderr);
@@ -53,7 +54,12 @@ pub(super) async fn run(
 
     let (end, mut exit) = {
         let mut observer = Observer::new(started, progress);
-        attend(&mut child, &mut output, deadline, cancel, &mut observer).await?
+        let feeding = feed(stdin, spec.stdin.as_deref());
+        tokio::select! {
+            biased;
+            ended = attend(&mut child, &mut output, deadline, cancel, &mut observer) => ended?,
+            never = feeding => match never {},
+        }
     };
     let mut left = Left::default();
     if end == End::Exited {
@@ -78,6 +84,16 @@ pub(super) async fn run(
         survivors: left.remaining,
         elapsed: started.elapsed(),
     })
+}
+
+/// Writes the input of a child, and ends it. It never resolves: a child that does not read its input is not waited for.
+async fn feed(pipe: Option<InputPipe>, input: Option<&[u8]>) -> Infallible {
+    if let Some((mut pipe, input)) = pipe.zip(input) {
+        // A child may end before it has read all, or close its input.
+        let _ = pipe.write_all(input).await;
+        let _ = pipe.shutdown().await;
+    }
+    std::future::pending().await
 }
 
 /// Reads the output until the child exits, time is up or the call is cancelled.

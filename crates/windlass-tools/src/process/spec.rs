@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::capture::{CaptureLimits, Captured};
@@ -23,6 +24,8 @@ pub(crate) struct Spec {
     /// The whole environment of the child, except the mark of the call.
     pub(crate) env: Vec<(OsString, OsString)>,
     pub(crate) cwd: PathBuf,
+    /// What stdin holds; it is empty without.
+    pub(crate) stdin: Option<Arc<[u8]>>,
     pub(crate) streams: Streams,
     /// Takes none of the places for programs that run at a time.
     pub(crate) background: bool,

@@ -4,21 +4,26 @@
 //! is not counted; and no watchdog is needed, since the handle of the job closes with the host.
 
 use std::future::poll_fn;
-use std::io::{self, PipeReader, Read as _};
+use std::io::{self, PipeReader, Read as _, Write as _};
 use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use process_wrap::tokio::{ChildWrapper, CommandWrap, JobObject, KillOnDrop};
-use tokio::io::{AsyncWriteExt as _, DuplexStream, duplex};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, duplex};
 
 use super::spec::{Exit, Spec, Streams};
 
 /// The reading end of a child's output.
 pub(super) type OutputPipe = DuplexStream;
 
+/// The writing end of a child's input.
+pub(super) type InputPipe = DuplexStream;
+
 /// A running child.
 pub(super) struct Spawned {
     pub(super) child: Child,
+    /// `None` when it has no input.
+    pub(super) stdin: Option<InputPipe>,
     pub(super) stdout: OutputPipe,
     /// `None` when both streams share one pipe.
     pub(super) stderr: Option<OutputPipe>,
@@ -102,6 +107,7 @@ pub(super) fn spawn(spec: &Spec, mark: (&str, &str)) -> io::Result<Spawned> {
         }
     };
     let stdout = pump(out_read)?;
+    let (in_read, stdin) = input(spec)?;
     let child = {
         let mut command = CommandWrap::with_new(&spec.program, |command| {
             command
@@ -110,7 +116,7 @@ pub(super) fn spawn(spec: &Spec, mark: (&str, &str)) -> io::Result<Spawned> {
                 .env_clear()
                 .envs(spec.env.iter().map(|(name, value)| (name, value)))
                 .env(mark.0, mark.1)
-                .stdin(Stdio::null())
+                .stdin(in_read)
                 .stdout(out_write)
                 .stderr(err_write);
         });
@@ -118,7 +124,7 @@ pub(super) fn spawn(spec: &Spec, mark: (&str, &str)) -> io::Result<Spawned> {
         command.spawn()?
     };
     let tree = Tree { job: Arc::new(Mutex::new(child)) };
-    Ok(Spawned { child: Child(tree.clone()), stdout, stderr: err_read, tree })
+    Ok(Spawned { child: Child(tree.clone()), stdin, stdout, stderr: err_read, tree })
 }
 
 /// Anonymous pipes block here, so each has a thread, which ends with the last writer.
@@ -135,6 +141,26 @@ fn pump(mut pipe: PipeReader) -> io::Result<OutputPipe> {
         }
     })?;
     Ok(reader)
+}
+
+/// What a child reads, and where that is written.
+fn input(spec: &Spec) -> io::Result<(Stdio, Option<InputPipe>)> {
+    if spec.stdin.is_none() {
+        return Ok((Stdio::null(), None));
+    }
+    let (read, mut write) = io::pipe()?;
+    let (mut reader, writer) = duplex(64 * 1024);
+    let runtime = tokio::runtime::Handle::current();
+    std::thread::Builder::new().name("windlass-input".into()).spawn(move || {
+        let mut buffer = vec![0; 64 * 1024];
+        while let Ok(count) = runtime.block_on(reader.read(&mut buffer)) {
+            let bytes = buffer.get(..count).unwrap_or_default();
+            if bytes.is_empty() || write.write_all(bytes).is_err() {
+                break;
+            }
+        }
+    })?;
+    Ok((read.into(), Some(writer)))
 }
 
 /// None is needed: who starts a program in a job ends it with the job.

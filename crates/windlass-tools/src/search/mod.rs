@@ -16,6 +16,7 @@ mod ignored;
 mod newest;
 mod place;
 mod report;
+mod survey;
 #[cfg(test)]
 mod testing;
 mod tree;
@@ -23,4 +24,5 @@ mod walk;
 
 pub use self::glob_tool::{Glob, GlobInput};
 pub use self::grep_tool::{Grep, GrepInput, OutputMode};
+pub(crate) use self::survey::survey;
 pub use self::tree::{IgnoreRules, TreeEntry, TreeReader};

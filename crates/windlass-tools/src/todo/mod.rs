@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use windlass_tool::{Resumed, Tool, ToolCx, ToolError, ToolOutput};
+use windlass_tool::{Recorded, Tool, ToolCx, ToolError, ToolOutput};
 use windlass_types::{Access, ContextChange, JsonText};
 
 /// Tasks that a list may have.
@@ -135,7 +135,7 @@ impl Tool for TodoWrite {
         check(&input.todos)?;
         let text = summary(&input.todos);
         // A list that this version cannot read is as good as none.
-        let before = || cx.state::<Resumed>().todos().and_then(|todos| todos.to().ok()).unwrap_or_default();
+        let before = || cx.state::<Recorded>().todos().and_then(|todos| todos.to().ok()).unwrap_or_default();
         let old = cx.state::<TodoList>().replace_or(input.todos.clone(), before);
         let structured = json!({ "oldTodos": old, "newTodos": input.todos });
         let change = ContextChange::Todos(JsonText::of(&input.todos)?);

@@ -15,6 +15,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use rustix::fs::{Access, AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
+use windlass_tool::FileStamp;
+
 use super::entry::{Entry, EntryStatus, Missing, Rights};
 
 /// An open directory; names are looked up in it and not by a path.
@@ -144,6 +146,22 @@ impl Dir {
             Err(Errno::NOENT) => Ok(None),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// What the file system says of a file, without following it. `None` when it does not exist.
+    #[allow(clippy::useless_conversion, clippy::unnecessary_cast, reason = "the fields differ from system to system")]
+    pub(crate) fn stamp(&self, name: &OsStr) -> io::Result<Option<FileStamp>> {
+        let stat = match rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => stat,
+            Err(Errno::NOENT) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        let time = |seconds: i64, nanos: i64| seconds.saturating_mul(1_000_000_000).saturating_add(nanos);
+        let modified = time(i64::from(stat.st_mtime), stat.st_mtime_nsec as i64);
+        let changed = time(i64::from(stat.st_ctime), stat.st_ctime_nsec as i64);
+        let size = u64::try_from(stat.st_size).unwrap_or_default();
+        let mode = u32::from(stat.st_mode) & 0o7777;
+        Ok(Some(FileStamp::new(size, modified).with_identity(changed, stat.st_ino.into(), mode)))
     }
 
     /// At most `limit` names for which `wanted` is true.

@@ -7,6 +7,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use windlass_tool::FileStamp;
+
 use super::entry::{Entry, EntryStatus, Missing};
 
 /// A directory that was free of links when it was opened.
@@ -60,6 +62,18 @@ impl Dir {
     /// When a name was changed last; links are not followed.
     pub(crate) fn modified(&self, name: &OsStr) -> io::Result<SystemTime> {
         fs::symlink_metadata(self.path.join(name))?.modified()
+    }
+
+    /// What the file system says of a file, without following it. `None` when it does not exist.
+    pub(crate) fn stamp(&self, name: &OsStr) -> io::Result<Option<FileStamp>> {
+        check(&self.path)?;
+        let meta = match fs::symlink_metadata(self.path.join(name)) {
+            Ok(meta) => meta,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error),
+        };
+        let since = meta.modified()?.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+        Ok(Some(FileStamp::new(meta.len(), i64::try_from(since.as_nanos()).unwrap_or(i64::MAX))))
     }
 
     /// Looks at one name, without following it. `None` when it does not exist.

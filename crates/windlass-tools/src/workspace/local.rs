@@ -336,7 +336,7 @@ fn executable(_: &Metadata) -> bool {
 }
 
 /// Runs what may wait for a disk where it does not hold up other tasks.
-pub(super) async fn off_thread<T: Send + 'static>(
+pub(crate) async fn off_thread<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, WorkspaceError> + Send + 'static,
 ) -> Result<T, WorkspaceError> {
     match blocking(work).await {
@@ -365,7 +365,7 @@ fn refused(kind: WorkspaceErrorKind, path: &Path) -> WorkspaceError {
 }
 
 /// An error of the system in words that name the path.
-pub(super) fn named(error: io::Error, path: &Path) -> WorkspaceError {
+pub(crate) fn named(error: io::Error, path: &Path) -> WorkspaceError {
     use io::ErrorKind as Io;
     let shown = path.display();
     let (kind, message) = match error.kind() {

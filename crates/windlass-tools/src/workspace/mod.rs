@@ -5,11 +5,10 @@ mod attributes;
 mod blocking;
 #[cfg_attr(not(unix), path = "dir_portable.rs")]
 pub(crate) mod dir;
-mod entry;
-mod local;
-mod replace;
+pub(crate) mod entry;
+pub(crate) mod local;
+pub(crate) mod replace;
 mod resolve;
-mod tree;
 
 pub(crate) use self::blocking::blocking;
 pub(crate) use self::entry::Missing;

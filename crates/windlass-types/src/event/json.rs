@@ -132,6 +132,10 @@ impl EventKind {
             "permission_resolved" => {
                 variant!(text, PermissionResolved { tool_use_id: ToolUseId, tool: String, decision: Decision })
             }
+            "hooks_started" => variant!(
+                text,
+                HooksStarted { event: HookEventName, tool_use_id: Option<ToolUseId>, hooks: Vec<String> }
+            ),
             "hook_ran" => variant!(
                 text,
                 HookRan { event: HookEventName, tool_use_id: Option<ToolUseId>, outcome: HookOutcome }

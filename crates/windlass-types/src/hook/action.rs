@@ -1,5 +1,6 @@
 //! What hooks may answer: an event has one of these types, so a hook cannot answer what the event does not allow.
 
+use super::elicitation::ElicitationReply;
 use super::{AnswerKind, HookAction, HookOutcome, HookVerdict};
 use crate::{Behavior, JsonError, JsonText, PermissionAnswer, ToolResultContent};
 use serde::Serialize;
@@ -63,6 +64,12 @@ actions! {
             /// Why.
             reason: String,
         },
+        /// The call is kept for later, without asking anyone now: the run ends with the question open, if it waits for
+        /// answers. Else the call is denied.
+        Defer {
+            /// Why.
+            reason: String,
+        },
         /// The call does not run.
         Deny {
             /// What the model reads.
@@ -77,6 +84,9 @@ actions! {
     Verdict(hook) {
         Self::Allow => verdict(hook, Behavior::Allow, String::new()),
         Self::Ask { reason } => verdict(hook, Behavior::Ask, reason),
+        Self::Defer { reason } => {
+            HookOutcome { verdict: Some(HookVerdict::defer(hook, reason)), ..HookOutcome::default() }
+        }
         Self::Deny { reason } => verdict(hook, Behavior::Deny, reason),
         Self::Rewrite { input } => HookOutcome { updated_input: Some(input), ..HookOutcome::default() },
     }
@@ -159,6 +169,62 @@ actions! {
         Self::Block { reason } => block(hook, reason),
     }
 
+    /// What a hook answers when all calls of a message are answered.
+    BatchAction {
+        /// The model reads the results.
+        Continue,
+        /// The model reads this beside the results.
+        AddContext(String),
+        /// The run ends before the model reads the results.
+        StopRun {
+            /// Why.
+            reason: String,
+        },
+    }
+    Context(hook) {
+        Self::AddContext(text) => context(text),
+        Self::StopRun { reason } => block(hook, reason),
+    }
+
+    /// What a hook answers to a question of a server, or to the answer that it is to get.
+    ElicitationAction {
+        /// No opinion: the user is asked, or the answer counts.
+        Continue,
+        /// The server gets this answer. Of the answers of several hooks the strictest counts.
+        Reply(ElicitationReply),
+    }
+    Elicitation(_hook) {
+        Self::Reply(reply) => HookOutcome { elicitation: Some(reply), ..HookOutcome::default() },
+    }
+
+    /// What a hook answers before changed settings count.
+    ConfigAction {
+        /// The change counts.
+        Continue,
+        /// The settings stay as they are. A change of managed settings counts all the same.
+        Block {
+            /// Why.
+            reason: String,
+        },
+    }
+    Context(hook) {
+        Self::Block { reason } => block(hook, reason),
+    }
+
+    /// What a hook answers about something that has happened already.
+    FeedbackAction {
+        /// No opinion.
+        Continue,
+        /// The model reads this with its next turn.
+        AddContext(String),
+        /// The model reads with its next turn that something is wrong.
+        Feedback(String),
+    }
+    Context(hook) {
+        Self::AddContext(text) => context(text),
+        Self::Feedback(reason) => block(hook, reason),
+    }
+
     /// What a hook answers when a session is opened.
     SessionStartAction {
         /// No opinion.
@@ -196,6 +262,11 @@ impl PreToolUseAction {
             true => Ok(Self::Rewrite { input }),
             false => Err(JsonError::new("the input of a tool must be a JSON object")),
         }
+    }
+
+    /// The call is kept for later; who answers then reads the reason.
+    pub fn defer(reason: impl Into<String>) -> Self {
+        Self::Defer { reason: reason.into() }
     }
 
     /// The host, or a PermissionRequest hook, must decide, and reads the reason.

@@ -16,6 +16,8 @@ pub enum AnswerKind {
     Context,
     /// Feedback with which the model continues.
     Feedback,
+    /// The answer to a question of a server.
+    Elicitation,
     /// There is none.
     None,
 }

@@ -147,6 +147,7 @@ crate::hook_events!(define);
 struct Traits {
     summary: &'static str,
     is_gate: bool,
+    is_observed: bool,
     subject: Subject,
     is_for_hosts: bool,
     answer: AnswerKind,
@@ -157,6 +158,7 @@ impl Traits {
         Self {
             summary: E::SUMMARY,
             is_gate: E::IS_GATE,
+            is_observed: E::IS_OBSERVED,
             subject: E::SUBJECT,
             is_for_hosts: E::IS_FOR_HOSTS,
             answer: E::Action::KIND,
@@ -178,6 +180,11 @@ impl HookEventName {
     /// Whether a failure of a hook counts as a deny or block.
     pub fn is_gating(self) -> bool {
         self.traits().is_gate
+    }
+
+    /// Whether hooks are asked beside the run, which does not wait for their answer.
+    pub fn is_observed(self) -> bool {
+        self.traits().is_observed
     }
 
     /// What matchers are compared with.

@@ -4,6 +4,10 @@ use super::{HookPayload, Subject, wire};
 use crate::{AgentIdentity, JsonText, PermissionUpdate, ToolUseId};
 use serde::{Deserialize, Serialize};
 
+pub use super::batch::{BatchCall, PostToolBatch};
+pub use super::elicitation::{ElicitationEvent, ElicitationResultEvent};
+pub use super::observed::*;
+
 /// Hands one row per event to the macro that is named: what happens, the event's name, the method of a hook, the
 /// payload, the type of the answer, and the method that takes a closure instead, with `tools` for events about a tool.
 ///
@@ -23,16 +27,46 @@ macro_rules! hook_events {
             PostToolUse: post_tool_use(PostToolUse) -> PostToolUseAction, after_tool(tools);
             /// After a tool failed.
             PostToolUseFailure: post_tool_use_failure(PostToolUseFailure) -> PostToolUseAction, after_failed_tool(tools);
+            /// A call was denied: by a rule, the mode, the host, a hook, or because no one could be asked.
+            PermissionDenied: permission_denied(PermissionDenied) -> FeedbackAction, on_permission_denied(tools);
+            /// All calls of a message are answered, before the model reads the results.
+            PostToolBatch: post_tool_batch(PostToolBatch) -> BatchAction, after_tools();
             /// Before a prompt, or a message to the run in progress, enters the conversation. A failure blocks it.
             UserPromptSubmit: user_prompt_submit(UserPromptSubmit) -> PromptAction, on_prompt();
             /// Before a run ends because the model is done.
             Stop: stop(Stop) -> StopAction, on_stop();
+            /// A run ended because the model could not be called, or failed again and again.
+            StopFailure: stop_failure(StopFailure) -> NoAction, on_stop_failure();
             /// An agent below the main one begins; what is added is for its model.
             SubagentStart: subagent_start(SubagentStart) -> SessionStartAction, on_subagent_start();
             /// Before an agent below the main one ends because its model is done.
             SubagentStop: subagent_stop(SubagentStop) -> StopAction, on_subagent_stop();
             /// Before a conversation is replaced by a summary.
             PreCompact: pre_compact(PreCompact) -> PreCompactAction, before_compaction();
+            /// After a conversation was replaced by a summary.
+            PostCompact: post_compact(PostCompact) -> FeedbackAction, after_compaction();
+            /// The user is needed, or work that they wait for has ended.
+            Notification: notification(Notification) -> FeedbackAction, on_notification();
+            /// The model is about to read the instructions of a file.
+            InstructionsLoaded: instructions_loaded(InstructionsLoaded) -> NoAction, on_instructions();
+            /// A server asks the user something: the hook may answer in their place.
+            Elicitation: elicitation(ElicitationEvent) -> ElicitationAction, on_elicitation();
+            /// A question of a server is answered, and the server does not know yet: the hook may answer otherwise.
+            ElicitationResult: elicitation_result(ElicitationResultEvent) -> ElicitationAction, after_elicitation();
+            /// Before changed settings count.
+            ConfigChange: config_change(ConfigChange) -> ConfigAction, on_config_change();
+            /// The directory changed in which later calls start.
+            CwdChanged: cwd_changed(CwdChanged) -> FeedbackAction, on_cwd_change();
+            /// A file has changed since the model read it: seen when a prompt begins a run.
+            FileChanged: file_changed(FileChanged) -> FeedbackAction, on_file_change();
+            /// Calls may use another directory from now on.
+            DirectoryAdded: directory_added(DirectoryAdded) -> NoAction, on_added_directory();
+            /// The model put an item on its list of what is to be done.
+            TaskCreated: task_created(TaskCreated) -> FeedbackAction, on_new_task();
+            /// The model marked an item of that list as completed.
+            TaskCompleted: task_completed(TaskCompleted) -> FeedbackAction, on_completed_task();
+            /// Another model is called from now on.
+            PostModelSwitch: post_model_switch(PostModelSwitch) -> FeedbackAction, after_model_switch();
             /// A session was opened.
             SessionStart: session_start(SessionStart) -> SessionStartAction, on_session_start();
             /// A session is closed.
@@ -141,6 +175,19 @@ tool_events! {
     }
     where {
         const SUMMARY: &'static str = "After a tool failed";
+    }
+
+    /// A call was denied.
+    PermissionDenied {
+        /// Its input, as the model wrote it.
+        tool_input,
+        /// Why: what the model reads.
+        #[serde(default)]
+        pub reason: String,
+    }
+    where {
+        const SUMMARY: &'static str = "After a call was denied";
+        const IS_OBSERVED: bool = true;
     }
 }
 

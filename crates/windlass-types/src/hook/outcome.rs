@@ -1,6 +1,6 @@
 //! What the hooks of one occasion answer together, and the one place where answers are merged.
 
-use super::{AnswerKind, HookEventName};
+use super::{AnswerKind, ElicitationChoice, ElicitationReply, HookEventName};
 use crate::{Behavior, JsonText, PermissionAnswer, ToolResultContent};
 use serde::{Deserialize, Serialize};
 
@@ -15,12 +15,43 @@ pub struct HookVerdict {
     pub hook: String,
     /// Why.
     pub reason: String,
+    /// Whether the call is to be kept for later: it asks, and no one is asked now. Default: no.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub defers: bool,
 }
 
 impl HookVerdict {
     /// A hook's opinion.
     pub fn new(behavior: Behavior, hook: impl Into<String>, reason: impl Into<String>) -> Self {
-        Self { behavior, hook: hook.into(), reason: reason.into() }
+        Self { behavior, hook: hook.into(), reason: reason.into(), defers: false }
+    }
+
+    /// The call is to be kept for later.
+    pub fn defer(hook: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self { defers: true, ..Self::new(Behavior::Ask, hook, reason) }
+    }
+}
+
+/// What the program of a hook has written, for people.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct HookOutput {
+    /// The name of the hook.
+    pub hook: String,
+    /// What it wrote to its output.
+    pub stdout: String,
+    /// What it wrote to its error output.
+    pub stderr: String,
+    /// The code that it ended with. `None`: it is no program, or was ended by a signal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit_code: Option<i32>,
+}
+
+impl HookOutput {
+    /// The output of a hook that has written nothing yet.
+    pub fn new(hook: impl Into<String>) -> Self {
+        Self { hook: hook.into(), ..Self::default() }
     }
 }
 
@@ -31,12 +62,15 @@ impl HookVerdict {
 pub struct HookOutcome {
     /// The names of the hooks that ran, in declared order.
     pub ran: Vec<String>,
-    /// PreToolUse: the lowest opinion, deny before ask before allow.
+    /// PreToolUse: the lowest opinion, deny before defer before ask before allow.
     pub verdict: Option<HookVerdict>,
     /// PermissionRequest: the answer, a deny before an allow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<PermissionAnswer>,
-    /// UserPromptSubmit, Stop, PostToolUse, PreCompact: blocks, with the reason as feedback.
+    /// Elicitation, ElicitationResult: the answer for the server, the strictest if there are several.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub elicitation: Option<ElicitationReply>,
+    /// Of events that can be blocked, or take feedback: the reason.
     pub block: Option<HookVerdict>,
     /// PreToolUse: the input to use instead.
     pub updated_input: Option<JsonText>,
@@ -51,6 +85,9 @@ pub struct HookOutcome {
     pub stop: Option<String>,
     /// Hooks that failed, with what happened.
     pub failures: Vec<(String, String)>,
+    /// What programs of hooks have written. A hook that runs in this process writes none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outputs: Vec<HookOutput>,
 }
 
 impl HookOutcome {
@@ -60,6 +97,10 @@ impl HookOutcome {
         match event.answer() {
             AnswerKind::Verdict => outcome.verdict = Some(HookVerdict::new(Behavior::Deny, hook, reason)),
             AnswerKind::Permission => outcome.answer = Some(PermissionAnswer::deny(reason)),
+            AnswerKind::Elicitation => {
+                outcome.elicitation = Some(ElicitationReply::new(ElicitationChoice::Decline));
+                outcome.block = Some(HookVerdict::new(Behavior::Deny, hook, reason));
+            }
             AnswerKind::Output | AnswerKind::Context | AnswerKind::Feedback | AnswerKind::None => {
                 outcome.block = Some(HookVerdict::new(Behavior::Deny, hook, reason));
             }
@@ -91,6 +132,7 @@ impl HookOutcome {
             ran,
             verdict,
             answer,
+            elicitation,
             block,
             updated_input,
             updated_output,
@@ -98,9 +140,11 @@ impl HookOutcome {
             system_messages,
             stop,
             failures,
+            outputs,
         } = later;
-        self.verdict = strictest(self.verdict.take(), verdict, |verdict| verdict.behavior);
+        self.verdict = strictest(self.verdict.take(), verdict, |verdict| (verdict.behavior, !verdict.defers));
         self.answer = strictest(self.answer.take(), answer, |answer| !matches!(answer, PermissionAnswer::Deny { .. }));
+        self.elicitation = strictest(self.elicitation.take(), elicitation, |reply| reply.action);
         self.block = self.block.take().or(block);
         self.updated_input = self.updated_input.take().or(updated_input);
         self.updated_output = self.updated_output.take().or(updated_output);
@@ -109,6 +153,7 @@ impl HookOutcome {
         self.additional_context.extend(additional_context);
         self.system_messages.extend(system_messages);
         self.failures.extend(failures);
+        self.outputs.extend(outputs);
     }
 }
 

@@ -30,6 +30,9 @@ pub trait HookPayload: Clone + Serialize + DeserializeOwned {
     const SUMMARY: &'static str;
     /// Whether a hook that fails closes the gate: the call is denied, the prompt blocked.
     const IS_GATE: bool = false;
+    /// Whether hooks are asked beside the run, which does not wait for their answer: it may come when the run is over. What
+    /// they say to the model, it reads with its next turn.
+    const IS_OBSERVED: bool = false;
     /// What matchers are compared with.
     const SUBJECT: Subject = Subject::None;
     /// Whether a host in another process can register for it.

@@ -1,11 +1,12 @@
 //! Verdicts as the log keeps them.
 
 use super::{CallDigest, Decision};
-use crate::{JsonText, ToolUseId};
+use crate::{HookVerdict, JsonText, QuestionId, ToolUseId};
 use serde::{Deserialize, Serialize};
 
 /// A verdict as the log keeps it, so that it can be seen later why a call ran.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct AuditedDecision {
     /// The tool use.
@@ -18,17 +19,76 @@ pub struct AuditedDecision {
     /// the model's own input.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub input_changes: Vec<InputChange>,
+    /// What the `PreToolUse` hooks said of the call, whether or not that decided. `None` if they had no opinion, or the log is
+    /// older than this field.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hook: Option<HookVerdict>,
+    /// The last question about the call that was answered. `None` if there was none, or the log is older than this field.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<AuditedAnswer>,
+    /// The sandbox of the session, if the call runs a program. `None` if there is none, or the log is older than this field.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<AuditedSandbox>,
+}
+
+/// What the sandbox of a session has to do with a call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct AuditedSandbox {
+    /// The level that was proved when the session opened, in words.
+    pub level: String,
+    /// Whether the program runs inside.
+    pub confines: bool,
+}
+
+impl AuditedSandbox {
+    /// A sandbox of this level.
+    pub fn new(level: impl Into<String>, confines: bool) -> Self {
+        Self { level: level.into(), confines }
+    }
 }
 
 impl AuditedDecision {
     /// A verdict on a call with the model's own input.
     pub fn new(tool_use_id: ToolUseId, digest: Option<CallDigest>, decision: Decision) -> Self {
-        Self { tool_use_id, digest, decision, input_changes: Vec::new() }
+        Self { tool_use_id, digest, decision, input_changes: Vec::new(), hook: None, answer: None, sandbox: None }
     }
+}
+
+/// That a question about a call was answered, and by whom.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct AuditedAnswer {
+    /// The question.
+    pub question: QuestionId,
+    /// Whose answer counted.
+    pub by: AnsweredBy,
+}
+
+impl AuditedAnswer {
+    /// The answer to a question.
+    pub fn new(question: QuestionId, by: AnsweredBy) -> Self {
+        Self { question, by }
+    }
+}
+
+/// Whose answer to a question counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum AnsweredBy {
+    /// A `PermissionRequest` hook.
+    Hook,
+    /// The host: a person or a program that was asked, or, of a question that outlives its process, the holder of its token.
+    Host,
 }
 
 /// An input in place of the one before it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct InputChange {
     /// Who changed it.
@@ -46,6 +106,7 @@ impl InputChange {
 
 /// Who changed the input of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum InputChangedBy {

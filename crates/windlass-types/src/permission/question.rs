@@ -33,6 +33,7 @@ impl fmt::Debug for QuestionToken {
 
 /// The hash of a [`QuestionToken`] in hexadecimal, as the log keeps it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct TokenHash(Arc<str>);
 
@@ -50,6 +51,7 @@ impl TokenHash {
 
 /// A question about a call, as the log keeps it: the call has no result until it is answered or withdrawn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct PendingQuestion {
@@ -73,6 +75,9 @@ pub struct PendingQuestion {
     /// allowed does not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub denied: Vec<String>,
+    /// The commands and skills of the run whose hooks listened. They listen as well when the run is continued.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skills: Vec<String>,
 }
 
 impl PendingQuestion {
@@ -88,6 +93,7 @@ impl PendingQuestion {
             cwd,
             token,
             denied: Vec::new(),
+            skills: Vec::new(),
         }
     }
 }

@@ -33,9 +33,10 @@ impl Options {
                 return Ok(());
             }
         };
-        project.resolved().check_hooks().map_err(ProjectError::from)?;
+        project.check_hooks()?;
         project.is_of(self)?;
         project.choice.skills.extend(self.prompts.skills.iter().cloned());
+        project.choice.directories = Arc::new(self.surroundings.additional_directories.clone());
         project.apply(self)?;
         self.project = Applied::Yes(project);
         Ok(())
@@ -62,7 +63,8 @@ impl LoadedProject {
         for note in &variables.notes {
             self.note(ProjectNoticeKind::Variable, note.as_str());
         }
-        if let Some(bash) = variables.bash() {
+        let moves = self.resolved().session.background_long_commands.as_ref().is_some_and(|moves| moves.value);
+        if let Some(bash) = variables.bash(moves) {
             options.tools.toolkit.replace_own_bash(Arc::new(bash));
         }
         let agents = self.known_agents();
@@ -71,13 +73,20 @@ impl LoadedProject {
         let agent = self.main_agent(&agents, &tools, options.permissions.bypass_allowed)?;
         self.apply_models(options, &agent, &variables);
         if let Some(skills) = self.skill_tool() {
-            options.tools.toolkit.add_project_tool(skills);
+            options.tools.toolkit.add_missing(skills);
         }
         let memories = self.apply_memory(options, agent.definition());
         self.apply_index(options);
         self.apply_permissions(options, &agent);
         self.apply_surroundings(options, &variables);
-        options.prompts.system = agent.system_prompt(options.prompts.system.take());
+        #[cfg(feature = "lsp")]
+        self.apply_language_servers(options);
+        #[cfg(feature = "sandbox")]
+        self.apply_sandbox(options);
+        let own = agent.system_prompt(options.prompts.system.clone());
+        let is_agent = agent.definition().is_some() && own != options.prompts.system;
+        options.prompts.system = own;
+        self.apply_style(options, is_agent);
         if let Some(names) = agent.tools() {
             options.tools.only.and(names.to_vec());
         }
@@ -119,6 +128,8 @@ impl LoadedProject {
         options.requests.max_output_tokens = options.requests.max_output_tokens.or(variables.max_output_tokens);
         options.model.thinking = options.model.thinking.or(variables.thinking);
         options.model.effort = options.model.effort.or(agent.definition().and_then(|agent| agent.effort));
+        let effort = self.resolved().session.effort.as_ref().map(|effort| effort.value);
+        options.model.effort = options.model.effort.or(effort);
         options.requests.send_user_id = options.requests.send_user_id.or(Some(variables.send_user_id));
     }
 
@@ -148,6 +159,7 @@ impl LoadedProject {
     fn apply_permissions(&self, options: &mut Options, agent: &MainAgent) {
         let mut permissions = std::mem::take(&mut options.permissions).deny(agent.forbidden().cloned());
         permissions.bypass_allowed &= self.resolved().permissions.bypass_disabled.is_none();
+        permissions.auto.forbidden |= self.resolved().permissions.auto_disabled.is_some();
         let mode = self.start_mode(permissions.mode, permissions.bypass_allowed, agent);
         permissions.mode = Some(mode);
         permissions.remember = Some(self.remembering());
@@ -173,6 +185,7 @@ impl LoadedProject {
         options.surroundings.host_environment = self.process_environment();
         let home = self.places().user_home.clone();
         options.surroundings.user_home = options.surroundings.user_home.take().or(home);
+        options.tools.budget = options.tools.budget.or(variables.tool_budget);
         options.tools.background = Some(options.tools.background.unwrap_or(true) && variables.background);
         options.surroundings.git_status = Some(options.surroundings.git_status.unwrap_or_else(|| self.may_ask_git()));
     }

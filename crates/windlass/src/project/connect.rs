@@ -1,7 +1,9 @@
 //! The MCP servers that the sessions of a project have.
 
+use super::tool_cache::ToolLists;
 use super::{LoadedProject, ProjectError, ProjectServers};
 use std::sync::Arc;
+use windlass_mcp::auth::{AuthOptions, FileTokenStore};
 use windlass_mcp::{McpOptions, McpServers};
 use windlass_runtime::SystemIds;
 use windlass_tool::Ids;
@@ -20,13 +22,25 @@ impl LoadedProject {
         self.shared.servers.get_or_init(new).clone()
     }
 
-    /// What servers are started with: the project's directory, the environment that programs get, without keys, and what
-    /// ends them when this process is killed.
+    /// What servers are started with: the project's directory, which is also their root, the environment that programs get,
+    /// without keys, what ends them when this process is killed, and the user's directory for what lazy servers offer. Logins
+    /// are kept in the folder `mcp-logins` of the user's home.
     pub fn server_options(&self) -> McpOptions {
-        McpOptions::new()
+        let auth = AuthOptions::new();
+        let auth = match self.places().user.first() {
+            Some(home) => auth.with_store(Arc::new(FileTokenStore::new(home.join("mcp-logins")))),
+            None => auth,
+        };
+        let options = McpOptions::new()
+            .with_auth(auth)
             .with_cwd(self.places().start())
+            .with_roots([self.places().start()])
             .with_env(host_environment(self.usual_environment()))
-            .with_watch(Arc::new(LocalProcess::new(format!("mcp.{:032x}", SystemIds::default().bits()))))
+            .with_watch(Arc::new(LocalProcess::new(format!("mcp.{:032x}", SystemIds::default().bits()))));
+        match ToolLists::of(self.places()) {
+            Some(lists) => options.with_tool_cache(Arc::new(lists)),
+            None => options,
+        }
     }
 
     /// Gives a session the project's servers, and begins to connect those of files.

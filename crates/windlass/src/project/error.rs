@@ -2,7 +2,9 @@
 
 use std::io;
 use std::path::PathBuf;
-use windlass_project::{AgentError, CommandError, KeepError, Origin, SettingsError};
+#[cfg(not(feature = "sandbox"))]
+use windlass_project::Origin;
+use windlass_project::{AgentError, CommandError, KeepError, SettingsError};
 
 /// What keeps a session of a project from being opened. The text names the file and what to do.
 #[derive(Debug, thiserror::Error)]
@@ -30,8 +32,9 @@ pub enum ProjectError {
     /// A settings file cannot be used.
     #[error(transparent)]
     Settings(#[from] SettingsError),
-    /// A file asks for a sandbox. Running without the protection that was asked for would be a lie.
-    #[error("{origin} asks for a sandbox, which this version does not have")]
+    /// A file requires a sandbox. Running without the protection that was asked for would be a lie.
+    #[cfg(not(feature = "sandbox"))]
+    #[error("{origin} requires a sandbox, which this program does not have: it is built without the feature `sandbox`")]
     Sandbox {
         /// Who asks.
         origin: Origin,

@@ -54,7 +54,7 @@ impl LoadedProject {
         let index = Arc::new(ProjectIndex::new(self.index_config(is_kept).may_read(may_read)));
         let searches = options.tools.toolkit.tools().iter().any(|tool| SEARCHES.contains(&tool.spec().name.as_str()));
         if searches && !self.choice.without_index_tool {
-            options.tools.toolkit.add_project_tool(Arc::new(ProjectSearch::new(Arc::clone(&index))));
+            options.tools.toolkit.add_missing(Arc::new(ProjectSearch::new(Arc::clone(&index))));
         }
         options.tools.index = Some(SessionIndex { index, policy });
     }

@@ -69,6 +69,13 @@ impl NestedInstructions for Nested {
         let found = files.of_paths(paths).await;
         let mut found = self.project.read_by_model(&found, &mut files);
         drop(files);
+        if let Some(session) = self.project.open_session(&self.session) {
+            let project = self.project.clone();
+            // Hooks may take longer than this is waited for. It fails when the session has ended, and then no call is judged
+            // any more.
+            let refreshing = tokio::spawn(async move { project.refresh_settings(&session).await });
+            let _ = refreshing.await;
+        }
         found.extend(self.project.skill_news(&self.session, paths));
         found
     }

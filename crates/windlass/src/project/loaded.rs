@@ -33,7 +33,7 @@ impl Project {
     /// something may happen and cannot run.
     pub fn load(self) -> Result<LoadedProject, ProjectError> {
         let project = self.review()?;
-        project.resolved().check_hooks()?;
+        project.check_hooks()?;
         Ok(project)
     }
 
@@ -80,7 +80,7 @@ impl LoadedProject {
         let read = Arc::new(Read::of(request)?.pinned(pinned));
         let project = Self { read, shared: Arc::clone(&self.shared), choice: self.choice.clone() };
         project.note_settings();
-        project.resolved().check_hooks()?;
+        project.check_hooks()?;
         Ok(project)
     }
 
@@ -155,11 +155,13 @@ impl LoadedProject {
         let mut add = |kind, text: String| notices.push(ProjectNotice { kind, text });
         self.read.not_pinned.iter().for_each(|problem| add(Trust, problem.clone()));
         resolved.notes.iter().for_each(|note| add(Setting, note.to_string()));
-        if let Err(error) = resolved.check_hooks() {
+        if let Err(error) = self.check_hooks() {
             add(Setting, format!("no session starts here: {error}"));
         }
+        #[cfg(not(feature = "sandbox"))]
         if let Some(origin) = &resolved.sandbox.enabled {
-            add(Setting, format!("{origin}: there is no sandbox in this version, so commands run without one"));
+            let why = "this program is built without the feature `sandbox`, so commands run without one";
+            add(Setting, format!("{origin}: {why}"));
         }
         for missing in
             resolved.permissions.additional_directories.iter().filter(|found| !counts(found.layer, &found.value))
@@ -192,6 +194,7 @@ impl LoadedProject {
         }
         for set in &resolved.permissions.rules {
             permissions = permissions.with_rules_at(&set.anchor, set.source, set.behavior, set.rules.clone());
+            permissions = permissions.standing_in(set.origins.clone());
         }
         // Rules that answers add mean the same now and when they are read again from the file they went to.
         for (source, destination) in [
@@ -209,23 +212,24 @@ impl LoadedProject {
     /// The mode that the settings begin in, if they say. bypassPermissions counts only where the program allows it, or
     /// says so in its own [settings](Project::settings).
     pub fn mode(&self, bypass_allowed: bool) -> Option<PermissionMode> {
-        let said = self.resolved().permissions.default_mode.as_ref()?;
-        let forbidden = self.resolved().permissions.bypass_disabled.is_some();
-        let off = forbidden || (!bypass_allowed && said.layer != Layer::Flags);
-        Some(if off && said.value == PermissionMode::BypassPermissions { PermissionMode::Default } else { said.value })
+        let permissions = &self.resolved().permissions;
+        let said = permissions.default_mode.as_ref()?;
+        let bypasses = said.value == PermissionMode::BypassPermissions;
+        let off =
+            permissions.forbids(said.value).is_some() || (bypasses && !bypass_allowed && said.layer != Layer::Flags);
+        Some(if off { PermissionMode::Default } else { said.value })
     }
 
-    /// The mode that somebody chose, as far as settings permit it: bypassPermissions becomes default where a file forbids
-    /// it, and a notice names the file.
+    /// The mode that someone chose, as far as settings permit it: bypassPermissions and auto become default where a
+    /// file forbids them, and a notice names the file.
     pub fn permitted_mode(&self, mode: PermissionMode) -> PermissionMode {
-        match &self.resolved().permissions.bypass_disabled {
-            Some(origin) if mode == PermissionMode::BypassPermissions => {
-                let text =
-                    format!("{origin} forbids the mode bypassPermissions, so the session begins in the mode default");
+        match self.resolved().permissions.forbids(mode) {
+            Some(origin) => {
+                let text = format!("{origin} forbids the mode {mode}, so the session begins in the mode default");
                 self.note(ProjectNoticeKind::Mode, text);
                 PermissionMode::Default
             }
-            _ => mode,
+            None => mode,
         }
     }
 

@@ -45,7 +45,7 @@ pub enum ProjectNoticeKind {
     Instructions,
     /// A variable of the environment does not count.
     Variable,
-    /// An MCP server is not connected.
+    /// An MCP server is not connected, or language servers cannot be used.
     Server,
     /// An answer that was to be remembered holds for the session only.
     Answer,

@@ -29,6 +29,7 @@ impl LoadedProject {
     pub(crate) fn opened(self, base: Option<Subagents>, session: &mut Session, tools: &SessionTools) {
         let waiting = self.shared.notices.opened(&session.handle);
         session.notices.splice(..0, waiting);
+        self.follow_settings(&session.handle);
         let mut sessions = self.shared.sessions.lock();
         sessions.retain(|open| !open.tools.handle().has_ended());
         if let (Some(base), Some(current)) = (base, tools.subagents())

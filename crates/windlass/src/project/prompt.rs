@@ -4,7 +4,7 @@ use super::skills::{for_users, named};
 use super::{LoadedProject, ProjectError};
 use crate::session::PromptInput;
 use std::sync::Arc;
-use windlass_project::{CommandUse, Commands, CommandsStamp, Layer, load_commands};
+use windlass_project::{CommandUse, Commands, CommandsStamp, Layer, load_stamped_commands};
 use windlass_runtime::Prompt;
 use windlass_types::{ContentBlock, PromptPart, SessionId};
 
@@ -36,9 +36,8 @@ impl LoadedProject {
 
     pub(super) fn reread_commands(&self) -> Arc<Commands> {
         let (places, request, said) = (self.places(), &self.read.settings, &self.resolved().skills);
-        // Looked at first: a change while they are read is seen the next time.
-        let stamp = CommandsStamp::of(places, request);
-        let mut commands = load_commands(places, request).with_plugins(&self.plugins());
+        let (stamp, commands) = load_stamped_commands(places, request);
+        let mut commands = commands.with_plugins(&self.plugins());
         // Where a program reads no settings of a user, its sessions are its own.
         if [Layer::User, Layer::Project, Layer::Local].into_iter().any(|layer| request.sources.contains(layer)) {
             commands = commands.with_bundled(said);

@@ -1,13 +1,15 @@
 //! What was read of a project, at one time.
 
 use super::{Project, ProjectError};
-use windlass_project::{Layer, Origin, Places, Resolved, SettingsRequest, SettingsUpdates, load};
+use windlass_project::{Layer, LiveSettings, Origin, Places, Resolved, SettingsRequest, SettingsUpdates};
 
 /// What was read, at one time.
 pub(crate) struct Read {
     pub(crate) request: Project,
     pub(crate) places: Places,
     pub(crate) resolved: Resolved,
+    /// What open sessions begin with and read again.
+    pub(crate) live: LiveSettings,
     pub(crate) files: Vec<LoadedFile>,
     pub(crate) updates: SettingsUpdates,
     pub(crate) settings: SettingsRequest,
@@ -30,22 +32,20 @@ pub struct LoadedFile {
 impl Read {
     pub(super) fn of(request: Project) -> Result<Self, ProjectError> {
         let (places, settings) = (request.places()?, request.request());
-        let loaded = load(&places, &settings)?;
-        let resolved = loaded.resolve()?;
+        let (live, loaded) = LiveSettings::load(&places, &settings)?;
+        let resolved = live.resolved().clone();
+        #[cfg(not(feature = "sandbox"))]
         if let Some(origin) = resolved.sandbox.required.clone() {
             return Err(ProjectError::Sandbox { origin });
         }
-        let mut updates = SettingsUpdates::new(places.clone(), request.sources);
-        if request.in_claude_folder {
-            updates = updates.in_claude_folder();
-        }
+        let updates = request.updates()?;
         let files = loaded.files.into_iter().map(|file| LoadedFile {
             layer: file.layer,
             origin: file.origin,
             trusted: file.standing.is_trusted(),
         });
         let files = files.collect();
-        Ok(Self { request, places, resolved, files, updates, settings, not_pinned: None })
+        Ok(Self { request, places, resolved, live, files, updates, settings, not_pinned: None })
     }
 
     pub(super) fn pinned(self, pinned: Result<(), ProjectError>) -> Self {

@@ -51,6 +51,7 @@ pub struct Project {
     pub(super) environment: Option<Arc<BTreeMap<OsString, OsString>>>,
     pub(super) sources: SettingSources,
     settings: Option<String>,
+    managed: Option<String>,
     trust: bool,
     pub(super) plugins: Vec<PluginDir>,
     pub(super) file_servers: bool,
@@ -69,6 +70,10 @@ pub(crate) struct Choice {
     pub(crate) with_memory: bool,
     pub(crate) without_index: bool,
     pub(crate) without_index_tool: bool,
+    #[cfg(feature = "lsp")]
+    pub(crate) without_lsp_tool: bool,
+    /// Directories of the workspace that the program adds.
+    pub(crate) directories: Arc<Vec<PathBuf>>,
     /// Skills that the program gives.
     pub(crate) skills: Vec<windlass_project::Skill>,
     /// Variables that count for more than those of settings.
@@ -114,6 +119,13 @@ impl Project {
     /// Settings of the program, which count for more than files: JSON text that begins with `{`, or the path of a file.
     pub fn settings(mut self, settings: impl Into<String>) -> Self {
         self.settings = Some(settings.into());
+        self
+    }
+
+    /// Managed settings of the program: JSON text that begins with `{`, or the path of a file. They count for more than all others.
+    /// Where the administrator of the machine has managed settings, only what these restrict counts.
+    pub fn managed_settings(mut self, settings: impl Into<String>) -> Self {
+        self.managed = Some(settings.into());
         self
     }
 
@@ -195,6 +207,13 @@ impl Project {
         self
     }
 
+    /// Whether the session has the tool `LSP`, if settings name language servers. Default: yes.
+    #[cfg(feature = "lsp")]
+    pub fn lsp_tool(mut self, on: bool) -> Self {
+        self.choice.without_lsp_tool = !on;
+        self
+    }
+
     /// Records what trust in the project covers, where a record of trust does not say so (an older one, or that of another
     /// program): what acts in the project now.
     pub(crate) fn pin_trust(&self) -> Result<(), ProjectError> {
@@ -203,7 +222,16 @@ impl Project {
         if !reads_project || self.trust {
             return Ok(());
         }
-        SettingsUpdates::new(self.places()?, self.sources).pin_trust().map_err(ProjectError::NotPinned)
+        self.updates()?.pin_trust().map_err(ProjectError::NotPinned)
+    }
+
+    /// What keeps changes of settings in the files of this project, which are not read for it.
+    ///
+    /// # Errors
+    /// The directory is not there.
+    pub fn updates(&self) -> Result<SettingsUpdates, ProjectError> {
+        let updates = SettingsUpdates::new(self.places()?, self.sources);
+        Ok(if self.in_claude_folder { updates.in_claude_folder() } else { updates })
     }
 
     pub(crate) fn places(&self) -> Result<Places, ProjectError> {
@@ -221,7 +249,11 @@ impl Project {
     }
 
     pub(crate) fn request(&self) -> SettingsRequest {
-        SettingsRequest::new().sources(self.sources).flags(self.settings.clone()).trust(self.trust)
+        SettingsRequest::new()
+            .sources(self.sources)
+            .flags(self.settings.clone())
+            .managed(self.managed.clone())
+            .trust(self.trust)
     }
 
     /// A variable of the environment, if it is text.

@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::{Arc, Weak};
 use windlass_mcp::{McpError, McpServerConfig, McpServers};
-use windlass_project::{LeftOutServer, Plugins, ServerPolicy, Servers, load_servers};
+use windlass_project::{LeftOutServer, Plugins, ServerDefinition, ServerPolicy, Servers, load_servers};
 
 /// Most names of servers in a notice.
 const MOST_NAMES: usize = 8;
@@ -105,6 +105,12 @@ impl ProjectServers {
     /// Whether there is no server at all, connected or not.
     pub fn is_empty(&self) -> bool {
         self.0.set.status().is_empty() && self.0.files.lock().is_empty() && self.0.kept_out.lock().is_empty()
+    }
+
+    /// The servers of files and plugins that count, sorted by name: one of each name, whether they have begun or not. The lists
+    /// of allowed and denied servers are not asked; see [`refusal`](Self::refusal).
+    pub fn definitions(&self) -> Vec<ServerDefinition> {
+        self.0.files.lock().counting()
     }
 
     /// Begins to connect a server of the program, if settings let it in. Must be called inside a tokio runtime.

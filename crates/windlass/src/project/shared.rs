@@ -1,14 +1,17 @@
 //! What the sessions of a project share.
 
+use super::live::OpenSettings;
 use super::notice::Notices;
 use super::prompt::ReadCommands;
 use super::request::Choice;
 use super::skills::ListedSkills;
 use crate::lock::Lock;
 use crate::session::SessionTools;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use windlass_project::{PluginDir, Plugins};
 use windlass_subagent::Subagents;
+use windlass_types::SessionId;
 
 /// What all sessions of a project share.
 #[derive(Default)]
@@ -18,6 +21,9 @@ pub(crate) struct Shared {
     pub(super) commands: Lock<Option<ReadCommands>>,
     /// What the models of open sessions have read of skills.
     pub(crate) listed_skills: Lock<ListedSkills>,
+    pub(super) settings: Lock<BTreeMap<SessionId, OpenSettings>>,
+    /// Held while settings are read again.
+    pub(super) refreshing: tokio::sync::Mutex<()>,
     pub(super) sessions: Lock<Vec<OpenSession>>,
     #[cfg(feature = "mcp")]
     pub(crate) servers: std::sync::OnceLock<super::ProjectServers>,

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use windlass_context::FileInstructions;
+use windlass_hooks::ConfiguredHook;
 use windlass_permission::Policy;
 use windlass_project::{Command, CommandError, CommandSource, CommandUse, Commands, Fork};
 use windlass_runtime::{Prompt, SessionError, SessionHandle};
@@ -177,6 +178,10 @@ impl GivenSkills {
         allow_reading(&self.commands, policy, cwd);
     }
 
+    pub(crate) fn hooks(&self) -> Vec<ConfiguredHook> {
+        super::hooks::of_commands(&self.commands)
+    }
+
     /// The prompt that a prompt stands for.
     pub(crate) fn expand(&self, prompt: PromptInput, session: Option<&SessionId>) -> Result<PromptInput, CommandError> {
         let Some((name, arguments)) = named(&prompt.0) else { return Ok(prompt) };
@@ -193,7 +198,7 @@ impl GivenSkills {
 }
 
 /// The command that a prompt names, and what follows the name.
-pub(super) fn named(prompt: &Prompt) -> Option<(&str, &str)> {
+pub(crate) fn named(prompt: &Prompt) -> Option<(&str, &str)> {
     let [ContentBlock::Text { text, .. }] = prompt.content.as_slice() else { return None };
     let called = text.strip_prefix('/')?;
     Some(called.split_once(char::is_whitespace).unwrap_or((called, "")))

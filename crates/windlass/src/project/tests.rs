@@ -102,10 +102,11 @@ fn without_an_environment_no_variable_is_read() {
 
 #[test]
 fn files_that_might_forbid_something_keep_the_session_from_being_opened() {
-    let hook = json!({"hooks": {"PreToolUse": [{"hooks": [{"type": "command", "command": "check"}]}]}});
+    let hook = json!({"hooks": {"PreToolUse": [{"hooks": [{"type": "comand", "command": "check"}]}]}});
     for (file, said, part) in [
         (SHARED, json!({"permissions": {"deny": ["Bash("]}}), "Bash("),
         (SHARED, json!({"permissions": {"deny": "Bash"}}), "settings.json"),
+        #[cfg(not(feature = "sandbox"))]
         (OF_USER, json!({"sandbox": {"enabled": true, "failIfUnavailable": true}}), "sandbox"),
         (OF_USER, hook.clone(), "check"),
         (OF_USER, json!({"agent": "missing"}), "missing"),

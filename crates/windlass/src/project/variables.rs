@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 use std::time::Duration;
+use windlass_context::ToolBudget;
 use windlass_tools::Bash;
 use windlass_types::Thinking;
 
@@ -27,6 +28,8 @@ pub(crate) struct Variables {
     timeouts: Option<(Duration, Duration)>,
     /// `BASH_MAX_OUTPUT_LENGTH`: how many characters of the output of a command the model reads.
     max_output: Option<usize>,
+    /// `ENABLE_TOOL_SEARCH`: from which size on definitions of tools are withheld.
+    pub(crate) tool_budget: Option<ToolBudget>,
     /// `WINDLASS_SEND_USER_ID`: whether the provider is sent an id of the user.
     pub(crate) send_user_id: bool,
     /// Not `CLAUDE_CODE_DISABLE_BACKGROUND_TASKS`: whether anything may run in the background.
@@ -51,6 +54,7 @@ impl Variables {
             0 => Thinking::Off,
             tokens => Thinking::Budget(tokens),
         });
+        variables.tool_budget = set("ENABLE_TOOL_SEARCH").and_then(|value| tool_budget(&value, notes));
         let default: Option<u32> = positive(&set, "BASH_DEFAULT_TIMEOUT_MS", notes);
         let most: Option<u32> = positive(&set, "BASH_MAX_TIMEOUT_MS", notes);
         let milliseconds = |value: u32| Duration::from_millis(value.into());
@@ -70,15 +74,36 @@ impl Variables {
         variables
     }
 
-    /// The tool for commands with the limits of the variables, if they say any.
-    pub(crate) fn bash(&self) -> Option<Bash> {
-        if self.timeouts.is_none() && self.max_output.is_none() {
+    /// The tool for commands with the limits of the variables, if they say any, or if its commands move to the background.
+    pub(crate) fn bash(&self, moves: bool) -> Option<Bash> {
+        let moves = moves && self.background;
+        if self.timeouts.is_none() && self.max_output.is_none() && !moves {
             return None;
         }
-        let bash = Bash::new().with_max_output(self.max_output.unwrap_or(Bash::DEFAULT_MAX_OUTPUT));
+        let bash = Bash::new()
+            .with_moves_to_background(moves)
+            .with_max_output(self.max_output.unwrap_or(Bash::DEFAULT_MAX_OUTPUT));
         let (default, most) = self.timeouts.unwrap_or((DEFAULT_TIMEOUT, MAX_TIMEOUT));
         Some(bash.with_timeouts(default, most))
     }
+}
+
+/// `true`: whatever may be withheld is; `auto`: beyond a tenth of the context window; `auto:N`: beyond N percent; `false`:
+/// nothing is.
+fn tool_budget(value: &str, notes: &mut Vec<String>) -> Option<ToolBudget> {
+    let mut budget = ToolBudget::default();
+    let percent = value.strip_prefix("auto:").map(|percent| percent.parse().ok().filter(|percent| *percent <= 100));
+    match (value, percent) {
+        ("true" | "1", _) => budget.tokens = Some(0),
+        ("false" | "0", _) => budget.enabled = false,
+        ("auto", _) => {}
+        (_, Some(Some(percent))) => budget.percent = percent,
+        _ => {
+            notes.push(format!("ENABLE_TOOL_SEARCH is {value:?}, and must be true, false, auto or auto:PERCENT"));
+            return None;
+        }
+    }
+    Some(budget)
 }
 
 fn number<T: FromStr>(set: &impl Fn(&str) -> Option<String>, name: &str, notes: &mut Vec<String>) -> Option<T> {

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use windlass::{
     AgentDefinition, EventKind, Home, Outcome, PermissionMode, Permissions, Query, Script, ScriptedModel, Subagents,
     coding_tools,
+    crates::tools::Bash,
     event::{RunOrigin, TaskStatus},
     query,
 };
@@ -178,4 +179,34 @@ async fn without_the_background_agents_are_waited_for() {
     let agent = requests[0].tools.iter().find(|tool| tool.name == "Agent").unwrap();
     assert!(agent.description.contains("- looker: Looks"), "{agent:?}");
     assert!(!format!("{} {}", agent.description, agent.input_schema.as_str()).contains("background"), "{agent:?}");
+}
+
+/// A host moves a command that is waited for; the run continues, and the model reads the end of it later.
+#[tokio::test]
+async fn a_host_moves_a_command_to_the_background() {
+    let work = tempfile::tempdir().unwrap();
+    let command = "until test -e go; do read -r -t 0.05 _ < <(:) || :; done; echo out";
+    let script = Script::new().turn(|turn| turn.tool_use("Bash", json!({ "command": command })));
+    let script = script.turn(|turn| turn.text("It runs.")).turn(|turn| turn.text("It is done."));
+    let tools = coding_tools(work.path()).replacing(Bash::new().with_moves_to_background(true));
+    let permissions = Permissions::new().allow_bypass().mode(PermissionMode::BypassPermissions);
+    let mut run = query("go").provider(ScriptedModel::new(script)).tools(tools).permissions(permissions).stream();
+    let (mut moved, mut ended) = (None, None);
+    while let Some(event) = run.try_next().await.unwrap() {
+        match event.kind {
+            EventKind::ToolStarted { .. } => {
+                let handle = run.handle().await.unwrap();
+                while !handle.move_to_background(None).await {
+                    tokio::task::yield_now().await;
+                }
+                assert!(!handle.move_to_background(Some("toolu_other".into())).await);
+            }
+            EventKind::ToolFinished(finished) => moved = finished.structured,
+            EventKind::RunFinished(_) => std::fs::write(work.path().join("go"), "").unwrap(),
+            EventKind::TaskEnded(task) => ended = Some(task.status),
+            _ => {}
+        }
+    }
+    let moved: serde_json::Value = moved.unwrap().to().unwrap();
+    assert_eq!((&moved["backgroundedByUser"], ended), (&json!(true), Some(TaskStatus::Completed)), "{moved}");
 }

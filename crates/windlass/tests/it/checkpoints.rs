@@ -7,10 +7,10 @@ use std::sync::Arc;
 use windlass::crates::model::Gate;
 use windlass::crates::runtime::Prompt;
 use windlass::{
-    Error, EventKind, Home, PermissionMode, Script, ScriptedModel, ScriptedTurn, Session, SessionBuilder, Subagents,
-    coding_tools, session,
+    Error, EventKind, Home, PermissionMode, Permissions, Script, ScriptedModel, ScriptedTurn, Session, SessionBuilder,
+    Subagents, coding_tools, session,
     session::{CheckpointError, CheckpointErrorKind, EntryId, Rewind, RewindError, RewindOptions},
-    store::{Checkpoint, CheckpointKind, Checkpoints},
+    store::{Checkpoint, CheckpointKind, CheckpointLimits, Checkpoints},
     tool::ToolUseId,
 };
 
@@ -224,4 +224,88 @@ async fn a_call_whose_files_cannot_be_kept_does_not_run() {
     // A store that panics takes nothing else with it.
     assert!(session.handle.rewind_files(&prompt(1)).await.is_err());
     assert!(session.handle.checkpoints().await.is_err());
+}
+
+fn commands(script: Script, commands: &[&str]) -> Script {
+    let script = commands.iter().fold(script, |script, command| {
+        let input = json!({"command": command});
+        script.turn(move |turn| turn.tool_use("Bash", input))
+    });
+    script.turn(|turn| turn.text("ok"))
+}
+
+#[tokio::test]
+async fn what_commands_change_is_rewound_and_what_people_change_is_not() {
+    let world = World::new();
+    for name in ["a", "mine", "gone"] {
+        std::fs::write(world.path(name), "0").unwrap();
+    }
+    let script = commands(Script::new(), &["ls", "echo 1 > a && rm gone && mkdir -p new/deep && echo 2 > new/deep/b"]);
+    let script = commands(script, &["echo 3 >> a"]);
+    let builder = world.builder(script).permissions(Permissions::new().allow(["Bash"]));
+    let mut session = builder.file_checkpoints(true).open().await.unwrap();
+    assert!(run(&mut session, 1).await.iter().all(|(failed, _)| !failed));
+    std::fs::write(world.path("mine"), "mine").unwrap();
+    run(&mut session, 2).await;
+    let handle = session.handle.clone();
+    let listed: Vec<_> = handle.checkpoints().await.unwrap().into_iter().map(|one| one.files).collect();
+    assert_eq!(listed, [3, 1]);
+    let done = handle.rewind_own_files(&prompt(2)).await.unwrap();
+    assert_eq!((done.changed().count(), done.left().count()), (1, 0));
+    assert_eq!(world.read("a").as_deref(), Some("1\n"));
+    let done = handle.rewind_own_files(&prompt(1)).await.unwrap();
+    assert_eq!((done.changed().count(), done.left().count()), (3, 0), "{done:?}");
+    assert_eq!([world.read("a"), world.read("gone")], [Some("0".to_owned()), Some("0".to_owned())]);
+    assert_eq!(world.read("mine").as_deref(), Some("mine"));
+    assert!(!world.path("new").exists());
+}
+
+#[tokio::test]
+async fn what_background_commands_change_is_theirs() {
+    let world = World::new();
+    std::fs::write(world.path("a"), "0").unwrap();
+    let input = json!({
+        "command": "until [ -e go ]; do sleep 0.05; done; echo 1 > a; until [ -e end ]; do sleep 0.05; done; echo 1 > b",
+        "run_in_background": true,
+    });
+    let script = Script::new().turn(move |turn| turn.tool_use("Bash", input)).turn(|turn| turn.text("ok"));
+    let script = script.turn(|turn| turn.text("second")).turn(|turn| turn.text("it has ended"));
+    let builder = world.builder(script).permissions(Permissions::new().allow(["Bash"]));
+    let mut session = builder.file_checkpoints(true).open().await.unwrap();
+    run(&mut session, 1).await;
+    std::fs::write(world.path("go"), "").unwrap();
+    while world.read("a").as_deref() != Some("1\n") {
+        tokio::task::yield_now().await;
+    }
+    // Found before the next prompt begins: it belongs to the first one.
+    run(&mut session, 2).await;
+    std::fs::write(world.path("end"), "").unwrap();
+    let handle = session.handle.clone();
+    handle.quiet().await;
+    let second = handle.file_changes(&prompt(2)).await.unwrap();
+    let names = |rewind: &Rewind| -> Vec<String> {
+        rewind.files.iter().map(|file| file.path.file_name().unwrap().to_string_lossy().into_owned()).collect()
+    };
+    assert_eq!(names(&second), ["b", "end"]);
+    // While such a command runs, what people change cannot be told apart: it is named as all else, and kept by the rewind.
+    assert_eq!(names(&handle.file_changes(&prompt(1)).await.unwrap()), ["a", "b", "end", "go"]);
+    let done = handle.rewind_files(&prompt(1)).await.unwrap();
+    assert_eq!((world.read("a").as_deref(), world.read("b")), (Some("0"), None));
+    handle.rewind_files(&done.undo.unwrap()).await.unwrap();
+    assert_eq!((world.read("a").as_deref(), world.read("b").as_deref()), (Some("1\n"), Some("1\n")));
+}
+
+#[tokio::test]
+async fn the_limits_of_checkpoints_are_options() {
+    let world = World::new();
+    std::fs::write(world.path("large"), [b'x'; 2000]).unwrap();
+    let script = commands(Script::new(), &["echo 1 > large"]);
+    let builder = world.builder(script).permissions(Permissions::new().allow(["Bash"]));
+    let limits = CheckpointLimits::new(1000, 1000);
+    let mut session = builder.file_checkpoints(true).checkpoint_limits(limits).open().await.unwrap();
+    run(&mut session, 1).await;
+    let listed = session.handle.checkpoints().await.unwrap();
+    assert_eq!(listed[0].left_out.iter().map(|left| left.path.clone()).collect::<Vec<_>>(), [world.path("large")]);
+    let done = session.handle.rewind_files(&prompt(1)).await.unwrap();
+    assert_eq!(done.left().count(), 1);
 }

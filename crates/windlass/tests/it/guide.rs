@@ -64,6 +64,7 @@ fn call(text: &str) -> ToolUse {
         "Write" => json!({"file_path": about, "content": "x"}),
         "Edit" => json!({"file_path": about, "old_string": "a", "new_string": "b"}),
         "MultiEdit" => json!({"file_path": about, "edits": [{"old_string": "a", "new_string": "b"}]}),
+        "NotebookEdit" => json!({"notebook_path": about, "cell_id": "a", "new_source": "x"}),
         "apply_patch" => {
             // The first file becomes another, if there are two.
             let (from, to) = about.split_once(' ').unwrap_or((about, ""));

@@ -79,10 +79,13 @@ fn told(messages: &[SharedMessage]) -> Vec<String> {
     texts.filter_map(of_file).collect()
 }
 
-pub(crate) async fn run(session: &mut Session, prompt: &str) {
+pub(crate) async fn run(session: &mut Session, prompt: impl Into<windlass::Prompt>) {
     session.handle.prompt(prompt).unwrap();
     while let Some(event) = session.events.try_next().await.unwrap() {
-        if let EventKind::RunFinished(result) = event.kind {
+        // Agents below report their runs, too.
+        if let EventKind::RunFinished(result) = event.kind
+            && event.agent.is_main()
+        {
             assert!(result.outcome.is_success(), "{result:?}");
             return;
         }

@@ -14,6 +14,8 @@
 
 mod agent;
 mod answering;
+mod audited;
+mod auto;
 #[cfg(target_os = "linux")]
 mod background;
 #[cfg(feature = "mcp")]
@@ -26,12 +28,17 @@ mod clouds;
 mod commands;
 mod common;
 mod compaction;
+#[cfg(all(feature = "project", unix))]
+mod configured_hooks;
 #[cfg(all(feature = "bedrock", feature = "gemini", feature = "openai"))]
 mod connections;
 mod cuts;
 #[cfg(all(feature = "mcp", feature = "gemini", feature = "openai"))]
 mod deferred;
+#[cfg(all(feature = "mcp", feature = "project"))]
+mod elicitations;
 mod failures;
+mod formatted;
 mod git;
 mod guide;
 mod hints;
@@ -43,14 +50,19 @@ mod instructions;
 mod keywords;
 #[cfg(unix)]
 mod kill;
+#[cfg(all(feature = "lsp", feature = "project", unix))]
+mod language_servers;
+mod large_results;
 #[cfg(unix)]
 mod link_oracle;
 #[cfg(unix)]
 mod links;
+mod live;
 #[cfg(feature = "mcp")]
 mod mcp;
 #[cfg(feature = "mcp")]
 mod mcp_rules;
+mod measured;
 mod memory;
 #[cfg(target_os = "linux")]
 mod memory_faults;
@@ -63,6 +75,8 @@ mod only;
 #[cfg(target_os = "linux")]
 mod opened;
 mod plan;
+#[cfg(all(feature = "tools", unix))]
+mod plan_holds;
 #[cfg(all(feature = "mcp", feature = "project"))]
 mod plugins;
 mod profiles;
@@ -81,6 +95,8 @@ mod stored;
 mod streams;
 mod structured;
 mod subagents;
+mod task_list;
 #[cfg(feature = "macros")]
 mod tool_input;
+mod tool_texts;
 mod trouble;

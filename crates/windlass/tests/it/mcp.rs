@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::sync::{Notify, mpsc};
 use windlass::crates::mcp::{McpChannel, McpChannelError, McpServerState};
 use windlass::{
-    EventKind, JsonText, Permissions, Script, ScriptedModel, Session,
+    EventKind, JsonText, Permissions, Project, Script, ScriptedModel, Session,
     mcp::{McpOptions, McpServerConfig, McpServers},
     query, session, tool_fn,
 };
@@ -75,7 +75,7 @@ impl McpChannel for Inside {
                 }
                 json!({
                     "protocolVersion": "2025-11-25",
-                    "capabilities": { "tools": { "listChanged": true } },
+                    "capabilities": { "tools": { "listChanged": true }, "prompts": {} },
                     "serverInfo": { "name": "inside", "version": "1" },
                     "instructions": self.instructions,
                 })
@@ -103,6 +103,13 @@ impl McpChannel for Inside {
                 let text = if self.answer.is_empty() { own } else { self.answer.to_owned() };
                 json!({ "content": [{ "type": "text", "text": text }] })
             }
+            Some("prompts/list") => {
+                json!({ "prompts": [{ "name": "greet", "arguments": [{ "name": "who", "required": true }] }] })
+            }
+            Some("prompts/get") => {
+                let text = format!("Greet {}.", message["params"]["arguments"]["who"].as_str().unwrap());
+                json!({ "messages": [{ "role": "user", "content": { "type": "text", "text": text } }] })
+            }
             _ => return Ok(None),
         };
         let answer = json!({ "jsonrpc": "2.0", "id": message["id"], "result": result });
@@ -118,6 +125,25 @@ fn servers(inside: &Arc<Inside>) -> McpServers {
     let servers = McpServers::new(McpOptions::new());
     servers.add("in", McpServerConfig::in_process(Arc::clone(inside) as _)).unwrap();
     servers
+}
+
+#[tokio::test]
+async fn a_query_of_a_project_may_name_a_prompt_of_a_server() {
+    let (inside, home) = (Inside::new(&[], None), tempfile::tempdir().unwrap());
+    let ask = async |prompt: &str, in_project: bool| {
+        let model = says(&["Hello."]);
+        let mut query = query(prompt).provider(model.clone()).mcp_servers(servers(&inside));
+        if in_project {
+            let home = home.path().to_str().unwrap();
+            query = query.project(Project::at(home).environment([("HOME", home)]));
+        }
+        query.await.map(|_| model.requests()[0].messages[0].content[0].as_text().unwrap_or_default().to_owned())
+    };
+    assert_eq!(ask("/mcp__in__greet Ada Lovelace", true).await.unwrap(), "Greet Ada Lovelace.");
+    assert_eq!(ask("/mcp__in__absent Ada", true).await.unwrap(), "/mcp__in__absent Ada");
+    assert_eq!(ask("/mcp__in__greet Ada", false).await.unwrap(), "/mcp__in__greet Ada");
+    let missing = ask("/mcp__in__greet", true).await.unwrap_err();
+    assert_eq!(missing.to_string(), "/mcp__in__greet needs the argument who: write it after the name");
 }
 
 fn says(words: &[&str]) -> ScriptedModel {
@@ -376,7 +402,7 @@ async fn instructions_of_a_server_whose_tools_are_not_offered_are_not_told() {
 #[tokio::test(start_paused = true)]
 async fn tools_that_no_provider_takes_are_left_out_with_a_notice() {
     let inside = Inside::with(&["bad"], |inside| {
-        inside.more = json!({ "inputSchema": { "type": "object", "anyOf": [{}] } });
+        inside.more = json!({ "inputSchema": { "type": "object", "anyOf": [{ "type": "array" }] } });
     });
     let servers = servers(&inside);
     let mut session = session().provider(says(&["1", "2"])).mcp_servers(servers.clone()).open().await.unwrap();

@@ -93,11 +93,14 @@ fn the_built_in_tools_take_null_for_what_may_be_left_out() {
         "Bash": {"command": "true"}, "Edit": {"file_path": "/a", "old_string": "a", "new_string": "b"},
         "EnterPlanMode": {}, "ExitPlanMode": {"plan": "p"}, "Glob": {"pattern": "*"}, "Grep": {"pattern": "a"},
         "MultiEdit": {"file_path": "/a", "edits": [{"old_string": "a", "new_string": "b"}]},
+        "NotebookEdit": {"notebook_path": "/a.ipynb", "new_source": "x"},
         "Read": {"file_path": "/a"}, "TaskStop": {"task_id": "b1"},
+        "TaskCreate": {"subject": "a", "description": "b"}, "TaskGet": {"taskId": "1"}, "TaskList": {},
+        "TaskUpdate": {"taskId": "1"},
         "TodoWrite": {"todos": []}, "Write": {"file_path": "/a", "content": "a"},
     });
     let mut optional = 0;
-    for tool in coding_tools("/").tools() {
+    for tool in coding_tools("/").with_task_list().tools() {
         let spec = tool.spec();
         let schema: Value = spec.input_schema.to().unwrap();
         let mut input = samples[&spec.name].clone();

@@ -3,7 +3,7 @@
 use serde_json::json;
 use windlass::{
     ScriptedModel, ScriptedTurn, Subagents, coding_tools,
-    project::{PluginDir, PluginErrorKind, load_plugins},
+    project::{PluginDir, load_plugins},
     query,
 };
 
@@ -21,8 +21,7 @@ async fn a_program_can_use_what_a_plugin_brings() {
         std::fs::write(plugin.join(file), text).unwrap();
     }
     let plugins = load_plugins(place.path(), &[PluginDir::new("kit")]);
-    let kinds: Vec<PluginErrorKind> = plugins.errors.iter().map(|error| error.kind).collect();
-    assert_eq!(kinds, [PluginErrorKind::Unsupported]);
+    assert!(plugins.errors.is_empty(), "{:?}", plugins.errors);
 
     let prompt = plugins
         .commands()

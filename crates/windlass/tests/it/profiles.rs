@@ -53,12 +53,15 @@ async fn first_request(name: &str, change: impl FnOnce(SessionBuilder) -> Sessio
 #[tokio::test]
 async fn each_family_gets_the_tools_that_it_was_trained_on() {
     let claude = first_request("claude-opus-5-5", |builder| builder).await;
-    let edits = ["Bash", "Edit", "Glob", "Grep", "MultiEdit", "Read", "TaskStop", "TodoWrite", "Write"];
+    let edits = ["Bash", "Edit", "Glob", "Grep", "MultiEdit", "NotebookEdit", "Read", "TaskStop", "TodoWrite", "Write"];
     assert_eq!(names(&claude), edits);
     let other = first_request("llama-4", |builder| builder).await;
     assert_eq!((names(&other), system(&other)), (edits.to_vec(), system(&claude)));
     let gpt = first_request("openai/gpt-5.2", |builder| builder).await;
-    assert_eq!(names(&gpt), ["Bash", "Glob", "Grep", "Read", "TaskStop", "TodoWrite", "Write", "apply_patch"]);
+    assert_eq!(
+        names(&gpt),
+        ["Bash", "Glob", "Grep", "NotebookEdit", "Read", "TaskStop", "TodoWrite", "Write", "apply_patch"]
+    );
     assert!(system(&gpt).ends_with("in one patch where changes belong together."), "{}", system(&gpt));
     assert!(system(&gpt).starts_with(&system(&claude)));
     let gemini = first_request("gemini-3-pro", |builder| builder).await;

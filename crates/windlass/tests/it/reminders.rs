@@ -114,7 +114,7 @@ async fn files_that_have_changed_since_are_shown_with_the_next_prompt_and_once()
     });
     let mut session = open(&place, &model).open().await.unwrap();
     for name in ["a.txt", "b.txt"] {
-        run(&mut session, &format!("read {name}")).await;
+        run(&mut session, format!("read {name}")).await;
     }
     run(&mut session, "nothing changed").await;
     assert_eq!(changes(&model), [""; 0]);

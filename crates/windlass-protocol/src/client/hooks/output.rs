@@ -2,6 +2,7 @@
 
 use crate::client::permission::WireAnswer;
 use serde::Serialize;
+use windlass_types::hook::ElicitationReply;
 use windlass_types::{Behavior, HookEventName, HookOutcome, HookVerdict, JsonError, JsonText, ToolResultContent};
 
 /// The output of a callback.
@@ -27,7 +28,7 @@ pub(super) struct Output {
 struct Specific {
     hook_event_name: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    permission_decision: Option<Behavior>,
+    permission_decision: Option<PermissionDecision>,
     #[serde(skip_serializing_if = "Option::is_none")]
     permission_decision_reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -37,8 +38,25 @@ struct Specific {
     decision: Option<JsonText>,
     #[serde(skip_serializing_if = "Option::is_none")]
     updated_tool_output: Option<ToolResultContent>,
+    /// The answer to a question of a server.
+    #[serde(flatten)]
+    elicitation: Option<ElicitationReply>,
     #[serde(skip_serializing_if = "Option::is_none")]
     additional_context: Option<String>,
+}
+
+/// What a hook says of a call.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum PermissionDecision {
+    Now(Behavior),
+    Defer(Defer),
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Defer {
+    Defer,
 }
 
 impl Output {
@@ -49,7 +67,10 @@ impl Output {
             None => (None, None),
         };
         let (permission_decision, permission_decision_reason) = match outcome.verdict {
-            Some(HookVerdict { behavior, reason, .. }) => (Some(behavior), Some(reason)),
+            Some(HookVerdict { defers: true, reason, .. }) => {
+                (Some(PermissionDecision::Defer(Defer::Defer)), Some(reason))
+            }
+            Some(HookVerdict { behavior, reason, .. }) => (Some(PermissionDecision::Now(behavior)), Some(reason)),
             None => (None, None),
         };
         let joined = |texts: Vec<String>| (!texts.is_empty()).then(|| texts.join("\n"));
@@ -60,12 +81,14 @@ impl Output {
             updated_input: outcome.updated_input,
             decision: answer,
             updated_tool_output: outcome.updated_output,
+            elicitation: outcome.elicitation,
             additional_context: joined(outcome.additional_context),
         };
         let has_content = specific.permission_decision.is_some()
             || specific.updated_input.is_some()
             || specific.decision.is_some()
             || specific.updated_tool_output.is_some()
+            || specific.elicitation.is_some()
             || specific.additional_context.is_some();
         Ok(Self {
             r#continue: outcome.stop.is_some().then_some(false),

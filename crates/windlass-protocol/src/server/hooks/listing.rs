@@ -23,7 +23,7 @@ impl HookTable {
             registered.callbacks.iter().map(move |callback| {
                 json!({
                     "event": registered.event.as_str(),
-                    "matcher": registered.text,
+                    "matcher": registered.matcher.text(),
                     "source": "sdk",
                     "sourceLabel": "The host",
                     "type": "callback",

@@ -1,10 +1,10 @@
 //! The hooks that a host has registered.
 
-use super::matcher::Matcher;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
+use windlass_hooks::HookMatcher;
 use windlass_types::HookEventName;
 
 /// How long a hook may take when its matcher has no timeout.
@@ -40,9 +40,7 @@ pub(crate) struct HookTable(pub(super) Arc<[Registered]>);
 #[derive(Debug)]
 pub(super) struct Registered {
     pub(super) event: HookEventName,
-    /// The matcher as the host wrote it.
-    pub(super) text: String,
-    pub(super) matcher: Matcher,
+    pub(super) matcher: HookMatcher,
     pub(super) callbacks: Vec<String>,
     pub(super) timeout: Duration,
     /// Whether a failure closes the gate.
@@ -65,8 +63,7 @@ impl HookTable {
                 let timeout = config.timeout.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
                 table.push(Registered {
                     event,
-                    text: config.matcher.clone().unwrap_or_default(),
-                    matcher: Matcher::parse(config.matcher.as_deref(), event.is_about_tools())?,
+                    matcher: HookMatcher::parse(config.matcher.as_deref(), event)?,
                     callbacks: config.hook_callback_ids,
                     timeout: timeout.unwrap_or(TIMEOUT),
                     blocks: config.on_failure.is_some_and(|word| word != "continue"),

@@ -30,9 +30,15 @@ impl Machine {
             "set_model" => self.set_model(body),
             "set_max_thinking_tokens" => self.set_thinking(body),
             "mcp_status" => self.begin_job(id, Asked::McpStatus, Job::McpStatus),
-            "mcp_reconnect" | "mcp_toggle" | "mcp_set_servers" | "mcp_call" | "mcp_read_resource" | "mcp_message" => {
-                self.order_mcp(id, subtype, body)
-            }
+            "mcp_reconnect"
+            | "mcp_toggle"
+            | "mcp_set_servers"
+            | "mcp_call"
+            | "mcp_read_resource"
+            | "mcp_message"
+            | "mcp_authenticate"
+            | "mcp_oauth_callback_url"
+            | "mcp_clear_auth" => self.order_mcp(id, subtype, body),
             "get_context_usage" => self.begin_job(id, Asked::Context, Job::Context),
             "get_session_cost" => Reply::value(self.session_cost()),
             "get_usage" => Reply::value(self.usage()),
@@ -48,8 +54,7 @@ impl Machine {
             "cancel_async_message" => self.cancel_message(id, body),
             "stop_task" => self.stop_task(body),
             "get_task_output" => self.task_output(id, body),
-            // A call that has begun stays where it is.
-            "background_tasks" => Reply::value(json!({ "backgrounded": false })),
+            "background_tasks" => self.move_to_background(id, body),
             "rewind_files" => self.rewind(id, body),
             other => Err(unsupported(other)),
         }
@@ -101,6 +106,7 @@ impl Machine {
             (Asked::Mcp, Outcome::Mcp(done)) => done.map(Some).map_err(Refusal::new),
             (Asked::McpStatus, Outcome::McpStatus(known)) => Ok(Some(self.mcp_status(&known))),
             (Asked::Context, Outcome::Context(usage)) => Ok(Some(self.context(usage.as_deref()).json())),
+            (Asked::Moved, Outcome::Moved(moved)) => Ok(Some(json!({ "backgrounded": moved }))),
             (Asked::Tail, Outcome::Tail(output, total)) => Ok(Some(super::tasks::output(&output, total))),
             (Asked::Rename { title }, Outcome::Renamed(done)) => match done {
                 Ok(()) => {
@@ -165,6 +171,9 @@ impl Machine {
                  not disable it",
                 "bypass_not_launched",
             ));
+        }
+        if mode == PermissionMode::Auto && self.config.auto_forbidden {
+            return Err(Refusal::coded("settings forbid the mode auto (permissions.disableAutoMode)", "auto_disabled"));
         }
         Ok(mode)
     }

@@ -40,8 +40,12 @@ impl Machine {
             }
             _ => {}
         }
-        if !matches!(event.kind, EventKind::HookRan { event: HookEventName::SessionStart, .. })
-            && let Some(begun) = self.session.streams.get_mut(&generation).and_then(|stream| stream.begun.take())
+        let begins = matches!(
+            event.kind,
+            EventKind::HookRan { event: HookEventName::SessionStart | HookEventName::InstructionsLoaded, .. }
+                | EventKind::HooksStarted { .. }
+        );
+        if !begins && let Some(begun) = self.session.streams.get_mut(&generation).and_then(|stream| stream.begun.take())
         {
             self.write(&begun);
         }

@@ -16,6 +16,7 @@ use windlass_runtime::{Prompt, RewindError};
 use windlass_session::Rewind;
 use windlass_types::{
     ContentBlock, ContextUsage, Effort, EntryId, Event, JsonText, PermissionMode, PermissionUpdate, TaskId, Thinking,
+    ToolUseId,
 };
 
 /// The number of a session: `/clear` opens another one.
@@ -150,6 +151,8 @@ pub(crate) enum Job {
     Initialize(Initialization),
     /// Report what takes up the context window.
     Context,
+    /// A call that is waited for is to continue in the background, or all that can.
+    MoveToBackground(Option<ToolUseId>),
 }
 
 /// What `initialize` asks of plugins and MCP servers.
@@ -170,6 +173,9 @@ pub(crate) enum McpJob {
     SetServers(JsonText),
     Call { tool: String, arguments: JsonText, limit: Option<Duration> },
     ReadResource { server: String, uri: String },
+    Authenticate(String),
+    FinishLogin { server: String, address: String },
+    ForgetLogin(String),
 }
 
 /// The outcome of a job.
@@ -184,6 +190,8 @@ pub(crate) enum Outcome {
     Reloaded(Result<Box<Reloaded>, String>),
     Initialized(Initialized),
     Context(Option<Box<ContextUsage>>),
+    /// Whether a call continues in the background.
+    Moved(bool),
     /// It could not be carried out at all.
     Failed(&'static str),
 }
@@ -229,6 +237,8 @@ pub(crate) struct Facts {
     pub(crate) compacts_on_request_only: bool,
     pub(crate) permission_mode: Option<PermissionMode>,
     pub(crate) initial_prompt: Vec<ContentBlock>,
+    /// The calls that an earlier opening left open, with questions.
+    pub(crate) pending: Vec<ToolUseId>,
     pub(crate) agents: Option<Vec<HostAgent>>,
     pub(crate) can_be_renamed: bool,
 }

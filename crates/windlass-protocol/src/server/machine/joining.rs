@@ -8,7 +8,6 @@ use super::Machine;
 use super::io::SessionOrder;
 use super::queue::Waiting;
 use super::receipts::TakeBack;
-use crate::server::commands::Called;
 use crate::server::frames::Lifecycle;
 use windlass_runtime::Prompt;
 use windlass_types::{EntryId, Steered, SteeredFate};
@@ -27,7 +26,7 @@ impl Machine {
             return;
         }
         let commands = &self.turns.commands;
-        let is_text = |waiting: &Waiting| waiting.command().is_none_or(|text| commands.read(text) == Called::Text);
+        let is_text = |waiting: &Waiting| waiting.command().is_none_or(|text| !commands.lists(text));
         let (mut offered, ids) = (Vec::new(), &self.ids);
         self.turns.queue.offer(is_text, |waiting| {
             let own = || EntryId::from_bits(ids.bits());

@@ -42,6 +42,12 @@ impl Machine {
         }
         let job = match subtype {
             "mcp_reconnect" => McpJob::Reconnect(server),
+            "mcp_authenticate" => McpJob::Authenticate(server),
+            "mcp_oauth_callback_url" => {
+                let address = field(body, "callbackUrl")?.ok_or_else(|| Refusal::new("`callbackUrl` is missing"))?;
+                McpJob::FinishLogin { server, address }
+            }
+            "mcp_clear_auth" => McpJob::ForgetLogin(server),
             "mcp_toggle" => {
                 let enabled = field(body, "enabled")?.ok_or_else(|| Refusal::new("`enabled` is missing"))?;
                 McpJob::Toggle(server, enabled)

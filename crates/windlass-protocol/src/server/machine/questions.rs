@@ -6,6 +6,7 @@ use super::shown::Shown;
 use crate::channel::frames::Cancel;
 use crate::line;
 use std::collections::BTreeSet;
+use windlass_types::{AgentPath, ToolUseId};
 
 /// A question for the host.
 #[derive(Debug, Clone)]
@@ -26,6 +27,8 @@ pub(crate) struct Question {
 pub(crate) struct Questions {
     /// The calls that the host knows.
     pub(crate) shown: Shown,
+    /// The calls whose questions stay open between two runs.
+    pub(crate) pending: Vec<ToolUseId>,
     waiting: Vec<Waiting>,
     /// The open questions to a person, withdrawn ones included.
     permissions: BTreeSet<String>,
@@ -42,6 +45,13 @@ struct Waiting {
 }
 
 impl Questions {
+    /// A run takes up the calls whose questions stayed open: the host has read of them before.
+    pub(crate) fn taken_up(&mut self) {
+        for call in std::mem::take(&mut self.pending) {
+            self.shown.show(&AgentPath::default(), &call);
+        }
+    }
+
     /// Whether the host answers no more.
     pub(crate) fn is_closed(&self) -> bool {
         self.closed

@@ -18,6 +18,12 @@ impl Machine {
         Reply::value(json!({}))
     }
 
+    /// Has calls that are waited for continue in the background: one, or all that can.
+    pub(super) fn move_to_background(&mut self, id: &str, body: &JsonText) -> Result<Reply, Refusal> {
+        let call = field::<String>(body, "tool_use_id")?.map(Into::into);
+        self.begin_job(id, Asked::Moved, Job::MoveToBackground(call))
+    }
+
     /// The end of what background work has written.
     pub(super) fn task_output(&mut self, id: &str, body: &JsonText) -> Result<Reply, Refusal> {
         let task = field::<String>(body, "task_id")?.ok_or_else(|| Refusal::new("`task_id` is missing"))?;

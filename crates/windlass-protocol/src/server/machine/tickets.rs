@@ -33,6 +33,7 @@ pub(crate) enum Asked {
     Mcp,
     McpStatus,
     Context,
+    Moved,
     Tail,
     Rename { title: String },
     Reload { hold: bool },

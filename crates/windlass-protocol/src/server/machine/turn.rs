@@ -125,6 +125,7 @@ impl Machine {
         self.show_scene();
         // No question precedes these.
         let orders = self.wishes.first_orders(wish, &facts);
+        self.questions.pending = std::mem::take(&mut facts.pending);
         self.session.facts = Some(facts);
         for order in orders {
             self.order_session(order);
@@ -173,8 +174,10 @@ impl Machine {
 
     /// Carries out a command of the server itself.
     fn builtin(&mut self, builtin: Builtin, turn: Waiting) {
-        if builtin == Builtin::Compact {
-            return self.start(turn, Some(Prompt::compact("")));
+        match builtin {
+            Builtin::Compact => return self.start(turn, Some(Prompt::compact(""))),
+            Builtin::ContinueRun => return self.start(turn, Some(Prompt::continue_run())),
+            Builtin::Clear | Builtin::Context | Builtin::Cost => {}
         }
         self.begin_local(&turn);
         match builtin {
@@ -187,7 +190,7 @@ impl Machine {
                 let ticket = self.tickets.add(Pending::Turn);
                 self.order(Order::Begin(ticket, Job::Context));
             }
-            Builtin::Cost | Builtin::Compact => {
+            Builtin::Cost | Builtin::Compact | Builtin::ContinueRun => {
                 let text = self.session.spent.text();
                 self.local_result(builtin, text, turn.uuid);
             }
@@ -209,6 +212,9 @@ impl Machine {
                 let texts = initial.iter().filter_map(ContentBlock::as_text);
                 prompt.parts.splice(0..0, texts.map(|text| PromptPart::Text(format!("{text}\n\n"))));
             }
+        }
+        if prompt.kind == PromptKind::Continue {
+            self.questions.taken_up();
         }
         if let Some(uuid) = uuid.as_ref().or(shown.as_ref()) {
             // The host may refer to it later.

@@ -60,6 +60,38 @@ pub trait McpControl: fmt::Debug + Send + Sync + 'static {
     /// # Errors
     /// There is no such server or resource.
     async fn read_resource(&self, server: &str, uri: &str) -> Result<JsonText, McpControlError>;
+
+    /// Begins to log in to a server. Returns the address of the page that the user has to visit, or `None` if the program
+    /// has logged in itself. The login continues: when the user has returned from the page, the server is connected anew.
+    /// A login that was begun before is ended. Default: refused.
+    ///
+    /// # Errors
+    /// There is no such server, or it takes no logins.
+    async fn authenticate(&self, server: &str) -> Result<Option<String>, McpControlError> {
+        Err(no_logins(server))
+    }
+
+    /// Finishes a login with the whole address to which the browser returned, for hosts whose browser is on another
+    /// machine. Waits until the server is connected. Default: refused.
+    ///
+    /// # Errors
+    /// No login was begun, or it did not succeed.
+    async fn finish_login(&self, server: &str, address: &str) -> Result<(), McpControlError> {
+        let _ = address;
+        Err(no_logins(server))
+    }
+
+    /// Forgets the login to a server. Default: refused.
+    ///
+    /// # Errors
+    /// There is no such server, or its login is still kept.
+    async fn forget_login(&self, server: &str) -> Result<(), McpControlError> {
+        Err(no_logins(server))
+    }
+}
+
+fn no_logins(server: &str) -> McpControlError {
+    McpControlError(format!("logins to MCP servers are not supported here: {server}"))
 }
 
 /// What is known of a server.

@@ -94,25 +94,33 @@ async fn what_cannot_fit_is_reported_once_and_no_other_line_is_lost() {
     assert_eq!((kept.concat().as_str(), all.len()), ("abcde", 6));
 }
 
-#[tokio::test]
-async fn lines_that_the_host_has_are_not_sent_and_dropped_frames_are_not_counted() {
-    let (path, mut file) = log();
-    let mirror = Mirror::new();
-    file.write_all(entry("old").as_bytes()).unwrap();
-    mirror.opened(&path, entry("old").len() as u64);
-    mirror.written(Path::new("/another"), 100);
-    let mut copying = copying(&mirror);
-    assert!(frames(&mut copying).await.is_empty());
-    file.write_all(entry("new").as_bytes()).unwrap();
-    mirror.written(&path, entry("oldnew").len() as u64 + entry("").len() as u64);
-    copying.order();
-    // The order does not wait for it.
-    assert!(copying.next().now_or_never().is_none());
-    assert_eq!(copying.sent(0), entry("old").len() as u64, "it is not counted as sent");
-    let Copied::Frame(frame) = copying.next().await else { panic!("there is no frame") };
-    assert_eq!(entries(&lines(&[frame])[0])[0]["text"], "new");
-    assert_eq!(copying.next().await, Copied::UpToDate);
-    std::fs::remove_file(path).unwrap();
+#[test]
+fn lines_that_the_host_has_are_not_sent_and_dropped_frames_are_not_counted() {
+    // Files are read by one thread, which the test holds where it needs a read that is not done yet.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(1).build().unwrap();
+    runtime.block_on(async {
+        let (path, mut file) = log();
+        let mirror = Mirror::new();
+        file.write_all(entry("old").as_bytes()).unwrap();
+        mirror.opened(&path, entry("old").len() as u64);
+        mirror.written(Path::new("/another"), 100);
+        let mut copying = copying(&mirror);
+        assert!(frames(&mut copying).await.is_empty());
+        file.write_all(entry("new").as_bytes()).unwrap();
+        mirror.written(&path, entry("oldnew").len() as u64 + entry("").len() as u64);
+        copying.order();
+        let (release, held) = std::sync::mpsc::channel::<()>();
+        let busy = tokio::task::spawn_blocking(move || held.recv());
+        // The order does not wait for it.
+        assert!(copying.next().now_or_never().is_none());
+        assert_eq!(copying.sent(0), entry("old").len() as u64, "it is not counted as sent");
+        release.send(()).unwrap();
+        busy.await.unwrap().unwrap();
+        let Copied::Frame(frame) = copying.next().await else { panic!("there is no frame") };
+        assert_eq!(entries(&lines(&[frame])[0])[0]["text"], "new");
+        assert_eq!(copying.next().await, Copied::UpToDate);
+        std::fs::remove_file(path).unwrap();
+    });
 }
 
 /// Without an order lines are collected for a moment.

@@ -25,7 +25,7 @@ fn the_question_says_what_and_why() {
             r#""input":{"command":"touch a","n":1.50},"tool_use_id":"t","title":"touch a","description":"touch a","#,
             r#""permission_suggestions":[{"type":"setMode","mode":"acceptEdits","destination":"session"}],"#,
             r#""blocked_path":"/w/a","decision_reason":"it is protected","decision_reason_type":"safetyCheck","#,
-            r#""suppress_always_allow_rule":true}"#
+            r#""suppress_always_allow_rule":true,"windlass_group":"other"}"#
         )
     );
 }
@@ -36,7 +36,7 @@ fn a_question_that_waits_says_what_another_process_needs() {
     request.id = "q".into();
     request.token = Some(windlass_types::QuestionToken::new("secret"));
     let text = serde_json::to_string(&Question::new(&request)).unwrap();
-    assert!(text.ends_with(r#","windlass_question":{"id":"q","token":"secret"}}"#), "{text}");
+    assert!(text.contains(r#","windlass_question":{"id":"q","token":"secret"},"#), "{text}");
 }
 
 #[test]

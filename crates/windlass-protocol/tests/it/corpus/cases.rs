@@ -66,11 +66,12 @@ const ORIGINS: [RunOrigin; 2] = [RunOrigin::User, RunOrigin::TaskNotification];
 
 const INTERRUPTED: [Interrupted; 3] = [Interrupted::Streaming, Interrupted::Tools, Interrupted::Starting];
 
-const MODES: [PermissionMode; 5] = [
+const MODES: [PermissionMode; 6] = [
     PermissionMode::Default,
     PermissionMode::AcceptEdits,
     PermissionMode::Plan,
     PermissionMode::DontAsk,
+    PermissionMode::Auto,
     PermissionMode::BypassPermissions,
 ];
 
@@ -87,7 +88,7 @@ const CONTINUATIONS: [Continuation; 10] = [
     Continuation::StructuredOutput,
 ];
 
-const REASONS: [DecisionReason; 14] = [
+const REASONS: [DecisionReason; 16] = [
     DecisionReason::Hook,
     DecisionReason::Rule,
     DecisionReason::Catastrophic,
@@ -96,7 +97,9 @@ const REASONS: [DecisionReason; 14] = [
     DecisionReason::WorkingDirectory,
     DecisionReason::NotUnderstood,
     DecisionReason::Mode,
+    DecisionReason::Sandbox,
     DecisionReason::ReadOnly,
+    DecisionReason::Classifier,
     DecisionReason::Host,
     DecisionReason::NobodyToAsk,
     DecisionReason::Default,
@@ -222,6 +225,7 @@ fn statuses() -> Vec<Status> {
     all.push(Status::CompactionFailed { message: "too little to say".into() });
     all.push(Status::PriceUnknown { model: "m".into() });
     all.extend(texts().map(|message| Status::Notice { message }));
+    all.push(Status::HooksRunning { message: "Checking the style".into() });
     all
 }
 
@@ -492,6 +496,11 @@ pub(crate) fn events() -> Vec<EventKind> {
             outcome,
         };
         all.extend(hooks().into_iter().map(ran));
+        all.push(EventKind::HooksStarted {
+            event: HookEventName::PreToolUse,
+            tool_use_id: tool_use_id.clone(),
+            hooks: vec!["guard".to_owned()],
+        });
     }
     all.extend(statuses().into_iter().map(EventKind::Status));
     for trigger in TRIGGERS {

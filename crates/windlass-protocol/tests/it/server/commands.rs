@@ -154,6 +154,8 @@ async fn commands_of_the_session_become_prompts_and_other_text_stays_text() {
         (plain(json!(blocks(&["/greet", "x"]))), "/greet"),
         (plain(json!("/etc/hosts is a file")), "/etc/hosts is a file"),
         (plain(json!("/unknown x")), "/unknown x"),
+        // One that was added since the list was made.
+        (plain(json!("/added x")), "added: x"),
     ];
     let mut host = Host::start(model.clone(), options());
     for (at, (message, expected)) in cases.into_iter().enumerate() {
@@ -191,17 +193,17 @@ async fn the_commands_are_listed_to_hosts() {
             .map(|command| command["name"].as_str().unwrap().to_owned())
             .collect::<Vec<_>>()
     };
-    assert_eq!(names(&listed), ["clear", "compact", "context", "cost"]);
+    assert_eq!(names(&listed), ["clear", "compact", "context", "cost", "continue-run"]);
     assert_eq!((&listed[0]["builtin"], &listed[0]["argumentHint"]), (&json!(true), &json!("")));
     host.say("go").await;
     let (changed, _) = host.until("system", "commands_changed").await;
-    assert_eq!(names(&changed["commands"]), ["clear", "compact", "context", "cost", "greet"]);
+    assert_eq!(names(&changed["commands"]), ["clear", "compact", "context", "cost", "continue-run", "greet"]);
     assert_eq!(
-        changed["commands"][4],
+        changed["commands"][5],
         json!({ "name": "greet", "description": "Greets a person", "argumentHint": "<name>", "aliases": ["hello"] })
     );
     let (init, _) = host.until("system", "init").await;
-    assert_eq!(init["slash_commands"], json!(["clear", "compact", "context", "cost", "greet"]));
+    assert_eq!(init["slash_commands"], json!(["clear", "compact", "context", "cost", "continue-run", "greet"]));
     host.hang_up();
     host.end().await.0.unwrap();
 }

@@ -77,6 +77,44 @@ impl McpControl for Servers {
     async fn read_resource(&self, server: &str, uri: &str) -> Result<JsonText, McpControlError> {
         Ok(json_text(&json!({ "contents": [server, uri] })))
     }
+
+    async fn authenticate(&self, server: &str) -> Result<Option<String>, McpControlError> {
+        match server {
+            "web" => Ok(Some("https://login.example/".to_owned())),
+            "machine" => Ok(None),
+            _ => Err(McpControlError::unknown_server(server)),
+        }
+    }
+
+    async fn finish_login(&self, server: &str, address: &str) -> Result<(), McpControlError> {
+        self.note(format!("{server} returned to {address}"));
+        Ok(())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_host_logs_in_to_servers() {
+    let servers = Arc::new(Servers::default());
+    let mut host = Host::start(script([says("one")]), with(&servers));
+    ask(&mut host, "initialize", json!({})).await;
+    servers.seen();
+    for (server, answer) in [
+        ("web", json!({ "requiresUserAction": true, "authUrl": "https://login.example/" })),
+        ("machine", json!({ "requiresUserAction": false })),
+    ] {
+        let begun = ask(&mut host, "mcp_authenticate", json!({ "serverName": server })).await;
+        assert_eq!(begun["response"], answer);
+    }
+    let refused = ask(&mut host, "mcp_authenticate", json!({ "serverName": "nope" })).await;
+    assert_eq!(refused["error"], "Server not found: nope");
+    let body = json!({ "serverName": "web", "callbackUrl": "http://localhost:1/callback?code=x" });
+    assert_eq!(ask(&mut host, "mcp_oauth_callback_url", body).await["response"], json!({}));
+    assert_eq!(servers.seen(), ["web returned to http://localhost:1/callback?code=x"]);
+    let missing = ask(&mut host, "mcp_oauth_callback_url", json!({ "serverName": "web" })).await;
+    assert_eq!(missing["error"], "`callbackUrl` is missing");
+    // What a host's servers do not do is refused.
+    let refused = ask(&mut host, "mcp_clear_auth", json!({ "serverName": "web" })).await;
+    assert_eq!(refused["error"], "logins to MCP servers are not supported here: web");
 }
 
 fn with(servers: &Arc<Servers>) -> ServerOptions {

@@ -181,6 +181,7 @@ pub(crate) async fn open(model: ScriptedModel, seen: Seen, setup: HostSetup) -> 
         .with_transcript("/t.jsonl")
         .with_commands(vec![greet()], |name, arguments| async move {
             match arguments.as_str() {
+                _ if name == "unknown" => Ok(None),
                 "no" => Err(format!("/{name} may not run")),
                 _ => Ok(Some(windlass_types::Prompt::text(format!("{name}: {arguments}")))),
             }

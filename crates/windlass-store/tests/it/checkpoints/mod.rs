@@ -1,12 +1,15 @@
 //! File checkpoints: the kit, random histories, crashes, damage, and files that are out of the ordinary.
 
 mod attacks;
+mod collecting;
 mod damage;
 mod kill;
 mod kit;
 mod limits;
 mod odd;
 mod random;
+mod random_commands;
+mod surveys;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

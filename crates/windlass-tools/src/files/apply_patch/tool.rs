@@ -113,6 +113,13 @@ impl PreparedCall for Prepared {
         format!("Patch {}{more}", paths.join(", "))
     }
 
+    fn preview(&self, cx: ToolCx) -> BoxFuture<'_, Option<String>> {
+        Box::pin(async move {
+            let planned = plan(&cx, &self.files).await.ok()?;
+            Some(planned.into_iter().map(|planned| Outcome::of(planned).diff).collect())
+        })
+    }
+
     fn call(self: Box<Self>, cx: ToolCx) -> BoxFuture<'static, Result<ToolOutput, ToolError>> {
         Box::pin(async move {
             let plan = commit(&cx, plan(&cx, &self.files).await?).await?;

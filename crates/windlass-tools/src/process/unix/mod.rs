@@ -20,7 +20,7 @@ use std::time::Instant;
 
 use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop, ProcessSession};
 use rustix::process::Pid;
-use tokio::net::unix::pipe::Receiver;
+use tokio::net::unix::pipe::{Receiver, Sender};
 
 use super::spec::{Exit, Spec, Streams};
 
@@ -30,19 +30,24 @@ pub(super) use watchdog::Watchdog;
 /// The reading end of a child's output.
 pub(super) type OutputPipe = Receiver;
 
+/// The writing end of a child's input.
+pub(super) type InputPipe = Sender;
+
 /// The child itself, apart from its tree.
 pub(super) type Child = Box<dyn ChildWrapper>;
 
 /// A running child.
 pub(super) struct Spawned {
     pub(super) child: Child,
+    /// `None` when it has no input.
+    pub(super) stdin: Option<InputPipe>,
     pub(super) stdout: OutputPipe,
     /// `None` when both streams share one pipe.
     pub(super) stderr: Option<OutputPipe>,
     pub(super) tree: Tree,
 }
 
-/// Starts a child as leader of a new session, with no terminal, an empty stdin and exactly the given
+/// Starts a child as leader of a new session, with no terminal, the given stdin and exactly the given
 /// environment plus `mark`.
 #[expect(clippy::disallowed_methods, reason = "compares with the start times of the system's processes")]
 pub(super) fn spawn(spec: &Spec, mark: (&str, &str)) -> io::Result<Spawned> {
@@ -57,6 +62,7 @@ pub(super) fn spawn(spec: &Spec, mark: (&str, &str)) -> io::Result<Spawned> {
         }
     };
     let stdout = receiver(out_read.into())?;
+    let (in_read, stdin) = input(spec)?;
     let started = Instant::now();
     let child = {
         // Our copies of the writing ends close with the command, else the pipe would never end.
@@ -67,7 +73,7 @@ pub(super) fn spawn(spec: &Spec, mark: (&str, &str)) -> io::Result<Spawned> {
                 .env_clear()
                 .envs(spec.env.iter().map(|(name, value)| (name, value)))
                 .env(mark.0, mark.1)
-                .stdin(Stdio::null())
+                .stdin(in_read)
                 .stdout(out_write)
                 .stderr(err_write);
         });
@@ -80,7 +86,7 @@ pub(super) fn spawn(spec: &Spec, mark: (&str, &str)) -> io::Result<Spawned> {
         .and_then(|id| Pid::from_raw(i32::try_from(id).ok()?))
         .ok_or_else(|| io::Error::other("the child has no process number"))?;
     let tree = Tree { leader, mark: format!("{}={}", mark.0, mark.1), pipes, started, start: scan::start_of(leader) };
-    Ok(Spawned { child, stdout, stderr: err_read, tree })
+    Ok(Spawned { child, stdin, stdout, stderr: err_read, tree })
 }
 
 /// The tree of a program that other code has started, as leader of a group of its own.
@@ -93,6 +99,15 @@ pub(super) fn tree_of(leader: u32, mark: String) -> Option<Tree> {
 /// How a child ended.
 pub(super) fn exit_of(status: ExitStatus) -> Exit {
     Exit { code: status.code(), signal: status.signal() }
+}
+
+/// What a child reads, and where that is written.
+fn input(spec: &Spec) -> io::Result<(Stdio, Option<InputPipe>)> {
+    if spec.stdin.is_none() {
+        return Ok((Stdio::null(), None));
+    }
+    let (read, write) = io::pipe()?;
+    Ok((read.into(), Some(Sender::from_owned_fd(write.into())?)))
 }
 
 fn receiver(read: OwnedFd) -> io::Result<Receiver> {

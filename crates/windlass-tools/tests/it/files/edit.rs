@@ -80,11 +80,11 @@ async fn a_host_can_seed_and_clear_what_was_read() {
 #[tokio::test]
 async fn parallel_edits_of_one_file_all_land() {
     let session = Session::new();
-    let text: String = (0..50).map(|n| format!("<{n}>\n")).collect();
+    let text: String = (0..100).map(|n| format!("<{n}>\n")).collect();
     session.put("/w/a.txt", &text);
     session.link("/w/link", "/w/a.txt");
     session.read("/w/a.txt").await;
-    let edits = (0..50).map(|n| {
+    let edits = (0..100).map(|n| {
         let path = if n % 2 == 0 { "/w/a.txt" } else { "/w/link" };
         let session = &session;
         async move { session.edit(path, &format!("<{n}>"), &format!("[{n}]")).await }

@@ -1,8 +1,15 @@
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
 use windlass_types::{ContentBlock, DocumentSource, ImageSource, ToolResultContent};
 
 use crate::files::session::{Session, structured};
 
+/// A whole image of one pixel.
+const PIXEL: &[u8] = b"\x89PNG\r\n\x1A\n\0\0\0\x0DIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0\x1F\x15\xC4\x89\0\0\0\x0D\
+    IDATx\xDAcd\xF8\xCFP\x0F\0\x03\x86\x01\x80Z4}k\0\0\0\0IEND\xAEB`\x82";
+
+/// The beginning of an image.
 fn png(width: u32, height: u32) -> Vec<u8> {
     let mut bytes = b"\x89PNG\r\n\x1A\n\0\0\0\x0DIHDR".to_vec();
     bytes.extend(width.to_be_bytes());
@@ -58,7 +65,7 @@ async fn what_is_no_readable_text_is_refused_by_name() {
     session.put("/w/a.txt", "one\n");
     session.put("/w/cut.png", b"\x89PNG\r\n\x1A\n\0\0");
     session.put("/w/wide.png", png(9000, 10));
-    session.put("/w/big.png", [png(10, 10), vec![0; 4_000_000]].concat());
+    session.put("/w/big.png", [png(10, 10), vec![0; 34_000_000]].concat());
     session.put("/w/big.pdf", [b"%PDF-1.4".to_vec(), vec![b' '; 11_000_000]].concat());
     session.device("/dev/zero");
     for (path, expected) in [
@@ -66,8 +73,8 @@ async fn what_is_no_readable_text_is_refused_by_name() {
         ("/w/dir", "is a directory. List its files with Glob"),
         ("/dev/zero", "is not a regular file. Only regular files"),
         ("/w/cut.png", "cut off or damaged"),
-        ("/w/wide.png", "9000×10 pixels"),
-        ("/w/big.png", "at most 3932160 can be shown"),
+        ("/w/wide.png", if cfg!(feature = "images") { "cut off or damaged" } else { "9000×10 pixels" }),
+        ("/w/big.png", if cfg!(feature = "images") { "at most 33554432" } else { "at most 3932160 can be shown" }),
         ("/w/big.pdf", "at most 10485760 can be shown"),
         ("", "file_path is empty"),
     ] {
@@ -81,22 +88,24 @@ async fn what_is_no_readable_text_is_refused_by_name() {
 #[tokio::test]
 async fn images_and_documents_are_blocks() {
     let session = Session::new();
-    session.put("/w/a.bin", png(3, 4));
-    session.put("/w/b.pdf", b"%PDF-1.4 \0\xFF");
+    session.put("/w/a.bin", PIXEL);
+    let pdf = include_bytes!("../../documents/plain.pdf");
+    session.put("/w/b.pdf", pdf);
     let output = session.call("Read", json!({ "file_path": "/w/a.bin" })).await.unwrap();
-    let data = "iVBORw0KGgoAAAANSUhEUgAAAAMAAAAE".to_owned();
+    let data =
+        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==".to_owned();
     let source = ImageSource::Base64 { media_type: "image/png".into(), data: data.clone() };
     assert_eq!(output.content, ToolResultContent::Blocks(vec![ContentBlock::Image { source }]));
     assert_eq!(
         structured(&output),
         json!({ "type": "image", "file": {
-            "base64": data, "type": "image/png", "originalSize": 24,
-            "dimensions": { "originalWidth": 3, "originalHeight": 4 },
+            "base64": data, "type": "image/png", "originalSize": 70,
+            "dimensions": { "originalWidth": 1, "originalHeight": 1, "displayWidth": 1, "displayHeight": 1 },
         }})
     );
     let output = session.call("Read", json!({ "file_path": "/w/b.pdf" })).await.unwrap();
     let ToolResultContent::Blocks(blocks) = &output.content else { panic!() };
-    let source = DocumentSource::Base64 { media_type: "application/pdf".into(), data: "JVBERi0xLjQgAP8=".into() };
+    let source = DocumentSource::Base64 { media_type: "application/pdf".into(), data: STANDARD.encode(pdf) };
     assert_eq!(blocks[..], [ContentBlock::Document { source, title: Some("b.pdf".into()) }]);
     assert_eq!(structured(&output)["type"], "pdf");
 }

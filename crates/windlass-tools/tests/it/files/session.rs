@@ -10,7 +10,7 @@ use windlass_testkit::fake::MemoryWorkspace;
 use windlass_testkit::fault::{FaultyWorkspace, FileOperation};
 use windlass_testkit::{Gate, ToolBench};
 use windlass_tool::{Cancel, DynTool, SessionState, ToolOutput, Workspace};
-use windlass_tools::{ApplyPatch, Edit, MultiEdit, Read, TodoWrite, Write};
+use windlass_tools::{ApplyPatch, Edit, MultiEdit, NotebookEdit, Read, TodoWrite, Write};
 
 /// One session with the file tools, in `/w`.
 pub(crate) struct Session {
@@ -34,13 +34,14 @@ impl Session {
         let files = MemoryWorkspace::default();
         let workspace: Arc<dyn Workspace> = Arc::new(workspace);
         let (state, cancel) = (Arc::<SessionState>::default(), Cancel::new());
-        let tools: [Arc<dyn DynTool>; 6] = [
+        let tools: [Arc<dyn DynTool>; 7] = [
             Arc::new(Read::default()),
             Arc::new(Write::default()),
             Arc::new(Edit::default()),
             Arc::new(MultiEdit::default()),
             Arc::new(TodoWrite::default()),
             Arc::new(ApplyPatch::default()),
+            Arc::new(NotebookEdit::default()),
         ];
         let bench = |tool| {
             ToolBench::shared(tool).root(cwd).with(|parts| {
@@ -95,6 +96,12 @@ impl Session {
     pub(crate) async fn call(&self, name: &str, input: Value) -> Result<ToolOutput, String> {
         let bench = self.tools.iter().find(|bench| bench.tool().spec().name == name).unwrap();
         bench.call(input).await.map_err(|error| error.model_text().to_owned())
+    }
+
+    /// What a call would change, looked at beforehand.
+    pub(crate) async fn preview(&self, name: &str, input: Value) -> Option<String> {
+        let bench = self.tools.iter().find(|bench| bench.tool().spec().name == name).unwrap();
+        bench.preview(input).await.unwrap()
     }
 
     pub(crate) async fn read(&self, path: &str) -> String {

@@ -6,7 +6,13 @@ use serde_json::{Value, json};
 use windlass_testkit::fake::MemoryWorkspace;
 use windlass_testkit::{ToolBench, tool};
 use windlass_tool::DynTool;
-use windlass_tools::{ApplyPatch, Bash, Edit, LocalProcess, LocalWorkspace, MultiEdit, Read, TodoWrite, Write, search};
+use windlass_tools::{
+    ApplyPatch, Bash, Edit, LocalProcess, LocalWorkspace, MultiEdit, NotebookEdit, Read, TaskCreate, TaskGet, TaskList,
+    TaskUpdate, TodoWrite, Write, search,
+};
+
+const NOTEBOOK: &str =
+    r#"{"nbformat": 4, "cells": [{"cell_type": "code", "source": ["x = 1"], "metadata": {}, "outputs": []}]}"#;
 
 /// A tool in a folder of this machine that has a few files.
 struct Local {
@@ -19,6 +25,7 @@ fn local(tool: impl DynTool) -> Local {
     let root = folder.path().canonicalize().unwrap();
     std::fs::create_dir(root.join("src")).unwrap();
     std::fs::write(root.join("src/lib.rs"), "mod a;\nmod b;\n").unwrap();
+    std::fs::write(root.join("a.ipynb"), NOTEBOOK).unwrap();
     std::fs::write(root.join("notes.txt"), "one\ntwo\nthree\n".repeat(20_000)).unwrap();
     let bench = ToolBench::new(tool)
         .workspace(LocalWorkspace::new())
@@ -42,6 +49,7 @@ async fn read_keeps_its_promises() {
         json!({"file_path": "notes.txt", "offset": 10, "limit": 2000}),
         json!({"file_path": "src"}),
         json!({"file_path": "src/lbi.rs"}),
+        json!({"file_path": "a.ipynb"}),
     ];
     let unfit = [json!({}), json!({"file_path": 1}), json!({"file_path": "a", "offset": "b"}), json!({"path": "a"})];
     passes(&local(Read::default()).bench, &samples, &unfit).await;
@@ -92,6 +100,21 @@ async fn edits_keep_their_promises() {
 }
 
 #[tokio::test]
+async fn edits_of_notebooks_keep_their_promises() {
+    let notebook = after_reading(NotebookEdit::default(), "a.ipynb").await;
+    let call = |cell: &str, source: &str| json!({"notebook_path": "a.ipynb", "cell_id": cell, "new_source": source});
+    let samples = [call("cell-1", "x = 2"), call("cell-9", ""), call("", "")];
+    let unfit = [
+        json!({"notebook_path": "a.ipynb"}),
+        json!({"notebook_path": "a", "new_source": "x", "cell_type": "poem"}),
+        json!({"notebook_path": "a", "new_source": "x", "edit_mode": 1}),
+    ];
+    passes(&notebook.bench, &samples, &unfit).await;
+    let edited = std::fs::read_to_string(notebook.folder.path().join("a.ipynb")).unwrap();
+    assert_eq!(edited, NOTEBOOK.replace("x = 1", "x = 2"));
+}
+
+#[tokio::test]
 async fn patches_keep_their_promises() {
     let patch = after_reading(ApplyPatch::default(), "src/lib.rs").await;
     let patched = |body: &str| json!({"input": format!("*** Begin Patch\n{body}\n*** End Patch")});
@@ -129,6 +152,22 @@ async fn the_todo_list_keeps_its_promises() {
     let item = json!({"content": "Fix it", "status": "in_progress", "activeForm": "Fixing it"});
     let unfit = [json!({}), json!({"todos": "a"}), json!({"todos": [{"content": "a", "status": "lost"}]})];
     passes(&ToolBench::new(TodoWrite::default()), &[json!({"todos": [item]}), json!({"todos": []})], &unfit).await;
+}
+
+#[tokio::test]
+async fn the_task_list_keeps_its_promises() {
+    let create = [
+        json!({"subject": "Fix it", "description": "All of it."}),
+        json!({"subject": "", "description": ""}),
+        json!({"subject": "Fix it", "description": "x", "activeForm": "Fixing it", "metadata": {"a": [1]}}),
+    ];
+    let unfit = [json!({}), json!({"subject": "x"}), json!({"subject": "x", "description": "y", "metadata": 1})];
+    passes(&ToolBench::new(TaskCreate::default()), &create, &unfit).await;
+    let update = [json!({"taskId": "1", "status": "deleted"}), json!({"taskId": "#9", "addBlocks": ["1"]})];
+    let unfit = [json!({}), json!({"taskId": 1}), json!({"taskId": "1", "status": "lost"})];
+    passes(&ToolBench::new(TaskUpdate::default()), &update, &unfit).await;
+    passes(&ToolBench::new(TaskGet::default()), &[json!({"taskId": "1"})], &[json!({}), json!({"taskId": []})]).await;
+    passes(&ToolBench::new(TaskList::default()), &[json!({})], &[]).await;
 }
 
 #[cfg(target_os = "linux")]

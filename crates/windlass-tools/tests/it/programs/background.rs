@@ -8,8 +8,8 @@ use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::task::JoinHandle;
 use windlass_tool::{
-    Background, Cancel, Process, ProcessCommand, ProcessError, ProcessOutcome, TaskCx, TaskOutcome, TaskSpec, TaskWork,
-    Tool, ToolCx, ToolError, ToolOutput,
+    Background, Cancel, Foreground, Process, ProcessCommand, ProcessError, ProcessOutcome, TaskCx, TaskOutcome,
+    TaskSpec, TaskWork, Tool, ToolCx, ToolError, ToolOutput,
 };
 use windlass_tools::{Bash, LocalProcess, TaskStop};
 use windlass_types::{ContextChange, JsonText, TaskId, TaskInfo, TaskStatus};
@@ -214,4 +214,89 @@ async fn a_task_is_stopped_by_name() {
     assert!(call("b7").await.unwrap_err().model_text().contains("No task b7"));
     tasks.stop();
     tasks.end().await;
+}
+
+fn moving(limit: Duration) -> Bash {
+    Bash::new().with_timeouts(limit, limit).with_moves_to_background(true)
+}
+
+#[tokio::test]
+async fn a_command_that_takes_too_long_continues_with_all_its_output() {
+    let mut session = Session::new();
+    let tasks = Tasks::of(&mut session);
+    session.bash("mkfifo go").await;
+    let command = json!({ "command": "cd /; echo one; read -r _ < \"$OLDPWD/go\"; echo two" });
+    let output = session.try_call(&moving(Duration::from_millis(300)), command).await.unwrap();
+    assert!(text(&output).starts_with("The command did not end within 300 ms and continues"), "{}", text(&output));
+    assert_eq!(structured(&output)["backgroundTaskId"], "b0");
+    assert_eq!(structured(&output).get("backgroundedByUser"), None);
+    assert!(output.changes.is_empty() && !output.is_error);
+    assert_eq!(text(&session.bash("echo > go; basename \"$PWD\"").await), "work");
+    let ended = tasks.end().await;
+    assert_eq!((ended.status, tasks.output().as_str()), (TaskStatus::Completed, "one\ntwo\n"), "{}", ended.summary);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_user_moves_a_command_and_stops_it() {
+    let mut session = Session::new();
+    let tasks = Tasks::of(&mut session);
+    let (sleep, word) = (sleeper(&session.tag), format!("300.{}", session.tag));
+    let calls = session.parts.state.get::<Foreground>();
+    let asks = tokio::spawn(async move {
+        while !calls.move_to_background(None) {
+            tokio::task::yield_now().await;
+        }
+    });
+    let input = json!({ "command": format!("echo begun; {sleep} & {sleep}") });
+    let output = session.try_call(&moving(Duration::from_secs(600)), input).await.unwrap();
+    asks.await.unwrap();
+    assert_eq!(structured(&output)["backgroundedByUser"], true);
+    eventually("two processes", || alive(&word).len() >= 2);
+    tasks.stop();
+    assert_eq!(tasks.end().await.status, TaskStatus::Stopped);
+    assert_eq!(alive(&word), NONE);
+    assert_eq!(tasks.output(), "begun\n");
+    assert!(!session.parts.state.get::<Foreground>().move_to_background(None), "no call is waited for");
+}
+
+#[tokio::test]
+async fn what_ends_in_time_leaves_no_file_and_no_task() {
+    let mut session = Session::new();
+    let tasks = Tasks::of(&mut session);
+    let bash = moving(Duration::from_secs(600));
+    let output = session.try_call(&bash, json!({ "command": "mkdir sub; cd sub; echo out; exit 3" })).await.unwrap();
+    assert!(output.is_error && text(&output).contains("out"), "{}", text(&output));
+    assert!(matches!(&output.changes[..], [ContextChange::Cwd(cwd)] if cwd.ends_with("sub")), "{:?}", output.changes);
+    let much = session.try_call(&bash, json!({ "command": "seq 100000" })).await.unwrap();
+    let kept = structured(&much)["persistedOutputPath"].as_str().unwrap().to_owned();
+    assert!(std::fs::read_to_string(&kept).unwrap().ends_with("100000\n"));
+    let folder = tasks.folder.clone().unwrap();
+    let files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
+    assert_eq!(files, [PathBuf::from(kept)], "only what the model may want to read");
+    assert!(tasks.started.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn what_only_waits_is_stopped_and_so_is_a_call_that_is_stopped() {
+    let mut session = Session::new();
+    let tasks = Tasks::of(&mut session);
+    let sleep = sleeper(&session.tag);
+    let output = session
+        .try_call(&moving(Duration::from_millis(300)), json!({ "command": format!("exec {sleep}") }))
+        .await
+        .unwrap();
+    assert_eq!(structured(&output)["timedOutAfterMs"], 300, "{}", text(&output));
+    let (cancel, word) = (session.parts.cancel.clone(), format!("300.{}", session.tag));
+    let bash = moving(Duration::from_secs(600));
+    let call = session.try_call(&bash, json!({ "command": format!("{sleep} & wait") }));
+    let stop = async {
+        while alive(&word) == NONE {
+            tokio::task::yield_now().await;
+        }
+        cancel.cancel();
+    };
+    let (output, ()) = tokio::join!(call, stop);
+    assert_eq!(structured(&output.unwrap())["interrupted"], true);
+    assert_eq!(alive(&word), NONE);
+    assert!(tasks.started.lock().unwrap().is_empty());
 }

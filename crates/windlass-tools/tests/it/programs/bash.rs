@@ -260,6 +260,6 @@ fn the_schema_offers_what_works() {
     let properties = schema["properties"].as_object().unwrap();
     let mut names: Vec<&String> = properties.keys().collect();
     names.sort();
-    assert_eq!(names, ["command", "description", "run_in_background", "timeout"]);
+    assert_eq!(names, ["command", "dangerouslyDisableSandbox", "description", "run_in_background", "timeout"]);
     assert_eq!(schema["required"], json!(["command"]));
 }

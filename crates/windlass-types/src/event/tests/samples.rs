@@ -3,6 +3,7 @@
 //! Each list below is complete, or this file does not compile: a struct is made of all its fields, and a match names
 //! all variants of an enum.
 
+use crate::hook::{ElicitationChoice, ElicitationReply, HookOutput};
 use crate::*;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -115,6 +116,7 @@ macro_rules! made {
 made! {
     bool: |s| s.next() % 2 == 1;
     u16: |s| s.number() as u16;
+    i32: |s| s.number() as i32;
     u32: |s| s.number() as u32;
     u64: |s| s.number();
     usize: |s| s.number() as usize;
@@ -192,23 +194,27 @@ fn newer<T: serde::de::DeserializeOwned>() -> T {
 
 structs! {
     RunStarted { cwd, model, tools, permission_mode, resumed, origin, identity }
-    ToolStarted { tool_use_id, tool, input, title, decision }
+    EditPreview { paths, diff, is_cut }
+    ToolStarted { tool_use_id, tool, input, title, decision, edits }
     ToolProgress { tool_use_id, tool, message, elapsed_ms }
-    ToolFinished { tool, result, structured, diff, duration_ms, denied, error, entry }
+    ToolFinished { tool, result, structured, diff, written, duration_ms, denied, error, entry }
     ToolFailure { kind, source }
     ToolResult { tool_use_id, content, is_error }
     ToolUse { id, name, input; replay }
     Compacted { trigger, pre_tokens, post_tokens, duration_ms, summary, entry, boundary }
     RetryStatus { attempt, max_retries, delay_ms, error, http_status, message }
-    PermissionRequest { id, tool_use_id, tool, input, title, decision, digest, agent, identity, token }
+    PermissionRequest { id, tool_use_id, tool, input, title, decision, digest, agent, identity, token, group, edits }
     PermissionDenial { tool_name, tool_use_id, tool_input }
-    Decision { behavior, reason, message, rule, protected, suggestions, blocked_path }
-    MatchedRule { rule, behavior, source }
+    Decision { behavior, reason, message, rule, protected, suggestions, blocked_path, part }
+    RuleOrigin { file, line }
+    MatchedRule { rule, behavior, source, origin }
     RuleValue { tool_name, rule_content }
     AgentIdentity { id, agent_type }
-    HookVerdict { behavior, hook, reason }
+    HookVerdict { behavior, hook, reason, defers }
+    ElicitationReply { action, content }
+    HookOutput { hook, stdout, stderr, exit_code }
     HookOutcome {
-        ran, verdict, answer, block, updated_input, updated_output, additional_context, system_messages, stop, failures,
+        ran, verdict, answer, elicitation, block, updated_input, updated_output, additional_context, system_messages, stop, failures, outputs,
     }
     RateLimit {
         status, resets_at, kind, utilization, overage_status, overage_resets_at, overage_disabled_reason, is_using_overage,
@@ -243,6 +249,7 @@ enums! {
         ToolFinished(x),
         PermissionRequested(x),
         PermissionResolved { tool_use_id, tool, decision },
+        HooksStarted { event, tool_use_id, hooks },
         HookRan { event, tool_use_id, outcome },
         Status(x),
         UsageUpdated { model, usage, cost },
@@ -266,6 +273,7 @@ enums! {
         CompactionFailed { message },
         CacheBroken { cause },
         PriceUnknown { model },
+        HooksRunning { message },
         Notice { message },
     }
     StateChange { PermissionMode { mode }, Model { model }, Cwd { cwd }, Todos { todos } }
@@ -284,7 +292,7 @@ enums! {
     ToolResultContent { Text(x), Blocks(x) }
     ToolFailureKind { InvalidInput, Rejected, Cancelled, Internal, Panicked }
     CompactTrigger { Manual, Auto, Overflow }
-    PermissionMode { Default, AcceptEdits, Plan, DontAsk, BypassPermissions }
+    PermissionMode { Default, AcceptEdits, Plan, DontAsk, Auto, BypassPermissions }
     PermissionAnswer { Allow { updated_input, updates }, Deny { message, interrupt } }
     PermissionUpdate {
         AddRules { rules, behavior, destination },
@@ -295,12 +303,14 @@ enums! {
         RemoveDirectories { directories, destination },
     }
     Behavior { Deny, Ask, Allow }
+    ElicitationChoice { Cancel, Decline, Accept }
+    PermissionGroup { ReadOnly, Edit, Execution, Mcp, Other }
     RuleSource {
         PolicySettings, FlagSettings, LocalSettings, ProjectSettings, UserSettings, CliArg, Command, Session,
     }
     UpdateDestination { UserSettings, ProjectSettings, LocalSettings, Session, CliArg }
     DecisionReason {
-        Hook, Rule, Catastrophic, Protected, ToolCheck, WorkingDirectory, NotUnderstood, Mode, ReadOnly, Host, NobodyToAsk,
+    Catastrophic, Classifier, Hook, Host, Mode, NobodyToAsk, NotUnderstood, Protected, ReadOnly, Rule, Sandbox, ToolCheck, WorkingDirectory,
         Default, InvalidInput, UnknownTool,
     }
     ModelErrorKind {

@@ -43,6 +43,13 @@ impl Files {
         self.waiting.is_empty() && self.begun.is_empty() && self.left_out.is_empty() && self.unusable.is_empty()
     }
 
+    /// The servers that count: those that have begun and those that wait.
+    pub(super) fn counting(&self) -> Vec<ServerDefinition> {
+        let mut all: Vec<ServerDefinition> = self.begun.values().chain(&self.waiting).cloned().collect();
+        all.sort_by(|a, b| a.name.cmp(&b.name));
+        all
+    }
+
     /// The servers that are listed and not started.
     pub(super) fn absent(&self) -> Vec<AbsentServer> {
         let left_out = self.left_out.iter().map(|left| (&left.server, false, left.reason.as_str()));

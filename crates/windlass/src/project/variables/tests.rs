@@ -22,7 +22,7 @@ fn each_variable_says_what_its_name_says() {
     assert_eq!((all.max_output_tokens, all.max_retries), (Some(9_000), Some(0)));
     assert_eq!((all.structured_output_retries, all.thinking), (Some(2), Some(Thinking::Budget(4_096))));
     assert_eq!((all.max_output, read(&[]).max_output), (Some(40_000), None));
-    assert!(read(&[("BASH_MAX_OUTPUT_LENGTH", "40000")]).bash().is_some() && read(&[]).bash().is_none());
+    assert!(read(&[("BASH_MAX_OUTPUT_LENGTH", "40000")]).bash(false).is_some() && read(&[]).bash(false).is_none());
     let large = read(&[("BASH_MAX_OUTPUT_LENGTH", "900000")]);
     assert!(large.notes[0].contains("BASH_MAX_OUTPUT_LENGTH is more than 150000"), "{:?}", large.notes);
     assert_eq!(all.timeouts, Some((Duration::from_millis(1_500), Duration::from_secs(3))));
@@ -43,4 +43,15 @@ fn what_is_no_number_does_not_count_and_is_noted() {
     }
     let zero = read(&[("BASH_MAX_TIMEOUT_MS", "0")]);
     assert_eq!((zero.timeouts, zero.notes.len()), (None, 1));
+}
+
+#[test]
+fn tool_search_is_switched_and_given_a_share() {
+    let budget = |value| read(&[("ENABLE_TOOL_SEARCH", value)]).tool_budget;
+    assert_eq!(budget("true").unwrap().tokens, Some(0));
+    assert!(!budget("false").unwrap().enabled && budget("auto") == Some(ToolBudget::default()));
+    assert_eq!((budget("auto:5").unwrap().percent, budget("auto:0").unwrap().percent), (5, 0));
+    for value in ["auto:101", "auto:x", "yes", "auto:-1"] {
+        assert!(budget(value).is_none() && read(&[("ENABLE_TOOL_SEARCH", value)]).notes.len() == 1, "{value}");
+    }
 }

@@ -393,6 +393,7 @@ impl World {
             Job::Reload(_) => Outcome::Reloaded(Ok(Box::new(Reloaded::default()))),
             Job::Initialize(_) => Outcome::Initialized(Initialized::default()),
             Job::Context => Outcome::Context(None),
+            Job::MoveToBackground(_) => Outcome::Moved(succeeds),
         };
         self.give(Input::Done(ticket, outcome));
     }

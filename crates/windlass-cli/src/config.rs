@@ -1,0 +1,182 @@
+//! `windlass config`: settings by name, where each comes from, and changes of them.
+
+pub(crate) mod command;
+mod layers;
+
+use crate::failure::{Usage, of_project};
+use crate::launch;
+use crate::settings::{current_directory, shown, shown_server};
+use crate::terminal::clean_line;
+use anyhow::Context;
+use command::{ConfigCommand, GetArgs, Scope, SetArgs, ShowArgs, UnsetArgs};
+use layers::{Said, names, said};
+use serde_json::{Map, Value, json};
+use std::io::{Write, stderr, stdout};
+use windlass::crates::project::{SettingPath, settings_schema};
+use windlass::crates::types::text::visible_json;
+use windlass::project::LoadedProject;
+use windlass::tool::built_in::given_environment;
+
+/// Carries out a command on settings, and returns the exit code.
+pub(crate) fn config(command: &ConfigCommand) -> anyhow::Result<i32> {
+    match command {
+        ConfigCommand::Show(args) => show(args),
+        ConfigCommand::Get(args) => get(args),
+        ConfigCommand::Set(SetArgs { key, value, scope }) => change(key, Some(value), scope.scope),
+        ConfigCommand::Unset(UnsetArgs { key, scope }) => change(key, None, scope.scope),
+        ConfigCommand::Schema => {
+            writeln!(stdout(), "{}", serde_json::to_string_pretty(&settings_schema())?)?;
+            Ok(0)
+        }
+    }
+}
+
+fn show(args: &ShowArgs) -> anyhow::Result<i32> {
+    let project = launch::project(&args.settings, &current_directory()?)?.review().map_err(of_project)?;
+    let mut document = shown(&project);
+    let said = said(&project, &args.settings)?;
+    if args.json {
+        let origins = origins(&document, &said);
+        if let Some(members) = document.as_object_mut().filter(|_| args.origin) {
+            members.insert("origins".to_owned(), origins);
+        }
+        writeln!(stdout(), "{}", visible_json(&serde_json::to_string_pretty(&document)?))?;
+        return Ok(0);
+    }
+    let mut out = stdout().lock();
+    let mut keys: Vec<&str> = said.iter().map(|said| said.key.as_str()).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    for key in keys {
+        let of_key: Vec<&Said> = said.iter().filter(|said| said.key == key).collect();
+        let Some(first) = of_key.first() else { continue };
+        let said_first = OF_SESSIONS.contains(&key).then_some(&first.value);
+        let value = in_force(&document, &first.members)
+            .or(said_first)
+            .map_or_else(|| "does not count".to_owned(), Value::to_string);
+        writeln!(out, "{key} = {}", clean_line(&visible_json(&value)))?;
+        if args.origin {
+            print_origins(&mut out, &document, &of_key)?;
+        }
+    }
+    notes(&project)?;
+    Ok(0)
+}
+
+/// What each file says, by setting.
+fn origins(document: &Value, said: &[Said]) -> Value {
+    let mut origins: Map<String, Value> = Map::new();
+    for said in said {
+        if let Some(list) = origins.entry(&*said.key).or_insert_with(|| json!([])).as_array_mut() {
+            list.push(said.json(counts(document, said)));
+        }
+    }
+    Value::Object(origins)
+}
+
+fn get(args: &GetArgs) -> anyhow::Result<i32> {
+    let setting = SettingPath::named(&args.key).map_err(|problem| Usage(problem.to_string()))?;
+    let project = launch::project(&args.settings, &current_directory()?)?.review().map_err(of_project)?;
+    let document = shown(&project);
+    let mut said = said(&project, &args.settings)?;
+    said.retain(|said| said.key == setting.key.name);
+    let value = in_force(&document, &setting.members);
+    let mut out = stdout().lock();
+    if args.json {
+        let origins: Vec<Value> = said.iter().map(|said| said.json(counts(&document, said))).collect();
+        let object = json!({"key": args.key, "value": value, "origins": origins});
+        writeln!(out, "{}", visible_json(&object.to_string()))?;
+        return Ok(i32::from(value.is_none()));
+    }
+    if let Some(value) = value {
+        let text = value.as_str().map_or_else(|| visible_json(&value.to_string()).into_owned(), str::to_owned);
+        writeln!(out, "{}", clean_line(&text))?;
+    }
+    if args.origin {
+        print_origins(&mut out, &document, &said.iter().collect::<Vec<_>>())?;
+    }
+    if value.is_none() {
+        writeln!(stderr(), "windlass: no settings file that counts says anything of {}", clean_line(&args.key))?;
+    }
+    Ok(i32::from(value.is_none()))
+}
+
+/// The value that is in force, in a document of all of them.
+fn in_force<'a>(document: &'a Value, members: &[String]) -> Option<&'a Value> {
+    let effective = document.get("effective")?;
+    let value = members.iter().try_fold(effective, |value, member| value.get(member))?;
+    let is_empty = value.as_array().is_some_and(Vec::is_empty) || value.as_object().is_some_and(Map::is_empty);
+    (!is_empty).then_some(value)
+}
+
+/// Settings of which only a session that starts knows what counts.
+const OF_SESSIONS: [&str; 4] = ["hooks", "disableAllHooks", "allowManagedHooksOnly", "includeCoAuthoredBy"];
+
+/// Whether something of what a file says of a setting is in force. Of a few settings only the result is known.
+fn counts(document: &Value, said: &Said) -> bool {
+    if OF_SESSIONS.contains(&said.key.as_str()) {
+        return true;
+    }
+    let (first, deeper) = said.members.split_first().map_or(("", &[][..]), |(first, deeper)| (first.as_str(), deeper));
+    let of_first = document.get("provenance").and_then(|all| all.get(first));
+    let of_setting =
+        of_first.map(|value| deeper.iter().fold(value, |value, member| value.get(member).unwrap_or(value)));
+    let is_in_force = || in_force(document, &said.members).is_some();
+    of_setting.map_or_else(is_in_force, |origins| names(origins, &said.file))
+}
+
+fn print_origins(out: &mut impl Write, document: &Value, said: &[&Said]) -> std::io::Result<()> {
+    for one in said {
+        let place = one.line.map_or_else(|| one.file.clone(), |line| format!("{}:{line}", one.file));
+        let state = if counts(document, one) { "" } else { ", does not count" };
+        let text = format!("  {place} ({}{state}): {}", one.layer, visible_json(&one.value.to_string()));
+        writeln!(out, "{}", clean_line(&text))?;
+    }
+    Ok(())
+}
+
+/// A value without secrets: variables that no program gets may hold some, and so may the headers of servers.
+fn masked(key: &str, value: &Value) -> Value {
+    let Some(members) = value.as_object() else { return value.clone() };
+    match key {
+        "env" => {}
+        "managedMcpServers" => {
+            let shown = members.iter().map(|(name, config)| (name.clone(), shown_server(config)));
+            return Value::Object(shown.collect());
+        }
+        _ => return value.clone(),
+    }
+    let shown = members.iter().map(|(name, value)| {
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let reaches_programs = !given_environment([(name.into(), text.into())]).passed.is_empty();
+        (name.clone(), if reaches_programs { value.clone() } else { json!("***") })
+    });
+    Value::Object(shown.collect())
+}
+
+fn change(name: &str, value: Option<&str>, scope: Scope) -> anyhow::Result<i32> {
+    let setting = SettingPath::named(name).map_err(|problem| Usage(problem.to_string()))?;
+    let value = value.map(|written| setting.value(written)).transpose().map_err(Usage)?;
+    let here = launch::project(&Default::default(), &current_directory()?)?;
+    let updates = here.updates().map_err(of_project)?;
+    let file = updates.set(scope.destination(), &setting, value.as_deref())?;
+    let file = file.context("there is no place for your settings: set WINDLASS_HOME or HOME")?;
+    let done = if value.is_some() { "is set" } else { "is not set" };
+    writeln!(stdout(), "{}", clean_line(&format!("{name} {done} in {}", file.display())))?;
+    // What it widens in a project may not count yet.
+    if let Ok(project) = here.inspect() {
+        let prefix = file.display().to_string();
+        let about = project.settings_notices().into_iter().filter(|notice| notice.text.starts_with(&prefix));
+        for notice in about {
+            writeln!(stderr(), "windlass: {}", clean_line(&notice.text))?;
+        }
+    }
+    Ok(0)
+}
+
+fn notes(project: &LoadedProject) -> std::io::Result<()> {
+    for notice in project.settings_notices() {
+        writeln!(stderr(), "windlass: {}", clean_line(&notice.text))?;
+    }
+    Ok(())
+}

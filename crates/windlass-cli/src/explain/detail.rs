@@ -1,0 +1,66 @@
+//! What explains a verdict: how the command is read, where the rule stands, and what would let the call run.
+
+use crate::permissions::flags_for;
+use serde::Serialize;
+use serde_json::{Value, json};
+use windlass::JsonText;
+use windlass::crates::permission::read_command;
+use windlass::crates::types::{AuditedSandbox, RuleOrigin};
+use windlass::permission::{Behavior, Decision, DecisionReason};
+
+/// What explains a verdict.
+#[derive(Serialize)]
+pub(super) struct Detail {
+    /// How the command is read; absent for other tools.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parse: Option<Value>,
+    /// The file and the line of the rule that decided; absent for rules of the question itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rule_origin: Option<RuleOrigin>,
+    /// Whether the command would run in the sandbox that settings want, and what it is; null if they want none, or for other
+    /// tools. Which level this machine has is proved when a session opens.
+    sandbox: Option<AuditedSandbox>,
+    /// What would let the call run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    allowed_by: Option<String>,
+}
+
+impl Detail {
+    pub(super) fn new(decision: &Decision, tool: &str, input: &JsonText, sandbox: Option<AuditedSandbox>) -> Self {
+        Self {
+            parse: (tool == "Bash").then(|| parse(input)).flatten(),
+            rule_origin: decision.rule.as_ref().and_then(|rule| rule.origin.clone()),
+            sandbox,
+            allowed_by: allowed_by(decision),
+        }
+    }
+}
+
+fn parse(input: &JsonText) -> Option<Value> {
+    let input: Value = input.to().ok()?;
+    let read = read_command(input.get("command")?.as_str()?);
+    let commands: Vec<Value> = read
+        .commands
+        .iter()
+        .map(|part| json!({"command": part.source, "effect": part.effect, "rule": part.rule}))
+        .collect();
+    Some(match read.not_understood {
+        None => json!({"commands": commands}),
+        Some(why) => json!({"not_understood": why, "undecided": read.undecided, "found": read.found}),
+    })
+}
+
+fn allowed_by(decision: &Decision) -> Option<String> {
+    let by_rule = || flags_for(&decision.suggestions);
+    match (decision.behavior, decision.reason) {
+        (Behavior::Allow, _) => None,
+        (_, DecisionReason::Catastrophic) => Some("nothing: the safety floor denies it in every mode".to_owned()),
+        (_, DecisionReason::Protected) => Some("only an answer to this very call".to_owned()),
+        (Behavior::Deny, DecisionReason::Rule) => Some("only taking the deny rule away".to_owned()),
+        (Behavior::Ask, DecisionReason::Rule) => {
+            Some("an answer to this very call, or taking the ask rule away".to_owned())
+        }
+        (Behavior::Deny, DecisionReason::Mode) => Some("another permission mode".to_owned()),
+        _ => by_rule().or_else(|| Some("an answer to this very call, or a rule for exactly this text".to_owned())),
+    }
+}

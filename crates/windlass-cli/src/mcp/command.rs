@@ -1,0 +1,211 @@
+//! The arguments of `windlass mcp`.
+
+use crate::args::SettingsArgs;
+use clap::{Args, Subcommand, ValueEnum};
+use std::path::PathBuf;
+use windlass::crates::project::ServerScope;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum McpCommand {
+    /// Add an MCP server: `add NAME -- PROGRAM ARGS..`, or `add NAME https://..`
+    Add(AddArgs),
+    /// Add an MCP server from the JSON text of its entry
+    AddJson(AddJsonArgs),
+    /// Take an MCP server out of the file that defines it
+    Remove(RemoveArgs),
+    /// The MCP servers of sessions that start here, and why some are left out. Starts none
+    List(ListArgs),
+    /// What is configured for an MCP server, without secrets. Does not start it
+    Get(GetArgs),
+    /// Start an MCP server, and show what it offers and what it gets wrong
+    Test(TestArgs),
+    /// Copy MCP servers from the configuration of another client
+    Import(ImportArgs),
+    /// Serve the tools here, and with --agent an agent, as an MCP server over standard streams or HTTP
+    Serve(Box<super::serve::ServeArgs>),
+    /// Log in to an MCP server with a browser, for the sessions that follow
+    Login(LoginArgs),
+    /// Forget the login to an MCP server
+    Logout(LogoutArgs),
+}
+
+/// Which server is meant.
+#[derive(Debug, Args)]
+pub(crate) struct ServerArgs {
+    /// Its name
+    #[arg(value_name = "NAME")]
+    pub(super) name: String,
+    /// Look for it in this configuration first: JSON, or a file; may be repeated
+    #[arg(long, value_name = "JSON|FILE")]
+    pub(super) mcp_config: Vec<String>,
+    #[command(flatten)]
+    pub(super) settings: SettingsArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LoginArgs {
+    #[command(flatten)]
+    pub(super) server: ServerArgs,
+    /// Print the address of the page, and open no browser
+    #[arg(long)]
+    pub(super) no_browser: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LogoutArgs {
+    #[command(flatten)]
+    pub(super) server: ServerArgs,
+}
+
+/// Whose file is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Scope {
+    /// Yours, for this project: in `~/.claude.json`.
+    Local,
+    /// Of all who work on this project: in its `.mcp.json`.
+    Project,
+    /// Yours, for all projects: in `~/.claude.json`.
+    User,
+}
+
+impl Scope {
+    pub(crate) const ALL: [Self; 3] = [Self::Local, Self::Project, Self::User];
+
+    pub(crate) fn server_scope(self) -> ServerScope {
+        match self {
+            Self::Local => ServerScope::Local,
+            Self::Project => ServerScope::Project,
+            Self::User => ServerScope::User,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct ScopeArgs {
+    /// Which file: yours for this project, that of the project, or yours for all projects
+    #[arg(short, long, value_name = "SCOPE", default_value = "local")]
+    pub(super) scope: Scope,
+    /// Replace a server of this name in that file
+    #[arg(long)]
+    pub(super) replace: bool,
+    /// One JSON object
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// How a server is reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Transport {
+    /// A program that speaks over its standard streams.
+    Stdio,
+    /// A streamable HTTP endpoint.
+    Http,
+    /// An endpoint of the older HTTP transport with server-sent events.
+    Sse,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AddArgs {
+    /// Its name
+    #[arg(value_name = "NAME")]
+    pub(super) name: String,
+    /// The program with its arguments, or the address. What begins with `-` stands behind `--`
+    #[arg(value_name = "PROGRAM|URL")]
+    pub(super) target: Vec<String>,
+    /// The program with its arguments
+    #[arg(value_name = "PROGRAM", last = true)]
+    pub(super) program: Vec<String>,
+    /// How it is reached [default: http for an address, else stdio]
+    #[arg(short, long, value_name = "KIND")]
+    pub(super) transport: Option<Transport>,
+    /// A variable of the program's environment; may be repeated. `${VAR}` in a value stands for a variable of yours
+    #[arg(short, long, value_name = "NAME=VALUE")]
+    pub(super) env: Vec<String>,
+    /// A header of every request; may be repeated
+    #[arg(short = 'H', long, value_name = "NAME: VALUE")]
+    pub(super) header: Vec<String>,
+    /// Start it at its first call, once a session has seen what it offers
+    #[arg(long)]
+    pub(super) lazy: bool,
+    #[command(flatten)]
+    pub(super) scope: ScopeArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AddJsonArgs {
+    /// Its name
+    #[arg(value_name = "NAME")]
+    pub(super) name: String,
+    /// `{"command":"..","args":[..],"env":{..}}` or `{"type":"http","url":"..","headers":{..}}`
+    #[arg(value_name = "JSON")]
+    pub(super) entry: String,
+    #[command(flatten)]
+    pub(super) scope: ScopeArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RemoveArgs {
+    /// Its name
+    #[arg(value_name = "NAME")]
+    pub(super) name: String,
+    /// Which file, if several define it
+    #[arg(short, long, value_name = "SCOPE")]
+    pub(super) scope: Option<Scope>,
+    /// One JSON object
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// One JSON object a line
+    #[arg(long)]
+    pub(super) json: bool,
+    /// Start those that a session would start, and show how each answers
+    #[arg(long)]
+    pub(super) check: bool,
+    #[command(flatten)]
+    pub(super) settings: SettingsArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct GetArgs {
+    /// Its name
+    #[arg(value_name = "NAME")]
+    pub(super) name: String,
+    /// One JSON object
+    #[arg(long)]
+    pub(super) json: bool,
+    #[command(flatten)]
+    pub(super) settings: SettingsArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TestArgs {
+    /// Its name
+    #[arg(value_name = "NAME")]
+    pub(super) name: String,
+    /// One JSON object
+    #[arg(long)]
+    pub(super) json: bool,
+    #[command(flatten)]
+    pub(super) settings: SettingsArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ImportArgs {
+    /// The client [default: every one whose configuration is found]
+    #[arg(value_name = "CLIENT")]
+    pub(super) client: Option<super::import::Client>,
+    /// Its configuration, where it is not at the usual place
+    #[arg(long, value_name = "FILE", requires = "client")]
+    pub(super) file: Option<PathBuf>,
+    /// Only this server; may be repeated
+    #[arg(long, value_name = "NAME")]
+    pub(super) only: Vec<String>,
+    /// Show what would be copied, and write no file
+    #[arg(long)]
+    pub(super) dry_run: bool,
+    #[command(flatten)]
+    pub(super) scope: ScopeArgs,
+}

@@ -1,0 +1,167 @@
+//! `windlass mcp test`: what a server offers, and what it gets wrong.
+
+use super::command::TestArgs;
+use super::entry::target;
+use super::shown::find;
+use crate::failure::of_project;
+use crate::launch;
+use crate::settings::current_directory;
+use crate::terminal::{clean, clean_line};
+use anyhow::Context;
+use serde::Serialize;
+use std::io::{Write, stdout};
+use std::time::{Duration, Instant};
+use windlass::crates::mcp::{McpServerState, McpServerStatus, McpToolHints};
+use windlass::crates::project::ServerDefinition;
+use windlass::crates::types::text::visible_json;
+use windlass::mcp::{McpServers, server_config};
+use windlass::project::LoadedProject;
+
+/// How long the server may take to answer.
+const PATIENCE: Duration = Duration::from_secs(31);
+/// How long a session waits for its servers before it opens.
+const SLOW: Duration = Duration::from_secs(5);
+/// Instructions beyond this many characters do not reach the model.
+const MOST_INSTRUCTIONS: usize = 2000;
+/// Definitions of tools beyond this many bytes fill a noticeable share of a context window.
+const MANY_BYTES: usize = 64 * 1024;
+
+/// What was found.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Report {
+    status: McpServerStatus,
+    connect_ms: u64,
+    prompts: Vec<String>,
+    instructions: Option<String>,
+    definition_bytes: usize,
+    problems: Vec<String>,
+}
+
+/// Starts a server and prints what it offers. Returns the exit code: 1 if something is wrong with it.
+pub(super) async fn test(args: &TestArgs) -> anyhow::Result<i32> {
+    let project = launch::project(&args.settings, &current_directory()?)?.inspect().map_err(of_project)?;
+    let found = find(&project, &args.name)?;
+    if let Some(why) = found.left_out {
+        anyhow::bail!("the MCP server {:?} is not started: {why}", found.name);
+    }
+    let definition = found.definition.context("the server is not there any more")?;
+    let report = examined(&project, &definition).await?;
+    if args.json {
+        writeln!(stdout(), "{}", visible_json(&serde_json::to_string_pretty(&report)?))?;
+    } else {
+        show(&definition, &report)?;
+    }
+    Ok(i32::from(!report.problems.is_empty()))
+}
+
+async fn examined(project: &LoadedProject, definition: &ServerDefinition) -> anyhow::Result<Report> {
+    let name = definition.name.as_str();
+    let mut config = server_config(definition, |name| project.variable(name))?;
+    // It is started here, whatever is known of it.
+    config.lazy = false;
+    let servers = project.servers();
+    let began = Instant::now();
+    servers.connect(name, config)?;
+    let set = servers.set();
+    set.settled(PATIENCE).await;
+    let took = began.elapsed();
+    let prompts: Vec<String> = set.prompts().await.into_iter().map(|prompt| prompt.name).collect();
+    let output = set.output(name);
+    let status = set.status().into_iter().find(|status| status.name == name).context("the server is gone")?;
+    let instructions = set.instructions().into_iter().next().map(|said| said.text);
+    let definition_bytes = definition_bytes(set);
+    set.close().await;
+    let mut report = Report {
+        status,
+        connect_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+        prompts,
+        instructions,
+        definition_bytes,
+        problems: Vec::new(),
+    };
+    report.problems = problems(&report, took, output);
+    Ok(report)
+}
+
+/// How large the definitions of all tools are in a request.
+fn definition_bytes(set: &McpServers) -> usize {
+    let size = |spec: windlass::crates::types::ToolSpec| {
+        spec.name.len() + spec.description.len() + spec.input_schema.as_str().len()
+    };
+    set.tools().iter().map(|tool| size(tool.spec())).sum()
+}
+
+/// What is wrong with a server, for its author and its user.
+fn problems(report: &Report, took: Duration, output: Option<String>) -> Vec<String> {
+    let status = &report.status;
+    let mut all = Vec::new();
+    match status.state {
+        McpServerState::Connected => {}
+        McpServerState::NeedsAuth => all.push(format!("it wants a login: `windlass mcp login {}`", status.name)),
+        McpServerState::Pending => all.push(format!("it has not answered in {} s", PATIENCE.as_secs())),
+        _ => all.push(status.error.clone().unwrap_or_else(|| "it is not connected".to_owned())),
+    }
+    if status.state == McpServerState::Connected && took > SLOW {
+        let limit = SLOW.as_secs();
+        all.push(format!("it is slow to start: a session opens after {limit} s, and its tools join later"));
+    }
+    for tool in &status.tools_left_out {
+        all.push(format!("the tool {:?} is left out: {}", tool.name, tool.reason));
+    }
+    for tool in status.tools.iter().filter(|tool| tool.description.trim().is_empty()) {
+        all.push(format!("the tool {:?} has no description: the model has to guess what it does", tool.name));
+    }
+    if report.instructions.as_ref().is_some_and(|text| text.chars().count() > MOST_INSTRUCTIONS) {
+        all.push(format!(
+            "its instructions are longer than {MOST_INSTRUCTIONS} characters: the rest does not reach the model"
+        ));
+    }
+    if report.definition_bytes > MANY_BYTES {
+        let size = report.definition_bytes / 1024;
+        all.push(format!(
+            "the definitions of its tools have {size} KiB: a session may withhold them until they are searched for"
+        ));
+    }
+    all.extend(output.map(|output| format!("beside the protocol {output}")));
+    all
+}
+
+fn show(definition: &ServerDefinition, report: &Report) -> anyhow::Result<()> {
+    let mut out = stdout().lock();
+    let status = &report.status;
+    let place = format!("{} ({}, {})", status.name, definition.scope, definition.path.display());
+    writeln!(out, "{}", clean_line(&place))?;
+    writeln!(out, "  target: {}", clean_line(&target(&definition.config)))?;
+    writeln!(out, "  status: {} after {} ms", status.state, report.connect_ms)?;
+    if let Some(info) = &status.server_info {
+        writeln!(out, "  server: {}", clean_line(&format!("{} {}", info.name, info.version)))?;
+    }
+    if let Some(text) = &report.instructions {
+        writeln!(out, "  instructions: {} characters", text.chars().count())?;
+    }
+    writeln!(out, "  tools: {}, {} bytes of definitions", status.tools.len(), report.definition_bytes)?;
+    for tool in &status.tools {
+        let line = tool.description.lines().next().unwrap_or_default();
+        let line: String = line.chars().take(100).collect();
+        writeln!(out, "    {}", clean_line(&format!("{}{}  {line}", tool.name, claims(tool.annotations))))?;
+    }
+    if !report.prompts.is_empty() {
+        writeln!(out, "  prompts: {}", clean_line(&report.prompts.join(", ")))?;
+    }
+    if report.problems.is_empty() {
+        writeln!(out, "  no problem found")?;
+    }
+    for problem in &report.problems {
+        // What a program wrote may have many lines.
+        writeln!(out, "  problem: {}", clean(problem).trim_end().replace('\n', "\n    "))?;
+    }
+    Ok(())
+}
+
+/// What a server claims of a tool.
+fn claims(hints: McpToolHints) -> String {
+    let all = [(hints.read_only, "reads only"), (hints.destructive, "may destroy"), (hints.open_world, "reaches out")];
+    let said: Vec<&str> = all.iter().filter(|(is_set, _)| *is_set).map(|(_, text)| *text).collect();
+    if said.is_empty() { String::new() } else { format!(" [claims: {}]", said.join(", ")) }
+}

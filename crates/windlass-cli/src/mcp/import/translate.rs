@@ -1,0 +1,247 @@
+//! Entries of other clients in our own words.
+
+use super::Client;
+use super::comments::without_comments;
+use crate::mcp::entry::Entry;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use windlass::JsonText;
+
+/// A server of another client.
+#[derive(Debug)]
+pub(super) struct Translated {
+    pub(super) name: String,
+    /// Its entry here, or why it cannot be copied.
+    pub(super) entry: Result<JsonText, String>,
+    /// What of it has no place here.
+    pub(super) notes: Vec<String>,
+}
+
+/// Members that clients have, and that mean the same here or only how a server is shown there.
+const KNOWN: [&str; 19] = [
+    "type",
+    "transport",
+    "transportType",
+    "command",
+    "args",
+    "env",
+    "url",
+    "serverUrl",
+    "httpUrl",
+    "headers",
+    "disabled",
+    "enabled",
+    "path",
+    "source",
+    "name",
+    "description",
+    "gallery",
+    "version",
+    "settings",
+];
+
+/// The servers in the configuration of a client.
+///
+/// # Errors
+/// The text is not such a configuration.
+pub(super) fn translate(client: Client, text: &str) -> Result<Vec<Translated>, String> {
+    let read: Value = serde_json::from_str(&without_comments(text)).map_err(|error| error.to_string())?;
+    let Value::Object(mut members) = read else { return Err("it is not a JSON object".to_owned()) };
+    match members.remove(client.key()) {
+        None | Some(Value::Null) => Ok(Vec::new()),
+        Some(Value::Object(servers)) => {
+            Ok(servers.into_iter().map(|(name, entry)| translated(client, name, entry)).collect())
+        }
+        Some(_) => Err(format!("its `{}` is not an object", client.key())),
+    }
+}
+
+fn translated(client: Client, name: String, entry: Value) -> Translated {
+    let Value::Object(members) = entry else {
+        return Translated { name, entry: Err("its entry is not an object".to_owned()), notes: Vec::new() };
+    };
+    let dropped: Vec<&str> = members.keys().map(String::as_str).filter(|key| !KNOWN.contains(key)).collect();
+    let notes = match dropped.as_slice() {
+        [] => Vec::new(),
+        some => vec![format!("without {}, which have no place here or another meaning", some.join(", "))],
+    };
+    Translated { name, entry: entry_of(client, members), notes }
+}
+
+#[derive(Deserialize)]
+struct Given {
+    #[serde(default, rename = "type", alias = "transport", alias = "transportType")]
+    kind: Option<String>,
+    #[serde(default)]
+    command: Option<Command>,
+    #[serde(default)]
+    args: Option<Vec<String>>,
+    #[serde(default)]
+    env: Option<BTreeMap<String, Scalar>>,
+    #[serde(default, alias = "serverUrl")]
+    url: Option<String>,
+    #[serde(default, rename = "httpUrl")]
+    http_url: Option<String>,
+    #[serde(default)]
+    headers: Option<BTreeMap<String, String>>,
+    #[serde(default)]
+    disabled: bool,
+    #[serde(default)]
+    enabled: Option<bool>,
+}
+
+/// A program, alone or with all that belongs to it.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Command {
+    Name(String),
+    Whole {
+        path: String,
+        #[serde(default)]
+        args: Option<Vec<String>>,
+        #[serde(default)]
+        env: Option<BTreeMap<String, Scalar>>,
+    },
+}
+
+/// Numbers and truth values stand for their text in variables.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Scalar {
+    Text(String),
+    Truth(bool),
+    Number(serde_json::Number),
+}
+
+impl Scalar {
+    fn text(self) -> String {
+        match self {
+            Self::Text(text) => text,
+            Self::Truth(truth) => truth.to_string(),
+            Self::Number(number) => number.to_string(),
+        }
+    }
+}
+
+fn entry_of(client: Client, members: Map<String, Value>) -> Result<JsonText, String> {
+    let given: Given = serde_json::from_value(Value::Object(members)).map_err(|error| error.to_string())?;
+    if given.disabled || given.enabled == Some(false) {
+        return Err("it is switched off there".to_owned());
+    }
+    let headers = texts(given.headers.unwrap_or_default())?;
+    let address = |kind, url: &str| Ok::<_, String>(Entry::address(kind, text(url)?, headers.clone()));
+    let entry = match (given.command, &given.http_url, &given.url) {
+        (Some(Command::Name(command)), ..) => program(&command, given.args, given.env)?,
+        (Some(Command::Whole { path, args, env }), ..) => program(&path, args, env)?,
+        (None, Some(url), _) => address("http", url)?,
+        (None, None, Some(url)) => address(remote_kind(client, given.kind.as_deref())?, url)?,
+        (None, None, None) => return Err("it has neither a program nor an address".to_owned()),
+    };
+    entry.json().map_err(|error| error.to_string())
+}
+
+fn program(command: &str, args: Option<Vec<String>>, env: Option<BTreeMap<String, Scalar>>) -> Result<Entry, String> {
+    let args = args.unwrap_or_default().iter().map(|arg| text(arg)).collect::<Result<_, _>>()?;
+    let env = env.unwrap_or_default().into_iter().map(|(name, value)| (name, value.text())).collect();
+    Ok(Entry::program(text(command)?, args, texts(env)?))
+}
+
+/// The transport of an address. Of clients that do not say it, the older command of Gemini means server-sent events.
+fn remote_kind(client: Client, kind: Option<&str>) -> Result<&'static str, String> {
+    match kind.map(str::to_ascii_lowercase).as_deref() {
+        Some("http" | "streamable-http" | "streamablehttp") => Ok("http"),
+        Some("sse") => Ok("sse"),
+        None if client == Client::Gemini => Ok("sse"),
+        None => Ok("http"),
+        Some(other) => Err(format!("its transport {other:?} is not supported")),
+    }
+}
+
+fn texts(given: BTreeMap<String, String>) -> Result<BTreeMap<String, String>, String> {
+    given.into_iter().map(|(name, value)| Ok((name, text(&value)?))).collect()
+}
+
+/// A text with the variables of editors in our own form. What only an editor knows cannot be copied.
+fn text(given: &str) -> Result<String, String> {
+    let mut plain = String::new();
+    let mut rest = given;
+    while let Some((before, behind)) = rest.split_once("${") {
+        let Some((name, after)) = behind.split_once('}') else { break };
+        plain.push_str(before);
+        match name.split_once(':') {
+            Some(("env", variable)) => plain.push_str(&format!("${{{variable}}}")),
+            Some(("input", _)) => {
+                return Err(format!("it asks for a value there (${{{name}}}): add it with `windlass mcp add`"));
+            }
+            None if name == "userHome" => plain.push_str("${HOME}"),
+            None if name == "pathSeparator" || name == "/" => plain.push(std::path::MAIN_SEPARATOR),
+            None if name.starts_with("workspace") || name.starts_with("file") => {
+                return Err(format!("it names what only that program knows (${{{name}}})"));
+            }
+            _ => plain.push_str(&format!("${{{name}}}")),
+        }
+        rest = after;
+    }
+    plain.push_str(rest);
+    Ok(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entries(client: Client, text: &str) -> BTreeMap<String, Result<String, String>> {
+        let found = translate(client, text).unwrap().into_iter();
+        found.map(|found| (found.name, found.entry.map(|entry| entry.as_str().to_owned()))).collect()
+    }
+
+    #[test]
+    fn each_client_has_its_own_words() {
+        let stdio = r#"{"type":"stdio","command":"npx","args":["-y","x"],"env":{"A":"1","B":"${TOKEN}"}}"#;
+        let plain = r#"{"a":{"command":"npx","args":["-y","x"],"env":{"A":1,"B":"${env:TOKEN}"}}}"#;
+        for client in Client::ALL {
+            let text = format!("{{{:?}:{plain}}}", client.key());
+            assert_eq!(entries(client, &text).remove("a").unwrap().as_deref(), Ok(stdio), "{client:?}");
+        }
+        let zed = r#"{"context_servers":{"a":{"source":"custom","command":{"path":"npx","args":["-y","x"],"env":{"A":"1","B":"${TOKEN}"}}}}}"#;
+        assert_eq!(entries(Client::Zed, zed).remove("a").unwrap().as_deref(), Ok(stdio));
+        let windsurf = r#"{"mcpServers":{"a":{"serverUrl":"https://h/mcp","headers":{"X":"y"}}}}"#;
+        let expected = r#"{"type":"http","url":"https://h/mcp","headers":{"X":"y"}}"#;
+        assert_eq!(entries(Client::Windsurf, windsurf).remove("a").unwrap().as_deref(), Ok(expected));
+        let gemini = r#"{"mcpServers":{"a":{"url":"https://h/sse"},"b":{"httpUrl":"https://h/mcp"}}}"#;
+        let found = entries(Client::Gemini, gemini);
+        assert_eq!(found["a"].as_deref(), Ok(r#"{"type":"sse","url":"https://h/sse"}"#));
+        assert_eq!(found["b"].as_deref(), Ok(r#"{"type":"http","url":"https://h/mcp"}"#));
+    }
+
+    #[test]
+    fn what_cannot_be_copied_says_why() {
+        let text = r#"{"servers":{
+            "off":{"command":"x","disabled":true}, "asks":{"command":"x","env":{"K":"${input:key}"}},
+            "here":{"command":"${workspaceFolder}/x"}, "none":{}, "odd":7, "ws":{"type":"ws","url":"ws://h"},
+            "wrong":{"command":["x"]}}}"#;
+        let found = entries(Client::Vscode, text);
+        for (name, part) in [
+            ("off", "switched off"),
+            ("asks", "${input:key}"),
+            ("here", "workspaceFolder"),
+            ("none", "neither"),
+            ("odd", "not an object"),
+            ("ws", "\"ws\""),
+            ("wrong", "did not match"),
+        ] {
+            let why = found[name].as_ref().unwrap_err();
+            assert!(why.contains(part), "{name}: {why}");
+        }
+        assert!(translate(Client::Vscode, "[]").is_err() && translate(Client::Vscode, "{\"servers\":[]}").is_err());
+        assert!(translate(Client::Vscode, "{}").unwrap().is_empty());
+    }
+
+    #[test]
+    fn what_is_left_behind_is_said() {
+        let text = r#"{"mcpServers":{"a":{"command":"x","autoApprove":["b"],"envFile":".env"}}}"#;
+        let found = translate(Client::Cline, text).unwrap();
+        assert!(found[0].notes[0].contains("autoApprove, envFile"), "{:?}", found[0].notes);
+    }
+}

@@ -1,0 +1,123 @@
+//! `windlass mcp login` and `windlass mcp logout`.
+
+use super::Configured;
+use super::command::{LoginArgs, LogoutArgs, ServerArgs};
+use super::shown::find;
+use crate::failure::of_project;
+use crate::launch;
+use crate::settings::current_directory;
+use crate::terminal::clean_line;
+use anyhow::Context;
+use async_trait::async_trait;
+use std::ffi::OsStr;
+use std::io::{IsTerminal, Write, stderr, stdin, stdout};
+use std::process::Stdio;
+use std::time::Duration;
+use tokio::io::{AsyncBufReadExt, BufReader};
+use windlass::mcp::auth::{Browser, LoginPage};
+use windlass::mcp::{McpServerConfig, McpServers, server_config};
+use windlass::project::LoadedProject;
+
+/// How long the server may take to answer before the login begins.
+const PATIENCE: Duration = Duration::from_secs(31);
+
+/// Logs in to a server, and returns the exit code.
+pub(super) async fn login(args: &LoginArgs) -> anyhow::Result<i32> {
+    let servers = connected(&args.server).await?;
+    let browser = Terminal { opens: !args.no_browser };
+    let name = args.server.name.as_str();
+    let outcome = servers.authenticate(name, &browser).await;
+    servers.close().await;
+    outcome?;
+    writeln!(stdout(), "{}", clean_line(&format!("logged in to {name}")))?;
+    Ok(0)
+}
+
+/// Forgets the login to a server, and returns the exit code.
+pub(super) async fn logout(args: &LogoutArgs) -> anyhow::Result<i32> {
+    let servers = connected(&args.server).await?;
+    let name = args.server.name.as_str();
+    let outcome = servers.forget_login(name).await;
+    servers.close().await;
+    let said = if outcome? { "logged out of" } else { "there was no login to" };
+    writeln!(stdout(), "{}", clean_line(&format!("{said} {name}")))?;
+    Ok(0)
+}
+
+/// A set with this server alone, which has answered: what it says then decides which scopes are asked for.
+async fn connected(args: &ServerArgs) -> anyhow::Result<McpServers> {
+    let project = launch::project(&args.settings, &current_directory()?)?.inspect().map_err(of_project)?;
+    let config = configured(args, &project)?;
+    let servers = McpServers::new(project.server_options().with_client("windlass", env!("CARGO_PKG_VERSION")));
+    servers.add(&args.name, config)?;
+    servers.settled(PATIENCE).await;
+    Ok(servers)
+}
+
+/// How the server is reached: as `--mcp-config` says, or as files do.
+fn configured(args: &ServerArgs, project: &LoadedProject) -> anyhow::Result<McpServerConfig> {
+    let mut given = Configured::read(args.mcp_config.iter().map(String::as_str))?;
+    if let Some((_, problem)) = given.problems.iter().find(|(name, _)| *name == args.name) {
+        anyhow::bail!("{problem}");
+    }
+    if let Some(config) = given.servers.remove(&args.name) {
+        return Ok(config);
+    }
+    let found = find(project, &args.name)?;
+    if let Some(why) = found.left_out {
+        anyhow::bail!("the MCP server {:?} is not reached: {why}", found.name);
+    }
+    let definition = found.definition.context("the server is not there any more")?;
+    Ok(server_config(&definition, |name| project.variable(name))?)
+}
+
+/// Prints the address of a page, opens it in the browser of the system, and takes an address that is typed in.
+#[derive(Debug)]
+struct Terminal {
+    opens: bool,
+}
+
+#[async_trait]
+impl Browser for Terminal {
+    async fn open(&self, page: &LoginPage) -> Result<Option<String>, String> {
+        let host = clean_line(&page.host);
+        // The address holds no secret that outlives the login, and must not be changed.
+        let text = format!("Log in at {host}:\n\n  {}\n\n", page.address);
+        stderr().write_all(text.as_bytes()).map_err(|error| format!("the address cannot be shown: {error}"))?;
+        if self.opens {
+            open_in_browser(&page.address);
+        }
+        if !stdin().is_terminal() {
+            return Ok(None);
+        }
+        let hint = "If the browser is on another machine, paste the address to which it returned, and press Enter.\n";
+        // The login does not depend on it.
+        let _ = stderr().write_all(hint.as_bytes());
+        let mut lines = BufReader::new(tokio::io::stdin()).lines();
+        while let Ok(Some(line)) = lines.next_line().await {
+            if !line.trim().is_empty() {
+                return Ok(Some(line));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Begins to open an address, if there is a browser. What comes of it is seen by the user.
+fn open_in_browser(address: &str) {
+    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    let (program, before): (_, &[&str]) = match set("BROWSER") {
+        Some(program) => (program, &[]),
+        None if cfg!(target_os = "macos") => ("open".into(), &[]),
+        None if cfg!(windows) => ("rundll32".into(), &["url.dll,FileProtocolHandler"]),
+        None if set("DISPLAY").or_else(|| set("WAYLAND_DISPLAY")).is_some() => ("xdg-open".into(), &[]),
+        None => return,
+    };
+    let _ = opener(&program, before, address).spawn();
+}
+
+fn opener(program: &OsStr, before: &[&str], address: &str) -> std::process::Command {
+    let mut command = std::process::Command::new(program);
+    command.args(before).arg(address).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+}

@@ -1,0 +1,203 @@
+//! `windlass mcp serve`: the tools of a session here, and an agent, as an MCP server.
+
+use crate::args::{Cli, PermissionArgs, RunArgs, SettingsArgs};
+use crate::failure::{Usage, of_start};
+use crate::host::note_to_stderr;
+use crate::launch::{self, Driver};
+use crate::provider::Provider;
+use crate::settings::current_directory;
+use crate::terminal::clean_line;
+use anyhow::Context;
+use clap::{Args, Parser};
+use std::io::{Write, stderr, stdout};
+use std::sync::Arc;
+use tokio::net::TcpListener;
+use windlass::crates::project::Agents;
+use windlass::crates::tool::{Ids, SystemIds};
+use windlass::project::LoadedProject;
+use windlass::{Home, PermissionMode, SessionBuilder};
+use windlass_mcp_server::{AgentTool, BearerToken, GatedTools, HttpOptions, McpServer, ServeError};
+
+/// The variable with the bearer token.
+const TOKEN: &str = "WINDLASS_MCP_TOKEN";
+/// The name of the agent that is chosen by `--agent` alone.
+const USUAL: &str = "";
+/// What is offered beside the tools that reach the web. Others steer a conversation that there is not.
+const OFFERED: [&str; 7] = ["Read", "Write", "Edit", "Glob", "Grep", "Bash", "TaskStop"];
+/// Offered where they are set up.
+const OF_WEB: [&str; 2] = ["WebFetch", "WebSearch"];
+
+#[derive(Debug, Args)]
+pub(crate) struct ServeArgs {
+    /// The tools that are offered: names separated by commas, "" for none
+    #[arg(long, value_name = "NAMES")]
+    tools: Option<String>,
+    /// Offer an agent, too, as the tool `agent`: the usual one, or one of the project or user
+    #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = USUAL)]
+    agent: Option<String>,
+    /// The model of the agent
+    #[arg(long, value_name = "MODEL", requires = "agent")]
+    model: Option<String>,
+    /// Most messages of the model for a task of the agent
+    #[arg(long, value_name = "N", value_parser = crate::args::turns, requires = "agent")]
+    max_turns: Option<u32>,
+    /// Most money for a task of the agent, in US dollars
+    #[arg(long, value_name = "USD", value_parser = crate::args::budget, requires = "agent")]
+    max_budget_usd: Option<f64>,
+    #[command(flatten)]
+    permissions: PermissionArgs,
+    #[command(flatten)]
+    settings: SettingsArgs,
+    #[command(flatten)]
+    http: HttpArgs,
+}
+
+/// Streamable HTTP in place of the standard streams.
+#[derive(Debug, Args)]
+struct HttpArgs {
+    /// Serve HTTP at this address, such as 127.0.0.1:8765. Prints the address of the endpoint
+    #[arg(long, value_name = "ADDRESS")]
+    http: Option<String>,
+    /// The variable with the bearer token. Without a value there a token is made and written to standard error
+    #[arg(long, value_name = "NAME", default_value = TOKEN, requires = "http")]
+    token_env: String,
+    /// A name by which clients reach the server, beside those of this machine; may be repeated
+    #[arg(long, value_name = "NAME", requires = "http")]
+    host: Vec<String>,
+    /// An origin whose pages may send requests, such as https://app.example.com; may be repeated
+    #[arg(long, value_name = "ORIGIN", requires = "http")]
+    origin: Vec<String>,
+}
+
+/// Serves until the client is gone or a signal comes, and returns the exit code.
+pub(super) async fn serve(args: ServeArgs) -> anyhow::Result<i32> {
+    let run = run_args(&args)?;
+    let project = loaded(&run)?;
+    let (permissions, notes) = launch::permissions_of(&run, Driver::Person)?;
+    for note in notes.into_iter().chain(project.take_notices().into_iter().map(|notice| notice.text)) {
+        note_to_stderr(&note);
+    }
+    if run.permissions.permission_mode == Some(PermissionMode::BypassPermissions) {
+        note_to_stderr("WARNING: permissions are off. Every client of this server can run any program here, as you.");
+    }
+    let builder = launch::options(&run, &project, (Driver::Person, Agents::default()))?;
+    let tools = Arc::new(GatedTools::open(builder, permissions).await.map_err(of_serving)?);
+    let version = env!("CARGO_PKG_VERSION");
+    let mut server = McpServer::new("windlass", version).shared_service(Arc::clone(&tools) as Arc<_>);
+    if let Some(name) = &args.agent {
+        server = server.service(agent(&args, name)?);
+    }
+    let code = tokio::select! {
+        served = served(server, &args.http) => served.map(|()| 0),
+        code = ended_by_signal() => Ok(code),
+    };
+    // What its tools have left in the background ends with it.
+    let _ = tools.close().await;
+    code
+}
+
+async fn served(server: McpServer, args: &HttpArgs) -> anyhow::Result<()> {
+    let Some(address) = &args.http else { return server.serve_stdio().await.map_err(of_serving) };
+    let listener = TcpListener::bind(address).await.with_context(|| format!("{address} cannot be listened at"))?;
+    let mut options = HttpOptions::new(token(&args.token_env)?);
+    options.hosts.clone_from(&args.host);
+    options.origins.clone_from(&args.origin);
+    writeln!(stdout(), "http://{}{}", listener.local_addr()?, options.path)?;
+    stdout().flush()?;
+    server.serve_http(listener, options).await.map_err(of_serving)
+}
+
+/// The bearer token of a variable, or a new one.
+fn token(variable: &str) -> anyhow::Result<BearerToken> {
+    if let Some(given) = std::env::var(variable).ok().filter(|given| !given.is_empty()) {
+        return BearerToken::new(given).map_err(|error| Usage(format!("{variable}: {error}")).into());
+    }
+    let token = format!("{:032x}", SystemIds::default().bits());
+    writeln!(stderr(), "windlass: {variable} is not set, so the bearer token is {token}")?;
+    BearerToken::new(token).map_err(of_serving)
+}
+
+/// The command line of a session that has no model.
+fn run_args(args: &ServeArgs) -> anyhow::Result<RunArgs> {
+    let mut run = Cli::try_parse_from(["windlass"])?.run;
+    run.permissions = args.permissions.clone();
+    run.settings = args.settings.clone();
+    // Its servers would be offered a second time.
+    run.mcp.strict_mcp_config = true;
+    run.session.no_session_persistence = true;
+    run.tools = Some(args.tools.clone().unwrap_or_else(offered));
+    Ok(run)
+}
+
+/// The tools that are offered where the command line names none.
+fn offered() -> String {
+    let of_web = crate::web::with_web(windlass::tool::Toolkit::new());
+    let there = |name: &&str| of_web.tools().iter().any(|tool| tool.spec().name == **name);
+    let names: Vec<&str> = OFFERED.into_iter().chain(OF_WEB.into_iter().filter(there)).collect();
+    names.join(",")
+}
+
+fn loaded(run: &RunArgs) -> anyhow::Result<LoadedProject> {
+    let project = launch::load(run, &current_directory()?, Driver::Person)?;
+    project.on_notice(|notice| note_to_stderr(&notice.text));
+    Ok(project)
+}
+
+/// An agent of this name, or the usual one, with the servers and tools that it has here.
+fn agent(args: &ServeArgs, name: &str) -> anyhow::Result<AgentTool> {
+    let mut run = run_args(args)?;
+    (run.tools, run.mcp.strict_mcp_config) = (None, false);
+    run.session.no_session_persistence = false;
+    run.model.agent = Some(name.to_owned()).filter(|name| !name.is_empty());
+    (run.model.model, run.model.max_turns) = (args.model.clone(), args.max_turns);
+    run.model.max_budget_usd = args.max_budget_usd;
+    let project = loaded(&run)?;
+    let (permissions, _) = launch::permissions_of(&run, Driver::Person)?;
+    let provider = Provider::choose(&run, &project)?;
+    let builder = launch::options(&run, &project, (Driver::Person, Agents::default()))?
+        .provider(Arc::clone(&provider.model))
+        .persist(Home::from_env().map_err(of_start)?);
+    let description = format!(
+        "Gives a task to a coding agent that works in {} on its own: it reads, edits and runs things, and returns what it has \
+         to say in the end.",
+        project.places().start().display()
+    );
+    let session = move || -> SessionBuilder { builder.clone() };
+    Ok(AgentTool::new("agent", description, permissions, session))
+}
+
+/// What keeps a server from serving, in the terms of the command line.
+fn of_serving(error: ServeError) -> anyhow::Error {
+    match error {
+        ServeError::Session(error) => of_start(error),
+        ServeError::Options(why) => Usage(why.to_owned()).into(),
+        error => anyhow::anyhow!(clean_line(&error.to_string())),
+    }
+}
+
+/// Waits for a signal to end; the exit code.
+#[cfg(unix)]
+async fn ended_by_signal() -> i32 {
+    use tokio::signal::unix::{SignalKind, signal};
+    let wait = |kind, code| async move {
+        match signal(kind) {
+            Ok(mut signal) => drop(signal.recv().await),
+            Err(_) => std::future::pending().await,
+        }
+        code
+    };
+    tokio::select! {
+        code = wait(SignalKind::interrupt(), 130) => code,
+        code = wait(SignalKind::terminate(), 143) => code,
+        code = wait(SignalKind::hangup(), 129) => code,
+    }
+}
+
+/// Waits for a signal to end; the exit code.
+#[cfg(not(unix))]
+async fn ended_by_signal() -> i32 {
+    match tokio::signal::ctrl_c().await {
+        Ok(()) => 130,
+        Err(_) => std::future::pending().await,
+    }
+}

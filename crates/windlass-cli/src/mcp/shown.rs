@@ -1,0 +1,149 @@
+//! `windlass mcp list` and `get`: what is configured, and what counts.
+
+use super::command::{GetArgs, ListArgs};
+use super::entry::{kind, shown, target};
+use crate::failure::of_project;
+use crate::jsonl;
+use crate::launch;
+use crate::settings::current_directory;
+use crate::terminal::clean_line;
+use serde_json::{Value, json};
+use std::io::{Write, stdout};
+use std::time::Duration;
+use windlass::crates::mcp::{McpServerState, McpServerStatus};
+use windlass::crates::project::ServerDefinition;
+use windlass::crates::types::text::visible_json;
+use windlass::mcp::{ProjectServers, server_config};
+use windlass::project::LoadedProject;
+
+/// How long servers may take to answer `--check`.
+const PATIENCE: Duration = Duration::from_secs(31);
+
+/// A server that is configured, and what becomes of it.
+pub(super) struct Known {
+    pub(super) name: String,
+    pub(super) definition: Option<ServerDefinition>,
+    source: String,
+    /// Why a session does not start it, if it does not.
+    pub(super) left_out: Option<String>,
+}
+
+/// Every server that files and plugins define, sorted by name.
+pub(super) fn known(project: &LoadedProject) -> Vec<Known> {
+    let servers = project.servers();
+    let counting = servers.definitions().into_iter().map(|definition| Known {
+        name: definition.name.clone(),
+        source: definition.scope.to_string(),
+        left_out: refusal(project, &servers, &definition),
+        definition: Some(definition),
+    });
+    let absent = servers.absent().into_iter().map(|absent| Known {
+        name: absent.name,
+        source: absent.source.unwrap_or("dynamic").to_owned(),
+        left_out: Some(absent.reason),
+        definition: None,
+    });
+    let mut all: Vec<Known> = counting.chain(absent).collect();
+    all.sort_by(|a, b| a.name.cmp(&b.name));
+    all
+}
+
+/// Why a server that counts would not be started.
+fn refusal(project: &LoadedProject, servers: &ProjectServers, definition: &ServerDefinition) -> Option<String> {
+    match server_config(definition, |name| project.variable(name)) {
+        Ok(config) => servers.refusal(&definition.name, &config),
+        Err(error) => Some(error.to_string()),
+    }
+}
+
+/// Prints the servers, and returns the exit code: 1 if `--check` found one that does not answer.
+pub(super) async fn list(args: &ListArgs) -> anyhow::Result<i32> {
+    let project = launch::project(&args.settings, &current_directory()?)?.inspect().map_err(of_project)?;
+    let known = known(&project);
+    let statuses = if args.check { checked(&project).await } else { Vec::new() };
+    let mut out = stdout().lock();
+    for server in &known {
+        let status = statuses.iter().find(|status| status.name == server.name);
+        let (state, why) = state(server, status);
+        if args.json {
+            let config = server.definition.as_ref().map(|definition| shown(&definition.config));
+            let path = server.definition.as_ref().map(|definition| definition.path.clone());
+            let row = json!({"name": server.name, "scope": server.source, "status": state, "reason": why,
+                "file": path, "config": config, "tools": status.map(|status| status.tools.len())});
+            jsonl::write(&mut out, &row)?;
+            continue;
+        }
+        let target = server.definition.as_ref().map(|definition| target(&definition.config)).unwrap_or_default();
+        let why = why.map(|why| format!(": {why}")).unwrap_or_default();
+        // Tabs separate them.
+        let [name, target, why] = [server.name.as_str(), target.as_str(), why.as_str()].map(clean_line);
+        writeln!(out, "{name}\t{}\t{state}{why}\t{target}", server.source)?;
+    }
+    let all_answer = statuses.iter().all(|status| status.state == McpServerState::Connected);
+    Ok(i32::from(!all_answer))
+}
+
+/// Starts the servers that a session would start, and returns how each answered.
+async fn checked(project: &LoadedProject) -> Vec<McpServerStatus> {
+    let servers = project.servers();
+    servers.begin();
+    servers.set().settled(PATIENCE).await;
+    // The status shows how it ended.
+    for idle in servers.set().status().iter().filter(|status| status.state == McpServerState::Idle) {
+        let _ = servers.set().reconnect(&idle.name).await;
+    }
+    let statuses = servers.set().status();
+    servers.set().close().await;
+    statuses
+}
+
+/// In a word, and why.
+fn state(server: &Known, status: Option<&McpServerStatus>) -> (&'static str, Option<String>) {
+    match (status, &server.left_out) {
+        (Some(status), _) => (status.state.as_str(), status.error.clone()),
+        (None, Some(why)) => ("disabled", Some(why.clone())),
+        (None, None) => ("configured", None),
+    }
+}
+
+/// Prints what is configured for a server, and returns the exit code.
+pub(super) fn get(args: &GetArgs) -> anyhow::Result<i32> {
+    let project = launch::project(&args.settings, &current_directory()?)?.inspect().map_err(of_project)?;
+    let found = find(&project, &args.name)?;
+    let (state, why) = state(&found, None);
+    let config = found.definition.as_ref().map(|definition| (definition.path.clone(), shown(&definition.config)));
+    let (file, config) = config.unzip();
+    if args.json {
+        let row = json!({"name": found.name, "scope": found.source, "status": state, "reason": why,
+            "file": file, "config": config});
+        writeln!(stdout(), "{}", visible_json(&serde_json::to_string_pretty(&row)?))?;
+        return Ok(0);
+    }
+    let mut lines = vec![("scope", found.source.clone())];
+    lines.extend(file.map(|file| ("file", file.display().to_string())));
+    lines.push(("status", state.to_owned()));
+    lines.extend(why.map(|why| ("reason", why)));
+    lines.extend(found.definition.iter().map(|definition| ("type", kind(&definition.config))));
+    lines.extend(found.definition.iter().map(|definition| ("target", target(&definition.config))));
+    for (key, label) in [("env", "env"), ("headers", "header")] {
+        let inner = config.as_ref().and_then(|config| config.get(key)).and_then(Value::as_object);
+        let shown = |(name, value): (&String, &Value)| format!("{name}={}", value.as_str().unwrap_or_default());
+        lines.extend(inner.into_iter().flatten().map(|pair| (label, shown(pair))));
+    }
+    let mut out = stdout().lock();
+    writeln!(out, "{}", clean_line(&found.name))?;
+    for (label, text) in lines {
+        writeln!(out, "  {label}: {}", clean_line(&text))?;
+    }
+    Ok(0)
+}
+
+/// The server of a name.
+///
+/// # Errors
+/// There is none.
+pub(super) fn find(project: &LoadedProject, name: &str) -> anyhow::Result<Known> {
+    let all = known(project);
+    let names: Vec<String> = all.iter().map(|server| server.name.clone()).collect();
+    all.into_iter().find(|server| server.name == name).ok_or_else(|| super::unknown_server(name, &names))
+}

@@ -1,0 +1,75 @@
+//! `windlass sessions gc`: drops what sessions keep for rewinding files.
+
+use crate::failure::of_start;
+use crate::jsonl;
+use crate::terminal::{Terminal, clean_line};
+use clap::Args;
+use serde::Serialize;
+use std::io::{Write, stderr, stdout};
+use windlass::Home;
+use windlass::session::Timestamp;
+use windlass::store::CheckpointRetention;
+
+/// What is dropped.
+#[derive(Debug, Args)]
+pub(crate) struct GcArgs {
+    /// Drop what was not used since: a time such as 12h, 7d or 2w ago, or a date such as 2026-01-31
+    #[arg(long, value_name = "TIME", value_parser = super::listing::since, default_value = "30d")]
+    unused_since: Timestamp,
+    /// Drop also what was used longest ago, until the rest takes up at most so many bytes
+    #[arg(long, value_name = "BYTES")]
+    max_bytes: Option<u64>,
+    /// Print what would be dropped, without dropping it
+    #[arg(long)]
+    dry_run: bool,
+}
+
+#[derive(Serialize)]
+struct Dropped<'a> {
+    session: &'a str,
+    bytes: u64,
+    used: String,
+}
+
+#[derive(Serialize)]
+struct Sum {
+    dropped: usize,
+    freed_bytes: u64,
+    left_bytes: u64,
+    in_use: usize,
+}
+
+/// Carries out the command and returns the exit code: 1 when something could not be dropped.
+pub(crate) async fn gc(args: GcArgs, terminal: Terminal) -> anyhow::Result<i32> {
+    let home = Home::from_env().map_err(of_start)?;
+    let mut retention = CheckpointRetention::default().used_before(args.unused_since);
+    retention.total_bytes = args.max_bytes;
+    retention.dry_run = args.dry_run;
+    let done = home.collect_checkpoints(retention).await?;
+    let mut out = stdout().lock();
+    let mut freed_bytes = 0_u64;
+    for one in &done.dropped {
+        freed_bytes = freed_bytes.saturating_add(one.bytes);
+        let dropped = Dropped { session: one.session.as_str(), bytes: one.bytes, used: one.used.to_string() };
+        match terminal.stdout {
+            true => {
+                writeln!(out, "{}  {:>12} bytes  used {}", clean_line(dropped.session), dropped.bytes, dropped.used)?
+            }
+            false => jsonl::write(&mut out, &dropped)?,
+        }
+    }
+    let (dropped, in_use, left_bytes) = (done.dropped.len(), done.in_use.len(), done.left_bytes);
+    if terminal.stdout {
+        let verb = if args.dry_run { "Would free" } else { "Freed" };
+        writeln!(
+            out,
+            "{verb} {freed_bytes} bytes of {dropped} sessions; {left_bytes} bytes are left. In use: {in_use}."
+        )?;
+    } else {
+        jsonl::write(&mut out, &Sum { dropped, freed_bytes, left_bytes, in_use })?;
+    }
+    for (session, problem) in &done.failed {
+        writeln!(stderr(), "{}", clean_line(&format!("{session}: {problem}")))?;
+    }
+    Ok(i32::from(!done.failed.is_empty()))
+}

@@ -1,0 +1,96 @@
+//! `windlass trust`: what trust in the project here puts into effect, and the record of it.
+
+use crate::args::{SettingsArgs, TrustArgs};
+use crate::failure::of_project;
+use crate::launch;
+use crate::settings::current_directory;
+use crate::terminal::{Terminal, clean_line, forget_input, visible_line};
+use anyhow::Context;
+use std::io::{BufRead, Write, stderr, stdin, stdout};
+use std::path::PathBuf;
+use windlass::crates::project::{ReviewedItem, SettingSources, TrustKind, TrustStatus, review_trust};
+
+/// How many digits of a digest are shown.
+const SHOWN_DIGITS: usize = 12;
+
+/// Records trust in the project around the current directory, and returns the exit code.
+pub(crate) fn trust(args: &TrustArgs) -> anyhow::Result<i32> {
+    // The content of the files makes no difference to whether they are trusted.
+    let project = launch::project(&SettingsArgs::default(), &current_directory()?)?.sources(SettingSources::none());
+    let project = project.inspect().map_err(of_project)?;
+    if !args.remove {
+        show_items(&review_trust(project.places())?)?;
+    }
+    if args.show {
+        return Ok(0);
+    }
+    if !args.remove && !args.yes && Terminal::of_process().can_ask() {
+        forget_input();
+        if !confirmed(stdin().lock(), stderr())? {
+            writeln!(stdout(), "nothing is recorded")?;
+            return Ok(1);
+        }
+    }
+    let record = project.updates().record_trust(!args.remove)?;
+    let record = record.context("there is no place for a record: set WINDLASS_HOME or HOME")?;
+    let root = project.places().project.first().map_or(project.places().start(), PathBuf::as_path);
+    let state = if args.remove { "no longer trusted" } else { "trusted" };
+    writeln!(stdout(), "{}", clean_line(&format!("{} is {state} (recorded in {})", root.display(), record.display())))?;
+    Ok(0)
+}
+
+/// Asks whether what was shown is to be trusted. The end of input is a no.
+fn confirmed(mut input: impl BufRead, mut output: impl Write) -> std::io::Result<bool> {
+    loop {
+        write!(output, "Trust all of this? [y]es [n]o: ")?;
+        output.flush()?;
+        let mut line = String::new();
+        if input.read_line(&mut line)? == 0 {
+            writeln!(output)?;
+            return Ok(false);
+        }
+        match line.trim().to_lowercase().as_str() {
+            "y" | "yes" => return Ok(true),
+            "n" | "no" => return Ok(false),
+            _ => {}
+        }
+    }
+}
+
+/// Shows what trust puts into effect: each item on one line with the beginning of its digest, new and changed ones marked, in
+/// full except agents and styles, which are files to read.
+fn show_items(items: &[ReviewedItem]) -> std::io::Result<()> {
+    let mut out = stdout().lock();
+    for ReviewedItem { item, status, .. } in items {
+        let status = match status {
+            TrustStatus::Trusted => "trusted",
+            TrustStatus::Changed => "changed",
+            _ => "new",
+        };
+        let content = match item.kind {
+            TrustKind::Agent | TrustKind::Style => format!(": {} characters", item.content.chars().count()),
+            _ if item.content.is_empty() => String::new(),
+            _ => format!(": {}", item.content),
+        };
+        let digest: String = item.digest().chars().take(SHOWN_DIGITS).collect();
+        let line = format!("{} ({}, {digest}){content}", item.name, item.file.display());
+        writeln!(out, "{status:<8} {:<9} {}", item.kind, visible_line(&line))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_yes_is_one() {
+        for (typed, expected) in
+            [("y\n", true), ("YES\n", true), ("n\n", false), ("", false), ("\n", false), ("what\ny\n", true)]
+        {
+            let mut asked = Vec::new();
+            assert_eq!(confirmed(typed.as_bytes(), &mut asked).unwrap(), expected, "{typed:?}");
+            assert!(asked.starts_with(b"Trust all of this?"));
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! Commands of a session run in the sandbox that settings ask for.
+
+use crate::place::{Place, call, text, write};
+use serde_json::{Value, json};
+use windlass_testkit::skipped;
+
+/// A place whose user wants this sandbox.
+fn place(turns: &[Value], sandbox: &Value) -> Place {
+    let place = Place::with_turns(turns);
+    write(&place.home().join(".claude/settings.json"), &json!({ "sandbox": sandbox }).to_string());
+    write(&place.home().join(".ssh/id"), "the-key-of-the-house");
+    write(&place.work().join(".windlass/settings.json"), "{}");
+    place
+}
+
+fn bash(command: &str) -> Value {
+    call("Bash", &json!({ "command": command }))
+}
+
+/// Whether this machine has the namespaces in which all holds. The level that is found otherwise is tested with the sandbox itself.
+fn holds_all(stderr: &str) -> bool {
+    let whole = stderr.contains("all that was tried is held");
+    if !whole {
+        skipped("the sandbox of the command: no namespaces for users");
+    }
+    whole
+}
+
+#[test]
+fn a_confined_command_runs_without_a_question_and_stays_inside() {
+    let script = "echo ok > made; cat ~/.ssh/id; echo x > ../outside; echo x > $TMPDIR/t && echo temporary";
+    let on = json!({ "enabled": true, "autoAllowBashIfSandboxed": true });
+    let place = place(&[bash(script), text("done")], &on);
+    let ran = place.run(&["-p", "x", "--output-format", "stream-json", "--verbose"]).with_code(0);
+    if !holds_all(&ran.stderr) {
+        return;
+    }
+    assert_eq!(std::fs::read_to_string(place.work().join("made")).unwrap(), "ok\n");
+    assert!(!place.path("outside").exists());
+    assert!(ran.stdout.contains("temporary") && !ran.stdout.contains("the-key-of-the-house"), "{}", ran.stdout);
+}
+
+#[test]
+fn what_was_stopped_is_reported_to_the_model() {
+    let on = json!({ "enabled": true, "autoAllowBashIfSandboxed": true });
+    let place = place(&[bash("touch ../outside"), text("done")], &on);
+    let ran = place.run(&["-p", "x", "--output-format", "stream-json", "--verbose"]).with_code(0);
+    if holds_all(&ran.stderr) {
+        assert!(ran.stdout.contains("ran in a sandbox, which may have stopped this"), "{}", ran.stdout);
+    }
+}
+
+#[test]
+fn leaving_asks_whatever_allows_the_command() {
+    let leaves = call("Bash", &json!({ "command": "echo x > ../outside", "dangerouslyDisableSandbox": true }));
+    let on = json!({ "enabled": true, "autoAllowBashIfSandboxed": true });
+    let place = place(&[leaves, text("done")], &on);
+    let ran = place.run(&["-p", "x", "--allowedTools", "Bash"]).with_code(0);
+    if holds_all(&ran.stderr) {
+        // No one is there to answer.
+        assert!(!place.path("outside").exists(), "{ran:?}");
+    }
+}
+
+#[test]
+fn a_deny_rule_holds_in_the_sandbox() {
+    let on = json!({ "enabled": true, "autoAllowBashIfSandboxed": true });
+    let place = place(&[bash("touch made"), text("done")], &on);
+    place.run(&["-p", "x", "--disallowedTools", "Bash(touch:*)"]).with_code(0);
+    assert!(!place.work().join("made").exists());
+}
+
+#[test]
+fn a_project_cannot_free_its_commands() {
+    let freed = json!({ "sandbox": { "enabled": false, "autoAllowBashIfSandboxed": true, "excludedCommands": ["touch *"],
+        "filesystem": { "allowWrite": [".."] } } });
+    let place = place(&[bash("touch ../outside"), text("done")], &json!({ "enabled": true }));
+    write(&place.work().join(".claude/settings.json"), &freed.to_string());
+    let ran = place.run(&["-p", "x", "--allowedTools", "Bash", "--trust"]).with_code(0);
+    if holds_all(&ran.stderr) {
+        assert!(!place.path("outside").exists());
+    }
+}
+
+#[test]
+fn a_sandbox_that_is_required_and_not_there_opens_no_session() {
+    use windlass::sandbox::SandboxOptions;
+    use windlass::{Error, Script, ScriptedModel, session};
+    let place = Place::new();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    // Neither a helper that does nothing is one, nor one that is not there.
+    for helper in ["/bin/true", "/not/there"] {
+        let open = |sandbox: SandboxOptions| {
+            let builder = session().provider(ScriptedModel::new(Script::new())).cwd(place.work());
+            let sandbox = sandbox.bubblewrap("/not/there/bwrap");
+            runtime.block_on(builder.sandbox(sandbox).sandbox_helper(helper).open())
+        };
+        let refused = open(SandboxOptions::new().required()).map(drop).unwrap_err();
+        assert!(matches!(refused, Error::Sandbox(_)), "{refused}");
+        let notices = open(SandboxOptions::new()).unwrap().notices;
+        assert!(notices.iter().any(|notice| notice.contains("without a sandbox")), "{notices:?}");
+    }
+}
+
+/// Asks the proxy of the sandbox for hosts, with and without its token, and the network without it.
+const ASKS: &str = r#"
+import base64, os, socket
+from urllib.parse import urlsplit
+proxy = urlsplit(os.environ["HTTPS_PROXY"])
+known = base64.b64encode(f"{proxy.username}:{proxy.password}".encode()).decode()
+def ask(host, head):
+    with socket.create_connection((proxy.hostname, proxy.port), 10) as s:
+        s.sendall(f"CONNECT {host}:443 HTTP/1.1\r\n{head}\r\n".encode())
+        return s.recv(64).decode().split("\r\n")[0]
+print("stranger", ask("example.com", ""))
+for host in ("other.test", "127.0.0.1", "bad.example.com"):
+    print(host, ask(host, f"Proxy-Authorization: Basic {known}\r\n"))
+try:
+    socket.create_connection(("192.0.2.1", 443), 2)
+except OSError:
+    print("no other way")
+"#;
+
+#[test]
+fn the_proxy_is_the_only_way_out_and_holds_the_list() {
+    let on = json!({ "enabled": true, "autoAllowBashIfSandboxed": true,
+        "network": { "allowedDomains": ["example.com"], "deniedDomains": ["bad.example.com"] } });
+    let place = place(&[bash("python3 asks.py"), text("done")], &on);
+    write(&place.work().join("asks.py"), ASKS);
+    let ran = place.run(&["-p", "x", "--output-format", "stream-json", "--verbose"]).with_code(0);
+    if holds_all(&ran.stderr) {
+        for said in [
+            "stranger HTTP/1.1 407",
+            "other.test HTTP/1.1 403",
+            "127.0.0.1 HTTP/1.1 403",
+            "bad.example.com HTTP/1.1 403",
+            "no other way",
+        ] {
+            assert!(ran.stdout.contains(said), "{said}: {}", ran.stdout);
+        }
+    }
+}
+
+#[test]
+fn programs_of_hooks_run_inside_too() {
+    let place = place(&[bash("touch made"), text("done")], &json!({}));
+    let hook = json!({ "type": "command", "command": "echo x > ../hooked; echo x > hooked" });
+    let settings = json!({
+        "sandbox": { "enabled": true, "autoAllowBashIfSandboxed": true },
+        "hooks": { "PreToolUse": [{ "hooks": [hook] }] },
+    });
+    write(&place.home().join(".claude/settings.json"), &settings.to_string());
+    let ran = place.run(&["-p", "x"]).with_code(0);
+    if holds_all(&ran.stderr) {
+        assert!(place.work().join("hooked").exists() && !place.path("hooked").exists(), "{ran:?}");
+    }
+}

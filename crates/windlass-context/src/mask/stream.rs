@@ -1,0 +1,105 @@
+//! Texts that come in pieces.
+
+use super::run::{Found, Scan};
+use super::{LONGEST_VALUE, MASKED, Masks, boundary};
+
+/// Most bytes of one word that are held back.
+const WINDOW: usize = 64 * 1024;
+
+/// So many bytes at the end of a window are looked at again with what follows.
+const OVERLAP: usize = 2 * LONGEST_VALUE;
+
+/// Masks a text that comes in pieces: [`Masks::stream`]. In which pieces makes no difference.
+#[derive(Debug, Clone)]
+pub struct MaskStream {
+    masks: Masks,
+    scan: Scan,
+    /// The word that has not ended.
+    held: String,
+    /// The character before it, if its beginning has left.
+    previous: Option<char>,
+    /// Whether the rest of the word belongs to a secret that was replaced.
+    swallows: bool,
+}
+
+impl MaskStream {
+    pub(super) fn new(masks: Masks) -> Self {
+        Self { masks, scan: Scan::default(), held: String::new(), previous: None, swallows: false }
+    }
+
+    /// What can be passed on, after this piece.
+    #[must_use]
+    pub fn push(&mut self, piece: &str) -> String {
+        let mut out = String::with_capacity(piece.len());
+        for part in piece.split_inclusive(char::is_whitespace) {
+            let word = part.trim_end_matches(char::is_whitespace);
+            self.held.push_str(word);
+            while self.held.len() > WINDOW {
+                self.cut(&mut out);
+            }
+            if word.len() < part.len() {
+                self.end(&mut out);
+                out.push_str(part.get(word.len()..).unwrap_or_default());
+            }
+        }
+        out
+    }
+
+    /// What was held back, at the end of the text.
+    #[must_use]
+    pub fn finish(&mut self) -> String {
+        let mut out = String::new();
+        self.end(&mut out);
+        self.scan = Scan::default();
+        out
+    }
+
+    /// The word has ended.
+    fn end(&mut self, out: &mut String) {
+        let word = std::mem::take(&mut self.held);
+        if !std::mem::take(&mut self.swallows) && !word.is_empty() {
+            let found = self.scan.run(&self.masks, &word, self.previous);
+            write(&word, &found, out);
+        }
+        self.previous = None;
+    }
+
+    /// Passes on the beginning of a word that is longer than the window. The window is always as long, so that the pieces in
+    /// which the word came make no difference.
+    fn cut(&mut self, out: &mut String) {
+        let end = boundary(&self.held, WINDOW);
+        let rest = self.held.split_off(end);
+        let window = std::mem::replace(&mut self.held, rest);
+        if self.swallows {
+            return;
+        }
+        let found = self.scan.clone().run(&self.masks, &window, self.previous);
+        let mut at = boundary(&window, window.len().saturating_sub(OVERLAP));
+        if let Some(around) = found.iter().rev().find(|found| found.context < at && at < found.place.end) {
+            at = around.context;
+        }
+        if at == 0 {
+            // One secret, or what looks so, is as long as the window.
+            out.push_str(MASKED);
+            self.swallows = true;
+            return;
+        }
+        let (passed, kept) = window.split_at_checked(at).unwrap_or((&window, ""));
+        let inside: Vec<Found> = found.into_iter().filter(|found| found.place.end <= at).collect();
+        write(passed, &inside, out);
+        // What labels say of the next word is said when the word ends.
+        self.scan = Scan::default();
+        self.previous = passed.chars().next_back();
+        self.held.insert_str(0, kept);
+    }
+}
+
+fn write(word: &str, found: &[Found], out: &mut String) {
+    let mut at = 0;
+    for secret in found {
+        out.push_str(word.get(at..secret.place.start).unwrap_or_default());
+        out.push_str(MASKED);
+        at = secret.place.end;
+    }
+    out.push_str(word.get(at..).unwrap_or_default());
+}

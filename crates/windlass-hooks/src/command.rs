@@ -1,0 +1,123 @@
+//! Hooks that run a program.
+
+use crate::definition::{CommandHandler, HookDefinition};
+use crate::exit::{Ended, Said, read_exit};
+use crate::ports::HookPorts;
+use crate::variables::VariablesFile;
+use std::ffi::OsString;
+use std::path::Path;
+use std::sync::Arc;
+use windlass_hook::HookError;
+use windlass_tool::{Cancel, ProcessCommand, ProcessExit, ProcessOutcome};
+use windlass_types::JsonText;
+
+/// Most bytes of each stream that are kept, head and tail together.
+const MOST_OUTPUT: usize = 1024 * 1024;
+
+/// A program of a hook, and where it comes from.
+pub(crate) struct Program<'a> {
+    pub(crate) definition: &'a HookDefinition,
+    pub(crate) handler: &'a CommandHandler,
+    /// The directory of the plugin that brought it.
+    pub(crate) plugin: Option<&'a Path>,
+}
+
+impl Program<'_> {
+    /// Runs it with the event on its standard input. Dropping the future ends all its processes.
+    pub(crate) async fn run(
+        &self,
+        ports: &HookPorts,
+        cwd: &Path,
+        input: &JsonText,
+        cancel: &Cancel,
+    ) -> Result<Ended, HookError> {
+        let mut command = self.command(ports, cwd)?;
+        command.stdin = Some(Arc::from(input.as_str().as_bytes()));
+        let variables = self.definition.row().takes_variables.then(|| VariablesFile::new(&ports.texts)).flatten();
+        if let Some(file) = &variables {
+            command.env.push(("CLAUDE_ENV_FILE".into(), file.path().into()));
+        }
+        let outcome = ports.process.run(command, cancel).await?;
+        if let Some(said) = variables.and_then(|file| file.read()) {
+            ports.host.add_variables(said);
+        }
+        let mut ended = ended(outcome)?;
+        ended.stderr = (ports.mask)(ended.stderr);
+        Ok(ended)
+    }
+
+    fn command(&self, ports: &HookPorts, cwd: &Path) -> Result<ProcessCommand, HookError> {
+        let line = &self.handler.command;
+        let (program, args): (OsString, Vec<OsString>) = match &self.handler.args {
+            Some(args) => (self.placed(line, ports), args.iter().map(|arg| self.placed(arg, ports)).collect()),
+            None => {
+                let bash = ports.bash.as_ref().ok_or("no bash was found on this machine")?;
+                // The last word is `$0`, by which bash names itself in messages.
+                let args = ["--noprofile", "--norc", "-c", "--", line, "bash"];
+                (bash.into(), args.map(OsString::from).into())
+            }
+        };
+        let mut command = ProcessCommand::new(program, cwd);
+        command.args = args;
+        command.env = self.environment(ports, cwd);
+        command.timeout = Some(self.definition.time_limit());
+        command.inline_bytes = MOST_OUTPUT;
+        command.spill = ports.texts.place();
+        // The run waits for it: it must not wait for the programs of other calls.
+        command.background = true;
+        Ok(command)
+    }
+
+    /// A word without a shell, with the directories that a shell would find in the environment.
+    fn placed(&self, word: &str, ports: &HookPorts) -> OsString {
+        let word = word.replace("${CLAUDE_PROJECT_DIR}", &ports.project.to_string_lossy());
+        match self.plugin {
+            Some(root) => word.replace("${CLAUDE_PLUGIN_ROOT}", &root.to_string_lossy()).into(),
+            None => word.into(),
+        }
+    }
+
+    fn environment(&self, ports: &HookPorts, cwd: &Path) -> Vec<(OsString, OsString)> {
+        let project = ports.project.as_os_str();
+        let own = [("CLAUDECODE", "1".as_ref()), ("CLAUDE_PROJECT_DIR", project), ("WINDLASS_PROJECT_DIR", project)];
+        let plugin = self.plugin.map(Path::as_os_str);
+        let plugin = ["CLAUDE_PLUGIN_ROOT", "WINDLASS_PLUGIN_ROOT"].map(|name| plugin.map(|root| (name, root)));
+        let own: Vec<_> =
+            own.into_iter().chain(plugin.into_iter().flatten()).chain([("PWD", cwd.as_os_str())]).collect();
+        let mut env: Vec<(OsString, OsString)> = ports.env.to_vec();
+        env.retain(|(known, _)| !own.iter().any(|(name, _)| known == name));
+        env.extend(own.into_iter().map(|(name, value)| (name.into(), value.into())));
+        env
+    }
+}
+
+/// What a program said that ended by itself.
+fn ended(outcome: ProcessOutcome) -> Result<Ended, HookError> {
+    let code = match outcome.exit {
+        ProcessExit::Code(code) => code,
+        ProcessExit::Signal(signal) => return Err(format!("a signal ended it ({signal})").into()),
+        ProcessExit::TimedOut => return Err("its time was up".into()),
+        ProcessExit::Cancelled => return Err("it was stopped".into()),
+        _ => return Err("it did not end by itself".into()),
+    };
+    Ok(Ended {
+        code,
+        is_whole: outcome.stdout.omitted_bytes == 0,
+        file: outcome.spilled.filter(|_| outcome.stdout.omitted_bytes > 0),
+        stdout: outcome.stdout.head,
+        stderr: outcome.stderr.head,
+    })
+}
+
+/// Runs a program and reads what it says.
+pub(crate) async fn answer(
+    program: &Program<'_>,
+    said: &Said<'_>,
+    ports: &HookPorts,
+    cwd: &Path,
+    input: &JsonText,
+    cancel: &Cancel,
+) -> Result<windlass_types::HookOutcome, HookError> {
+    let ended = program.run(ports, cwd, input, cancel).await?;
+    read_exit(said, &ended).map_err(Into::into)
+}

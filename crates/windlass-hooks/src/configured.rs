@@ -1,0 +1,221 @@
+//! Configured hooks as hooks of a session.
+
+use crate::command::{self, Program};
+use crate::definition::{Background, HookDefinition, HookHandler, OnFailure};
+use crate::exit::Said;
+use crate::input::hook_input;
+use crate::late::{Late, LateHook};
+use crate::ports::HookPorts;
+use crate::scope::HookScope;
+use crate::{question, request, tool};
+use async_trait::async_trait;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use windlass_hook::{Hook, HookContext, HookError, Interest};
+use windlass_tool::Cancel;
+use windlass_types::{HookCall, HookOutcome, JsonText};
+
+/// How much longer than its limit a program is waited for: until all its processes are gone.
+const ENDING: Duration = Duration::from_secs(5);
+
+/// A hook with where it comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ConfiguredHook {
+    /// What it does.
+    pub definition: HookDefinition,
+    /// The plugin that brought it, by its directory.
+    pub plugin: Option<PathBuf>,
+    /// Whose occasions it listens to.
+    pub scope: HookScope,
+}
+
+impl ConfiguredHook {
+    /// A hook of a whole session.
+    #[must_use]
+    pub fn new(definition: HookDefinition) -> Self {
+        Self { definition, plugin: None, scope: HookScope::Session }
+    }
+
+    /// Says that a plugin brought it.
+    #[must_use]
+    pub fn of_plugin(mut self, root: impl Into<PathBuf>) -> Self {
+        self.plugin = Some(root.into());
+        self
+    }
+
+    /// Says whose occasions it listens to.
+    #[must_use]
+    pub fn in_scope(mut self, scope: HookScope) -> Self {
+        self.scope = scope;
+        self
+    }
+
+    fn does_the_same(&self, other: &Self) -> bool {
+        self.definition.does_the_same(&other.definition) && self.plugin == other.plugin
+    }
+}
+
+/// Makes hooks of a session, in the order in which they count. On one occasion identical ones run once.
+///
+/// When the last of them is dropped, programs that still run beside the session are ended.
+#[must_use]
+pub fn configured_hooks(hooks: Vec<ConfiguredHook>, ports: HookPorts) -> Vec<Arc<dyn Hook>> {
+    let names: Vec<String> = hooks.iter().map(|hook| hook.definition.to_string()).collect();
+    let shared = Arc::new(Shared {
+        late: Arc::new(Late::default()),
+        hooks,
+        ports,
+        spent: Mutex::default(),
+        cancel: Cancel::new(),
+    });
+    let in_background = |hook: &ConfiguredHook| match &hook.definition.handler {
+        HookHandler::Command(command) => command.background != Background::No,
+        _ => false,
+    };
+    let mut all: Vec<Arc<dyn Hook>> = Vec::new();
+    if shared.hooks.iter().any(in_background) {
+        all.push(Arc::new(LateHook::new(Arc::clone(&shared.late))));
+    }
+    for (at, name) in names.into_iter().enumerate() {
+        all.push(Arc::new(Configured { shared: Arc::clone(&shared), at, name }));
+    }
+    all
+}
+
+/// What the configured hooks of a session share.
+struct Shared {
+    hooks: Vec<ConfiguredHook>,
+    ports: HookPorts,
+    late: Arc<Late>,
+    /// Hooks that run once and have, by their place.
+    spent: Mutex<BTreeSet<usize>>,
+    cancel: Cancel,
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.cancel.cancel();
+    }
+}
+
+impl Shared {
+    /// Whether the hook at a place is about an occasion.
+    fn is_about(&self, at: usize, cx: &HookContext, call: &HookCall) -> bool {
+        let Some(hook) = self.hooks.get(at) else { return false };
+        let definition = &hook.definition;
+        let asks_model = matches!(definition.handler, HookHandler::Prompt(_) | HookHandler::Agent(_));
+        let of_hook = |agent| asks_model && self.ports.host.is_of_hook(agent);
+        definition.event == call.event()
+            && definition.matcher.matches(call.subject())
+            && hook.scope.covers(cx, call)
+            && !(definition.once && self.spent.lock().unwrap_or_else(PoisonError::into_inner).contains(&at))
+            && !call.agent().or(cx.agent.as_ref()).is_some_and(of_hook)
+            && definition.condition.as_ref().is_none_or(|condition| condition.meets(call, &cx.cwd))
+    }
+}
+
+/// One configured hook.
+struct Configured {
+    shared: Arc<Shared>,
+    at: usize,
+    name: String,
+}
+
+impl Configured {
+    fn hook(&self) -> Result<&ConfiguredHook, HookError> {
+        self.shared.hooks.get(self.at).ok_or_else(|| "it is not there".into())
+    }
+
+    async fn run(&self, cx: &HookContext, call: &HookCall) -> Result<HookOutcome, HookError> {
+        let (hook, ports) = (self.hook()?, &self.shared.ports);
+        let definition = &hook.definition;
+        if definition.once {
+            self.shared.spent.lock().unwrap_or_else(PoisonError::into_inner).insert(self.at);
+        }
+        let input = hook_input(cx, call, ports.transcript.as_deref())?;
+        let said = Said { hook: &self.name, call, on_failure: definition.on_failure, texts: &ports.texts };
+        match &definition.handler {
+            HookHandler::Command(handler) if handler.background != Background::No => {
+                self.start(cx, call, input);
+                Ok(HookOutcome::default())
+            }
+            HookHandler::Command(handler) => {
+                let program = Program { definition, handler, plugin: hook.plugin.as_deref() };
+                command::answer(&program, &said, ports, &cx.cwd, &input, &Cancel::new()).await
+            }
+            HookHandler::Http(handler) => request::answer(handler, &ports.requests, &*ports.host, &said, &input).await,
+            HookHandler::McpTool(handler) => tool::answer(handler, &*ports.host, &said, &input).await,
+            HookHandler::Prompt(handler) => question::answer(handler, false, &*ports.host, &said, &input).await,
+            HookHandler::Agent(handler) => question::answer(handler, true, &*ports.host, &said, &input).await,
+        }
+    }
+
+    /// Runs a program beside the run. It ends with the session.
+    fn start(&self, cx: &HookContext, call: &HookCall, input: JsonText) {
+        let (ports, late, cancel) =
+            (self.shared.ports.clone(), Arc::clone(&self.shared.late), self.shared.cancel.child());
+        let (Ok(hook), name) = (self.hook().cloned(), self.name.clone()) else { return };
+        let (cwd, call) = (cx.cwd.clone(), call.clone());
+        tokio::spawn(async move {
+            let definition = &hook.definition;
+            let HookHandler::Command(handler) = &definition.handler else { return };
+            let program = Program { definition, handler, plugin: hook.plugin.as_deref() };
+            let said = Said { hook: &name, call: &call, on_failure: OnFailure::Continue, texts: &ports.texts };
+            match program.run(&ports, &cwd, &input, &cancel).await {
+                Ok(ended) if ended.code == 2 && handler.background == Background::Rewake => {
+                    ports.host.wake(Late::wake_text(&name, &ports.texts.short(ended.stderr)));
+                }
+                Ok(ended) => late.add(&name, crate::exit::read_exit(&said, &ended)),
+                Err(error) => tracing::warn!(hook = %name, %error, "a hook failed that no run waits for"),
+            }
+        });
+    }
+}
+
+#[async_trait]
+impl Hook for Configured {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn interests(&self) -> Vec<Interest> {
+        self.hook().map(|hook| vec![hook.definition.matcher.interest(hook.definition.event)]).unwrap_or_default()
+    }
+
+    fn listens(&self, cx: &HookContext, call: &HookCall) -> bool {
+        let Ok(own) = self.hook() else { return false };
+        let earlier = self.shared.hooks.iter().take(self.at).enumerate();
+        let is_run =
+            |(at, hook): (usize, &ConfiguredHook)| hook.does_the_same(own) && self.shared.is_about(at, cx, call);
+        self.shared.is_about(self.at, cx, call) && !earlier.into_iter().any(is_run)
+    }
+
+    fn status_message(&self) -> Option<&str> {
+        self.hook().ok()?.definition.status_message.as_deref()
+    }
+
+    fn closes_gates(&self) -> bool {
+        self.hook().map_or(true, |hook| hook.definition.on_failure == OnFailure::Block)
+    }
+
+    fn time_limit(&self) -> Option<Duration> {
+        let definition = &self.hook().ok()?.definition;
+        let limit = definition.time_limit();
+        // A program has a limit of its own, which ends all its processes.
+        Some(if matches!(definition.handler, HookHandler::Command(_)) { limit.saturating_add(ENDING) } else { limit })
+    }
+
+    async fn answer(&self, cx: &HookContext, call: &HookCall) -> Result<Option<HookOutcome>, HookError> {
+        self.run(cx, call).await.map(Some)
+    }
+}
+
+impl fmt::Debug for Configured {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Configured").field("name", &self.name).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,125 @@
+//! What a program that has ended says: its exit code and its output, as the answer of a hook.
+
+use crate::definition::OnFailure;
+use crate::events::{EventRow, OnTwo};
+use crate::output::read_output;
+use crate::texts::{HookTexts, preview};
+use std::path::PathBuf;
+use windlass_types::{HookCall, HookOutcome, JsonText};
+
+/// A program that has ended by itself.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Ended {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    /// Whether `stdout` is all of it.
+    pub(crate) is_whole: bool,
+    /// The file with all of standard output, if there is one.
+    pub(crate) file: Option<PathBuf>,
+    pub(crate) stderr: String,
+}
+
+/// Who says it, to what.
+pub(crate) struct Said<'a> {
+    pub(crate) hook: &'a str,
+    pub(crate) call: &'a HookCall,
+    pub(crate) on_failure: OnFailure,
+    pub(crate) texts: &'a HookTexts,
+}
+
+/// Reads what a program says.
+///
+/// # Errors
+/// It failed: another exit code than 0 and 2, or an object that is not understood.
+pub(crate) fn read_exit(said: &Said<'_>, ended: &Ended) -> Result<HookOutcome, String> {
+    match ended.code {
+        0 => match said.object(ended)? {
+            Some(outcome) => Ok(outcome),
+            None => Ok(said.text(ended)),
+        },
+        2 => said.two(ended),
+        code => said.other(code, ended),
+    }
+}
+
+impl Said<'_> {
+    /// The output object, if the output begins like one.
+    fn object(&self, ended: &Ended) -> Result<Option<HookOutcome>, String> {
+        let text = ended.stdout.trim();
+        if !text.starts_with('{') {
+            return Ok(None);
+        }
+        if !ended.is_whole {
+            return Err("its output is too long to be read as JSON".to_owned());
+        }
+        let object = JsonText::parse(text).map_err(|error| format!("its output is not understood: {error}"))?;
+        read_output(self.hook, self.call, &object, self.texts).map(Some)
+    }
+
+    /// Plain text, which is context for some events and else for the log of the program alone.
+    fn text(&self, ended: &Ended) -> HookOutcome {
+        let mut outcome = HookOutcome::default();
+        let text = ended.stdout.trim();
+        if EventRow::of(self.call.event()).text_is_context && !text.is_empty() {
+            let text = match &ended.file {
+                Some(file) => preview(text, file),
+                None => self.texts.short(text.to_owned()),
+            };
+            outcome.additional_context.push(text);
+        }
+        outcome
+    }
+
+    /// Exit code 2, which an object can explain and not undo.
+    fn two(&self, ended: &Ended) -> Result<HookOutcome, String> {
+        let mut outcome = self.object(ended).ok().flatten().unwrap_or_default();
+        let text = ended.stderr.trim();
+        match EventRow::of(self.call.event()).on_two {
+            OnTwo::Blocks => {
+                outcome.updated_input = None;
+                if !is_refusal(&outcome) {
+                    let reason = if text.is_empty() { "A hook blocked this." } else { text };
+                    let reason = self.texts.short(reason.to_owned());
+                    outcome.merge(HookOutcome::refused(self.call.event(), self.hook, reason));
+                }
+                Ok(outcome)
+            }
+            OnTwo::Shown => {
+                if !text.is_empty() {
+                    let text = self.texts.short(text.to_owned());
+                    outcome.system_messages.push(format!("{} says: {text}", self.call.event()));
+                }
+                Ok(outcome)
+            }
+            OnTwo::Fails => self.other(2, ended),
+        }
+    }
+
+    /// Another exit code: a failure. What an object says counts all the same, where no gate has to close.
+    fn other(&self, code: i32, ended: &Ended) -> Result<HookOutcome, String> {
+        let line = ended.stderr.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+        let separator = if line.is_empty() { "" } else { ": " };
+        let problem = format!("exit code {code}{separator}{}", line.chars().take(500).collect::<String>());
+        match self.object(ended) {
+            Ok(Some(mut outcome)) => {
+                let closes = self.call.event().is_gating() && self.on_failure == OnFailure::Block;
+                if closes && !is_refusal(&outcome) {
+                    return Err(problem);
+                }
+                outcome.failures.push((self.hook.to_owned(), problem));
+                Ok(outcome)
+            }
+            _ => Err(problem),
+        }
+    }
+}
+
+/// Whether an outcome refuses by itself.
+fn is_refusal(outcome: &HookOutcome) -> bool {
+    use windlass_types::{Behavior, PermissionAnswer};
+    let denies = outcome.verdict.as_ref().is_some_and(|verdict| verdict.behavior == Behavior::Deny);
+    denies || outcome.block.is_some() || matches!(outcome.answer, Some(PermissionAnswer::Deny { .. }))
+}
+
+#[cfg(test)]
+mod tests;

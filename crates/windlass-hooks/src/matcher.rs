@@ -1,0 +1,159 @@
+//! Which occasions of its event a hook is about.
+
+use regex_automata::meta::Regex;
+use windlass_hook::Interest;
+use windlass_types::{HookEventName, ToolMatcher};
+
+/// The tool that starts agents, and its former name.
+const NAME: &str = "Agent";
+const OLD_NAME: &str = "Task";
+
+/// Events for which fewer characters make a list of names.
+const FEWER: &[&str] = &["FileChanged", "StopFailure"];
+
+/// Which occasions of its event a hook is about, by the name of the tool, the type of the agent or another word.
+///
+/// The empty text and `*` are all occasions. Letters, digits, `_`, `-`, blanks, `,` and `|` make a list of exact names.
+/// All else is a regular expression that may match anywhere in the name.
+///
+/// ```
+/// use windlass_hooks::HookMatcher;
+/// use windlass_types::HookEventName::PreToolUse;
+///
+/// let edits = HookMatcher::parse(Some("Edit|Write"), PreToolUse)?;
+/// assert!(edits.matches(Some("Write")) && !edits.matches(Some("NotebookWrite")));
+/// let server = HookMatcher::parse(Some("mcp__files__.*"), PreToolUse)?;
+/// assert!(server.matches(Some("mcp__files__read")));
+/// # Ok::<(), String>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct HookMatcher {
+    text: String,
+    test: Test,
+}
+
+#[derive(Debug, Clone)]
+enum Test {
+    All,
+    Names(Vec<String>),
+    /// Whether these are names of tools stands beside it.
+    Pattern(Regex, bool),
+}
+
+impl PartialEq for HookMatcher {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for HookMatcher {}
+
+impl HookMatcher {
+    /// Every occasion.
+    #[must_use]
+    pub fn all() -> Self {
+        Self { text: String::new(), test: Test::All }
+    }
+
+    /// Reads the matcher of a hook for an event. The tool that starts agents had another name once, which matchers of
+    /// tools may use.
+    ///
+    /// # Errors
+    /// It is neither a list of names nor a regular expression that can be used. Look-around and back references of
+    /// JavaScript cannot.
+    pub fn parse(text: Option<&str>, event: HookEventName) -> Result<Self, String> {
+        let text = text.unwrap_or_default().trim();
+        let of_tools = event.is_about_tools();
+        let test = if text.is_empty() || text == "*" {
+            Test::All
+        } else if text.chars().all(|c| is_of_names(c, event)) {
+            let names = text.split(['|', ',']).map(str::trim).filter(|name| !name.is_empty());
+            let names = names.map(|name| if of_tools && name == OLD_NAME { NAME } else { name });
+            Test::Names(names.map(str::to_owned).collect())
+        } else {
+            let pattern = Regex::new(text).map_err(|error| {
+                format!("the hook matcher {text:?} is not a regular expression that can be used: {error}")
+            })?;
+            Test::Pattern(pattern, of_tools)
+        };
+        Ok(Self { text: text.to_owned(), test })
+    }
+
+    /// The matcher as it was written.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether it means an occasion, by its word; one without a word is meant by every matcher.
+    #[must_use]
+    pub fn matches(&self, subject: Option<&str>) -> bool {
+        match (&self.test, subject) {
+            (Test::All, _) | (_, None) => true,
+            (Test::Names(names), Some(subject)) => names.iter().any(|name| name == subject),
+            (Test::Pattern(pattern, of_tools), Some(subject)) => {
+                pattern.is_match(subject) || (*of_tools && subject == NAME && pattern.is_match(OLD_NAME))
+            }
+        }
+    }
+
+    /// What a hook with this matcher listens to. It covers all that the matcher means, and more where that is a pattern.
+    #[must_use]
+    pub fn interest(&self, event: HookEventName) -> Interest {
+        match &self.test {
+            Test::Names(names) if event.is_about_tools() => {
+                Interest::matching(event, names.iter().map(ToolMatcher::exact))
+            }
+            _ => Interest::all(event),
+        }
+    }
+}
+
+fn is_of_names(c: char, event: HookEventName) -> bool {
+    let few = c.is_ascii_alphanumeric() || matches!(c, '_' | '|');
+    few || (matches!(c, '-' | ' ' | ',') && !FEWER.contains(&event.as_str()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_lists_and_patterns() {
+        let of_tools = HookEventName::PreToolUse;
+        for (matcher, tool, expected) in [
+            (None, "Bash", true),
+            (Some(""), "Bash", true),
+            (Some("*"), "Bash", true),
+            (Some("Bash"), "Bash", true),
+            (Some("Bash"), "BashOutput", false),
+            (Some("Edit | Write,MultiEdit"), "Write", true),
+            (Some("Edit|Write"), "Wri", false),
+            (Some("mcp__memory"), "mcp__memory__get", false),
+            (Some("mcp__memory__.*"), "mcp__memory__get", true),
+            (Some(".ash"), "MyBash", true),
+            (Some("^Notebook"), "Read", false),
+            (Some("Task"), "Agent", true),
+            (Some("^(Task|Bash)$"), "Agent", true),
+            (Some("^(Task|Bash)$"), "TaskStop", false),
+        ] {
+            let parsed = HookMatcher::parse(matcher, of_tools).unwrap();
+            assert_eq!(parsed.matches(Some(tool)), expected, "{matcher:?} {tool}");
+            let listens = parsed.interest(of_tools).covers(of_tools, Some(tool));
+            assert!(listens || !expected, "{matcher:?} {tool}");
+        }
+        assert!(HookMatcher::parse(Some("Bash"), of_tools).unwrap().matches(None));
+        assert!(HookMatcher::parse(Some("("), of_tools).is_err());
+        assert!(HookMatcher::parse(Some("(?=x)"), of_tools).is_err());
+        // Agents may have any name.
+        let of_agents = HookEventName::SubagentStop;
+        assert!(HookMatcher::parse(Some("Task"), of_agents).unwrap().matches(Some("Task")));
+        assert!(!HookMatcher::parse(Some("^Task$"), of_agents).unwrap().matches(Some("Agent")));
+    }
+
+    #[test]
+    fn a_matcher_that_names_no_tool_means_no_call() {
+        let parsed = HookMatcher::parse(Some(" , | "), HookEventName::PreToolUse).unwrap();
+        assert!(!parsed.matches(Some("Bash")));
+    }
+}

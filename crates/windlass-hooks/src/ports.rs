@@ -1,0 +1,182 @@
+//! What configured hooks reach the world through.
+
+use crate::request::RequestRules;
+use crate::texts::HookTexts;
+use async_trait::async_trait;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use windlass_hook::HookError;
+use windlass_tool::Process;
+use windlass_types::{AgentIdentity, JsonText};
+
+/// What configured hooks reach the world through.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct HookPorts {
+    /// Runs programs.
+    pub process: Arc<dyn Process>,
+    /// The environment of programs. Default: empty.
+    pub env: Arc<[(OsString, OsString)]>,
+    /// The bash that reads command lines. Without one, hooks with a command line fail.
+    pub bash: Option<PathBuf>,
+    /// The directory of the project, which programs find in `CLAUDE_PROJECT_DIR` and `WINDLASS_PROJECT_DIR`.
+    pub project: PathBuf,
+    /// The log of the session, if it is kept in a file.
+    pub transcript: Option<PathBuf>,
+    /// Where hooks may send requests, and which variables those may hold. Default: anywhere, and those that a hook names.
+    pub requests: RequestRules,
+    /// What becomes of long texts. Default: they are cut.
+    pub texts: HookTexts,
+    /// Takes secrets out of what programs write to standard error, which people and models read. Default: nothing is taken out.
+    pub mask: MaskErrors,
+    /// Models, servers and the session. Default: there are none, and hooks that need them fail.
+    pub host: Arc<dyn HookHost>,
+}
+
+impl HookPorts {
+    /// Programs that work for a project.
+    pub fn new(process: Arc<dyn Process>, project: impl Into<PathBuf>) -> Self {
+        Self {
+            process,
+            env: Arc::from([]),
+            bash: None,
+            project: project.into(),
+            transcript: None,
+            requests: RequestRules::default(),
+            texts: HookTexts::cut(),
+            mask: Arc::new(|text| text),
+            host: Arc::new(Alone),
+        }
+    }
+}
+
+impl fmt::Debug for HookPorts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The environment may hold secrets.
+        f.debug_struct("HookPorts").field("bash", &self.bash).field("project", &self.project).finish_non_exhaustive()
+    }
+}
+
+/// A text without the secrets in it.
+pub type MaskErrors = Arc<dyn Fn(String) -> String + Send + Sync>;
+
+/// A question that a hook puts to a model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ModelQuestion {
+    /// The question, with the event.
+    pub prompt: String,
+    /// The model; `None` for that of the session.
+    pub model: Option<String>,
+    /// Whether it may look at files before it answers, in several turns.
+    pub with_tools: bool,
+}
+
+/// A request that a hook makes. It is sent once; no redirect is followed.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct HookRequest {
+    /// Where to.
+    pub url: String,
+    /// Headers, with variables filled in: they may hold secrets.
+    pub headers: BTreeMap<String, String>,
+    /// The body, JSON.
+    pub body: JsonText,
+    /// Most bytes of the answer that are read.
+    pub most_bytes: usize,
+}
+
+impl fmt::Debug for HookRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HookRequest").field("headers", &self.headers.len()).finish_non_exhaustive()
+    }
+}
+
+/// What a server answers to a hook.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "hosts build one")]
+pub struct HookResponse {
+    /// The status of HTTP.
+    pub status: u16,
+    /// The body. Bytes that are not UTF-8 are replaced.
+    pub body: String,
+}
+
+/// What hooks other than programs need of the session that has them. Each method fails by default.
+///
+/// ```
+/// use windlass_hook::HookError;
+/// use windlass_hooks::{HookHost, ModelQuestion};
+///
+/// /// Asks a model of the program.
+/// #[derive(Debug)]
+/// struct Judge;
+///
+/// #[async_trait::async_trait]
+/// impl HookHost for Judge {
+///     async fn ask_model(&self, question: ModelQuestion) -> Result<String, HookError> {
+///         let _ = question;
+///         Ok(r#"{"ok": true}"#.to_owned())
+///     }
+/// }
+/// ```
+#[async_trait]
+pub trait HookHost: Send + Sync + 'static {
+    /// Asks a model, and returns its last text. Dropping the future ends the question.
+    ///
+    /// # Errors
+    /// There is no answer.
+    async fn ask_model(&self, question: ModelQuestion) -> Result<String, HookError> {
+        let _ = question;
+        Err("this session has no model for hooks".into())
+    }
+
+    /// Posts an event. Dropping the future ends the request.
+    ///
+    /// # Errors
+    /// There is no answer, or it is too long.
+    async fn post(&self, request: HookRequest) -> Result<HookResponse, HookError> {
+        let _ = request;
+        Err("this program is built without requests of hooks".into())
+    }
+
+    /// Calls a tool of an MCP server, and returns its text. Dropping the future ends the call.
+    ///
+    /// # Errors
+    /// The server is not connected, has no such tool, or the tool failed.
+    async fn call_tool(&self, server: &str, tool: &str, input: JsonText) -> Result<String, HookError> {
+        let _ = (server, tool, input);
+        Err("this session has no MCP servers".into())
+    }
+
+    /// A variable that headers of requests may hold, of the environment that the program was started with.
+    fn variable(&self, name: &str) -> Option<String> {
+        let _ = name;
+        None
+    }
+
+    /// Whether an agent answers the question of a hook. Hooks that ask models are not asked about it, since that would
+    /// never end.
+    fn is_of_hook(&self, agent: &AgentIdentity) -> bool {
+        let _ = agent;
+        false
+    }
+
+    /// Wakes the model with a text, in the run in progress or in a new one.
+    fn wake(&self, text: String) {
+        let _ = text;
+    }
+
+    /// Adds variables to the environment of later programs.
+    fn add_variables(&self, variables: Vec<(String, String)>) {
+        let _ = variables;
+    }
+}
+
+/// There is no session.
+struct Alone;
+
+impl HookHost for Alone {}

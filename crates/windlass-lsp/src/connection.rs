@@ -1,0 +1,252 @@
+//! The conversation with one running server: requests with their answers, and what the server says by itself.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::task::AbortHandle;
+use tokio::time::timeout;
+
+use crate::published::Published;
+use crate::wire::{Decoder, encode};
+
+/// Most messages that wait to be written.
+const MOST_WAITING: usize = 64;
+/// Most requests that wait for an answer.
+const MOST_PENDING: usize = 64;
+/// The code of an answer to what this side does not offer.
+const METHOD_NOT_FOUND: i64 = -32601;
+
+/// Why a request has no answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum NoAnswer {
+    /// The server answered with an error.
+    Refused(String),
+    /// It took too long.
+    TimedOut,
+    /// The connection has ended.
+    Closed,
+}
+
+/// A running server. Dropping it ends the conversation.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    shared: Arc<Shared>,
+    tasks: [AbortHandle; 2],
+}
+
+#[derive(Debug)]
+struct Shared {
+    pending: Mutex<HashMap<i64, oneshot::Sender<Result<Value, String>>>>,
+    next: AtomicI64,
+    outgoing: mpsc::Sender<Vec<u8>>,
+    published: Published,
+    /// What the server reads as its settings.
+    settings: Value,
+    /// Why the conversation has ended, once it has.
+    ended: watch::Sender<Option<String>>,
+}
+
+impl Connection {
+    /// Begins a conversation over the standard streams of a server.
+    pub(crate) fn new(
+        reader: impl AsyncRead + Send + Unpin + 'static,
+        writer: impl AsyncWrite + Send + Unpin + 'static,
+        settings: Value,
+    ) -> Self {
+        let (outgoing, waiting) = mpsc::channel(MOST_WAITING);
+        let shared = Arc::new(Shared {
+            pending: Mutex::default(),
+            next: AtomicI64::new(1),
+            outgoing,
+            published: Published::default(),
+            settings,
+            ended: watch::Sender::new(None),
+        });
+        let write = tokio::spawn(write(writer, waiting)).abort_handle();
+        let reading = Arc::clone(&shared);
+        let read = tokio::spawn(async move {
+            let why = reading.read(reader).await;
+            reading.end(why);
+        });
+        Self { shared, tasks: [write, read.abort_handle()] }
+    }
+
+    /// What the server has said of files by itself.
+    pub(crate) fn published(&self) -> &Published {
+        &self.shared.published
+    }
+
+    /// Why the conversation has ended, if it has.
+    pub(crate) fn ended(&self) -> Option<String> {
+        self.shared.ended.borrow().clone()
+    }
+
+    /// Sends a request and waits for its answer. Cancel safe: the server is asked to drop a request that no one waits for.
+    pub(crate) async fn request(&self, method: &str, params: Value, limit: Duration) -> Result<Value, NoAnswer> {
+        let (sender, answer) = oneshot::channel();
+        let id = self.shared.next.fetch_add(1, Ordering::Relaxed);
+        {
+            let mut pending = self.shared.pending();
+            if self.ended().is_some() || pending.len() >= MOST_PENDING {
+                return Err(NoAnswer::Closed);
+            }
+            pending.insert(id, sender);
+        }
+        let open = Open { shared: &self.shared, id };
+        let message = json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params });
+        let answered = async {
+            self.shared.outgoing.send(encode(&message)).await.map_err(|_| NoAnswer::Closed)?;
+            answer.await.map_err(|_| NoAnswer::Closed)?.map_err(NoAnswer::Refused)
+        };
+        let answered = timeout(limit, answered).await.unwrap_or(Err(NoAnswer::TimedOut));
+        if !matches!(answered, Err(NoAnswer::TimedOut)) {
+            open.forget();
+        }
+        answered
+    }
+
+    /// Sends what has no answer. Waits while the server does not read.
+    pub(crate) async fn notify(&self, method: &str, params: Value) -> Result<(), NoAnswer> {
+        let message = json!({ "jsonrpc": "2.0", "method": method, "params": params });
+        self.shared.outgoing.send(encode(&message)).await.map_err(|_| NoAnswer::Closed)
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.tasks.iter().for_each(AbortHandle::abort);
+        self.shared.end("the connection was closed".to_owned());
+    }
+}
+
+/// A request that waits for its answer. Dropping it tells the server that no one waits any more.
+struct Open<'a> {
+    shared: &'a Shared,
+    id: i64,
+}
+
+impl Open<'_> {
+    /// It was answered.
+    fn forget(self) {
+        self.shared.pending().remove(&self.id);
+    }
+}
+
+impl Drop for Open<'_> {
+    fn drop(&mut self) {
+        if self.shared.pending().remove(&self.id).is_some() {
+            let message = json!({ "jsonrpc": "2.0", "method": "$/cancelRequest", "params": { "id": self.id } });
+            // A server that does not read loses nothing by it.
+            let _ = self.shared.outgoing.try_send(encode(&message));
+        }
+    }
+}
+
+impl Shared {
+    fn pending(&self) -> std::sync::MutexGuard<'_, HashMap<i64, oneshot::Sender<Result<Value, String>>>> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The conversation has ended: no request of it is answered any more.
+    fn end(&self, why: String) {
+        self.ended.send_modify(|ended| {
+            ended.get_or_insert(why);
+        });
+        self.pending().clear();
+    }
+
+    /// Reads until the stream ends, and returns why it did.
+    async fn read(&self, mut reader: impl AsyncRead + Unpin) -> String {
+        let (mut decoder, mut bytes) = (Decoder::default(), vec![0; 64 * 1024]);
+        loop {
+            match reader.read(&mut bytes).await {
+                Ok(0) => return "it ended".to_owned(),
+                Ok(count) => decoder.push(bytes.get(..count).unwrap_or_default()),
+                Err(error) => return format!("its output cannot be read: {error}"),
+            }
+            loop {
+                match decoder.next() {
+                    Ok(Some(message)) => self.take(message),
+                    Ok(None) => break,
+                    Err(error) => return error.to_string(),
+                }
+            }
+        }
+    }
+
+    fn take(&self, mut message: Value) {
+        let method = message.get("method").and_then(Value::as_str).map(str::to_owned);
+        let id = message.get("id").cloned().filter(|id| !id.is_null());
+        match (method, id) {
+            (Some(method), Some(id)) => self.answer(&method, &id, message.get("params")),
+            (Some(method), None) if method == "textDocument/publishDiagnostics" => {
+                self.published.note(message.get("params").unwrap_or(&Value::Null));
+            }
+            (None, Some(id)) => {
+                let Some(waiting) = id.as_i64().and_then(|id| self.pending().remove(&id)) else { return };
+                let error = message.get("error").map(|error| {
+                    error.get("message").and_then(Value::as_str).unwrap_or("an error without a message").to_owned()
+                });
+                let result = message.get_mut("result").map(Value::take).unwrap_or_default();
+                // It fails if no one waits any more.
+                let _ = waiting.send(error.map_or(Ok(result), Err));
+            }
+            _ => {}
+        }
+    }
+
+    /// Answers a request of the server. What this side does not offer is refused.
+    fn answer(&self, method: &str, id: &Value, params: Option<&Value>) {
+        let result = match method {
+            "workspace/configuration" => {
+                let items = params.and_then(|params| params.get("items")).and_then(Value::as_array);
+                let of = |item: &Value| section(&self.settings, item.get("section").and_then(Value::as_str));
+                Some(Value::Array(items.into_iter().flatten().take(MOST_WAITING).map(of).collect()))
+            }
+            "client/registerCapability" | "client/unregisterCapability" | "window/workDoneProgress/create" => {
+                Some(Value::Null)
+            }
+            "workspace/applyEdit" => Some(json!({ "applied": false })),
+            _ => None,
+        };
+        let message = match result {
+            Some(result) => json!({ "jsonrpc": "2.0", "id": id, "result": result }),
+            None => {
+                let error = json!({ "code": METHOD_NOT_FOUND, "message": "this client does not offer it" });
+                json!({ "jsonrpc": "2.0", "id": id, "error": error })
+            }
+        };
+        // Waiting here would keep answers from being read.
+        let _ = self.outgoing.try_send(encode(&message));
+    }
+}
+
+/// The part of settings that a dotted name means; all of them without a name.
+fn section(settings: &Value, name: Option<&str>) -> Value {
+    let mut found = Some(settings);
+    for part in name.into_iter().flat_map(|name| name.split('.')).filter(|part| !part.is_empty()) {
+        found = found.and_then(|settings| settings.get(part));
+    }
+    found.cloned().unwrap_or_default()
+}
+
+/// Writes what waits, until the server does not take it any more.
+async fn write(mut writer: impl AsyncWrite + Unpin, mut waiting: mpsc::Receiver<Vec<u8>>) {
+    while let Some(bytes) = waiting.recv().await {
+        let written = async {
+            writer.write_all(&bytes).await?;
+            writer.flush().await
+        };
+        if written.await.is_err() {
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,112 @@
+//! Which files a server has open, and what it must be sent to know them as they are. Pure.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::uri;
+
+/// Most files that a server has open.
+const MOST: usize = 64;
+
+/// The files that a server has open.
+#[derive(Debug, Default)]
+pub(crate) struct Documents {
+    open: HashMap<PathBuf, Document>,
+    used: u64,
+}
+
+#[derive(Debug)]
+struct Document {
+    version: i64,
+    text: String,
+    used: u64,
+}
+
+/// What brings a file of a server up to date.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Update {
+    /// Notifications, in order: method and parameters.
+    pub(crate) messages: Vec<(&'static str, Value)>,
+    /// The version of the file from then on.
+    pub(crate) version: i64,
+}
+
+impl Documents {
+    /// The file has this text now.
+    pub(crate) fn update(&mut self, path: &Path, language: &str, text: String) -> Update {
+        self.used += 1;
+        let (used, uri) = (self.used, uri::of_path(path));
+        if let Some(known) = self.open.get_mut(path) {
+            known.used = used;
+            if known.text == text {
+                return Update { messages: Vec::new(), version: known.version };
+            }
+            known.version += 1;
+            known.text.clone_from(&text);
+            let document = json!({ "uri": uri, "version": known.version });
+            let change = json!({ "textDocument": document, "contentChanges": [{ "text": text }] });
+            let saved = json!({ "textDocument": { "uri": uri }, "text": text });
+            let messages = vec![("textDocument/didChange", change), ("textDocument/didSave", saved)];
+            return Update { messages, version: known.version };
+        }
+        let mut messages = Vec::new();
+        if self.open.len() >= MOST {
+            let oldest = self.open.iter().min_by_key(|(_, document)| document.used).map(|(path, _)| path.clone());
+            if let Some(oldest) = oldest {
+                self.open.remove(&oldest);
+                let closed = json!({ "textDocument": { "uri": uri::of_path(&oldest) } });
+                messages.push(("textDocument/didClose", closed));
+            }
+        }
+        let document = json!({ "uri": uri, "languageId": language, "version": 1, "text": text });
+        messages.push(("textDocument/didOpen", json!({ "textDocument": document })));
+        self.open.insert(path.to_owned(), Document { version: 1, text, used });
+        Update { messages, version: 1 }
+    }
+
+    /// The files that are open.
+    pub(crate) fn paths(&self) -> Vec<PathBuf> {
+        self.open.keys().cloned().collect()
+    }
+
+    /// The file is gone.
+    pub(crate) fn close(&mut self, path: &Path) -> Update {
+        let Some(known) = self.open.remove(path) else { return Update { messages: Vec::new(), version: 0 } };
+        let closed = json!({ "textDocument": { "uri": uri::of_path(path) } });
+        Update { messages: vec![("textDocument/didClose", closed)], version: known.version }
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn methods(update: &Update) -> Vec<&'static str> {
+        update.messages.iter().map(|(method, _)| *method).collect()
+    }
+
+    #[test]
+    fn a_file_is_opened_once_and_changed_when_it_has_changed() {
+        let (mut documents, path) = (Documents::default(), Path::new("/a"));
+        assert_eq!(methods(&documents.update(path, "rust", "a".into())), ["textDocument/didOpen"]);
+        assert_eq!(documents.update(path, "rust", "a".into()), Update { messages: Vec::new(), version: 1 });
+        let changed = documents.update(path, "rust", "b".into());
+        assert_eq!((methods(&changed).len(), changed.version), (2, 2));
+        assert_eq!(methods(&documents.close(path)), ["textDocument/didClose"]);
+        assert!(documents.close(path).messages.is_empty());
+    }
+
+    #[test]
+    fn the_file_that_was_not_used_for_longest_is_closed() {
+        let mut documents = Documents::default();
+        for at in 0..MOST {
+            documents.update(Path::new(&format!("/{at}")), "rust", String::new());
+        }
+        documents.update(Path::new("/0"), "rust", String::new());
+        let update = documents.update(Path::new("/more"), "rust", String::new());
+        assert_eq!(methods(&update), ["textDocument/didClose", "textDocument/didOpen"]);
+        assert!(!documents.paths().contains(&PathBuf::from("/1")));
+    }
+}

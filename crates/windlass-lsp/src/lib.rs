@@ -1,0 +1,31 @@
+//! Code intelligence for agents of windlass.
+//!
+//! [`CodeIntelligence`] is the port: where a name is defined and used, what a file holds, what compilers say of it. An editor
+//! implements it over what it knows already; [`LanguageServers`] implements it over the language servers of a configuration. The
+//! tool [`Lsp`] gives it to a model.
+//!
+//! A language server is a program of the user that reads a project and may run parts of it, such as build scripts. So servers
+//! come from what the user configured or trusts, never from a project that no one trusts, and none starts before it is asked.
+#![cfg_attr(docsrs, feature(doc_cfg))]
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "unit tests use real folders, programs and clocks"))]
+
+mod answer;
+mod config;
+mod connection;
+mod documents;
+mod error;
+mod files;
+mod port;
+mod program;
+mod published;
+mod server;
+mod servers;
+mod tool;
+mod uri;
+mod wire;
+
+pub use config::{ConfigError, ServerConfig};
+pub use error::CodeError;
+pub use port::{CodeAnswer, CodeIntelligence, CodeOperation, CodePlace, CodeQuery};
+pub use servers::{LanguageServers, ServerSurroundings};
+pub use tool::{Lsp, LspInput};

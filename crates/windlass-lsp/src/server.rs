@@ -1,0 +1,341 @@
+//! One language server: started when it is first asked, and again if it has ended.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::time::timeout;
+use windlass_context::Diagnostic;
+
+use crate::connection::{Connection, NoAnswer};
+use crate::documents::Documents;
+use crate::program::{Program, find};
+use crate::servers::ServerSurroundings;
+use crate::{CodeAnswer, CodeError, CodeOperation, CodeQuery, ServerConfig, answer, files, uri};
+
+/// How long an answer is waited for.
+const ANSWER: Duration = Duration::from_secs(30);
+/// How long words on a file are waited for, from a server that speaks by itself.
+const WORDS: Duration = Duration::from_secs(10);
+/// How long such a server is silent when it has said all: many speak of syntax first, and of types later.
+const SILENCE: Duration = Duration::from_millis(250);
+/// Most files that are looked at again before a question.
+const MOST_LOOKED_AT: usize = 64;
+
+/// One language server.
+#[derive(Debug)]
+pub(crate) struct Server {
+    pub(crate) config: ServerConfig,
+    surroundings: Arc<ServerSurroundings>,
+    state: tokio::sync::Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    running: Option<Arc<Running>>,
+    starts: u32,
+}
+
+/// A server that runs.
+#[derive(Debug)]
+struct Running {
+    name: String,
+    connection: Connection,
+    program: Program,
+    /// What it offers, as it answered the greeting.
+    capabilities: Value,
+    documents: tokio::sync::Mutex<Documents>,
+}
+
+impl Server {
+    pub(crate) fn new(config: ServerConfig, surroundings: Arc<ServerSurroundings>) -> Self {
+        Self { config, surroundings, state: tokio::sync::Mutex::default() }
+    }
+
+    /// The server, started if it does not run. It starts also if no one waits for it any more.
+    async fn running(self: &Arc<Self>) -> Result<Arc<Running>, CodeError> {
+        let server = Arc::clone(self);
+        let started = tokio::spawn(async move {
+            let mut state = server.state.lock().await;
+            server.start(&mut state).await
+        });
+        started.await.unwrap_or_else(|_| Err(CodeError::unusable(&self.config.name, "its start was broken off")))
+    }
+
+    async fn start(&self, state: &mut State) -> Result<Arc<Running>, CodeError> {
+        let mut why = String::new();
+        if let Some(running) = &state.running {
+            let Some(ended) = running.connection.ended() else { return Ok(Arc::clone(running)) };
+            why = running.words(&ended);
+            tracing::warn!(server = self.config.name, %why, "a language server has ended");
+            state.running = None;
+        }
+        if state.starts > self.config.max_restarts {
+            let why = if why.is_empty() { "it has failed before".to_owned() } else { why };
+            return Err(CodeError::unusable(
+                &self.config.name,
+                format!("it has been started {} times, and is not started again; {why}", state.starts),
+            ));
+        }
+        state.starts += 1;
+        let running = Arc::new(self.greet().await?);
+        state.running = Some(Arc::clone(&running));
+        Ok(running)
+    }
+
+    /// Starts the program and exchanges greetings.
+    async fn greet(&self) -> Result<Running, CodeError> {
+        let ServerConfig { name, command, args, env, .. } = &self.config;
+        let unusable = |why: String| CodeError::unusable(name, why);
+        let ServerSurroundings { root, env: given, watch } = &*self.surroundings;
+        let mut variables: Vec<(OsString, OsString)> = given.to_vec();
+        variables.extend(env.iter().map(|(name, value)| (name.into(), value.into())));
+        let program = find(command, &variables).map_err(unusable)?;
+        let started = Program::start(&program, args, &variables, root, watch.as_deref());
+        let (program, stdin, stdout) = started.map_err(|error| unusable(format!("{}: {error}", program.display())))?;
+        let connection = Connection::new(stdout, stdin, self.config.settings.clone());
+        let mut running = Running {
+            name: name.clone(),
+            connection,
+            program,
+            capabilities: Value::Null,
+            documents: tokio::sync::Mutex::default(),
+        };
+        let greeting = greeting(root, &self.config.initialization_options);
+        let limit = self.config.startup_timeout;
+        let answer = running.connection.request("initialize", greeting, limit).await;
+        let answer = answer.map_err(|none| running.failure(none, limit))?;
+        running.capabilities = answer.get("capabilities").cloned().unwrap_or_default();
+        running.notify("initialized", json!({})).await?;
+        if !self.config.settings.is_null() {
+            let settings = json!({ "settings": self.config.settings });
+            running.notify("workspace/didChangeConfiguration", settings).await?;
+        }
+        Ok(running)
+    }
+
+    /// Answers a question about one of its files, or about the project.
+    pub(crate) async fn ask(self: &Arc<Self>, query: &CodeQuery) -> Result<CodeAnswer, CodeError> {
+        let running = self.running().await?;
+        running.look_again(query.path.as_deref()).await?;
+        let Some(path) = &query.path else { return running.workspace_symbols(query).await };
+        let text = files::text(path).await?;
+        let character = files::utf16_offset(&text, query.line, query.character);
+        let seen = running.show(path, self.config.language_of(path).unwrap_or_default(), Some(text)).await?;
+        match query.operation {
+            CodeOperation::Diagnostics => running.diagnostics(path, seen).await.map(CodeAnswer::Diagnostics),
+            CodeOperation::DocumentSymbol => {
+                let params = json!({ "textDocument": { "uri": uri::of_path(path) } });
+                let found = running.ask("textDocument/documentSymbol", params).await?;
+                Ok(CodeAnswer::Places(answer::document_symbols(path, &found)))
+            }
+            operation => running.at_place(operation, path, query.line.saturating_sub(1), character).await,
+        }
+    }
+
+    /// Whether it offers this. It is started to find out.
+    pub(crate) async fn offers(self: &Arc<Self>, operation: CodeOperation) -> Result<bool, CodeError> {
+        Ok(self.running().await?.offers(operation))
+    }
+}
+
+/// What a file was when it was shown: how often the server had spoken, and the version from then on.
+#[derive(Debug, Clone, Copy)]
+struct Seen {
+    count: u64,
+    version: i64,
+    is_changed: bool,
+}
+
+impl Running {
+    fn words(&self, ended: &str) -> String {
+        match self.program.last_words() {
+            words if words.is_empty() => ended.to_owned(),
+            words => format!("{ended}; it wrote: {words}"),
+        }
+    }
+
+    fn failure(&self, none: NoAnswer, limit: Duration) -> CodeError {
+        match none {
+            NoAnswer::Refused(message) => CodeError::refused(&self.name, &message),
+            NoAnswer::TimedOut => CodeError::TimedOut { server: self.name.clone(), seconds: limit.as_secs() },
+            NoAnswer::Closed => {
+                let ended = self.connection.ended().unwrap_or_else(|| "too many requests wait for it".to_owned());
+                CodeError::unusable(&self.name, self.words(&ended))
+            }
+        }
+    }
+
+    async fn ask(&self, method: &str, params: Value) -> Result<Value, CodeError> {
+        self.connection.request(method, params, ANSWER).await.map_err(|none| self.failure(none, ANSWER))
+    }
+
+    async fn notify(&self, method: &str, params: Value) -> Result<(), CodeError> {
+        let sent = timeout(ANSWER, self.connection.notify(method, params)).await.unwrap_or(Err(NoAnswer::TimedOut));
+        sent.map_err(|none| self.failure(none, ANSWER))
+    }
+
+    fn offers(&self, operation: CodeOperation) -> bool {
+        let provider = match operation {
+            CodeOperation::GoToDefinition => "definitionProvider",
+            CodeOperation::FindReferences => "referencesProvider",
+            CodeOperation::Hover => "hoverProvider",
+            CodeOperation::DocumentSymbol => "documentSymbolProvider",
+            CodeOperation::WorkspaceSymbol => "workspaceSymbolProvider",
+            CodeOperation::GoToImplementation => "implementationProvider",
+            CodeOperation::IncomingCalls | CodeOperation::OutgoingCalls => "callHierarchyProvider",
+            CodeOperation::Diagnostics => return true,
+            CodeOperation::ChangedFiles | CodeOperation::TestFailures => return false,
+        };
+        !matches!(self.capabilities.get(provider), None | Some(Value::Null | Value::Bool(false)))
+    }
+
+    /// Shows a file as it is now; `None`: it is gone. What is begun is sent also if no one waits for it any more, so that the
+    /// server and this side never differ on what it knows.
+    async fn show(self: &Arc<Self>, path: &Path, language: &str, text: Option<String>) -> Result<Seen, CodeError> {
+        let (running, path, language) = (Arc::clone(self), path.to_owned(), language.to_owned());
+        let shown = tokio::spawn(async move {
+            let mut documents = running.documents.lock().await;
+            let count = running.connection.published().count();
+            let update = match text {
+                Some(text) => documents.update(&path, &language, text),
+                None => documents.close(&path),
+            };
+            let is_changed = !update.messages.is_empty();
+            for (method, params) in update.messages {
+                running.notify(method, params).await?;
+            }
+            Ok(Seen { count, version: update.version, is_changed })
+        });
+        shown.await.unwrap_or_else(|_| Err(CodeError::unusable(&self.name, "a file could not be shown to it")))
+    }
+
+    /// Shows the open files that have changed since, so that answers about one are not of another time.
+    async fn look_again(self: &Arc<Self>, but: Option<&Path>) -> Result<(), CodeError> {
+        let paths = self.documents.lock().await.paths();
+        for path in paths.iter().filter(|path| Some(path.as_path()) != but).take(MOST_LOOKED_AT) {
+            // The language counts only when a file is opened.
+            self.show(path, "", files::text(path).await.ok()).await?;
+        }
+        Ok(())
+    }
+
+    async fn workspace_symbols(&self, query: &CodeQuery) -> Result<CodeAnswer, CodeError> {
+        let params = json!({ "query": query.name.as_deref().unwrap_or_default() });
+        let found = self.ask("workspace/symbol", params).await?;
+        Ok(CodeAnswer::Places(answer::workspace_symbols(&found)))
+    }
+
+    /// Answers what is asked of a place; line and character are counted from zero.
+    async fn at_place(
+        &self,
+        operation: CodeOperation,
+        path: &Path,
+        line: u32,
+        character: u32,
+    ) -> Result<CodeAnswer, CodeError> {
+        let place = json!({
+            "textDocument": { "uri": uri::of_path(path) },
+            "position": { "line": line, "character": character },
+        });
+        let found = match operation {
+            CodeOperation::GoToDefinition => self.ask("textDocument/definition", place).await?,
+            CodeOperation::GoToImplementation => self.ask("textDocument/implementation", place).await?,
+            CodeOperation::FindReferences => {
+                let mut params = place;
+                if let Some(fields) = params.as_object_mut() {
+                    fields.insert("context".to_owned(), json!({ "includeDeclaration": true }));
+                }
+                self.ask("textDocument/references", params).await?
+            }
+            CodeOperation::Hover => {
+                let found = self.ask("textDocument/hover", place).await?;
+                return Ok(CodeAnswer::Text(answer::hover(&found).unwrap_or_default()));
+            }
+            _ => return self.calls(operation, place).await,
+        };
+        Ok(CodeAnswer::Places(answer::places(&found)))
+    }
+
+    async fn calls(&self, operation: CodeOperation, place: Value) -> Result<CodeAnswer, CodeError> {
+        let prepared = self.ask("textDocument/prepareCallHierarchy", place).await?;
+        let Some(item) = prepared.as_array().and_then(|items| items.first()) else {
+            return Ok(CodeAnswer::Places(Vec::new()));
+        };
+        let (method, end) = match operation {
+            CodeOperation::IncomingCalls => ("callHierarchy/incomingCalls", "from"),
+            _ => ("callHierarchy/outgoingCalls", "to"),
+        };
+        let found = self.ask(method, json!({ "item": item })).await?;
+        Ok(CodeAnswer::Places(answer::calls(&found, end)))
+    }
+
+    /// What it says of a file that was shown: on request if it offers that, else what it says by itself.
+    async fn diagnostics(&self, path: &Path, seen: Seen) -> Result<Vec<Diagnostic>, CodeError> {
+        if self.capabilities.get("diagnosticProvider").is_some_and(|provider| !provider.is_null()) {
+            let params = json!({ "textDocument": { "uri": uri::of_path(path) } });
+            let said = self.ask("textDocument/diagnostic", params).await?;
+            return Ok(answer::diagnostics(path, said.get("items").unwrap_or(&Value::Null)));
+        }
+        let published = self.connection.published();
+        // Of a file that is as it was, the last words still hold.
+        let since = if seen.is_changed { seen.count } else { 0 };
+        let said = timeout(WORDS, async {
+            loop {
+                let count = published.count();
+                if published.since(path, since, seen.version).is_some() {
+                    return;
+                }
+                published.next(count).await;
+            }
+        });
+        if said.await.is_err() {
+            return Err(self.failure(NoAnswer::TimedOut, WORDS));
+        }
+        if seen.is_changed {
+            // Each further word begins the silence anew.
+            let quiet = async {
+                loop {
+                    let count = published.count();
+                    if timeout(SILENCE, published.next(count)).await.is_err() {
+                        return;
+                    }
+                }
+            };
+            let _ = timeout(WORDS, quiet).await;
+        }
+        Ok(published.since(path, since, seen.version).unwrap_or_default())
+    }
+}
+
+/// What a server reads of this side when it starts.
+fn greeting(root: &Path, options: &Value) -> Value {
+    let root_uri = uri::of_path(root);
+    let name = root.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    json!({
+        // A number would have the server look after a process that it may not see.
+        "processId": null,
+        "clientInfo": { "name": "windlass" },
+        "rootUri": root_uri,
+        "rootPath": root,
+        "workspaceFolders": [{ "uri": root_uri, "name": name }],
+        "initializationOptions": options,
+        "capabilities": {
+            "general": { "positionEncodings": ["utf-16"] },
+            "workspace": { "configuration": true, "workspaceFolders": true, "symbol": {} },
+            "textDocument": {
+                "synchronization": { "didSave": true },
+                "publishDiagnostics": { "versionSupport": true },
+                "definition": { "linkSupport": true },
+                "implementation": { "linkSupport": true },
+                "references": {},
+                "hover": { "contentFormat": ["markdown", "plaintext"] },
+                "documentSymbol": { "hierarchicalDocumentSymbolSupport": true },
+                "callHierarchy": {},
+                "diagnostic": {},
+            },
+        },
+    })
+}

@@ -1,0 +1,71 @@
+//! Paths as `file:` addresses, and back. Pure.
+
+use std::path::{Path, PathBuf};
+
+/// The address of an absolute path.
+pub(crate) fn of_path(path: &Path) -> String {
+    let text = path.to_string_lossy();
+    let text = if cfg!(windows) { text.replace('\\', "/") } else { text.into_owned() };
+    let mut uri = String::from(if text.starts_with('/') { "file://" } else { "file:///" });
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte) {
+            uri.push(char::from(byte));
+        } else {
+            uri.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    uri
+}
+
+/// The absolute path of an address of this machine. `None` for every other address.
+pub(crate) fn to_path(uri: &str) -> Option<PathBuf> {
+    let rest = uri.strip_prefix("file://")?;
+    let rest = rest.strip_prefix("localhost").unwrap_or(rest);
+    let text = decoded(rest)?;
+    if !text.starts_with('/') || text.contains('\0') {
+        return None;
+    }
+    // `/c:/work` is `c:/work` there.
+    let is_drive = cfg!(windows) && text.as_bytes().get(2) == Some(&b':');
+    Some(PathBuf::from(if is_drive { text.trim_start_matches('/') } else { text.as_str() }))
+}
+
+fn decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        if byte == b'%' {
+            let digit = |byte: Option<u8>| char::from(byte?).to_digit(16);
+            let (high, low) = (digit(rest.next())?, digit(rest.next())?);
+            bytes.push(u8::try_from(high * 16 + low).ok()?);
+        } else {
+            bytes.push(byte);
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn addresses_of_other_places_are_none() {
+        for uri in
+            ["http://a/b", "file://host/a", "file:relative", "file:///%", "file:///%zz", "file:///%ff", "file:///a%00"]
+        {
+            assert_eq!(to_path(uri), None, "{uri}");
+        }
+        assert_eq!(to_path("file://localhost/a%20b"), Some("/a b".into()));
+        assert_eq!(of_path(Path::new("/a b/é#?.rs")), "file:///a%20b/%C3%A9%23%3F.rs");
+    }
+
+    proptest! {
+        #[test]
+        fn a_path_survives(parts in prop::collection::vec("[^/\u{0}]{1,12}", 1..5)) {
+            let path = PathBuf::from(format!("/{}", parts.join("/")));
+            prop_assert_eq!(to_path(&of_path(&path)), Some(path));
+        }
+    }
+}

@@ -1,0 +1,163 @@
+//! Who asks for tokens, and how it proves that.
+
+use crate::error::words;
+use crate::fetch::Fetch;
+use crate::metadata::ServerMetadata;
+use crate::{AuthError, OAuthConfig, SecretText};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+/// How a client proves who it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Proof {
+    None,
+    ClientSecretBasic,
+    ClientSecretPost,
+}
+
+impl Proof {
+    fn named(name: &str) -> Option<Self> {
+        match name {
+            "none" => Some(Self::None),
+            "client_secret_basic" => Some(Self::ClientSecretBasic),
+            "client_secret_post" => Some(Self::ClientSecretPost),
+            _ => None,
+        }
+    }
+
+    /// The way that both sides know. A server that names none takes Basic, as RFC 8414 says.
+    fn fitting(server: &ServerMetadata, has_secret: bool) -> Self {
+        let listed = server.token_endpoint_auth_methods_supported.as_deref();
+        let takes = |name: &str| listed.is_none_or(|listed| listed.iter().any(|one| one == name));
+        match has_secret {
+            false => Self::None,
+            true if takes("client_secret_basic") => Self::ClientSecretBasic,
+            true if takes("client_secret_post") => Self::ClientSecretPost,
+            // It has not asked for the secret.
+            true if takes("none") => Self::None,
+            true => Self::ClientSecretBasic,
+        }
+    }
+}
+
+/// A client of one authorisation server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Client {
+    pub(crate) id: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    secret: Option<SecretText>,
+    proof: Proof,
+    /// The address to which the browser returns, for clients that were registered with one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) redirect_uri: Option<String>,
+}
+
+impl Client {
+    /// The client of the configuration, if it has one.
+    pub(crate) fn configured(config: &OAuthConfig, server: &ServerMetadata) -> Option<Self> {
+        let id = config.client_id.clone()?;
+        let secret = config.client_secret.clone();
+        let proof = Proof::fitting(server, secret.is_some());
+        Some(Self { id, secret, proof, redirect_uri: None })
+    }
+
+    /// The client that a document describes, if the server takes such.
+    pub(crate) fn described(config: &OAuthConfig, server: &ServerMetadata) -> Option<Self> {
+        let id = config.client_metadata_url.clone().filter(|_| server.client_id_metadata_document_supported)?;
+        Some(Self { id, secret: None, proof: Proof::None, redirect_uri: None })
+    }
+
+    /// A client without an id, for grants that need none.
+    pub(crate) fn anonymous() -> Self {
+        Self { id: String::new(), secret: None, proof: Proof::None, redirect_uri: None }
+    }
+
+    /// Registers a client (RFC 7591).
+    ///
+    /// # Errors
+    /// The server does not register clients, or refuses this one.
+    pub(crate) async fn register(
+        fetch: &Fetch,
+        server: &ServerMetadata,
+        name: &str,
+        redirect_uri: &str,
+    ) -> Result<Self, AuthError> {
+        let Some(endpoint) = &server.registration_endpoint else {
+            return Err(AuthError::Client(
+                "the authorisation server registers no clients: register one there and put its id into the \
+                 configuration as `oauth.clientId`"
+                    .to_owned(),
+            ));
+        };
+        let listed = server.token_endpoint_auth_methods_supported.as_deref().unwrap_or_default();
+        let is_public = listed.is_empty() || listed.iter().any(|one| one == "none");
+        let method = if is_public {
+            "none"
+        } else {
+            listed.iter().find(|one| Proof::named(one).is_some()).map_or("none", String::as_str)
+        };
+        let asked = json!({
+            "client_name": name,
+            "application_type": "native",
+            "redirect_uris": [redirect_uri],
+            "grant_types": ["authorization_code", "refresh_token"],
+            "response_types": ["code"],
+            "token_endpoint_auth_method": method,
+        });
+        let answer = fetch.json(endpoint, &asked).await?;
+        let registered = answer.json::<Registered>().filter(|_| answer.is_success());
+        let Some(registered) = registered.filter(|registered| !registered.client_id.is_empty()) else {
+            let refusal = answer.json::<Refusal>().unwrap_or_default();
+            let code = refusal.error.unwrap_or_else(|| format!("status {}", answer.status));
+            let text = refusal.error_description.unwrap_or_default();
+            return Err(AuthError::Client(format!(
+                "the authorisation server does not register this client: {}",
+                words(&format!("{code} {text}"))
+            )));
+        };
+        let secret = registered.client_secret;
+        let agreed = registered.token_endpoint_auth_method.as_deref().and_then(Proof::named);
+        let agreed = agreed.filter(|proof| secret.is_some() || *proof == Proof::None);
+        let proof = agreed.unwrap_or_else(|| Proof::fitting(server, secret.is_some()));
+        Ok(Self { id: registered.client_id, secret, proof, redirect_uri: Some(redirect_uri.to_owned()) })
+    }
+
+    /// Adds to a request what proves who asks. Returns the value of the header `Authorization`, if there is to be one.
+    pub(crate) fn prove(&self, fields: &mut Vec<(&'static str, String)>) -> Option<String> {
+        let secret = self.secret.as_ref().map(SecretText::expose).unwrap_or_default();
+        let escaped = |text: &str| url::form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();
+        match self.proof {
+            Proof::ClientSecretBasic => {
+                let pair = format!("{}:{}", escaped(&self.id), escaped(secret));
+                return Some(format!("Basic {}", STANDARD.encode(pair)));
+            }
+            Proof::ClientSecretPost => {
+                fields.push(("client_id", self.id.clone()));
+                fields.push(("client_secret", secret.to_owned()));
+            }
+            Proof::None if self.id.is_empty() => {}
+            Proof::None => fields.push(("client_id", self.id.clone())),
+        }
+        None
+    }
+}
+
+#[derive(Deserialize)]
+struct Registered {
+    client_id: String,
+    #[serde(default)]
+    client_secret: Option<SecretText>,
+    #[serde(default)]
+    token_endpoint_auth_method: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+struct Refusal {
+    #[serde(default)]
+    error: Option<String>,
+    #[serde(default)]
+    error_description: Option<String>,
+}

@@ -1,0 +1,234 @@
+//! What is configured of the login to a server.
+
+use crate::SecretText;
+use crate::metadata::scopes;
+use serde_json::Value;
+use std::fmt;
+
+/// How tokens for a server are had. All of it may be left out: a client is registered then, and the user logs in with a browser.
+#[derive(Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct OAuthConfig {
+    /// The id of a client that is registered already. Default: `None`, the authorisation server is asked to register one.
+    pub client_id: Option<String>,
+    /// The secret of that client. Default: `None`, a public client.
+    pub client_secret: Option<SecretText>,
+    /// The address of a document that describes the client. It is the id of the client where the authorisation server takes
+    /// such documents and no `client_id` is given.
+    pub client_metadata_url: Option<String>,
+    /// The port of this machine to which the browser returns. Default: a free one. Clients that are registered already often
+    /// need a fixed one.
+    pub callback_port: Option<u16>,
+    /// Where the authorisation server describes itself, for servers that do not say.
+    pub metadata_url: Option<String>,
+    /// The scopes to ask for, in place of those that the server names.
+    pub scopes: Vec<String>,
+    /// Tells apart several logins to one server. Default: empty.
+    pub account: String,
+    /// Who logs in, and how. Default: the user, with a browser.
+    pub grant: OAuthGrant,
+}
+
+/// Who logs in, and how.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum OAuthGrant {
+    /// The user, with a browser (`authorization_code`).
+    #[default]
+    Browser,
+    /// The program itself (`client_credentials`), with the client's secret or with this key.
+    ClientCredentials {
+        /// A private key in PKCS #8 form, PEM: of P-256, P-384 or RSA. Needs the feature `private-key-jwt`.
+        private_key: Option<SecretText>,
+    },
+    /// The program, with a statement that its platform gave it (`urn:ietf:params:oauth:grant-type:jwt-bearer`).
+    JwtBearer {
+        /// The statement, a JSON web token.
+        assertion: SecretText,
+    },
+    /// The user, by the login to an identity provider: its token is exchanged for one that the authorisation server takes.
+    IdentityProvider(IdentityProvider),
+}
+
+/// An identity provider that vouches for the user.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct IdentityProvider {
+    /// Its token endpoint.
+    pub token_endpoint: String,
+    /// The id of the client there.
+    pub client_id: String,
+    /// The secret of the client there.
+    pub client_secret: Option<SecretText>,
+    /// The user's identity token.
+    pub id_token: SecretText,
+}
+
+impl IdentityProvider {
+    /// An identity provider with a public client.
+    #[must_use]
+    pub fn new(token_endpoint: impl Into<String>, client_id: impl Into<String>, id_token: SecretText) -> Self {
+        Self { token_endpoint: token_endpoint.into(), client_id: client_id.into(), client_secret: None, id_token }
+    }
+}
+
+impl OAuthGrant {
+    /// Whether tokens are had without anyone at a browser.
+    #[must_use]
+    pub fn is_automatic(&self) -> bool {
+        !matches!(self, Self::Browser)
+    }
+}
+
+impl OAuthConfig {
+    /// Reads `{"clientId"?, "clientSecret"?, "clientMetadataUrl"?, "callbackPort"?, "authServerMetadataUrl"?, "scopes"?, "account"?,
+    /// "grant"?}`. `scopes` is a text with spaces or a list. `grant` is `authorization_code` (the default), `client_credentials`
+    /// with `privateKey`?, `jwt_bearer` with `assertion`, or `identity_provider` with `identityProvider`: `{"tokenEndpoint",
+    /// "clientId", "clientSecret"?, "idToken"}`. `expand` puts variables in place in each text. Unknown members are left alone.
+    ///
+    /// # Errors
+    /// A member has the wrong form, or `expand` fails: the reason, without values.
+    pub fn from_json(value: &Value, expand: &dyn Fn(&str) -> Result<String, String>) -> Result<Self, String> {
+        let read = Members { value, expand };
+        if !value.is_object() {
+            return Err("its `oauth` is not an object".to_owned());
+        }
+        let port = match value.get("callbackPort") {
+            None | Some(Value::Null) => None,
+            Some(port) => Some(
+                port.as_u64()
+                    .and_then(|port| u16::try_from(port).ok())
+                    .filter(|port| *port > 0)
+                    .ok_or("its `oauth.callbackPort` is not a port")?,
+            ),
+        };
+        Ok(Self {
+            client_id: read.text("clientId")?,
+            client_secret: read.secret("clientSecret")?,
+            client_metadata_url: read.text("clientMetadataUrl")?,
+            callback_port: port,
+            metadata_url: read.text("authServerMetadataUrl")?,
+            scopes: match value.get("scopes") {
+                Some(Value::Array(list)) => scopes(list.iter().filter_map(Value::as_str)),
+                _ => scopes(read.text("scopes")?.as_deref()),
+            },
+            account: read.text("account")?.unwrap_or_default(),
+            grant: read.grant()?,
+        })
+    }
+}
+
+/// The members of an object.
+struct Members<'a> {
+    value: &'a Value,
+    expand: &'a dyn Fn(&str) -> Result<String, String>,
+}
+
+impl Members<'_> {
+    fn text(&self, name: &str) -> Result<Option<String>, String> {
+        match self.value.get(name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) => (self.expand)(text).map(Some),
+            Some(_) => Err(format!("its `oauth.{name}` is not a text")),
+        }
+    }
+
+    fn secret(&self, name: &str) -> Result<Option<SecretText>, String> {
+        Ok(self.text(name)?.map(SecretText::new))
+    }
+
+    fn grant(&self) -> Result<OAuthGrant, String> {
+        let needs = |name: &str| format!("its `oauth` needs `{name}` for this grant");
+        match self.text("grant")?.as_deref() {
+            None | Some("authorization_code") => Ok(OAuthGrant::Browser),
+            Some("client_credentials") => Ok(OAuthGrant::ClientCredentials { private_key: self.secret("privateKey")? }),
+            Some("jwt_bearer") => {
+                let assertion = self.secret("assertion")?.ok_or_else(|| needs("assertion"))?;
+                Ok(OAuthGrant::JwtBearer { assertion })
+            }
+            Some("identity_provider") => {
+                let value = self.value.get("identityProvider").ok_or_else(|| needs("identityProvider"))?;
+                let read = Members { value, expand: self.expand };
+                let provider = IdentityProvider {
+                    token_endpoint: read.text("tokenEndpoint")?.ok_or_else(|| needs("tokenEndpoint"))?,
+                    client_id: read.text("clientId")?.ok_or_else(|| needs("clientId"))?,
+                    client_secret: read.secret("clientSecret")?,
+                    id_token: read.secret("idToken")?.ok_or_else(|| needs("idToken"))?,
+                };
+                Ok(OAuthGrant::IdentityProvider(provider))
+            }
+            Some(other) => Err(format!("its `oauth.grant` {other:?} is not known")),
+        }
+    }
+}
+
+impl fmt::Debug for OAuthConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OAuthConfig")
+            .field("client_id", &self.client_id)
+            .field("account", &self.account)
+            .field("scopes", &self.scopes)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Members<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Members").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn read(value: &Value) -> Result<OAuthConfig, String> {
+        OAuthConfig::from_json(value, &|text| match text {
+            "${SECRET}" => Ok("word".to_owned()),
+            "${UNSET}" => Err("the variable UNSET is not set".to_owned()),
+            text => Ok(text.to_owned()),
+        })
+    }
+
+    #[test]
+    fn configurations_are_read() {
+        assert_eq!(read(&json!({})), Ok(OAuthConfig::default()));
+        let config = read(&json!({
+            "clientId": "c", "clientSecret": "${SECRET}", "callbackPort": 8080, "scopes": "a b", "account": "work",
+            "authServerMetadataUrl": "https://a/b", "later": [1]
+        }))
+        .unwrap();
+        assert_eq!((config.client_id.as_deref(), config.callback_port), (Some("c"), Some(8080)));
+        assert_eq!(config.client_secret.as_ref().map(SecretText::expose), Some("word"));
+        assert_eq!(
+            (config.scopes.as_slice(), config.account.as_str()),
+            (&["a".to_owned(), "b".to_owned()][..], "work")
+        );
+        assert!(!format!("{config:?}").contains("word"));
+        assert_eq!(read(&json!({"scopes": ["a", "b", 3]})).unwrap().scopes, ["a", "b"]);
+        let machine = read(&json!({"grant": "client_credentials", "privateKey": "k"})).unwrap();
+        assert!(machine.grant.is_automatic());
+        let provider = json!({"tokenEndpoint": "https://i/t", "clientId": "c", "idToken": "${SECRET}"});
+        let provider = read(&json!({"grant": "identity_provider", "identityProvider": provider})).unwrap();
+        assert!(matches!(provider.grant, OAuthGrant::IdentityProvider(_)));
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_named() {
+        for (value, problem) in [
+            (json!([]), "not an object"),
+            (json!({"clientId": 3}), "`oauth.clientId` is not a text"),
+            (json!({"clientSecret": "${UNSET}"}), "UNSET"),
+            (json!({"callbackPort": 0}), "not a port"),
+            (json!({"callbackPort": 70_000}), "not a port"),
+            (json!({"callbackPort": "80"}), "not a port"),
+            (json!({"grant": "password"}), "not known"),
+            (json!({"grant": "jwt_bearer"}), "needs `assertion`"),
+            (json!({"grant": "identity_provider"}), "needs `identityProvider`"),
+        ] {
+            let error = read(&value).unwrap_err();
+            assert!(error.contains(problem), "{value}: {error}");
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! The address of this machine to which a browser returns.
+
+use crate::page::{Page, Verdict};
+use crate::{AuthError, SecretText};
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
+
+/// Longest head of a request.
+const LONGEST_HEAD: usize = 16 * 1024;
+/// How long a request may take. Any program of this machine may open a connection and be silent.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How long nothing is accepted when that has failed.
+const BETWEEN_TRIES: Duration = Duration::from_millis(50);
+/// Most requests at once.
+const MOST_AT_ONCE: usize = 16;
+
+/// Waits for a browser on loopback addresses alone.
+#[derive(Debug)]
+pub(crate) struct Loopback {
+    listeners: Vec<TcpListener>,
+    port: u16,
+}
+
+impl Loopback {
+    /// Opens a port; 0 is any free one.
+    ///
+    /// # Errors
+    /// The port is taken.
+    pub(crate) async fn open(port: u16) -> Result<Self, AuthError> {
+        let bind = |address: SocketAddr| TcpListener::bind(address);
+        let refused = |error: std::io::Error| {
+            AuthError::Browser(format!("the port {port} for the answer of the browser cannot be opened: {error}"))
+        };
+        let first = bind((Ipv4Addr::LOCALHOST, port).into()).await.map_err(refused)?;
+        let port = first.local_addr().map_err(refused)?.port();
+        // Browsers may take `localhost` for either address.
+        let second = bind((Ipv6Addr::LOCALHOST, port).into()).await.ok();
+        Ok(Self { listeners: [Some(first), second].into_iter().flatten().collect(), port })
+    }
+
+    /// The address to which the browser is to return.
+    pub(crate) fn redirect_uri(&self) -> String {
+        format!("http://localhost:{}/callback", self.port)
+    }
+
+    /// Waits for the answer of a page. Cancel safe: dropping it closes the port.
+    pub(crate) async fn answer(self, page: &Page) -> Result<SecretText, AuthError> {
+        let mut requests = JoinSet::new();
+        loop {
+            tokio::select! {
+                Some(Ok(verdict)) = requests.join_next(), if !requests.is_empty() => {
+                    if let Verdict::Done(outcome) = verdict {
+                        return outcome;
+                    }
+                }
+                stream = accept(&self.listeners), if requests.len() < MOST_AT_ONCE => {
+                    match stream {
+                        Ok(stream) => drop(requests.spawn(serve(stream, page.clone()))),
+                        // The system has no more files or memory for now.
+                        Err(_) => sleep(BETWEEN_TRIES).await,
+                    }
+                }
+            }
+        }
+    }
+}
+
+async fn accept(listeners: &[TcpListener]) -> std::io::Result<TcpStream> {
+    let accepts = listeners.iter().map(|listener| Box::pin(listener.accept()));
+    let (accepted, ..) = futures_util::future::select_all(accepts).await;
+    accepted.map(|(stream, _)| stream)
+}
+
+/// Answers a request, and says what it means.
+async fn serve(mut stream: TcpStream, page: Page) -> Verdict {
+    let exchange = async {
+        let target = target(&mut stream).await?;
+        let verdict = page.judge(&target);
+        let (status, text) = match &verdict {
+            Verdict::Done(Ok(_)) => ("200 OK", "You are logged in. This window can be closed."),
+            Verdict::Done(Err(_)) => ("200 OK", "The login did not succeed. The program that asked for it says why."),
+            Verdict::Unrelated => ("404 Not Found", "This is not the answer of a login."),
+        };
+        let length = text.len();
+        let answer = format!(
+            "HTTP/1.1 {status}\r\ncontent-type: text/plain; charset=utf-8\r\ncontent-length: {length}\r\n\
+             cache-control: no-store\r\nreferrer-policy: no-referrer\r\nx-content-type-options: nosniff\r\n\
+             connection: close\r\n\r\n{text}"
+        );
+        // The code is here already: a browser that is gone does not undo the login.
+        let _ = stream.write_all(answer.as_bytes()).await;
+        let _ = stream.shutdown().await;
+        Some(verdict)
+    };
+    timeout(PATIENCE, exchange).await.ok().flatten().unwrap_or(Verdict::Unrelated)
+}
+
+/// The target of a `GET` request.
+async fn target(stream: &mut TcpStream) -> Option<String> {
+    let mut head = Vec::new();
+    let mut chunk = [0; 4096];
+    while !head.windows(4).any(|end| end == b"\r\n\r\n") {
+        let count = stream.read(&mut chunk).await.ok().filter(|count| *count > 0)?;
+        head.extend_from_slice(chunk.get(..count)?);
+        if head.len() > LONGEST_HEAD {
+            return None;
+        }
+    }
+    let text = String::from_utf8(head).ok()?;
+    let mut words = text.lines().next()?.split(' ');
+    words.next().filter(|method| *method == "GET")?;
+    words.next().map(str::to_owned)
+}

@@ -1,0 +1,43 @@
+//! The model of a session whose calls come from clients.
+
+use super::queue::Queue;
+use std::sync::Arc;
+use windlass::crates::context::compaction_prompt;
+use windlass::crates::types::{ModelRequest, ToolResultContent};
+use windlass::event::ToolFinished;
+use windlass::{ContentBlock, ScriptedModel, ScriptedTurn, ToolOutput};
+
+/// A model that makes all calls that wait. When there are none it ends its turn.
+pub(super) fn calling_model(queue: Arc<Queue>) -> ScriptedModel {
+    let model = ScriptedModel::from_fn(move |request, number| {
+        // What makes room for more calls is no turn of its own.
+        if wants_summary(request) {
+            return ScriptedTurn::new().text("<summary>Calls were made one after the other.</summary>");
+        }
+        queue.offer(&request.tools);
+        let calls = queue.take();
+        if calls.is_empty() {
+            return ScriptedTurn::new().text("Done.");
+        }
+        let turn = ScriptedTurn::new().id(format!("msg_{number}"));
+        calls.into_iter().fold(turn, |turn, (id, name, input)| turn.tool_use_with_id(id, name, input))
+    });
+    model.with_delta_chars(0).without_recording()
+}
+
+/// Whether a request asks for a summary of the conversation, which is about to be replaced by it.
+fn wants_summary(request: &ModelRequest) -> bool {
+    let last = request.messages.last().and_then(|message| message.content.last());
+    last.and_then(ContentBlock::as_text).is_some_and(|text| text == compaction_prompt(None))
+}
+
+/// What a call returned.
+pub(super) fn output(tool: ToolFinished) -> ToolOutput {
+    let mut output = match tool.result.content {
+        ToolResultContent::Text(text) => ToolOutput::text(text),
+        ToolResultContent::Blocks(blocks) => ToolOutput::blocks(blocks),
+    };
+    output.is_error = tool.result.is_error;
+    output.structured = tool.structured;
+    output
+}

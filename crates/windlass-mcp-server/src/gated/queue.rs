@@ -1,0 +1,163 @@
+//! The calls of clients, from their arrival to their answer.
+
+use crate::{Client, ServedCall};
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::{Notify, oneshot};
+use windlass::crates::types::{ToolSpec, ToolUseId};
+use windlass::{JsonText, SessionHandle, ToolOutput};
+
+/// Most calls of all clients that wait or run.
+const MOST_CALLS: usize = 256;
+
+/// The calls of clients, and which tools they may call.
+#[derive(Default)]
+pub(super) struct Queue {
+    state: Mutex<State>,
+    /// Rings when a call has come, or the queue is closed.
+    bell: Notify,
+}
+
+#[derive(Default)]
+struct State {
+    closed: bool,
+    count: u64,
+    /// Those that no model has made yet.
+    waiting: VecDeque<(ToolUseId, String, JsonText)>,
+    /// Those that have no answer yet.
+    open: HashMap<ToolUseId, Open>,
+    answers: HashMap<ToolUseId, oneshot::Receiver<ToolOutput>>,
+    /// Absent until a model was asked.
+    offered: Option<Vec<Arc<ToolSpec>>>,
+}
+
+struct Open {
+    client: Client,
+    answer: oneshot::Sender<ToolOutput>,
+}
+
+impl Queue {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a call.
+    pub(super) fn add(&self, call: ServedCall) -> ToolUseId {
+        let mut state = self.lock();
+        state.count = state.count.saturating_add(1);
+        let id = ToolUseId::from(format!("call_{}", state.count).as_str());
+        let (answer, answered) = oneshot::channel();
+        state.answers.insert(id.clone(), answered);
+        if state.closed {
+            return id;
+        }
+        if state.open.len() >= MOST_CALLS {
+            let text = format!("The call was not made: {MOST_CALLS} others wait or run.");
+            let _ = answer.send(ToolOutput::text(text).failed());
+            return id;
+        }
+        state.open.insert(id.clone(), Open { client: call.client, answer });
+        state.waiting.push_back((id.clone(), call.tool, call.input));
+        drop(state);
+        self.bell.notify_one();
+        id
+    }
+
+    /// Waits for the answer to a call; `None` if there will be none.
+    pub(super) async fn outcome(&self, id: &ToolUseId) -> Option<ToolOutput> {
+        let answered = self.lock().answers.remove(id)?;
+        answered.await.ok()
+    }
+
+    /// The calls that wait. They are made from then on.
+    pub(super) fn take(&self) -> Vec<(ToolUseId, String, JsonText)> {
+        self.lock().waiting.drain(..).collect()
+    }
+
+    /// Waits for a call; false if there will be none.
+    pub(super) async fn wait(&self) -> bool {
+        loop {
+            {
+                let state = self.lock();
+                if state.closed {
+                    return false;
+                }
+                if !state.waiting.is_empty() {
+                    return true;
+                }
+            }
+            self.bell.notified().await;
+        }
+    }
+
+    /// Who made a call.
+    pub(super) fn client(&self, id: &ToolUseId) -> Option<Client> {
+        self.lock().open.get(id).map(|open| open.client.clone())
+    }
+
+    /// Answers a call.
+    pub(super) fn settle(&self, id: &ToolUseId, output: ToolOutput) {
+        if let Some(open) = self.lock().open.remove(id) {
+            // The client may be gone.
+            let _ = open.answer.send(output);
+        }
+    }
+
+    /// Answers calls that were made and have no answer when their run has ended.
+    pub(super) fn settle_unmade(&self, why: &str) {
+        let mut state = self.lock();
+        let State { open, waiting, .. } = &mut *state;
+        let made: Vec<ToolUseId> =
+            open.keys().filter(|id| !waiting.iter().any(|(waits, ..)| waits == *id)).cloned().collect();
+        for id in made {
+            if let Some(open) = open.remove(&id) {
+                let _ = open.answer.send(ToolOutput::text(why).failed());
+            }
+        }
+    }
+
+    /// Forgets a call. Whether it may be running.
+    fn forget(&self, id: &ToolUseId) -> bool {
+        let mut state = self.lock();
+        let waited = state.waiting.len();
+        state.waiting.retain(|(waits, ..)| waits != id);
+        state.answers.remove(id);
+        state.open.remove(id).is_some() && state.waiting.len() == waited
+    }
+
+    /// Takes no more calls, and answers none of those that are open.
+    pub(super) fn close(&self) {
+        let mut state = self.lock();
+        state.closed = true;
+        state.open.clear();
+        state.waiting.clear();
+        drop(state);
+        self.bell.notify_one();
+    }
+
+    /// Which tools a model is offered. The first list counts.
+    pub(super) fn offer(&self, tools: &[Arc<ToolSpec>]) {
+        let mut state = self.lock();
+        state.offered.get_or_insert_with(|| tools.to_vec());
+    }
+
+    pub(super) fn offered(&self) -> Option<Vec<Arc<ToolSpec>>> {
+        self.lock().offered.clone()
+    }
+}
+
+/// A call as long as its client waits for it. Dropping it stops the call.
+pub(super) struct Ticket<'a> {
+    pub(super) queue: &'a Queue,
+    pub(super) handle: &'a SessionHandle,
+    pub(super) id: ToolUseId,
+}
+
+impl Drop for Ticket<'_> {
+    fn drop(&mut self) {
+        if self.queue.forget(&self.id) {
+            // A session that has ended has stopped it already.
+            let _ = self.handle.stop_tool(self.id.clone());
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! Tools and agents as an MCP server.
+//!
+//! [`McpServer`] is what a client connects to. What it offers comes from [`McpService`]s: [`GatedTools`] are tools behind the
+//! permission gate of a session, [`AgentTool`] is a whole agent as one tool, and a program can bring its own. What needs a
+//! question becomes an elicitation, if the client knows those; else the call is denied and says why.
+//!
+//! ```no_run
+//! use windlass::{Permissions, coding_tools, session};
+//! use windlass_mcp_server::{GatedTools, McpServer};
+//!
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! let builder = session().tools(coding_tools("/srv/project").only(&["Read", "Grep", "Bash"]));
+//! let tools = GatedTools::open(builder, Permissions::new().allow(["Bash(git log *)"])).await?;
+//! McpServer::new("project", "1.0").service(tools).serve_stdio().await?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Features
+//! `http`: streamable HTTP, `McpServer::serve_http`.
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod agent;
+mod client;
+mod content;
+mod error;
+mod gated;
+mod handler;
+#[cfg(feature = "http")]
+mod http;
+mod question;
+mod server;
+mod service;
+
+pub use agent::AgentTool;
+pub use client::{Client, ClientAnswer};
+pub use error::ServeError;
+pub use gated::GatedTools;
+#[cfg(feature = "http")]
+pub use http::{BearerToken, HttpOptions};
+pub use server::McpServer;
+pub use service::{McpService, ServedCall, ServedHints, ServedTool};
+
+/// Compiles the listings of the page on serving.
+#[cfg(all(doctest, feature = "http"))]
+#[doc = include_str!("../../../docs/mcp-server.md")]
+struct Page;

@@ -1,0 +1,30 @@
+//! Questions of the permission gate, put to the user of a client.
+
+use crate::{Client, ClientAnswer};
+use serde::Deserialize;
+use windlass::{JsonText, PermissionAnswer, PermissionRequest};
+
+/// The form: one box.
+const FORM: &str = r#"{"type":"object","properties":{"allow":{"type":"boolean","title":"Allow this call","description":"It runs once if this is set."}},"required":["allow"]}"#;
+
+#[derive(Deserialize)]
+struct Filled {
+    #[serde(default)]
+    allow: bool,
+}
+
+/// Asks whether a call may run.
+pub(crate) async fn ask(client: &Client, request: &PermissionRequest) -> PermissionAnswer {
+    let reason = &request.decision.message;
+    let Ok(form) = JsonText::parse(FORM) else { return PermissionAnswer::deny("It could not be asked about.") };
+    let message = format!("{} wants to run: {}\n{reason}", request.tool, request.title);
+    match client.ask(&message, &form).await {
+        ClientAnswer::Accepted(content) if content.to::<Filled>().is_ok_and(|filled| filled.allow) => {
+            PermissionAnswer::allow()
+        }
+        ClientAnswer::Unsupported => PermissionAnswer::deny(format!(
+            "{reason} The client cannot ask its user (it knows no elicitation), so it was denied: a rule of the server has to allow it."
+        )),
+        _ => PermissionAnswer::deny(format!("{reason} The user did not allow it.")),
+    }
+}

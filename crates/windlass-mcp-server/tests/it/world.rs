@@ -1,0 +1,85 @@
+//! A client, and what it reads.
+
+use rmcp::model::{
+    CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult,
+    ElicitationAction, ErrorData, Implementation, ProgressNotificationParam,
+};
+use rmcp::service::{NotificationContext, RequestContext, RoleClient, RunningService};
+use rmcp::{ClientHandler, ServiceExt};
+use serde_json::{Value, json};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::sync::Notify;
+use windlass_mcp_server::{McpServer, ServeError};
+
+/// Longer than anything takes that is not broken.
+pub(crate) const LONG: Duration = Duration::from_secs(60);
+
+/// A client that answers each question in one way; without an answer it cannot be asked.
+#[derive(Clone, Default)]
+pub(crate) struct User {
+    pub(crate) answer: Option<bool>,
+    pub(crate) asked: Arc<Mutex<Vec<String>>>,
+    pub(crate) progress: Arc<Mutex<Vec<String>>>,
+    pub(crate) reported: Arc<Notify>,
+}
+
+impl User {
+    pub(crate) fn answering(allow: bool) -> Self {
+        Self { answer: Some(allow), ..Self::default() }
+    }
+}
+
+impl ClientHandler for User {
+    fn get_info(&self) -> ClientConfig {
+        let capabilities = match self.answer {
+            Some(_) => ClientCapabilities::builder().enable_elicitation().build(),
+            None => ClientCapabilities::default(),
+        };
+        ClientConfig::new(capabilities, Implementation::new("user", "1"))
+    }
+
+    async fn create_elicitation(
+        &self,
+        request: ElicitRequestParams,
+        _: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        let ElicitRequestParams::FormElicitationParams { message, .. } = request else { panic!("{request:?}") };
+        self.asked.lock().unwrap().push(message);
+        let content = json!({ "allow": self.answer });
+        Ok(ElicitResult::new(ElicitationAction::Accept).with_content(content))
+    }
+
+    async fn on_progress(&self, report: ProgressNotificationParam, _: NotificationContext<RoleClient>) {
+        self.progress.lock().unwrap().push(report.message.unwrap_or_default());
+        self.reported.notify_one();
+    }
+}
+
+pub(crate) type Connected = RunningService<RoleClient, User>;
+pub(crate) type Served = tokio::task::JoinHandle<Result<(), ServeError>>;
+
+/// A client that is connected to a server.
+pub(crate) async fn connected(server: McpServer, user: User) -> (Connected, Served) {
+    let (near, far) = tokio::io::duplex(1 << 16);
+    let (read, write) = tokio::io::split(far);
+    let served = tokio::spawn(server.serve(read, write));
+    (user.serve(near).await.unwrap(), served)
+}
+
+/// The parameters of a call.
+pub(crate) fn params(tool: &str, input: Value) -> CallToolRequestParams {
+    CallToolRequestParams::new(tool.to_owned()).with_arguments(input.as_object().unwrap().clone())
+}
+
+pub(crate) async fn call(client: &Connected, tool: &str, input: Value) -> CallToolResult {
+    tokio::time::timeout(LONG, client.call_tool(params(tool, input))).await.unwrap().unwrap()
+}
+
+pub(crate) fn text(result: &CallToolResult) -> String {
+    result.content.iter().filter_map(|block| block.as_text()).map(|text| text.text.clone()).collect()
+}
+
+pub(crate) fn failed(result: &CallToolResult) -> bool {
+    result.is_error == Some(true)
+}

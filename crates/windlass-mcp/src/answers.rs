@@ -1,0 +1,237 @@
+//! What a server may ask of the client.
+//!
+//! Servers of older revisions ask by requests of their own. Those of newer ones ask in place of a result, and the
+//! request is sent again with the answers.
+
+#![expect(
+    deprecated,
+    reason = "roots and sampling are left out of newer revisions, and servers of older ones ask for them"
+)]
+
+use crate::{
+    Elicitation, ElicitationAnswer, ElicitationKind, ElicitationRequest, McpOptions, McpVisit, Sampling,
+    SamplingRequest,
+};
+use futures_util::future::try_join_all;
+use rmcp::model::{
+    ClientCapabilities, CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams, ElicitResult,
+    ElicitationAction, ElicitationCapability, ErrorData, FormElicitationCapability, InputRequest, InputRequests,
+    InputResponses, ListRootsResult, Root, RootsCapabilities, SamplingCapability, UrlElicitationCapability,
+};
+use serde_json::{Map, Value};
+use std::path::PathBuf;
+use std::sync::Arc;
+use tokio::sync::Semaphore;
+use windlass_types::JsonText;
+
+/// Most questions of a server that wait for a person.
+const MOST_QUESTIONS: usize = 4;
+/// Most messages of a model that a server waits for.
+const MOST_SAMPLES: usize = 2;
+/// Most things that a server asks for in place of one result.
+const MOST_INPUTS: usize = 16;
+const NOT_OFFERED: &str = "the server asks for what the client does not offer";
+/// Longest address of a page, in bytes.
+const LONGEST_URL: usize = 2000;
+/// The code of an error that names pages to visit.
+const VISIT_NEEDED: i32 = -32042;
+/// Longest text of a question, in characters.
+const LONGEST_TEXT: usize = 4000;
+
+/// Answers one server.
+pub(crate) struct Answers {
+    server: String,
+    elicitation: Option<Arc<dyn Elicitation>>,
+    questions: Semaphore,
+    roots: Vec<PathBuf>,
+    sampling: Option<Arc<dyn Sampling>>,
+    samples: Semaphore,
+}
+
+impl Answers {
+    pub(crate) fn new(server: &str, options: &McpOptions) -> Self {
+        Self {
+            server: server.to_owned(),
+            elicitation: options.elicitation.clone(),
+            questions: Semaphore::new(MOST_QUESTIONS),
+            roots: options.roots.clone(),
+            sampling: options.sampling.clone(),
+            samples: Semaphore::new(MOST_SAMPLES),
+        }
+    }
+
+    /// What the server is informed that it may ask for.
+    pub(crate) fn capabilities(&self) -> ClientCapabilities {
+        let mut capabilities = ClientCapabilities::default();
+        capabilities.elicitation = self.elicitation.is_some().then(|| {
+            ElicitationCapability::new()
+                .with_form(FormElicitationCapability::default())
+                .with_url(UrlElicitationCapability::default())
+        });
+        capabilities.sampling = self.sampling.is_some().then(SamplingCapability::default);
+        capabilities.roots = (!self.roots.is_empty()).then(RootsCapabilities::default);
+        capabilities
+    }
+
+    /// The directories that the server may take for the project.
+    pub(crate) fn roots(&self) -> ListRootsResult {
+        ListRootsResult::new(self.roots.iter().filter_map(|root| file_url(root)).map(Root::new).collect())
+    }
+
+    /// The answer to a question. Dropping the future withdraws the question.
+    pub(crate) async fn elicit(&self, params: ElicitRequestParams) -> ElicitResult {
+        let declined = ElicitResult::new(ElicitationAction::Decline);
+        let (Some(elicitation), Ok(_place)) = (&self.elicitation, self.questions.try_acquire()) else {
+            return declined;
+        };
+        let Some(question) = self.question(params) else {
+            return declined;
+        };
+        let schema = match &question.kind {
+            ElicitationKind::Form { schema } => schema.to::<Value>().unwrap_or_default(),
+            ElicitationKind::Url { .. } => Value::Null,
+        };
+        match elicitation.elicit(question).await {
+            ElicitationAnswer::Accept(content) => {
+                let given = content.and_then(|content| content.to::<Value>().ok());
+                let accepted = ElicitResult::new(ElicitationAction::Accept);
+                match with_defaults(given, &schema) {
+                    Some(content) => accepted.with_content(content),
+                    None => accepted,
+                }
+            }
+            ElicitationAnswer::Decline => declined,
+            ElicitationAnswer::Cancel => ElicitResult::new(ElicitationAction::Cancel),
+        }
+    }
+
+    fn question(&self, params: ElicitRequestParams) -> Option<ElicitationRequest> {
+        let (message, kind) = match params {
+            ElicitRequestParams::FormElicitationParams { message, requested_schema, .. } => {
+                (message, ElicitationKind::Form { schema: JsonText::of(&requested_schema).ok()? })
+            }
+            ElicitRequestParams::UrlElicitationParams { message, url, elicitation_id, .. } => {
+                (message, ElicitationKind::Url { url, id: elicitation_id })
+            }
+            _ => return None,
+        };
+        let message: String = message.chars().take(LONGEST_TEXT).collect();
+        Some(ElicitationRequest::new(&self.server, message, kind))
+    }
+
+    /// A message of a model. Dropping the future takes the request back.
+    ///
+    /// # Errors
+    /// It is not offered, refused or failed.
+    pub(crate) async fn sample(&self, params: &CreateMessageRequestParams) -> Result<CreateMessageResult, ErrorData> {
+        let refused = |why: String| ErrorData::invalid_request(why, None);
+        let Some(sampling) = &self.sampling else { return Err(refused(NOT_OFFERED.to_owned())) };
+        let Ok(_place) = self.samples.try_acquire() else {
+            return Err(refused("too many requests are open".to_owned()));
+        };
+        let params = serde_json::to_value(params).map_err(|error| refused(error.to_string()))?;
+        let request = SamplingRequest::read(&self.server, params).map_err(refused)?;
+        let answer = sampling.sample(request).await.map_err(refused)?;
+        serde_json::from_value(answer.result()).map_err(|error| ErrorData::internal_error(error.to_string(), None))
+    }
+
+    /// Has a person asked to visit pages, one after the other. That they agree does not mean that they are done.
+    pub(crate) async fn visit(&self, visits: &[McpVisit]) {
+        for McpVisit { url, message, id } in visits {
+            let (message, url, elicitation_id) = (message.clone(), url.clone(), id.clone());
+            self.elicit(ElicitRequestParams::UrlElicitationParams { meta: None, message, url, elicitation_id }).await;
+        }
+    }
+
+    /// The answers to what a server asks for in place of a result, side by side.
+    ///
+    /// # Errors
+    /// It asks for what the client does not offer, or for too much at once.
+    pub(crate) async fn input(&self, requests: InputRequests) -> Result<InputResponses, ErrorData> {
+        if requests.len() > MOST_INPUTS {
+            return Err(ErrorData::invalid_request("the server asks for too much at once", None));
+        }
+        let answers = requests.into_iter().map(|(key, request)| async move { Ok((key, self.one(request).await?)) });
+        Ok(try_join_all(answers).await?.into_iter().collect())
+    }
+
+    async fn one(&self, request: InputRequest) -> Result<Value, ErrorData> {
+        let written = match request {
+            InputRequest::Elicitation(request) => serde_json::to_value(self.elicit(request.params).await),
+            InputRequest::ListRoots(_) if !self.roots.is_empty() => serde_json::to_value(self.roots()),
+            InputRequest::CreateMessage(request) => serde_json::to_value(self.sample(&request.params).await?),
+            _ => return Err(ErrorData::invalid_request(NOT_OFFERED, None)),
+        };
+        written.map_err(|error| ErrorData::internal_error(error.to_string(), None))
+    }
+}
+
+/// The pages that an error of this code names.
+pub(crate) fn visits(error: &ErrorData) -> Vec<McpVisit> {
+    let listed = error.data.as_ref().and_then(|data| data.get("elicitations")).and_then(Value::as_array);
+    let named = listed.filter(|_| error.code.0 == VISIT_NEEDED).into_iter().flatten();
+    let read = named.filter_map(|entry| serde_json::from_value::<McpVisit>(entry.clone()).ok());
+    read.filter(|visit| !visit.url.is_empty() && visit.url.len() <= LONGEST_URL).take(MOST_QUESTIONS).collect()
+}
+
+/// What a person gave, and for each property without a value the default that the schema has for it.
+fn with_defaults(given: Option<Value>, schema: &Value) -> Option<Value> {
+    let mut content = match given {
+        Some(Value::Object(content)) => content,
+        Some(other) => return Some(other),
+        None => Map::new(),
+    };
+    let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
+        return (!content.is_empty()).then_some(Value::Object(content));
+    };
+    for (name, property) in properties {
+        if let Some(default) = property.get("default")
+            && !content.contains_key(name)
+        {
+            content.insert(name.clone(), default.clone());
+        }
+    }
+    Some(Value::Object(content))
+}
+
+/// A directory as an address; `None` if it is not one from the root on.
+fn file_url(path: &std::path::Path) -> Option<String> {
+    reqwest::Url::from_directory_path(path).ok().map(|url| {
+        let url = url.to_string();
+        // Servers compare roots with parents of files, which have no slash at their end.
+        if url.len() > "file:///".len() { url.trim_end_matches('/').to_owned() } else { url }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn defaults_fill_what_is_missing() {
+        let schema = json!({ "properties": {
+            "name": { "type": "string", "default": "John" }, "age": { "default": 30 }, "free": { "type": "string" },
+        } });
+        for (given, expected) in [
+            (None, Some(json!({ "name": "John", "age": 30 }))),
+            (Some(json!({})), Some(json!({ "name": "John", "age": 30 }))),
+            (Some(json!({ "name": "Ada", "age": null })), Some(json!({ "name": "Ada", "age": null }))),
+            (Some(json!([1])), Some(json!([1]))),
+        ] {
+            assert_eq!(with_defaults(given.clone(), &schema), expected, "{given:?}");
+        }
+        // The answer to a question that wants no values.
+        assert_eq!(with_defaults(None, &Value::Null), None);
+        assert_eq!(with_defaults(Some(json!({ "a": 1 })), &Value::Null), Some(json!({ "a": 1 })));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn roots_are_addresses_of_directories() {
+        use std::path::Path;
+        assert_eq!(file_url(Path::new("/a b/ü")).as_deref(), Some("file:///a%20b/%C3%BC"));
+        assert_eq!(file_url(Path::new("/")).as_deref(), Some("file:///"));
+        assert_eq!(file_url(Path::new("relative")), None);
+    }
+}

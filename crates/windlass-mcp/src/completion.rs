@@ -1,0 +1,59 @@
+//! Values that a server suggests for the arguments of prompts and of templates.
+
+use crate::text::clipped;
+use crate::{McpError, McpServers};
+use serde::Deserialize;
+use serde_json::json;
+use std::collections::BTreeMap;
+
+/// Most suggestions, and most characters of one.
+const MOST_VALUES: usize = 100;
+const LONGEST_VALUE: usize = 1_000;
+
+/// What has the argument for which values are suggested.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum McpCompletionOf {
+    /// A prompt, by its name at the server.
+    Prompt(String),
+    /// A template of addresses of resources.
+    ResourceTemplate(String),
+}
+
+#[derive(Deserialize)]
+struct Given {
+    completion: Completion,
+}
+
+#[derive(Deserialize)]
+struct Completion {
+    #[serde(default)]
+    values: Vec<String>,
+}
+
+impl McpServers {
+    /// Values that a server suggests for an argument of which `begun` has been given, at most 100. `others` are the
+    /// arguments that have values already. Untrusted. Cancel safe.
+    ///
+    /// # Errors
+    /// There is no such server, it cannot be reached, or it suggests nothing for such arguments.
+    pub async fn complete(
+        &self,
+        server: &str,
+        of: &McpCompletionOf,
+        (argument, begun): (&str, &str),
+        others: &BTreeMap<String, String>,
+    ) -> Result<Vec<String>, McpError> {
+        let reference = match of {
+            McpCompletionOf::Prompt(name) => json!({ "type": "ref/prompt", "name": name }),
+            McpCompletionOf::ResourceTemplate(uri) => json!({ "type": "ref/resource", "uri": uri }),
+        };
+        let mut params = json!({ "ref": reference, "argument": { "name": argument, "value": begun } });
+        if let (false, Some(params)) = (others.is_empty(), params.as_object_mut()) {
+            params.insert("context".to_owned(), json!({ "arguments": others }));
+        }
+        let given = self.request(server, "completion/complete", params).await?;
+        let given: Given = given.to().map_err(|_| McpError::BadAnswer { name: server.to_owned() })?;
+        Ok(given.completion.values.iter().take(MOST_VALUES).map(|value| clipped(value, LONGEST_VALUE)).collect())
+    }
+}

@@ -1,0 +1,81 @@
+//! Requests that a server answers in rounds: it asks for something first, and is asked again with the answer.
+
+use super::Connection;
+use crate::McpError;
+use crate::text::{LONGEST_ERROR, clipped};
+use rmcp::model::{InputRequiredResult, InputResponses};
+use serde_json::{Value, json};
+use std::time::Duration;
+use tokio::time::sleep;
+
+/// Most rounds of one request.
+const MOST_ROUNDS: u32 = 10;
+/// Before a request is sent again whose server asked for nothing but that: as long after the first round, and twice
+/// as long after each further one.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// The rounds of one request so far.
+#[derive(Debug, Default)]
+pub(super) struct Rounds {
+    count: u32,
+    without_input: u32,
+}
+
+/// What a request is sent again with.
+#[derive(Debug)]
+pub(super) struct Input {
+    pub(super) responses: Option<InputResponses>,
+    /// What the server wants back as it gave it.
+    pub(super) state: Option<String>,
+}
+
+impl Input {
+    /// Puts it into the parameters of a request, in place of that of an earlier round.
+    pub(super) fn add_to(self, params: &mut Value) {
+        let Value::Object(params) = params else { return };
+        let parts =
+            [("inputResponses", self.responses.map(|all| json!(all))), ("requestState", self.state.map(Value::from))];
+        for (name, value) in parts {
+            match value {
+                Some(value) => drop(params.insert(name.to_owned(), value)),
+                None => drop(params.remove(name)),
+            }
+        }
+    }
+}
+
+impl Connection {
+    /// What a request is to be sent again with. Dropping the future withdraws the questions that it put.
+    pub(super) async fn input(&self, wanted: InputRequiredResult, rounds: &mut Rounds) -> Result<Input, McpError> {
+        rounds.count += 1;
+        let requests = wanted.input_requests.unwrap_or_default();
+        let is_empty = requests.is_empty();
+        if rounds.count > MOST_ROUNDS || (is_empty && wanted.request_state.is_none()) {
+            return Err(self.bad_answer());
+        }
+        if is_empty {
+            sleep(PAUSE.saturating_mul(1 << rounds.without_input.min(5))).await;
+            rounds.without_input += 1;
+        }
+        let responses = self.answers.input(requests).await.map_err(|error| McpError::Refused {
+            code: i64::from(error.code.0),
+            message: clipped(&error.message, LONGEST_ERROR),
+        })?;
+        Ok(Input { responses: (!is_empty).then_some(responses), state: wanted.request_state })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_round_does_not_give_is_not_sent_again() {
+        let mut params = json!({ "name": "a", "inputResponses": { "old": 1 }, "requestState": "old" });
+        let responses = InputResponses::from([("k".to_owned(), json!({ "action": "accept" }))]);
+        Input { responses: Some(responses), state: None }.add_to(&mut params);
+        assert_eq!(params, json!({ "name": "a", "inputResponses": { "k": { "action": "accept" } } }));
+        Input { responses: None, state: Some("s".to_owned()) }.add_to(&mut params);
+        assert_eq!(params, json!({ "name": "a", "requestState": "s" }));
+    }
+}

@@ -1,0 +1,70 @@
+//! Headers that a command of the user prints.
+
+use crate::greeting::Greeting;
+use crate::process::{Process, Spec};
+use crate::program::find;
+use crate::{McpOptions, McpServerConfig};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::Path;
+use std::time::Duration;
+use tokio::io::AsyncReadExt;
+use tokio::time::timeout;
+
+/// How long the command may take.
+const LIMIT: Duration = Duration::from_secs(10);
+/// Longest text that it may print, in bytes.
+const LONGEST: u64 = 64 * 1024;
+
+#[cfg(not(windows))]
+const SHELL: (&str, &str) = ("sh", "-c");
+#[cfg(windows)]
+const SHELL: (&str, &str) = ("cmd", "/C");
+
+/// The headers of a server: those that are configured, and in their place those that its command prints.
+///
+/// What the command prints holds secrets: no error repeats it.
+pub(crate) async fn headers_of(
+    name: &str,
+    config: &McpServerConfig,
+    (url, configured): (&str, &BTreeMap<String, String>),
+    options: &McpOptions,
+) -> Result<BTreeMap<String, String>, Greeting> {
+    let Some(helper) = &config.headers_helper else { return Ok(configured.clone()) };
+    let printed = match timeout(LIMIT, print(helper, name, url, options)).await {
+        Ok(printed) => printed.map_err(|problem| failed(&problem))?,
+        Err(_) => return Err(failed(&format!("it took longer than {} s", LIMIT.as_secs()))),
+    };
+    let headers: BTreeMap<String, String> =
+        serde_json::from_slice(&printed).map_err(|_| failed("it did not print a JSON object of texts"))?;
+    let is_replaced = |name: &str| headers.keys().any(|printed| printed.eq_ignore_ascii_case(name));
+    let kept = configured.iter().filter(|(name, _)| !is_replaced(name));
+    Ok(kept.map(|(name, value)| (name.clone(), value.clone())).chain(headers.clone()).collect())
+}
+
+fn failed(problem: &str) -> Greeting {
+    Greeting::Unreached(format!("its `headersHelper` failed: {problem}"))
+}
+
+/// What the command prints. Dropping the future ends it.
+async fn print(helper: &str, name: &str, url: &str, options: &McpOptions) -> Result<Vec<u8>, String> {
+    let cwd = options.cwd.as_deref().unwrap_or(Path::new("."));
+    let about = [("CLAUDE_CODE_MCP_SERVER_NAME", name), ("CLAUDE_CODE_MCP_SERVER_URL", url)];
+    let about = about.map(|(name, value)| (OsString::from(name), OsString::from(value)));
+    let env: Vec<(OsString, OsString)> = options.env.iter().cloned().chain(about).collect();
+    let (shell, flag) = SHELL;
+    let program = find(shell, &env, cwd)?;
+    let args = [flag.to_owned(), helper.to_owned()];
+    let spec = Spec { program, args: &args, env, cwd, watch: options.watch.as_deref() };
+    let (process, stdin, stdout) = Process::start(spec).map_err(|error| error.to_string())?;
+    drop(stdin);
+    let mut printed = Vec::new();
+    let read = stdout.take(LONGEST + 1).read_to_end(&mut printed).await;
+    process.stop();
+    process.ended().await;
+    match read {
+        Ok(_) if printed.len() as u64 > LONGEST => Err(format!("it printed more than {LONGEST} bytes")),
+        Ok(_) => Ok(printed),
+        Err(error) => Err(error.to_string()),
+    }
+}

@@ -1,0 +1,100 @@
+//! What servers offered when they were last connected, so that a server need not be started before its first call.
+
+use crate::tools::{Offered, RemoteTool};
+use crate::{McpServerConfig, McpServerInfo, McpTransport};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use windlass_types::JsonText;
+
+/// The version of what is kept; another one counts as none.
+const VERSION: u32 = 1;
+/// Most bytes that are kept of a server.
+const MOST_BYTES: usize = 8 * 1024 * 1024;
+
+/// Keeps what servers offer, from one session to the next. What it returns is believed: others must not be able to write it.
+///
+/// ```
+/// use std::collections::HashMap;
+/// use std::sync::Mutex;
+/// use windlass_mcp::McpToolCache;
+/// use windlass_types::JsonText;
+///
+/// /// Keeps it as long as the program runs.
+/// #[derive(Debug, Default)]
+/// struct InMemory(Mutex<HashMap<String, JsonText>>);
+///
+/// impl McpToolCache for InMemory {
+///     fn load(&self, key: &str) -> Option<JsonText> {
+///         self.0.lock().ok()?.get(key).cloned()
+///     }
+///
+///     fn store(&self, key: &str, offered: &JsonText) {
+///         if let Ok(mut kept) = self.0.lock() {
+///             kept.insert(key.to_owned(), offered.clone());
+///         }
+///     }
+/// }
+/// ```
+pub trait McpToolCache: std::fmt::Debug + Send + Sync {
+    /// What was stored under a key, if it is still there. Keys are long and may hold secrets of the configuration: a file is named by
+    /// a digest of its key. May block for as long as a disk takes.
+    fn load(&self, key: &str) -> Option<JsonText>;
+
+    /// Keeps what a server offers. A failure is no error: the server is started at once the next time.
+    fn store(&self, key: &str, offered: &JsonText);
+}
+
+/// What is kept of a server.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Kept {
+    version: u32,
+    pub(crate) info: Option<McpServerInfo>,
+    pub(crate) has_resources: bool,
+    pub(crate) tools: Vec<RemoteTool>,
+}
+
+impl Kept {
+    /// What a server offers now.
+    pub(crate) fn of(info: Option<McpServerInfo>, has_resources: bool, offered: &Offered) -> Self {
+        Self { version: VERSION, info, has_resources, tools: offered.tools.clone() }
+    }
+
+    /// What is known of a server that is reached like this.
+    pub(crate) fn load(cache: &dyn McpToolCache, name: &str, config: &McpServerConfig) -> Option<Self> {
+        let kept = cache.load(&key(name, config)?)?;
+        kept.to::<Self>().ok().filter(|kept| kept.version == VERSION)
+    }
+
+    /// Keeps it, unless it is too large.
+    pub(crate) fn store(&self, cache: &dyn McpToolCache, name: &str, config: &McpServerConfig) {
+        let (Some(key), Ok(text)) = (key(name, config), JsonText::of(self)) else { return };
+        if text.as_str().len() <= MOST_BYTES {
+            cache.store(&key, &text);
+        }
+    }
+
+    /// The own names of tools whose definition is another one now, or that are gone. New ones are not among them.
+    pub(crate) fn changed(&self, offered: &Offered) -> Vec<String> {
+        let now: BTreeSet<&str> = offered.tools.iter().map(|tool| tool.info.name.as_str()).collect();
+        let differs = |tool: &&RemoteTool| {
+            !now.contains(tool.info.name.as_str()) || !offered.tools.iter().any(|other| other == *tool)
+        };
+        self.tools.iter().filter(differs).map(|tool| tool.info.name.clone()).collect()
+    }
+}
+
+/// What a lazy server is known by: another program, address or environment is another server.
+fn key(name: &str, config: &McpServerConfig) -> Option<String> {
+    if !config.lazy {
+        return None;
+    }
+    let reached = match &config.transport {
+        McpTransport::Stdio { command, args, env } => serde_json::json!([name, command, args, env]),
+        McpTransport::Http { url, headers } | McpTransport::Sse { url, headers } => {
+            serde_json::json!([name, url, headers, config.headers_helper])
+        }
+        _ => return None,
+    };
+    Some(reached.to_string())
+}

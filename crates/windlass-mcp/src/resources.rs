@@ -1,0 +1,184 @@
+//! The resources that servers offer.
+
+use crate::text::clipped;
+use crate::{McpError, McpServerState, McpServers};
+use serde::{Deserialize, Serialize};
+use windlass_types::JsonText;
+
+/// Most characters of a name, an address and a description.
+const LONGEST_NAME: usize = 300;
+const LONGEST_URI: usize = 4_000;
+const LONGEST_DESCRIPTION: usize = 1_000;
+/// Most resources of one server, and most pages in which it lists them.
+const MOST_RESOURCES: usize = 500;
+const MOST_PAGES: usize = 20;
+
+/// A resource that a server offers, or a kind of them. Its texts are the server's own: untrusted, and bounded.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct McpResource {
+    /// Its address; of a kind of resources, the template of their addresses (RFC 6570).
+    #[serde(flatten)]
+    pub address: McpResourceAddress,
+    /// Its name.
+    pub name: String,
+    /// Its name for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Its media type.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mime_type: Option<String>,
+    /// The name of the server.
+    pub server: String,
+}
+
+/// The address of a resource.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum McpResourceAddress {
+    /// Of one resource.
+    Uri(String),
+    /// Of all resources of a kind: what is in braces is to be filled in.
+    UriTemplate(String),
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Page {
+    #[serde(default, alias = "resourceTemplates")]
+    resources: Vec<JsonText>,
+    #[serde(default)]
+    next_cursor: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Listed {
+    #[serde(default)]
+    uri: Option<String>,
+    #[serde(default)]
+    uri_template: Option<String>,
+    #[serde(default)]
+    name: Option<String>,
+    #[serde(default)]
+    title: Option<String>,
+    #[serde(default)]
+    description: Option<String>,
+    #[serde(default)]
+    mime_type: Option<String>,
+}
+
+impl Listed {
+    /// `None` if nothing could be read by it.
+    fn of_server(self, server: &str) -> Option<McpResource> {
+        let address = match (self.uri, self.uri_template) {
+            (Some(uri), _) => McpResourceAddress::Uri(uri),
+            (None, Some(template)) => McpResourceAddress::UriTemplate(template),
+            (None, None) => return None,
+        };
+        let (McpResourceAddress::Uri(text) | McpResourceAddress::UriTemplate(text)) = &address;
+        if text.is_empty() || text.chars().count() > LONGEST_URI {
+            return None;
+        }
+        let name = clipped(&self.name.unwrap_or_default(), LONGEST_NAME);
+        let optional =
+            |text: Option<String>, most| text.filter(|text| !text.is_empty()).map(|text| clipped(&text, most));
+        Some(McpResource {
+            name: if name.is_empty() { clipped(text, LONGEST_NAME) } else { name },
+            title: optional(self.title, LONGEST_NAME),
+            description: optional(self.description, LONGEST_DESCRIPTION),
+            mime_type: optional(self.mime_type, LONGEST_NAME),
+            server: server.to_owned(),
+            address,
+        })
+    }
+}
+
+impl McpServers {
+    /// The names of the connected servers that have resources, sorted.
+    #[must_use]
+    pub fn servers_with_resources(&self) -> Vec<String> {
+        let connected = self.status().into_iter().filter(|server| server.state == McpServerState::Connected);
+        connected.map(|server| server.name).filter(|name| self.has_resources(name)).collect()
+    }
+
+    /// The resources of a server, and behind them the kinds of resources that it has. At most 500 of each. Cancel safe.
+    ///
+    /// # Errors
+    /// There is no such server, it cannot be reached, or it does not list its resources.
+    pub async fn resources(&self, server: &str) -> Result<Vec<McpResource>, McpError> {
+        let mut resources = self.listed(server, "resources/list").await?;
+        match self.listed(server, "resources/templates/list").await {
+            Ok(templates) => resources.extend(templates),
+            // Most servers have none, and some do not know the request.
+            Err(error) => tracing::debug!(server, %error, "an MCP server does not list templates of resources"),
+        }
+        Ok(resources)
+    }
+
+    async fn listed(&self, server: &str, method: &str) -> Result<Vec<McpResource>, McpError> {
+        let (mut resources, mut cursor) = (Vec::new(), None::<String>);
+        for _ in 0..MOST_PAGES {
+            let params =
+                cursor.take().map_or_else(|| serde_json::json!({}), |cursor| serde_json::json!({ "cursor": cursor }));
+            let page = self.request(server, method, params).await?;
+            let page: Page = page.to().map_err(|_| McpError::BadAnswer { name: server.to_owned() })?;
+            let listed = page.resources.iter().filter_map(|entry| entry.to::<Listed>().ok());
+            resources.extend(listed.filter_map(|entry| entry.of_server(server)));
+            cursor = page.next_cursor.filter(|next| !next.is_empty());
+            if cursor.is_none() || resources.len() >= MOST_RESOURCES {
+                break;
+            }
+        }
+        resources.truncate(MOST_RESOURCES);
+        Ok(resources)
+    }
+
+    /// Reads a resource of a server: the result as the server gave it. Cancel safe.
+    ///
+    /// # Errors
+    /// There is no such server, it cannot be reached, or it has no such resource.
+    pub async fn read_resource(&self, server: &str, uri: &str) -> Result<JsonText, McpError> {
+        self.request(server, "resources/read", serde_json::json!({ "uri": uri })).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn read(entry: serde_json::Value) -> Option<serde_json::Value> {
+        let listed: Listed = serde_json::from_value(entry).unwrap();
+        listed.of_server("s").map(|resource| serde_json::to_value(resource).unwrap())
+    }
+
+    #[test]
+    fn resources_are_written_as_hosts_know_them() {
+        for (entry, expected) in [
+            (json!({ "uri": "file:///a", "name": "a" }), json!({ "uri": "file:///a", "name": "a", "server": "s" })),
+            (
+                json!({ "uriTemplate": "x://{id}", "name": "x", "mimeType": "text/plain", "description": "d", "icons": [] }),
+                json!({ "uriTemplate": "x://{id}", "name": "x", "mimeType": "text/plain", "description": "d", "server": "s" }),
+            ),
+            (json!({ "uri": "u", "description": "" }), json!({ "uri": "u", "name": "u", "server": "s" })),
+        ] {
+            assert_eq!(read(entry.clone()), Some(expected), "{entry}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_read_by_it_is_left_out_and_texts_are_bounded() {
+        assert_eq!(read(json!({ "name": "a" })), None);
+        assert_eq!(read(json!({ "uri": "" })), None);
+        assert_eq!(read(json!({ "uri": "x".repeat(LONGEST_URI + 1) })), None);
+        let long = read(json!({ "uri": "u", "name": "n".repeat(9999), "description": "d".repeat(9999) })).unwrap();
+        assert_eq!(long["name"].as_str().unwrap().chars().count(), LONGEST_NAME + 1);
+        assert_eq!(long["description"].as_str().unwrap().chars().count(), LONGEST_DESCRIPTION + 1);
+    }
+}

@@ -1,0 +1,212 @@
+//! Messages of a model that a server asks for.
+
+use crate::content::lenient_output;
+use async_trait::async_trait;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use windlass_types::{ContentBlock, ToolResultContent};
+
+/// Most messages of one request, and most characters of its system prompt.
+const MOST_MESSAGES: usize = 100;
+const LONGEST_SYSTEM: usize = 100_000;
+
+/// Has a model write the messages that servers ask for.
+///
+/// Servers spend the host's money with it, and see what the model writes. So there is none unless the host sets one, and
+/// it is for the host to ask its user and to keep limits: of requests, of tokens and of money. Without one, servers are
+/// informed that they cannot ask.
+///
+/// ```
+/// use windlass_mcp::{Sampling, SamplingAnswer, SamplingRequest};
+///
+/// /// Lets one server have short messages.
+/// struct ForNotes;
+///
+/// #[async_trait::async_trait]
+/// impl Sampling for ForNotes {
+///     async fn sample(&self, request: SamplingRequest) -> Result<SamplingAnswer, String> {
+///         if request.server != "notes" || request.max_tokens > 500 {
+///             return Err("the user does not allow this".to_owned());
+///         }
+///         // Ask a model here.
+///         Ok(SamplingAnswer::new("some-model", "A title."))
+///     }
+/// }
+/// ```
+#[async_trait]
+pub trait Sampling: Send + Sync + 'static {
+    /// Has a model continue the messages. The future is dropped when the server takes the request back, or its
+    /// connection ends. A server has at most two requests open; more are refused.
+    ///
+    /// # Errors
+    /// It is refused or failed: words for the server.
+    async fn sample(&self, request: SamplingRequest) -> Result<SamplingAnswer, String>;
+}
+
+/// A message that a server asks for. All of it is untrusted.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct SamplingRequest {
+    /// The server that asks.
+    pub server: String,
+    /// The conversation to continue: at most 100 messages.
+    pub messages: Vec<SamplingMessage>,
+    /// The system prompt that the server wants.
+    pub system: Option<String>,
+    /// The most tokens that the answer may have.
+    pub max_tokens: u32,
+    /// The temperature that the server wants.
+    pub temperature: Option<f64>,
+    /// What ends the answer when the model writes it.
+    pub stop_sequences: Vec<String>,
+    /// Names of models, or parts of them, that the server prefers, the best first.
+    pub model_hints: Vec<String>,
+}
+
+/// A message of the conversation.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct SamplingMessage {
+    /// Whether it is the model's own; otherwise it is the user's.
+    pub is_assistant: bool,
+    /// What it says: texts and images. What models cannot read is a note.
+    pub content: Vec<ContentBlock>,
+}
+
+/// What a model wrote.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SamplingAnswer {
+    /// The model that wrote it.
+    pub model: String,
+    /// The text.
+    pub text: String,
+    /// Why it ended there, in the words of the protocol. Default: `endTurn`.
+    pub stop_reason: String,
+}
+
+impl SamplingAnswer {
+    /// A text that a model wrote to its end.
+    pub fn new(model: impl Into<String>, text: impl Into<String>) -> Self {
+        Self { model: model.into(), text: text.into(), stop_reason: "endTurn".to_owned() }
+    }
+
+    /// Sets why the text ended: `endTurn`, `stopSequence` or `maxTokens`.
+    #[must_use]
+    pub fn stop_reason(mut self, reason: impl Into<String>) -> Self {
+        self.stop_reason = reason.into();
+        self
+    }
+
+    /// As it is sent.
+    pub(crate) fn result(&self) -> Value {
+        let content = json!({ "type": "text", "text": self.text });
+        json!({ "role": "assistant", "content": content, "model": self.model, "stopReason": self.stop_reason })
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Given {
+    messages: Vec<Message>,
+    #[serde(default)]
+    system_prompt: Option<String>,
+    max_tokens: u32,
+    #[serde(default)]
+    temperature: Option<f64>,
+    #[serde(default)]
+    stop_sequences: Option<Vec<String>>,
+    #[serde(default)]
+    model_preferences: Value,
+    #[serde(default)]
+    tools: Option<Vec<Value>>,
+}
+
+#[derive(Deserialize)]
+struct Message {
+    role: String,
+    content: Value,
+}
+
+impl SamplingRequest {
+    /// Reads the parameters of a request.
+    pub(crate) fn read(server: &str, params: Value) -> Result<Self, String> {
+        let given: Given = serde_json::from_value(params).map_err(|error| error.to_string())?;
+        if given.messages.len() > MOST_MESSAGES {
+            return Err(format!("there are more than {MOST_MESSAGES} messages"));
+        }
+        if given.tools.is_some_and(|tools| !tools.is_empty()) {
+            return Err("tools are not offered".to_owned());
+        }
+        if given.system_prompt.as_ref().is_some_and(|system| system.chars().count() > LONGEST_SYSTEM) {
+            return Err(format!("the system prompt has more than {LONGEST_SYSTEM} characters"));
+        }
+        let hints = given.model_preferences.get("hints").and_then(Value::as_array).into_iter().flatten();
+        let hints = hints.filter_map(|hint| hint.get("name").and_then(Value::as_str)).take(20).map(str::to_owned);
+        Ok(Self {
+            server: server.to_owned(),
+            messages: given.messages.into_iter().map(Message::read).collect(),
+            system: given.system_prompt.filter(|system| !system.is_empty()),
+            max_tokens: given.max_tokens,
+            temperature: given.temperature,
+            stop_sequences: given.stop_sequences.unwrap_or_default(),
+            model_hints: hints.collect(),
+        })
+    }
+}
+
+impl Message {
+    fn read(self) -> SamplingMessage {
+        let parts = if self.content.is_array() { self.content } else { json!([self.content]) };
+        let content = match lenient_output(json!({ "content": parts })).map(|output| output.content) {
+            Some(ToolResultContent::Blocks(blocks)) => blocks,
+            Some(ToolResultContent::Text(text)) => vec![ContentBlock::text(text)],
+            None => Vec::new(),
+        };
+        SamplingMessage { is_assistant: self.role == "assistant", content }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_are_read_with_what_models_take() {
+        let text = |text: &str| json!({ "type": "text", "text": text });
+        let request = SamplingRequest::read(
+            "s",
+            json!({
+                "messages": [
+                    { "role": "user", "content": text("Hi") },
+                    { "role": "assistant", "content": [text("a"), { "type": "audio", "data": "AAAA", "mimeType": "audio/wav" }] },
+                ],
+                "systemPrompt": "", "maxTokens": 7, "stopSequences": ["x"], "includeContext": "allServers",
+                "modelPreferences": { "hints": [{ "name": "small" }, {}], "costPriority": 1 },
+            }),
+        );
+        let request = request.unwrap();
+        assert_eq!(request.messages[0].content, [ContentBlock::text("Hi")]);
+        assert!(request.messages[1].is_assistant && request.messages[1].content.len() == 2);
+        assert_eq!((request.system, request.max_tokens), (None, 7));
+        assert_eq!((request.stop_sequences, request.model_hints), (vec!["x".to_owned()], vec!["small".to_owned()]));
+    }
+
+    #[test]
+    fn requests_that_are_too_much_are_refused() {
+        let message = json!({ "role": "user", "content": { "type": "text", "text": "x" } });
+        for (params, problem) in [
+            (json!({ "messages": vec![message.clone(); 101], "maxTokens": 1 }), "messages"),
+            (json!({ "messages": [message], "maxTokens": 1, "tools": [{ "name": "t" }] }), "tools"),
+            (
+                json!({ "messages": [], "maxTokens": 1, "systemPrompt": "x".repeat(LONGEST_SYSTEM + 1) }),
+                "system prompt",
+            ),
+            (json!({ "messages": [] }), "maxTokens"),
+            (json!({ "messages": [], "maxTokens": -1 }), "invalid"),
+        ] {
+            let refused = SamplingRequest::read("s", params).unwrap_err();
+            assert!(refused.contains(problem), "{refused}");
+        }
+    }
+}

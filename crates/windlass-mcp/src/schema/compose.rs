@@ -1,0 +1,149 @@
+//! Compositions at the top of a schema, which providers refuse there.
+
+use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
+
+/// What cannot stand at the top of a schema.
+const NOT_AT_THE_TOP: [&str; 3] = ["allOf", "anyOf", "oneOf"];
+/// Most branches of a composition.
+const MOST_BRANCHES: usize = 100;
+/// Longest text of the compositions that a description repeats, in bytes.
+const LONGEST_NOTE: usize = 2_000;
+
+/// Replaces compositions at the top by one object that takes all that they take, and says in words what more an input
+/// has to fit. The server is who checks that.
+///
+/// Returns the words for the tool's description; `None` if there are no compositions.
+pub(super) fn flatten(schema: &mut Map<String, Value>) -> Result<Option<String>, String> {
+    let mut removed = Map::new();
+    for name in NOT_AT_THE_TOP {
+        if let Some(composition) = schema.remove(name) {
+            removed.insert(name.to_owned(), composition);
+        }
+    }
+    if removed.is_empty() {
+        return Ok(None);
+    }
+    for (name, composition) in &removed {
+        let branches = composition.as_array().ok_or_else(|| format!("its `{name}` is not a list"))?;
+        if branches.len() > MOST_BRANCHES {
+            return Err(format!("its `{name}` has more than {MOST_BRANCHES} branches"));
+        }
+        let resolved: Vec<Map<String, Value>> =
+            branches.iter().filter_map(|branch| resolved(branch, schema)).filter(takes_objects).collect();
+        if resolved.is_empty() && !branches.is_empty() {
+            return Err(format!("no branch of its `{name}` is one of an object"));
+        }
+        require(schema, name, &resolved);
+        for branch in &resolved {
+            add_properties(schema, name, branch);
+        }
+    }
+    let said = Value::Object(removed).to_string();
+    Ok(Some(match said.len() <= LONGEST_NOTE {
+        true => format!("The input must also fit: {said}"),
+        false => "The server takes fewer inputs than its schema says.".to_owned(),
+    }))
+}
+
+/// A branch, and what it refers to if it is a reference to a definition of the schema.
+fn resolved(branch: &Value, schema: &Map<String, Value>) -> Option<Map<String, Value>> {
+    let branch = branch.as_object()?;
+    let referred = branch.get("$ref").and_then(Value::as_str).and_then(|path| {
+        let (place, name) = path.strip_prefix("#/")?.split_once('/')?;
+        let is_definition = matches!(place, "$defs" | "definitions");
+        schema.get(place).filter(|_| is_definition)?.get(name)?.as_object()
+    });
+    Some(referred.unwrap_or(branch).clone())
+}
+
+fn takes_objects(branch: &Map<String, Value>) -> bool {
+    branch
+        .get("type")
+        .is_none_or(|kind| kind == "object" || kind.as_array().is_some_and(|all| all.contains(&json!("object"))))
+}
+
+fn names(of: Option<&Value>) -> BTreeSet<String> {
+    of.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect()
+}
+
+/// Requires what every input has: of all branches together, or what all of them require alike.
+fn require(schema: &mut Map<String, Value>, composition: &str, branches: &[Map<String, Value>]) {
+    let wanted = branches.iter().map(|branch| names(branch.get("required")));
+    let common = match composition {
+        "allOf" => wanted.flatten().collect(),
+        _ => wanted.reduce(|all, one| all.intersection(&one).cloned().collect()).unwrap_or_default(),
+    };
+    let required: BTreeSet<String> = names(schema.get("required")).into_iter().chain(common).collect();
+    if !required.is_empty() {
+        schema.insert("required".to_owned(), json!(required));
+    }
+}
+
+fn add_properties(schema: &mut Map<String, Value>, composition: &str, branch: &Map<String, Value>) {
+    let Some(Value::Object(more)) = branch.get("properties") else { return };
+    let all = schema.entry("properties").or_insert_with(|| json!({}));
+    let Value::Object(all) = all else { return };
+    let either = if composition == "allOf" { "allOf" } else { "anyOf" };
+    for (name, property) in more {
+        match all.get_mut(name) {
+            None => drop(all.insert(name.clone(), property.clone())),
+            Some(known) if known == property => {}
+            Some(known) => match known.get_mut(either).and_then(Value::as_array_mut) {
+                Some(choices) if choices.contains(property) => {}
+                Some(choices) => choices.push(property.clone()),
+                None => *known = json!({ (either): [known.clone(), property] }),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn flat(schema: &Value) -> (Value, Option<String>) {
+        let mut schema = schema.as_object().unwrap().clone();
+        let note = flatten(&mut schema).unwrap();
+        (Value::Object(schema), note)
+    }
+
+    #[test]
+    fn one_object_takes_what_any_branch_takes() {
+        let (schema, note) =
+            flat(&json!({ "type": "object", "properties": { "kind": { "type": "string" } }, "oneOf": [
+            { "properties": { "kind": { "const": "a" }, "x": { "type": "integer" } }, "required": ["kind", "x"] },
+            { "$ref": "#/$defs/b" },
+        ], "$defs": { "b": { "properties": { "y": {}, "x": { "type": "string" } }, "required": ["kind", "y"] } } }));
+        assert_eq!(schema["required"], json!(["kind"]));
+        assert_eq!(schema["properties"]["x"], json!({ "anyOf": [{ "type": "integer" }, { "type": "string" }] }));
+        assert_eq!(schema["properties"]["kind"], json!({ "anyOf": [{ "type": "string" }, { "const": "a" }] }));
+        assert_eq!(schema["properties"]["y"], json!({}));
+        assert!(schema.get("oneOf").is_none() && schema.get("$defs").is_some());
+        assert!(note.unwrap().contains(r##""$ref":"#/$defs/b""##));
+    }
+
+    #[test]
+    fn all_branches_together_are_required() {
+        let (schema, _) = flat(&json!({ "allOf": [
+            { "properties": { "a": { "type": "string" } }, "required": ["a"] },
+            { "properties": { "a": { "minLength": 1 }, "b": {} }, "required": ["b"] },
+        ] }));
+        let a = json!({ "allOf": [{ "type": "string" }, { "minLength": 1 }] });
+        assert_eq!(schema, json!({ "properties": { "a": a, "b": {} }, "required": ["a", "b"] }));
+    }
+
+    #[test]
+    fn what_is_no_object_cannot_be_made_one() {
+        for schema in [
+            json!({ "anyOf": [{ "type": "array" }, { "type": "string" }] }),
+            json!({ "anyOf": 1 }),
+            json!({ "allOf": vec![json!({}); MOST_BRANCHES + 1] }),
+        ] {
+            assert!(flatten(&mut schema.as_object().unwrap().clone()).is_err(), "{schema}");
+        }
+        assert_eq!(flat(&json!({ "type": "object" })), (json!({ "type": "object" }), None));
+        let (_, note) = flat(&json!({ "anyOf": [{ "description": "x".repeat(LONGEST_NOTE) }] }));
+        assert!(note.unwrap().len() < 100);
+    }
+}

@@ -1,0 +1,122 @@
+//! Server-sent events, of limited size.
+
+/// Reads events from chunks of bytes. What is left over of a chunk waits for the next one.
+#[derive(Debug)]
+pub(crate) struct Events {
+    most: usize,
+    line: Vec<u8>,
+    /// The last byte was a carriage return: a line feed after it ends no line of its own.
+    after_return: bool,
+    event: Event,
+    size: usize,
+}
+
+/// An event.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Event {
+    /// Its kind; empty for a message.
+    pub(crate) kind: String,
+    /// Its lines of data.
+    pub(crate) data: String,
+    has_data: bool,
+}
+
+/// An event that is larger than allowed.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct TooLarge;
+
+impl Events {
+    /// Of events with at most so many bytes.
+    pub(crate) fn new(most: usize) -> Self {
+        Self { most, line: Vec::new(), after_return: false, event: Event::default(), size: 0 }
+    }
+
+    /// Takes a chunk, and gives the events that end in it.
+    ///
+    /// # Errors
+    /// An event is larger than allowed. What follows it is not to be read.
+    pub(crate) fn take(&mut self, chunk: &[u8]) -> Result<Vec<Event>, TooLarge> {
+        let mut events = Vec::new();
+        for byte in chunk {
+            let is_rest_of_end = std::mem::take(&mut self.after_return) && *byte == b'\n';
+            match byte {
+                _ if is_rest_of_end => {}
+                b'\n' | b'\r' => {
+                    self.after_return = *byte == b'\r';
+                    events.extend(self.end_line());
+                }
+                byte => {
+                    self.size += 1;
+                    if self.size > self.most {
+                        return Err(TooLarge);
+                    }
+                    self.line.push(*byte);
+                }
+            }
+        }
+        Ok(events)
+    }
+
+    /// Reads a line. An empty one ends the event.
+    fn end_line(&mut self) -> Option<Event> {
+        let line = std::mem::take(&mut self.line);
+        if line.is_empty() {
+            self.size = 0;
+            let event = std::mem::take(&mut self.event);
+            return event.has_data.then_some(event);
+        }
+        let line = String::from_utf8_lossy(&line);
+        let line = line.strip_prefix('\u{feff}').unwrap_or(&line);
+        let (field, value) = line.split_once(':').unwrap_or((line, ""));
+        let value = value.strip_prefix(' ').unwrap_or(value);
+        match field {
+            "event" => value.clone_into(&mut self.event.kind),
+            "data" => {
+                if self.event.has_data {
+                    self.event.data.push('\n');
+                }
+                self.event.has_data = true;
+                self.event.data.push_str(value);
+            }
+            // Comments, and fields that are of no use without a way to resume.
+            _ => {}
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str, chunk: usize) -> Vec<(String, String)> {
+        let mut events = Events::new(1000);
+        let found = text.as_bytes().chunks(chunk).flat_map(|chunk| events.take(chunk).unwrap());
+        found.map(|event| (event.kind, event.data)).collect()
+    }
+
+    #[test]
+    fn events_are_read_however_they_are_cut() {
+        let text = "\u{feff}event: endpoint\ndata: /messages?s=1\n\n: comment\nid: 3\r\nretry: 5\r\ndata:{\"ü\":\r\ndata: 1}\r\n\r\nevent: x\n\ndata: m\r\rdata: cut";
+        let expected = [("endpoint", "/messages?s=1"), ("", "{\"ü\":\n1}"), ("", "m")];
+        let expected: Vec<(String, String)> =
+            expected.iter().map(|(a, b)| ((*a).to_owned(), (*b).to_owned())).collect();
+        for chunk in 1..text.len() {
+            assert_eq!(read(text, chunk), expected, "{chunk}");
+        }
+    }
+
+    #[test]
+    fn events_are_bounded_whatever_they_are_made_of() {
+        for part in ["data: x\n", "x", ": comment\n", "data:\n"] {
+            let mut events = Events::new(1000);
+            let outcome = (0..2000).map(|_| events.take(part.as_bytes())).find(Result::is_err);
+            assert_eq!(outcome, Some(Err(TooLarge)), "{part}");
+        }
+        // Not together.
+        let mut events = Events::new(10);
+        for _ in 0..100 {
+            assert_eq!(events.take(b"data: x\n\n").unwrap().len(), 1);
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! Servers of the revision without a handshake, and what older ones ask of the client.
+
+use crate::world::{LONG, json as read, one_with, options, status, text, until};
+use async_trait::async_trait;
+use serde_json::{Value, json};
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::mpsc;
+use windlass_mcp::{
+    Elicitation, ElicitationAnswer, ElicitationKind, ElicitationRequest, McpChannel, McpChannelError, McpError,
+    McpOptions, McpServerConfig, McpServerState, McpServers, Sampling, SamplingAnswer, SamplingRequest,
+};
+use windlass_types::JsonText;
+
+/// A server that knows no handshake. `ask` asks a question first, `wait` has to be asked again, `circle` always,
+/// `sample` wants a model, `visit` a page visited; `grow` adds a tool.
+struct Newest {
+    heard: Mutex<Vec<Value>>,
+    grown: Mutex<bool>,
+    pushed: mpsc::UnboundedSender<Value>,
+    pushes: tokio::sync::Mutex<mpsc::UnboundedReceiver<Value>>,
+    /// What it answers `initialize` with.
+    refusal: i64,
+}
+
+impl Newest {
+    fn new(refusal: i64) -> Arc<Self> {
+        let (pushed, pushes) = mpsc::unbounded_channel();
+        let (heard, grown) = (Mutex::default(), Mutex::default());
+        Arc::new(Self { heard, grown, pushed, pushes: tokio::sync::Mutex::new(pushes), refusal })
+    }
+
+    fn heard(&self, method: &str) -> Vec<Value> {
+        let heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
+        heard.iter().filter(|message| message["method"] == method).cloned().collect()
+    }
+
+    fn called(&self, params: &Value) -> Value {
+        let done = |text: &str| json!({ "resultType": "complete", "content": [{ "type": "text", "text": text }] });
+        let asks = |requests: Value, state: Value| json!({ "resultType": "input_required", "inputRequests": requests, "requestState": state });
+        let question = json!({ "q": { "method": "elicitation/create", "params": {
+            "message": "Sure?", "requestedSchema": { "type": "object", "properties": { "sure": { "type": "boolean", "default": true } } } } } });
+        match params["name"].as_str() {
+            Some("ask") if params["inputResponses"].is_null() => asks(question, json!("{\"opaque\": 1}")),
+            Some("ask") => done(&format!("{} {}", params["inputResponses"]["q"], params["requestState"])),
+            Some("wait") if params["requestState"].is_null() => asks(json!({}), json!("later")),
+            Some("circle") => asks(json!({}), json!("again")),
+            Some("sample") if !params["inputResponses"].is_null() => done(&params["inputResponses"]["s"].to_string()),
+            Some("sample") => asks(
+                json!({ "s": { "method": "sampling/createMessage", "params": { "messages": [{ "role": "user", "content": { "type": "text", "text": "Hi" } }], "maxTokens": 9 } } }),
+                json!(null),
+            ),
+            Some("grow") => {
+                *self.grown.lock().unwrap() = true;
+                let id = self.heard("subscriptions/listen")[0]["id"].clone();
+                let meta = json!({ "io.modelcontextprotocol/subscriptionId": id });
+                self.pushed.send(json!({ "jsonrpc": "2.0", "method": "notifications/tools/list_changed", "params": { "_meta": meta } })).unwrap();
+                done("grown")
+            }
+            _ => done("done"),
+        }
+    }
+
+    fn tools(&self) -> Value {
+        let mut names = vec!["ask", "wait", "circle", "sample", "visit", "grow"];
+        names.extend(self.grown.lock().unwrap().then_some("new"));
+        let tools: Vec<Value> =
+            names.iter().map(|name| json!({ "name": name, "inputSchema": { "type": "object" } })).collect();
+        json!({ "resultType": "complete", "ttlMs": 0, "cacheScope": "private", "tools": tools })
+    }
+}
+
+#[async_trait]
+impl McpChannel for Newest {
+    async fn send(&self, message: JsonText) -> Result<Option<JsonText>, McpChannelError> {
+        let message: Value = message.to().unwrap();
+        self.heard.lock().unwrap().push(message.clone());
+        let result = match message["method"].as_str() {
+            Some("initialize") => {
+                let error = json!({ "code": self.refusal, "message": "no handshake here" });
+                return Ok(Some(
+                    JsonText::of(&json!({ "jsonrpc": "2.0", "id": message["id"], "error": error })).unwrap(),
+                ));
+            }
+            Some("server/discover") => json!({
+                "resultType": "complete", "ttlMs": 0, "cacheScope": "private", "supportedVersions": ["2026-07-28"],
+                "capabilities": { "tools": { "listChanged": true } }, "serverInfo": { "name": "newest", "version": "1" },
+            }),
+            Some("tools/list") => self.tools(),
+            Some("tools/call") if message["params"]["name"] == "visit" => {
+                let pages = json!([{ "mode": "url", "url": "https://a.example/in", "message": "Log in.", "elicitationId": "e" }]);
+                let error = json!({ "code": -32042, "message": "not yet", "data": { "elicitations": pages } });
+                return Ok(Some(
+                    JsonText::of(&json!({ "jsonrpc": "2.0", "id": message["id"], "error": error })).unwrap(),
+                ));
+            }
+            Some("tools/call") => self.called(&message["params"]),
+            Some("subscriptions/listen") => {
+                let meta = json!({ "io.modelcontextprotocol/subscriptionId": message["id"] });
+                let notifications = message["params"]["notifications"].clone();
+                let params = json!({ "_meta": meta, "notifications": notifications });
+                self.pushed.send(json!({ "jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged", "params": params })).unwrap();
+                // The answer comes when the subscription ends.
+                return std::future::pending().await;
+            }
+            _ => return Ok(None),
+        };
+        Ok(Some(JsonText::of(&json!({ "jsonrpc": "2.0", "id": message["id"], "result": result })).unwrap()))
+    }
+
+    async fn receive(&self) -> Option<JsonText> {
+        let pushed = self.pushes.lock().await.recv().await?;
+        Some(JsonText::of(&pushed).unwrap())
+    }
+}
+
+/// Says yes, and nothing else. Knows what it was asked.
+#[derive(Default)]
+struct Yes(Mutex<Vec<ElicitationKind>>);
+
+#[async_trait]
+impl Elicitation for Yes {
+    async fn elicit(&self, request: ElicitationRequest) -> ElicitationAnswer {
+        self.0.lock().unwrap().push(request.kind);
+        ElicitationAnswer::Accept(None)
+    }
+}
+
+async fn connected(server: &Arc<Newest>, options: McpOptions) -> McpServers {
+    let servers = McpServers::new(options);
+    servers.add("s", McpServerConfig::in_process(Arc::clone(server) as Arc<dyn McpChannel>)).unwrap();
+    servers.settled(LONG).await;
+    servers
+}
+
+#[tokio::test]
+async fn servers_without_a_handshake_are_reached_whatever_they_answer_to_it() {
+    for refusal in [-32601, -32022, -32600, -32602, -32000, 7] {
+        let server = Newest::new(refusal);
+        let servers = connected(&server, options()).await;
+        let known = status(&servers);
+        assert_eq!((known.state, known.error), (McpServerState::Connected, None), "{refusal}");
+        let meta = server.heard("tools/list")[0]["params"]["_meta"].clone();
+        assert_eq!(meta["io.modelcontextprotocol/protocolVersion"], "2026-07-28", "{refusal}");
+        // The next time it is not asked for a handshake.
+        servers.reconnect("s").await.unwrap();
+        assert_eq!((server.heard("initialize").len(), server.heard("server/discover").len()), (1, 2));
+        servers.close().await;
+    }
+}
+
+#[tokio::test]
+async fn questions_in_place_of_a_result_are_answered_and_the_call_is_sent_again() {
+    let server = Newest::new(-32601);
+    let servers = connected(&server, options().with_elicitation(Arc::new(Yes::default()))).await;
+    let asked = servers.call("s", "ask", &read("{}"), None).await.unwrap();
+    assert_eq!(text(&asked), r#"{"action":"accept","content":{"sure":true}} "{\"opaque\": 1}""#);
+    let calls = server.heard("tools/call");
+    assert_eq!(calls.len(), 2);
+    assert_ne!(calls[0]["id"], calls[1]["id"]);
+
+    let waited = servers.call("s", "wait", &read("{}"), None).await.unwrap();
+    assert_eq!(text(&waited), "done");
+    assert!(server.heard("tools/call")[3]["params"].get("inputResponses").is_none());
+    servers.close().await;
+}
+
+#[tokio::test]
+async fn what_is_asked_for_without_end_or_is_not_offered_fails_the_call() {
+    let server = Newest::new(-32601);
+    let servers = connected(&server, options()).await;
+    let error = servers.call("s", "circle", &read("{}"), Some(LONG)).await.unwrap_err().to_string();
+    assert!(error.contains("not understood"), "{error}");
+    assert_eq!(server.heard("tools/call").len(), 11);
+    let error = servers.call("s", "sample", &read("{}"), None).await.unwrap_err().to_string();
+    assert!(error.contains("does not offer"), "{error}");
+    // A question that no person can be asked is declined.
+    let asked = servers.call("s", "ask", &read("{}"), None).await.unwrap();
+    assert!(text(&asked).starts_with(r#"{"action":"decline"}"#), "{}", text(&asked));
+    servers.close().await;
+}
+
+/// Writes a message for servers that do not ask for much.
+struct Short;
+
+#[async_trait]
+impl Sampling for Short {
+    async fn sample(&self, request: SamplingRequest) -> Result<SamplingAnswer, String> {
+        let said = request.messages[0].content[0].as_text().unwrap_or_default();
+        if request.max_tokens > 5 { Err(format!("{said}: too long")) } else { Ok(SamplingAnswer::new("m", said)) }
+    }
+}
+
+/// Writes any message.
+struct Any;
+
+#[async_trait]
+impl Sampling for Any {
+    async fn sample(&self, request: SamplingRequest) -> Result<SamplingAnswer, String> {
+        Ok(SamplingAnswer::new("m", format!("{} tokens for {}", request.max_tokens, request.server)))
+    }
+}
+
+#[tokio::test]
+async fn messages_of_a_model_are_written_by_the_host_if_it_wants_to() {
+    let server = Newest::new(-32601);
+    let servers = connected(&server, options().with_sampling(Arc::new(Any))).await;
+    let said = servers.call("s", "sample", &read("{}"), None).await.unwrap();
+    let said: Value = serde_json::from_str(text(&said)).unwrap();
+    assert_eq!(
+        (&said["content"]["text"], &said["model"], &said["role"]),
+        (&json!("9 tokens for s"), &json!("m"), &json!("assistant"))
+    );
+    let capabilities = &server.heard("tools/call")[0]["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"];
+    assert!(capabilities["sampling"].is_object() && capabilities["elicitation"].is_null(), "{capabilities}");
+    servers.close().await;
+
+    let servers = connected(&server, options().with_sampling(Arc::new(Short))).await;
+    let error = servers.call("s", "sample", &read("{}"), None).await.unwrap_err().to_string();
+    assert!(error.contains("Hi: too long"), "{error}");
+    servers.close().await;
+}
+
+#[tokio::test]
+async fn pages_to_visit_reach_the_person_and_the_model() {
+    let (server, person) = (Newest::new(-32601), Arc::new(Yes::default()));
+    let servers = connected(&server, options().with_elicitation(Arc::clone(&person) as Arc<dyn Elicitation>)).await;
+    let error = servers.call("s", "visit", &read("{}"), None).await.unwrap_err();
+    assert!(error.to_string().contains("https://a.example/in"), "{error}");
+    let McpError::VisitNeeded { message, visits, .. } = error else { panic!("{error}") };
+    assert_eq!((message.as_str(), visits[0].message.as_str()), ("not yet", "Log in."));
+    let asked = person.0.lock().unwrap().clone();
+    assert_eq!(asked, [ElicitationKind::Url { url: "https://a.example/in".to_owned(), id: "e".to_owned() }]);
+    servers.close().await;
+}
+
+#[tokio::test]
+async fn reports_of_changes_are_asked_for() {
+    let server = Newest::new(-32601);
+    let servers = connected(&server, options()).await;
+    let mut changes = servers.changes();
+    while server.heard("subscriptions/listen").is_empty() {
+        tokio::task::yield_now().await;
+    }
+    servers.call("s", "grow", &read("{}"), None).await.unwrap();
+    let grown = async {
+        while servers.tools().len() < 7 {
+            assert!(changes.changed().await);
+        }
+    };
+    tokio::time::timeout(LONG, grown).await.unwrap();
+    servers.close().await;
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn roots_are_given_to_servers_that_ask() {
+    let servers = one_with("asks for roots", options().with_roots(["/srv/a b"])).await;
+    until(&servers, McpServerState::Connected).await;
+    let said = servers.call("s", "go", &read("{}"), None).await.unwrap();
+    assert_eq!(text(&said), r#"{"roots":[{"uri":"file:///srv/a%20b"}]}"#);
+    servers.close().await;
+}

@@ -1,0 +1,85 @@
+//! The classifier of the mode auto: what a model is asked about a call that rules leave undecided, how its answer is read,
+//! and what is remembered of it. Pure: a driver makes the call.
+//!
+//! It can only allow a call or have it asked about. [`Policy::leaves_to_classifier`] says which calls it is asked about.
+
+mod answer;
+mod cache;
+mod credentials;
+mod heard;
+mod question;
+
+pub use answer::{Classified, read_answer};
+pub use cache::ClassifierCache;
+pub use heard::Heard;
+pub use question::{Boundary, CLASSIFIER_SYSTEM, ClassifierQuestion};
+
+use crate::facts::{CallFacts, CommandFacts};
+use crate::policy::Policy;
+use crate::programs;
+use crate::raise::Gap;
+use credentials::{holds_credentials, names_credentials};
+use windlass_shell::{FoundCommand, NotUnderstood, Word, WordKind};
+use windlass_types::{Behavior, Decision, DecisionReason, PermissionMode};
+
+impl Policy {
+    /// Whether a classifier may be asked about a call with this verdict: the mode is auto, and the call is asked about only
+    /// because no rule, mode or read-only set allows it.
+    ///
+    /// Never for what a hook, a rule, the safety floor or the tool itself asks about, for a tool whose definition has changed
+    /// since a rule allowed it, where it is not known what a command runs or where, and for paths at which
+    /// credentials are kept: rules and floor could not be sure of these.
+    pub fn leaves_to_classifier(&self, facts: &CallFacts, decision: &Decision) -> bool {
+        let open = matches!(
+            decision.reason,
+            DecisionReason::Default | DecisionReason::WorkingDirectory | DecisionReason::NotUnderstood
+        );
+        if self.mode.current != PermissionMode::Auto
+            || self.mode.never_asks
+            || decision.behavior != Behavior::Ask
+            || decision.protected
+            || decision.rule.is_some()
+            || !open
+        {
+            return false;
+        }
+        let call = self.prepare(facts);
+        let secret =
+            || call.all_touches().any(|touch| touch.subjects().any(|subject| holds_credentials(&subject.path)));
+        if call.asks_the_user() || secret() || facts.command.as_ref().is_some_and(names_secrets) {
+            return false;
+        }
+        match (self.grants().cover(&call), &facts.command) {
+            (Err(Gap::Edit | Gap::NoRule | Gap::ReadOutside(_) | Gap::WriteOutside(_)), _) => true,
+            (Err(Gap::NotUnderstood(why)), Some(command)) => is_seen_through(why, command),
+            _ => false,
+        }
+    }
+}
+
+/// Whether the deny side has seen every command of a text that is not understood, and what each of them changes: only then
+/// rules and floor hold for all of it.
+fn is_seen_through(why: NotUnderstood, command: &CommandFacts) -> bool {
+    let is_structure = matches!(
+        why,
+        NotUnderstood::Expansion | NotUnderstood::Structure | NotUnderstood::Background | NotUnderstood::Redirection
+    );
+    is_structure && command.analysis.undecided().is_none() && !command.analysis.found().iter().any(changes_unseen)
+}
+
+/// Whether a command changes files whose names only the shell knows.
+fn changes_unseen(command: &FoundCommand) -> bool {
+    let unseen = |word: &Word| !matches!(word.kind(), WordKind::Literal | WordKind::Glob);
+    let program = command.program().unwrap_or_default();
+    let changes = programs::works_on_files(program) && !programs::only_reads(program);
+    (changes && command.words().iter().skip(1).any(unseen))
+        || command.redirects().iter().any(|redirect| !redirect.is_harmless() && unseen(&redirect.target))
+}
+
+fn names_secrets(command: &CommandFacts) -> bool {
+    let words = command.analysis.found().iter().flat_map(FoundCommand::words);
+    words.map(Word::text).any(names_credentials)
+}
+
+#[cfg(test)]
+mod tests;

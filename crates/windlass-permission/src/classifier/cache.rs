@@ -1,0 +1,45 @@
+//! What is remembered of a classifier's verdicts.
+
+use super::answer::Classified;
+use super::question::ClassifierQuestion;
+use std::collections::VecDeque;
+
+/// Most verdicts of each kind that are remembered.
+const MOST: usize = 128;
+
+/// The verdicts of one session.
+///
+/// An *allow* holds for a call about which the model would be asked exactly the same: same tool, input, directories, words of the user, and
+/// earlier calls that matter for it. An *ask* holds for more, since that is safe: for all commands that begin like this one, while
+/// the user has said nothing new. A verdict that failed is not remembered.
+#[derive(Debug, Default)]
+pub struct ClassifierCache {
+    allowed: VecDeque<(String, String)>,
+    asked: VecDeque<(String, String)>,
+}
+
+impl ClassifierCache {
+    /// The verdict on a call, if it is known.
+    #[must_use]
+    pub fn get(&self, question: &ClassifierQuestion) -> Option<Classified> {
+        let found = |kept: &VecDeque<(String, String)>, key: &str| {
+            kept.iter().find(|(known, _)| known == key).map(|(_, reason)| reason.clone())
+        };
+        let asked = found(&self.asked, &question.topic()).map(Classified::Ask);
+        asked.or_else(|| found(&self.allowed, &question.data()).map(Classified::Allow))
+    }
+
+    /// Remembers a verdict.
+    pub fn put(&mut self, question: &ClassifierQuestion, verdict: &Classified) {
+        let (kept, key, reason) = match verdict {
+            Classified::Allow(reason) => (&mut self.allowed, question.data(), reason),
+            Classified::Ask(reason) => (&mut self.asked, question.topic(), reason),
+            Classified::Failed(_) => return,
+        };
+        kept.retain(|(known, _)| *known != key);
+        if kept.len() >= MOST {
+            kept.pop_front();
+        }
+        kept.push_back((key, reason.clone()));
+    }
+}

@@ -1,0 +1,46 @@
+//! What a session has heard and done, as far as a classifier may read of it.
+
+use std::collections::VecDeque;
+use windlass_types::{ContentBlock, Entry, EntryKind, JsonText};
+
+/// Most texts of the user, and most calls, that are kept.
+const MOST_SAID: usize = 4;
+const MOST_CALLS: usize = 64;
+
+/// The last words of the user, and the last calls of the model with their inputs. No result of a tool is among them, and no
+/// other words of the model: these could speak for a call.
+#[derive(Debug, Clone, Default)]
+pub struct Heard {
+    pub(super) said: VecDeque<String>,
+    pub(super) calls: VecDeque<(String, JsonText)>,
+}
+
+impl Heard {
+    /// Takes note of entries of the log, in order.
+    pub fn note(&mut self, entries: &[Entry]) {
+        for entry in entries {
+            match &entry.kind {
+                EntryKind::User(user) if !user.is_meta && !user.is_summary && user.tasks.is_empty() => {
+                    let texts: Vec<&str> = user.content.iter().filter_map(ContentBlock::as_text).collect();
+                    // Paragraphs of one block and blocks of their own are the same words.
+                    keep(&mut self.said, texts.join("\n\n"), MOST_SAID);
+                }
+                EntryKind::Assistant(assistant) => {
+                    for block in &assistant.content {
+                        if let ContentBlock::ToolUse(call) = block {
+                            keep(&mut self.calls, (call.name.clone(), call.input.clone()), MOST_CALLS);
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+fn keep<T>(kept: &mut VecDeque<T>, new: T, most: usize) {
+    if kept.len() >= most {
+        kept.pop_front();
+    }
+    kept.push_back(new);
+}

@@ -1,0 +1,33 @@
+//! Hooks in the head of a command or a skill.
+
+use crate::canonical::content_of;
+use crate::front_matter::FrontMatter;
+use windlass_hooks::{HookDefinition, read_hooks};
+
+/// The hooks of a command or a skill. They listen to the runs that use it, from its use on.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct CommandHooks {
+    /// Those that can run, in order.
+    pub all: Vec<HookDefinition>,
+    /// What has no effect, in sentences.
+    pub notes: Vec<String>,
+    /// Why one of a gate cannot be used. Then the command cannot be used either: it would do too much.
+    pub(super) broken: Option<String>,
+    /// The key as it is written, in one form; empty if it says nothing.
+    content: String,
+}
+
+impl CommandHooks {
+    pub(super) fn of(head: &FrontMatter) -> Self {
+        let Some(value) = head.nested("hooks").filter(|value| !value.is_null()) else { return Self::default() };
+        let read = read_hooks(&value);
+        let broken = read.broken.first().map(ToString::to_string);
+        Self { all: read.hooks, notes: read.notes, broken, content: content_of(&value) }
+    }
+
+    /// What trust has to cover, in one form. `None`: there is no hook.
+    pub(super) fn content(&self) -> Option<&str> {
+        (!self.content.is_empty()).then_some(self.content.as_str())
+    }
+}

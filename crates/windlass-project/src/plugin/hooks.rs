@@ -1,0 +1,69 @@
+//! The hooks of a plugin.
+
+use super::components::Components;
+use super::error::PluginErrorKind;
+use super::manifest::{Named, read_inside};
+use serde_json::Value;
+use windlass_hooks::{BrokenHook, HookDefinition, read_hooks};
+use windlass_types::JsonText;
+
+/// Where they are if the manifest does not say.
+const FILE: &str = "hooks/hooks.json";
+
+/// The hooks of a plugin.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PluginHooks {
+    /// Those that can run, in order.
+    pub all: Vec<HookDefinition>,
+    /// Those of gates that cannot be used: a session must not start without them.
+    pub broken: Vec<BrokenHook>,
+}
+
+impl Components<'_> {
+    /// The hooks: those of `hooks/hooks.json`, then those that the manifest names by path or has itself.
+    pub(super) fn hooks(&mut self) -> PluginHooks {
+        let mut hooks = PluginHooks::default();
+        self.file_of_hooks(FILE, false, &mut hooks);
+        match self.manifest.named("hooks") {
+            None => {}
+            Some(Named::One(path)) => self.file_of_hooks(&path, true, &mut hooks),
+            Some(Named::Many(parts)) => {
+                for part in parts {
+                    match part.to::<String>() {
+                        Ok(path) => self.file_of_hooks(&path, true, &mut hooks),
+                        Err(_) => self.add_hooks("plugin.json", &part, &mut hooks),
+                    }
+                }
+            }
+            Some(Named::Other(inline)) => self.add_hooks("plugin.json", &inline, &mut hooks),
+        }
+        hooks
+    }
+
+    fn file_of_hooks(&mut self, written: &str, must: bool, hooks: &mut PluginHooks) {
+        let is_read_already = must && written.trim_start_matches("./") == FILE;
+        let read = read_inside(self.root, written).and_then(|text| match text {
+            Some(text) => JsonText::parse_strict(&text).map(Some).map_err(|error| format!("{written}: {error}")),
+            None if must => Err(format!("{written}: it is not there")),
+            None => Ok(None),
+        });
+        match read {
+            Ok(Some(json)) if !is_read_already => self.add_hooks(written, &json, hooks),
+            Ok(_) => {}
+            // What a file would have forbidden is not known.
+            Err(problem) => hooks.broken.push(BrokenHook::unread(written, problem)),
+        }
+    }
+
+    /// Adds the hooks of an object: below its key `hooks`, or the object itself.
+    fn add_hooks(&mut self, file: &str, json: &JsonText, hooks: &mut PluginHooks) {
+        let value: Value = json.to().unwrap_or_default();
+        let read = read_hooks(value.get("hooks").unwrap_or(&value));
+        hooks.all.extend(read.hooks);
+        hooks.broken.extend(read.broken);
+        for note in read.notes {
+            self.error(PluginErrorKind::Component, format!("{file}: {note}"));
+        }
+    }
+}

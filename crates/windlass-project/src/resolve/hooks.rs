@@ -1,0 +1,76 @@
+//! Which hooks of settings files count.
+
+use super::Reading;
+use crate::resolved::Resolved;
+use crate::settings_file::SettingsFile;
+use crate::sources::Layer;
+use crate::trust::TrustKind;
+use windlass_hooks::RequestRules;
+
+impl Reading<'_> {
+    /// Hooks count if their file does. Those that cannot be used keep a session from starting then.
+    pub(super) fn hooks(&mut self) {
+        let file = self.file;
+        let hooks = &file.settings.hooks;
+        if hooks.is_empty() {
+            return;
+        }
+        if !file.covers(TrustKind::Hooks, "hooks", hooks.content()) {
+            return self.note(format!("`hooks` do not count {}", file.standing.condition()));
+        }
+        for hook in &hooks.hooks {
+            let hook = self.setting(hook.clone());
+            self.resolved.hooks.all.push(hook);
+        }
+        for hook in &hooks.broken {
+            let hook = self.setting(hook.clone());
+            self.resolved.hooks.broken.push(hook);
+        }
+        for note in &hooks.notes {
+            self.note(note.clone());
+        }
+    }
+}
+
+impl Resolved {
+    /// Takes out the hooks that are switched off. Only managed settings switch off managed ones, and a project's files
+    /// that others may have written only hooks of a project.
+    pub(super) fn pass_over_hooks(&mut self, files: &[SettingsFile]) {
+        let off = |file: &&SettingsFile| {
+            file.settings.hooks.disabled && file.covers(TrustKind::Setting, "disableAllHooks", "true")
+        };
+        let is_managed = |file: &SettingsFile| file.layer == Layer::Managed;
+        let managed = files.iter().any(|file| is_managed(file) && file.settings.hooks.disabled);
+        let managed_only = files.iter().any(|file| is_managed(file) && file.settings.hooks.managed_only);
+        let by_user = files.iter().filter(off).any(|file| !is_managed(file) && !file.is_shared());
+        let by_project = files.iter().filter(off).any(SettingsFile::is_shared);
+        let counts = |layer: Layer| {
+            let passed_over = layer != Layer::Managed && (by_user || managed_only);
+            !(managed || passed_over || (layer.lies_in_project() && by_project))
+        };
+        self.hooks.all.retain(|hook| counts(hook.layer));
+        self.hooks.broken.retain(|hook| counts(hook.layer));
+        self.hooks.others_count = counts(Layer::User);
+        self.hooks.requests = requests(files);
+    }
+}
+
+/// Where hooks may send requests: the lists of managed settings, or else those of the user, or else those of the
+/// project. A weaker layer adds nothing to a stronger one.
+fn requests(files: &[SettingsFile]) -> RequestRules {
+    let ranks: [fn(&SettingsFile) -> bool; 3] = [
+        |file| file.layer == Layer::Managed,
+        |file| file.layer != Layer::Managed && !file.layer.lies_in_project(),
+        |file| file.layer.lies_in_project(),
+    ];
+    let list = |get: fn(&SettingsFile) -> Option<&Vec<String>>| {
+        ranks.iter().find_map(|is_of_rank| {
+            let lists: Vec<_> = files.iter().filter(|file| is_of_rank(file)).filter_map(get).collect();
+            (!lists.is_empty()).then(|| lists.into_iter().flatten().cloned().collect())
+        })
+    };
+    let mut rules = RequestRules::new();
+    rules.urls = list(|file| file.settings.hooks.urls.as_ref());
+    rules.variables = list(|file| file.settings.hooks.variables.as_ref());
+    rules
+}

@@ -1,0 +1,57 @@
+//! What counts of the keys that say how a session speaks, thinks, gets its key, and reads code.
+
+use crate::canonical::content_of;
+use crate::note::Note;
+use crate::resolved::{ResolvedSession, Setting};
+use crate::settings_file::SettingsFile;
+use crate::trust::TrustKind;
+use windlass_types::Effort;
+
+/// Reads one file, after those that are stronger. What a file of a project says counts with trust; programs that print
+/// keys or read code are never chosen by a file that others may have written.
+pub(super) fn read(file: &SettingsFile, resolved: &mut ResolvedSession, notes: &mut Vec<Note>) {
+    let said = &file.settings.session;
+    let mut note = |text: String| notes.push(Note::new(&file.origin, text));
+    let mut trusted = |key: &str, content: String| {
+        let counts = file.covers(TrustKind::Setting, key, &content);
+        if !counts {
+            note(format!("`{key}` does not count {}", file.standing.condition()));
+        }
+        counts
+    };
+    let style = said.output_style.clone().filter(|style| trusted("outputStyle", content_of(style)));
+    let language = said.language.clone().filter(|language| trusted("language", content_of(language)));
+    let attribution = said.attribution().filter(|said| trusted("attribution", content_of(said)));
+    let effort = said.effort_level.clone().filter(|effort| trusted("effortLevel", content_of(effort)));
+    let helper = said.api_key_helper.clone().filter(|helper| !helper.trim().is_empty());
+    let is_shared = file.is_shared();
+    let helper = helper.filter(|helper| is_shared || trusted("apiKeyHelper", content_of(helper)));
+    let servers = said.lsp_servers.clone();
+    let servers = servers.filter(|servers| is_shared || trusted("lspServers", content_of(servers)));
+    let moves = said.background_long_commands;
+    let moves = moves.filter(|moves| !moves || trusted("backgroundLongCommands", content_of(moves)));
+    let parsed = effort.and_then(|effort| match effort.parse::<Effort>() {
+        Ok(effort) => Some(effort),
+        Err(_) => {
+            note(format!("`effortLevel` is {effort:?}: there are low, medium, high, xhigh and max"));
+            None
+        }
+    });
+    for (key, is_there) in [("apiKeyHelper", helper.is_some()), ("lspServers", servers.is_some())] {
+        if is_shared && is_there {
+            note(format!("`{key}` does not count in a file that others may have written"));
+        }
+    }
+    fn keep<T>(file: &SettingsFile, known: &mut Option<Setting<T>>, value: Option<T>) {
+        if known.is_none() {
+            *known = value.map(|value| Setting { value, layer: file.layer, origin: file.origin.clone() });
+        }
+    }
+    keep(file, &mut resolved.output_style, style);
+    keep(file, &mut resolved.language, language);
+    keep(file, &mut resolved.attribution, attribution);
+    keep(file, &mut resolved.effort, parsed);
+    keep(file, &mut resolved.api_key_helper, helper.filter(|_| !is_shared));
+    keep(file, &mut resolved.background_long_commands, moves);
+    keep(file, &mut resolved.lsp_servers, servers.filter(|_| !is_shared));
+}

@@ -1,0 +1,244 @@
+//! The key `sandbox`: what a file says, and what counts of all files.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use crate::note::{Note, Origin};
+use crate::settings_file::SettingsFile;
+
+/// The key `sandbox` of a settings file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SandboxSettings {
+    /// Whether commands should run in a sandbox, if the file decides that.
+    pub enabled: Option<bool>,
+    /// Whether no command should run when there is no sandbox, if the file decides that.
+    pub fail_if_unavailable: Option<bool>,
+    /// Whether commands in the sandbox need no question (`autoAllowBashIfSandboxed`).
+    pub auto_allow: Option<bool>,
+    /// Whether a command may ask to run outside (`allowUnsandboxedCommands`).
+    pub allow_unsandboxed: Option<bool>,
+    /// Whether a sandbox that does not hold everything will do (`enableWeakerNestedSandbox`).
+    pub weaker: Option<bool>,
+    /// Whether programs may open Unix sockets (`network.allowAllUnixSockets`).
+    pub unix_sockets: Option<bool>,
+    /// Where bubblewrap is (`bwrapPath`).
+    pub bubblewrap: Option<PathBuf>,
+    /// Commands that run outside, in the form of rules (`excludedCommands`).
+    pub excluded: Vec<String>,
+    /// Hosts that programs may reach (`network.allowedDomains`), and may not (`network.deniedDomains`).
+    pub domains: SandboxDomains,
+    /// Paths with rights of their own, as the file writes them.
+    pub files: SandboxFiles,
+}
+
+impl SandboxSettings {
+    /// What of these settings only confines more.
+    pub(crate) fn restrictions(&self) -> Self {
+        let on = |on: Option<bool>| on.filter(|on| *on);
+        let off = |on: Option<bool>| on.filter(|on| !on);
+        Self {
+            enabled: on(self.enabled),
+            fail_if_unavailable: on(self.fail_if_unavailable),
+            auto_allow: off(self.auto_allow),
+            allow_unsandboxed: off(self.allow_unsandboxed),
+            weaker: off(self.weaker),
+            unix_sockets: off(self.unix_sockets),
+            bubblewrap: None,
+            excluded: Vec::new(),
+            domains: SandboxDomains { allowed: Vec::new(), denied: self.domains.denied.clone() },
+            files: SandboxFiles {
+                allow_write: Vec::new(),
+                deny_write: self.files.deny_write.clone(),
+                allow_read: Vec::new(),
+                deny_read: self.files.deny_read.clone(),
+            },
+        }
+    }
+}
+
+/// Hosts that programs in a sandbox may and may not reach, as patterns.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SandboxDomains {
+    /// May.
+    pub allowed: Vec<String>,
+    /// May not, whatever is allowed.
+    pub denied: Vec<String>,
+}
+
+/// Paths with rights of their own in a sandbox. A beginning `~/` stands for the home of the user.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SandboxFiles {
+    /// Programs may write there.
+    pub allow_write: Vec<PathBuf>,
+    /// Programs may not write there.
+    pub deny_write: Vec<PathBuf>,
+    /// Programs may read there, although it would be hidden.
+    pub allow_read: Vec<PathBuf>,
+    /// Programs may not read there.
+    pub deny_read: Vec<PathBuf>,
+}
+
+/// What counts of the key `sandbox`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ResolvedSandbox {
+    /// The file that wants commands to run in a sandbox.
+    pub enabled: Option<Origin>,
+    /// The file that wants no command to run without a sandbox.
+    pub required: Option<Origin>,
+    /// All values, of files that may set them. The lists of all files are joined.
+    pub settings: SandboxSettings,
+}
+
+impl ResolvedSandbox {
+    /// Only a sandbox that is wanted can be required.
+    pub(crate) fn settle(&mut self) {
+        let is_on = self.settings.enabled == Some(true);
+        self.enabled = self.enabled.take().filter(|_| is_on);
+        self.required = self.required.take().filter(|_| is_on && self.settings.fail_if_unavailable == Some(true));
+    }
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct RawSandbox {
+    enabled: Option<bool>,
+    fail_if_unavailable: Option<bool>,
+    auto_allow_bash_if_sandboxed: Option<bool>,
+    allow_unsandboxed_commands: Option<bool>,
+    enable_weaker_nested_sandbox: Option<bool>,
+    bwrap_path: Option<PathBuf>,
+    excluded_commands: Option<Vec<String>>,
+    network: Option<RawNetwork>,
+    filesystem: Option<RawFiles>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RawNetwork {
+    allow_all_unix_sockets: Option<bool>,
+    allowed_domains: Option<Vec<String>>,
+    denied_domains: Option<Vec<String>>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RawFiles {
+    allow_write: Option<Vec<PathBuf>>,
+    deny_write: Option<Vec<PathBuf>>,
+    allow_read: Option<Vec<PathBuf>>,
+    deny_read: Option<Vec<PathBuf>>,
+}
+
+impl RawSandbox {
+    pub(crate) fn settings(self) -> SandboxSettings {
+        let (network, files) = (self.network.unwrap_or_default(), self.filesystem.unwrap_or_default());
+        SandboxSettings {
+            enabled: self.enabled,
+            fail_if_unavailable: self.fail_if_unavailable,
+            auto_allow: self.auto_allow_bash_if_sandboxed,
+            allow_unsandboxed: self.allow_unsandboxed_commands,
+            weaker: self.enable_weaker_nested_sandbox,
+            unix_sockets: network.allow_all_unix_sockets,
+            bubblewrap: self.bwrap_path,
+            excluded: self.excluded_commands.unwrap_or_default(),
+            domains: SandboxDomains {
+                allowed: network.allowed_domains.unwrap_or_default(),
+                denied: network.denied_domains.unwrap_or_default(),
+            },
+            files: SandboxFiles {
+                allow_write: files.allow_write.unwrap_or_default(),
+                deny_write: files.deny_write.unwrap_or_default(),
+                allow_read: files.allow_read.unwrap_or_default(),
+                deny_read: files.deny_read.unwrap_or_default(),
+            },
+        }
+    }
+}
+
+/// Joins what a file says to what stronger ones have said. Whatever confines more counts from every file; what confines less only
+/// from files outside of the project.
+pub(crate) fn read(file: &SettingsFile, resolved: &mut ResolvedSandbox, notes: &mut Vec<Note>) {
+    let (said, sum) = (&file.settings.sandbox, &mut resolved.settings);
+    let outside = !file.layer.lies_in_project();
+    // Of these, `true` confines more.
+    let confines = |wish: Option<bool>| wish.filter(|wish| *wish || outside);
+    if sum.enabled.is_none() {
+        sum.enabled = confines(said.enabled);
+        resolved.enabled = sum.enabled.map(|_| file.origin.clone());
+    }
+    if sum.fail_if_unavailable.is_none() {
+        sum.fail_if_unavailable = confines(said.fail_if_unavailable);
+        resolved.required = sum.fail_if_unavailable.map(|_| file.origin.clone());
+    }
+    // And of these, `false`.
+    let frees = |wish: Option<bool>| wish.filter(|wish| !*wish || outside);
+    sum.auto_allow = sum.auto_allow.or(frees(said.auto_allow));
+    sum.allow_unsandboxed = sum.allow_unsandboxed.or(frees(said.allow_unsandboxed));
+    sum.weaker = sum.weaker.or(frees(said.weaker));
+    sum.unix_sockets = sum.unix_sockets.or(frees(said.unix_sockets));
+    sum.domains.denied.extend(said.domains.denied.iter().cloned());
+    let mut unusable = Vec::new();
+    let mut paths = |all: &[PathBuf]| -> Vec<PathBuf> {
+        let (usable, rest): (Vec<_>, Vec<_>) = all.iter().map(|path| plain(path)).partition(|path| !has_pattern(path));
+        unusable.extend(rest);
+        usable.into_iter().map(|path| anchored(path, &file.anchor)).collect()
+    };
+    sum.files.deny_write.extend(paths(&said.files.deny_write));
+    sum.files.deny_read.extend(paths(&said.files.deny_read));
+    if outside {
+        sum.bubblewrap = sum.bubblewrap.take().or_else(|| said.bubblewrap.clone());
+        sum.excluded.extend(said.excluded.iter().cloned());
+        sum.domains.allowed.extend(said.domains.allowed.iter().cloned());
+        sum.files.allow_write.extend(paths(&said.files.allow_write));
+        sum.files.allow_read.extend(paths(&said.files.allow_read));
+    } else if *said != narrowing(said) {
+        notes.push(Note::new(&file.origin, "what frees commands of the sandbox does not count in a file of a project"));
+    }
+    for path in unusable {
+        let shown = path.display();
+        notes.push(Note::new(
+            &file.origin,
+            format!("sandbox.filesystem: {shown} does not count: it is a pattern of file names"),
+        ));
+    }
+}
+
+/// What of it confines more.
+fn narrowing(said: &SandboxSettings) -> SandboxSettings {
+    let not_true = |wish: Option<bool>| wish.filter(|wish| !wish);
+    SandboxSettings {
+        auto_allow: not_true(said.auto_allow),
+        allow_unsandboxed: not_true(said.allow_unsandboxed),
+        weaker: not_true(said.weaker),
+        unix_sockets: not_true(said.unix_sockets),
+        bubblewrap: None,
+        excluded: Vec::new(),
+        domains: SandboxDomains { allowed: Vec::new(), denied: said.domains.denied.clone() },
+        files: SandboxFiles { allow_write: Vec::new(), allow_read: Vec::new(), ..said.files.clone() },
+        ..said.clone()
+    }
+}
+
+/// A path without what means a whole directory at its end.
+fn plain(path: &Path) -> PathBuf {
+    let text = path.to_string_lossy();
+    let plain = text.strip_suffix("/**").or_else(|| text.strip_suffix("/*")).unwrap_or(&text);
+    let plain = plain.strip_prefix('/').filter(|rest| rest.starts_with('/')).unwrap_or(plain);
+    if plain.is_empty() { path.to_owned() } else { PathBuf::from(plain) }
+}
+
+fn has_pattern(path: &Path) -> bool {
+    path.to_string_lossy().contains(['*', '?', '['])
+}
+
+fn anchored(path: PathBuf, anchor: &Path) -> PathBuf {
+    if path.is_absolute() || path.starts_with("~") { path } else { anchor.join(path) }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,143 @@
+//! Every key of settings files that is known: what it is for, which values it takes, and whether it counts.
+//!
+//! This is the one list: what is reported of keys, the published JSON Schema and the table of the documentation come from it.
+
+mod table;
+
+use serde_json::Value;
+use windlass_types::near::nearest;
+
+/// What a key does in this version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum KeyEffect {
+    /// It counts.
+    Honoured,
+    /// It only changes how an interactive program looks, so it is passed over without a note.
+    Appearance,
+    /// It has no effect, and a note says so.
+    WithoutEffect,
+    /// It restricts what may happen in a way that this version cannot hold, so a session does not start with it.
+    Refused,
+    /// The same in a file of the administrator; in other files it has no effect.
+    RefusedInManaged,
+}
+
+/// Which values a key takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// `true` or `false`.
+    Flag,
+    /// A text.
+    Text,
+    /// One of these texts; others are texts that some later version may know.
+    Word(&'static [&'static str]),
+    /// A list of texts.
+    Texts,
+    /// A text or a list of them.
+    TextOrTexts,
+    /// An object of texts, numbers and flags by name.
+    Variables,
+    /// An object of words by name.
+    Words(&'static [&'static str]),
+    /// An object of other things by name.
+    Object,
+    /// Anything: the key is not read.
+    Any,
+}
+
+/// A key of settings files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SettingKey {
+    /// Its name, with that of the object around it: `permissions.allow`.
+    pub name: &'static str,
+    /// What it does in this version.
+    pub effect: KeyEffect,
+    /// What it is for, in one sentence; empty for keys that have no effect.
+    pub about: &'static str,
+    pub(crate) shape: Shape,
+}
+
+impl SettingKey {
+    /// All keys that are known, those that count first.
+    pub fn all() -> impl Iterator<Item = Self> {
+        table::all()
+    }
+
+    /// The key of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::all().find(|key| key.name == name)
+    }
+
+    /// Whether names below it are chosen by the user, as those of variables are.
+    #[must_use]
+    pub fn holds_names(&self) -> bool {
+        matches!(self.shape, Shape::Variables | Shape::Words(_) | Shape::Object)
+    }
+
+    /// Which values it takes, in words.
+    #[must_use]
+    pub fn expected(&self) -> &'static str {
+        self.shape.expected()
+    }
+
+    /// Whether it takes text, so that what a person writes is taken as it is.
+    #[must_use]
+    pub fn takes_text(&self) -> bool {
+        matches!(self.shape, Shape::Text | Shape::Word(_))
+    }
+
+    /// The known names that are most like one that is not known. The likest first.
+    #[must_use]
+    pub fn like(name: &str) -> Vec<&'static str> {
+        let is_member = name.contains('.');
+        // The objects around keys are names, too.
+        let groups = Self::all().filter_map(|key| Some(key.name.split_once('.')?.0));
+        let mut known: Vec<&str> = Self::all().map(|key| key.name).chain(groups).collect();
+        known.retain(|known| known.contains('.') == is_member);
+        known.sort_unstable();
+        known.dedup();
+        nearest(name, known)
+    }
+
+    /// Whether the value restricts something: an absent one and `false` do not.
+    pub(crate) fn restricts(value: &Value) -> bool {
+        !matches!(value, Value::Null | Value::Bool(false))
+    }
+}
+
+impl Shape {
+    /// Whether a value has the shape. `null` is as good as absent.
+    pub(crate) fn accepts(self, value: &Value) -> bool {
+        let texts = |value: &Value| value.as_array().is_some_and(|items| items.iter().all(Value::is_string));
+        match (self, value) {
+            (_, Value::Null) | (Self::Any, _) => true,
+            (Self::Flag, value) => value.is_boolean(),
+            (Self::Text | Self::Word(_), value) => value.is_string(),
+            (Self::Texts, value) => texts(value),
+            (Self::TextOrTexts, value) => value.is_string() || texts(value),
+            (Self::Variables, Value::Object(entries)) => {
+                entries.values().all(|entry| entry.is_string() || entry.is_boolean() || entry.is_number())
+            }
+            (Self::Words(_) | Self::Object, value) => value.is_object(),
+            (Self::Variables, _) => false,
+        }
+    }
+
+    pub(crate) fn expected(self) -> &'static str {
+        match self {
+            Self::Flag => "`true` or `false`",
+            Self::Text | Self::Word(_) => "a text",
+            Self::Texts => "a list of texts, such as `[\"one\", \"two\"]`",
+            Self::TextOrTexts => "a text or a list of texts",
+            Self::Variables => "an object of texts, numbers and flags by name",
+            Self::Words(_) | Self::Object => "an object",
+            Self::Any => "any value",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,70 @@
+//! The keys that say how a session speaks, thinks, gets its key, and reads code.
+
+use serde::{Deserialize, Serialize};
+use windlass_types::JsonText;
+
+/// The keys `outputStyle`, `language`, `attribution`, `includeCoAuthoredBy`, `effortLevel`, `apiKeyHelper`, `lspServers` and
+/// `backgroundLongCommands`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[non_exhaustive]
+pub struct SessionSettings {
+    /// The name of the output style.
+    pub output_style: Option<String>,
+    /// The language of answers, in words.
+    pub language: Option<String>,
+    /// What stands below commits and in pull requests.
+    pub attribution: Option<Attribution>,
+    /// With `false`, commits and pull requests name no agent as an author. An older form of `attribution`.
+    pub include_co_authored_by: Option<bool>,
+    /// How hard the model thinks, as it is written.
+    pub effort_level: Option<String>,
+    /// A command line that prints the key of the model provider.
+    pub api_key_helper: Option<String>,
+    /// Language servers by name, as they are written.
+    pub lsp_servers: Option<JsonText>,
+    /// Whether commands continue in the background when their time is up.
+    pub background_long_commands: Option<bool>,
+}
+
+/// The key `attribution`: what the model writes of its part in commits and pull requests.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+#[non_exhaustive]
+pub struct Attribution {
+    /// The lines at the end of a commit message; an empty text means none. `None` leaves it to the model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub commit: Option<String>,
+    /// The lines at the end of the description of a pull request; an empty text means none. `None` leaves it to the model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pr: Option<String>,
+}
+
+impl Attribution {
+    /// Neither commits nor pull requests name an author beside the user.
+    #[must_use]
+    pub fn none() -> Self {
+        Self { commit: Some(String::new()), pr: Some(String::new()) }
+    }
+
+    /// What the model is asked to do, if anything.
+    #[must_use]
+    pub fn instruction(&self) -> Option<String> {
+        let of = |what: &str, said: &Option<String>| match said.as_deref().map(str::trim) {
+            None => None,
+            Some("") => Some(format!("Name no agent and no model as an author or co-author in {what}.")),
+            Some(lines) => Some(format!("End {what} with these lines:\n{lines}")),
+        };
+        let both = [of("commit messages", &self.commit), of("descriptions of pull requests", &self.pr)];
+        let said: Vec<String> = both.into_iter().flatten().collect();
+        (!said.is_empty()).then(|| said.join("\n"))
+    }
+}
+
+impl SessionSettings {
+    /// What is said of commits and pull requests, in one form.
+    pub(crate) fn attribution(&self) -> Option<Attribution> {
+        let none = || (self.include_co_authored_by == Some(false)).then(Attribution::none);
+        self.attribution.clone().or_else(none)
+    }
+}

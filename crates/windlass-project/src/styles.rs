@@ -1,0 +1,180 @@
+//! Output styles: how a session writes, beyond what it does.
+
+use crate::front_matter;
+use crate::markdown::{Folder, Walk, of_project, of_user, one_line};
+use crate::note::{Note, Notes};
+use crate::places::Places;
+use crate::records::read_trust;
+use crate::request::SettingsRequest;
+use crate::sources::Layer;
+use crate::trust::{Standing, TrustKind};
+use std::path::PathBuf;
+
+/// The name of their folders.
+const FOLDER: &str = "output-styles";
+/// Most styles, and most characters of a description.
+const MOST_STYLES: usize = 100;
+const LONGEST_DESCRIPTION: usize = 500;
+/// Most characters of a name.
+const LONGEST_NAME: usize = 100;
+
+const EXPLANATORY: &str = "\
+Besides doing the work, explain it. When you choose between several ways, say in two or three sentences which ones there were and \
+why this one fits the code at hand. Point out what is typical of this repository: its conventions, and why its parts are \
+cut as they are. Put such remarks before or after the work, each under a line `Insight:`, never into the code or its comments.";
+
+const LEARNING: &str = "\
+The user wants to learn by writing code. Do the work together: prepare everything around, and leave the user one piece at a time \
+of two to ten lines that needs a decision, such as a rule of the business, an error to handle, or a data structure. Mark its \
+place with a line `TODO(human)`, say in a few sentences what it must do and what speaks for which choice, and stop there. Once the \
+user has written it, read it, say what is good and what would break, and continue. What is mere routine you write yourself.";
+
+/// An output style.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct OutputStyle {
+    /// Its name.
+    pub name: String,
+    /// What it is for, in one line.
+    pub description: String,
+    /// What the model reads in its system prompt.
+    pub prompt: String,
+    /// Whether windlass's own prompt for coding agents stays in front of it. Default: no.
+    pub keeps_coding_prompt: bool,
+    /// Its file; `None` for one that windlass brings along.
+    pub path: Option<PathBuf>,
+}
+
+/// The output styles of a session.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct OutputStyles {
+    /// Those that count, one of each name, sorted by name.
+    pub styles: Vec<OutputStyle>,
+    /// What cannot be used or does not count.
+    pub notes: Vec<Note>,
+}
+
+impl OutputStyles {
+    /// The style of this name, without regard to case. The default style is none.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&OutputStyle> {
+        let exact = self.styles.iter().find(|style| style.name == name);
+        exact.or_else(|| self.styles.iter().find(|style| style.name.eq_ignore_ascii_case(name)))
+    }
+}
+
+/// Reads the output styles in files: those of the project count for more than those of the user, and both for more than those
+/// that windlass brings along. Those of a project need trust. No program is run.
+#[must_use]
+pub fn load_output_styles(places: &Places, request: &SettingsRequest) -> OutputStyles {
+    let (mut all, mut notes, mut walk, mut trust) = (Vec::new(), Notes::default(), Walk::new(false), None);
+    let project = of_project(places, FOLDER).into_iter().map(|folder| (Layer::Project, folder));
+    let user = of_user(places, FOLDER).into_iter().map(|folder| (Layer::User, folder));
+    let managed = managed(places).map(|folder| (Layer::Managed, folder));
+    for (layer, folder) in managed.chain(project).chain(user) {
+        if !request.sources.contains(layer) {
+            continue;
+        }
+        let files = walk.files(&folder, &mut notes);
+        let standing = match &folder.within {
+            Some(directory) if !files.is_empty() => trust
+                .get_or_insert_with(|| read_trust(places, &mut notes.0).for_this_run(request.trust))
+                .standing(&places.project, directory, request.sources.names(layer)),
+            _ => Standing::trusted(),
+        };
+        for file in files {
+            let Some(text) = notes.read(&file.path) else { continue };
+            let style = parse(&file.name, &text, file.path);
+            let path = style.path.clone().unwrap_or_default();
+            if !standing.covers(&path, TrustKind::Style, &style.name, &text) {
+                notes.add(&path, format!("the output style does not count {}", standing.condition()));
+            } else if !all.iter().any(|known: &OutputStyle| known.name == style.name) && all.len() < MOST_STYLES {
+                all.push(style);
+            }
+        }
+    }
+    for style in built_in() {
+        if !all.iter().any(|known| known.name == style.name) {
+            all.push(style);
+        }
+    }
+    all.sort_by(|a, b| a.name.cmp(&b.name));
+    OutputStyles { styles: all, notes: notes.0 }
+}
+
+/// Those beside the files of the administrator.
+fn managed(places: &Places) -> impl Iterator<Item = Folder> {
+    let beside = places.managed.iter().filter_map(|file| file.parent());
+    beside.map(|directory| Folder { path: directory.join(FOLDER), within: None })
+}
+
+/// The files of styles of the project, each with its name and text, also those that do not count.
+pub(crate) fn style_files(places: &Places) -> Vec<(PathBuf, String, String)> {
+    let (mut walk, mut notes, mut found) = (Walk::new(false), Notes::default(), Vec::new());
+    for folder in of_project(places, FOLDER) {
+        for file in walk.files(&folder, &mut notes) {
+            let Some(text) = notes.read(&file.path) else { continue };
+            let name = parse(&file.name, &text, file.path.clone()).name;
+            found.push((file.path, name, text));
+        }
+    }
+    found
+}
+
+fn parse(file: &str, text: &str, path: PathBuf) -> OutputStyle {
+    let (head, body) = front_matter::split(text);
+    OutputStyle {
+        name: one_line(&head.text("name").unwrap_or_else(|| file.to_owned()), LONGEST_NAME),
+        description: one_line(&head.text("description").unwrap_or_default(), LONGEST_DESCRIPTION),
+        prompt: body.trim().to_owned(),
+        keeps_coding_prompt: head.text("keep-coding-instructions").is_some_and(|text| text == "true"),
+        path: Some(path),
+    }
+}
+
+fn built_in() -> impl Iterator<Item = OutputStyle> {
+    let styles = [
+        ("Explanatory", "Explains its choices and the repository while it works", EXPLANATORY),
+        ("Learning", "Leaves small pieces of code to the user, and reads what comes of them", LEARNING),
+    ];
+    styles.into_iter().map(|(name, description, prompt)| OutputStyle {
+        name: name.to_owned(),
+        description: description.to_owned(),
+        prompt: prompt.to_owned(),
+        keeps_coding_prompt: true,
+        path: None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_count_in_order_and_those_of_a_project_with_trust() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().canonicalize().unwrap();
+        for (file, text) in [
+            ("work/.claude/output-styles/short.md", "---\nname: Short\nkeep-coding-instructions: true\n---\nBe short."),
+            ("home/output-styles/short.md", "---\nname: Short\n---\nBe shorter."),
+            ("home/output-styles/learning.md", "---\nname: Learning\ndescription: Mine\n---\nTeach."),
+            ("home/output-styles/plain.md", "Only text."),
+        ] {
+            std::fs::create_dir_all(path.join(file).parent().unwrap()).unwrap();
+            std::fs::write(path.join(file), text).unwrap();
+        }
+        let mut places = Places::new(path.join("work"));
+        places.user = vec![path.join("home")];
+        let styles = load_output_styles(&places, &SettingsRequest::new());
+        assert_eq!(styles.get("short").unwrap().prompt, "Be shorter.");
+        assert!(styles.notes[0].to_string().contains("without trust"), "{:?}", styles.notes);
+        assert_eq!(styles.get("Learning").unwrap().prompt, "Teach.");
+        assert_eq!(styles.get("plain").unwrap().prompt, "Only text.");
+        assert!(styles.get("explanatory").unwrap().path.is_none() && styles.get("default").is_none());
+        let styles = load_output_styles(&places, &SettingsRequest::new().trust(true));
+        let short = styles.get("Short").unwrap();
+        assert!(short.prompt == "Be short." && short.keeps_coding_prompt, "{short:?}");
+        assert_eq!(style_files(&places).len(), 1);
+    }
+}

@@ -1,0 +1,179 @@
+//! The classifier of the mode auto: a model that is asked about calls which rules leave undecided.
+
+use crate::budget::Claim;
+use futures_util::{FutureExt, StreamExt};
+use std::fmt;
+use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::mpsc;
+use windlass_context::estimate_request;
+use windlass_core::{Input, ModelProfile};
+use windlass_model::{ModelError, ModelProvider};
+use windlass_permission::{Boundary, CLASSIFIER_SYSTEM, Classified, ClassifierCache, ClassifierQuestion, read_answer};
+use windlass_types::{BlockStart, Message, ModelEvent, ModelRequest, SectionScope, StreamDelta, SystemSection, Usage};
+
+/// Most tokens of a verdict, and most characters that are read of one.
+const MAX_OUTPUT_TOKENS: u32 = 512;
+const MOST_CHARS: usize = 8_000;
+
+/// A model that the mode auto asks about calls which rules leave undecided. It can only allow one or have it asked about; a
+/// failure, a late answer or one that is no verdict has it asked about.
+///
+/// Clones share what is remembered of its verdicts.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct Classifier {
+    /// Who has the model.
+    pub provider: Arc<dyn ModelProvider>,
+    /// The model.
+    pub model: ModelProfile,
+    /// The longest that a verdict is waited for. Default: 20 seconds.
+    pub time_limit: Duration,
+    known: Arc<Mutex<ClassifierCache>>,
+}
+
+impl Classifier {
+    /// A model by a name that the provider knows.
+    pub fn new(provider: Arc<dyn ModelProvider>, model: &str) -> Self {
+        let id = provider.resolve_model(model);
+        let info = provider.model_info(&id);
+        let model = ModelProfile::new(id, info);
+        Self { provider, model, time_limit: Duration::from_secs(20), known: Arc::default() }
+    }
+
+    fn known(&self) -> MutexGuard<'_, ClassifierCache> {
+        // It changes in one step: it is whole even if a panic came in between.
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The verdict on one call, outside of a session: to measure how a model judges. `bits`: 128 random bits. Nothing is
+    /// booked, and within the limit of time the call can be dropped at any time.
+    pub async fn judge(&self, question: ClassifierQuestion, bits: u128) -> Classified {
+        let asking = match self.clone().prepare(question, bits) {
+            Ok(asking) => asking,
+            Err(known) => return known,
+        };
+        let verdict = asking.verdict(&mut Usage::default()).await;
+        self.known().put(&asking.question, &verdict);
+        verdict
+    }
+
+    /// Makes the request about a call.
+    ///
+    /// # Errors
+    /// No model is to be asked: the verdict is known, or the call is too long to be judged.
+    pub(crate) fn prepare(self, question: ClassifierQuestion, bits: u128) -> Result<Asking, Classified> {
+        if let Some(known) = self.known().get(&question) {
+            return Err(known);
+        }
+        let Some(prompt) = question.prompt(&Boundary::new(bits)) else {
+            return Err(Classified::Failed("the call is too long to be judged".to_owned()));
+        };
+        let message = Message::user_text(prompt).into();
+        let mut request = ModelRequest::new(self.model.id.to_string(), vec![message], MAX_OUTPUT_TOKENS);
+        request.system = vec![SystemSection::new(CLASSIFIER_SYSTEM, SectionScope::Global)];
+        Ok(Asking { model: self.model.clone(), request: Arc::new(request), classifier: self, question })
+    }
+}
+
+impl fmt::Debug for Classifier {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Classifier")
+            .field("model", &self.model.id)
+            .field("time_limit", &self.time_limit)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A request about one call.
+pub(crate) struct Asking {
+    pub(crate) model: ModelProfile,
+    request: Arc<ModelRequest>,
+    classifier: Classifier,
+    question: ClassifierQuestion,
+}
+
+/// What a request has used, which is booked when it ends, also when it is cancelled.
+struct Bill<'a> {
+    claim: Option<Claim>,
+    model: ModelProfile,
+    usage: Usage,
+    results: &'a mpsc::UnboundedSender<Input>,
+}
+
+impl Drop for Bill<'_> {
+    fn drop(&mut self) {
+        if let Some(mut claim) = self.claim.take() {
+            // Settled before the session hears of it, so that its reports have it.
+            claim.cost = self.model.info.cost(&self.usage).unwrap_or_default();
+        }
+        if self.usage != Usage::default() {
+            // It fails when the session has ended.
+            let _ = self.results.send(Input::Used(Box::new(self.model.clone()), self.usage));
+        }
+    }
+}
+
+impl Asking {
+    pub(crate) fn input_tokens(&self) -> u64 {
+        estimate_request(&self.request)
+    }
+
+    pub(crate) fn max_output_tokens(&self) -> u32 {
+        self.request.max_output_tokens
+    }
+
+    /// Asks the model, within the limit of time. `claim`: what it is paid from; without one the budget does not buy it.
+    pub(crate) async fn ask(self, claim: Option<Claim>, results: &mpsc::UnboundedSender<Input>) -> Classified {
+        let Some(claim) = claim else {
+            return Classified::Failed("the budget does not buy its call".to_owned());
+        };
+        let mut bill = Bill { claim: Some(claim), model: self.model.clone(), usage: Usage::default(), results };
+        let verdict = self.verdict(&mut bill.usage).await;
+        self.classifier.known().put(&self.question, &verdict);
+        verdict
+    }
+
+    /// The verdict, within the limit of time.
+    async fn verdict(&self, usage: &mut Usage) -> Classified {
+        let answered = AssertUnwindSafe(self.answer(usage)).catch_unwind();
+        match tokio::time::timeout(self.classifier.time_limit, answered).await {
+            Ok(Ok(Ok(text))) => read_answer(&text),
+            Ok(Ok(Err(error))) => Classified::Failed(error.message),
+            Ok(Err(_)) => Classified::Failed("its provider panicked".to_owned()),
+            Err(_) => {
+                Classified::Failed(format!("it took longer than {} seconds", self.classifier.time_limit.as_secs()))
+            }
+        }
+    }
+
+    /// The text of the answer. Reasoning is not part of it.
+    async fn answer(&self, billed: &mut Usage) -> Result<String, ModelError> {
+        // What a request that gets no answer is billed with, until something else is known.
+        billed.input_tokens = self.input_tokens();
+        let mut stream = match self.classifier.provider.stream(Arc::clone(&self.request)).await {
+            Ok(stream) => stream,
+            Err(error) => {
+                *billed = Usage::default();
+                return Err(error);
+            }
+        };
+        let mut text = String::new();
+        while let Some(item) = stream.next().await {
+            match item?.event {
+                ModelEvent::MessageStart { usage, .. } => *billed = usage,
+                ModelEvent::MessageDelta { usage, .. } => billed.raise(usage),
+                ModelEvent::BlockStart { block: BlockStart::Text(begin), .. } => text.push_str(&begin),
+                ModelEvent::BlockDelta { delta: StreamDelta::Text(more), .. } => text.push_str(&more),
+                ModelEvent::MessageStop => return Ok(text),
+                _ => {}
+            }
+            if text.len() > MOST_CHARS {
+                break;
+            }
+        }
+        // Cut off, or no verdict anyway.
+        Ok(String::new())
+    }
+}

@@ -1,0 +1,81 @@
+//! The host's end of the proxy: takes the listener of a sandbox, and passes what comes there on to the proxy.
+
+use std::io::{self, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::net::SocketAddr;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixListener;
+use std::path::{Path, PathBuf};
+
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
+use tokio::io::Interest;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinHandle;
+
+/// Passes the connections of one program on to the proxy, until it is dropped: then none is left, and the network of the sandbox is gone
+/// with the last of its processes.
+#[derive(Debug)]
+pub(crate) struct Bridge {
+    task: JoinHandle<()>,
+    socket: PathBuf,
+}
+
+impl Bridge {
+    /// Waits for a listener at a Unix socket that does not exist yet.
+    ///
+    /// # Errors
+    /// The socket cannot be made.
+    pub(crate) fn at(socket: &Path, proxy: SocketAddr) -> io::Result<Self> {
+        let listener = UnixListener::bind(socket)?;
+        listener.set_nonblocking(true)?;
+        let listener = tokio::net::UnixListener::from_std(listener)?;
+        let task = tokio::spawn(async move {
+            if let Err(error) = serve(&listener, proxy).await {
+                tracing::warn!(%error, "a program in the sandbox does not reach the proxy");
+            }
+        });
+        Ok(Self { task, socket: socket.to_owned() })
+    }
+
+    /// The socket, at which the helper hands in its listener.
+    pub(crate) fn socket(&self) -> &Path {
+        &self.socket
+    }
+}
+
+impl Drop for Bridge {
+    fn drop(&mut self) {
+        self.task.abort();
+        let _ = std::fs::remove_file(&self.socket);
+    }
+}
+
+/// One listener is taken, from the helper: no program runs before it has handed it in, and none can open a Unix socket to hand in
+/// another unless the policy says so.
+async fn serve(socket: &tokio::net::UnixListener, proxy: SocketAddr) -> io::Result<()> {
+    let (helper, _) = socket.accept().await?;
+    let listener: std::net::TcpListener = helper.async_io(Interest::READABLE, || take(&helper)).await?.into();
+    listener.set_nonblocking(true)?;
+    let listener = TcpListener::from_std(listener)?;
+    let mut open = tokio::task::JoinSet::new();
+    loop {
+        let (mut program, _) = listener.accept().await?;
+        open.spawn(async move {
+            let mut proxy = TcpStream::connect(proxy).await?;
+            tokio::io::copy_bidirectional(&mut program, &mut proxy).await
+        });
+        while open.try_join_next().is_some() {}
+    }
+}
+
+fn take(helper: &tokio::net::UnixStream) -> io::Result<OwnedFd> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    let mut messages = RecvAncillaryBuffer::new(&mut space);
+    let mut byte = [0; 1];
+    recvmsg(helper, &mut [IoSliceMut::new(&mut byte)], &mut messages, RecvFlags::CMSG_CLOEXEC)?;
+    let mut descriptors = messages.drain().filter_map(|message| match message {
+        RecvAncillaryMessage::ScmRights(descriptors) => Some(descriptors),
+        _ => None,
+    });
+    descriptors.next().and_then(|mut all| all.next()).ok_or_else(|| io::ErrorKind::InvalidData.into())
+}

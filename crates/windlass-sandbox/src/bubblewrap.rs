@@ -1,0 +1,79 @@
+//! The arguments of bubblewrap.
+
+use std::ffi::{OsStr, OsString};
+use std::path::Path;
+
+use crate::confinement::Confinement;
+
+/// What bubblewrap is to do, before the program and its arguments.
+///
+/// The whole file system is there, read-only, with hidden places empty; the program has processes, devices and, unless the network is
+/// open, a network of its own.
+pub(crate) fn arguments(confinement: &Confinement) -> Vec<OsString> {
+    let mut all: Vec<OsString> = Vec::new();
+    let mut add = |words: &[&OsStr]| all.extend(words.iter().map(|word| (*word).to_owned()));
+    let word = OsStr::new;
+    for switch in ["--die-with-parent", "--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts"] {
+        add(&[word(switch)]);
+    }
+    if !confinement.network {
+        add(&[word("--unshare-net")]);
+    }
+    add(&[word("--ro-bind"), word("/"), word("/")]);
+    add(&[word("--dev"), word("/dev"), word("--proc"), word("/proc")]);
+    let mut bind = |how: &str, path: &Path| add(&[word(how), path.as_os_str(), path.as_os_str()]);
+    confinement.writable.iter().for_each(|path| bind("--bind", path));
+    confinement.pins.iter().for_each(|path| bind("--bind", path));
+    confinement.masks.iter().for_each(|path| bind("--ro-bind", path));
+    for path in &confinement.hidden_directories {
+        add(&[word("--tmpfs"), path.as_os_str(), word("--remount-ro"), path.as_os_str()]);
+    }
+    for path in &confinement.hidden_files {
+        add(&[word("--ro-bind"), word("/dev/null"), path.as_os_str()]);
+    }
+    add(&[word("--cap-drop"), word("ALL")]);
+    add(&[word("--chdir"), confinement.cwd.as_os_str(), word("--")]);
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::PathBuf;
+
+    fn confinement() -> Confinement {
+        Confinement {
+            cwd: "/w/src".into(),
+            writable: vec!["/w".into(), "/tmp/t".into()],
+            pins: vec!["/w/.git".into()],
+            masks: vec!["/w/.git/hooks".into()],
+            hidden_directories: vec!["/h/.ssh".into()],
+            hidden_files: vec!["/h/.netrc".into()],
+            ..Confinement::default()
+        }
+    }
+
+    #[test]
+    fn the_arguments_are_these() {
+        let text: Vec<String> = arguments(&confinement()).into_iter().map(|word| word.into_string().unwrap()).collect();
+        let expected = "--die-with-parent --unshare-user --unshare-pid --unshare-ipc --unshare-uts --unshare-net \
+                        --ro-bind / / --dev /dev --proc /proc --bind /w /w --bind /tmp/t /tmp/t --bind /w/.git /w/.git \
+                        --ro-bind /w/.git/hooks /w/.git/hooks --tmpfs /h/.ssh --remount-ro /h/.ssh \
+                        --ro-bind /dev/null /h/.netrc --cap-drop ALL --chdir /w/src --";
+        assert_eq!(text.join(" "), expected);
+    }
+
+    #[test]
+    fn an_open_network_is_that_of_the_host() {
+        let open = arguments(&Confinement { network: true, ..confinement() });
+        assert!(!open.contains(&OsString::from("--unshare-net")));
+    }
+
+    #[test]
+    fn a_path_that_looks_like_an_option_stays_a_path() {
+        let hostile = PathBuf::from("/w/--bind");
+        let all = arguments(&Confinement { masks: vec![hostile.clone()], ..confinement() });
+        let at = all.iter().position(|word| *word == hostile).unwrap();
+        assert_eq!((&all[at - 1], &all[at + 1]), (&OsString::from("--ro-bind"), &hostile.into_os_string()));
+    }
+}

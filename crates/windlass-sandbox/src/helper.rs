@@ -1,0 +1,72 @@
+//! The helper: a program that confines itself and then becomes another one.
+//!
+//! A process with threads cannot confine a child of its own without `unsafe`, so the program that uses windlass is started a second
+//! time, with [`HELPER_WORD`](crate::HELPER_WORD) as its first argument, and has to call [`become_helper`] before all else.
+
+mod failed;
+mod filter;
+mod listener;
+mod loopback;
+mod mounts;
+mod probe;
+mod rules;
+
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::os::unix::process::CommandExt as _;
+use std::process::Command;
+
+use crate::HELPER_WORD;
+use crate::confinement::Confinement;
+use failed::{Failed, context};
+
+/// The exit code of a helper that could not confine itself. It has run no program then.
+pub(crate) const NOT_CONFINED: i32 = 125;
+/// What its message begins with.
+pub(crate) const MESSAGE: &str = "windlass sandbox: ";
+/// The program that tries what is forbidden, which the helper is itself.
+pub(crate) const PROBE_WORD: &str = "__windlass_probe";
+
+/// Becomes the helper if these arguments, without the name of the program, ask for it. To be called first in `main`, while there is
+/// one thread. Returns the exit code if it was asked and failed, else `None`; when all goes well it does not return.
+pub(crate) fn become_helper(arguments: impl IntoIterator<Item = OsString>) -> Option<i32> {
+    let mut arguments = arguments.into_iter();
+    let word = arguments.next()?;
+    if word == PROBE_WORD {
+        return Some(probe::run(arguments));
+    }
+    if word != HELPER_WORD {
+        return None;
+    }
+    let (failed, code) = match Confinement::from_arguments(arguments) {
+        Ok((confinement, program)) => match confine(&confinement) {
+            Ok(()) => run(program),
+            Err(failed) => (failed.to_string(), NOT_CONFINED),
+        },
+        Err(problem) => (problem, NOT_CONFINED),
+    };
+    // Standard error may be closed; the exit code is enough then.
+    let _ = std::io::stderr().write_all(format!("{MESSAGE}{failed}\n").as_bytes());
+    Some(code)
+}
+
+fn confine(confinement: &Confinement) -> Result<(), Failed> {
+    if confinement.namespaces {
+        mounts::enter(confinement)?;
+    }
+    if let Some(socket) = &confinement.proxy {
+        listener::hand_over(socket)?;
+    }
+    rules::restrict(confinement)?;
+    mounts::drop_capabilities()?;
+    filter::apply(confinement)
+}
+
+/// Becomes the program. Comes back only if that fails.
+fn run(program: Vec<OsString>) -> (String, i32) {
+    let mut words = program.into_iter();
+    let name = words.next().unwrap_or_default();
+    let error = Command::new(&name).args(words).exec();
+    let code = if error.kind() == std::io::ErrorKind::NotFound { 127 } else { 126 };
+    (format!("{} was not started: {error}", name.display()), code)
+}

@@ -1,0 +1,160 @@
+//! Namespaces: another view of the file system, and a network of its own.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStringExt as _;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{StatVfsMountFlags, statvfs};
+use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_bind_recursive, mount_change, mount_remount};
+use rustix::thread::{CapabilitySet, CapabilitySets, UnshareFlags};
+
+use super::{Failed, context, loopback};
+use crate::confinement::Confinement;
+
+/// Enters namespaces of its own and changes the view of the file system in them.
+pub(super) fn enter(confinement: &Confinement) -> Result<(), Failed> {
+    let (user, group) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
+    let mut flags = UnshareFlags::NEWUSER | UnshareFlags::NEWNS | UnshareFlags::NEWIPC;
+    if !confinement.network {
+        flags |= UnshareFlags::NEWNET;
+    }
+    unshare(flags).map_err(context("namespaces"))?;
+    // Without this a group could be left whose members are denied something.
+    match fs::write("/proc/self/setgroups", "deny") {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(context("groups")(error)),
+        _ => {}
+    }
+    fs::write("/proc/self/uid_map", format!("{user} {user} 1")).map_err(context("user"))?;
+    fs::write("/proc/self/gid_map", format!("{group} {group} 1")).map_err(context("group"))?;
+    if !confinement.network {
+        loopback::up().map_err(context("loopback"))?;
+    }
+    let private = MountPropagationFlags::REC | MountPropagationFlags::DOWNSTREAM;
+    mount_change("/", private).map_err(context("mounts"))?;
+    for path in confinement.writable.iter().chain(&confinement.pins) {
+        mount_bind_recursive(path, path).map_err(at(path))?;
+    }
+    freeze(confinement)?;
+    for mask in &confinement.masks {
+        make_read_only(mask, mask).map_err(at(mask))?;
+    }
+    for directory in &confinement.hidden_directories {
+        empty(directory, MountFlags::RDONLY, c"mode=0555,size=4k").map_err(at(directory))?;
+    }
+    for file in &confinement.hidden_files {
+        make_read_only(Path::new("/dev/null"), file).map_err(at(file))?;
+    }
+    // Shared memory is for processes of the sandbox among each other.
+    let shared = Path::new("/dev/shm");
+    if shared.is_dir() {
+        empty(shared, MountFlags::empty(), c"mode=1777").map_err(at(shared))?;
+    }
+    // The old view of the current directory lies below what was mounted.
+    rustix::process::chdir(&confinement.cwd).map_err(at(&confinement.cwd))
+}
+
+#[expect(
+    deprecated,
+    reason = "what makes it unsafe is sharing of descriptors, which is not asked for; there is one thread"
+)]
+fn unshare(flags: UnshareFlags) -> rustix::io::Result<()> {
+    rustix::thread::unshare(flags)
+}
+
+fn at<E: std::fmt::Display>(path: &Path) -> impl FnOnce(E) -> Failed {
+    context(path.display().to_string())
+}
+
+fn empty(target: &Path, flags: MountFlags, options: &std::ffi::CStr) -> rustix::io::Result<()> {
+    mount("tmpfs", target, "tmpfs", flags | MountFlags::NOSUID | MountFlags::NODEV, options)
+}
+
+/// Makes all mounts read-only but those of writable directories. Landlock keeps the content of files; modes, owners and times only
+/// a mount keeps.
+fn freeze(confinement: &Confinement) -> Result<(), Failed> {
+    let table = fs::read("/proc/self/mountinfo").map_err(context("mounts"))?;
+    let points: BTreeSet<PathBuf> = table
+        .split(|byte| *byte == b'\n')
+        .filter_map(|line| line.split(|byte| *byte == b' ').nth(4))
+        .map(plain)
+        .collect();
+    for point in points {
+        if !confinement.writable.iter().any(|root| point.starts_with(root)) {
+            // One that another mount covers cannot be reached, neither by this call nor by a program.
+            let _ = remount_read_only(&point);
+        }
+    }
+    Ok(())
+}
+
+/// A path of the kernel's table, in which some characters stand as octal numbers.
+fn plain(text: &[u8]) -> PathBuf {
+    let mut path = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((first, after)) = rest.split_first() {
+        let digits = after.get(..3).filter(|_| *first == b'\\').and_then(|digits| std::str::from_utf8(digits).ok());
+        match digits.and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
+            Some(byte) => {
+                path.push(byte);
+                rest = after.get(3..).unwrap_or_default();
+            }
+            None => {
+                path.push(*first);
+                rest = after;
+            }
+        }
+    }
+    OsString::from_vec(path).into()
+}
+
+/// Shows `source` at `target`, so that no one can write it there.
+fn make_read_only(source: &Path, target: &Path) -> rustix::io::Result<()> {
+    mount_bind_recursive(source, target)?;
+    remount_read_only(target)
+}
+
+fn remount_read_only(target: &Path) -> rustix::io::Result<()> {
+    let known = statvfs(target)?.f_flag;
+    // What an outer namespace has set must be set again, or the call is refused.
+    let same = [
+        (StatVfsMountFlags::NOSUID, MountFlags::NOSUID),
+        (StatVfsMountFlags::NODEV, MountFlags::NODEV),
+        (StatVfsMountFlags::NOEXEC, MountFlags::NOEXEC),
+        (StatVfsMountFlags::NOATIME, MountFlags::NOATIME),
+        (StatVfsMountFlags::NODIRATIME, MountFlags::NODIRATIME),
+        (StatVfsMountFlags::RELATIME, MountFlags::RELATIME),
+    ];
+    let mut flags = MountFlags::BIND | MountFlags::RDONLY;
+    for (_, flag) in same.into_iter().filter(|(seen, _)| known.contains(*seen)) {
+        flags |= flag;
+    }
+    mount_remount(target, flags, c"")
+}
+
+/// Gives up every capability for good, also those that root of a namespace, or of the machine, would get back with a new program.
+pub(super) fn drop_capabilities() -> Result<(), Failed> {
+    for capability in CapabilitySet::all().iter() {
+        // One that is not in the set, or that this kernel does not know, needs no removal. Without the right to remove there is none.
+        let _ = rustix::thread::remove_capability_from_bounding_set(capability);
+    }
+    let none = CapabilitySet::empty();
+    let sets = CapabilitySets { effective: none, permitted: none, inheritable: none };
+    rustix::thread::set_capabilities(None, sets).map_err(context("capabilities"))?;
+    rustix::thread::clear_ambient_capability_set().map_err(context("capabilities"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_of_the_table_is_read() {
+        let read = |text: &str| plain(text.as_bytes()).to_str().unwrap().to_owned();
+        assert_eq!(read("/a\\040b\\134\\011"), "/a b\\\t");
+        assert_eq!(read("/a\\04"), "/a\\04");
+        assert_eq!(read("/a\\999"), "/a\\999");
+    }
+}

@@ -1,0 +1,76 @@
+//! What of the file system, the network and other processes Landlock leaves.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use landlock::{
+    ABI, Access as _, AccessFs, AccessNet, BitFlags, Ruleset, RulesetAttr as _, RulesetCreatedAttr as _, RulesetError,
+    RulesetStatus, Scope, path_beneath_rules,
+};
+
+use super::{Failed, context};
+use crate::confinement::Confinement;
+
+/// Devices that every program may use.
+const DEVICES: &[&str] =
+    &["/dev/full", "/dev/null", "/dev/ptmx", "/dev/pts", "/dev/random", "/dev/tty", "/dev/urandom", "/dev/zero"];
+
+/// Confines this process, and what it becomes. What the kernel does not know is left out: what holds is tried, not assumed.
+pub(super) fn restrict(confinement: &Confinement) -> Result<(), Failed> {
+    let status = ruleset(confinement).map_err(context("Landlock"))?;
+    // With a view of its own there is still something; without, there would be no limit at all.
+    if status == RulesetStatus::NotEnforced && !confinement.has_own_view() {
+        return Err(context("Landlock")("this kernel does not have it"));
+    }
+    Ok(())
+}
+
+fn ruleset(confinement: &Confinement) -> Result<RulesetStatus, RulesetError> {
+    let all = AccessFs::from_all(ABI::V5);
+    let mut ruleset = Ruleset::default().handle_access(all)?.scope(Scope::from_all(ABI::V6))?;
+    if !confinement.network && !confinement.has_own_view() {
+        ruleset = ruleset.handle_access(AccessNet::from_all(ABI::V4))?;
+    }
+    let read: BitFlags<AccessFs> = AccessFs::ReadFile | AccessFs::Execute;
+    let device: BitFlags<AccessFs> =
+        AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::Truncate | AccessFs::IoctlDev | AccessFs::ReadDir;
+    let created = ruleset
+        .create()?
+        // Names may be listed everywhere: what is hidden is what is in the files.
+        .add_rules(path_beneath_rules(["/"], AccessFs::ReadDir))?
+        .add_rules(path_beneath_rules(seen(Path::new("/"), confinement), read))?
+        .add_rules(path_beneath_rules(DEVICES, device))?;
+    let shared = confinement.has_own_view().then_some("/dev/shm");
+    let writable = confinement.writable.iter().flat_map(|root| seen(root, confinement));
+    let created = created.add_rules(path_beneath_rules(writable.chain(shared.map(PathBuf::from)), all))?;
+    Ok(created.restrict_self()?.ruleset)
+}
+
+/// The paths that together are a directory without what is hidden below it. Where mounts hide it, that is the directory itself.
+fn seen(root: &Path, confinement: &Confinement) -> Vec<PathBuf> {
+    let hidden: BTreeSet<&Path> = match confinement.has_own_view() {
+        true => BTreeSet::new(),
+        false => {
+            let both = confinement.hidden_directories.iter().chain(&confinement.hidden_files);
+            both.map(PathBuf::as_path).collect()
+        }
+    };
+    let (mut seen, mut open) = (Vec::new(), vec![root.to_owned()]);
+    while let Some(path) = open.pop() {
+        if hidden.iter().any(|hidden| path.starts_with(hidden)) {
+            continue;
+        }
+        if !hidden.iter().any(|hidden| hidden.starts_with(&path)) {
+            seen.push(path);
+            continue;
+        }
+        for entry in fs::read_dir(&path).into_iter().flatten().flatten() {
+            // A link would be followed, to what may be hidden. What it leads to has a name of its own.
+            if entry.file_type().is_ok_and(|kind| !kind.is_symlink()) {
+                open.push(entry.path());
+            }
+        }
+    }
+    seen
+}

@@ -1,0 +1,106 @@
+//! How much a sandbox holds.
+
+use std::fmt::{self, Display};
+
+/// By which means programs are confined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Mechanism {
+    /// Bubblewrap, and inside of it the helper, if there is one.
+    Bubblewrap,
+    /// The helper with namespaces of its own, Landlock and seccomp.
+    Namespaces,
+    /// The helper with Landlock and seccomp alone, where namespaces are missing.
+    Landlock,
+    /// Seatbelt of macOS.
+    Seatbelt,
+}
+
+impl Display for Mechanism {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Bubblewrap => "bubblewrap",
+            Self::Namespaces => "namespaces, Landlock and seccomp",
+            Self::Landlock => "Landlock and seccomp",
+            Self::Seatbelt => "Seatbelt",
+        })
+    }
+}
+
+/// What a sandbox holds: each was tried when it was opened, and did not succeed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub struct Holds {
+    /// Files outside of the writable directories cannot be changed.
+    pub writes: bool,
+    /// Modes, owners and times of files outside cannot be changed.
+    pub metadata: bool,
+    /// Protected names inside of writable directories cannot be changed.
+    pub protected: bool,
+    /// Hidden files cannot be read.
+    pub hidden: bool,
+    /// The network cannot be reached, unless the policy opens it.
+    pub network: bool,
+    /// Services of this machine cannot be reached over Unix sockets, unless the policy opens them.
+    pub sockets: bool,
+    /// Other processes cannot be signalled or looked into.
+    pub processes: bool,
+}
+
+impl Holds {
+    const NAMES: [&'static str; 7] = [
+        "writes outside",
+        "modes and times outside",
+        "protected names",
+        "hidden files",
+        "network",
+        "Unix sockets",
+        "other processes",
+    ];
+
+    fn all(self) -> [bool; 7] {
+        [self.writes, self.metadata, self.protected, self.hidden, self.network, self.sockets, self.processes]
+    }
+
+    /// Whether nothing that was tried succeeded.
+    pub fn is_whole(self) -> bool {
+        self.all().into_iter().all(|holds| holds)
+    }
+
+    /// How much of it holds: the more, the better.
+    pub(crate) fn count(self) -> usize {
+        self.all().into_iter().filter(|holds| *holds).count()
+    }
+
+    /// What does not hold, in words for people.
+    pub fn missing(self) -> Vec<&'static str> {
+        Self::NAMES.into_iter().zip(self.all()).filter(|(_, holds)| !holds).map(|(name, _)| name).collect()
+    }
+}
+
+/// The level of a sandbox that is in force: what was proved, and by which means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Level {
+    /// The means.
+    pub mechanism: Mechanism,
+    /// What it holds.
+    pub holds: Holds,
+}
+
+impl Level {
+    /// A level that was proved.
+    pub fn new(mechanism: Mechanism, holds: Holds) -> Self {
+        Self { mechanism, holds }
+    }
+}
+
+impl Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let missing = self.holds.missing();
+        if missing.is_empty() {
+            return write!(f, "{}; all that was tried is held", self.mechanism);
+        }
+        write!(f, "{}; not held: {}", self.mechanism, missing.join(", "))
+    }
+}

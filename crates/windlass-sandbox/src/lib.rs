@@ -1,0 +1,78 @@
+//! An OS sandbox for the programs of a session, behind the port [`Process`](windlass_tool::Process).
+//!
+//! [`SandboxPolicy`] says what is to hold: where programs may write, which names stay as they are, what they do not see, and what of
+//! the network they reach. [`Sandbox::open`] tries the means of this machine, best first: bubblewrap; namespaces with Landlock and
+//! seccomp; Landlock and seccomp alone. Each runs a probe that tries what is forbidden, and [`Sandbox::level`] is what was proved.
+//! [`Sandbox::around`] is then a `Process` that confines each program.
+//!
+//! All but bubblewrap needs a helper: a program that confines itself and becomes another one. It is any binary whose `main` calls
+//! [`become_helper`] first, such as that of the program which uses this crate.
+//!
+//! ```no_run
+//! use std::sync::Arc;
+//! use windlass_sandbox::{Sandbox, SandboxConfig, SandboxPolicy, become_helper};
+//! use windlass_tool::Process;
+//!
+//! fn main() {
+//!     if let Some(code) = become_helper(std::env::args_os().skip(1)) {
+//!         std::process::exit(code);
+//!     }
+//!     // The program itself.
+//! }
+//!
+//! async fn confined(process: Arc<dyn Process>) -> Result<Arc<dyn Process>, windlass_sandbox::SandboxError> {
+//!     let policy = SandboxPolicy::new(["/home/me/project"]).with_protected([".git/hooks"]);
+//!     let config = SandboxConfig::new(policy, "/tmp", "4f1c2a9be07d53").with_helper("/usr/bin/my-agent");
+//!     let sandbox = Sandbox::open(config, &*process).await?;
+//!     println!("in force: {}", sandbox.level());
+//!     Ok(sandbox.around(process))
+//! }
+//! ```
+#![cfg_attr(docsrs, feature(doc_cfg))]
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "unit tests use real folders and clocks"))]
+
+mod bubblewrap;
+mod confinement;
+mod error;
+mod ground;
+mod level;
+mod policy;
+mod process;
+mod proof;
+mod sandbox;
+mod seatbelt;
+mod sweep;
+mod violations;
+mod wrap;
+
+#[cfg(target_os = "linux")]
+mod bridge;
+#[cfg(target_os = "linux")]
+mod helper;
+
+pub use confinement::HELPER_WORD;
+pub use error::SandboxError;
+pub use ground::{Ground, Watched, nested_projects};
+pub use level::{Holds, Level, Mechanism};
+pub use policy::{CREDENTIALS, Network, SandboxPolicy};
+pub use process::{Confines, Sandboxed};
+pub use sandbox::{Sandbox, SandboxConfig};
+pub use seatbelt::seatbelt_profile;
+
+/// The port on the loopback of the sandbox at which programs reach the proxy of [`Network::Proxy`].
+pub const PROXY_PORT: u16 = 3128;
+
+/// Becomes the helper, if the arguments of the program (without its name) ask for it. To be called first in `main`, while the program
+/// has one thread.
+///
+/// When it was asked and all went well, it does not return: the process has become the program to run. Otherwise the answer is the
+/// exit code, and the caller is to exit with it. `None`: it was not asked. So it is on all systems but Linux.
+pub fn become_helper(arguments: impl IntoIterator<Item = std::ffi::OsString>) -> Option<i32> {
+    #[cfg(target_os = "linux")]
+    return helper::become_helper(arguments);
+    #[cfg(not(target_os = "linux"))]
+    return {
+        drop(arguments);
+        None
+    };
+}

@@ -1,0 +1,191 @@
+//! The proof of a level: a probe inside of the sandbox tries what is forbidden.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, Write as _};
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use windlass_tool::{Cancel, Process, ProcessCommand, ProcessExit};
+
+use crate::level::Holds;
+use crate::wrap::Wrap;
+use crate::{Ground, Network, SandboxPolicy};
+
+/// How long a probe may take. It is done in some milliseconds.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// How many of the real protected and hidden paths are tried.
+const MOST_REAL: usize = 200;
+
+/// The same attempts without a helper, as far as a shell can make them. What it cannot try counts as not held.
+const SCRIPT: &str = r#"
+while [ $# -gt 1 ]; do
+  n=$1; w=$2; shift 2
+  case $n in
+    write*) (printf x >>"$w") ;;
+    mode*) chmod 640 -- "$w" ;;
+    open*) (: >>"$w") ;;
+    rename*) mv -- "$w" "$w.moved" ;;
+    read*) [ -n "$(head -c 1 -- "$w" | tr '\0' x)" ] ;;
+    signal*) kill -0 "$w" ;;
+    net*) [ "$(readlink /proc/self/ns/net)" = "$w" ] ;;
+    *) true ;;
+  esac 2>/dev/null && echo "$n done" || echo "$n failed"
+done
+"#;
+
+/// Things to try, in a folder of their own.
+pub(crate) struct Proof {
+    folder: PathBuf,
+    policy: SandboxPolicy,
+    ground: Ground,
+    listener: Option<TcpListener>,
+    /// Open while the probes run.
+    #[cfg(target_os = "linux")]
+    _sockets: [std::os::unix::net::UnixListener; 2],
+}
+
+impl Proof {
+    /// Prepares what is to be tried, in a folder that does not exist yet.
+    pub(crate) fn prepare(policy: &SandboxPolicy, nested: &[PathBuf], folder: &Path) -> io::Result<Self> {
+        for directory in ["", "inside", "inside/box", "outside", "secret"] {
+            fs::create_dir(folder.join(directory))?;
+        }
+        for file in ["inside/box/keep", "outside/file", "secret/key", "secret-file", "visible"] {
+            fs::File::create_new(folder.join(file))?.write_all(b"text")?;
+        }
+        // The probe must reach what it tries by the path that it is given.
+        let folder = fs::canonicalize(folder)?;
+        let mut policy = policy.clone();
+        policy.writable.push(folder.join("inside"));
+        policy.read_only.push(folder.join("inside/box/keep"));
+        policy.hidden.extend([folder.join("secret"), folder.join("secret-file")]);
+        let ground = Ground::look(&policy, nested).map_err(io::Error::other)?;
+        Ok(Self {
+            listener: TcpListener::bind(("127.0.0.1", 0)).ok(),
+            #[cfg(target_os = "linux")]
+            _sockets: sockets(&folder)?,
+            folder,
+            policy,
+            ground,
+        })
+    }
+
+    /// Runs the probe in a sandbox of these means. `None`: it does not start, or does not let do what is allowed.
+    pub(crate) async fn run(&self, wrap: &Wrap, process: &dyn Process) -> Result<Holds, String> {
+        let mut command = self.probe(wrap);
+        command.timeout = Some(PATIENCE);
+        let command = wrap.command(&self.policy, &self.ground, command, None).ok_or("it cannot express the policy")?;
+        let outcome = process.run(command, &Cancel::new()).await.map_err(|error| error.to_string())?;
+        if outcome.exit != ProcessExit::Code(0) {
+            let said = format!("{}{}", outcome.stdout.head, outcome.stderr.head);
+            return Err(format!("{:?} {}", outcome.exit, said.trim()));
+        }
+        let came: BTreeMap<&str, &str> = outcome.stdout.head.lines().filter_map(|line| line.split_once(' ')).collect();
+        for allowed in ["write9", "read9"] {
+            if came.get(allowed) != Some(&"done") {
+                return Err(format!("what is allowed fails: {}", came.get(allowed).unwrap_or(&"no answer")));
+            }
+        }
+        self.repair();
+        Ok(self.judge(&came))
+    }
+
+    /// What was renamed by a probe that could, for the next one.
+    fn repair(&self) {
+        let _ = fs::rename(self.folder.join("inside/box.moved"), self.folder.join("inside/box"));
+    }
+
+    fn probe(&self, wrap: &Wrap) -> ProcessCommand {
+        let mut command = match &wrap.helper {
+            Some(helper) => {
+                let mut command = ProcessCommand::new(helper, &self.folder);
+                command.args.push("__windlass_probe".into());
+                command
+            }
+            None => {
+                let mut command = ProcessCommand::new("/bin/sh", &self.folder);
+                command.args.extend(["-c", SCRIPT, "sh"].map(OsString::from));
+                command
+            }
+        };
+        command.env.push(("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into()));
+        for (name, what) in self.attempts() {
+            command.args.extend([name.into(), what]);
+        }
+        command
+    }
+
+    fn attempts(&self) -> Vec<(String, OsString)> {
+        let at = |name: &str| self.folder.join(name).into_os_string();
+        let mut all: Vec<(String, OsString)> = Vec::new();
+        let mut add = |name: String, what: OsString| all.push((name, what));
+        add("write9".into(), at("inside/new"));
+        add("read9".into(), at("visible"));
+        add("write1".into(), at("outside/new"));
+        add("write2".into(), at("outside/file"));
+        add("mode2".into(), at("outside/file"));
+        add("write3".into(), at("inside/box/keep"));
+        add("rename3".into(), at("inside/box"));
+        add("read4".into(), at("secret/key"));
+        add("read5".into(), at("secret-file"));
+        for (number, path) in self.ground.masks.iter().filter(|path| path.is_file()).take(MOST_REAL).enumerate() {
+            add(format!("open1{number:03}"), path.clone().into_os_string());
+        }
+        for (number, path) in self.ground.hidden_files.iter().take(MOST_REAL).enumerate() {
+            add(format!("read1{number:03}"), path.clone().into_os_string());
+        }
+        let own = std::process::id().to_string();
+        add("signal".into(), own.clone().into());
+        add("take".into(), own.into());
+        #[cfg(target_os = "linux")]
+        {
+            add("abstract".into(), abstract_name(&self.folder).into());
+            add("socket".into(), at("outside/socket"));
+            if let Ok(network) = fs::read_link("/proc/self/ns/net") {
+                add("net".into(), network.into_os_string());
+            }
+        }
+        if let Some(Ok(address)) = self.listener.as_ref().map(TcpListener::local_addr) {
+            add("connect".into(), address.to_string().into());
+        }
+        all
+    }
+
+    fn judge(&self, came: &BTreeMap<&str, &str>) -> Holds {
+        // An attempt without an answer was not made, so it proves nothing.
+        let failed = |name: &str| came.get(name).is_some_and(|came| *came != "done");
+        let all_failed = |kind: &str| {
+            let mut real = came.iter().filter(|(name, _)| name.starts_with(kind) && name.len() == kind.len() + 3);
+            real.all(|(_, came)| *came != "done")
+        };
+        let written = fs::read(self.folder.join("outside/file")).is_ok_and(|text| text == b"text");
+        let by_script = failed("net");
+        Holds {
+            writes: failed("write1") && failed("write2") && written,
+            metadata: failed("mode2"),
+            protected: failed("write3") && failed("rename3") && all_failed("open1"),
+            hidden: failed("read4") && failed("read5") && all_failed("read1"),
+            network: self.policy.network == Network::On || failed("connect") || by_script,
+            sockets: self.policy.unix_sockets || (failed("abstract") && failed("socket")),
+            processes: failed("signal") && failed("take"),
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn sockets(folder: &Path) -> io::Result<[std::os::unix::net::UnixListener; 2]> {
+    use std::os::linux::net::SocketAddrExt as _;
+    use std::os::unix::net::{SocketAddr, UnixListener};
+    let address = SocketAddr::from_abstract_name(abstract_name(folder))?;
+    Ok([UnixListener::bind_addr(&address)?, UnixListener::bind(folder.join("outside/socket"))?])
+}
+
+/// A name in the space of abstract sockets. The folder has a random name, and so has this.
+#[cfg(target_os = "linux")]
+fn abstract_name(folder: &Path) -> String {
+    let name = folder.parent().and_then(Path::file_name).unwrap_or_default();
+    format!("{}.proof", name.to_string_lossy())
+}

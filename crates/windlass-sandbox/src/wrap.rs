@@ -1,0 +1,81 @@
+//! From a program to the program that confines it.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use windlass_tool::ProcessCommand;
+
+use crate::confinement::Confinement;
+use crate::level::Mechanism;
+use crate::{Ground, SandboxPolicy, bubblewrap, seatbelt_profile};
+
+/// The sandbox of macOS.
+const SANDBOX_EXEC: &str = "/usr/bin/sandbox-exec";
+
+/// The means by which programs are confined.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Wrap {
+    pub(crate) mechanism: Mechanism,
+    pub(crate) bubblewrap: Option<PathBuf>,
+    pub(crate) helper: Option<PathBuf>,
+}
+
+impl Wrap {
+    /// Whether programs can be given a network of their own, with the proxy as the only way out of it.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn separates_networks(&self) -> bool {
+        self.helper.is_some() && self.mechanism != Mechanism::Landlock
+    }
+
+    /// Replaces the program by the one that confines it. `proxy` is the socket at which the host takes a listener for its proxy. `None`:
+    /// this means cannot express the policy, so nothing may run.
+    pub(crate) fn command(
+        &self,
+        policy: &SandboxPolicy,
+        ground: &Ground,
+        mut command: ProcessCommand,
+        proxy: Option<&Path>,
+    ) -> Option<ProcessCommand> {
+        let (program, arguments) = match self.mechanism {
+            Mechanism::Seatbelt => {
+                let profile = seatbelt_profile(policy, ground)?;
+                let mut words = vec![OsString::from("-p"), profile.into(), command.program];
+                words.append(&mut command.args);
+                (SANDBOX_EXEC.into(), words)
+            }
+            _ => {
+                let mut confinement = Confinement::new(policy, ground, &command.cwd);
+                confinement.proxy = proxy.map(Path::to_path_buf);
+                self.linux(confinement, &command.program, &command.args)?
+            }
+        };
+        (command.program, command.args) = (program, arguments);
+        Some(command)
+    }
+
+    fn linux(
+        &self,
+        mut confinement: Confinement,
+        program: &OsStr,
+        arguments: &[OsString],
+    ) -> Option<(OsString, Vec<OsString>)> {
+        let helper = || self.helper.clone().map(PathBuf::into_os_string);
+        if self.mechanism != Mechanism::Bubblewrap {
+            confinement.namespaces = self.mechanism == Mechanism::Namespaces;
+            return Some((helper()?, confinement.to_arguments(program, arguments)));
+        }
+        let mut words = bubblewrap::arguments(&confinement);
+        confinement.inside = true;
+        match helper() {
+            Some(helper) => {
+                words.push(helper);
+                words.extend(confinement.to_arguments(program, arguments));
+            }
+            None => {
+                words.push(program.to_owned());
+                words.extend(arguments.iter().cloned());
+            }
+        }
+        Some((self.bubblewrap.clone()?.into_os_string(), words))
+    }
+}

@@ -1,0 +1,219 @@
+//! A machine in small: a workspace with protected names, a home with secrets, services that listen, a process to attack.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::net::{TcpListener, UdpSocket};
+use std::os::linux::net::SocketAddrExt as _;
+use std::os::unix::fs::symlink;
+use std::os::unix::net::{SocketAddr, UnixListener};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use windlass_sandbox::{Mechanism, Sandbox, SandboxConfig, SandboxError, SandboxPolicy};
+use windlass_tool::{Cancel, Process, ProcessCommand, ProcessOutcome};
+use windlass_tools::LocalProcess;
+
+pub(crate) const SECRET: &str = "the-secret-of-the-house";
+
+/// Each site has a number of its own.
+static SITES: AtomicU32 = AtomicU32::new(0);
+
+pub(crate) struct Site {
+    /// Removed at the end.
+    _folder: tempfile::TempDir,
+    pub(crate) root: PathBuf,
+    pub(crate) tcp: TcpListener,
+    pub(crate) udp: UdpSocket,
+    pub(crate) sockets: [UnixListener; 2],
+    pub(crate) victim: Child,
+    name: String,
+}
+
+impl Site {
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        for directory in [
+            "w/.git/hooks",
+            "w/.git/objects",
+            "w/.windlass",
+            "w/src",
+            "w/sub/.git/hooks",
+            "w/sub/.vscode",
+            "home/.ssh",
+            "home/.config/gh",
+            "home/docs",
+            "out/deep",
+            "tmp",
+        ] {
+            fs::create_dir_all(root.join(directory)).unwrap();
+        }
+        for file in [
+            "w/.git/config",
+            "w/.git/HEAD",
+            "w/.git/hooks/pre-commit",
+            "w/.windlass/settings.json",
+            "w/.bashrc",
+            "w/src/main.rs",
+            "w/sub/.git/config",
+            "w/sub/.git/hooks/post-checkout",
+            "w/sub/.vscode/tasks.json",
+            "home/docs/plain",
+            "out/file",
+            "out/deep/file",
+        ] {
+            fs::write(root.join(file), "text\n").unwrap();
+        }
+        for secret in ["home/.ssh/id", "home/.netrc", "home/.config/gh/hosts.yml"] {
+            fs::write(root.join(secret), SECRET).unwrap();
+        }
+        fs::create_dir_all(root.join("w/tree")).unwrap();
+        fs::write(root.join("w/tree/.git"), "gitdir: /somewhere").unwrap();
+        symlink(root.join("home/.ssh"), root.join("w/keys")).unwrap();
+        symlink(root.join("home/.netrc"), root.join("home/docs/link")).unwrap();
+        let name = format!("windlass-site-{}-{}", std::process::id(), SITES.fetch_add(1, Ordering::Relaxed));
+        let abstract_name = SocketAddr::from_abstract_name(&name).unwrap();
+        let sockets =
+            [UnixListener::bind_addr(&abstract_name).unwrap(), UnixListener::bind(root.join("out/socket")).unwrap()];
+        let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
+        let udp = UdpSocket::bind("127.0.0.1:0").unwrap();
+        sockets.iter().for_each(|socket| socket.set_nonblocking(true).unwrap());
+        tcp.set_nonblocking(true).unwrap();
+        udp.set_nonblocking(true).unwrap();
+        let victim = Command::new("sleep").arg("3600").env("VICTIM", SECRET).spawn().unwrap();
+        Self { _folder: folder, root, tcp, udp, sockets, victim, name }
+    }
+
+    pub(crate) fn at(&self, name: &str) -> PathBuf {
+        self.root.join(name)
+    }
+
+    pub(crate) fn policy(&self) -> SandboxPolicy {
+        let names = [
+            ".config/git",
+            ".git/hooks",
+            ".git/config",
+            ".git/commondir",
+            ".windlass",
+            ".claude",
+            ".vscode",
+            ".bashrc",
+            ".mcp.json",
+        ];
+        let hidden = [".ssh", ".netrc", ".config/gh", ".aws"].map(|name| self.at("home").join(name));
+        SandboxPolicy::new([self.at("w")]).with_protected(names).with_not_made([".git"]).with_hidden(hidden)
+    }
+
+    pub(crate) async fn open(&self, mechanism: Mechanism, policy: SandboxPolicy) -> Result<Confined, SandboxError> {
+        let tag = format!("{:x}{}", std::process::id(), SITES.fetch_add(1, Ordering::Relaxed));
+        let mut config = SandboxConfig::new(policy, self.at("tmp"), &tag)
+            .with_helper(std::env::current_exe().unwrap())
+            .with_mechanisms([mechanism]);
+        if let Some(program) = std::env::var_os("BWRAP") {
+            config = config.with_bubblewrap(program);
+        }
+        let process: Arc<dyn Process> = Arc::new(LocalProcess::new(format!("sandbox-{tag}")));
+        let sandbox = Sandbox::open(config, &*process).await?;
+        Ok(Confined { process: sandbox.around(process), sandbox })
+    }
+
+    /// A command in bash, with the places of this site as variables.
+    pub(crate) fn bash(&self, text: &str) -> ProcessCommand {
+        let mut command = ProcessCommand::new("/bin/bash", self.at("w"));
+        command.args = ["-c", text].map(Into::into).into();
+        let mut add = |name: &str, value: String| command.env.push((name.into(), value.into()));
+        for (name, place) in [("W", "w"), ("OUT", "out"), ("HOME", "home")] {
+            add(name, self.at(place).display().to_string());
+        }
+        add("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin".to_owned());
+        add("TCP", self.tcp.local_addr().unwrap().port().to_string());
+        add("UDP", self.udp.local_addr().unwrap().port().to_string());
+        add("NAME", self.name.clone());
+        add("VICTIM", self.victim.id().to_string());
+        command.timeout = Some(std::time::Duration::from_secs(20));
+        command
+    }
+
+    /// What no program may change: files outside, and protected ones inside.
+    pub(crate) fn outside(&self) -> BTreeMap<PathBuf, String> {
+        let mut all = BTreeMap::new();
+        ["home", "out"].iter().for_each(|name| tree(&self.at(name), &mut all));
+        all
+    }
+
+    pub(crate) fn protected(&self) -> BTreeMap<PathBuf, String> {
+        let mut all = BTreeMap::new();
+        tree(&self.at("w/tree/.git"), &mut all);
+        for base in [self.at("w"), self.at("w/sub")] {
+            for name in self.policy().protected {
+                // What is made anew in a project inside of the project is no part of the protection.
+                if base == self.at("w") || base.join(&name).exists() {
+                    tree(&base.join(name), &mut all);
+                }
+            }
+        }
+        all
+    }
+
+    /// Whether someone has come to a service.
+    pub(crate) fn was_reached(&self) -> bool {
+        let socket = self.sockets.iter().any(|socket| socket.accept().is_ok());
+        socket || self.tcp.accept().is_ok() || self.udp.recv(&mut [0; 8]).is_ok()
+    }
+
+    pub(crate) fn victim_lives(&mut self) -> bool {
+        let is_stopped = fs::read_to_string(format!("/proc/{}/stat", self.victim.id()))
+            .is_ok_and(|stat| stat.rsplit(')').next().is_some_and(|rest| rest.starts_with(" T")));
+        self.victim.try_wait().unwrap().is_none() && !is_stopped
+    }
+}
+
+impl Drop for Site {
+    fn drop(&mut self) {
+        let _ = self.victim.kill();
+        let _ = self.victim.wait();
+    }
+}
+
+/// A sandbox and the process in it.
+pub(crate) struct Confined {
+    pub(crate) process: Arc<dyn Process>,
+    pub(crate) sandbox: Sandbox,
+}
+
+impl Confined {
+    pub(crate) async fn run(&self, command: ProcessCommand) -> ProcessOutcome {
+        self.process.run(command, &Cancel::new()).await.unwrap()
+    }
+}
+
+fn tree(path: &Path, all: &mut BTreeMap<PathBuf, String>) {
+    let Ok(found) = fs::symlink_metadata(path) else { return };
+    let mode = std::os::unix::fs::PermissionsExt::mode(&found.permissions());
+    let content = match found.file_type() {
+        kind if kind.is_symlink() => fs::read_link(path).unwrap().display().to_string(),
+        kind if kind.is_file() => fs::read_to_string(path).unwrap_or_default(),
+        _ => String::new(),
+    };
+    all.insert(path.to_owned(), format!("{mode:o} {content}"));
+    if found.is_dir() {
+        fs::read_dir(path).unwrap().for_each(|entry| tree(&entry.unwrap().path(), all));
+    }
+}
+
+/// The means that are there. The number of the others is reported.
+pub(crate) fn mechanisms() -> Vec<Mechanism> {
+    let bubblewrap = std::env::var_os("BWRAP").is_some() || Path::new("/usr/bin/bwrap").exists();
+    let mut all = vec![Mechanism::Namespaces, Mechanism::Landlock];
+    match bubblewrap {
+        true => all.insert(0, Mechanism::Bubblewrap),
+        false => windlass_testkit::skipped("bubblewrap in the sandbox: it is not installed"),
+    }
+    all
+}
+
+pub(crate) fn block_on<T>(work: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap().block_on(work)
+}

@@ -1,0 +1,242 @@
+//! The head of a log: a few words to keep elsewhere, which show later whether what was there has changed.
+
+use crate::SessionKey;
+use std::fmt;
+use std::io::{self, BufRead, Read};
+use std::str::FromStr;
+use windlass_types::{AgentId, SessionId};
+
+/// How a line that holds a checksum begins.
+const CHECKSUM: &[u8] = b"{\"type\":\"windlass-checksum\"";
+
+/// How the text of a head begins. Another way to compute it needs another one.
+const VERSION: &str = "v1";
+
+/// The digest of a log up to some line. A log is only ever added to, so the same log has the same digest there for ever.
+///
+/// As text, `v1:LINES:BYTES:HEX`, it can be kept wherever who may write the log may not: in a ticket, on paper, in another
+/// account. The digest is BLAKE3, so no other bytes with that head can be made.
+///
+/// ```
+/// use windlass_session::{HeadCheck, LogHead};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let log = b"{\"type\":\"user\"}\n{\"type\":\"user\"}\n";
+/// let head: LogHead = LogHead::of(&log[..])?.to_string().parse()?;
+/// assert_eq!(head.check(&b"{\"type\":\"user\"}\n{\"type\":\"user\"}\n{\"more\":1}\n"[..])?, HeadCheck::Holds);
+/// assert_eq!(head.check(&b"{\"type\":\"USER\"}\n{\"type\":\"user\"}\n"[..])?, HeadCheck::Altered);
+/// assert_eq!(head.check(&b"{\"type\":\"user\"}\n"[..])?, HeadCheck::Shorter);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct LogHead {
+    /// How many lines it covers.
+    pub lines: u64,
+    /// How many bytes these are.
+    pub bytes: u64,
+    /// Their digest, in hexadecimal.
+    pub digest: String,
+}
+
+/// The head of one of the logs of a session. As text: `SESSION@v1:…`, and `SESSION/AGENT@v1:…` of an agent's.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct NamedHead {
+    /// The session.
+    pub session: SessionId,
+    /// The agent whose log it is; `None` for that of the session.
+    pub agent: Option<AgentId>,
+    /// The head.
+    #[serde(flatten)]
+    pub head: LogHead,
+}
+
+impl NamedHead {
+    /// The head of a log.
+    pub fn new(session: SessionId, agent: Option<AgentId>, head: LogHead) -> Self {
+        Self { session, agent, head }
+    }
+}
+
+/// Whether a log still begins as a head says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum HeadCheck {
+    /// It does: nothing that was there has changed. What was added since is not judged.
+    Holds,
+    /// Something that was there has changed.
+    Altered,
+    /// It is shorter than it was.
+    Shorter,
+    /// There is no such log any more.
+    Missing,
+}
+
+/// A text that is no head of a log.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("no head of a log: it has the form SESSION@{VERSION}:LINES:BYTES:DIGEST")]
+#[non_exhaustive]
+pub struct BadHead;
+
+impl LogHead {
+    /// The head of a log up to its last checksum, so of all that was synced. Of a log without any, that of other programs, up
+    /// to its last whole line.
+    ///
+    /// # Errors
+    /// Only those of the reader.
+    pub fn of(reader: impl BufRead) -> io::Result<Self> {
+        let (mut prefix, mut head, mut is_synced) = (Prefix::new(reader), None, false);
+        while let Some(line) = prefix.line()? {
+            if line.is_whole && (line.is_checksum || !is_synced) {
+                is_synced |= line.is_checksum;
+                head = Some(prefix.clone_state());
+            }
+        }
+        Ok(head.unwrap_or_default().head())
+    }
+
+    /// Whether a log still begins as this head says.
+    ///
+    /// # Errors
+    /// Only those of the reader.
+    pub fn check(&self, reader: impl Read) -> io::Result<HeadCheck> {
+        let mut hasher = blake3::Hasher::new();
+        let mut counted = Counted { reader: reader.take(self.bytes), bytes: 0 };
+        hasher.update_reader(&mut counted)?;
+        Ok(match hasher.finalize().to_hex().as_str() == self.digest {
+            _ if counted.bytes < self.bytes => HeadCheck::Shorter,
+            true => HeadCheck::Holds,
+            false => HeadCheck::Altered,
+        })
+    }
+}
+
+/// What a prefix of a log adds up to.
+#[derive(Debug, Clone, Default)]
+struct State {
+    lines: u64,
+    bytes: u64,
+    hasher: blake3::Hasher,
+}
+
+impl State {
+    fn head(&self) -> LogHead {
+        LogHead { lines: self.lines, bytes: self.bytes, digest: self.hasher.finalize().to_hex().to_string() }
+    }
+}
+
+/// A log that is read line by line, with bounded memory.
+struct Prefix<R> {
+    reader: R,
+    state: State,
+}
+
+/// A line that was read.
+struct Line {
+    is_whole: bool,
+    is_checksum: bool,
+}
+
+impl<R: BufRead> Prefix<R> {
+    fn new(reader: R) -> Self {
+        Self { reader, state: State::default() }
+    }
+
+    fn clone_state(&self) -> State {
+        self.state.clone()
+    }
+
+    fn line(&mut self) -> io::Result<Option<Line>> {
+        let mut beginning = Vec::with_capacity(CHECKSUM.len());
+        let mut is_empty = true;
+        loop {
+            let buffer = match self.reader.fill_buf() {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                buffer => buffer?,
+            };
+            let is_checksum = |beginning: &[u8]| beginning == CHECKSUM;
+            if buffer.is_empty() {
+                let line = Line { is_whole: false, is_checksum: is_checksum(&beginning) };
+                return Ok((!is_empty).then_some(line));
+            }
+            is_empty = false;
+            let end = buffer.iter().position(|byte| *byte == b'\n').map(|at| at + 1);
+            let taken = buffer.get(..end.unwrap_or(buffer.len())).unwrap_or(buffer);
+            let room = CHECKSUM.len() - beginning.len();
+            beginning.extend(taken.iter().take(room));
+            self.state.hasher.update(taken);
+            let length = taken.len();
+            self.reader.consume(length);
+            self.state.bytes += length as u64;
+            if end.is_some() {
+                self.state.lines += 1;
+                return Ok(Some(Line { is_whole: true, is_checksum: is_checksum(&beginning) }));
+            }
+        }
+    }
+}
+
+/// Counts what is read.
+struct Counted<R> {
+    reader: R,
+    bytes: u64,
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.reader.read(buffer)?;
+        self.bytes += read as u64;
+        Ok(read)
+    }
+}
+
+impl fmt::Display for LogHead {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{VERSION}:{}:{}:{}", self.lines, self.bytes, self.digest)
+    }
+}
+
+impl FromStr for LogHead {
+    type Err = BadHead;
+
+    fn from_str(text: &str) -> Result<Self, BadHead> {
+        let parts: Vec<&str> = text.trim().split(':').collect();
+        let [VERSION, lines, bytes, digest] = parts.as_slice() else { return Err(BadHead) };
+        let number = |text: &str| text.parse().map_err(|_| BadHead);
+        let digest = digest.to_ascii_lowercase();
+        let is_digest = digest.len() == 64 && digest.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if !is_digest {
+            return Err(BadHead);
+        }
+        Ok(Self { lines: number(lines)?, bytes: number(bytes)?, digest })
+    }
+}
+
+impl fmt::Display for NamedHead {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.agent {
+            Some(agent) => write!(f, "{}/{agent}@{}", self.session, self.head),
+            None => write!(f, "{}@{}", self.session, self.head),
+        }
+    }
+}
+
+impl FromStr for NamedHead {
+    type Err = BadHead;
+
+    fn from_str(text: &str) -> Result<Self, BadHead> {
+        let (log, head) = text.trim().rsplit_once('@').ok_or(BadHead)?;
+        let (session, agent) = log.split_once('/').map_or((log, None), |(session, agent)| (session, Some(agent)));
+        let (session, agent) = (SessionId::from(session), agent.map(AgentId::from));
+        if !session.is_uuid() || agent.as_ref().is_some_and(|agent| !SessionKey::is_agent(agent)) {
+            return Err(BadHead);
+        }
+        Ok(Self { session, agent, head: head.parse()? })
+    }
+}

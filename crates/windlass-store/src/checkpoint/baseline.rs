@@ -1,0 +1,201 @@
+//! What surveys know of the workspace: which content each file had when it was looked at last.
+
+use super::record::State;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use windlass_session::LeftOut;
+use windlass_tool::{Surveyed, TreeSurvey};
+
+/// Most files that are named as left out; the others are counted.
+const MOST_NAMED: usize = 100;
+
+/// The workspace as it was at the last survey.
+#[derive(Debug, Default)]
+pub(crate) struct Baseline {
+    /// By the directory that was surveyed.
+    pub(crate) trees: BTreeMap<PathBuf, Tree>,
+    files: HashMap<PathBuf, Known>,
+    /// Files that tools have changed since the last survey, and recorded themselves.
+    pub(crate) recorded: HashSet<PathBuf>,
+    /// Bytes of contents on the shelf, and how many of them belong to files as they are now.
+    stored: u64,
+    live: u64,
+}
+
+/// What is known of a directory.
+#[derive(Debug, Clone)]
+pub(crate) enum Tree {
+    Surveyed(Arc<TreeSurvey>),
+    /// It cannot be surveyed. What programs change in it is not known.
+    GivenUp,
+}
+
+/// What is known of a file.
+#[derive(Debug, Clone)]
+pub(crate) struct Known {
+    pub(crate) state: State,
+    /// Where its content begins among the contents of the baseline.
+    pub(crate) at: Option<u64>,
+}
+
+impl Known {
+    pub(crate) fn without_content(state: State) -> Self {
+        Self { state, at: None }
+    }
+
+    fn bytes(&self) -> u64 {
+        match self.state {
+            State::File { size, .. } if self.at.is_some() => size,
+            _ => 0,
+        }
+    }
+}
+
+impl Baseline {
+    pub(crate) fn get(&self, path: &Path) -> Option<&Known> {
+        self.files.get(path)
+    }
+
+    /// Takes in what a file is now. `None` means that it is gone.
+    pub(crate) fn set(&mut self, path: PathBuf, known: Option<Known>) {
+        let new = known.as_ref().map_or(0, Known::bytes);
+        let old = match known {
+            Some(known) => self.files.insert(path, known),
+            None => self.files.remove(&path),
+        };
+        self.live = self.live.saturating_add(new).saturating_sub(old.as_ref().map_or(0, Known::bytes));
+    }
+
+    /// Counts contents that were put on the shelf.
+    pub(crate) fn stored(&mut self, bytes: u64) {
+        self.stored = self.stored.saturating_add(bytes);
+    }
+
+    /// How many bytes may still be put on the shelf.
+    pub(crate) fn room(&self, limit: u64) -> u64 {
+        limit.saturating_sub(self.stored)
+    }
+
+    /// Whether contents that no file has any more take up most of the room.
+    pub(crate) fn is_stale(&self, limit: u64) -> bool {
+        self.stored > limit / 2 && self.live < self.stored / 2
+    }
+
+    /// Forgets a directory and its files.
+    pub(crate) fn forget(&mut self, root: &Path) {
+        self.trees.remove(root);
+        self.files.retain(|path, _| !path.starts_with(root));
+    }
+}
+
+/// Directories without those that lie in others of them.
+pub(crate) fn outermost(directories: &[PathBuf]) -> Vec<PathBuf> {
+    let mut sorted: Vec<&PathBuf> = directories.iter().collect();
+    sorted.sort();
+    let mut outer: Vec<PathBuf> = Vec::new();
+    for directory in sorted {
+        if !outer.iter().any(|above| directory.starts_with(above)) {
+            outer.push(directory.clone());
+        }
+    }
+    outer
+}
+
+/// Which files of a tree a baseline holds, and which it leaves out.
+#[derive(Debug, Default)]
+pub(crate) struct Plan {
+    /// Small files first, with their sizes.
+    pub(crate) kept: Vec<(PathBuf, u64)>,
+    pub(crate) left_out: Vec<LeftOut>,
+}
+
+/// Decides what a baseline holds: as many files as there is room for, the smallest first.
+pub(crate) fn plan(files: impl Iterator<Item = (PathBuf, Surveyed)>, largest: u64, room: u64) -> Plan {
+    let mut plan = Plan::default();
+    for (path, what) in files {
+        match what {
+            Surveyed::File(stamp) if stamp.size <= largest => plan.kept.push((path, stamp.size)),
+            Surveyed::File(stamp) => plan.left_out.push(LeftOut::new(path, too_large(stamp.size, largest))),
+            // What they are is noticed when it changes.
+            _ => {}
+        }
+    }
+    plan.kept.sort_by(|(a, a_size), (b, b_size)| a_size.cmp(b_size).then_with(|| a.cmp(b)));
+    let mut total = 0_u64;
+    let fitting = plan.kept.iter().take_while(|(_, size)| {
+        total = total.saturating_add(*size);
+        total <= room
+    });
+    let fitting = fitting.count();
+    let beyond = plan.kept.split_off(fitting);
+    plan.left_out.extend(beyond.into_iter().map(|(path, _)| LeftOut::new(path, NO_ROOM)));
+    plan.left_out.sort_by(|a, b| a.path.cmp(&b.path));
+    plan
+}
+
+/// The reason for files that did not fit into the baseline.
+pub(crate) const NO_ROOM: &str = "the baseline had no room for it";
+
+/// The reason for a file that is larger than what is kept.
+pub(crate) fn too_large(size: u64, limit: u64) -> String {
+    format!("it was too large to be kept ({size} bytes; the limit is {limit})")
+}
+
+/// The first of what is left out, and how many more there are.
+pub(crate) fn named(left_out: &[LeftOut], root: &Path) -> Vec<LeftOut> {
+    let mut named: Vec<LeftOut> = left_out.iter().take(MOST_NAMED).cloned().collect();
+    if let Some(more) = left_out.len().checked_sub(MOST_NAMED).filter(|more| *more > 0) {
+        named.push(LeftOut::new(root, format!("{more} more files in it are left out")));
+    }
+    named
+}
+
+/// What is recorded in the place of the content of what is no regular file.
+pub(crate) fn no_file(what: Surveyed) -> Option<State> {
+    let why = match what {
+        Surveyed::Link(_) => "it was a link, which is not kept",
+        Surveyed::Special => "it was a device, pipe or socket, which is not kept",
+        _ => return None,
+    };
+    Some(State::Unkept { why: why.to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use windlass_tool::FileStamp;
+
+    #[test]
+    fn the_smallest_files_are_kept_and_the_others_named() {
+        let file = |name: &str, size| (PathBuf::from(name), Surveyed::File(FileStamp::new(size, 0)));
+        let files = [file("/big", 100), file("/c", 30), file("/a", 20), file("/b", 1), file("/empty", 0)];
+        let plan = plan(files.into_iter().chain([("/pipe".into(), Surveyed::Special)]), 50, 21);
+        let kept: Vec<_> = plan.kept.iter().map(|(path, _)| path.to_str().unwrap()).collect();
+        assert_eq!(kept, ["/empty", "/b", "/a"]);
+        let left: Vec<_> = plan.left_out.iter().map(|left| (left.path.to_str().unwrap(), &*left.reason)).collect();
+        let large = "it was too large to be kept (100 bytes; the limit is 50)";
+        assert_eq!(left, [("/big", large), ("/c", NO_ROOM)]);
+        let many: Vec<_> = (0..150).map(|at| LeftOut::new(format!("/{at}"), "x")).collect();
+        assert_eq!(named(&many, Path::new("/")).len(), MOST_NAMED + 1);
+    }
+
+    #[test]
+    fn directories_in_others_are_looked_at_once() {
+        let directories = ["/b/c", "/a", "/b", "/ab", "/a"].map(PathBuf::from);
+        assert_eq!(outermost(&directories), ["/a", "/ab", "/b"].map(PathBuf::from));
+    }
+
+    #[test]
+    fn contents_that_no_file_has_any_more_are_counted() {
+        let mut baseline = Baseline::default();
+        let file = |size| Known { state: State::File { hash: blake3::hash(b""), size, mode: None }, at: Some(0) };
+        for size in [10, 10, 10] {
+            baseline.stored(size);
+            baseline.set("/a".into(), Some(file(size)));
+        }
+        assert_eq!((baseline.room(100), baseline.is_stale(40), baseline.is_stale(100)), (70, true, false));
+        baseline.set("/a".into(), None);
+        assert_eq!(baseline.live, 0);
+    }
+}

@@ -1,0 +1,169 @@
+//! Dropping the file checkpoints of sessions that were not used for long, or that take up too much room.
+
+use super::FileCheckpoints;
+use crate::disk;
+use crate::locate::{existing, modified, session_id};
+use crate::lock::{LockError, Locked};
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use windlass_session::StoreError;
+use windlass_types::{SessionId, Timestamp};
+
+/// Which file checkpoints of stored sessions are dropped. Default: none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct CheckpointRetention {
+    /// Those that were last used before this time.
+    pub used_before: Option<Timestamp>,
+    /// Those used longest ago, until all that are left take up at most so many bytes.
+    pub total_bytes: Option<u64>,
+    /// Whether they are only looked up, and none is dropped.
+    pub dry_run: bool,
+}
+
+impl CheckpointRetention {
+    /// Drops checkpoints that were last used before this time.
+    #[must_use]
+    pub fn used_before(mut self, time: Timestamp) -> Self {
+        self.used_before = Some(time);
+        self
+    }
+
+    /// Drops those used longest ago until all together take up at most so many bytes.
+    #[must_use]
+    pub fn total_bytes(mut self, bytes: u64) -> Self {
+        self.total_bytes = Some(bytes);
+        self
+    }
+
+    /// Drops none, and only reports what would be.
+    #[must_use]
+    pub fn dry_run(mut self) -> Self {
+        self.dry_run = true;
+        self
+    }
+}
+
+/// What dropping checkpoints freed, or would free.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct CollectedCheckpoints {
+    /// The sessions whose checkpoints are dropped, the one used longest ago first.
+    pub dropped: Vec<SessionCheckpoints>,
+    /// The sessions that are in use: theirs stay.
+    pub in_use: Vec<SessionId>,
+    /// What could not be dropped, and why.
+    pub failed: Vec<(SessionId, String)>,
+    /// Bytes of the checkpoints that are left.
+    pub left_bytes: u64,
+}
+
+/// The file checkpoints of one session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SessionCheckpoints {
+    /// The session.
+    pub session: SessionId,
+    /// Their size in bytes.
+    pub bytes: u64,
+    /// When they were used last.
+    pub used: Timestamp,
+}
+
+/// Checkpoints that were found, and where.
+struct Found {
+    of: SessionCheckpoints,
+    directory: PathBuf,
+    log: PathBuf,
+}
+
+/// Drops checkpoints of sessions in the folders of projects.
+pub(crate) fn collect(projects: &Path, retention: CheckpointRetention) -> Result<CollectedCheckpoints, StoreError> {
+    let mut all = Vec::new();
+    for project in folders(projects)? {
+        for session in folders(&project)? {
+            all.extend(look(&session).map_err(|error| disk::error(&session, "read", &error))?);
+        }
+    }
+    all.sort_by(|a, b| a.of.used.cmp(&b.of.used).then_with(|| a.directory.cmp(&b.directory)));
+    let left_bytes = all.iter().map(|found| found.of.bytes).sum();
+    let mut done = CollectedCheckpoints { left_bytes, ..CollectedCheckpoints::default() };
+    for found in all {
+        let is_old = retention.used_before.is_some_and(|time| found.of.used < time);
+        let is_beyond = retention.total_bytes.is_some_and(|limit| done.left_bytes > limit);
+        if !is_old && !is_beyond {
+            continue;
+        }
+        match drop_one(&found, retention.dry_run) {
+            Ok(()) => {
+                done.left_bytes = done.left_bytes.saturating_sub(found.of.bytes);
+                done.dropped.push(found.of);
+            }
+            Err(LockError::Held(_)) => done.in_use.push(found.of.session),
+            Err(LockError::Io(error)) => done.failed.push((found.of.session, error.to_string())),
+        }
+    }
+    Ok(done)
+}
+
+/// The folders in a folder. Links are not followed.
+fn folders(at: &Path) -> Result<Vec<PathBuf>, StoreError> {
+    let failed = |error: io::Error| disk::error(at, "read", &error);
+    let Some(entries) = existing(fs::read_dir(at)).map_err(failed)? else { return Ok(Vec::new()) };
+    let mut folders = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(failed)?;
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            folders.push(entry.path());
+        }
+    }
+    Ok(folders)
+}
+
+/// The checkpoints of the session with this folder, if it has any.
+fn look(session: &Path) -> io::Result<Option<Found>> {
+    let log = session.with_extension("jsonl");
+    let Some(id) = session_id(&log) else { return Ok(None) };
+    let directory = FileCheckpoints::directory_in(session);
+    let Some(metadata) = existing(directory.symlink_metadata())?.filter(fs::Metadata::is_dir) else { return Ok(None) };
+    let (mut bytes, mut used) = (0_u64, modified(&metadata)?);
+    for folder in [directory.clone(), directory.join("objects")] {
+        let Some(entries) = existing(fs::read_dir(folder))? else { continue };
+        for entry in entries {
+            let Some(metadata) = existing(entry?.metadata())?.filter(fs::Metadata::is_file) else { continue };
+            bytes = bytes.saturating_add(metadata.len());
+            used = used.max(modified(&metadata)?);
+        }
+    }
+    let of = SessionCheckpoints { session: id, bytes, used: timestamp(used) };
+    Ok(Some(Found { of, directory, log }))
+}
+
+fn timestamp(since: Duration) -> Timestamp {
+    Timestamp::from_millis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+}
+
+/// Drops the checkpoints of one session, unless it or they are in use.
+fn drop_one(found: &Found, dry_run: bool) -> Result<(), LockError> {
+    let _session = lock(&found.log)?;
+    let _index = lock(&found.directory.join("index.jsonl"))?;
+    if dry_run {
+        return Ok(());
+    }
+    // The index goes last: what is left of a removal that was cut short is found again.
+    match fs::remove_dir_all(found.directory.join("objects")) {
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error.into()),
+        _ => {}
+    }
+    Ok(fs::remove_dir_all(&found.directory)?)
+}
+
+fn lock(path: &Path) -> Result<Option<Locked>, LockError> {
+    match Locked::open(path, false) {
+        Ok(lock) => Ok(Some(lock)),
+        Err(LockError::Io(error)) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,417 @@
+//! Surveys: what has changed in the workspace, and who changed it.
+
+use super::baseline::{Baseline, Known, NO_ROOM, Tree, named, no_file, outermost, plan, too_large};
+use super::engine::{Engine, seen};
+use super::record::{Kind, Record, State};
+use super::shelf::Shelf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use windlass_session::{ChangedBy, CheckpointError, LeftOut, Survey};
+use windlass_tool::{SurveyChange, Surveyed, TreeSurvey, WholeFile, WorkspaceError};
+
+/// Most entries of a directory tree that is surveyed.
+const MOST_ENTRIES: usize = 1_000_000;
+
+/// Files are read in groups of at most so many files and bytes, so that memory stays flat.
+const GROUP_FILES: usize = 512;
+const GROUP_BYTES: u64 = 8 * 1024 * 1024;
+
+/// How often a baseline looks again for files that have changed while it was made.
+const ROUNDS: usize = 3;
+
+/// The reason for a file that did not hold still.
+const RESTLESS: &str = "it changed while the baseline was made";
+
+/// A file as it is now.
+struct Found {
+    path: PathBuf,
+    state: State,
+    content: Vec<u8>,
+}
+
+/// What a file was at the last survey.
+enum Was {
+    /// It was not looked at.
+    Unseen,
+    Absent,
+    Known(Known),
+}
+
+/// A file that was found to differ, or may.
+struct Change {
+    was: Was,
+    now: Found,
+    /// Whether the file system reports a change, or one could only not be ruled out.
+    is_certain: bool,
+}
+
+impl Change {
+    fn is_real(&self) -> bool {
+        match &self.was {
+            Was::Unseen => false,
+            Was::Absent => !matches!(self.now.state, State::Absent { .. }),
+            Was::Known(was) => {
+                let is_comparable = !matches!(self.now.state, State::Unkept { .. });
+                !was.state.is_same(&self.now.state) && (self.is_certain || is_comparable)
+            }
+        }
+    }
+}
+
+impl<S: Shelf> Engine<S> {
+    pub(crate) async fn survey(&self, survey: &Survey) -> Result<(), CheckpointError> {
+        self.loaded(true).await?;
+        let mut baseline = self.baseline.lock().await;
+        if self.core.look(|history| history.has(&survey.prompt)) == Some(false) {
+            self.record_begin(&survey.prompt, Kind::Prompt);
+        }
+        for root in outermost(&survey.directories) {
+            if survey.changed_by == ChangedBy::Others && baseline.is_stale(self.limits.baseline_bytes) {
+                *baseline = Baseline::default();
+            }
+            match baseline.trees.get(&root).cloned() {
+                None => self.begin_baseline(&mut baseline, &root, survey).await?,
+                Some(Tree::Surveyed(before)) => self.look_again(&mut baseline, &root, before, survey).await?,
+                Some(Tree::GivenUp) => {}
+            }
+        }
+        baseline.recorded.clear();
+        // Not synced: until the next file is kept, only a failure of the whole machine loses it.
+        self.write(self.core.recorded(), false).await
+    }
+
+    /// Notes that tools have recorded themselves what they did to these files.
+    pub(crate) async fn recorded_by_tools(&self, paths: &[PathBuf]) {
+        let mut baseline = self.baseline.lock().await;
+        if !baseline.trees.is_empty() {
+            baseline.recorded.extend(paths.iter().cloned());
+        }
+    }
+
+    /// Keeps a directory as it is.
+    async fn begin_baseline(
+        &self,
+        baseline: &mut Baseline,
+        root: &Path,
+        survey: &Survey,
+    ) -> Result<(), CheckpointError> {
+        if baseline.trees.is_empty() {
+            self.off_thread(|core| core.shelf.clear_baseline()).await?;
+        }
+        let Some(mut tree) = self.look_over(baseline, root, None, survey).await else { return Ok(()) };
+        let files = tree.files().filter(|(path, _)| !self.is_own(path));
+        let plan = plan(files, self.limits.file_bytes, baseline.room(self.limits.baseline_bytes));
+        for LeftOut { path, reason, .. } in &plan.left_out {
+            let state = State::Unkept { why: reason.clone() };
+            baseline.set(path.clone(), Some(Known::without_content(state)));
+        }
+        self.name_left_out(survey, &named(&plan.left_out, root));
+        for group in groups(plan.kept, |(_, size)| *size) {
+            let found = self.read(group.into_iter().map(|(path, _)| path).collect()).await?;
+            self.take_in(baseline, found).await?;
+        }
+        for round in 1..=ROUNDS {
+            let before = Some(Arc::clone(&tree));
+            let Some(later) = self.look_over(baseline, root, before, survey).await else { return Ok(()) };
+            let is_quiet = self.settle(baseline, later.changes_since(&tree), round == ROUNDS).await?;
+            tree = later;
+            if is_quiet {
+                break;
+            }
+        }
+        let unseen = self.read_unseen(baseline, &tree, root).await?;
+        self.take_in(baseline, unseen.into_iter().map(|change| change.now).collect()).await?;
+        self.notice_others_since_tools(baseline, root);
+        baseline.trees.insert(root.to_owned(), Tree::Surveyed(tree));
+        Ok(())
+    }
+
+    /// Notes which files others have changed since tools did.
+    fn notice_others_since_tools(&self, baseline: &Baseline, root: &Path) {
+        let kept = self.core.look(|history| history.tracked_and_kept()).unwrap_or_default();
+        for path in kept.iter().filter(|path| path.starts_with(root)) {
+            let now = baseline.get(path).map_or(State::Absent { parents: 0 }, |known| known.state.clone());
+            if !matches!(now, State::Unkept { .. }) {
+                self.record_others(path, &now);
+            }
+        }
+    }
+
+    /// Takes in what has changed while a baseline was made. Returns whether no file has.
+    async fn settle(
+        &self,
+        baseline: &mut Baseline,
+        changes: Vec<SurveyChange>,
+        is_last: bool,
+    ) -> Result<bool, CheckpointError> {
+        let mut is_quiet = true;
+        for group in groups(changes, size_of) {
+            let changes = self.read_changes(baseline, group).await?;
+            is_quiet &= !changes.iter().any(|change| change.is_certain);
+            let found = changes.into_iter().map(|Change { mut now, is_certain, .. }| {
+                if is_certain && is_last && matches!(now.state, State::File { .. }) {
+                    now = Found { state: State::Unkept { why: RESTLESS.to_owned() }, content: Vec::new(), ..now };
+                }
+                now
+            });
+            self.take_in(baseline, found.collect()).await?;
+        }
+        Ok(is_quiet)
+    }
+
+    /// Finds what has changed in a directory.
+    async fn look_again(
+        &self,
+        baseline: &mut Baseline,
+        root: &Path,
+        before: Arc<TreeSurvey>,
+        survey: &Survey,
+    ) -> Result<(), CheckpointError> {
+        let known = Some(Arc::clone(&before));
+        let Some(now) = self.look_over(baseline, root, known, survey).await else { return Ok(()) };
+        for group in groups(now.changes_since(&before), size_of) {
+            let changes = self.read_changes(baseline, group).await?;
+            self.record_changes(baseline, &before, changes, survey).await?;
+        }
+        let unseen = self.read_unseen(baseline, &now, root).await?;
+        self.record_changes(baseline, &before, unseen, survey).await?;
+        if survey.changed_by == ChangedBy::Others {
+            // Also where they have made a file again what it was at the last survey.
+            self.notice_others_since_tools(baseline, root);
+        }
+        baseline.trees.insert(root.to_owned(), Tree::Surveyed(now));
+        Ok(())
+    }
+
+    async fn record_changes(
+        &self,
+        baseline: &mut Baseline,
+        before: &TreeSurvey,
+        changes: Vec<Change>,
+        survey: &Survey,
+    ) -> Result<(), CheckpointError> {
+        let mut found = Vec::with_capacity(changes.len());
+        for change in changes {
+            if change.is_real() {
+                self.record_change(baseline, before, &change, survey).await?;
+            }
+            found.push(change.now);
+        }
+        self.take_in(baseline, found).await
+    }
+
+    /// Records a change: as one of the session, or as one of others.
+    async fn record_change(
+        &self,
+        baseline: &Baseline,
+        before: &TreeSurvey,
+        change: &Change,
+        survey: &Survey,
+    ) -> Result<(), CheckpointError> {
+        let Found { path, state: now, .. } = &change.now;
+        let is_kept = self.core.look(|history| history.is_kept(path)) == Some(true);
+        if survey.changed_by == ChangedBy::Others || baseline.recorded.contains(path) {
+            if is_kept {
+                self.record_others(path, now);
+            }
+            return Ok(());
+        }
+        // Until the record names it, its content is pinned.
+        let mut pin = None;
+        if !is_kept {
+            let (mut state, content) = self.earlier(before, change).await?;
+            if let Some(content) = content {
+                pin = self.store(&state, content, false).await?;
+                if pin.is_none() {
+                    state = State::Unkept { why: "there was no room to keep it".to_owned() };
+                }
+            }
+            let (id, tool, path) = (survey.prompt.clone(), survey.tool_use.clone(), path.clone());
+            self.core.record(Record::Kept { id, tool, path, state });
+        }
+        self.core.record(Record::Left { path: path.clone(), state: now.clone() });
+        drop(pin);
+        Ok(())
+    }
+
+    /// What a file was before it changed, and its content.
+    async fn earlier(&self, before: &TreeSurvey, change: &Change) -> Result<(State, Option<Vec<u8>>), CheckpointError> {
+        let Was::Known(was) = &change.was else {
+            let above = change.now.path.ancestors().skip(1);
+            let missing = above.take_while(|folder| before.lacks_folder(folder)).count();
+            return Ok((State::Absent { parents: u32::try_from(missing).unwrap_or(u32::MAX) }, None));
+        };
+        let State::File { hash, size, .. } = was.state else { return Ok((was.state.clone(), None)) };
+        let at = was.at;
+        let content =
+            self.off_thread(move |core| Ok(at.and_then(|at| core.shelf.baseline_content(at, size).ok()))).await?;
+        Ok(match content.filter(|content| blake3::hash(content) == hash) {
+            Some(content) => (was.state.clone(), Some(content)),
+            None => (State::Unkept { why: "its content in the baseline is missing or damaged".to_owned() }, None),
+        })
+    }
+
+    /// Looks over a directory. `None` if that cannot be done: the reason is recorded.
+    async fn look_over(
+        &self,
+        baseline: &mut Baseline,
+        root: &Path,
+        before: Option<Arc<TreeSurvey>>,
+        survey: &Survey,
+    ) -> Option<Arc<TreeSurvey>> {
+        let why = match self.tree.survey(root, before, MOST_ENTRIES).await {
+            Ok(found) if !found.is_cut => return Some(Arc::new(found)),
+            Ok(_) => format!("it has more than {MOST_ENTRIES} entries: what programs change in it is not known"),
+            Err(error) => format!("what programs change in it is not known: {error}"),
+        };
+        tracing::warn!(directory = %root.display(), why, "no baseline of the workspace");
+        baseline.forget(root);
+        baseline.trees.insert(root.to_owned(), Tree::GivenUp);
+        self.name_left_out(survey, &[LeftOut::new(root, why)]);
+        None
+    }
+
+    fn name_left_out(&self, survey: &Survey, left_out: &[LeftOut]) {
+        for LeftOut { path, reason, .. } in left_out {
+            let (id, path, why) = (survey.prompt.clone(), path.clone(), reason.clone());
+            self.core.record(Record::LeftOut { id, path, why });
+        }
+    }
+
+    /// What the files at which two surveys differ, or may differ, are now.
+    async fn read_changes(
+        &self,
+        baseline: &Baseline,
+        changes: Vec<SurveyChange>,
+    ) -> Result<Vec<Change>, CheckpointError> {
+        let (mut found, mut certain, mut read) = (Vec::new(), std::collections::HashMap::new(), Vec::new());
+        for SurveyChange { path, before, now, .. } in changes {
+            if self.is_own(&path) {
+                continue;
+            }
+            let known = baseline.get(&path).cloned();
+            let was = match known.or_else(|| before.and_then(no_file).map(Known::without_content)) {
+                Some(known) => Was::Known(known),
+                None if before == Some(Surveyed::LeftOut) => Was::Unseen,
+                None => Was::Absent,
+            };
+            certain.insert(path.clone(), (was, before != now));
+            let state = match now {
+                None => Some(State::Absent { parents: 0 }),
+                Some(what) => no_file(what),
+            };
+            match state {
+                Some(state) => found.push(Found { path, state, content: Vec::new() }),
+                None => read.push(path),
+            }
+        }
+        found.extend(self.read(read).await?);
+        let change = |now: Found| {
+            let (was, is_certain) = certain.remove(&now.path).unwrap_or((Was::Unseen, true));
+            Change { was, now, is_certain }
+        };
+        Ok(found.into_iter().map(change).collect())
+    }
+
+    /// Files that the session has changed and that ignore files leave out: surveys do not see them.
+    async fn read_unseen(
+        &self,
+        baseline: &Baseline,
+        tree: &TreeSurvey,
+        root: &Path,
+    ) -> Result<Vec<Change>, CheckpointError> {
+        let is_unseen = |path: &PathBuf| {
+            let is_gone = path.parent().is_some_and(|folder| tree.lacks_folder(folder));
+            let is_hidden = matches!(tree.look_up(path), None | Some(Some(Surveyed::LeftOut)));
+            path.starts_with(root) && is_hidden && !is_gone && !self.is_own(path)
+        };
+        let tracked = self.core.look(|history| history.tracked()).unwrap_or_default();
+        let found = self.read(tracked.into_iter().filter(is_unseen).collect()).await?;
+        let change = |now: Found| {
+            let was = baseline.get(&now.path).cloned().map_or(Was::Unseen, Was::Known);
+            Change { was, now, is_certain: true }
+        };
+        Ok(found.into_iter().map(change).collect())
+    }
+
+    /// Reads files: what they are, and their contents.
+    async fn read(&self, paths: Vec<PathBuf>) -> Result<Vec<Found>, CheckpointError> {
+        if paths.is_empty() {
+            return Ok(Vec::new());
+        }
+        let limit = self.limits.file_bytes;
+        let found = self.tree.read_each(paths.clone(), limit).await;
+        let read = move || paths.into_iter().zip(found).map(|(path, found)| whole(path, found, limit)).collect();
+        self.off_thread(move |_| Ok(read())).await
+    }
+
+    /// Takes in what files are now, with their contents as far as there is room.
+    async fn take_in(&self, baseline: &mut Baseline, found: Vec<Found>) -> Result<(), CheckpointError> {
+        let (mut new, mut contents) = (Vec::new(), Vec::new());
+        for Found { path, state, content } in found {
+            let State::File { hash, size, .. } = state else {
+                let is_gone = matches!(state, State::Absent { .. });
+                baseline.set(path, (!is_gone).then(|| Known::without_content(state)));
+                continue;
+            };
+            match baseline.get(&path) {
+                Some(Known { state: State::File { hash: had, .. }, at: at @ Some(_) }) if *had == hash => {
+                    let at = *at;
+                    baseline.set(path, Some(Known { state, at }));
+                }
+                _ if size > baseline.room(self.limits.baseline_bytes) => {
+                    let state = State::Unkept { why: NO_ROOM.to_owned() };
+                    baseline.set(path, Some(Known::without_content(state)));
+                }
+                _ => {
+                    baseline.stored(size);
+                    new.push((path, state));
+                    contents.push(content);
+                }
+            }
+        }
+        if new.is_empty() {
+            return Ok(());
+        }
+        let places = self.off_thread(move |core| core.shelf.add_to_baseline(&contents)).await?;
+        for ((path, state), at) in new.into_iter().zip(places) {
+            baseline.set(path, Some(Known { state, at: Some(at) }));
+        }
+        Ok(())
+    }
+}
+
+fn whole(path: PathBuf, found: Result<WholeFile, WorkspaceError>, limit: u64) -> Found {
+    let (state, content) = match (found.as_ref().ok().and_then(seen), found) {
+        (Some(state), Ok(WholeFile::File(file))) => (state, file.content),
+        (Some(state), _) => (state, Vec::new()),
+        (None, Ok(WholeFile::TooLarge { size })) => (State::Unkept { why: too_large(size, limit) }, Vec::new()),
+        (None, found) => {
+            let why = found.err().map_or_else(String::new, |error| error.to_string());
+            (State::Unkept { why: format!("it was not kept: {why}") }, Vec::new())
+        }
+    };
+    Found { path, state, content }
+}
+
+fn size_of(change: &SurveyChange) -> u64 {
+    change.now.and_then(|what| what.stamp()).map_or(0, |stamp| stamp.size)
+}
+
+/// Files in groups that are small enough to be in memory at once.
+fn groups<T>(files: Vec<T>, size: impl Fn(&T) -> u64) -> Vec<Vec<T>> {
+    let mut groups: Vec<Vec<T>> = Vec::new();
+    let mut bytes = 0_u64;
+    for file in files {
+        let size = size(&file);
+        bytes = bytes.saturating_add(size);
+        match groups.last_mut() {
+            Some(group) if group.len() < GROUP_FILES && bytes <= GROUP_BYTES => group.push(file),
+            _ => {
+                bytes = size;
+                groups.push(vec![file]);
+            }
+        }
+    }
+    groups
+}

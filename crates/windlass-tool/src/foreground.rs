@@ -1,0 +1,65 @@
+//! Calls that could continue in the background, while they are waited for.
+
+use crate::Cancel;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use windlass_types::ToolUseId;
+
+/// The calls of a session that are waited for and could continue in the background (`cx.state::<Foreground>()`).
+///
+/// ```
+/// use std::sync::Arc;
+/// use windlass_tool::Foreground;
+///
+/// let calls = Arc::new(Foreground::default());
+/// let call = calls.enter("toolu_1".into());
+/// assert!(calls.move_to_background(None) && call.is_asked());
+/// drop(call);
+/// assert!(!calls.move_to_background(None), "the call has ended");
+/// ```
+#[derive(Debug, Default)]
+pub struct Foreground(Mutex<HashMap<ToolUseId, Cancel>>);
+
+impl Foreground {
+    /// Notes a call that could continue, until the answer is dropped.
+    pub fn enter(self: &Arc<Self>, call: ToolUseId) -> ForegroundCall {
+        let asked = Cancel::new();
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(call.clone(), asked.clone());
+        ForegroundCall { calls: Arc::clone(self), call, asked }
+    }
+
+    /// Asks a call to continue in the background; `None`: all of them. Returns whether there was one.
+    pub fn move_to_background(&self, call: Option<&ToolUseId>) -> bool {
+        let calls = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let meant: Vec<&Cancel> =
+            calls.iter().filter(|(id, _)| call.is_none_or(|call| call == *id)).map(|(_, asked)| asked).collect();
+        meant.iter().for_each(|asked| asked.cancel());
+        !meant.is_empty()
+    }
+}
+
+/// A call that could continue in the background.
+#[derive(Debug)]
+pub struct ForegroundCall {
+    calls: Arc<Foreground>,
+    call: ToolUseId,
+    asked: Cancel,
+}
+
+impl ForegroundCall {
+    /// Whether it was asked to continue there.
+    pub fn is_asked(&self) -> bool {
+        self.asked.is_cancelled()
+    }
+
+    /// Waits until it is asked to. Cancel safe.
+    pub fn asked(&self) -> crate::Cancelled {
+        self.asked.cancelled()
+    }
+}
+
+impl Drop for ForegroundCall {
+    fn drop(&mut self) {
+        self.calls.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.call);
+    }
+}

@@ -1,0 +1,129 @@
+//! What a look over a whole tree finds.
+
+use std::collections::HashMap;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+mod changes;
+
+pub use changes::SurveyChange;
+
+/// What a look over a tree found: the names in its folders and stamps of its files, no content.
+///
+/// Made by [`FileTree::survey`](crate::FileTree::survey).
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct TreeSurvey {
+    /// The folders that could be read, by path.
+    pub folders: HashMap<PathBuf, Arc<FolderSurvey>>,
+    /// Whether the look ended early, because the tree has more entries than it was to take in.
+    pub is_cut: bool,
+}
+
+/// The entries of one folder.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FolderSurvey {
+    /// In the order in which the file system gives them.
+    pub entries: Vec<(OsString, Surveyed)>,
+    /// A number for the rules by which entries were left out: other rules, another number.
+    pub rules: u64,
+    /// The latest change of a file in it, in nanoseconds since 1970.
+    newest: i64,
+}
+
+/// What stands under a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "code that compares surveys must know every case")]
+pub enum Surveyed {
+    /// A regular file.
+    File(FileStamp),
+    /// A symbolic link, with the stamp of the link itself.
+    Link(FileStamp),
+    /// A folder. If it is not in the survey, it could not be read.
+    Folder,
+    /// A device, pipe or socket.
+    Special,
+    /// Left out by ignore files, with all that may be in it.
+    LeftOut,
+}
+
+/// What a file system says of a file. A file whose stamp is the same has not changed, unless it changed twice within one tick
+/// of the clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct FileStamp {
+    /// Its size in bytes.
+    pub size: u64,
+    /// When its content changed last, in nanoseconds since 1970.
+    pub modified: i64,
+    /// When its content, rights or names changed last, in nanoseconds since 1970. The same as `modified` where a system does
+    /// not know it.
+    pub changed: i64,
+    /// The number of the file, which another file under the same name does not have; 0 where there is none.
+    pub number: u64,
+    /// Its mode, where the system has them.
+    pub mode: Option<u32>,
+}
+
+impl FileStamp {
+    /// A stamp of a file whose content has this size and was changed last at this time.
+    pub fn new(size: u64, modified: i64) -> Self {
+        Self { size, modified, changed: modified, number: 0, mode: None }
+    }
+
+    /// Adds when anything of the file changed last, its number, and its mode.
+    #[must_use]
+    pub fn with_identity(mut self, changed: i64, number: u64, mode: u32) -> Self {
+        (self.changed, self.number, self.mode) = (changed, number, Some(mode));
+        self
+    }
+}
+
+impl FolderSurvey {
+    /// The entries of a folder.
+    pub fn new(entries: Vec<(OsString, Surveyed)>, rules: u64) -> Self {
+        let newest = entries.iter().filter_map(|(_, what)| what.stamp()).map(|stamp| stamp.changed).max();
+        Self { entries, rules, newest: newest.unwrap_or(i64::MIN) }
+    }
+
+    fn files(&self) -> impl Iterator<Item = (&OsStr, Surveyed)> {
+        let files = self.entries.iter().filter(|(_, what)| !matches!(what, Surveyed::Folder | Surveyed::LeftOut));
+        files.map(|(name, what)| (name.as_os_str(), *what))
+    }
+
+    /// What stands under a name.
+    pub fn get(&self, name: &OsStr) -> Option<Surveyed> {
+        self.entries.iter().find(|(known, _)| known == name).map(|(_, what)| *what)
+    }
+}
+
+impl Surveyed {
+    /// The stamp of a file or a link.
+    pub fn stamp(&self) -> Option<FileStamp> {
+        match self {
+            Self::File(stamp) | Self::Link(stamp) => Some(*stamp),
+            _ => None,
+        }
+    }
+}
+
+impl TreeSurvey {
+    /// What is known of a path below a surveyed folder: `None` if its folder was not read, `Some(None)` if it is not there.
+    pub fn look_up(&self, path: &Path) -> Option<Option<Surveyed>> {
+        let (folder, name) = (path.parent()?, path.file_name()?);
+        Some(self.folders.get(folder)?.get(name))
+    }
+
+    /// Every file, link and special file.
+    pub fn files(&self) -> impl Iterator<Item = (PathBuf, Surveyed)> + '_ {
+        let within = |(folder, survey): (&PathBuf, &Arc<FolderSurvey>)| -> Vec<(PathBuf, Surveyed)> {
+            survey.files().map(|(name, what)| (folder.join(name), what)).collect()
+        };
+        self.folders.iter().flat_map(within)
+    }
+}
+
+#[cfg(test)]
+mod tests;

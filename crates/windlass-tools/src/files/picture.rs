@@ -1,0 +1,174 @@
+//! Images as models take them.
+//!
+//! What an image is, its bytes say. One that no model takes would have every later request of the session refused, so
+//! it is made smaller here or refused with the reason. Needs the feature `images` for making it smaller; without it the
+//! header alone is looked at.
+
+use super::kind::{Dimensions, ImageFormat};
+
+/// Bytes of an image: its base64 form must not exceed 5 MiB.
+const MAX_BYTES: usize = 5 * 1024 * 1024 / 4 * 3;
+/// Bytes of a file that is looked at.
+pub(crate) const MAX_FILE: usize = if cfg!(feature = "images") { 32 * 1024 * 1024 } else { MAX_BYTES };
+
+/// An image that models take.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Picture {
+    pub(crate) media_type: &'static str,
+    pub(crate) bytes: Vec<u8>,
+    /// Size of the image that was given.
+    pub(crate) original: Dimensions,
+    /// Size of this one.
+    pub(crate) shown: Dimensions,
+}
+
+impl Picture {
+    /// An image as it is, or made smaller. Decodes the whole of it with the feature `images`: run it where that may take time.
+    ///
+    /// # Errors
+    /// Why it cannot be shown, as the rest of a sentence that begins with the image.
+    pub(crate) fn fit(bytes: Vec<u8>) -> Result<Self, String> {
+        let format = ImageFormat::by_magic(&bytes).ok_or("it is no PNG, JPEG, GIF or WebP image")?;
+        let damaged = || format!("it begins like a {} image but is cut off or damaged", format.name());
+        let original = format.dimensions(&bytes).ok_or_else(damaged)?;
+        #[cfg(feature = "images")]
+        return scaled::fit(bytes, format, original);
+        #[cfg(not(feature = "images"))]
+        unscaled(bytes, format, original)
+    }
+
+    fn unchanged(bytes: Vec<u8>, format: ImageFormat, size: Dimensions) -> Self {
+        Self { media_type: format.media_type(), bytes, original: size, shown: size }
+    }
+}
+
+/// Whether a media type is one of an image that models take.
+pub(crate) fn is_picture(media_type: &str) -> bool {
+    windlass_types::IMAGE_TYPES.contains(&media_type)
+}
+
+/// An image that is taken as it is, by its header.
+#[cfg(not(feature = "images"))]
+fn unscaled(bytes: Vec<u8>, format: ImageFormat, size: Dimensions) -> Result<Picture, String> {
+    /// Pixels in each direction.
+    const MAX_SIDE: u32 = 8000;
+    let Dimensions { width, height } = size;
+    if width.max(height) > MAX_SIDE {
+        return Err(format!("it has {width}×{height} pixels, at most {MAX_SIDE} in each direction can be shown"));
+    }
+    if bytes.len() > MAX_BYTES {
+        return Err(format!("it has {} bytes, at most {MAX_BYTES} can be shown", bytes.len()));
+    }
+    Ok(Picture::unchanged(bytes, format, size))
+}
+
+#[cfg(feature = "images")]
+mod scaled {
+    //! Making images smaller.
+
+    use std::io::Cursor;
+
+    use image::codecs::jpeg::JpegEncoder;
+    use image::metadata::Orientation;
+    use image::{DynamicImage, ImageDecoder, ImageReader, Limits};
+
+    use super::{MAX_BYTES, Picture};
+    use crate::files::kind::{Dimensions, ImageFormat};
+
+    /// Pixels in each direction. Services take more of a single image, but refuse larger ones when a request has many.
+    const MAX_SIDE: u32 = 2000;
+    /// Bytes of all pixels of an image that is decoded.
+    const MAX_DECODED: u64 = 256 * 1024 * 1024;
+    /// How good JPEG images become, of 100.
+    const QUALITY: u8 = 85;
+
+    /// An image as it is, if that can be shown and is whole, else a smaller one.
+    pub(super) fn fit(bytes: Vec<u8>, format: ImageFormat, original: Dimensions) -> Result<Picture, String> {
+        let (image, orientation) = decoded(&bytes, format)?;
+        if original.width.max(original.height) <= MAX_SIDE && bytes.len() <= MAX_BYTES {
+            return Ok(Picture::unchanged(bytes, format, original));
+        }
+        let mut image =
+            if original.width.max(original.height) > MAX_SIDE { image.thumbnail(MAX_SIDE, MAX_SIDE) } else { image };
+        image.apply_orientation(orientation);
+        let is_photo = format == ImageFormat::Jpeg;
+        loop {
+            let (media_type, bytes) = encoded(&image, is_photo)?;
+            let shown = Dimensions { width: image.width(), height: image.height() };
+            if bytes.len() <= MAX_BYTES {
+                return Ok(Picture { media_type, bytes, original, shown });
+            }
+            let side = shown.width.max(shown.height) / 4 * 3;
+            if side == 0 {
+                return Err("it cannot be made small enough".to_owned());
+            }
+            image = image.thumbnail(side, side);
+        }
+    }
+
+    /// Decodes an image, unless its pixels would take too much memory. What its header says is not believed: the limit
+    /// holds while it is decoded. Of an animation this is the first picture.
+    fn decoded(bytes: &[u8], format: ImageFormat) -> Result<(DynamicImage, Orientation), String> {
+        let failed = |error: image::ImageError| match error {
+            image::ImageError::Limits(_) => too_large(),
+            error => format!("it begins like a {} image but is cut off or damaged: {error}", format.name()),
+        };
+        let mut limits = Limits::no_limits();
+        limits.max_alloc = Some(MAX_DECODED);
+        let mut reader = ImageReader::with_format(Cursor::new(bytes), known(format));
+        reader.limits(limits);
+        let mut decoder = reader.into_decoder().map_err(failed)?;
+        if decoder.total_bytes() > MAX_DECODED {
+            return Err(too_large());
+        }
+        let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
+        Ok((DynamicImage::from_decoder(decoder).map_err(failed)?, orientation))
+    }
+
+    fn too_large() -> String {
+        format!("its pixels would take more than {} MiB of memory", MAX_DECODED / (1024 * 1024))
+    }
+
+    /// The smaller of what suits it: JPEG for photos, PNG for the rest unless that is too large.
+    fn encoded(image: &DynamicImage, is_photo: bool) -> Result<(&'static str, Vec<u8>), String> {
+        let failed = |error: image::ImageError| format!("it cannot be written anew: {error}");
+        if !is_photo {
+            let mut png = Cursor::new(Vec::new());
+            let simple = DynamicImage::ImageRgba8(image.to_rgba8());
+            let simple = if image.color().has_alpha() { simple } else { DynamicImage::ImageRgb8(image.to_rgb8()) };
+            simple.write_to(&mut png, image::ImageFormat::Png).map_err(failed)?;
+            if png.get_ref().len() <= MAX_BYTES {
+                return Ok(("image/png", png.into_inner()));
+            }
+        }
+        let mut jpeg = Vec::new();
+        JpegEncoder::new_with_quality(&mut jpeg, QUALITY).encode_image(&on_white(image)).map_err(failed)?;
+        Ok(("image/jpeg", jpeg))
+    }
+
+    /// An image without transparency.
+    fn on_white(image: &DynamicImage) -> DynamicImage {
+        if !image.color().has_alpha() {
+            return DynamicImage::ImageRgb8(image.to_rgb8());
+        }
+        let mut pixels = image::RgbImage::new(image.width(), image.height());
+        for (to, from) in pixels.pixels_mut().zip(image.to_rgba8().pixels()) {
+            let [r, g, b, alpha] = from.0.map(u32::from);
+            let mixed = [r, g, b].map(|channel| (channel * alpha + 255 * (255 - alpha)) / 255);
+            to.0 = mixed.map(|channel| u8::try_from(channel).unwrap_or(u8::MAX));
+        }
+        DynamicImage::ImageRgb8(pixels)
+    }
+
+    fn known(format: ImageFormat) -> image::ImageFormat {
+        match format {
+            ImageFormat::Png => image::ImageFormat::Png,
+            ImageFormat::Jpeg => image::ImageFormat::Jpeg,
+            ImageFormat::Gif => image::ImageFormat::Gif,
+            ImageFormat::Webp => image::ImageFormat::WebP,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,184 @@
+//! What Read shows of files that are more than text: images, notebooks and PDF documents.
+
+#[cfg(feature = "pdf")]
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use serde_json::json;
+use windlass_tool::{OpenFile, ToolError, ToolOutput};
+use windlass_types::{ContentBlock, DocumentSource, ImageSource};
+
+use super::Reading;
+use crate::files::kind::ImageFormat;
+use crate::files::notebook::{CellRange, Notebook, Shown, show};
+use crate::files::open::MAX_EDIT;
+#[cfg(feature = "pdf")]
+use crate::files::pdf;
+use crate::files::picture::{MAX_FILE, Picture};
+use crate::workspace::blocking;
+
+/// Bytes of a PDF document.
+const MAX_PDF: usize = 10 * 1024 * 1024;
+/// Bytes of a PDF document of which the text of some pages is read.
+const MAX_PDF_FOR_TEXT: usize = if cfg!(feature = "pdf") { 32 * 1024 * 1024 } else { MAX_PDF };
+/// Pages of a PDF document that is shown as it is.
+#[cfg(feature = "pdf")]
+const WHOLE_PAGES: u32 = 10;
+/// Pages whose text is read at once.
+const MOST_PAGES: u32 = 20;
+/// How long reading the text of pages may take.
+#[cfg(feature = "pdf")]
+const MOST_TIME: Duration = Duration::from_secs(20);
+
+impl Reading<'_> {
+    pub(super) async fn image(mut self, file: &mut dyn OpenFile, format: ImageFormat) -> Result<ToolOutput, ToolError> {
+        let bytes = self.whole(file, MAX_FILE, &format!("{} image", format.name())).await?;
+        let size = bytes.len();
+        let path = self.path.display();
+        let fitted = blocking(|| Picture::fit(bytes)).await?;
+        let picture = fitted.map_err(|problem| {
+            ToolError::rejected(format!(
+                "{path} cannot be shown: {problem}. A program through Bash can look into it or make a smaller copy."
+            ))
+        })?;
+        let data = BASE64.encode(&picture.bytes);
+        let (original, shown) = (picture.original, picture.shown);
+        let structured = json!({ "type": "image", "file": {
+            "base64": data,
+            "type": picture.media_type,
+            "originalSize": size,
+            "dimensions": {
+                "originalWidth": original.width, "originalHeight": original.height,
+                "displayWidth": shown.width, "displayHeight": shown.height,
+            },
+        }});
+        let source = ImageSource::Base64 { media_type: picture.media_type.to_owned(), data };
+        let mut blocks = vec![ContentBlock::Image { source }];
+        if shown != original {
+            blocks.push(ContentBlock::text(format!(
+                "[Shown with {}×{} pixels; the image has {}×{}.]",
+                shown.width, shown.height, original.width, original.height
+            )));
+        }
+        ToolOutput::blocks(blocks).with_structured(&structured)
+    }
+
+    /// The cells of a notebook; `None` if it is none that can be read here.
+    pub(super) async fn notebook(
+        &mut self,
+        file: &mut dyn OpenFile,
+        range: CellRange,
+    ) -> Result<Option<ToolOutput>, ToolError> {
+        let limit = usize::try_from(MAX_EDIT).unwrap_or(usize::MAX);
+        let bytes = self.whole(file, limit, "notebook").await?;
+        let shown = blocking(move || {
+            let shown = Notebook::read(&bytes).map(|notebook| (notebook.cells.len(), show(&notebook, range)));
+            (shown, bytes)
+        });
+        let (shown, bytes) = shown.await?;
+        let Ok((count, shown)) = shown else {
+            // It is shown as the text that it is.
+            (self.sample, self.complete) = (bytes, true);
+            return Ok(None);
+        };
+        let Shown { blocks, cells } = shown.ok_or_else(|| {
+            let path = self.path.display();
+            ToolError::rejected(format!(
+                "{path} has only {count} cells, so there is none from cell {} on.",
+                range.offset
+            ))
+        })?;
+        let structured = json!({ "type": "notebook", "file": {
+            "filePath": self.path.to_string_lossy(),
+            "cells": cells,
+        }});
+        ToolOutput::blocks(blocks).with_structured(&structured).map(Some)
+    }
+
+    /// A PDF document as it is, or the text of some of its pages.
+    pub(super) async fn pdf(mut self, file: &mut dyn OpenFile, pages: Option<&str>) -> Result<ToolOutput, ToolError> {
+        let pages = pages.map(pages_of).transpose().map_err(ToolError::invalid_input)?;
+        let most = if pages.is_some() { MAX_PDF_FOR_TEXT } else { MAX_PDF };
+        let bytes = self.whole(file, most, "PDF document").await?;
+        if let Some(pages) = pages {
+            return self.pdf_text(bytes, pages).await;
+        }
+        let bytes = self.checked_pdf(bytes).await?;
+        let data = BASE64.encode(&bytes);
+        let structured = json!({ "type": "pdf", "file": {
+            "filePath": self.path.to_string_lossy(),
+            "base64": data,
+            "originalSize": bytes.len(),
+        }});
+        let title = self.path.file_name().map(|name| name.to_string_lossy().into_owned());
+        let source = DocumentSource::Base64 { media_type: "application/pdf".to_owned(), data };
+        ToolOutput::blocks(vec![ContentBlock::Document { source, title }]).with_structured(&structured)
+    }
+
+    /// Refuses a document that models would refuse, or of which all pages are too many at once.
+    #[cfg(feature = "pdf")]
+    async fn checked_pdf(&self, bytes: Vec<u8>) -> Result<Vec<u8>, ToolError> {
+        let (count, bytes) = blocking(move || (pdf::page_count(&bytes), bytes)).await?;
+        match count {
+            Ok(count) if count > WHOLE_PAGES => Err(ToolError::rejected(format!(
+                "{} has {count} pages; at most {WHOLE_PAGES} are shown at once. Give pages, such as \"1-{MOST_PAGES}\", to \
+                 read their text.",
+                self.path.display()
+            ))),
+            Ok(_) => Ok(bytes),
+            Err(problem) => Err(self.unreadable(&problem)),
+        }
+    }
+
+    #[cfg(not(feature = "pdf"))]
+    #[expect(clippy::unused_async, reason = "with the feature it waits")]
+    async fn checked_pdf(&self, bytes: Vec<u8>) -> Result<Vec<u8>, ToolError> {
+        Ok(bytes)
+    }
+
+    #[cfg(feature = "pdf")]
+    async fn pdf_text(&self, bytes: Vec<u8>, (first, last): (u32, u32)) -> Result<ToolOutput, ToolError> {
+        let cx = self.cx.clone();
+        let size = bytes.len();
+        let text = blocking(move || {
+            let end = cx.clock().now().after(MOST_TIME);
+            let late = || cx.clock().now() > end;
+            pdf::text(&bytes, first, last, &mut || cx.cancel().is_cancelled() || late())
+        });
+        let text = text.await?.map_err(|problem| self.unreadable(&problem))?;
+        let structured = json!({ "type": "parts", "file": {
+            "filePath": self.path.to_string_lossy(),
+            "originalSize": size,
+            "count": last - first + 1,
+        }});
+        ToolOutput::text(text).with_structured(&structured)
+    }
+
+    #[cfg(not(feature = "pdf"))]
+    #[expect(clippy::unused_async, reason = "with the feature it waits")]
+    async fn pdf_text(&self, _: Vec<u8>, _: (u32, u32)) -> Result<ToolOutput, ToolError> {
+        Err(ToolError::rejected("Single pages cannot be read in this program. Read the document without pages."))
+    }
+
+    #[cfg(feature = "pdf")]
+    fn unreadable(&self, problem: &str) -> ToolError {
+        ToolError::rejected(format!(
+            "{} cannot be shown: {problem}. A program through Bash, such as pdftotext, can look into it.",
+            self.path.display()
+        ))
+    }
+}
+
+/// The first and the last page that a call names.
+fn pages_of(text: &str) -> Result<(u32, u32), String> {
+    let number = |text: &str| text.trim().parse::<u32>().ok().filter(|number| *number > 0);
+    let (first, last) = text.split_once('-').unwrap_or((text, text));
+    match (number(first), number(last)) {
+        (Some(first), Some(last)) if first <= last && last - first < MOST_PAGES => Ok((first, last)),
+        (Some(first), Some(last)) if first <= last => {
+            Err(format!("pages: {text} are more than {MOST_PAGES} pages, give fewer at once"))
+        }
+        _ => Err(format!("pages: {text:?} names no pages; give one, such as \"3\", or a range, such as \"1-5\"")),
+    }
+}

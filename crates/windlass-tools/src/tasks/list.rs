@@ -1,0 +1,257 @@
+//! The list of tasks as data: what a change makes of it. Pure.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use windlass_tool::ToolError;
+
+use super::NewStatus;
+use crate::todo::{Todo, TodoPriority, TodoStatus};
+
+/// Tasks that a list may have.
+const MOST_TASKS: usize = 200;
+/// Most characters of a subject, a name of an owner and a description.
+const LONGEST_LINE: usize = 300;
+const LONGEST_TEXT: usize = 10_000;
+/// Most bytes of a list as JSON: each change writes all of it to the log.
+const LARGEST_LIST: usize = 256 * 1024;
+
+/// A task, in the form of the log: that of an item of TodoWrite, and more.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Task {
+    #[serde(default)]
+    pub(super) id: String,
+    pub(super) content: String,
+    pub(super) status: TodoStatus,
+    #[serde(default)]
+    pub(super) active_form: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) description: Option<String>,
+    /// The tasks that must be completed before this one.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub(super) blocked_by: BTreeSet<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) owner: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    priority: Option<TodoPriority>,
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    metadata: Map<String, Value>,
+}
+
+/// What a task is to become. What is `None` or empty stays as it is.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Change {
+    pub(super) subject: Option<String>,
+    pub(super) description: Option<String>,
+    pub(super) active_form: Option<String>,
+    pub(super) status: Option<NewStatus>,
+    pub(super) owner: Option<String>,
+    pub(super) blocks: Vec<String>,
+    pub(super) blocked_by: Vec<String>,
+    /// A value of null takes a field away.
+    pub(super) metadata: Map<String, Value>,
+}
+
+/// A list of tasks in which each has a name of its own.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Tasks(pub(super) Vec<Task>);
+
+impl Tasks {
+    /// The tasks of a list in the log. Items without a name, as TodoWrite writes them, get numbers.
+    pub(super) fn of(mut tasks: Vec<Task>) -> Self {
+        let mut next = highest(&tasks);
+        let mut seen = BTreeSet::new();
+        for task in &mut tasks {
+            if task.id.is_empty() || !seen.insert(task.id.clone()) {
+                next = next.saturating_add(1);
+                task.id = next.to_string();
+                seen.insert(task.id.clone());
+            }
+        }
+        Self(tasks)
+    }
+
+    /// The highest number that is the name of a task; zero if there is none.
+    pub(super) fn highest(&self) -> u64 {
+        highest(&self.0)
+    }
+
+    pub(super) fn find(&self, id: &str) -> Option<&Task> {
+        self.0.iter().find(|task| task.id == id)
+    }
+
+    /// The names of the tasks that wait for this one, in the order of the list.
+    pub(super) fn blocks(&self, id: &str) -> Vec<&str> {
+        self.0.iter().filter(|task| task.blocked_by.contains(id)).map(|task| task.id.as_str()).collect()
+    }
+
+    /// The names of the tasks that keep this one from being begun, in the order of the list.
+    pub(super) fn open_blockers(&self, task: &Task) -> Vec<&str> {
+        let open = |other: &&Task| other.status != TodoStatus::Completed && task.blocked_by.contains(&other.id);
+        self.0.iter().filter(open).map(|other| other.id.as_str()).collect()
+    }
+
+    /// Adds a pending task under a name that no other has, and returns the name.
+    pub(super) fn add(&mut self, id: u64, change: Change) -> Result<String, ToolError> {
+        if self.0.len() >= MOST_TASKS {
+            return Err(ToolError::rejected(format!(
+                "The list has {MOST_TASKS} tasks, which is the most that fit: delete those that no longer matter."
+            )));
+        }
+        let id = id.to_string();
+        self.0.push(Task {
+            id: id.clone(),
+            content: String::new(),
+            status: TodoStatus::Pending,
+            active_form: String::new(),
+            description: None,
+            blocked_by: BTreeSet::new(),
+            owner: None,
+            priority: None,
+            metadata: Map::new(),
+        });
+        // Without a subject the new task has none at all.
+        let subject = Some(change.subject.unwrap_or_default());
+        self.update(&id, Change { subject, ..change })?;
+        Ok(id)
+    }
+
+    /// Changes a task, and returns which fields are other ones now.
+    pub(super) fn update(&mut self, id: &str, change: Change) -> Result<Vec<&'static str>, ToolError> {
+        if change.status == Some(NewStatus::Deleted) {
+            self.delete(id);
+            return Ok(vec!["status"]);
+        }
+        let mut updated = self.link(id, &change)?;
+        let Some(task) = self.0.iter_mut().find(|task| task.id == id) else { return Ok(updated) };
+        let fields = task.set(change)?;
+        updated.splice(0..0, fields);
+        let bytes = serde_json::to_vec(&self.0)?.len();
+        if bytes > LARGEST_LIST {
+            return Err(ToolError::rejected(format!(
+                "The list would have {bytes} bytes, and at most {LARGEST_LIST} fit: write shorter descriptions, or delete tasks."
+            )));
+        }
+        Ok(updated)
+    }
+
+    fn delete(&mut self, id: &str) {
+        self.0.retain(|task| task.id != id);
+        for task in &mut self.0 {
+            task.blocked_by.remove(id);
+        }
+    }
+
+    /// Lets tasks wait for each other. No task may come to wait for itself.
+    fn link(&mut self, id: &str, change: &Change) -> Result<Vec<&'static str>, ToolError> {
+        let waits = change.blocked_by.iter().map(|before| ("blockedBy", before.as_str(), id));
+        let blocks = change.blocks.iter().map(|after| ("blocks", id, after.as_str()));
+        let mut updated = Vec::new();
+        for (field, before, after) in blocks.chain(waits) {
+            if let Some(missing) = [before, after].into_iter().find(|id| self.find(id).is_none()) {
+                return Err(ToolError::rejected(format!("There is no task #{missing}. TaskList shows all.")));
+            }
+            if self.waits_for(before, after) {
+                return Err(ToolError::rejected(format!(
+                    "#{after} cannot wait for #{before}: then #{before} would wait for itself."
+                )));
+            }
+            let Some(task) = self.0.iter_mut().find(|task| task.id == after) else { continue };
+            if task.blocked_by.insert(before.to_owned()) && !updated.contains(&field) {
+                updated.push(field);
+            }
+        }
+        Ok(updated)
+    }
+
+    /// Whether a task is another one, or waits for it, at once or through others.
+    fn waits_for(&self, task: &str, other: &str) -> bool {
+        let (mut seen, mut open) = (BTreeSet::new(), vec![task]);
+        while let Some(id) = open.pop() {
+            if id == other {
+                return true;
+            }
+            if seen.insert(id) {
+                open.extend(self.find(id).into_iter().flat_map(|task| &task.blocked_by).map(String::as_str));
+            }
+        }
+        false
+    }
+
+    /// The same list as TodoWrite has it.
+    pub(super) fn todos(&self) -> Vec<Todo> {
+        let todo = |task: &Task| {
+            let mut todo = Todo::new(&task.content, &task.active_form).with_status(task.status);
+            (todo.id, todo.priority) = (Some(task.id.clone()), task.priority);
+            todo
+        };
+        self.0.iter().map(todo).collect()
+    }
+}
+
+impl Task {
+    /// Sets what is given, and returns which fields are other ones now.
+    fn set(&mut self, change: Change) -> Result<Vec<&'static str>, ToolError> {
+        let before = self.clone();
+        if let Some(subject) = change.subject {
+            // The form while it is done follows the subject, unless the model gave one.
+            if self.active_form == self.content {
+                self.active_form.clone_from(&subject);
+            }
+            self.content = line("subject", subject)?;
+        }
+        if let Some(active_form) = change.active_form {
+            self.active_form = line("activeForm", active_form)?;
+        }
+        if let Some(description) = change.description {
+            let description = limited("description", description, LONGEST_TEXT)?;
+            self.description = Some(description).filter(|text| !text.trim().is_empty());
+        }
+        if let Some(owner) = change.owner {
+            self.owner = Some(limited("owner", owner, LONGEST_LINE)?).filter(|name| !name.trim().is_empty());
+        }
+        if let Some(status) = change.status.and_then(NewStatus::kept) {
+            self.status = status;
+        }
+        for (key, value) in change.metadata {
+            if value.is_null() {
+                self.metadata.remove(&key)
+            } else {
+                self.metadata.insert(key, value)
+            };
+        }
+        let changed = [
+            ("subject", self.content != before.content),
+            ("description", self.description != before.description),
+            ("activeForm", self.active_form != before.active_form),
+            ("status", self.status != before.status),
+            ("owner", self.owner != before.owner),
+            ("metadata", self.metadata != before.metadata),
+        ];
+        Ok(changed.into_iter().filter(|(_, changed)| *changed).map(|(field, _)| field).collect())
+    }
+}
+
+fn highest(tasks: &[Task]) -> u64 {
+    tasks.iter().filter_map(|task| task.id.parse().ok()).max().unwrap_or(0)
+}
+
+fn line(field: &str, text: String) -> Result<String, ToolError> {
+    if text.trim().is_empty() {
+        return Err(ToolError::invalid_input(format!("`{field}` is empty: say what is to do")));
+    }
+    limited(field, text, LONGEST_LINE)
+}
+
+fn limited(field: &str, text: String, most: usize) -> Result<String, ToolError> {
+    let length = text.chars().count();
+    if length <= most {
+        return Ok(text);
+    }
+    Err(ToolError::invalid_input(format!("`{field}` has {length} characters; at most {most} fit")))
+}
+
+#[cfg(test)]
+mod tests;

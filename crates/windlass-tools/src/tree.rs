@@ -1,0 +1,162 @@
+//! Whole files of this machine, for checkpoints that keep them and put them back.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use async_trait::async_trait;
+use windlass_tool::{FileContent, FileTree, TreeSurvey, WholeFile, WorkspaceError};
+
+use crate::search::survey;
+use crate::workspace::dir::{self, Dir, link_error};
+use crate::workspace::entry::{Entry, Missing};
+use crate::workspace::local::{LocalWorkspace, named, off_thread};
+use crate::workspace::replace::{Expect, NotRegular, replace_with_mode};
+
+#[async_trait]
+impl FileTree for LocalWorkspace {
+    async fn read_whole(&self, path: &Path, limit: u64) -> Result<WholeFile, WorkspaceError> {
+        let path = path.to_owned();
+        off_thread(move || read_whole(&path, limit).map_err(|error| named(error, &path))).await
+    }
+
+    async fn put_whole(&self, path: &Path, content: &[u8], mode: Option<u32>) -> Result<(), WorkspaceError> {
+        let (path, content) = (path.to_owned(), content.to_vec());
+        off_thread(move || put_whole(&path, &content, mode).map_err(|error| named(error, &path))).await
+    }
+
+    async fn remove(&self, path: &Path, parents: u32) -> Result<(), WorkspaceError> {
+        let path = path.to_owned();
+        off_thread(move || remove(&path, parents).map_err(|error| named(error, &path))).await
+    }
+
+    async fn read_each(&self, paths: Vec<PathBuf>, limit: u64) -> Vec<Result<WholeFile, WorkspaceError>> {
+        let number = paths.len();
+        let one = move |path: &PathBuf| read_whole(path, limit).map_err(|error| named(error, path));
+        match off_thread(move || Ok(paths.iter().map(one).collect())).await {
+            Ok(found) => found,
+            Err(error) => {
+                let ending = || WorkspaceError::new(error.kind, error.message.clone());
+                (0..number).map(|_| Err(ending())).collect()
+            }
+        }
+    }
+
+    async fn survey(
+        &self,
+        root: &Path,
+        before: Option<Arc<TreeSurvey>>,
+        most: usize,
+    ) -> Result<TreeSurvey, WorkspaceError> {
+        let root = root.to_owned();
+        let cancelled = Arc::new(AtomicBool::new(false));
+        let _dropped = SetOnDrop(Arc::clone(&cancelled));
+        off_thread(move || survey(&root, before.as_deref(), most, &cancelled).map_err(|error| named(error, &root)))
+            .await
+    }
+}
+
+/// Ends the work of a future that is dropped.
+struct SetOnDrop(Arc<AtomicBool>);
+
+impl Drop for SetOnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+fn read_whole(path: &Path, limit: u64) -> io::Result<WholeFile> {
+    let file = match dir::open_file(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Ok(WholeFile::Absent { missing_parents: missing_parents(path)? });
+        }
+        Err(error) => return Err(error),
+    };
+    let meta = file.metadata()?;
+    if meta.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    if !meta.is_file() {
+        return Err(io::Error::other(NotRegular));
+    }
+    if meta.len() > limit {
+        return Ok(WholeFile::TooLarge { size: meta.len() });
+    }
+    let mut content = Vec::with_capacity(usize::try_from(meta.len()).unwrap_or_default());
+    // It may grow meanwhile.
+    (&file).take(limit.saturating_add(1)).read_to_end(&mut content)?;
+    let size = content.len() as u64;
+    if size > limit {
+        return Ok(WholeFile::TooLarge { size });
+    }
+    let (mode, names) = rights(&file)?;
+    Ok(WholeFile::File(FileContent::new(content, mode).with_names(names)))
+}
+
+/// How many directories above a missing file are missing as well.
+fn missing_parents(path: &Path) -> io::Result<u32> {
+    let mut missing = 0;
+    for parent in path.ancestors().skip(1) {
+        match Dir::open_for_lookup(parent) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => missing += 1,
+            Err(error) => return Err(error),
+            Ok(_) => break,
+        }
+    }
+    Ok(missing)
+}
+
+#[cfg(unix)]
+fn rights(file: &File) -> io::Result<(Option<u32>, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    let meta = file.metadata()?;
+    Ok((Some(meta.mode() & 0o7777), meta.nlink()))
+}
+
+#[cfg(not(unix))]
+fn rights(_: &File) -> io::Result<(Option<u32>, u64)> {
+    Ok((None, 1))
+}
+
+fn put_whole(path: &Path, content: &[u8], mode: Option<u32>) -> io::Result<()> {
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(io::ErrorKind::IsADirectory.into());
+    };
+    let dir = Dir::open(parent, Missing::Create)?;
+    replace_with_mode(&dir, name, content, Expect::Any, mode).map(drop)
+}
+
+fn remove(path: &Path, parents: u32) -> io::Result<()> {
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(io::ErrorKind::IsADirectory.into());
+    };
+    let dir = match Dir::open(parent, Missing::Refuse) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        opened => opened?,
+    };
+    match dir.status(name)?.map(|status| status.entry) {
+        None => return Ok(()),
+        Some(Entry::File) => dir.remove(name)?,
+        Some(Entry::Link) => return Err(link_error()),
+        Some(Entry::Directory) => return Err(io::ErrorKind::IsADirectory.into()),
+        Some(Entry::Special) => return Err(io::Error::other(NotRegular)),
+    }
+    dir.sync()?;
+    let take = usize::try_from(parents).unwrap_or(usize::MAX);
+    for emptied in path.ancestors().skip(1).take(take) {
+        let (Some(above), Some(name)) = (emptied.parent(), emptied.file_name()) else { break };
+        // It usually ends at a folder that is not empty. No other error is worth a failure: the file is gone.
+        let removed = Dir::open(above, Missing::Refuse).and_then(|above| above.remove_empty(name));
+        if removed.is_err() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests;

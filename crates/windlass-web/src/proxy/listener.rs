@@ -1,0 +1,205 @@
+//! Where the proxy listens, and for how long.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::io;
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Duration;
+
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpListener;
+use tokio::task::{JoinHandle, JoinSet};
+use tokio::time::sleep;
+use windlass_permission::network::NetworkPolicy;
+
+use super::auth::{Token, USER};
+use super::forward::Conversation;
+use super::gate::Gate;
+use super::options::EgressOptions;
+use super::traffic::tunnel;
+
+/// What is read ahead of a request. The least that the HTTP library takes.
+const LEAST_BUFFER: usize = 8 * 1024;
+
+/// Accepting fails when descriptors run out; trying again at once would only cost processor time.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// Variables that name the proxy, as the usual programs read them.
+const VARIABLES: [&str; 6] = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy"];
+
+/// Variables that would send requests past the proxy.
+const EXCEPTIONS: [&str; 2] = ["NO_PROXY", "no_proxy"];
+
+/// Why a proxy could not start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EgressError {
+    /// The address or the socket cannot be listened on.
+    #[error("the proxy cannot listen")]
+    Bind(#[source] io::Error),
+}
+
+/// A running proxy. Dropping it ends it at once, with all connections through it.
+pub struct EgressProxy {
+    address: Option<SocketAddr>,
+    token: Token,
+    policy: Arc<RwLock<NetworkPolicy>>,
+    serving: JoinHandle<()>,
+}
+
+impl EgressProxy {
+    /// Starts on a free port of 127.0.0.1 (of ::1 where there is no such address), with a fresh token, on the current tokio
+    /// runtime, which needs I/O and time.
+    ///
+    /// # Errors
+    /// No loopback address can be listened on.
+    pub async fn start(policy: NetworkPolicy, options: EgressOptions) -> Result<Self, EgressError> {
+        let listener = match TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await {
+            Ok(listener) => listener,
+            Err(_) => TcpListener::bind((Ipv6Addr::LOCALHOST, 0)).await.map_err(EgressError::Bind)?,
+        };
+        let address = listener.local_addr().map_err(EgressError::Bind)?;
+        Ok(Self::serve(Listener::Tcp(listener), Some(address), policy, options))
+    }
+
+    /// Starts on a Unix socket, for programs that have no network of their own and reach it by a path. The folder must be one
+    /// that no other user can enter; a socket that is there already is an error. Who starts the proxy removes the socket.
+    ///
+    /// # Errors
+    /// The socket cannot be made.
+    #[cfg(unix)]
+    pub fn start_at(
+        path: &std::path::Path,
+        policy: NetworkPolicy,
+        options: EgressOptions,
+    ) -> Result<Self, EgressError> {
+        let listener = tokio::net::UnixListener::bind(path).map_err(EgressError::Bind)?;
+        Ok(Self::serve(Listener::Unix(listener), None, policy, options))
+    }
+
+    fn serve(listener: Listener, address: Option<SocketAddr>, policy: NetworkPolicy, options: EgressOptions) -> Self {
+        let token = Token::new(&*options.ids);
+        let policy = Arc::new(RwLock::new(policy));
+        let gate = Arc::new(Gate { policy: Arc::clone(&policy), options });
+        let serving = tokio::spawn(serve(listener, gate, token.clone()));
+        Self { address, token, policy, serving }
+    }
+
+    /// The address, or `None` if it listens on a Unix socket.
+    #[must_use]
+    pub fn address(&self) -> Option<SocketAddr> {
+        self.address
+    }
+
+    /// The address of the proxy as programs take it, token included: `http://windlass:TOKEN@127.0.0.1:40123`. `None` if it
+    /// listens on a Unix socket; see [`url_at`](Self::url_at).
+    #[must_use]
+    pub fn url(&self) -> Option<String> {
+        self.address.map(|address| self.url_at(address))
+    }
+
+    /// As [`url`](Self::url), for a program that reaches the proxy at another address, over a bridge to its Unix socket.
+    #[must_use]
+    pub fn url_at(&self, address: SocketAddr) -> String {
+        format!("http://{USER}:{}@{address}", self.token.text())
+    }
+
+    /// The variables that send the usual programs through the proxy, for [`Self::address`]. Empty if it listens on a Unix
+    /// socket.
+    #[must_use]
+    pub fn environment(&self) -> Vec<(&'static str, String)> {
+        self.address.map(|address| self.environment_at(address)).unwrap_or_default()
+    }
+
+    /// As [`environment`](Self::environment), for a program that reaches the proxy at another address.
+    #[must_use]
+    pub fn environment_at(&self, address: SocketAddr) -> Vec<(&'static str, String)> {
+        let url = self.url_at(address);
+        let proxies = VARIABLES.into_iter().map(|name| (name, url.clone()));
+        proxies.chain(EXCEPTIONS.into_iter().map(|name| (name, String::new()))).collect()
+    }
+
+    /// Replaces the policy for what is asked from now on. Tunnels that are open stay.
+    pub fn set_policy(&self, policy: NetworkPolicy) {
+        *self.policy.write().unwrap_or_else(PoisonError::into_inner) = policy;
+    }
+}
+
+impl Drop for EgressProxy {
+    fn drop(&mut self) {
+        self.serving.abort();
+    }
+}
+
+impl fmt::Debug for EgressProxy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("EgressProxy").field("address", &self.address).finish_non_exhaustive()
+    }
+}
+
+enum Listener {
+    Tcp(TcpListener),
+    #[cfg(unix)]
+    Unix(tokio::net::UnixListener),
+}
+
+async fn serve(listener: Listener, gate: Arc<Gate>, token: Token) {
+    let mut connections = JoinSet::new();
+    let most = gate.options.max_connections.max(1);
+    loop {
+        tokio::select! {
+            Some(_) = connections.join_next() => {}
+            accepted = listener.accept(), if connections.len() < most => match accepted {
+                Ok(stream) => drop(connections.spawn(converse(stream, Arc::clone(&gate), token.clone()))),
+                Err(_) => sleep(ACCEPT_PAUSE).await,
+            },
+        }
+    }
+}
+
+trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
+
+impl Listener {
+    async fn accept(&self) -> io::Result<Box<dyn Stream>> {
+        match self {
+            Self::Tcp(listener) => {
+                let (stream, _) = listener.accept().await?;
+                // Without it small writes wait for acknowledgements; with it they are merely slower.
+                let _ = stream.set_nodelay(true);
+                Ok(Box::new(stream))
+            }
+            #[cfg(unix)]
+            Self::Unix(listener) => Ok(Box::new(listener.accept().await?.0)),
+        }
+    }
+}
+
+/// Serves one connection until it ends, also as a tunnel.
+async fn converse(stream: Box<dyn Stream>, gate: Arc<Gate>, token: Token) {
+    let conversation = Conversation { gate: Arc::clone(&gate), token, tunnel: Mutex::new(None) };
+    let conversation = &Arc::new(conversation);
+    let service = service_fn(move |request| {
+        let conversation = Arc::clone(conversation);
+        async move { Ok::<_, Infallible>(conversation.answer(request).await) }
+    });
+    let head = gate.options.max_head_bytes.max(LEAST_BUFFER);
+    let served = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(gate.options.head_timeout)
+        .max_header_size(head)
+        .max_buf_size(head)
+        .serve_connection(TokioIo::new(stream), service)
+        .with_upgrades()
+        .await;
+    let opened = conversation.tunnel.lock().unwrap_or_else(PoisonError::into_inner).take();
+    let (Ok(()), Some((upgrade, server))) = (served, opened) else { return };
+    if let Ok(client) = upgrade.await {
+        tunnel(TokioIo::new(client), server, gate.options.idle_timeout).await;
+    }
+}

@@ -1,0 +1,13 @@
+//! The tool `WebSearch`, and the services that it asks.
+
+mod backend;
+mod brave;
+mod filter;
+mod service;
+mod tavily;
+mod tool;
+
+pub use backend::{SearchBackend, SearchError, SearchHit, SearchQuery};
+pub use brave::BraveSearch;
+pub use tavily::TavilySearch;
+pub use tool::{WebSearch, WebSearchInput};

@@ -1,0 +1,15 @@
+//! The web of agents, over local servers and names that only the tests know.
+
+#![allow(
+    clippy::disallowed_methods,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test that cannot be set up has failed, and helpers of tests fail by panicking"
+)]
+
+mod common;
+mod fetch;
+mod proxy;
+mod proxy_attacks;
+mod search;

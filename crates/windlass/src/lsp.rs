@@ -1,0 +1,39 @@
+//! Code intelligence: [`LanguageServers`] of a session, the tool [`Lsp`] over them, and the port [`CodeIntelligence`] for hosts
+//! that know code themselves.
+//!
+//! A session takes servers with [`language_servers`](crate::SessionBuilder::language_servers). Those of a project's settings it
+//! has by itself.
+
+pub use windlass_lsp::{
+    CodeAnswer, CodeError, CodeIntelligence, CodeOperation, CodePlace, CodeQuery, ConfigError, LanguageServers, Lsp,
+    LspInput, ServerConfig, ServerSurroundings,
+};
+
+use crate::session::Options;
+use async_trait::async_trait;
+use std::path::PathBuf;
+use std::sync::Arc;
+use windlass_context::Diagnostic;
+use windlass_runtime::Diagnostics;
+
+/// What language servers say of files behind an edit.
+#[derive(Debug)]
+struct OfServers(LanguageServers);
+
+#[async_trait]
+impl Diagnostics for OfServers {
+    async fn of_files(&self, paths: &[PathBuf]) -> Vec<Diagnostic> {
+        self.0.diagnostics_of(paths).await
+    }
+}
+
+/// Gives a session language servers: the tool, unless it has one of its name, and diagnostics, unless a host says them.
+pub(crate) fn give(options: &mut Options, servers: &LanguageServers, with_tool: bool) {
+    if servers.is_empty() {
+        return;
+    }
+    if with_tool {
+        options.tools.toolkit.add_missing(Arc::new(Lsp::new(Arc::new(servers.clone()))));
+    }
+    options.surroundings.diagnostics.get_or_insert_with(|| Arc::new(OfServers(servers.clone())));
+}

@@ -1,0 +1,52 @@
+//! What runs the programs of a session.
+
+use crate::machine::Environment;
+use crate::{Error, session::Options};
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+use windlass_permission::Policy;
+use windlass_tool::{Ids, Process};
+
+/// What runs the programs of a session, and their directory for temporary files if they are confined.
+pub(crate) struct Programs {
+    pub(crate) process: Arc<dyn Process>,
+    temporary: Option<PathBuf>,
+}
+
+impl Programs {
+    /// Confines programs if the options say so. Notices name the level that was proved, or why there is none.
+    pub(crate) async fn confined(
+        process: Arc<dyn Process>,
+        options: &Options,
+        policy: &mut Policy,
+        ids: &dyn Ids,
+        notices: &mut Vec<String>,
+    ) -> Result<Self, Error> {
+        #[cfg(feature = "sandbox")]
+        if let Some(wanted) = &options.surroundings.sandbox
+            && let Some((sandbox, way)) = wanted.open(options, policy, (&*process, ids), notices).await?
+        {
+            let commands = wanted.commands(sandbox.level());
+            policy.confine(commands.clone());
+            let confines = move |text: &str, leaves: bool| {
+                // The proxy is there for as long as programs can be started.
+                let _kept = &way;
+                commands.confines(text, leaves)
+            };
+            let temporary = Some(sandbox.temporary());
+            return Ok(Self { temporary, process: sandbox.around_some(process, confines) });
+        }
+        let _ = (options, policy, ids, notices);
+        Ok(Self { process, temporary: None })
+    }
+
+    /// The environment of the programs.
+    pub(crate) fn environment(&self, mut environment: Environment) -> Arc<[(OsString, OsString)]> {
+        if let Some(temporary) = &self.temporary {
+            environment.retain(|(name, _)| name != "TMPDIR");
+            environment.push(("TMPDIR".into(), temporary.clone().into()));
+        }
+        environment.into()
+    }
+}

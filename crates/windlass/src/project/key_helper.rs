@@ -1,0 +1,141 @@
+//! The program of `apiKeyHelper`, which prints the key of the Anthropic API.
+
+use super::LoadedProject;
+use async_trait::async_trait;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use windlass_http::provider::{Credential, Credentials, RefreshingCredentials};
+use windlass_model::ModelError;
+use windlass_tool::{Cancel, Clock, Ids, Process, ProcessCommand, ProcessExit, SystemClock, SystemIds};
+use windlass_tools::LocalProcess;
+use windlass_types::ModelErrorKind;
+
+/// The variable that says for how many milliseconds a key is kept.
+const KEPT: &str = "CLAUDE_CODE_API_KEY_HELPER_TTL_MS";
+/// How long a key is kept, unless the variable says otherwise.
+const USUALLY_KEPT: Duration = Duration::from_secs(300);
+/// The longest that the program may take.
+const LONGEST: Duration = Duration::from_secs(60);
+/// Most bytes of its output.
+const MOST: usize = 16 * 1024;
+/// Variables whose keys count for more than the program.
+const KEYS: [&str; 2] = ["ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_API_KEY"];
+
+/// Runs a command line for a key. Its output is in no message.
+#[derive(Debug)]
+struct KeyHelper {
+    command: String,
+    cwd: PathBuf,
+    env: Vec<(OsString, OsString)>,
+    kept: Duration,
+    process: Arc<dyn Process>,
+}
+
+impl LoadedProject {
+    /// What runs the program, if there is one and it is to be run.
+    pub(super) fn key_helper(&self) -> Option<RefreshingCredentials> {
+        let is_set = |name: &&str| self.variable(name).is_some_and(|value| !value.trim().is_empty());
+        let helper = self.resolved().session.api_key_helper.as_ref()?;
+        if KEYS.iter().any(is_set) {
+            return None;
+        }
+        let kept = self.variable(KEPT).and_then(|value| value.trim().parse().ok()).map(Duration::from_millis);
+        let helper = KeyHelper {
+            command: helper.value.clone(),
+            cwd: self.places().start().to_path_buf(),
+            env: self.usual_environment(),
+            kept: kept.unwrap_or(USUALLY_KEPT),
+            process: Arc::new(LocalProcess::new(format!("api-key-helper.{:032x}", SystemIds::default().bits()))),
+        };
+        Some(RefreshingCredentials::new(helper).early(Duration::ZERO))
+    }
+}
+
+impl KeyHelper {
+    fn error(kind: ModelErrorKind, problem: &str) -> ModelError {
+        ModelError::new(kind, format!("the program of `apiKeyHelper` {problem}")).unbilled()
+    }
+}
+
+#[async_trait]
+impl Credentials for KeyHelper {
+    async fn credential(&self) -> Result<Credential, ModelError> {
+        let mut command = ProcessCommand::new("/bin/sh", &self.cwd);
+        command.args = vec!["-c".into(), self.command.clone().into()];
+        command.env.clone_from(&self.env);
+        command.timeout = Some(LONGEST);
+        command.inline_bytes = MOST;
+        let ran = self.process.run(command, &Cancel::new()).await;
+        let ran =
+            ran.map_err(|error| Self::error(ModelErrorKind::Configuration, "cannot be started").with_source(error))?;
+        match ran.exit {
+            ProcessExit::Code(0) => {}
+            ProcessExit::TimedOut => {
+                let problem = format!("took longer than {} s", LONGEST.as_secs());
+                return Err(Self::error(ModelErrorKind::Timeout, &problem));
+            }
+            ProcessExit::Code(code) => {
+                return Err(Self::error(ModelErrorKind::Authentication, &format!("failed with code {code}")));
+            }
+            _ => return Err(Self::error(ModelErrorKind::Authentication, "was stopped")),
+        }
+        let key = ran.stdout.head.trim();
+        if key.is_empty() || ran.stdout.omitted_bytes > 0 || key.contains(|c: char| c.is_whitespace() || c.is_control())
+        {
+            return Err(Self::error(
+                ModelErrorKind::Authentication,
+                "printed what is no key: it must print the key alone",
+            ));
+        }
+        Ok(Credential::bearer(key).expiring_at(Some(SystemClock::default().now().after(self.kept))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn helper(command: &str) -> KeyHelper {
+        KeyHelper {
+            command: command.to_owned(),
+            cwd: PathBuf::from("/"),
+            env: vec![("PATH".into(), "/usr/bin:/bin".into())],
+            kept: Duration::from_secs(60),
+            process: Arc::new(LocalProcess::new(format!("test.{:032x}", SystemIds::default().bits()))),
+        }
+    }
+
+    #[tokio::test]
+    async fn the_output_is_the_key_and_in_no_message() {
+        let credential = helper("echo '  sk-secret  '").credential().await.unwrap();
+        let expected = Credential::bearer("sk-secret").expiring_at(credential.expires_at);
+        assert!(credential == expected && credential.expires_at.is_some());
+        assert!(!format!("{credential:?}").contains("secret"));
+        for (command, said) in [
+            ("echo sk-secret; exit 3", "failed with code 3"),
+            ("echo sk-secret; echo sk-secret >&2; kill -9 $$", "was stopped"),
+            ("true", "printed what is no key"),
+            ("echo sk-secret; echo more", "printed what is no key"),
+            ("echo sk-secret x", "printed what is no key"),
+            ("head -c 1000000 /dev/zero | tr '\\0' s", "printed what is no key"),
+        ] {
+            let problem = helper(command).credential().await.unwrap_err().to_string();
+            assert!(problem.contains(said) && !problem.contains("secret"), "{problem}");
+        }
+    }
+
+    /// A key is kept, and asked for again once the API has refused it.
+    #[tokio::test]
+    async fn a_refused_key_is_asked_for_again() {
+        let place = tempfile::tempdir().unwrap();
+        let command = format!("cd {} && echo x >> runs && echo key-$(wc -l < runs)", place.path().display());
+        let kept = RefreshingCredentials::new(helper(&command)).early(Duration::ZERO);
+        let first = kept.credential().await.unwrap();
+        assert!(kept.credential().await.unwrap().key == first.key);
+        kept.refused(&first);
+        assert!(kept.credential().await.unwrap().key != first.key);
+        assert_eq!(std::fs::read_to_string(place.path().join("runs")).unwrap().lines().count(), 2);
+    }
+}

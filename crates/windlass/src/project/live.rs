@@ -1,0 +1,175 @@
+//! Settings that change while a session is open.
+
+use super::{LoadedProject, ProjectNotice, ProjectNoticeKind};
+use std::path::PathBuf;
+use windlass_permission::{SettingsRules, SourceRules};
+use windlass_project::{Layer, LiveSettings, Origin, Resolved, SettingsNews};
+use windlass_runtime::{SessionError, SessionHandle};
+use windlass_types::SessionId;
+use windlass_types::hook::event::ConfigChange;
+
+/// Most sessions whose settings are read again.
+const MOST_SESSIONS: usize = 1_024;
+
+/// The settings of an open session.
+#[derive(Debug)]
+pub(crate) struct OpenSettings {
+    session: SessionHandle,
+    live: LiveSettings,
+    /// Directories that the program added: no settings take them away.
+    directories: Vec<PathBuf>,
+}
+
+impl LoadedProject {
+    /// Keeps what the settings of a session said when it was opened.
+    pub(super) fn follow_settings(&self, session: &SessionHandle) {
+        let start = self.places().start();
+        let of_program = self.choice.directories.iter().map(|directory| start.join(directory));
+        let directories = of_program.map(|directory| directory.canonicalize().unwrap_or(directory)).collect();
+        let mut open = self.shared.settings.lock();
+        open.retain(|_, open| !open.session.has_ended());
+        if open.len() < MOST_SESSIONS {
+            let settings = OpenSettings { session: session.weak(), live: self.read.live.clone(), directories };
+            open.insert(session.session_id().clone(), settings);
+        }
+    }
+
+    /// Looks whether settings files, records of trust, commands or skills have changed, come or gone since they were read. From then
+    /// on rules, directories and `disableBypassPermissionsMode` count as they are now, also for calls that wait; the model reads
+    /// which skills are new with its next prompt. Sessions look by themselves when calls have used files. Call it
+    /// before prompts of a session that stays open. Blocks for as long as the disk takes.
+    ///
+    /// **What fails never widens**: of a file that cannot be used counts what it said before, and a notice says so. Other
+    /// settings, such as the model, `defaultMode` and variables, count in sessions that are opened later; a notice names them.
+    ///
+    /// Hooks of the event ConfigChange are asked first. What they block counts as it did before, but for managed settings, and a
+    /// notice names the hook. Cancel safe: what has not come to count is looked at the next time.
+    ///
+    /// # Errors
+    /// The session is closed.
+    pub async fn refresh(&self, session: &SessionHandle) -> Result<(), SessionError> {
+        self.refresh_settings(session).await?;
+        self.refresh_skills(session)
+    }
+
+    /// A session of the project that is open, by its id.
+    pub(super) fn open_session(&self, id: &SessionId) -> Option<SessionHandle> {
+        self.shared.settings.lock().get(id).map(|open| open.session.clone())
+    }
+
+    /// The same for settings alone.
+    pub(super) async fn refresh_settings(&self, session: &SessionHandle) -> Result<(), SessionError> {
+        // One at a time, so that hooks are asked once about a change.
+        let _turn = self.shared.refreshing.lock().await;
+        let Some(news) = self.settings_news(session.session_id()) else { return Ok(()) };
+        let refused = self.refused(session, &news).await?;
+        let mut all = self.shared.settings.lock();
+        let Some(open) = all.get_mut(session.session_id()) else { return Ok(()) };
+        let news = open.live.take(news, &refused);
+        let said = |resolved: &Resolved| said(resolved, &open.directories);
+        let rules = (said(&news.before), said(&news.now));
+        drop(all);
+        self.tell_of(&news);
+        if rules.0 == rules.1 {
+            return Ok(());
+        }
+        session.renew_settings(rules.0, rules.1)
+    }
+
+    /// What has changed of the settings of a session, if anything has.
+    fn settings_news(&self, session: &SessionId) -> Option<SettingsNews> {
+        self.shared.settings.lock().get(session)?.live.look(self.places(), &self.read.settings)
+    }
+
+    /// The layers whose changes hooks block.
+    async fn refused(&self, session: &SessionHandle, news: &SettingsNews) -> Result<Vec<Layer>, SessionError> {
+        let mut refused = Vec::new();
+        for (layer, origin) in &news.changed {
+            let source = source(*layer).to_owned();
+            let file_path = match origin {
+                Origin::File(path) => Some(path.display().to_string()),
+                _ => None,
+            };
+            let outcome = session.ask_hooks(ConfigChange { source, file_path }).await?;
+            let Some(block) = outcome.block.filter(|_| *layer != Layer::Managed) else { continue };
+            let text = format!("{origin} counts as it did before: the hook {:?} says: {}", block.hook, block.reason);
+            self.note(ProjectNoticeKind::Setting, text);
+            refused.push(*layer);
+        }
+        Ok(refused)
+    }
+
+    fn tell_of(&self, news: &SettingsNews) {
+        let tell = |text: String| {
+            self.shared.notices.give(ProjectNotice { kind: ProjectNoticeKind::Setting, text });
+        };
+        for problem in &news.kept {
+            tell(format!("{problem}; until it is mended, the file counts as it did before"));
+        }
+        for note in news.now.notes.iter().filter(|note| !news.before.notes.contains(note)) {
+            tell(note.to_string());
+        }
+        let later = later(&news.before, &news.now);
+        if !later.is_empty() {
+            tell(format!(
+                "settings have changed, and count in sessions that are opened from now on: {}",
+                later.join(", ")
+            ));
+        }
+    }
+}
+
+/// How hooks call the files of a layer.
+fn source(layer: Layer) -> &'static str {
+    match layer {
+        Layer::Managed => "policy_settings",
+        Layer::Flags => "flag_settings",
+        Layer::Local => "local_settings",
+        Layer::Project => "project_settings",
+        _ => "user_settings",
+    }
+}
+
+/// What settings say of permissions, without the directories of the program.
+fn said(resolved: &Resolved, of_program: &[PathBuf]) -> SettingsRules {
+    let permissions = &resolved.permissions;
+    let mut said = SettingsRules::default();
+    for set in &permissions.rules {
+        let mut rules = SourceRules::new(set.source, set.behavior, set.rules.clone(), &set.anchor);
+        rules.origins.clone_from(&set.origins);
+        said.rules.push(rules);
+    }
+    let directories = permissions.additional_directories.iter().map(|directory| &directory.value);
+    let added = directories.filter(|directory| directory.is_dir() && !of_program.contains(directory));
+    said.directories = added.cloned().collect();
+    said.managed_allow_only = permissions.managed_rules_only;
+    said.bypass_forbidden = permissions.bypass_disabled.is_some();
+    said.auto_forbidden = permissions.auto_disabled.is_some();
+    said
+}
+
+/// What differs and counts only when a session is opened.
+fn later(before: &Resolved, now: &Resolved) -> Vec<&'static str> {
+    let differs = [
+        ("permissions.defaultMode", before.permissions.default_mode != now.permissions.default_mode),
+        ("model", before.model != now.model),
+        ("fallbackModel", before.fallback_model != now.fallback_model),
+        ("models", before.models != now.models),
+        ("outputStyle", before.session.output_style != now.session.output_style),
+        ("language", before.session.language != now.session.language),
+        ("attribution", before.session.attribution != now.session.attribution),
+        ("effortLevel", before.session.effort != now.session.effort),
+        ("apiKeyHelper", before.session.api_key_helper != now.session.api_key_helper),
+        ("backgroundLongCommands", before.session.background_long_commands != now.session.background_long_commands),
+        ("lspServers", before.session.lsp_servers != now.session.lsp_servers),
+        ("agent", before.agent != now.agent),
+        ("env", before.env != now.env || before.provider_env != now.provider_env),
+        ("hooks", before.hooks != now.hooks),
+        ("sandbox", before.sandbox != now.sandbox),
+        ("MCP servers", before.servers != now.servers),
+        ("memory", before.memory != now.memory),
+        ("skills", before.skills != now.skills),
+        ("projectIndex", before.index_off != now.index_off),
+    ];
+    differs.into_iter().filter(|(_, differs)| *differs).map(|(key, _)| key).collect()
+}

@@ -1,0 +1,49 @@
+//! How a session writes: output style, language, and what stands in commits.
+
+use super::{LoadedProject, ProjectNoticeKind};
+use crate::session::Options;
+use windlass_context::SystemPrompt;
+use windlass_project::{Attribution, load_output_styles};
+
+impl LoadedProject {
+    /// What settings say of how a session writes, behind the system prompt. A program that gives a prompt of its own decides
+    /// that itself; an agent with its own prompt has no output style.
+    pub(super) fn apply_style(&self, options: &mut Options, is_agent: bool) {
+        let prompts = &mut options.prompts;
+        if !is_agent && matches!(prompts.system, Some(SystemPrompt::Custom(_))) {
+            return;
+        }
+        let said = &self.resolved().session;
+        let style = said.output_style.as_ref().filter(|style| !is_agent && style.value != "default");
+        if let Some(setting) = style {
+            let styles = load_output_styles(self.places(), &self.read.settings);
+            for note in &styles.notes {
+                self.note(ProjectNoticeKind::Setting, note.to_string());
+            }
+            match styles.get(&setting.value) {
+                Some(style) if style.keeps_coding_prompt => prompts.append(&style.prompt),
+                Some(style) => {
+                    let own = SystemPrompt::styled(&style.prompt);
+                    prompts.system = Some(match prompts.system.take() {
+                        Some(SystemPrompt::PresetAnd(text)) => own.append(&text),
+                        _ => own,
+                    });
+                }
+                None => {
+                    let known: Vec<&str> = styles.styles.iter().map(|style| style.name.as_str()).collect();
+                    let (origin, name) = (&setting.origin, &setting.value);
+                    let text =
+                        format!("{origin}: there is no output style {name:?}: there are default, {}", known.join(", "));
+                    self.note(ProjectNoticeKind::Setting, text);
+                }
+            }
+        }
+        if let Some(language) = said.language.as_ref().filter(|language| !language.value.trim().is_empty()) {
+            prompts
+                .append(&format!("Answer in this language, whatever language files are in: {}", language.value.trim()));
+        }
+        if let Some(text) = said.attribution.as_ref().and_then(|said| Attribution::instruction(&said.value)) {
+            prompts.append(&text);
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! The sandbox of a session: what its options come to, and what is proved when it opens.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use windlass_permission::{Policy, SandboxedCommands, protected_names};
+use windlass_sandbox::{CREDENTIALS, Sandbox, SandboxConfig, SandboxPolicy};
+use windlass_tool::{Ids, Process};
+#[cfg(feature = "web")]
+use {
+    std::net::{Ipv4Addr, SocketAddr},
+    windlass_permission::network::NetworkPolicy,
+    windlass_sandbox::PROXY_PORT,
+    windlass_web::proxy::{EgressOptions, EgressProxy},
+};
+
+use crate::session::Options;
+
+pub use windlass_sandbox::{HELPER_WORD, Holds, Level, Mechanism, Network, SandboxError, become_helper};
+
+/// In which sandbox the commands of a session run.
+///
+/// Programs may write in the directories of the workspace and in a folder for temporary files; what decides what runs later
+/// (hooks of git, settings, start-up files) stays as it is, keys and tokens in the usual places are hidden, and the network is off. When a session
+/// opens, a probe tries what is forbidden; a notice names the level that was proved.
+///
+/// ```
+/// use windlass::sandbox::{Network, SandboxOptions};
+/// use windlass::session;
+///
+/// let builder = session()
+///     .sandbox(SandboxOptions::new().required().auto_allow().network(Network::Off))
+///     .sandbox_helper("/usr/bin/my-agent");
+/// # let _ = builder;
+/// ```
+#[derive(Debug, Clone, Default)]
+#[must_use]
+pub struct SandboxOptions {
+    required: bool,
+    weaker: bool,
+    auto_allow: bool,
+    keeps_inside: bool,
+    excluded: Vec<String>,
+    network: Network,
+    #[cfg(feature = "web")]
+    hosts: Option<NetworkPolicy>,
+    unix_sockets: bool,
+    bubblewrap: Option<PathBuf>,
+    writable: Vec<PathBuf>,
+    read_only: Vec<PathBuf>,
+    hidden: Vec<PathBuf>,
+    shown: Vec<PathBuf>,
+}
+
+impl SandboxOptions {
+    /// A sandbox if this machine has one; commands ask as they do without. Where there is none a notice says so.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Opens no session unless the sandbox holds everything.
+    pub fn required(mut self) -> Self {
+        self.required = true;
+        self
+    }
+
+    /// Takes a sandbox that does not hold everything for enough, where one is required: inside of containers, for example.
+    pub fn accept_weaker(mut self) -> Self {
+        self.weaker = true;
+        self
+    }
+
+    /// Lets commands in the sandbox run without a question where no rule, hook or mode asks or denies. Has no effect at a level that
+    /// does not hold everything.
+    pub fn auto_allow(mut self) -> Self {
+        self.auto_allow = true;
+        self
+    }
+
+    /// Keeps commands inside that ask to run outside. Without this someone is asked about each.
+    pub fn keep_inside(mut self) -> Self {
+        self.keeps_inside = true;
+        self
+    }
+
+    /// Commands that run outside, in the form of rules for Bash (`docker *`).
+    pub fn exclude<T: Into<String>>(mut self, commands: impl IntoIterator<Item = T>) -> Self {
+        self.excluded.extend(commands.into_iter().map(Into::into));
+        self
+    }
+
+    /// What of the network programs reach. Default: [`Network::Off`].
+    pub fn network(mut self, network: Network) -> Self {
+        self.network = network;
+        self
+    }
+
+    /// Lets programs reach these hosts and no others, through a proxy of the session; it counts instead of [`network`](Self::network).
+    ///
+    /// Names are looked up by the proxy, and only addresses that fit are dialled. Programs find it by the usual variables
+    /// (`HTTPS_PROXY`); what does not heed them reaches no host. At a level that does not separate networks, no program reaches any.
+    #[cfg(feature = "web")]
+    pub fn hosts(mut self, policy: NetworkPolicy) -> Self {
+        self.hosts = Some(policy);
+        self
+    }
+
+    /// Lets programs open Unix sockets, by which they reach agents for keys, containers and the like.
+    pub fn allow_unix_sockets(mut self) -> Self {
+        self.unix_sockets = true;
+        self
+    }
+
+    /// Where bubblewrap is, if it is not in one of the usual places.
+    pub fn bubblewrap(mut self, program: impl Into<PathBuf>) -> Self {
+        self.bubblewrap = Some(program.into());
+        self
+    }
+
+    /// More directories in which programs may write. A beginning `~/` stands for the home of the user.
+    pub fn writable<T: Into<PathBuf>>(mut self, paths: impl IntoIterator<Item = T>) -> Self {
+        self.writable.extend(paths.into_iter().map(Into::into));
+        self
+    }
+
+    /// More paths that stay as they are. A beginning `~/` stands for the home of the user.
+    pub fn read_only<T: Into<PathBuf>>(mut self, paths: impl IntoIterator<Item = T>) -> Self {
+        self.read_only.extend(paths.into_iter().map(Into::into));
+        self
+    }
+
+    /// More paths of which programs see nothing. A beginning `~/` stands for the home of the user.
+    pub fn hide<T: Into<PathBuf>>(mut self, paths: impl IntoIterator<Item = T>) -> Self {
+        self.hidden.extend(paths.into_iter().map(Into::into));
+        self
+    }
+
+    /// Paths that are not hidden, although they would be. A beginning `~/` stands for the home of the user.
+    pub fn show<T: Into<PathBuf>>(mut self, paths: impl IntoIterator<Item = T>) -> Self {
+        self.shown.extend(paths.into_iter().map(Into::into));
+        self
+    }
+
+    fn policy(&self, options: &Options, policy: &Policy) -> SandboxPolicy {
+        let home = policy.home().map(Path::to_path_buf);
+        let expanded = |paths: &[PathBuf]| -> Vec<PathBuf> {
+            let expand = |path: &PathBuf| match (path.strip_prefix("~"), &home) {
+                (Ok(rest), Some(home)) => home.join(rest),
+                _ => path.clone(),
+            };
+            paths.iter().map(expand).collect()
+        };
+        // One that is not there cannot be opened to programs.
+        let more = expanded(&self.writable).into_iter().filter(|path| path.is_dir());
+        let credentials = home.iter().flat_map(|home| CREDENTIALS.iter().map(|name| home.join(name)));
+        let own = options.storage.home.iter().map(|home| home.root().to_path_buf());
+        SandboxPolicy::new(policy.directories().iter().cloned().chain(more))
+            .with_protected(protected_names())
+            .with_not_made([".git"])
+            .with_read_only(own.chain(options.permissions.protected.iter().cloned()))
+            .with_read_only(expanded(&self.read_only))
+            .with_hidden(credentials.chain(expanded(&self.hidden)))
+            .with_shown(expanded(&self.shown))
+            .with_unix_sockets(self.unix_sockets)
+    }
+
+    /// The sandbox, once its level is proved. `None`: there is none, and it is not required; a notice says why.
+    pub(crate) async fn open(
+        &self,
+        options: &Options,
+        policy: &Policy,
+        (process, ids): (&dyn Process, &dyn Ids),
+        notices: &mut Vec<String>,
+    ) -> Result<Option<(Sandbox, Way)>, SandboxError> {
+        let surroundings = &options.surroundings;
+        let name = format!("{:032x}", ids.bits());
+        let environment = surroundings.program_environment(&mut Vec::new());
+        let way = self.way().await?;
+        let confinement = self.policy(options, policy).with_network(way.network);
+        let mut config =
+            SandboxConfig::new(confinement, temporary(&environment), name).with_environment(way.variables.clone());
+        config.helper.clone_from(&surroundings.sandbox_helper);
+        config.bubblewrap.clone_from(&self.bubblewrap);
+        let sandbox = match Sandbox::open(config, process).await {
+            Ok(sandbox) => sandbox,
+            Err(error) if self.required => return Err(error),
+            Err(error) => {
+                notices.push(format!("commands run without a sandbox: {error}"));
+                return Ok(None);
+            }
+        };
+        let level = sandbox.level();
+        if self.required && !self.weaker && !level.holds.is_whole() {
+            let reason = format!("it would be {level}, and one that holds everything is required");
+            return Err(SandboxError::Unavailable { reason });
+        }
+        notices.push(format!("commands run in a sandbox: {level}"));
+        if self.auto_allow && !level.holds.is_whole() {
+            notices.push("commands ask as without a sandbox, since it does not hold everything".to_owned());
+        }
+        Ok(Some((sandbox, way)))
+    }
+
+    /// The way of programs into the network.
+    #[cfg(feature = "web")]
+    async fn way(&self) -> Result<Way, SandboxError> {
+        let Some(hosts) = &self.hosts else { return Ok(Way::of(self.network)) };
+        let unavailable = |error: &dyn std::error::Error| SandboxError::Unavailable { reason: error.to_string() };
+        let proxy = EgressProxy::start(hosts.clone(), EgressOptions::default()).await;
+        let proxy = proxy.map_err(|error| unavailable(&error))?;
+        let inside = SocketAddr::from((Ipv4Addr::LOCALHOST, PROXY_PORT));
+        let variables = proxy.environment_at(inside).into_iter().map(|(name, value)| (name.into(), value.into()));
+        let network = proxy.address().map_or(Network::Off, Network::Proxy);
+        Ok(Way { network, variables: variables.collect(), _proxy: Some(proxy) })
+    }
+
+    /// The way of programs into the network.
+    #[cfg(not(feature = "web"))]
+    async fn way(&self) -> Result<Way, SandboxError> {
+        Ok(Way::of(self.network))
+    }
+
+    /// Whether a line for Bash would run inside, as far as these options decide that. `leaves` says that its call asks to run outside.
+    #[must_use]
+    pub fn confines(&self, line: &str, leaves: bool) -> bool {
+        let commands = SandboxedCommands::new().with_excluded(&self.excluded);
+        if self.keeps_inside { commands.without_escape() } else { commands }.confines(line, leaves)
+    }
+
+    pub(crate) fn commands(&self, level: Level) -> SandboxedCommands {
+        let mut commands = SandboxedCommands::new().with_excluded(&self.excluded).with_level(level.to_string());
+        if self.auto_allow && level.holds.is_whole() {
+            commands = commands.with_auto_allow();
+        }
+        if self.keeps_inside { commands.without_escape() } else { commands }
+    }
+}
+
+/// How programs reach the network. A proxy ends with it.
+pub(crate) struct Way {
+    network: Network,
+    variables: Vec<(OsString, OsString)>,
+    #[cfg(feature = "web")]
+    _proxy: Option<EgressProxy>,
+}
+
+impl Way {
+    fn of(network: Network) -> Self {
+        Self {
+            network,
+            variables: Vec::new(),
+            #[cfg(feature = "web")]
+            _proxy: None,
+        }
+    }
+}
+
+/// Where temporary files are.
+fn temporary(environment: &[(OsString, OsString)]) -> PathBuf {
+    let named = environment.iter().find(|(name, _)| name == "TMPDIR").map(|(_, value)| PathBuf::from(value));
+    named.filter(|path| path.is_absolute()).unwrap_or_else(|| PathBuf::from("/tmp"))
+}
