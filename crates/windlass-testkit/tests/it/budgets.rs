@@ -243,7 +243,7 @@ fn functions_stay_short() {
 fn crates_bring_few_packages_along() {
     for &(asked, most) in PACKAGES {
         let output = Command::new(env!("CARGO"))
-            .args(["tree", "--offline", "-e", "normal", "--prefix", "none", "--format", "{p}"])
+            .args(["tree", "--locked", "-e", "normal", "--prefix", "none", "--format", "{p}"])
             .args(asked)
             .current_dir(crates())
             .output()

@@ -1,4 +1,5 @@
-//! How much of other people's code a build takes, and whether it needs a C compiler. Reads `cargo tree`; builds nothing.
+//! How much of other people's code a build takes, and whether it needs a C compiler. Reads `cargo tree`, which fetches packages that no
+//! build here has needed; builds nothing.
 
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -39,7 +40,7 @@ const DRIFT: usize = 3;
 
 fn tree(arguments: &[&str]) -> String {
     let output = Command::new(env!("CARGO"))
-        .args(["tree", "--offline", "--locked"])
+        .args(["tree", "--locked"])
         .args(arguments)
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()

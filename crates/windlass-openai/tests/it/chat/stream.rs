@@ -160,7 +160,7 @@ async fn a_stream_that_falls_silent_or_only_shows_signs_of_life_ends() {
     let server = WireServer::start().await.unwrap();
     let silent = open_reply(&[content("a")]);
     server.push(silent.clone().hang_at(silent.body().len()));
-    let provider = preset("openai").idle_timeout(Duration::from_millis(50)).base_url(server.url()).build().unwrap();
+    let provider = preset("openai").idle_timeout(Duration::from_secs(2)).base_url(server.url()).build().unwrap();
     let (answer, error) = ask(&provider, request()).await;
     assert_eq!((answer.text().as_str(), error.unwrap().kind), ("a", ModelErrorKind::Timeout));
     // A chunk that adds nothing is no progress, one that does is.

@@ -118,7 +118,7 @@ async fn a_program_that_talks_otherwise_is_found_out() {
     let error = Script::new("echo '{ hello'; sleep 100").spawn().await.unwrap_err();
     assert!(matches!(error, ClientError::Malformed { .. }), "{error}");
     let (script, mut held) = Held::by("echo begun >&9; sleep 100");
-    let options = ClientOptions::new().initialize_timeout(Duration::from_millis(500));
+    let options = ClientOptions::new().initialize_timeout(Duration::from_secs(5));
     let error = Client::spawn(script.program(), options).await.unwrap_err();
     assert!(matches!(error, ClientError::TimedOut { .. }), "{error}");
     assert_eq!(held.line().await, "begun");
