@@ -214,6 +214,9 @@ impl Bench {
         if let Some(environment) = project.as_ref().and_then(LoadedProject::program_environment) {
             builder = builder.env(environment);
         }
+        if let Some(servers) = project.as_ref().and_then(LoadedProject::language_servers) {
+            builder = builder.language_servers(servers);
+        }
         if let Some(sandbox) = project.as_ref().and_then(LoadedProject::sandbox) {
             builder = builder.sandbox(sandbox);
         }

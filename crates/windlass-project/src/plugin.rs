@@ -6,6 +6,7 @@
 mod components;
 mod error;
 mod hooks;
+mod language_servers;
 mod manifest;
 mod unsupported;
 
@@ -19,8 +20,10 @@ use crate::note::Origin;
 use crate::servers::definition::ServerDefinition;
 use components::Components;
 use manifest::Manifest;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use windlass_types::JsonText;
 use windlass_types::path::normalized;
 
 /// Most plugins.
@@ -70,6 +73,9 @@ pub struct Plugin {
     pub agents: Agents,
     /// Its MCP servers, named `plugin:NAME:SERVER`; none if they do not count.
     pub servers: Vec<ServerDefinition>,
+    /// Its language servers, named `plugin:NAME:SERVER`, each in the form that `lspServers` of settings has. `${CLAUDE_PLUGIN_ROOT}` is
+    /// replaced in them, and they have the variable `CLAUDE_PLUGIN_ROOT`.
+    pub language_servers: BTreeMap<String, JsonText>,
     /// Its hooks.
     pub hooks: PluginHooks,
 }
@@ -118,7 +124,7 @@ impl Plugins {
 ///
 /// A plugin is a directory with `.claude-plugin/plugin.json`, an object with at least a `name`; without that file
 /// it is called as its directory. Its commands are in `commands`, its agents in `agents`, its MCP servers in
-/// `.mcp.json`, or where the manifest names them: a path or a list of them, relative to the plugin. What leads out of the
+/// `.mcp.json`, its language servers in `.lsp.json`, or where the manifest names them: a path or a list of them, relative to the plugin. What leads out of the
 /// plugin, also through links, is left out. Of two plugins with one name the first counts.
 ///
 /// ```
@@ -190,10 +196,11 @@ fn load(
     components.unsupported();
     let (commands, agents) = (components.commands(), components.agents());
     let servers = if mcp { components.servers() } else { Vec::new() };
-    let hooks = components.hooks();
+    let (language_servers, hooks) = (components.language_servers(), components.hooks());
     let (errors, Manifest { name, version, description, .. }) = (components.finish(), manifest);
     let path = path.to_path_buf();
-    Ok(Some((Plugin { name, version, description, path, root, commands, agents, servers, hooks }, errors)))
+    let plugin = Plugin { name, version, description, path, root, commands, agents, servers, language_servers, hooks };
+    Ok(Some((plugin, errors)))
 }
 
 #[cfg(test)]

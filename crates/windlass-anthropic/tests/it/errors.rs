@@ -146,12 +146,8 @@ async fn what_the_server_says_of_a_repeat_is_passed_on() {
 #[tokio::test]
 async fn an_error_whose_body_drips_is_reported_soon() {
     let server = WireServer::start().await.unwrap();
-    let provider = Anthropic::builder()
-        .api_key(KEY)
-        .base_url(server.url())
-        .idle_timeout(Duration::from_secs(2))
-        .build()
-        .unwrap();
+    let provider =
+        Anthropic::builder().api_key(KEY).base_url(server.url()).idle_timeout(Duration::from_secs(2)).build().unwrap();
     let gates: Vec<Gate> = (0..200).map(|_| Gate::new()).collect();
     let reply = Reply::error(529, "overloaded_error", &"Overloaded. ".repeat(20));
     server.push(gates.iter().enumerate().fold(reply, |reply, (at, gate)| reply.pause_at(at + 1, gate)));

@@ -290,11 +290,10 @@ fn links_do_not_lead_out_of_a_plugin() {
 #[test]
 fn what_is_not_supported_is_said_once_for_each_kind() {
     let world = World::new();
-    world.manifest("p", r#"{"name":"p","lspServers":{},"skills":["./s"],"dependencies":["x"]}"#);
+    world.manifest("p", r#"{"name":"p","skills":["./s"],"dependencies":["x"]}"#);
     world.write("p/hooks/hooks.json", "{}");
     world.write("p/output-styles/x.md", "x");
     world.write("p/bin/run", "x");
-    world.write("p/.lsp.json", "{}");
     fs::create_dir_all(world.path().join("p/workflows")).unwrap();
     // However many others there are.
     for at in 0..100 {
@@ -304,12 +303,35 @@ fn what_is_not_supported_is_said_once_for_each_kind() {
     let plugins = world.load(&["p"]);
     let kinds = plugins.errors.iter().filter(|error| error.kind == PluginErrorKind::Unsupported);
     let messages: Vec<&str> = kinds.map(|error| error.message.as_str()).collect();
-    let parts = ["styles (output-styles)", "servers (.lsp.json)", "(bin)", "dependencies"];
+    let parts = ["styles (output-styles)", "(bin)", "dependencies"];
     assert_eq!(messages.len(), parts.len(), "{messages:?}");
     for (message, part) in messages.iter().zip(parts) {
         assert!(message.contains(part) && message.contains("not supported"), "{message}");
     }
     assert!(plugins.errors.len() <= 64, "{}", plugins.errors.len());
+}
+
+#[test]
+fn language_servers_of_a_plugin_know_its_directory() {
+    let world = World::new();
+    let inline = r#"{"b":{"command":"of the manifest"},"c":{"command":"c"}}"#;
+    world.manifest("p", &format!(r#"{{"name":"p","lspServers":["./more.json",{inline},"./no.json","../out.json"]}}"#));
+    world.write("p/.lsp.json", r#"{"a":{"command":"${CLAUDE_PLUGIN_ROOT}/a","env":{"X":"y"}},"b":{"command":"b"}}"#);
+    world.write("p/more.json", "[]");
+    world.write("out.json", r#"{"out":{"command":"x"}}"#);
+    let plugins = world.load(&["p"]);
+    let servers = &plugins.plugins[0].language_servers;
+    let root = plugins.plugins[0].root.to_str().unwrap();
+    assert_eq!(servers.keys().collect::<Vec<_>>(), ["plugin:p:a", "plugin:p:b", "plugin:p:c"]);
+    let server = |name: &str| servers[name].to::<serde_json::Value>().unwrap();
+    let expected = serde_json::json!({"command": format!("{root}/a"), "env": {"X": "y", "CLAUDE_PLUGIN_ROOT": root}});
+    assert_eq!(server("plugin:p:a"), expected);
+    assert_eq!(server("plugin:p:b")["command"], "of the manifest");
+    let said: Vec<_> = plugins.errors.iter().map(|error| error.message.as_str()).collect();
+    for (said, part) in said.iter().zip(["more.json", "no.json is not there", "out.json"]) {
+        assert!(said.starts_with("language servers: ") && said.contains(part), "{said}");
+    }
+    assert_eq!(said.len(), 3, "{said:?}");
 }
 
 #[test]

@@ -12,9 +12,8 @@ const fn kind(what: &'static str, keys: &'static [&'static str], places: &'stati
 }
 
 /// The kinds that are reported and not used.
-pub(super) const UNSUPPORTED: [Unsupported; 11] = [
+pub(super) const UNSUPPORTED: [Unsupported; 10] = [
     kind("output styles", &["outputStyles"], &["output-styles"]),
-    kind("language servers", &["lspServers"], &[".lsp.json"]),
     kind("workflows", &["workflows"], &["workflows"]),
     kind("monitors", &["monitors"], &["monitors"]),
     kind("themes", &["themes"], &["themes"]),

@@ -3,6 +3,7 @@
 use crate::instructions::{Place, run};
 use serde_json::json;
 use std::path::Path;
+use windlass::project::{PluginDir, Project};
 use windlass::{ContentBlock, PermissionMode, ScriptedModel, ScriptedTurn, coding_tools, session};
 
 /// Settings of the user that name the small server of the tests of `windlass-lsp`.
@@ -17,11 +18,19 @@ fn settings(place: &Place) -> String {
 
 /// A session that makes these calls, one for each turn. Returns what the model has read besides its results, and those.
 async fn worked(place: &Place, calls: Vec<(&'static str, serde_json::Value)>) -> (Vec<String>, Vec<String>) {
+    worked_in(place, place.project(), calls).await
+}
+
+async fn worked_in(
+    place: &Place,
+    project: Project,
+    calls: Vec<(&'static str, serde_json::Value)>,
+) -> (Vec<String>, Vec<String>) {
     let model = ScriptedModel::from_fn(move |_, at| match calls.get(at) {
         Some((tool, input)) => ScriptedTurn::new().tool_use(*tool, input.clone()),
         None => ScriptedTurn::new().text("ok"),
     });
-    let builder = session().provider(model.clone()).tools(coding_tools(place.path("work"))).project(place.project());
+    let builder = session().provider(model.clone()).tools(coding_tools(place.path("work"))).project(project);
     let mut session = builder.permission_mode(PermissionMode::AcceptEdits).open().await.unwrap();
     run(&mut session, "go").await;
     session.handle.close().await.unwrap();
@@ -48,6 +57,36 @@ async fn the_model_asks_a_server_of_the_users_settings_and_reads_what_its_edit_h
     let brought: Vec<_> = texts.iter().filter(|text| text.contains("diagnostics")).collect();
     assert_eq!(brought.len(), 1, "{texts:?}");
     assert!(brought[0].contains("a.toy:1: error [toy]: bad: new") && !brought[0].contains("old"), "{brought:?}");
+}
+
+/// A plugin was named by who starts the session: that is trust.
+#[tokio::test]
+async fn a_plugin_brings_language_servers() {
+    let place = Place::new(&[("work/a.toy", "def one\n"), ("kit/.lsp.json", ""), ("odd/.lsp.json", r#"{"x":{}}"#)]);
+    let servers: serde_json::Value = serde_json::from_str(&settings(&place)).unwrap();
+    place.write("kit/.lsp.json", &servers["lspServers"].to_string());
+    let project = || place.project().plugins([PluginDir::new(place.path("odd")), PluginDir::new(place.path("kit"))]);
+    let symbols = json!({ "operation": "documentSymbol", "filePath": place.path("work/a.toy") });
+    let (_, results) = worked_in(&place, project(), vec![("LSP", symbols)]).await;
+    assert!(results[0].contains("a.toy:1"), "{results:?}");
+    assert!(place.path("marks").exists(), "the server has started");
+}
+
+#[tokio::test]
+async fn a_server_gets_no_key_of_the_session() {
+    let place = Place::new(&[("work/a.toy", "def one\n"), ("home/.claude/settings.json", "")]);
+    let server = json!({ "command": "/bin/sh", "args": ["-c", "env > \"$MARKS\""], "extensionToLanguage": { ".toy": "toy" },
+        "env": { "MARKS": place.path("marks") } });
+    place.write("home/.claude/settings.json", &json!({ "lspServers": { "env": server } }).to_string());
+    let project = Project::at(place.path("work")).environment([
+        ("HOME", place.path("home").into_os_string()),
+        ("ANTHROPIC_API_KEY", "sk-canary".into()),
+        ("LANG", "C.UTF-8".into()),
+    ]);
+    let symbols = json!({ "operation": "documentSymbol", "filePath": place.path("work/a.toy") });
+    worked_in(&place, project, vec![("LSP", symbols)]).await;
+    let seen = std::fs::read_to_string(place.path("marks")).unwrap();
+    assert!(seen.contains("LANG=C.UTF-8") && !seen.contains("canary"), "{seen}");
 }
 
 #[tokio::test]
