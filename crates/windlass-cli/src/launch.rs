@@ -44,6 +44,9 @@ pub(crate) fn project(args: &SettingsArgs, cwd: &Path) -> Result<Project, Usage>
     if let Some(settings) = &args.managed_settings {
         project = project.managed_settings(settings);
     }
+    if let Ok(program) = std::env::current_exe() {
+        project = project.sandbox_helper(program);
+    }
     Ok(match &args.settings {
         Some(settings) => project.settings(settings),
         None => project,

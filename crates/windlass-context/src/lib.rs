@@ -1,6 +1,7 @@
 //! read, and the texts that the runtime itself writes. Pure.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod boundary;
 mod changed;
 mod compaction;
 mod deferred;
@@ -28,6 +29,7 @@ mod shares;
 mod task;
 mod trim;
 
+pub use boundary::{boundary_mark, bounded_content};
 pub use changed::{REST_LEFT_OUT, changed_file, more_changed_files};
 pub use compaction::{
     SessionFacts, compaction_prompt, from_message, older_half, summary_of, summary_text, with_last_word,

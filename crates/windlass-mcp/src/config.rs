@@ -4,8 +4,8 @@ mod parse;
 
 pub use parse::{McpConfigError, parse_config};
 
-use crate::McpChannel;
 use crate::channel::ToolChannel;
+use crate::{McpChannel, ProgramConfinement};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
@@ -46,6 +46,8 @@ pub struct McpServerConfig {
     pub source: String,
     /// Has its tokens.
     pub(crate) authorizer: Option<Arc<Authorizer>>,
+    /// What confines its programs, as its set says.
+    pub(crate) confinement: Option<Arc<dyn ProgramConfinement>>,
 }
 
 /// The policy for all calls of a tool, whatever rules and modes say.
@@ -102,6 +104,7 @@ impl McpServerConfig {
             lazy: false,
             source: "dynamic".to_owned(),
             authorizer: None,
+            confinement: None,
         }
     }
 
@@ -248,6 +251,11 @@ impl McpServerConfig {
     pub fn source(mut self, source: impl Into<String>) -> Self {
         self.source = source.into();
         self
+    }
+
+    /// Whether connecting it starts programs of this machine.
+    pub fn starts_programs(&self) -> bool {
+        matches!(self.transport, McpTransport::Stdio { .. }) || self.headers_helper.is_some()
     }
 
     /// Whether it is a server inside the host.

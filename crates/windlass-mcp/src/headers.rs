@@ -1,7 +1,8 @@
 //! Headers that a command of the user prints.
 
+use crate::confine::spec;
 use crate::greeting::Greeting;
-use crate::process::{Process, Spec};
+use crate::process::Process;
 use crate::program::find;
 use crate::{McpOptions, McpServerConfig};
 use std::collections::BTreeMap;
@@ -10,6 +11,7 @@ use std::path::Path;
 use std::time::Duration;
 use tokio::io::AsyncReadExt;
 use tokio::time::timeout;
+use windlass_tool::ProcessCommand;
 
 /// How long the command may take.
 const LIMIT: Duration = Duration::from_secs(10);
@@ -31,7 +33,7 @@ pub(crate) async fn headers_of(
     options: &McpOptions,
 ) -> Result<BTreeMap<String, String>, Greeting> {
     let Some(helper) = &config.headers_helper else { return Ok(configured.clone()) };
-    let printed = match timeout(LIMIT, print(helper, name, url, options)).await {
+    let printed = match timeout(LIMIT, print(helper, name, (url, config), options)).await {
         Ok(printed) => printed.map_err(|problem| failed(&problem))?,
         Err(_) => return Err(failed(&format!("it took longer than {} s", LIMIT.as_secs()))),
     };
@@ -47,15 +49,22 @@ fn failed(problem: &str) -> Greeting {
 }
 
 /// What the command prints. Dropping the future ends it.
-async fn print(helper: &str, name: &str, url: &str, options: &McpOptions) -> Result<Vec<u8>, String> {
+async fn print(
+    helper: &str,
+    name: &str,
+    (url, config): (&str, &McpServerConfig),
+    options: &McpOptions,
+) -> Result<Vec<u8>, String> {
     let cwd = options.cwd.as_deref().unwrap_or(Path::new("."));
     let about = [("CLAUDE_CODE_MCP_SERVER_NAME", name), ("CLAUDE_CODE_MCP_SERVER_URL", url)];
     let about = about.map(|(name, value)| (OsString::from(name), OsString::from(value)));
     let env: Vec<(OsString, OsString)> = options.env.iter().cloned().chain(about).collect();
     let (shell, flag) = SHELL;
     let program = find(shell, &env, cwd)?;
-    let args = [flag.to_owned(), helper.to_owned()];
-    let spec = Spec { program, args: &args, env, cwd, watch: options.watch.as_deref() };
+    let mut command = ProcessCommand::new(program, cwd);
+    (command.args, command.env) = ([flag, helper].map(OsString::from).into(), env);
+    command.background = true;
+    let spec = spec(name, command, config.confinement.as_deref(), options).await?;
     let (process, stdin, stdout) = Process::start(spec).map_err(|error| error.to_string())?;
     drop(stdin);
     let mut printed = Vec::new();

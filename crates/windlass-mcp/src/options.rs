@@ -1,6 +1,6 @@
 //! The options of a set of servers.
 
-use crate::{Elicitation, McpToolCache, Sampling};
+use crate::{Elicitation, McpToolCache, ProgramConfinement, Sampling};
 use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
@@ -26,6 +26,7 @@ pub struct McpOptions {
     pub(crate) login_command: Option<String>,
     pub(crate) sampling: Option<Arc<dyn Sampling>>,
     pub(crate) cache: Option<Arc<dyn McpToolCache>>,
+    pub(crate) confinement: Option<Arc<dyn ProgramConfinement>>,
 }
 
 impl Default for McpOptions {
@@ -44,6 +45,7 @@ impl Default for McpOptions {
             login_command: None,
             sampling: None,
             cache: None,
+            confinement: None,
         }
     }
 }
@@ -76,6 +78,14 @@ impl McpOptions {
     #[must_use]
     pub fn with_env<K: Into<OsString>, V: Into<OsString>>(mut self, env: impl IntoIterator<Item = (K, V)>) -> Self {
         self.env = env.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
+        self
+    }
+
+    /// Sets what confines the programs of servers. Default: they run as other programs of this process. Sessions with a sandbox have
+    /// servers that are added later [confined](crate::McpServers::confine) where nothing was said here.
+    #[must_use]
+    pub fn with_confinement(mut self, confinement: Arc<dyn ProgramConfinement>) -> Self {
+        self.confinement = Some(confinement);
         self
     }
 

@@ -2,9 +2,9 @@
 
 use crate::transport::{AbortOnDrop, Fault};
 use process_wrap::tokio::{ChildWrapper, CommandWrap};
+use std::any::Any;
 use std::collections::VecDeque;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -13,7 +13,7 @@ use tokio::process::{ChildStdin, ChildStdout, Command};
 use tokio::sync::{oneshot, watch};
 use tokio::time::{sleep, timeout};
 use windlass_context::Masks;
-use windlass_tool::{EndSignal, ProgramWatch, WatchedProgram};
+use windlass_tool::{EndSignal, ProcessCommand, ProgramWatch, WatchedProgram};
 
 /// How long a server may take to end after its input was closed.
 const FAREWELL: Duration = Duration::from_millis(500);
@@ -27,12 +27,12 @@ const LOOK: Duration = Duration::from_millis(10);
 const TAIL: usize = 4096;
 
 /// What is started.
-#[derive(Debug)]
 pub(crate) struct Spec<'a> {
-    pub(crate) program: PathBuf,
-    pub(crate) args: &'a [String],
-    pub(crate) env: Vec<(OsString, OsString)>,
-    pub(crate) cwd: &'a Path,
+    pub(crate) command: ProcessCommand,
+    /// What is kept until it has ended.
+    pub(crate) until_end: Option<Box<dyn Any + Send + Sync>>,
+    /// What people should know when it fails.
+    pub(crate) advice: Option<String>,
     /// The watch that ends it when this process is killed, and finds what has left its group.
     pub(crate) watch: Option<&'a dyn ProgramWatch>,
 }
@@ -53,6 +53,8 @@ pub(crate) struct LastWords {
     pub(crate) fault: Fault,
     /// The secrets that it was given.
     masks: Masks,
+    /// What people should know when it fails.
+    advice: Option<String>,
 }
 
 impl LastWords {
@@ -80,7 +82,7 @@ impl LastWords {
         let stderr = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
         let stderr = String::from_utf8_lossy(&stderr.iter().copied().collect::<Vec<_>>()).trim().to_owned();
         let wrote = (!stderr.is_empty()).then(|| format!("it wrote: {stderr}"));
-        let parts = [self.fault.get(), wrote].into_iter().flatten();
+        let parts = [self.fault.get(), wrote, self.advice.clone()].into_iter().flatten();
         parts.map(|part| format!("; {}", self.masks.mask(&part))).collect()
     }
 }
@@ -88,17 +90,18 @@ impl LastWords {
 impl Process {
     /// Starts a program in a session of its own.
     pub(crate) fn start(spec: Spec<'_>) -> std::io::Result<(Self, ChildStdin, ChildStdout)> {
-        let words = LastWords::of(&spec.env);
-        let mut command = Command::new(&spec.program);
+        let Spec { command: meant, until_end, advice, watch } = spec;
+        let words = LastWords { advice, ..LastWords::of(&meant.env) };
+        let mut command = Command::new(&meant.program);
         command
-            .args(spec.args)
+            .args(meant.args)
             .env_clear()
-            .envs(spec.env)
-            .current_dir(spec.cwd)
+            .envs(meant.env)
+            .current_dir(meant.cwd)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
-        let mark = spec.watch.map(ProgramWatch::mark);
+        let mark = watch.map(ProgramWatch::mark);
         if let Some((name, value)) = &mark {
             command.env(name, value);
         }
@@ -108,7 +111,7 @@ impl Process {
         #[cfg(windows)]
         wrapped.wrap(process_wrap::tokio::JobObject);
         let mut child = Tree { child: wrapped.spawn()?, watched: None, killed: false };
-        if let (Some(watch), Some((_, mark)), Some(leader)) = (spec.watch, &mark, child.child.id()) {
+        if let (Some(watch), Some((_, mark)), Some(leader)) = (watch, &mark, child.child.id()) {
             child.watched = Some(watch.watch(leader, mark));
         }
         let missing = || std::io::Error::other("the program has no standard streams");
@@ -124,6 +127,7 @@ impl Process {
             attend(child, stopped, &exit).await;
             // The rest of the pipe may explain why it ended.
             let _ = timeout(Duration::from_millis(50), drain).await;
+            drop(until_end);
             end.send_replace(true);
         });
         Ok((Self { stop: Mutex::new(Some(stop)), ended, words }, stdin, stdout))

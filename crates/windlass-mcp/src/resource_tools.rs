@@ -55,7 +55,7 @@ impl DynTool for ResourceTool {
     }
 
     fn annotations(&self) -> Annotations {
-        Annotations::default().with_foreign_output().with_hinted_read_only(true)
+        Annotations::default().with_foreign_output().with_bounded_output(true).with_hinted_read_only(true)
     }
 
     fn is_enabled(&self) -> bool {

@@ -5,7 +5,10 @@ use crate::kept::Kept;
 use crate::review::Reviews;
 use crate::tools::{Offered, RemoteTool};
 use crate::transport::AbortOnDrop;
-use crate::{McpError, McpOptions, McpServerConfig, McpServerInfo, McpServerState, McpServerStatus, McpToolLeftOut};
+use crate::{
+    McpError, McpOptions, McpServerConfig, McpServerInfo, McpServerState, McpServerStatus, McpToolLeftOut,
+    ProgramConfinement,
+};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 use tokio::sync::watch;
@@ -28,6 +31,8 @@ pub(crate) struct Shared {
     pub(crate) options: McpOptions,
     /// Who sees the questions of servers, beside who answers them.
     pub(crate) reviews: Reviews,
+    /// What confines the programs of servers that are added.
+    pub(crate) confinement: Mutex<Option<Arc<dyn ProgramConfinement>>>,
     /// Counts changes.
     pub(crate) changes: watch::Sender<u64>,
 }

@@ -7,6 +7,7 @@ use crate::server::{Server, Shared};
 use crate::tool::McpTool;
 use crate::{
     Elicitation, McpError, McpInstructions, McpMissing, McpOptions, McpServerConfig, McpServerState, McpServerStatus,
+    ProgramConfinement,
 };
 use futures_util::future::join_all;
 use std::collections::{BTreeMap, BTreeSet};
@@ -61,7 +62,8 @@ impl McpServers {
         let reviews = Reviews::default();
         let reviewed = |inner| Arc::new(Reviewed { inner, reviews: reviews.clone() }) as Arc<dyn Elicitation>;
         options.elicitation = options.elicitation.take().map(reviewed);
-        let shared = Arc::new(Shared { options, reviews, changes: watch::Sender::new(0) });
+        let confinement = Mutex::new(options.confinement.clone());
+        let shared = Arc::new(Shared { options, reviews, confinement, changes: watch::Sender::new(0) });
         Self(Arc::new(Set { shared, servers: Mutex::default() }))
     }
 
@@ -69,6 +71,18 @@ impl McpServers {
     /// if [someone answers them](McpOptions::with_elicitation).
     pub fn review_elicitations(&self, review: Arc<dyn ElicitationReview>) {
         self.0.shared.reviews.add(review);
+    }
+
+    /// Has the programs of servers that are added from now on confined, unless the set has them confined
+    /// [already](McpOptions::with_confinement). Returns the names of the servers that start programs which nothing confines: those
+    /// that were added before. Sessions with a sandbox do so.
+    pub fn confine(&self, confinement: Arc<dyn ProgramConfinement>) -> Vec<String> {
+        let mut known = self.0.shared.confinement.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get_or_insert(confinement);
+        drop(known);
+        let servers = self.lock();
+        let free = servers.values().filter(|server| server.config.confinement.is_none());
+        free.filter(|server| server.config.starts_programs()).map(|server| server.name.clone()).collect()
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Server>>> {
@@ -87,8 +101,9 @@ impl McpServers {
     /// # Errors
     /// There is one of this name already, the name is not usable, the model would know it by the name of another one, or the
     /// set is full.
-    pub fn add(&self, name: impl Into<String>, config: McpServerConfig) -> Result<(), McpError> {
+    pub fn add(&self, name: impl Into<String>, mut config: McpServerConfig) -> Result<(), McpError> {
         let name = name.into();
+        config.confinement = self.0.shared.confinement.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if !mcp_name::is_usable(&name) {
             return Err(McpError::InvalidName { name });
         }

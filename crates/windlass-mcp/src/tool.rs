@@ -45,7 +45,9 @@ impl DynTool for McpTool {
         let config = &self.server.config;
         let hinted = config.is_in_process() && hints.read_only && !hints.destructive;
         let hinted = hinted || config.is_parallel(&self.tool.info.name);
-        Annotations::default().with_foreign_output().with_hinted_read_only(hinted)
+        // Servers inside the host speak for it.
+        let bounded = !config.is_in_process();
+        Annotations::default().with_foreign_output().with_bounded_output(bounded).with_hinted_read_only(hinted)
     }
 
     fn is_enabled(&self) -> bool {
@@ -82,10 +84,13 @@ fn checked(mut output: ToolOutput, schema: Option<&JsonText>) -> ToolOutput {
     output
 }
 
-fn of_call(error: McpError) -> ToolError {
+/// What the model reads of a call that failed. An error in the words of the server is a result of it, as bounded as any other.
+fn of_call(error: McpError) -> Result<ToolOutput, ToolError> {
+    let is_of_server = matches!(error, McpError::Refused { .. } | McpError::VisitNeeded { .. });
     match error {
-        McpError::Stopped => ToolError::cancelled(),
-        error => ToolError::rejected(error.without_output().to_string()),
+        McpError::Stopped => Err(ToolError::cancelled()),
+        error if is_of_server => Ok(ToolOutput::text(error.without_output().to_string()).failed()),
+        error => Err(ToolError::rejected(error.without_output().to_string())),
     }
 }
 
@@ -121,13 +126,17 @@ impl PreparedCall for McpCall {
                 progress: &report,
                 timeout: None,
             };
-            if self.tool.of_idle {
-                self.tool.server.wake(&self.tool.tool, cx.cancel()).await.map_err(of_call)?;
+            if self.tool.of_idle
+                && let Err(error) = self.tool.server.wake(&self.tool.tool, cx.cancel()).await
+            {
+                return of_call(error);
             }
             let RemoteTool { info, renamed, output, .. } = &self.tool.tool;
             let input = with_own_names(&self.input, renamed);
-            let called = self.tool.server.call(&info.name, &input, call).await;
-            called.map(|result| checked(result, output.as_ref())).map_err(of_call)
+            match self.tool.server.call(&info.name, &input, call).await {
+                Ok(result) => Ok(checked(result, output.as_ref())),
+                Err(error) => of_call(error),
+            }
         })
     }
 }

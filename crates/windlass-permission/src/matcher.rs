@@ -4,7 +4,7 @@ mod below;
 
 use crate::glob::{Glob, Reach, any_name};
 use crate::network::Domain;
-use crate::path::{self, Subject};
+use crate::path::{self, PathStyle, Subject};
 use crate::rule::ParsedRule;
 use crate::wildcard::Wildcard;
 use crate::{RuleError, RuleWarning, names};
@@ -130,18 +130,23 @@ pub(crate) struct Directory {
 
 impl Directory {
     pub(crate) fn new(path: &Path) -> Self {
-        let exact: Vec<String> = path::names(path).iter().map(ToString::to_string).collect();
+        Self::in_style(path, PathStyle::OWN)
+    }
+
+    fn in_style(path: &Path, style: PathStyle) -> Self {
+        let names = || path::names(path).iter().map(ToString::to_string).collect();
+        let exact: Vec<String> = style.names(path).unwrap_or_else(names);
         let folded = exact.iter().map(|name| path::fold(name)).collect();
         Self { exact, folded }
     }
 
     pub(crate) fn contains(&self, subject: &Subject) -> bool {
-        path::strip(&subject.exact, &self.exact).is_some()
+        subject.is_sure && path::strip(&subject.exact, &self.exact).is_some()
     }
 
     /// The same in any spelling.
     pub(crate) fn holds(&self, subject: &Subject) -> bool {
-        subject.folded.iter().any(|names| path::strip(names, &self.folded).is_some())
+        !subject.is_sure || subject.folded.iter().any(|names| path::strip(names, &self.folded).is_some())
     }
 }
 
@@ -163,11 +168,15 @@ impl PathRule {
         };
         let covered = |names: &[String]| self.globs.iter().any(|glob| glob.reach(names) == Reach::Covers);
         path::strip(&subject.exact, start)
+            .filter(|_| subject.is_sure)
             .is_some_and(|rest| covered(rest) || (tree && covered(&[rest, &[any_name()]].concat())))
     }
 
     /// How far a deny or ask rule reaches: in any spelling, from any directory of the workspace.
     pub(crate) fn reach(&self, subject: &Subject, workspace: &[Directory]) -> Reach {
+        if !subject.is_sure {
+            return Reach::Covers;
+        }
         let spellings = subject.folded.iter();
         spellings.map(|names| self.reach_from(names, workspace)).max().unwrap_or(Reach::No)
     }
@@ -226,6 +235,7 @@ pub(crate) struct Place<'a> {
     pub(crate) anchor: &'a Path,
     pub(crate) start_directory: &'a Path,
     pub(crate) home: Option<&'a Path>,
+    pub(crate) style: PathStyle,
 }
 
 /// Makes a rule ready. A warning comes with rules that do less than their writer may think.
@@ -396,9 +406,9 @@ fn field_test(tool: &str, specifier: &str) -> Option<Result<Test, String>> {
 
 fn path_rule(specifier: &str, scope: Scope, place: &Place<'_>) -> Result<PathRule, String> {
     let fold = place.behavior != Behavior::Allow;
-    let text = specifier.trim();
+    let text = &*place.style.pattern(specifier.trim());
     let fixed = |directory: &Path| {
-        let directory = Directory::new(directory);
+        let directory = Directory::in_style(directory, place.style);
         Start::At(if fold { directory.folded } else { directory.exact })
     };
     let (start, rest) = if let Some(rest) = text.strip_prefix("//") {
@@ -445,3 +455,6 @@ fn workspace_rule(text: &str, scope: Scope, fold: bool) -> Result<PathRule, Stri
     let globs = if any_depth { globs.into_iter().map(Glob::at_any_depth).collect() } else { globs };
     Ok(PathRule { scope, start: Start::Workspace, globs, anywhere: any_depth })
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,6 +5,8 @@ use std::path::{Component, Path, PathBuf};
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::is_nfc;
 
+use crate::windows_path;
+
 pub(crate) use windlass_types::path::absolute as normalize;
 
 /// Joins and leaves every `..` where it is, as the system walks the path.
@@ -15,6 +17,59 @@ pub(crate) fn as_written(base: &Path, path: &Path) -> PathBuf {
 /// Whether a path is absolute and has no `.` or `..`.
 pub(crate) fn is_plain_absolute(path: &Path) -> bool {
     path.is_absolute() && path.components().all(|part| !matches!(part, Component::ParentDir | Component::CurDir))
+}
+
+/// How a system writes paths.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PathStyle {
+    Unix,
+    Windows,
+}
+
+impl PathStyle {
+    /// That of the system that this is built for.
+    pub(crate) const OWN: Self = if cfg!(windows) { Self::Windows } else { Self::Unix };
+
+    /// The names of a path as rules compare them, its root aside. On Windows the drive is the first (`c`), and shares begin with
+    /// `UNC`, the server and the share. `None`: the path may stand for another file than its text says.
+    pub(crate) fn names(self, path: &Path) -> Option<Vec<String>> {
+        if self == Self::Unix {
+            return Some(names(path).into_iter().map(Cow::into_owned).collect());
+        }
+        let text = path.to_str()?;
+        if matches!(text, "/" | "\\") {
+            // Above all drives: where rules begin that name one.
+            return Some(Vec::new());
+        }
+        let form = windows_path(text)?;
+        let share = form.strip_prefix("//");
+        let names = share.unwrap_or(&form).split('/').filter(|name| !name.is_empty());
+        Some(share.map(|_| "UNC").into_iter().chain(names).map(str::to_owned).collect())
+    }
+
+    /// A path as a pattern of rules may write it, in the one form that begins with `//`: also `C:\Users\**` and
+    /// `\\server\share` on Windows, where a backslash is no escape then. Any other text stays as it is.
+    pub(crate) fn pattern(self, text: &str) -> Cow<'_, str> {
+        let drive = || {
+            let (letter, rest) = text.split_once(':')?;
+            let is_drive = letter.len() == 1 && letter.chars().all(|c| c.is_ascii_alphabetic());
+            let rest = rest.strip_prefix(['\\', '/']).filter(|_| is_drive)?;
+            Some(format!("//{}/{}", letter.to_ascii_lowercase(), rest.replace('\\', "/")))
+        };
+        let share = || text.strip_prefix("\\\\").map(|rest| format!("//UNC/{}", rest.replace('\\', "/")));
+        match self {
+            Self::Unix => Cow::Borrowed(text),
+            Self::Windows => drive().or_else(share).map_or(Cow::Borrowed(text), Cow::Owned),
+        }
+    }
+
+    /// A path as text for a rule, from the root: `/c/Users/me`. `None` if no rule can name it.
+    pub(crate) fn rule_text(self, path: &Path) -> Option<String> {
+        match self {
+            Self::Unix => path.to_str().map(str::to_owned),
+            Self::Windows => Some(format!("/{}", self.names(path)?.join("/"))),
+        }
+    }
 }
 
 /// The names of a path, its root aside.
@@ -66,11 +121,19 @@ pub(crate) struct Subject {
     pub(crate) exact: Vec<String>,
     /// Its names folded; a second spelling where one is shorter.
     pub(crate) folded: Vec<Vec<String>>,
+    /// Whether its text says for sure which file it is. Otherwise nothing is allowed by it, and every rule that lowers is met.
+    pub(crate) is_sure: bool,
 }
 
 impl Subject {
     pub(crate) fn new(path: PathBuf) -> Self {
-        let exact: Vec<String> = names(&path).into_iter().map(Cow::into_owned).collect();
+        Self::in_style(path, PathStyle::OWN)
+    }
+
+    pub(crate) fn in_style(path: PathBuf, style: PathStyle) -> Self {
+        let sure = style.names(&path);
+        let is_sure = sure.is_some();
+        let exact = sure.unwrap_or_else(|| names(&path).into_iter().map(Cow::into_owned).collect());
         let plain: Vec<String> = exact.iter().map(|name| fold(name)).collect();
         let short: Vec<String> =
             plain.iter().map(|name| trimmed(name).map_or_else(|| name.clone(), str::to_owned)).collect();
@@ -78,7 +141,7 @@ impl Subject {
         if folded.first() != Some(&short) {
             folded.push(short);
         }
-        Self { path, exact, folded }
+        Self { path, exact, folded, is_sure }
     }
 }
 

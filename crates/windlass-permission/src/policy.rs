@@ -8,6 +8,7 @@ use crate::glob::Reach;
 use crate::lower::Floor;
 use crate::matcher::{Place, Scope, Test, compile};
 use crate::names;
+use crate::path::PathStyle;
 use crate::raise::{self, Grants};
 use crate::rule::parse_rule;
 use crate::rules::Rules;
@@ -246,7 +247,8 @@ impl Policy {
     }
 
     pub(crate) fn place<'a>(&'a self, source: RuleSource, behavior: Behavior, anchor: &'a Path) -> Place<'a> {
-        Place { source, behavior, anchor, start_directory: self.workspace.start(), home: self.workspace.home() }
+        let (start_directory, home) = (self.workspace.start(), self.workspace.home());
+        Place { source, behavior, anchor, start_directory, home, style: PathStyle::OWN }
     }
 
     /// Where patterns with a leading `/` start for rules that an update brings.

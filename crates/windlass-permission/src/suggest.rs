@@ -5,6 +5,7 @@ use crate::command::Part;
 use crate::glob::escape;
 use crate::matcher::Test;
 use crate::network::{Host, host};
+use crate::path::PathStyle;
 use crate::policy::Policy;
 use crate::raise::Gap;
 use std::path::Path;
@@ -71,9 +72,9 @@ fn read_rule(path: &Path, is_tree: bool) -> Option<PermissionUpdate> {
     let directory = if is_tree { Some(path) } else { path.parent() };
     // Never the whole file system.
     let rule = match directory.filter(|directory| directory.parent().is_some()) {
-        Some(directory) => format!("/{}/**", escape(directory.to_str()?)),
+        Some(directory) => format!("/{}/**", escape(&PathStyle::OWN.rule_text(directory)?)),
         None if is_tree || path.parent().is_none() => return None,
-        None => format!("/{}", escape(path.to_str()?)),
+        None => format!("/{}", escape(&PathStyle::OWN.rule_text(path)?)),
     };
     Some(allow(RuleValue::new("Read", rule), UpdateDestination::Session))
 }

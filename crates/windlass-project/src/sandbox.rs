@@ -27,6 +27,8 @@ pub struct SandboxSettings {
     pub bubblewrap: Option<PathBuf>,
     /// Commands that run outside, in the form of rules (`excludedCommands`).
     pub excluded: Vec<String>,
+    /// MCP servers whose programs run outside, by name; `*` means all (`excludedMcpServers`).
+    pub excluded_servers: Vec<String>,
     /// Hosts that programs may reach (`network.allowedDomains`), and may not (`network.deniedDomains`).
     pub domains: SandboxDomains,
     /// Paths with rights of their own, as the file writes them.
@@ -47,7 +49,12 @@ impl SandboxSettings {
             unix_sockets: off(self.unix_sockets),
             bubblewrap: None,
             excluded: Vec::new(),
-            domains: SandboxDomains { allowed: Vec::new(), denied: self.domains.denied.clone() },
+            excluded_servers: Vec::new(),
+            domains: SandboxDomains {
+                denied: self.domains.denied.clone(),
+                shared: off(self.domains.shared),
+                ..SandboxDomains::default()
+            },
             files: SandboxFiles {
                 allow_write: Vec::new(),
                 deny_write: self.files.deny_write.clone(),
@@ -66,6 +73,9 @@ pub struct SandboxDomains {
     pub allowed: Vec<String>,
     /// May not, whatever is allowed.
     pub denied: Vec<String>,
+    /// Whether what is allowed here is allowed to WebFetch as well, and the other way round (`sharedWithWebFetch`). What is denied is denied
+    /// to both in any case.
+    pub shared: Option<bool>,
 }
 
 /// Paths with rights of their own in a sandbox. A beginning `~/` stands for the home of the user.
@@ -113,6 +123,7 @@ pub(crate) struct RawSandbox {
     enable_weaker_nested_sandbox: Option<bool>,
     bwrap_path: Option<PathBuf>,
     excluded_commands: Option<Vec<String>>,
+    excluded_mcp_servers: Option<Vec<String>>,
     network: Option<RawNetwork>,
     filesystem: Option<RawFiles>,
 }
@@ -123,6 +134,7 @@ struct RawNetwork {
     allow_all_unix_sockets: Option<bool>,
     allowed_domains: Option<Vec<String>>,
     denied_domains: Option<Vec<String>>,
+    shared_with_web_fetch: Option<bool>,
 }
 
 #[derive(Default, Deserialize)]
@@ -146,9 +158,11 @@ impl RawSandbox {
             unix_sockets: network.allow_all_unix_sockets,
             bubblewrap: self.bwrap_path,
             excluded: self.excluded_commands.unwrap_or_default(),
+            excluded_servers: self.excluded_mcp_servers.unwrap_or_default(),
             domains: SandboxDomains {
                 allowed: network.allowed_domains.unwrap_or_default(),
                 denied: network.denied_domains.unwrap_or_default(),
+                shared: network.shared_with_web_fetch,
             },
             files: SandboxFiles {
                 allow_write: files.allow_write.unwrap_or_default(),
@@ -181,6 +195,7 @@ pub(crate) fn read(file: &SettingsFile, resolved: &mut ResolvedSandbox, notes: &
     sum.allow_unsandboxed = sum.allow_unsandboxed.or(frees(said.allow_unsandboxed));
     sum.weaker = sum.weaker.or(frees(said.weaker));
     sum.unix_sockets = sum.unix_sockets.or(frees(said.unix_sockets));
+    sum.domains.shared = sum.domains.shared.or(frees(said.domains.shared));
     sum.domains.denied.extend(said.domains.denied.iter().cloned());
     let mut unusable = Vec::new();
     let mut paths = |all: &[PathBuf]| -> Vec<PathBuf> {
@@ -193,6 +208,7 @@ pub(crate) fn read(file: &SettingsFile, resolved: &mut ResolvedSandbox, notes: &
     if outside {
         sum.bubblewrap = sum.bubblewrap.take().or_else(|| said.bubblewrap.clone());
         sum.excluded.extend(said.excluded.iter().cloned());
+        sum.excluded_servers.extend(said.excluded_servers.iter().cloned());
         sum.domains.allowed.extend(said.domains.allowed.iter().cloned());
         sum.files.allow_write.extend(paths(&said.files.allow_write));
         sum.files.allow_read.extend(paths(&said.files.allow_read));
@@ -218,7 +234,12 @@ fn narrowing(said: &SandboxSettings) -> SandboxSettings {
         unix_sockets: not_true(said.unix_sockets),
         bubblewrap: None,
         excluded: Vec::new(),
-        domains: SandboxDomains { allowed: Vec::new(), denied: said.domains.denied.clone() },
+        excluded_servers: Vec::new(),
+        domains: SandboxDomains {
+            denied: said.domains.denied.clone(),
+            shared: not_true(said.domains.shared),
+            ..SandboxDomains::default()
+        },
         files: SandboxFiles { allow_write: Vec::new(), allow_read: Vec::new(), ..said.files.clone() },
         ..said.clone()
     }

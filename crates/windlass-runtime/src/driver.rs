@@ -23,6 +23,7 @@ use crate::scope::with_models;
 use crate::session::{Nested, Persistence, listened};
 use crate::tasks::Tasks;
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -305,12 +306,21 @@ impl Driver {
                 self.reporter().send(*call, Some(waiting));
                 None
             }
-            Order::Environment(env) => {
-                self.below.follow_environment(&env);
-                self.ports.env = env.into();
-                None
+            Order::Environment(env) => self.give_environment(env),
+            Order::Variables(changes) => {
+                let mut env = self.ports.env.to_vec();
+                env.retain(|(known, _)| !changes.iter().any(|(name, _)| name == known));
+                env.extend(changes.into_iter().filter_map(|(name, value)| Some((name, value?))));
+                self.give_environment(env)
             }
         }
+    }
+
+    /// Gives programs of the session, and of agents below it, this environment.
+    fn give_environment(&mut self, env: Vec<(OsString, OsString)>) -> Option<Input> {
+        self.below.follow_environment(&env);
+        self.ports.env = env.into();
+        None
     }
 
     /// Carries out an order that changes nothing.

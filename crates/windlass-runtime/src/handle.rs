@@ -30,6 +30,7 @@ pub(crate) enum Order {
     Hooks,
     /// This environment for programs from the next call on.
     Environment(Vec<(OsString, OsString)>),
+    Variables(Vec<(OsString, Option<OsString>)>),
     /// Something about the files that were kept.
     Files(FileOrder),
     /// Background work is to stop.
@@ -424,6 +425,14 @@ impl SessionHandle {
     /// The session is closed.
     pub fn set_environment(&self, env: Vec<(OsString, OsString)>) -> Result<(), SessionError> {
         self.order(Order::Environment(env))
+    }
+
+    /// Gives programs these variables from the next call on, beside those that they have, and takes away those without a value.
+    ///
+    /// # Errors
+    /// The session is closed.
+    pub fn change_environment(&self, changes: Vec<(OsString, Option<OsString>)>) -> Result<(), SessionError> {
+        self.order(Order::Variables(changes))
     }
 
     /// Whether the session has ended: every order is an error from then on.

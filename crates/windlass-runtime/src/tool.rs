@@ -72,6 +72,8 @@ pub(crate) async fn run(running: Running) -> ToolOutcome {
             Some(Ok(Err(error))) => error.kind() != ToolErrorKind::Cancelled,
             Some(Err(_)) | None => false,
         };
+    // An error of the tool is its own word.
+    let is_bounded = annotations.bounded_output && matches!(&ended, Some(Ok(Ok(_))));
     let mut outcome = match ended {
         Some(Ok(Ok(output))) => succeeded(output),
         Some(Ok(Err(error))) => failed(&error),
@@ -87,6 +89,7 @@ pub(crate) async fn run(running: Running) -> ToolOutcome {
     if is_foreign {
         outcome.content = foreign_content(outcome.content);
     }
+    outcome.boundary = is_bounded.then(|| ids.bits());
     outcome.duration_ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
     outcome
 }

@@ -1,11 +1,13 @@
 //! The host's end of the proxy: takes the listener of a sandbox, and passes what comes there on to the proxy.
 
+use std::collections::VecDeque;
 use std::io::{self, IoSliceMut};
 use std::mem::MaybeUninit;
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 use tokio::io::Interest;
@@ -18,7 +20,14 @@ use tokio::task::JoinHandle;
 pub(crate) struct Bridge {
     task: JoinHandle<()>,
     socket: PathBuf,
+    connections: Connections,
 }
+
+/// The host's ends of the connections to the proxy, the last of them.
+type Connections = Arc<Mutex<VecDeque<SocketAddr>>>;
+
+/// Most connections of one program that are known.
+const MOST_CONNECTIONS: usize = 4_096;
 
 impl Bridge {
     /// Waits for a listener at a Unix socket that does not exist yet.
@@ -29,17 +38,24 @@ impl Bridge {
         let listener = UnixListener::bind(socket)?;
         listener.set_nonblocking(true)?;
         let listener = tokio::net::UnixListener::from_std(listener)?;
+        let connections = Connections::default();
+        let made = Arc::clone(&connections);
         let task = tokio::spawn(async move {
-            if let Err(error) = serve(&listener, proxy).await {
+            if let Err(error) = serve(&listener, proxy, &made).await {
                 tracing::warn!(%error, "a program in the sandbox does not reach the proxy");
             }
         });
-        Ok(Self { task, socket: socket.to_owned() })
+        Ok(Self { task, socket: socket.to_owned(), connections })
     }
 
     /// The socket, at which the helper hands in its listener.
     pub(crate) fn socket(&self) -> &Path {
         &self.socket
+    }
+
+    /// The addresses from which the proxy was reached for the program.
+    pub(crate) fn connections(&self) -> Vec<SocketAddr> {
+        self.connections.lock().unwrap_or_else(PoisonError::into_inner).iter().copied().collect()
     }
 }
 
@@ -52,7 +68,7 @@ impl Drop for Bridge {
 
 /// One listener is taken, from the helper: no program runs before it has handed it in, and none can open a Unix socket to hand in
 /// another unless the policy says so.
-async fn serve(socket: &tokio::net::UnixListener, proxy: SocketAddr) -> io::Result<()> {
+async fn serve(socket: &tokio::net::UnixListener, proxy: SocketAddr, made: &Connections) -> io::Result<()> {
     let (helper, _) = socket.accept().await?;
     let listener: std::net::TcpListener = helper.async_io(Interest::READABLE, || take(&helper)).await?.into();
     listener.set_nonblocking(true)?;
@@ -60,12 +76,23 @@ async fn serve(socket: &tokio::net::UnixListener, proxy: SocketAddr) -> io::Resu
     let mut open = tokio::task::JoinSet::new();
     loop {
         let (mut program, _) = listener.accept().await?;
+        let made = Arc::clone(made);
         open.spawn(async move {
             let mut proxy = TcpStream::connect(proxy).await?;
+            // Before anything is sent: what the proxy refuses can be told whose it was.
+            note(&made, proxy.local_addr()?);
             tokio::io::copy_bidirectional(&mut program, &mut proxy).await
         });
         while open.try_join_next().is_some() {}
     }
+}
+
+fn note(connections: &Connections, address: SocketAddr) {
+    let mut connections = connections.lock().unwrap_or_else(PoisonError::into_inner);
+    if connections.len() >= MOST_CONNECTIONS {
+        connections.pop_front();
+    }
+    connections.push_back(address);
 }
 
 fn take(helper: &tokio::net::UnixStream) -> io::Result<OwnedFd> {

@@ -33,12 +33,14 @@
 
 mod bubblewrap;
 mod confinement;
+mod enter;
 mod error;
 mod ground;
 mod level;
 mod policy;
 mod process;
 mod proof;
+mod refused;
 mod sandbox;
 mod seatbelt;
 mod sweep;
@@ -51,11 +53,13 @@ mod bridge;
 mod helper;
 
 pub use confinement::HELPER_WORD;
+pub use enter::Entered;
 pub use error::SandboxError;
 pub use ground::{Ground, Watched, nested_projects};
 pub use level::{Holds, Level, Mechanism};
 pub use policy::{CREDENTIALS, Network, SandboxPolicy};
 pub use process::{Confines, Sandboxed};
+pub use refused::RefusedHosts;
 pub use sandbox::{Sandbox, SandboxConfig};
 pub use seatbelt::seatbelt_profile;
 

@@ -4,13 +4,13 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use windlass_tool::{Cancel, Process, ProcessCommand, ProcessError, ProcessExit, ProcessOutcome};
+use windlass_tool::{
+    Cancel, Process, ProcessCommand, ProcessError, ProcessExit, ProcessOutcome, SandboxViolation, ViolationKind,
+};
 
-use crate::Ground;
-#[cfg(target_os = "linux")]
-use crate::bridge::Bridge;
+use crate::enter::Entered;
 use crate::sandbox::Inner;
-use crate::sweep::{Made, sweep};
+use crate::sweep::Made;
 use crate::violations::violations;
 
 /// Runs each program in a sandbox, by means of another [`Process`], but those that are to run outside of it
@@ -38,15 +38,6 @@ impl Sandboxed {
             None => !command.outside_sandbox,
         }
     }
-
-    /// What of the policy is there now.
-    async fn look(&self) -> Result<Ground, ProcessError> {
-        let inner = Arc::clone(&self.sandbox);
-        let not_run = |reason: String| ProcessError::new(format!("The program was not started: {reason}."));
-        let look = tokio::task::spawn_blocking(move || Ground::look(&inner.policy, &inner.nested));
-        let ground = look.await.map_err(|error| not_run(error.to_string()))?;
-        ground.map_err(|error| not_run(error.to_string()))
-    }
 }
 
 impl fmt::Debug for Sandboxed {
@@ -60,56 +51,24 @@ impl fmt::Debug for Sandboxed {
 
 #[async_trait]
 impl Process for Sandboxed {
-    async fn run(&self, mut command: ProcessCommand, cancel: &Cancel) -> Result<ProcessOutcome, ProcessError> {
+    async fn run(&self, command: ProcessCommand, cancel: &Cancel) -> Result<ProcessOutcome, ProcessError> {
         if !self.is_confined(&command) {
             return self.process.run(command, cancel).await;
         }
-        let own = &self.sandbox.environment;
-        command.env.retain(|(name, _)| !own.iter().any(|(own, _)| own == name));
-        command.env.extend(own.iter().cloned());
-        let ground = self.look().await?;
-        // What is made beside a program in the background may be the user's.
-        let restore = !command.background;
-        #[cfg(target_os = "linux")]
-        let bridge = self.sandbox.bridge().map_err(|error| {
-            ProcessError::new("The program was not started: it would not reach the proxy.").with_source(error)
-        })?;
-        #[cfg(target_os = "linux")]
-        let proxy = bridge.as_ref().map(Bridge::socket);
-        #[cfg(not(target_os = "linux"))]
-        let proxy = None;
-        let wrapped = self.sandbox.wrap.command(&self.sandbox.policy, &ground, command, proxy).ok_or_else(|| {
-            ProcessError::new("The program was not started: the sandbox cannot express what it is to hold.")
-        })?;
-        let mut swept = Swept { ground: Some(ground), restore };
-        let outcome = self.process.run(wrapped, cancel).await;
-        let made = match swept.ground.take() {
-            Some(ground) => {
-                tokio::task::spawn_blocking(move || sweep(&ground.watched, restore)).await.unwrap_or_default()
-            }
-            None => Vec::new(),
-        };
+        let Entered { command, mut held } = self.sandbox.enter(command).await?;
+        let outcome = self.process.run(command, cancel).await;
+        let made = held.sweep().await;
         let mut outcome = outcome?;
         not_confined(&outcome)?;
         outcome.notes.extend(made.iter().map(note_made));
-        outcome.notes.extend(note_violations(&outcome));
-        Ok(outcome)
-    }
-}
-
-/// Looks at watched names also when a run is dropped half-way.
-struct Swept {
-    ground: Option<Ground>,
-    restore: bool,
-}
-
-impl Drop for Swept {
-    fn drop(&mut self) {
-        if let Some(ground) = self.ground.take() {
-            for made in sweep(&ground.watched, self.restore) {
-                tracing::warn!(path = %made.path.display(), "a program that was stopped had made a protected name");
-            }
+        outcome.violations = held.refused(&self.sandbox);
+        if outcome.exit != ProcessExit::Code(0) {
+            let output = [&outcome.stdout.head, &outcome.stdout.tail, &outcome.stderr.head, &outcome.stderr.tail];
+            let output: String = output.into_iter().map(|part| format!("{part}\n")).collect();
+            outcome.violations.extend(violations(&output));
         }
+        outcome.notes.extend(note_violations(&outcome.violations));
+        Ok(outcome)
     }
 }
 
@@ -136,17 +95,32 @@ fn note_made(made: &Made) -> String {
     }
 }
 
-/// One note for all that the sandbox may have stopped.
-fn note_violations(outcome: &ProcessOutcome) -> Option<String> {
-    if outcome.exit == ProcessExit::Code(0) {
-        return None;
+/// Notes for what the sandbox has stopped, and for what it may have.
+fn note_violations(found: &[SandboxViolation]) -> Vec<String> {
+    let (known, likely): (Vec<_>, Vec<_>) = found.iter().partition(|violation| violation.is_certain);
+    let mut notes = Vec::new();
+    let hosts: Vec<&str> = known.iter().filter_map(|violation| violation.subject.as_deref()).collect();
+    if !hosts.is_empty() {
+        notes.push(format!(
+            "The sandbox kept the command from hosts that it may not reach: {}. The user may allow them in \
+             `sandbox.network.allowedDomains`.",
+            hosts.join(", ")
+        ));
     }
-    let output = [&outcome.stdout.head, &outcome.stdout.tail, &outcome.stderr.head, &outcome.stderr.tail];
-    let output: String = output.into_iter().map(|part| format!("{part}\n")).collect();
-    let found = violations(&output);
-    if found.is_empty() {
-        return None;
+    if !likely.is_empty() {
+        let said = |violation: &&SandboxViolation| format!("\"{}\" ({})", violation.evidence, about(violation));
+        let lines: Vec<String> = likely.iter().map(said).collect();
+        notes.push(format!("The command ran in a sandbox, which may have stopped this: {}.", lines.join("; ")));
     }
-    let lines: Vec<String> = found.iter().map(|(line, what)| format!("\"{line}\" ({what})")).collect();
-    Some(format!("The command ran in a sandbox, which may have stopped this: {}.", lines.join("; ")))
+    notes
+}
+
+/// What of the sandbox it may have been.
+fn about(violation: &SandboxViolation) -> &'static str {
+    match violation.kind {
+        ViolationKind::Write => "a write outside of the writable directories, or to a protected name",
+        ViolationKind::File => "a file that the sandbox hides or keeps as it is",
+        ViolationKind::Host => "the network, which is off",
+        _ => "a call that the sandbox forbids",
+    }
 }

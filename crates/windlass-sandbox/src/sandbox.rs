@@ -8,13 +8,13 @@ use std::sync::Arc;
 #[cfg(target_os = "linux")]
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use windlass_tool::Process;
+use windlass_tool::{Process, ProcessCommand, ProcessError};
 
 use crate::level::{Level, Mechanism};
 use crate::process::Sandboxed;
 use crate::proof::Proof;
 use crate::wrap::Wrap;
-use crate::{Ground, SandboxError, SandboxPolicy, nested_projects};
+use crate::{Entered, Ground, RefusedHosts, SandboxError, SandboxPolicy, nested_projects};
 #[cfg(target_os = "linux")]
 use crate::{Network, bridge::Bridge};
 
@@ -39,6 +39,8 @@ pub struct SandboxConfig {
     pub mechanisms: Vec<Mechanism>,
     /// Variables that programs inside have beside those of their command, whose values these replace. Default: none.
     pub environment: Vec<(OsString, OsString)>,
+    /// What the proxy notes of what it refuses. Default: one that nobody fills.
+    pub refused: RefusedHosts,
 }
 
 impl SandboxConfig {
@@ -51,8 +53,16 @@ impl SandboxConfig {
             }
             false => Vec::new(),
         };
-        let (temporary, name) = (temporary.into(), name.into());
-        Self { policy, temporary, name, helper: None, bubblewrap: None, mechanisms, environment: Vec::new() }
+        Self {
+            policy,
+            temporary: temporary.into(),
+            name: name.into(),
+            helper: None,
+            bubblewrap: None,
+            mechanisms,
+            environment: Vec::new(),
+            refused: RefusedHosts::default(),
+        }
     }
 
     /// Names the helper: a program whose `main` calls [`become_helper`](crate::become_helper) first.
@@ -76,6 +86,13 @@ impl SandboxConfig {
         variables: impl IntoIterator<Item = (N, V)>,
     ) -> Self {
         self.environment.extend(variables.into_iter().map(|(name, value)| (name.into(), value.into())));
+        self
+    }
+
+    /// Names the hosts that a proxy refuses with the outcome of the program that wanted to reach them.
+    #[must_use]
+    pub fn with_refused(mut self, refused: RefusedHosts) -> Self {
+        self.refused = refused;
         self
     }
 
@@ -125,6 +142,7 @@ pub(crate) struct Inner {
     level: Level,
     folder: Folder,
     pub(crate) environment: Vec<(OsString, OsString)>,
+    pub(crate) refused: RefusedHosts,
 }
 
 impl Sandbox {
@@ -162,6 +180,7 @@ impl Sandbox {
                 level,
                 folder,
                 environment: config.environment,
+                refused: config.refused,
             }),
         })
     }
@@ -179,6 +198,15 @@ impl Sandbox {
     /// What is to hold.
     pub fn policy(&self) -> &SandboxPolicy {
         &self.inner.policy
+    }
+
+    /// A program as it is to be started, so that it runs inside: for those that no [`Process`] runs to their end, such as servers. What it
+    /// makes of protected names is not moved aside if it runs in the background.
+    ///
+    /// # Errors
+    /// A directory of the policy is gone, or the sandbox cannot express what it is to hold.
+    pub async fn enter(&self, command: ProcessCommand) -> Result<Entered, ProcessError> {
+        self.inner.enter(command).await
     }
 
     /// A [`Process`] that runs each program in this sandbox, by means of another. Commands of a shell that ask to run outside do.

@@ -31,6 +31,7 @@ mod survey;
 mod system;
 mod tool;
 mod tree;
+mod violation;
 mod watch;
 mod workspace;
 
@@ -54,6 +55,7 @@ pub use system::{Clock, Ids};
 pub use system::{SystemClock, SystemIds};
 pub use tool::{Annotations, InterruptBehavior, Tool, ToolCheck, ToolInput};
 pub use tree::{FileContent, FileTree, WholeFile};
+pub use violation::{SandboxViolation, ViolationKind};
 pub use watch::{EndSignal, ProgramWatch, WatchedProgram};
 pub use workspace::{
     DirectoryEntry, EntryKind, FileInfo, OpenFile, ResolvedPath, Workspace, WorkspaceError, WorkspaceErrorKind,

@@ -1,6 +1,6 @@
 //! The port to programs.
 
-use crate::Cancel;
+use crate::{Cancel, SandboxViolation};
 use async_trait::async_trait;
 use std::error::Error as StdError;
 use std::ffi::OsString;
@@ -150,6 +150,8 @@ pub struct ProcessOutcome {
     pub duration: Duration,
     /// What the reader of the output should know beside it, a sentence each: what a sandbox has stopped, for example.
     pub notes: Vec<String>,
+    /// What a sandbox has stopped, or may have. The notes say the same in words.
+    pub violations: Vec<SandboxViolation>,
 }
 
 impl ProcessOutcome {
@@ -164,6 +166,7 @@ impl ProcessOutcome {
             stopped: 0,
             duration,
             notes: Vec::new(),
+            violations: Vec::new(),
         }
     }
 }

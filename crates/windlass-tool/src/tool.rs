@@ -159,6 +159,9 @@ pub struct Annotations {
     /// Whether its results are the words of programs or servers: what looks like a text of the runtime in them is
     /// marked before the model reads it.
     pub foreign_output: bool,
+    /// Whether its results are the words of people and machines that the user does not know, such as servers and pages: they
+    /// stand between two lines with a mark that is new for each call when the model reads them.
+    pub bounded_output: bool,
     /// The boolean field of the input with which a call asks to continue in the background. `None`: calls of the tool
     /// end with their work. A session without background work does not offer the field.
     pub background_field: Option<&'static str>,
@@ -174,6 +177,7 @@ impl Default for Annotations {
             requires_user_interaction: false,
             max_result_bytes: 100_000,
             foreign_output: false,
+            bounded_output: false,
             background_field: None,
             hinted_read_only: false,
         }
@@ -206,6 +210,13 @@ impl Annotations {
     #[must_use]
     pub fn with_foreign_output(mut self) -> Self {
         self.foreign_output = true;
+        self
+    }
+
+    /// Says whether its results stand between two lines with a mark, see [`bounded_output`](Self::bounded_output).
+    #[must_use]
+    pub fn with_bounded_output(mut self, on: bool) -> Self {
+        self.bounded_output = on;
         self
     }
 

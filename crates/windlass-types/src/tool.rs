@@ -165,6 +165,8 @@ pub struct ToolOutcome {
     pub duration_ms: u64,
     /// Why the tool failed, for hosts. `None` for a tool that gave a result of its own, also one that is an error.
     pub failure: Option<ToolFailure>,
+    /// Random bits, if others have written the content: it stands between two lines with a mark made of them when the model reads it.
+    pub boundary: Option<u128>,
 }
 
 /// Why a tool failed, for hosts. What the model reads is in the call's result.

@@ -57,7 +57,6 @@ impl Place<'_> {
         let host = Arc::new(SessionOfHooks {
             handle: OnceLock::new(),
             agents: Lock::default(),
-            variables: Lock::new(self.ports.env.to_vec()),
             ids: Arc::clone(&self.ports.ids),
             lookup: self.lookup(),
             #[cfg(feature = "mcp")]
@@ -106,8 +105,6 @@ pub(crate) struct SessionOfHooks {
     handle: OnceLock<SessionHandle>,
     /// The agents that answer questions now.
     agents: Lock<BTreeSet<AgentId>>,
-    /// The environment of programs, with what hooks have added.
-    variables: Lock<Vec<(OsString, OsString)>>,
     ids: Arc<dyn Ids>,
     lookup: Lookup,
     #[cfg(feature = "mcp")]
@@ -219,13 +216,8 @@ impl HookHost for SessionOfHooks {
 
     fn add_variables(&self, variables: Vec<(String, String)>) {
         let said = variables.into_iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
-        let passed = given_environment(said).passed;
-        let mut all = self.variables.lock();
-        all.retain(|(known, _)| !passed.iter().any(|(name, _)| name == known));
-        all.extend(passed);
-        let env = all.clone();
-        drop(all);
-        let given = self.handle().and_then(|handle| handle.set_environment(env).map_err(Into::into));
+        let changes = given_environment(said).passed.into_iter().map(|(name, value)| (name, Some(value))).collect();
+        let given = self.handle().and_then(|handle| handle.change_environment(changes).map_err(Into::into));
         if let Err(error) = given {
             tracing::warn!(%error, "variables of a hook reach no program");
         }

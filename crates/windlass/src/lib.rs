@@ -142,6 +142,8 @@ mod run;
 mod runtime;
 #[cfg(feature = "sandbox")]
 pub mod sandbox;
+#[cfg(all(feature = "mcp", feature = "sandbox"))]
+mod sandboxed_servers;
 #[cfg(all(feature = "mcp", feature = "project"))]
 mod servers;
 pub mod session;

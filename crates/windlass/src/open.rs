@@ -30,6 +30,8 @@ pub(crate) async fn open(mut options: Options) -> Result<(Session, SessionTools)
     runtime::check()?;
     options.apply_project()?;
     let Some(project) = options.applied_project().cloned() else { return open_settled(options).await };
+    #[cfg(all(feature = "mcp", feature = "sandbox"))]
+    project.hear_sandbox(&options);
     #[cfg(feature = "mcp")]
     project.offer_servers(&mut options.tools.mcp)?;
     let base = options.tools.base_subagents.take();

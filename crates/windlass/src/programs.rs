@@ -1,6 +1,10 @@
 //! What runs the programs of a session.
 
 use crate::machine::Environment;
+#[cfg(feature = "sandbox")]
+use crate::sandbox::Site;
+#[cfg(all(feature = "mcp", feature = "sandbox"))]
+use crate::sandboxed_servers::ServerSandbox;
 use crate::{Error, session::Options};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -25,8 +29,16 @@ impl Programs {
     ) -> Result<Self, Error> {
         #[cfg(feature = "sandbox")]
         if let Some(wanted) = &options.surroundings.sandbox
-            && let Some((sandbox, way)) = wanted.open(options, policy, (&*process, ids), notices).await?
+            && let Some((sandbox, way)) =
+                wanted.open(&Site::of_session(options, policy), (&*process, ids), notices).await?
         {
+            wanted.note_questions(sandbox.level(), notices);
+            let way = Arc::new(way);
+            #[cfg(feature = "mcp")]
+            if let Some(servers) = &options.tools.mcp {
+                let confinement = ServerSandbox::new(sandbox.clone(), Arc::clone(&way), wanted.clone());
+                confinement.settle(servers, notices)?;
+            }
             let commands = wanted.commands(sandbox.level());
             policy.confine(commands.clone());
             let confines = move |text: &str, leaves: bool| {

@@ -4,6 +4,8 @@
 mod agent;
 mod answers;
 mod apply;
+#[cfg(all(feature = "mcp", feature = "sandbox"))]
+mod confined_servers;
 #[cfg(feature = "mcp")]
 mod connect;
 mod error;

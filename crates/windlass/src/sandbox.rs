@@ -4,14 +4,14 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use windlass_permission::{Policy, SandboxedCommands, protected_names};
-use windlass_sandbox::{CREDENTIALS, Sandbox, SandboxConfig, SandboxPolicy};
+use windlass_sandbox::{CREDENTIALS, RefusedHosts, Sandbox, SandboxConfig, SandboxPolicy};
 use windlass_tool::{Ids, Process};
 #[cfg(feature = "web")]
 use {
     std::net::{Ipv4Addr, SocketAddr},
     windlass_permission::network::NetworkPolicy,
     windlass_sandbox::PROXY_PORT,
-    windlass_web::proxy::{EgressOptions, EgressProxy},
+    windlass_web::proxy::{EgressOptions, EgressOutcome, EgressProxy},
 };
 
 use crate::session::Options;
@@ -41,6 +41,7 @@ pub struct SandboxOptions {
     auto_allow: bool,
     keeps_inside: bool,
     excluded: Vec<String>,
+    excluded_servers: Vec<String>,
     network: Network,
     #[cfg(feature = "web")]
     hosts: Option<NetworkPolicy>,
@@ -86,6 +87,13 @@ impl SandboxOptions {
     /// Commands that run outside, in the form of rules for Bash (`docker *`).
     pub fn exclude<T: Into<String>>(mut self, commands: impl IntoIterator<Item = T>) -> Self {
         self.excluded.extend(commands.into_iter().map(Into::into));
+        self
+    }
+
+    /// MCP servers whose programs run outside, by name; `*` means all. The others run inside, but those that the program has added to its
+    /// set before the session opens: a notice names them, and a session whose sandbox is [required](Self::required) is refused.
+    pub fn exclude_servers<T: Into<String>>(mut self, names: impl IntoIterator<Item = T>) -> Self {
+        self.excluded_servers.extend(names.into_iter().map(Into::into));
         self
     }
 
@@ -141,10 +149,9 @@ impl SandboxOptions {
         self
     }
 
-    fn policy(&self, options: &Options, policy: &Policy) -> SandboxPolicy {
-        let home = policy.home().map(Path::to_path_buf);
+    fn policy(&self, site: &Site) -> SandboxPolicy {
         let expanded = |paths: &[PathBuf]| -> Vec<PathBuf> {
-            let expand = |path: &PathBuf| match (path.strip_prefix("~"), &home) {
+            let expand = |path: &PathBuf| match (path.strip_prefix("~"), &site.home) {
                 (Ok(rest), Some(home)) => home.join(rest),
                 _ => path.clone(),
             };
@@ -152,12 +159,11 @@ impl SandboxOptions {
         };
         // One that is not there cannot be opened to programs.
         let more = expanded(&self.writable).into_iter().filter(|path| path.is_dir());
-        let credentials = home.iter().flat_map(|home| CREDENTIALS.iter().map(|name| home.join(name)));
-        let own = options.storage.home.iter().map(|home| home.root().to_path_buf());
-        SandboxPolicy::new(policy.directories().iter().cloned().chain(more))
+        let credentials = site.home.iter().flat_map(|home| CREDENTIALS.iter().map(|name| home.join(name)));
+        SandboxPolicy::new(site.directories.iter().cloned().chain(more))
             .with_protected(protected_names())
             .with_not_made([".git"])
-            .with_read_only(own.chain(options.permissions.protected.iter().cloned()))
+            .with_read_only(site.read_only.iter().cloned())
             .with_read_only(expanded(&self.read_only))
             .with_hidden(credentials.chain(expanded(&self.hidden)))
             .with_shown(expanded(&self.shown))
@@ -167,25 +173,24 @@ impl SandboxOptions {
     /// The sandbox, once its level is proved. `None`: there is none, and it is not required; a notice says why.
     pub(crate) async fn open(
         &self,
-        options: &Options,
-        policy: &Policy,
+        site: &Site,
         (process, ids): (&dyn Process, &dyn Ids),
         notices: &mut Vec<String>,
     ) -> Result<Option<(Sandbox, Way)>, SandboxError> {
-        let surroundings = &options.surroundings;
         let name = format!("{:032x}", ids.bits());
-        let environment = surroundings.program_environment(&mut Vec::new());
         let way = self.way().await?;
-        let confinement = self.policy(options, policy).with_network(way.network);
-        let mut config =
-            SandboxConfig::new(confinement, temporary(&environment), name).with_environment(way.variables.clone());
-        config.helper.clone_from(&surroundings.sandbox_helper);
+        let confinement = self.policy(site).with_network(way.network);
+        let mut config = SandboxConfig::new(confinement, &site.temporary, name)
+            .with_environment(way.variables.clone())
+            .with_refused(way.refused.clone());
+        config.helper.clone_from(&site.helper);
         config.bubblewrap.clone_from(&self.bubblewrap);
+        let who = site.who;
         let sandbox = match Sandbox::open(config, process).await {
             Ok(sandbox) => sandbox,
             Err(error) if self.required => return Err(error),
             Err(error) => {
-                notices.push(format!("commands run without a sandbox: {error}"));
+                notices.push(format!("{who} run without a sandbox: {error}"));
                 return Ok(None);
             }
         };
@@ -194,11 +199,26 @@ impl SandboxOptions {
             let reason = format!("it would be {level}, and one that holds everything is required");
             return Err(SandboxError::Unavailable { reason });
         }
-        notices.push(format!("commands run in a sandbox: {level}"));
+        notices.push(format!("{who} run in a sandbox: {level}"));
+        Ok(Some((sandbox, way)))
+    }
+
+    /// What a person should know who wanted commands to run without a question.
+    pub(crate) fn note_questions(&self, level: Level, notices: &mut Vec<String>) {
         if self.auto_allow && !level.holds.is_whole() {
             notices.push("commands ask as without a sandbox, since it does not hold everything".to_owned());
         }
-        Ok(Some((sandbox, way)))
+    }
+
+    /// Whether the programs of an MCP server run outside.
+    #[cfg(feature = "mcp")]
+    pub(crate) fn excludes_server(&self, server: &str) -> bool {
+        self.excluded_servers.iter().any(|name| name == "*" || name == server)
+    }
+
+    #[cfg(feature = "mcp")]
+    pub(crate) fn is_required(&self) -> bool {
+        self.required
     }
 
     /// The way of programs into the network.
@@ -206,12 +226,20 @@ impl SandboxOptions {
     async fn way(&self) -> Result<Way, SandboxError> {
         let Some(hosts) = &self.hosts else { return Ok(Way::of(self.network)) };
         let unavailable = |error: &dyn std::error::Error| SandboxError::Unavailable { reason: error.to_string() };
-        let proxy = EgressProxy::start(hosts.clone(), EgressOptions::default()).await;
+        let refused = RefusedHosts::default();
+        let heard = refused.clone();
+        let options = EgressOptions::default().on_event(move |event| {
+            let is_refusal = matches!(event.outcome, EgressOutcome::Denied(_) | EgressOutcome::Undecided);
+            if let (Some(from), Some(host), true) = (event.from, &event.target, is_refusal) {
+                heard.note(from, host);
+            }
+        });
+        let proxy = EgressProxy::start(hosts.clone(), options).await;
         let proxy = proxy.map_err(|error| unavailable(&error))?;
         let inside = SocketAddr::from((Ipv4Addr::LOCALHOST, PROXY_PORT));
         let variables = proxy.environment_at(inside).into_iter().map(|(name, value)| (name.into(), value.into()));
         let network = proxy.address().map_or(Network::Off, Network::Proxy);
-        Ok(Way { network, variables: variables.collect(), _proxy: Some(proxy) })
+        Ok(Way { network, variables: variables.collect(), refused, _proxy: Some(proxy) })
     }
 
     /// The way of programs into the network.
@@ -240,6 +268,8 @@ impl SandboxOptions {
 pub(crate) struct Way {
     network: Network,
     variables: Vec<(OsString, OsString)>,
+    /// What the proxy has refused.
+    refused: RefusedHosts,
     #[cfg(feature = "web")]
     _proxy: Option<EgressProxy>,
 }
@@ -249,14 +279,48 @@ impl Way {
         Self {
             network,
             variables: Vec::new(),
+            refused: RefusedHosts::default(),
             #[cfg(feature = "web")]
             _proxy: None,
         }
     }
 }
 
+/// For whom a sandbox is, and where.
+#[derive(Debug, Clone)]
+pub(crate) struct Site {
+    /// Who runs in it, as the beginning of a notice.
+    pub(crate) who: &'static str,
+    /// The directories of the workspace.
+    pub(crate) directories: Vec<PathBuf>,
+    /// The home of the user.
+    pub(crate) home: Option<PathBuf>,
+    /// What stays as it is beside what options say.
+    pub(crate) read_only: Vec<PathBuf>,
+    /// Where temporary files are.
+    pub(crate) temporary: PathBuf,
+    /// The helper.
+    pub(crate) helper: Option<PathBuf>,
+}
+
+impl Site {
+    /// That of the commands of a session.
+    pub(crate) fn of_session(options: &Options, policy: &Policy) -> Self {
+        let surroundings = &options.surroundings;
+        let own = options.storage.home.iter().map(|home| home.root().to_path_buf());
+        Self {
+            who: "commands",
+            directories: policy.directories().to_vec(),
+            home: policy.home().map(Path::to_path_buf),
+            read_only: own.chain(options.permissions.protected.iter().cloned()).collect(),
+            temporary: temporary(&surroundings.program_environment(&mut Vec::new())),
+            helper: surroundings.sandbox_helper.clone(),
+        }
+    }
+}
+
 /// Where temporary files are.
-fn temporary(environment: &[(OsString, OsString)]) -> PathBuf {
+pub(crate) fn temporary(environment: &[(OsString, OsString)]) -> PathBuf {
     let named = environment.iter().find(|(name, _)| name == "TMPDIR").map(|(_, value)| PathBuf::from(value));
     named.filter(|path| path.is_absolute()).unwrap_or_else(|| PathBuf::from("/tmp"))
 }

@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use windlass::crates::model::{KnownModel, ModelError, ModelInfo, ModelStream};
 use windlass::crates::runtime::SessionHandle;
@@ -105,10 +106,10 @@ impl Environment {
             added.clone()
         };
         let project = self.project.clone().variables(added);
-        if let Some(environment) = project.program_environment() {
-            // It fails only when the session is closed, and then no program runs any more.
-            let _ = self.handle.set_environment(given_environment(environment).passed);
-        }
+        let new = variables.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
+        let new = given_environment(new).passed.into_iter().map(|(name, value)| (name, Some(value)));
+        // It fails only when the session is closed, and then no program runs any more.
+        let _ = self.handle.change_environment(new.collect());
         let concerns = |name: &String| {
             OF_PROVIDERS.iter().any(|prefix| name.starts_with(prefix))
                 || OF_VENDORS.iter().any(|ending| name.ends_with(ending))

@@ -6,7 +6,7 @@ use crate::session::{Session, duration_ms};
 use crate::{Effect, EffectId, Input, RunCall, Unprepared};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use windlass_context::{TOOL_SEARCH, runtime_text};
+use windlass_context::{TOOL_SEARCH, bounded_content, runtime_text};
 use windlass_types::hook::event::{PostToolUse, PostToolUseFailure};
 use windlass_types::{
     Access, EntryId, EntryKind, EventKind, HookCall, HookEventName, HookOutcome, JsonText, ToolFinished, ToolOutcome,
@@ -209,7 +209,10 @@ impl Call {
     }
 
     /// Answers a call, once and for all.
-    pub(super) fn settle(&mut self, cx: &mut Cx<'_>, outcome: ToolOutcome, how: Settling) {
+    pub(super) fn settle(&mut self, cx: &mut Cx<'_>, mut outcome: ToolOutcome, how: Settling) {
+        if let Some(bits) = outcome.boundary {
+            outcome.content = bounded_content(outcome.content, bits);
+        }
         let line = self.line.clone().unwrap_or_else(|| EntryId::from(""));
         if self.of_prompt {
             return self.settle_in_prompt(cx, outcome, how);

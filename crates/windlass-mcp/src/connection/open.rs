@@ -6,10 +6,11 @@ use super::ending::{Ended, Ending};
 use super::lifecycle::Lifecycle;
 use crate::answers::Answers;
 use crate::calls::Calls;
+use crate::confine::spec;
 use crate::greeting::{Greeting, greet, unknown_version};
 use crate::headers::headers_of;
 use crate::listener::Listener;
-use crate::process::{Process, Spec};
+use crate::process::Process;
 use crate::program::find;
 use crate::text::clipped;
 use crate::transport::{Address, HostTransport, Lines, Sent, SseTransport, http_transport};
@@ -23,6 +24,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tokio::time::timeout;
+use windlass_tool::ProcessCommand;
 
 /// Longest instructions of a server, in characters.
 const LONGEST_INSTRUCTIONS: usize = 10_000;
@@ -89,7 +91,7 @@ impl Reached {
         let agent = format!("{}/{}", options.client_name, options.client_version);
         let service = match &config.transport {
             McpTransport::Stdio { command, args, env } => {
-                let (process, lines) = start(command, args, env, options, sent.clone())?;
+                let (process, lines) = start(name, config, (command, args, env), options, sent.clone()).await?;
                 let greeted = greet(listener, lines, lifecycle).await;
                 return match greeted {
                     Ok(service) => Ok(Self { service, process: Some(process) }),
@@ -197,20 +199,24 @@ impl Connection {
     }
 }
 
-fn start(
-    command: &str,
-    args: &[String],
-    env: &BTreeMap<String, String>,
+async fn start(
+    name: &str,
+    config: &McpServerConfig,
+    (program, args, own): (&str, &[String], &BTreeMap<String, String>),
     options: &McpOptions,
     sent: Sent,
 ) -> Result<(Process, Lines), Greeting> {
     let cwd = options.cwd.as_deref().unwrap_or(Path::new("."));
-    let own = env.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
+    let own = own.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
     let env: Vec<(OsString, OsString)> = options.env.iter().cloned().chain(own).collect();
-    let program = find(command, &env, cwd).map_err(Greeting::Failed)?;
-    let spec = Spec { program, args, env, cwd, watch: options.watch.as_deref() };
+    let found = find(program, &env, cwd).map_err(Greeting::Failed)?;
+    let mut command = ProcessCommand::new(found, cwd);
+    (command.args, command.env) = (args.iter().map(OsString::from).collect(), env);
+    // It runs beside all others, and what is made meanwhile may be the user's.
+    command.background = true;
+    let spec = spec(name, command, config.confinement.as_deref(), options).await.map_err(Greeting::Failed)?;
     let (process, stdin, stdout) =
-        Process::start(spec).map_err(|error| Greeting::Failed(format!("{command:?} cannot be started: {error}")))?;
+        Process::start(spec).map_err(|error| Greeting::Failed(format!("{program:?} cannot be started: {error}")))?;
     let lines = Lines::new(stdout, stdin, process.words().fault.clone(), sent);
     Ok((process, lines))
 }

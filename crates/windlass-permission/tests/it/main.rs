@@ -5,10 +5,12 @@
     clippy::indexing_slicing,
     clippy::panic,
     clippy::print_stderr,
+    clippy::print_stdout,
     clippy::unwrap_used,
     reason = "a test that cannot be set up has failed, and helpers of tests fail by panicking"
 )]
 
+mod attacks;
 mod common;
 mod everyday;
 mod groups;

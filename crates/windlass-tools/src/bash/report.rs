@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde::Serialize;
-use windlass_tool::{ProcessExit, ProcessOutcome, ToolError, ToolOutput};
+use windlass_tool::{ProcessExit, ProcessOutcome, SandboxViolation, ToolError, ToolOutput};
 
 use super::cwd::Moved;
 use super::meaning;
@@ -37,6 +37,8 @@ struct Structured {
     persisted_output_path: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     persisted_output_size: Option<u64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    sandbox_violations: Vec<SandboxViolation>,
 }
 
 impl Report {
@@ -73,6 +75,7 @@ impl Report {
             ));
         }
         notes.extend(outcome.notes.iter().cloned());
+        structured.sandbox_violations.clone_from(&outcome.violations);
         let failure = (exit_code != 0 && interpretation.is_none()).then(|| format!("Exit code {exit_code}"));
         Self { structured, failure, notes }
     }

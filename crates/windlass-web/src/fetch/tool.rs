@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use windlass_context::boundary_mark;
 use windlass_permission::network::{Host, host};
 use windlass_tool::{Annotations, Tool, ToolCx, ToolError, ToolOutput};
 use windlass_types::Access;
@@ -187,7 +188,7 @@ async fn readable(raw: RawPage) -> Result<Page, ToolError> {
 
 /// A part of a page between two lines that it cannot know.
 fn framed(page: &Page, part: Part<'_>, bits: u128) -> String {
-    let mark = format!("{:016x}", bits & u128::from(u64::MAX));
+    let mark = boundary_mark(bits, [part.text]);
     let Page { url, status, bytes, .. } = page;
     let kind = clean_line(&page.media_type);
     let mut text = format!(

@@ -1,6 +1,7 @@
 //! What is reported of each decision.
 
 use std::fmt;
+use std::net::SocketAddr;
 
 /// What the proxy did with a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -8,6 +9,8 @@ use std::fmt;
 pub struct EgressEvent {
     /// Host and port, in their canonical form. `None` if the request named none that can be read, or showed no token.
     pub target: Option<String>,
+    /// From where it came. `None` on a Unix socket.
+    pub from: Option<SocketAddr>,
     /// What became of it.
     pub outcome: EgressOutcome,
 }

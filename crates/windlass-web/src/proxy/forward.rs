@@ -1,5 +1,6 @@
 //! Requests with a whole address, which are sent on; and tunnels.
 
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
@@ -23,6 +24,8 @@ use super::{EgressOutcome, head};
 pub(super) struct Conversation {
     pub(super) gate: Arc<Gate>,
     pub(super) token: Token,
+    /// Who is at the other end.
+    pub(super) from: Option<SocketAddr>,
     /// The tunnel that the connection becomes.
     pub(super) tunnel: Mutex<Option<(OnUpgrade, TcpStream)>>,
 }
@@ -30,7 +33,7 @@ pub(super) struct Conversation {
 impl Conversation {
     pub(super) async fn answer(&self, request: Request<Incoming>) -> Response<Answer> {
         if !self.token.is_shown(request.headers()) {
-            self.gate.report(None, EgressOutcome::Unauthorized);
+            self.gate.report(None, self.from, EgressOutcome::Unauthorized);
             let mut response = own(StatusCode::PROXY_AUTHENTICATION_REQUIRED, "this proxy needs its token");
             let realm = HeaderValue::from_static("Basic realm=\"windlass\"");
             response.headers_mut().insert(header::PROXY_AUTHENTICATE, realm);
@@ -51,7 +54,7 @@ impl Conversation {
         let Some(target) = target.filter(|_| is_bare(&request)) else {
             return Err(self.malformed("CONNECT takes a host and a port, such as example.com:443, and no body"));
         };
-        let stream = self.gate.connect(&target).await?;
+        let stream = self.gate.connect(&target, self.from).await?;
         let upgrade = hyper::upgrade::on(request);
         *self.tunnel.lock().unwrap_or_else(PoisonError::into_inner) = Some((upgrade, stream));
         Ok(own(StatusCode::OK, ""))
@@ -67,7 +70,7 @@ impl Conversation {
         if head::set_host(&mut parts.headers, target.host(), target.port()).is_none() {
             return Err(self.malformed("the host cannot be written into a header"));
         }
-        let stream = self.gate.connect(&target).await?;
+        let stream = self.gate.connect(&target, self.from).await?;
         let traffic = Traffic::default();
         let io = TokioIo::new(Counted::new(stream, &traffic));
         let unreachable = |error: hyper::Error| EgressOutcome::Failed(error.to_string());
@@ -86,7 +89,7 @@ impl Conversation {
 
     fn malformed(&self, why: &str) -> EgressOutcome {
         let outcome = EgressOutcome::Malformed(why.to_owned());
-        self.gate.report(None, outcome.clone());
+        self.gate.report(None, self.from, outcome.clone());
         outcome
     }
 }

@@ -21,20 +21,20 @@ impl Gate {
     ///
     /// # Errors
     /// It must not or cannot be reached. Either way the outcome is reported.
-    pub(super) async fn connect(&self, target: &Target) -> Result<TcpStream, EgressOutcome> {
+    pub(super) async fn connect(&self, target: &Target, from: Option<SocketAddr>) -> Result<TcpStream, EgressOutcome> {
         let connected = timeout(self.options.connect_timeout, self.dial(target, self.permission(target).await)).await;
         let late = || Err(EgressOutcome::Failed("it took too long to connect".to_owned()));
         let (outcome, connected) = match connected.unwrap_or_else(|_| late()) {
             Ok((stream, entry)) => (EgressOutcome::Allowed(entry), Ok(stream)),
             Err(outcome) => (outcome.clone(), Err(outcome)),
         };
-        self.report(Some(target), outcome);
+        self.report(Some(target), from, outcome);
         connected
     }
 
-    pub(super) fn report(&self, target: Option<&Target>, outcome: EgressOutcome) {
+    pub(super) fn report(&self, target: Option<&Target>, from: Option<SocketAddr>, outcome: EgressOutcome) {
         if let Some(sink) = &self.options.on_event {
-            sink(&EgressEvent { target: target.map(Target::to_string), outcome });
+            sink(&EgressEvent { target: target.map(Target::to_string), from, outcome });
         }
     }
 

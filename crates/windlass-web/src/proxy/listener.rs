@@ -154,7 +154,7 @@ async fn serve(listener: Listener, gate: Arc<Gate>, token: Token) {
         tokio::select! {
             Some(_) = connections.join_next() => {}
             accepted = listener.accept(), if connections.len() < most => match accepted {
-                Ok(stream) => drop(connections.spawn(converse(stream, Arc::clone(&gate), token.clone()))),
+                Ok(accepted) => drop(connections.spawn(converse(accepted, Arc::clone(&gate), token.clone()))),
                 Err(_) => sleep(ACCEPT_PAUSE).await,
             },
         }
@@ -166,23 +166,23 @@ trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 
 impl Listener {
-    async fn accept(&self) -> io::Result<Box<dyn Stream>> {
+    async fn accept(&self) -> io::Result<(Box<dyn Stream>, Option<SocketAddr>)> {
         match self {
             Self::Tcp(listener) => {
-                let (stream, _) = listener.accept().await?;
+                let (stream, from) = listener.accept().await?;
                 // Without it small writes wait for acknowledgements; with it they are merely slower.
                 let _ = stream.set_nodelay(true);
-                Ok(Box::new(stream))
+                Ok((Box::new(stream), Some(from)))
             }
             #[cfg(unix)]
-            Self::Unix(listener) => Ok(Box::new(listener.accept().await?.0)),
+            Self::Unix(listener) => Ok((Box::new(listener.accept().await?.0), None)),
         }
     }
 }
 
 /// Serves one connection until it ends, also as a tunnel.
-async fn converse(stream: Box<dyn Stream>, gate: Arc<Gate>, token: Token) {
-    let conversation = Conversation { gate: Arc::clone(&gate), token, tunnel: Mutex::new(None) };
+async fn converse((stream, from): (Box<dyn Stream>, Option<SocketAddr>), gate: Arc<Gate>, token: Token) {
+    let conversation = Conversation { gate: Arc::clone(&gate), token, from, tunnel: Mutex::new(None) };
     let conversation = &Arc::new(conversation);
     let service = service_fn(move |request| {
         let conversation = Arc::clone(conversation);

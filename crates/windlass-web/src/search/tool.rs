@@ -88,7 +88,7 @@ impl Tool for WebSearch {
     }
 
     fn annotations(&self) -> Annotations {
-        Annotations::default().with_foreign_output()
+        Annotations::default().with_foreign_output().with_bounded_output(true)
     }
 
     async fn call(&self, input: WebSearchInput, cx: &ToolCx) -> Result<ToolOutput, ToolError> {

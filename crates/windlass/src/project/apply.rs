@@ -37,7 +37,13 @@ impl Options {
         project.is_of(self)?;
         project.choice.skills.extend(self.prompts.skills.iter().cloned());
         project.choice.directories = Arc::new(self.surroundings.additional_directories.clone());
+        let said = (self.model.name.is_none(), self.model.effort.is_none());
         project.apply(self)?;
+        let resolved = project.resolved();
+        let model = resolved.model.as_ref().map(|model| &model.value);
+        let effort = resolved.session.effort.as_ref().map(|effort| effort.value);
+        let follows = (said.0 && self.model.name.as_ref() == model, said.1 && self.model.effort == effort);
+        (project.choice.follows.model, project.choice.follows.effort) = follows;
         self.project = Applied::Yes(project);
         Ok(())
     }
@@ -163,6 +169,11 @@ impl LoadedProject {
         let mode = self.start_mode(permissions.mode, permissions.bypass_allowed, agent);
         permissions.mode = Some(mode);
         permissions.remember = Some(self.remembering());
+        #[cfg(feature = "sandbox")]
+        let permissions = {
+            let (denied, allowed) = self.page_rules();
+            permissions.deny(denied).allow(allowed)
+        };
         options.permissions = self.permissions(permissions);
     }
 

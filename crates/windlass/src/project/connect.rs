@@ -25,22 +25,32 @@ impl LoadedProject {
     /// What servers are started with: the project's directory, which is also their root, the environment that programs get,
     /// without keys, what ends them when this process is killed, and the user's directory for what lazy servers offer. Logins
     /// are kept in the folder `mcp-logins` of the user's home.
+    ///
+    /// Where settings or the program want a sandbox, programs of servers run in one of their own that holds the same.
     pub fn server_options(&self) -> McpOptions {
         let auth = AuthOptions::new();
         let auth = match self.places().user.first() {
             Some(home) => auth.with_store(Arc::new(FileTokenStore::new(home.join("mcp-logins")))),
             None => auth,
         };
+        let process = Self::server_process();
         let options = McpOptions::new()
             .with_auth(auth)
             .with_cwd(self.places().start())
             .with_roots([self.places().start()])
             .with_env(host_environment(self.usual_environment()))
-            .with_watch(Arc::new(LocalProcess::new(format!("mcp.{:032x}", SystemIds::default().bits()))));
+            .with_watch(process.clone());
+        #[cfg(feature = "sandbox")]
+        let options = options.with_confinement(Arc::new(self.server_confinement(process)));
         match ToolLists::of(self.places()) {
             Some(lists) => options.with_tool_cache(Arc::new(lists)),
             None => options,
         }
+    }
+
+    /// What ends programs of servers, and tries the sandbox that they run in.
+    fn server_process() -> Arc<LocalProcess> {
+        Arc::new(LocalProcess::new(format!("mcp.{:032x}", SystemIds::default().bits())))
     }
 
     /// Gives a session the project's servers, and begins to connect those of files.
@@ -49,6 +59,8 @@ impl LoadedProject {
         let servers = self.servers_in(|| given.clone().unwrap_or_else(|| McpServers::new(self.server_options())));
         if let Some(set) = &given {
             servers.check(set)?;
+            #[cfg(feature = "sandbox")]
+            set.confine(Arc::new(self.server_confinement(Self::server_process())));
         }
         servers.begin();
         if given.is_none() && !servers.is_empty() {

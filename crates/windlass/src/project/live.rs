@@ -1,10 +1,13 @@
 //! Settings that change while a session is open.
 
 use super::{LoadedProject, ProjectNotice, ProjectNoticeKind};
+use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use windlass_permission::{SettingsRules, SourceRules};
 use windlass_project::{Layer, LiveSettings, Origin, Resolved, SettingsNews};
 use windlass_runtime::{SessionError, SessionHandle};
+use windlass_tools::{given_environment, host_environment};
 use windlass_types::SessionId;
 use windlass_types::hook::event::ConfigChange;
 
@@ -18,6 +21,16 @@ pub(crate) struct OpenSettings {
     live: LiveSettings,
     /// Directories that the program added: no settings take them away.
     directories: Vec<PathBuf>,
+    follows: Follows,
+}
+
+/// What of an open session follows settings, since the program has not said it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Follows {
+    pub(crate) model: bool,
+    pub(crate) effort: bool,
+    /// Whether it has the project's MCP servers.
+    servers: bool,
 }
 
 impl LoadedProject {
@@ -29,7 +42,12 @@ impl LoadedProject {
         let mut open = self.shared.settings.lock();
         open.retain(|_, open| !open.session.has_ended());
         if open.len() < MOST_SESSIONS {
-            let settings = OpenSettings { session: session.weak(), live: self.read.live.clone(), directories };
+            let mut follows = self.choice.follows;
+            #[cfg(feature = "mcp")]
+            {
+                follows.servers = self.shared.servers.get().is_some_and(|servers| !servers.is_empty());
+            }
+            let settings = OpenSettings { session: session.weak(), live: self.read.live.clone(), directories, follows };
             open.insert(session.session_id().clone(), settings);
         }
     }
@@ -39,8 +57,11 @@ impl LoadedProject {
     /// which skills are new with its next prompt. Sessions look by themselves when calls have used files. Call it
     /// before prompts of a session that stays open. Blocks for as long as the disk takes.
     ///
+    /// The model and the effort count from the next request on, if the session has them from settings; variables from the next program on.
+    /// MCP servers that settings keep out now end, and those of files come and go with the files.
+    ///
     /// **What fails never widens**: of a file that cannot be used counts what it said before, and a notice says so. Other
-    /// settings, such as the model, `defaultMode` and variables, count in sessions that are opened later; a notice names them.
+    /// settings, such as `defaultMode` and the sandbox, count in sessions that are opened later; a notice names them.
     ///
     /// Hooks of the event ConfigChange are asked first. What they block counts as it did before, but for managed settings, and a
     /// notice names the hook. Cancel safe: what has not come to count is looked at the next time.
@@ -68,12 +89,68 @@ impl LoadedProject {
         let news = open.live.take(news, &refused);
         let said = |resolved: &Resolved| said(resolved, &open.directories);
         let rules = (said(&news.before), said(&news.now));
+        let follows = open.follows;
         drop(all);
-        self.tell_of(&news);
-        if rules.0 == rules.1 {
-            return Ok(());
+        // What denies comes first.
+        if rules.0 != rules.1 {
+            session.renew_settings(rules.0, rules.1)?;
         }
-        session.renew_settings(rules.0, rules.1)
+        let taken = self.take_over(session, &news, follows)?;
+        self.tell_of(&news, &taken);
+        Ok(())
+    }
+
+    /// Has what may change in an open session count in it. Returns the keys that do.
+    fn take_over(
+        &self,
+        session: &SessionHandle,
+        news: &SettingsNews,
+        follows: Follows,
+    ) -> Result<Vec<&'static str>, SessionError> {
+        let (before, now) = (&news.before, &news.now);
+        let mut taken = Vec::new();
+        if let Some(model) = now.model.as_ref().filter(|_| follows.model && before.model != now.model) {
+            session.set_model(model.value.as_str())?;
+            taken.push("model");
+        }
+        if follows.effort && before.session.effort != now.session.effort {
+            session.set_effort(now.session.effort.as_ref().map(|effort| effort.value))?;
+            taken.push("effortLevel");
+        }
+        if before.env != now.env {
+            session.change_environment(self.changed_variables(before, now))?;
+            // What sets up a provider counts later.
+            if before.provider_env == now.provider_env {
+                taken.push("env");
+            }
+        }
+        #[cfg(feature = "mcp")]
+        if let Some(servers) = self.shared.servers.get() {
+            let tell = |text| self.shared.notices.give(ProjectNotice { kind: ProjectNoticeKind::Server, text });
+            servers.renew_settings(now).into_iter().for_each(tell);
+            if follows.servers {
+                taken.push("MCP servers");
+            }
+        }
+        Ok(taken)
+    }
+
+    /// The variables of programs that differ. What settings name no longer is as in the environment of the program again; what looks
+    /// like a secret or changes what programs load reaches none.
+    fn changed_variables(&self, before: &Resolved, now: &Resolved) -> Vec<(OsString, Option<OsString>)> {
+        let names: BTreeSet<&String> = before.env.keys().chain(now.env.keys()).collect();
+        let value = |resolved: &Resolved, name: &str| resolved.env.get(name).map(|found| OsString::from(&found.value));
+        let differ = names.into_iter().filter(|name| value(before, name) != value(now, name));
+        // What the program itself says counts for more.
+        let differ = differ.filter(|name| !self.choice.variables.contains_key(*name));
+        let usual = host_environment(self.usual_environment());
+        let changed = differ.map(|name| {
+            let said = value(now, name).map(|value| (OsString::from(name), value));
+            let passed = said.and_then(|said| given_environment([said]).passed.pop());
+            let own = || usual.iter().find(|(known, _)| known == name.as_str()).cloned();
+            (OsString::from(name), passed.or_else(own).map(|(_, value)| value))
+        });
+        changed.collect()
     }
 
     /// What has changed of the settings of a session, if anything has.
@@ -99,7 +176,7 @@ impl LoadedProject {
         Ok(refused)
     }
 
-    fn tell_of(&self, news: &SettingsNews) {
+    fn tell_of(&self, news: &SettingsNews, taken: &[&str]) {
         let tell = |text: String| {
             self.shared.notices.give(ProjectNotice { kind: ProjectNoticeKind::Setting, text });
         };
@@ -109,7 +186,11 @@ impl LoadedProject {
         for note in news.now.notes.iter().filter(|note| !news.before.notes.contains(note)) {
             tell(note.to_string());
         }
-        let later = later(&news.before, &news.now);
+        let (now, later): (Vec<&str>, Vec<&str>) =
+            differing(&news.before, &news.now).into_iter().partition(|key| taken.contains(key));
+        if !now.is_empty() {
+            tell(format!("settings have changed, and count from now on: {}", now.join(", ")));
+        }
         if !later.is_empty() {
             tell(format!(
                 "settings have changed, and count in sessions that are opened from now on: {}",
@@ -148,8 +229,8 @@ fn said(resolved: &Resolved, of_program: &[PathBuf]) -> SettingsRules {
     said
 }
 
-/// What differs and counts only when a session is opened.
-fn later(before: &Resolved, now: &Resolved) -> Vec<&'static str> {
+/// What differs beside permissions.
+fn differing(before: &Resolved, now: &Resolved) -> Vec<&'static str> {
     let differs = [
         ("permissions.defaultMode", before.permissions.default_mode != now.permissions.default_mode),
         ("model", before.model != now.model),

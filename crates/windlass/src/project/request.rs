@@ -1,6 +1,7 @@
 //! Which project a session belongs to, and which of its files count.
 
 use super::ProjectError;
+use super::live::Follows;
 use crate::Home;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -56,6 +57,8 @@ pub struct Project {
     pub(super) plugins: Vec<PluginDir>,
     pub(super) file_servers: bool,
     pub(super) in_claude_folder: bool,
+    #[cfg(feature = "sandbox")]
+    pub(super) sandbox_helper: Option<PathBuf>,
     pub(super) choice: Choice,
 }
 
@@ -78,6 +81,8 @@ pub(crate) struct Choice {
     pub(crate) skills: Vec<windlass_project::Skill>,
     /// Variables that count for more than those of settings.
     pub(crate) variables: BTreeMap<String, String>,
+    /// What of the session follows settings.
+    pub(crate) follows: Follows,
 }
 
 impl Project {
@@ -146,6 +151,14 @@ impl Project {
     /// case. Default: yes.
     pub fn file_servers(mut self, on: bool) -> Self {
         self.file_servers = on;
+        self
+    }
+
+    /// The program that becomes the helper of the sandbox of MCP servers that start before a session opens, see
+    /// [`sandbox_helper`](crate::SessionBuilder::sandbox_helper). Default: that of the session.
+    #[cfg(feature = "sandbox")]
+    pub fn sandbox_helper(mut self, program: impl Into<PathBuf>) -> Self {
+        self.sandbox_helper = Some(program.into());
         self
     }
 

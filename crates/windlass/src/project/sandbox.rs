@@ -3,9 +3,9 @@
 use super::{LoadedProject, ProjectNoticeKind};
 use crate::sandbox::{Network, SandboxOptions};
 use crate::session::Options;
-#[cfg(feature = "web")]
 use windlass_permission::network::NetworkPolicy;
 use windlass_project::SandboxDomains;
+use windlass_types::{Behavior, RuleSource};
 
 impl LoadedProject {
     /// Has commands run in the sandbox that settings ask for, unless the program has said which one it wants.
@@ -21,9 +21,11 @@ impl LoadedProject {
         resolved.enabled.as_ref()?;
         let said = &resolved.settings;
         let (files, domains) = (&said.files, &said.domains);
+        let domains = &self.with_pages(domains);
         let is_open = domains.denied.is_empty() && domains.allowed.iter().any(|domain| domain == "*");
         let mut sandbox = SandboxOptions::new()
             .exclude(&said.excluded)
+            .exclude_servers(&said.excluded_servers)
             .network(if is_open { Network::On } else { Network::Off })
             .writable(&files.allow_write)
             .read_only(&files.deny_write)
@@ -47,6 +49,40 @@ impl LoadedProject {
             sandbox = sandbox.bubblewrap(program);
         }
         Some(sandbox)
+    }
+
+    /// The hosts of programs, with those that rules say of WebFetch: what is denied there is denied here. What is allowed there is allowed
+    /// here if settings share it, and if no file of the project says so.
+    fn with_pages(&self, domains: &SandboxDomains) -> SandboxDomains {
+        let mut domains = domains.clone();
+        for set in &self.resolved().permissions.rules {
+            let of_project = matches!(set.source, RuleSource::ProjectSettings | RuleSource::LocalSettings);
+            let hosts = set.rules.iter().filter_map(|rule| page_host(rule)).map(str::to_owned);
+            match set.behavior {
+                Behavior::Deny => domains.denied.extend(hosts),
+                Behavior::Allow if domains.shared == Some(true) && !of_project => domains.allowed.extend(hosts),
+                _ => {}
+            }
+        }
+        domains
+    }
+
+    /// The rules on WebFetch that follow from the hosts of programs, where settings want a sandbox: what is denied there is denied here,
+    /// and what is allowed there needs no question if settings share it.
+    pub(super) fn page_rules(&self) -> (Vec<String>, Vec<String>) {
+        let resolved = &self.resolved().sandbox;
+        let domains = &resolved.settings.domains;
+        if resolved.enabled.is_none() {
+            return (Vec::new(), Vec::new());
+        }
+        let shared = domains.allowed.iter().filter(|_| domains.shared == Some(true));
+        let allowed = shared.filter_map(|entry| page_rule(entry)).collect();
+        // One that cannot be read might have meant any host.
+        let deny = |entry: &String| match NetworkPolicy::default().deny(entry) {
+            Ok(_) => page_rule(entry),
+            Err(_) => Some("WebFetch".to_owned()),
+        };
+        (domains.denied.iter().filter_map(deny).collect(), allowed)
     }
 
     /// The sandbox with the hosts that programs may reach. An entry that cannot be read allows nothing; where one denies, programs reach no
@@ -81,5 +117,43 @@ impl LoadedProject {
         let text = "sandbox.network.allowedDomains: programs reach no host, since this program has no proxy for them";
         self.note(ProjectNoticeKind::Setting, text);
         sandbox
+    }
+}
+
+/// The host of a rule on pages.
+fn page_host(rule: &str) -> Option<&str> {
+    rule.trim().strip_prefix("WebFetch(")?.strip_suffix(')')?.trim().strip_prefix("domain:").map(str::trim)
+}
+
+/// The rule on pages that means the hosts of an entry. `None`: it is about a port that no page has, or names no host that a rule can.
+fn page_rule(entry: &str) -> Option<String> {
+    let entry = entry.trim();
+    let host = match entry.rsplit_once(':') {
+        Some((_, rest)) if rest.ends_with(']') => entry,
+        Some((host, "80" | "443" | "*")) => host,
+        Some(_) => return None,
+        None => entry,
+    };
+    (!host.is_empty()).then(|| format!("WebFetch(domain:{host})"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_of_programs_and_of_pages_are_the_same() {
+        for (entry, rule) in [
+            ("example.com", Some("WebFetch(domain:example.com)")),
+            (" *.example.com:443 ", Some("WebFetch(domain:*.example.com)")),
+            ("*:*", Some("WebFetch(domain:*)")),
+            ("github.com:22", None),
+            (":443", None),
+            ("[2606:4700::1111]", Some("WebFetch(domain:[2606:4700::1111])")),
+        ] {
+            assert_eq!(page_rule(entry).as_deref(), rule, "{entry}");
+        }
+        assert_eq!(page_host(" WebFetch(domain: *.a.com )"), Some("*.a.com"));
+        assert!(["WebFetch", "WebFetch(x)", "Bash(domain:a)"].iter().all(|rule| page_host(rule).is_none()));
     }
 }

@@ -27,6 +27,9 @@ pub(crate) struct Shared {
     pub(super) sessions: Lock<Vec<OpenSession>>,
     #[cfg(feature = "mcp")]
     pub(crate) servers: std::sync::OnceLock<super::ProjectServers>,
+    /// What the program of the first session says of its sandbox.
+    #[cfg(all(feature = "mcp", feature = "sandbox"))]
+    pub(crate) sandbox: Arc<std::sync::OnceLock<super::confined_servers::ProgramSandbox>>,
 }
 
 /// The plugins that were named, and what they are.

@@ -73,7 +73,7 @@ async fn changed_settings_count_from_the_next_prompt_and_a_broken_file_lifts_no_
         (DENIED, 1, ""),
         ("{", 1, "until it is mended"),
         (r#"{"permissions":{"deny":"Bash"}}"#, 1, "`permissions.deny` must be a list of texts"),
-        (r#"{"permissions":{"allow":["Bash(touch *)"]},"model":"other"}"#, 0, "opened from now on: model"),
+        (r#"{"permissions":{"allow":["Bash(touch *)"]},"model":"other"}"#, 0, "count from now on: model"),
         ("{}", 1, "opened from now on: model"),
     ] {
         place.settings(text);
@@ -177,5 +177,93 @@ async fn a_hook_can_block_changed_settings() {
         assert!(said.is_empty() || notices.iter().any(|notice| notice.contains(said)), "{notices:?}");
     }
     assert_eq!(*seen.lock().unwrap(), ["user_settings", "user_settings"], "once about each change");
+    session.handle.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn model_effort_and_variables_follow() {
+    let place = Place::new();
+    let settings = |model: &str, effort: &str, colour: &str| {
+        let said = json!({"permissions": {"allow": ["Bash"]}, "model": model, "effortLevel": effort, "env": {"COLOUR": colour}});
+        place.settings(&said.to_string());
+    };
+    settings("first", "low", "red");
+    let project = place.project().load().unwrap();
+    let turn = |script: Script, _| {
+        let call = json!({"command": "printf %s \"$COLOUR\" > made"});
+        script.turn(|turn| turn.tool_use("Bash", call)).turn(|turn| turn.text("Done."))
+    };
+    let model = ScriptedModel::new((0..3).fold(Script::new(), turn));
+    let builder = session().provider(model.clone()).tools(coding_tools(place.path("work"))).project(project.clone());
+    let mut session = builder.open().await.unwrap();
+    let made = || std::fs::read_to_string(place.path("work/made")).unwrap();
+    asked(&mut session).await;
+    assert_eq!(made(), "red");
+
+    settings("second", "high", "blue");
+    project.refresh(&session.handle).await.unwrap();
+    let notices = asked(&mut session).await.1.join("\n");
+    assert_eq!(made(), "blue");
+    assert!(notices.contains("count from now on: model, effortLevel, env"), "{notices}");
+    let requests = model.requests();
+    let asked_for: Vec<String> = requests.iter().map(|request| request.model.to_string()).collect();
+    assert_eq!(asked_for, ["first", "first", "second", "second"]);
+
+    // What is named no longer is as the program has it: not there.
+    place.settings(r#"{"permissions":{"allow":["Bash"]}}"#);
+    project.refresh(&session.handle).await.unwrap();
+    asked(&mut session).await;
+    assert_eq!(made(), "");
+    session.handle.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn what_the_program_says_of_the_model_does_not_follow() {
+    let place = Place::new();
+    place.settings(r#"{"model":"first"}"#);
+    let project = place.project().load().unwrap();
+    let model = ScriptedModel::new(Script::new().turn(|turn| turn.text("Done.")));
+    let builder = session().provider(model.clone()).model("own").project(project.clone());
+    let mut session = builder.open().await.unwrap();
+    place.settings(r#"{"model":"second"}"#);
+    project.refresh(&session.handle).await.unwrap();
+    let notices = asked(&mut session).await.1.join("\n");
+    assert!(notices.contains("opened from now on: model"), "{notices}");
+    assert_eq!(model.requests()[0].model.to_string(), "own");
+    session.handle.close().await.unwrap();
+}
+
+#[cfg(feature = "mcp")]
+#[tokio::test]
+async fn servers_follow() {
+    use windlass::mcp::McpServerConfig;
+    let place = Place::new();
+    let files = |names: &[&str]| {
+        let entries: serde_json::Map<_, _> =
+            names.iter().map(|name| ((*name).to_owned(), json!({"command": "/not/there"}))).collect();
+        std::fs::write(place.path("home/.claude.json"), json!({"mcpServers": entries}).to_string()).unwrap();
+    };
+    files(&["first"]);
+    let project = place.project().load().unwrap();
+    project.servers().connect("own", McpServerConfig::stdio("/not/there")).unwrap();
+    let servers = project.servers().set().clone();
+    let session = session().provider(touching(0)).project(project.clone()).mcp_servers(servers.clone());
+    let session = session.open().await.unwrap();
+    let names = || servers.status().into_iter().map(|status| status.name).collect::<Vec<_>>();
+    assert_eq!(names(), ["first", "own"]);
+    files(&["second", "third"]);
+    project.refresh(&session.handle).await.unwrap();
+    assert_eq!(names(), ["own", "second", "third"]);
+    place.settings(r#"{"deniedMcpServers":[{"serverName":"own"},{"serverName":"second"}]}"#);
+    project.refresh(&session.handle).await.unwrap();
+    assert_eq!(names(), ["third"]);
+    // What cannot be read lifts nothing.
+    place.settings("{");
+    project.refresh(&session.handle).await.unwrap();
+    assert_eq!(names(), ["third"]);
+    // Servers of files are back; the program's own is the program's to add.
+    place.settings("{}");
+    project.refresh(&session.handle).await.unwrap();
+    assert_eq!(names(), ["second", "third"]);
     session.handle.close().await.unwrap();
 }

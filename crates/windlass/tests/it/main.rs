@@ -20,6 +20,7 @@ mod auto;
 mod background;
 #[cfg(feature = "mcp")]
 mod binding;
+mod boundaries;
 mod branch;
 mod checkpoints;
 #[cfg(all(feature = "bedrock", feature = "gemini"))]

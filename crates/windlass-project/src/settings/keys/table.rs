@@ -82,6 +82,11 @@ const HONOURED: &[(&str, Shape, &str)] = &[
     ("sandbox.allowUnsandboxedCommands", Shape::Flag, "Whether a command may ask to run outside of the sandbox."),
     ("sandbox.enableWeakerNestedSandbox", Shape::Flag, "Whether a sandbox that does not hold everything will do."),
     ("sandbox.excludedCommands", Shape::Texts, "Commands that run outside of the sandbox, in the form of rules."),
+    (
+        "sandbox.excludedMcpServers",
+        Shape::Texts,
+        "MCP servers whose programs run outside of the sandbox; `*` means all.",
+    ),
     ("sandbox.bwrapPath", Shape::Text, "Where bubblewrap is."),
     ("sandbox.network", Shape::Object, "What of the network programs in the sandbox reach."),
     ("sandbox.filesystem", Shape::Object, "Paths with rights of their own in the sandbox."),

@@ -1,0 +1,107 @@
+//! One program on its way into a sandbox, and what stays while it runs.
+
+use std::fmt;
+use std::sync::Arc;
+
+use windlass_tool::{ProcessCommand, ProcessError, SandboxViolation};
+
+use crate::Ground;
+#[cfg(target_os = "linux")]
+use crate::bridge::Bridge;
+use crate::sandbox::Inner;
+use crate::sweep::{Made, sweep};
+
+/// A program as it is to be started, so that it runs inside. Keep it until the program has ended: with it go its way into the network
+/// and the look at [protected names](crate::SandboxPolicy::protected) that it may have made.
+#[must_use = "a program whose way in is dropped reaches no proxy"]
+pub struct Entered {
+    /// What to start instead: a program that confines itself and becomes the one that was meant. Its variables hold those of the sandbox.
+    pub command: ProcessCommand,
+    pub(crate) held: Held,
+}
+
+impl fmt::Debug for Entered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Entered").field("command", &self.command).finish_non_exhaustive()
+    }
+}
+
+/// What goes with a program that runs inside.
+pub(crate) struct Held {
+    ground: Option<Ground>,
+    /// Whether names that it made are moved aside.
+    restore: bool,
+    #[cfg(target_os = "linux")]
+    pub(crate) bridge: Option<Bridge>,
+}
+
+impl Held {
+    /// What it made of protected names, once it has ended.
+    pub(crate) async fn sweep(&mut self) -> Vec<Made> {
+        let Some(ground) = self.ground.take() else { return Vec::new() };
+        let restore = self.restore;
+        tokio::task::spawn_blocking(move || sweep(&ground.watched, restore)).await.unwrap_or_default()
+    }
+
+    /// The hosts from which the proxy has kept it, which the proxy knows for sure.
+    #[cfg_attr(
+        not(target_os = "linux"),
+        expect(clippy::unused_self, reason = "programs have a way to a proxy on Linux alone")
+    )]
+    pub(crate) fn refused(&self, sandbox: &Inner) -> Vec<SandboxViolation> {
+        #[cfg(target_os = "linux")]
+        let hosts = self.bridge.as_ref().map(|bridge| sandbox.refused.on(&bridge.connections())).unwrap_or_default();
+        #[cfg(not(target_os = "linux"))]
+        let hosts: Vec<String> = sandbox.refused.on(&[]);
+        hosts.into_iter().map(SandboxViolation::host).collect()
+    }
+}
+
+impl Drop for Held {
+    /// Also of a program that is dropped half-way.
+    fn drop(&mut self) {
+        if let Some(ground) = self.ground.take() {
+            for made in sweep(&ground.watched, self.restore) {
+                tracing::warn!(path = %made.path.display(), "a program that was stopped had made a protected name");
+            }
+        }
+    }
+}
+
+impl Inner {
+    /// What of the policy is there now.
+    async fn look(self: &Arc<Self>) -> Result<Ground, ProcessError> {
+        let inner = Arc::clone(self);
+        let not_run = |reason: String| ProcessError::new(format!("The program was not started: {reason}."));
+        let look = tokio::task::spawn_blocking(move || Ground::look(&inner.policy, &inner.nested));
+        let ground = look.await.map_err(|error| not_run(error.to_string()))?;
+        ground.map_err(|error| not_run(error.to_string()))
+    }
+
+    pub(crate) async fn enter(self: &Arc<Self>, mut command: ProcessCommand) -> Result<Entered, ProcessError> {
+        let own = &self.environment;
+        command.env.retain(|(name, _)| !own.iter().any(|(own, _)| own == name));
+        command.env.extend(own.iter().cloned());
+        let ground = self.look().await?;
+        // What is made beside a program in the background may be the user's.
+        let restore = !command.background;
+        #[cfg(target_os = "linux")]
+        let bridge = self.bridge().map_err(|error| {
+            ProcessError::new("The program was not started: it would not reach the proxy.").with_source(error)
+        })?;
+        #[cfg(target_os = "linux")]
+        let proxy = bridge.as_ref().map(Bridge::socket);
+        #[cfg(not(target_os = "linux"))]
+        let proxy = None;
+        let command = self.wrap.command(&self.policy, &ground, command, proxy).ok_or_else(|| {
+            ProcessError::new("The program was not started: the sandbox cannot express what it is to hold.")
+        })?;
+        let held = Held {
+            ground: Some(ground),
+            restore,
+            #[cfg(target_os = "linux")]
+            bridge,
+        };
+        Ok(Entered { command, held })
+    }
+}
