@@ -31,7 +31,8 @@ const HUBS: &[(&str, usize, usize)] = &[
     // Calls that could continue in the background are known here, for tools and hosts.
     // Trees of files are looked over by names and stamps, for checkpoints, and two such looks are compared here.
     // What a hook has made of a file that was just written is known like what was read.
-    ("windlass-tool", 2_000, 155),
+    // What a sandbox has stopped is data of an outcome, and tools say that their results are words of others.
+    ("windlass-tool", 2_040, 155),
     // A router holds several providers. The shape of tables of models is said here, and what users say of any model.
     ("windlass-model", 3_300, 300),
     // A prompt may ask for more thought, and tools for edits are listed by the family of the model. What takes up the
@@ -56,7 +57,8 @@ const HUBS: &[(&str, usize, usize)] = &[
     // Hosts move calls to the background, and calls find what the log has of their session.
     // The workspace is surveyed around calls that may change any file, and around work they leave in the background.
     // Results of one message share a budget, and what hooks make of written files is looked up.
-    ("windlass-runtime", 5_515, 490),
+    // Variables of programs are changed one by one, so that hooks, hosts and settings do not undo each other.
+    ("windlass-runtime", 5_530, 490),
     // A quarter of it makes options of settings files, which was in the command alone. Sessions are looked at from the
     // outside here, and names are checked when one opens. All providers are set up by name here, clouds whose models
     // speak two APIs are one provider, and the profile of a model's family is put into a session. Skills are a tool.
@@ -70,7 +72,9 @@ const HUBS: &[(&str, usize, usize)] = &[
     // Language servers of settings and of programs become the tool and the diagnostics of a session.
     // What lazy MCP servers offer is kept in the user's directory, and what has changed of it is said.
     // How much checkpoints keep is an option, and old ones are dropped.
-    ("windlass", 7_540, 300),
+    // Programs of MCP servers are put into a sandbox, which neither the crate of the servers nor that of the sandbox can do: they do not
+    // know each other. Hosts of programs and of pages become one. Model, effort, variables and servers follow settings.
+    ("windlass", 7_940, 300),
 ];
 
 /// Lines of code in the body of one function.
