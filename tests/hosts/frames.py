@@ -45,6 +45,7 @@ REQUIRED = {
     "system/model_fallback": {"original_model": str, "fallback_model": str},
     "system/compact_boundary": {"compact_metadata": dict},
     "system/commands_changed": {"commands": list},
+    "system/mcp_server_status": {"mcp_server": dict},
     "system/task_started": {"task_id": str, "description": str},
     "system/task_progress": {"task_id": str, "description": str, "usage": dict},
     "system/task_updated": {"task_id": str, "patch": dict},

@@ -19,6 +19,9 @@ use windlass_types::{
 pub struct EffectId(pub(crate) u64);
 
 impl EffectId {
+    /// No effect of a machine: what a holder of money asks for that has one call only.
+    pub const BESIDE: Self = Self(u64::MAX);
+
     /// The position of the effect among all of its machine.
     pub fn get(self) -> u64 {
         self.0

@@ -92,6 +92,11 @@ impl Machine {
         self.session.prompt.as_ref()
     }
 
+    /// The model that the next turn calls.
+    pub fn model(&self) -> &crate::ModelProfile {
+        self.session.current_model()
+    }
+
     /// What a call of a model that is no part of the conversation may cost at most. `None`: no limit. A model without a
     /// price costs more than any budget that refuses such models.
     pub fn cost_beside(

@@ -9,8 +9,8 @@
 )]
 
 use crate::{
-    Elicitation, ElicitationAnswer, ElicitationKind, ElicitationRequest, McpOptions, McpVisit, Sampling,
-    SamplingRequest,
+    Elicitation, ElicitationAnswer, ElicitationKind, ElicitationRequest, McpOptions, McpServerConfig, McpVisit,
+    Sampling, SamplingLimits, SamplingRequest,
 };
 use futures_util::future::try_join_all;
 use rmcp::model::{
@@ -45,17 +45,21 @@ pub(crate) struct Answers {
     questions: Semaphore,
     roots: Vec<PathBuf>,
     sampling: Option<Arc<dyn Sampling>>,
+    /// Of models of a session; a program sets its own.
+    limits: Option<SamplingLimits>,
     samples: Semaphore,
 }
 
 impl Answers {
-    pub(crate) fn new(server: &str, options: &McpOptions) -> Self {
+    pub(crate) fn new(server: &str, config: &McpServerConfig, options: &McpOptions) -> Self {
+        let of_session = || config.sampling.map(|_| Arc::new(options.samplers.clone()) as Arc<dyn Sampling>);
         Self {
             server: server.to_owned(),
             elicitation: options.elicitation.clone(),
             questions: Semaphore::new(MOST_QUESTIONS),
             roots: options.roots.clone(),
-            sampling: options.sampling.clone(),
+            sampling: options.sampling.clone().or_else(of_session),
+            limits: config.sampling,
             samples: Semaphore::new(MOST_SAMPLES),
         }
     }
@@ -130,7 +134,10 @@ impl Answers {
             return Err(refused("too many requests are open".to_owned()));
         };
         let params = serde_json::to_value(params).map_err(|error| refused(error.to_string()))?;
-        let request = SamplingRequest::read(&self.server, params).map_err(refused)?;
+        let mut request = SamplingRequest::read(&self.server, params).map_err(refused)?;
+        if let Some(limits) = self.limits {
+            (request.max_tokens, request.limits) = (request.max_tokens.min(limits.max_tokens), limits);
+        }
         let answer = sampling.sample(request).await.map_err(refused)?;
         serde_json::from_value(answer.result()).map_err(|error| ErrorData::internal_error(error.to_string(), None))
     }

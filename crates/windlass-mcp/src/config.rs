@@ -5,7 +5,7 @@ mod parse;
 pub use parse::{McpConfigError, parse_config};
 
 use crate::channel::ToolChannel;
-use crate::{McpChannel, ProgramConfinement};
+use crate::{McpChannel, ProgramConfinement, SamplingLimits};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
@@ -42,6 +42,9 @@ pub struct McpServerConfig {
     /// Whether it is started at its first call, where the [cache](crate::McpOptions::with_tool_cache) knows what it offers.
     /// Default: no.
     pub lazy: bool,
+    /// Whether it may ask for messages of the session's models, and for how many. Each request is judged like a call of the tool
+    /// `mcp__server__sampling_createMessage`. Default: `None`, it is informed that it cannot ask.
+    pub sampling: Option<SamplingLimits>,
     /// Who configured it, for people. Default: `dynamic`.
     pub source: String,
     /// Has its tokens.
@@ -102,6 +105,7 @@ impl McpServerConfig {
             oauth: OAuthConfig::default(),
             parallel: BTreeSet::new(),
             lazy: false,
+            sampling: None,
             source: "dynamic".to_owned(),
             authorizer: None,
             confinement: None,
@@ -225,12 +229,19 @@ impl McpServerConfig {
         self
     }
 
+    /// Lets it ask for messages of the session's models.
+    #[must_use]
+    pub fn sampling(mut self, limits: SamplingLimits) -> Self {
+        self.sampling = Some(limits);
+        self
+    }
+
     /// Whether a tool's calls may run beside calls that read.
     pub(crate) fn is_parallel(&self, tool: &str) -> bool {
         self.parallel.contains(tool) || self.parallel.contains("*")
     }
 
-    /// Applies settings that hosts give beside a server: `{"timeout"?,"tools"?,"alwaysLoad"?,"parallelTools"?,"lazy"?}` as in
+    /// Applies settings that hosts give beside a server: `{"timeout"?,"tools"?,"alwaysLoad"?,"parallelTools"?,"lazy"?,"sampling"?}` as in
     /// [`parse_config`]. What cannot be read is left alone, but a policy that is
     /// not known asks.
     #[must_use]

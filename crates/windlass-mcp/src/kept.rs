@@ -78,7 +78,7 @@ impl Kept {
     pub(crate) fn changed(&self, offered: &Offered) -> Vec<String> {
         let now: BTreeSet<&str> = offered.tools.iter().map(|tool| tool.info.name.as_str()).collect();
         let differs = |tool: &&RemoteTool| {
-            !now.contains(tool.info.name.as_str()) || !offered.tools.iter().any(|other| other == *tool)
+            !now.contains(tool.info.name.as_str()) || !offered.tools.iter().any(|other| other.is_as(tool))
         };
         self.tools.iter().filter(differs).map(|tool| tool.info.name.clone()).collect()
     }

@@ -44,6 +44,7 @@ mod error;
 mod expand;
 mod greeting;
 mod headers;
+mod icon;
 mod kept;
 mod listener;
 mod logins;
@@ -65,6 +66,7 @@ mod text;
 mod tool;
 mod tools;
 mod transport;
+mod watched;
 
 pub use called::McpPromptError;
 pub use windlass_mcp_auth as auth;
@@ -76,15 +78,17 @@ pub use confine::{ConfinedProgram, ProgramConfinement};
 pub use elicit::{Elicitation, ElicitationAnswer, ElicitationKind, ElicitationRequest};
 pub use error::{McpError, McpVisit};
 pub use expand::expand as expand_variables;
+pub use icon::McpIcon;
 pub use kept::McpToolCache;
 pub use open_elicitations::{ElicitationNotOpen, OpenElicitation, OpenElicitations};
 pub use options::McpOptions;
 pub use prompts::{McpPrompt, McpPromptArgument};
 pub use resources::{McpResource, McpResourceAddress};
 pub use review::ElicitationReview;
-pub use sampling::{Sampling, SamplingAnswer, SamplingMessage, SamplingRequest};
+pub use sampling::{Sampling, SamplingAnswer, SamplingLimits, SamplingMessage, SamplingRequest};
 pub use servers::{McpChanges, McpServers};
 pub use status::{
     McpInstructions, McpMissing, McpServerInfo, McpServerState, McpServerStatus, McpToolHints, McpToolInfo,
     McpToolLeftOut,
 };
+pub use watched::McpResourceChange;

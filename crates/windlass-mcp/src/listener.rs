@@ -8,11 +8,12 @@
 use crate::McpOptions;
 use crate::answers::Answers;
 use crate::text::clipped;
+use crate::watched::Watched;
 use rmcp::handler::client::ClientHandler;
 use rmcp::model::{
     ClientConfig, CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams, ElicitResult,
     ElicitationAction, ErrorData, Implementation, ListRootsResult, LoggingLevel, LoggingMessageNotificationParam,
-    ProgressNotificationParam, ProgressToken, ProtocolVersion,
+    ProgressNotificationParam, ProgressToken, ProtocolVersion, ResourceUpdatedNotificationParam,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleClient};
 use std::collections::HashMap;
@@ -36,6 +37,8 @@ pub(crate) struct Listener {
 pub(crate) struct Heard {
     /// Notified when the list of tools has changed.
     pub(crate) tools_changed: Notify,
+    /// The resources whose changes are to be reported.
+    pub(crate) watched: Watched,
     progress: Mutex<HashMap<ProgressToken, watch::Sender<String>>>,
 }
 
@@ -124,6 +127,10 @@ impl ClientHandler for Listener {
             LoggingLevel::Notice | LoggingLevel::Warning => tracing::info!(server, text, "an MCP server logged"),
             _ => tracing::warn!(server, text, "an MCP server logged"),
         }
+    }
+
+    async fn on_resource_updated(&self, params: ResourceUpdatedNotificationParam, _: NotificationContext<RoleClient>) {
+        self.heard.watched.changed(params.uri);
     }
 
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {

@@ -1,5 +1,6 @@
 //! The options of a set of servers.
 
+use crate::sampling::Samplers;
 use crate::{Elicitation, McpToolCache, ProgramConfinement, Sampling};
 use std::ffi::OsString;
 use std::fmt;
@@ -25,6 +26,8 @@ pub struct McpOptions {
     pub(crate) auth: AuthOptions,
     pub(crate) login_command: Option<String>,
     pub(crate) sampling: Option<Arc<dyn Sampling>>,
+    /// The sessions of the set, which is made from these options.
+    pub(crate) samplers: Samplers,
     pub(crate) cache: Option<Arc<dyn McpToolCache>>,
     pub(crate) confinement: Option<Arc<dyn ProgramConfinement>>,
 }
@@ -44,6 +47,7 @@ impl Default for McpOptions {
             auth: AuthOptions::default(),
             login_command: None,
             sampling: None,
+            samplers: Samplers::default(),
             cache: None,
             confinement: None,
         }
@@ -128,7 +132,8 @@ impl McpOptions {
         self
     }
 
-    /// Sets what has a model write messages for servers that ask. Default: none, servers cannot ask.
+    /// Sets what has a model write messages for all servers that ask. Default: none; servers whose configuration
+    /// [lets them](crate::McpServerConfig::sampling) can ask the session that uses them, others cannot.
     #[must_use]
     pub fn with_sampling(mut self, sampling: Arc<dyn Sampling>) -> Self {
         self.sampling = Some(sampling);

@@ -1,8 +1,9 @@
 //! The prompts that servers offer.
 
 use crate::content::lenient_output;
+use crate::icon::icons;
 use crate::text::clipped;
-use crate::{McpError, McpServerState, McpServers};
+use crate::{McpError, McpIcon, McpServerState, McpServers};
 use futures_util::future::join_all;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -26,6 +27,8 @@ pub struct McpPrompt {
     pub description: String,
     /// Its arguments, in order.
     pub arguments: Vec<McpPromptArgument>,
+    /// Its icons, for people. Never fetched.
+    pub icons: Vec<McpIcon>,
 }
 
 /// An argument of a prompt.
@@ -84,6 +87,8 @@ struct Listed {
     description: Option<String>,
     #[serde(default)]
     arguments: Option<Vec<McpPromptArgument>>,
+    #[serde(default)]
+    icons: serde_json::Value,
 }
 
 #[derive(Deserialize)]
@@ -119,6 +124,7 @@ impl McpServers {
                 name: listed.name,
                 description: clipped(&listed.description.unwrap_or_default(), MOST_DESCRIPTION),
                 arguments: listed.arguments.unwrap_or_default(),
+                icons: icons(&listed.icons),
             }));
             cursor = next.filter(|next| !next.is_empty());
             if cursor.is_none() || prompts.len() >= MOST_PROMPTS {

@@ -114,7 +114,10 @@ impl List {
         let (mut resources, mut problems) = (Vec::<McpResource>::new(), Vec::new());
         for (name, listed) in names.iter().zip(listed) {
             match listed {
-                Ok(listed) => resources.extend(listed),
+                // Icons are for people.
+                Ok(listed) => {
+                    resources.extend(listed.into_iter().map(|one| McpResource { icons: Vec::new(), ..one }));
+                }
                 Err(error) if wanted.is_some() => return Err(error),
                 Err(error) => {
                     problems.push(format!("The resources of {name} cannot be listed: {}.", error.without_output()))
@@ -156,7 +159,7 @@ struct Read {
 
 impl Read {
     async fn read(server: String, uri: String, servers: McpServers) -> Result<ToolOutput, McpError> {
-        let read = servers.read_resource(&server, &uri).await?;
+        let read = servers.follow_resource(&server, &uri).await?;
         let bad = || McpError::BadAnswer { name: server.clone() };
         let result: Value = read.to().map_err(|_| bad())?;
         let contents = result.get("contents").and_then(Value::as_array).ok_or_else(bad)?;

@@ -1,7 +1,8 @@
 //! The resources that servers offer.
 
+use crate::icon::icons;
 use crate::text::clipped;
-use crate::{McpError, McpServerState, McpServers};
+use crate::{McpError, McpIcon, McpServerState, McpServers};
 use serde::{Deserialize, Serialize};
 use windlass_types::JsonText;
 
@@ -32,6 +33,9 @@ pub struct McpResource {
     /// Its media type.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
+    /// Its icons, for people. Never fetched.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub icons: Vec<McpIcon>,
     /// The name of the server.
     pub server: String,
 }
@@ -71,6 +75,8 @@ struct Listed {
     description: Option<String>,
     #[serde(default)]
     mime_type: Option<String>,
+    #[serde(default)]
+    icons: serde_json::Value,
 }
 
 impl Listed {
@@ -93,6 +99,7 @@ impl Listed {
             title: optional(self.title, LONGEST_NAME),
             description: optional(self.description, LONGEST_DESCRIPTION),
             mime_type: optional(self.mime_type, LONGEST_NAME),
+            icons: icons(&self.icons),
             server: server.to_owned(),
             address,
         })
@@ -166,7 +173,10 @@ mod tests {
                 json!({ "uriTemplate": "x://{id}", "name": "x", "mimeType": "text/plain", "description": "d", "icons": [] }),
                 json!({ "uriTemplate": "x://{id}", "name": "x", "mimeType": "text/plain", "description": "d", "server": "s" }),
             ),
-            (json!({ "uri": "u", "description": "" }), json!({ "uri": "u", "name": "u", "server": "s" })),
+            (
+                json!({ "uri": "u", "description": "", "icons": [{ "src": "https://a.example/i", "x": 1 }, 7] }),
+                json!({ "uri": "u", "name": "u", "server": "s", "icons": [{ "src": "https://a.example/i" }] }),
+            ),
         ] {
             assert_eq!(read(entry.clone()), Some(expected), "{entry}");
         }

@@ -1,14 +1,64 @@
 //! Messages of a model that a server asks for.
 
+mod conversation;
+
 use crate::content::lenient_output;
 use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
 use windlass_types::{ContentBlock, ToolResultContent};
 
 /// Most messages of one request, and most characters of its system prompt.
 const MOST_MESSAGES: usize = 100;
 const LONGEST_SYSTEM: usize = 100_000;
+
+/// How much a server may have written by models of the session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SamplingLimits {
+    /// Most tokens of one message. Default: 4,096.
+    pub max_tokens: u32,
+    /// Most messages in one run. Default: 10.
+    pub max_requests: u32,
+}
+
+impl Default for SamplingLimits {
+    fn default() -> Self {
+        Self { max_tokens: 4096, max_requests: 10 }
+    }
+}
+
+impl SamplingLimits {
+    /// Sets the most tokens of one message.
+    #[must_use]
+    pub fn max_tokens(mut self, most: u32) -> Self {
+        self.max_tokens = most;
+        self
+    }
+
+    /// Sets the most messages in one run.
+    #[must_use]
+    pub fn max_requests(mut self, most: u32) -> Self {
+        self.max_requests = most;
+        self
+    }
+
+    /// `true`, or an object with `maxTokens` and `maxRequests`; anything else is none.
+    pub(crate) fn read(value: &Value) -> Option<Self> {
+        let known = Self::default();
+        let number = |name: &str| value.get(name).and_then(Value::as_u64).map(|n| u32::try_from(n).unwrap_or(u32::MAX));
+        match value {
+            Value::Bool(true) => Some(known),
+            Value::Object(_) => Some(Self {
+                max_tokens: number("maxTokens").unwrap_or(known.max_tokens),
+                max_requests: number("maxRequests").unwrap_or(known.max_requests),
+            }),
+            _ => None,
+        }
+    }
+}
 
 /// Has a model write the messages that servers ask for.
 ///
@@ -41,6 +91,45 @@ pub trait Sampling: Send + Sync + 'static {
     /// # Errors
     /// It is refused or failed: words for the server.
     async fn sample(&self, request: SamplingRequest) -> Result<SamplingAnswer, String>;
+
+    /// Whether it writes no more, and is to be dropped. Default: no.
+    fn has_ended(&self) -> bool {
+        false
+    }
+}
+
+/// The sessions whose models write for the servers of a set.
+#[derive(Clone, Default)]
+pub(crate) struct Samplers(Arc<Mutex<Vec<Arc<dyn Sampling>>>>);
+
+impl Samplers {
+    pub(crate) fn add(&self, sampling: Arc<dyn Sampling>) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|known| !known.has_ended());
+        all.push(sampling);
+    }
+}
+
+impl fmt::Debug for Samplers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Samplers").finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl Sampling for Samplers {
+    async fn sample(&self, request: SamplingRequest) -> Result<SamplingAnswer, String> {
+        let mut open: Vec<Arc<dyn Sampling>> = {
+            let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            all.iter().filter(|known| !known.has_ended()).cloned().collect()
+        };
+        match (open.pop(), open.is_empty()) {
+            (Some(only), true) => only.sample(request).await,
+            // A request does not say for which of them it is, and only one should pay.
+            (Some(_), false) => Err("several sessions use this server, and it is not known which one asks".to_owned()),
+            (None, _) => Err("no session is open".to_owned()),
+        }
+    }
 }
 
 /// A message that a server asks for. All of it is untrusted.
@@ -61,6 +150,8 @@ pub struct SamplingRequest {
     pub stop_sequences: Vec<String>,
     /// Names of models, or parts of them, that the server prefers, the best first.
     pub model_hints: Vec<String>,
+    /// How much the server may have written. Default where its configuration says nothing: [`SamplingLimits::default`].
+    pub limits: SamplingLimits,
 }
 
 /// A message of the conversation.
@@ -151,6 +242,7 @@ impl SamplingRequest {
             temperature: given.temperature,
             stop_sequences: given.stop_sequences.unwrap_or_default(),
             model_hints: hints.collect(),
+            limits: SamplingLimits::default(),
         })
     }
 }
@@ -188,8 +280,24 @@ mod tests {
         let request = request.unwrap();
         assert_eq!(request.messages[0].content, [ContentBlock::text("Hi")]);
         assert!(request.messages[1].is_assistant && request.messages[1].content.len() == 2);
-        assert_eq!((request.system, request.max_tokens), (None, 7));
-        assert_eq!((request.stop_sequences, request.model_hints), (vec!["x".to_owned()], vec!["small".to_owned()]));
+        assert_eq!((&request.system, request.max_tokens), (&None, 7));
+        assert_eq!((&request.stop_sequences, &request.model_hints), (&vec!["x".to_owned()], &vec!["small".to_owned()]));
+    }
+
+    #[test]
+    fn a_server_has_limits_if_its_configuration_lets_it_ask() {
+        let limits = |max_tokens, max_requests| Some(SamplingLimits { max_tokens, max_requests });
+        for (value, expected) in [
+            (json!(true), limits(4096, 10)),
+            (json!({}), limits(4096, 10)),
+            (json!({ "maxTokens": 7, "maxRequests": 1 }), limits(7, 1)),
+            (json!({ "maxTokens": u64::MAX, "maxRequests": -1 }), limits(u32::MAX, 10)),
+            (json!(false), None),
+            (json!(null), None),
+            (json!("yes"), None),
+        ] {
+            assert_eq!(SamplingLimits::read(&value), expected, "{value}");
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@ use crate::kept::Kept;
 use crate::review::Reviews;
 use crate::tools::{Offered, RemoteTool};
 use crate::transport::AbortOnDrop;
+use crate::watched::Changes;
 use crate::{
     McpError, McpOptions, McpServerConfig, McpServerInfo, McpServerState, McpServerStatus, McpToolLeftOut,
     ProgramConfinement,
@@ -35,6 +36,8 @@ pub(crate) struct Shared {
     pub(crate) confinement: Mutex<Option<Arc<dyn ProgramConfinement>>>,
     /// Counts changes.
     pub(crate) changes: watch::Sender<u64>,
+    /// The resources that have changed.
+    pub(crate) resource_changes: Changes,
 }
 
 impl Shared {
@@ -135,7 +138,7 @@ impl Server {
             () = cancel.cancelled() => return Err(McpError::Stopped),
             connection = self.connect(false) => drop(connection?),
         }
-        if self.tools().iter().any(|tool| tool == judged) {
+        if self.tools().iter().any(|tool| tool.is_as(judged)) {
             return Ok(());
         }
         Err(McpError::Changed { name: self.name.clone(), tool: judged.info.name.clone() })
@@ -379,6 +382,23 @@ impl Server {
         connection.request(method, params, limit).await.map_err(|error| self.refused(&connection, error))
     }
 
+    /// Reports the resources that have changed. They are watched again when they are read again.
+    fn report_resources(&self, connection: &Arc<Connection>) {
+        let changed = connection.heard.watched.take();
+        if changed.is_empty() {
+            return;
+        }
+        self.shared.resource_changes.add(&self.name, changed.clone());
+        self.shared.changed();
+        let connection = Arc::downgrade(connection);
+        tokio::spawn(async move {
+            for uri in changed {
+                let Some(connection) = connection.upgrade() else { return };
+                connection.unwatch(&uri).await;
+            }
+        });
+    }
+
     /// An error with what a user can do.
     fn advised(&self, error: McpError) -> McpError {
         match error {
@@ -504,6 +524,12 @@ async fn attend(server: Weak<Server>, connection: Weak<Connection>, ended: Ended
         tokio::select! {
             biased;
             () = &mut ended => break,
+            () = heard.watched.news.notified() => {
+                if let (Some(server), Some(connection)) = (server.upgrade(), connection.upgrade()) {
+                    server.report_resources(&connection);
+                }
+                continue;
+            }
             () = heard.tools_changed.notified() => {}
         }
         if let (Some(server), Some(connection)) = (server.upgrade(), connection.upgrade()) {

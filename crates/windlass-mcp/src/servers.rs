@@ -3,11 +3,13 @@
 use crate::connection::CallCx;
 use crate::name::tool_names;
 use crate::review::{ElicitationReview, Reviewed, Reviews};
+use crate::sampling::Samplers;
 use crate::server::{Server, Shared};
 use crate::tool::McpTool;
+use crate::watched::Changes;
 use crate::{
-    Elicitation, McpError, McpInstructions, McpMissing, McpOptions, McpServerConfig, McpServerState, McpServerStatus,
-    ProgramConfinement,
+    Elicitation, McpError, McpInstructions, McpMissing, McpOptions, McpResourceChange, McpServerConfig, McpServerState,
+    McpServerStatus, ProgramConfinement, Sampling,
 };
 use futures_util::future::join_all;
 use std::collections::{BTreeMap, BTreeSet};
@@ -62,8 +64,10 @@ impl McpServers {
         let reviews = Reviews::default();
         let reviewed = |inner| Arc::new(Reviewed { inner, reviews: reviews.clone() }) as Arc<dyn Elicitation>;
         options.elicitation = options.elicitation.take().map(reviewed);
+        options.samplers = Samplers::default();
         let confinement = Mutex::new(options.confinement.clone());
-        let shared = Arc::new(Shared { options, reviews, confinement, changes: watch::Sender::new(0) });
+        let (changes, resource_changes) = (watch::Sender::new(0), Changes::default());
+        let shared = Arc::new(Shared { options, reviews, confinement, changes, resource_changes });
         Self(Arc::new(Set { shared, servers: Mutex::default() }))
     }
 
@@ -83,6 +87,13 @@ impl McpServers {
         let servers = self.lock();
         let free = servers.values().filter(|server| server.config.confinement.is_none());
         free.filter(|server| server.config.starts_programs()).map(|server| server.name.clone()).collect()
+    }
+
+    /// Adds a session whose models write the messages that servers ask for, if the [configuration](McpServerConfig::sampling) of a
+    /// server lets it ask and [the program](McpOptions::with_sampling) does not do it. Sessions of windlass add themselves. While
+    /// a set has several sessions, requests are refused: they do not say which session they are for.
+    pub fn sample_through(&self, session: Arc<dyn Sampling>) {
+        self.0.shared.options.samplers.add(session);
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Server>>> {
@@ -234,6 +245,25 @@ impl McpServers {
         }
         tools.sort_by(|a, b| a.0.cmp(&b.0));
         tools.into_iter().map(|(_, tool)| tool).collect()
+    }
+
+    /// Reads a resource, and has its next change reported ([`resource_changes`](Self::resource_changes)) if the server does that:
+    /// at most 50 of a server at a time, each once until it is read like this again. Cancel safe.
+    ///
+    /// # Errors
+    /// As [`read_resource`](Self::read_resource).
+    pub async fn follow_resource(&self, name: &str, uri: &str) -> Result<JsonText, McpError> {
+        let connection = self.get(name)?.connect(false).await?;
+        // Asked for first: what changes while it is read is not missed.
+        let (_, read) = tokio::join!(connection.watch(uri), self.read_resource(name, uri));
+        read
+    }
+
+    /// The resources that have changed since they were [followed](Self::follow_resource), behind the number of the last change
+    /// that was seen (0 for none), and the number of the last one now. The last 100 are kept. [`changes`](Self::changes) says when
+    /// there are more.
+    pub fn resource_changes(&self, seen: u64) -> (Vec<McpResourceChange>, u64) {
+        self.0.shared.resource_changes.since(seen)
     }
 
     /// Ends the connection to a server, if there is one, and makes a new one.

@@ -1,5 +1,6 @@
 //! What is known of a server.
 
+use crate::McpIcon;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -114,6 +115,12 @@ pub struct McpServerInfo {
     pub name: String,
     /// Its version.
     pub version: String,
+    /// Its name for people, bounded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Its icons, for people. Never fetched.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub icons: Vec<McpIcon>,
 }
 
 /// A tool of a server, as the server describes it. Untrusted.
@@ -131,6 +138,9 @@ pub struct McpToolInfo {
     /// What the server claims of its effects.
     #[serde(default, skip_serializing_if = "McpToolHints::is_empty")]
     pub annotations: McpToolHints,
+    /// Its icons, for people. Never fetched.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub icons: Vec<McpIcon>,
 }
 
 /// What a server claims of a tool's effects. Never believed where it would let a call run; of servers inside the host

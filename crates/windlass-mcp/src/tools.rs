@@ -1,5 +1,6 @@
 //! The list of a server's tools.
 
+use crate::icon::icons_of;
 use crate::schema::{self, Renamed, Usable};
 use crate::text::clipped;
 use crate::{McpToolHints, McpToolInfo, McpToolLeftOut};
@@ -31,6 +32,15 @@ pub(crate) struct RemoteTool {
     pub(crate) renamed: Renamed,
     /// What structured results have to fit, if the server says so.
     pub(crate) output: Option<JsonText>,
+}
+
+impl RemoteTool {
+    /// Whether it is the same for model and server. Icons are not: their addresses may be others each time.
+    pub(crate) fn is_as(&self, other: &Self) -> bool {
+        let plain = |tool: &Self| McpToolInfo { icons: Vec::new(), ..tool.info.clone() };
+        (&self.schema, &self.renamed, &self.output) == (&other.schema, &other.renamed, &other.output)
+            && plain(self) == plain(other)
+    }
 }
 
 /// Most tools that are left out of which the reason is kept.
@@ -133,8 +143,9 @@ impl Collector {
         }
         let title =
             tool.title.or(hints.title).filter(|title| !title.is_empty()).map(|title| clipped(&title, LONGEST_TITLE));
+        let icons = icons_of(&tool.icons);
         let output = tool.output_schema.as_deref().and_then(usable_output);
-        Ok(RemoteTool { info: McpToolInfo { name, title, description, annotations }, schema, renamed, output })
+        Ok(RemoteTool { info: McpToolInfo { name, title, description, annotations, icons }, schema, renamed, output })
     }
 
     /// What was collected.
@@ -214,6 +225,17 @@ mod tests {
             let tool = json!({ "name": "a", "description": text, "inputSchema": {} });
             assert_eq!(collect(&json!([tool]))[0].info.description.chars().count(), kept);
         }
+    }
+
+    #[test]
+    fn another_icon_makes_no_other_tool() {
+        let tool = |icon: &str, more: &str| {
+            let icons = json!([{ "src": icon }]);
+            collect(&json!([{ "name": "a", "description": more, "inputSchema": {}, "icons": icons }])).remove(0)
+        };
+        let first = tool("https://a.example/1", "x");
+        assert_eq!(first.info.icons[0].src, "https://a.example/1");
+        assert!(first.is_as(&tool("https://a.example/2", "x")) && !first.is_as(&tool("https://a.example/1", "y")));
     }
 
     #[test]

@@ -157,6 +157,11 @@ impl Below {
         self.questions.open(request)
     }
 
+    /// The questions of the session, as this agent asks them.
+    pub(crate) fn questions(&self) -> &OpenQuestions {
+        &self.questions
+    }
+
     /// How the session is kept, if it is.
     pub(crate) fn kept(&self) -> Option<&Persistence> {
         self.kept.as_ref()

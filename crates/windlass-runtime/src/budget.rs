@@ -179,8 +179,12 @@ impl Account {
         let Some(cost) = cost else { return Some(claim) };
         let wanted = cost.max_output_tokens;
         let answer = self.budget.book().ledger.reserve(self.key, effect, cost);
-        // It does not wait for calls of others: a person can be asked instead.
-        (answer == Some(Reservation::Granted { max_output_tokens: wanted })).then_some(claim)
+        if answer != Some(Reservation::Granted { max_output_tokens: wanted }) {
+            // It does not wait for calls of others: a person can be asked instead.
+            self.release(effect);
+            return None;
+        }
+        Some(claim)
     }
 }
 

@@ -1,7 +1,8 @@
 //! The classifier of the mode auto: a model that is asked about calls which rules leave undecided.
 
 use crate::budget::Claim;
-use futures_util::{FutureExt, StreamExt};
+use crate::written::{Bill, write};
+use futures_util::FutureExt;
 use std::fmt;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,7 +12,7 @@ use windlass_context::estimate_request;
 use windlass_core::{Input, ModelProfile};
 use windlass_model::{ModelError, ModelProvider};
 use windlass_permission::{Boundary, CLASSIFIER_SYSTEM, Classified, ClassifierCache, ClassifierQuestion, read_answer};
-use windlass_types::{BlockStart, Message, ModelEvent, ModelRequest, SectionScope, StreamDelta, SystemSection, Usage};
+use windlass_types::{Message, ModelRequest, SectionScope, SystemSection, Usage};
 
 /// Most tokens of a verdict, and most characters that are read of one.
 const MAX_OUTPUT_TOKENS: u32 = 512;
@@ -94,27 +95,6 @@ pub(crate) struct Asking {
     question: ClassifierQuestion,
 }
 
-/// What a request has used, which is booked when it ends, also when it is cancelled.
-struct Bill<'a> {
-    claim: Option<Claim>,
-    model: ModelProfile,
-    usage: Usage,
-    results: &'a mpsc::UnboundedSender<Input>,
-}
-
-impl Drop for Bill<'_> {
-    fn drop(&mut self) {
-        if let Some(mut claim) = self.claim.take() {
-            // Settled before the session hears of it, so that its reports have it.
-            claim.cost = self.model.info.cost(&self.usage).unwrap_or_default();
-        }
-        if self.usage != Usage::default() {
-            // It fails when the session has ended.
-            let _ = self.results.send(Input::Used(Box::new(self.model.clone()), self.usage));
-        }
-    }
-}
-
 impl Asking {
     pub(crate) fn input_tokens(&self) -> u64 {
         estimate_request(&self.request)
@@ -129,7 +109,7 @@ impl Asking {
         let Some(claim) = claim else {
             return Classified::Failed("the budget does not buy its call".to_owned());
         };
-        let mut bill = Bill { claim: Some(claim), model: self.model.clone(), usage: Usage::default(), results };
+        let mut bill = Bill::new(claim, self.model.clone(), results);
         let verdict = self.verdict(&mut bill.usage).await;
         self.classifier.known().put(&self.question, &verdict);
         verdict
@@ -148,32 +128,9 @@ impl Asking {
         }
     }
 
-    /// The text of the answer. Reasoning is not part of it.
+    /// The text of the answer; none of one that was cut off, or is too long for a verdict.
     async fn answer(&self, billed: &mut Usage) -> Result<String, ModelError> {
-        // What a request that gets no answer is billed with, until something else is known.
-        billed.input_tokens = self.input_tokens();
-        let mut stream = match self.classifier.provider.stream(Arc::clone(&self.request)).await {
-            Ok(stream) => stream,
-            Err(error) => {
-                *billed = Usage::default();
-                return Err(error);
-            }
-        };
-        let mut text = String::new();
-        while let Some(item) = stream.next().await {
-            match item?.event {
-                ModelEvent::MessageStart { usage, .. } => *billed = usage,
-                ModelEvent::MessageDelta { usage, .. } => billed.raise(usage),
-                ModelEvent::BlockStart { block: BlockStart::Text(begin), .. } => text.push_str(&begin),
-                ModelEvent::BlockDelta { delta: StreamDelta::Text(more), .. } => text.push_str(&more),
-                ModelEvent::MessageStop => return Ok(text),
-                _ => {}
-            }
-            if text.len() > MOST_CHARS {
-                break;
-            }
-        }
-        // Cut off, or no verdict anyway.
-        Ok(String::new())
+        let written = write(&*self.classifier.provider, &self.request, MOST_CHARS, billed).await?;
+        Ok(if written.is_whole { written.text } else { String::new() })
     }
 }

@@ -1,6 +1,7 @@
 //! The task of one session: machine, effects, results.
 
 mod effects;
+mod side;
 
 use crate::SessionError;
 use crate::agents::{Below, Parent};
@@ -21,6 +22,7 @@ use crate::progress::Progress;
 use crate::room::Room;
 use crate::scope::with_models;
 use crate::session::{Nested, Persistence, listened};
+use crate::side::SideCalls;
 use crate::tasks::Tasks;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -84,6 +86,7 @@ struct Work {
     room: Room,
     /// Questions that can be answered, and whose hooks and callback are not asked yet.
     asked: BTreeMap<QuestionId, OpenQuestion>,
+    side: SideCalls,
 }
 
 /// What all calls of the session share.
@@ -146,6 +149,7 @@ impl Driver {
             progress: Progress::new(),
             room: Room::default(),
             asked: BTreeMap::new(),
+            side: SideCalls::default(),
         };
         let hooks = ports.hooks.clone();
         Self {
@@ -302,6 +306,10 @@ impl Driver {
                 self.look(look);
                 None
             }
+            Order::SideCall(call, waiting) => {
+                self.begin_side(*call, waiting);
+                None
+            }
             Order::AskHooks(call, waiting) => {
                 self.reporter().send(*call, Some(waiting));
                 None
@@ -383,6 +391,10 @@ impl Driver {
             EventKind::RunStarted(_) => {
                 let first = std::mem::take(&mut self.first);
                 self.observer.see_instructions(&first, "session_start")
+            }
+            EventKind::RunFinished(_) => {
+                self.work.side.end();
+                Vec::new()
             }
             _ => Vec::new(),
         };

@@ -3,7 +3,7 @@
 use crate::checkpoints::FileOrder;
 use crate::events::EventQueue;
 use crate::open_questions::OpenQuestions;
-use crate::{AnswerError, EventFeed, SessionError, UnknownPosition};
+use crate::{AnswerError, EventFeed, SessionError, SideAnswer, SideCall, SideCallError, UnknownPosition};
 use std::ffi::OsString;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -49,6 +49,8 @@ pub(crate) enum Order {
     AskHooks(Box<HookCall>, oneshot::Sender<HookOutcome>),
     /// Agents are to be run that no call asks for; their events name this origin.
     Agents(ToolUseId, oneshot::Sender<Arc<dyn Agents>>),
+    /// A model is to write something that is no part of the conversation.
+    SideCall(Box<SideCall>, oneshot::Sender<Result<SideAnswer, SideCallError>>),
 }
 
 /// How a session has ended, when it has.
@@ -374,6 +376,14 @@ impl SessionHandle {
     /// The session is closed.
     pub fn notice(&self, message: impl Into<String>) -> Result<(), SessionError> {
         self.give(Input::Notice(message.into()))
+    }
+
+    /// Has the model read texts with its next turn, once. What is too much for a turn is left out.
+    ///
+    /// # Errors
+    /// The session is closed.
+    pub fn add_context(&self, texts: Vec<String>) -> Result<(), SessionError> {
+        self.give(Input::AddContext(texts))
     }
 
     /// Asks the hooks anew what they listen to. From then on they are asked on

@@ -57,9 +57,11 @@ mod resumed;
 mod room;
 mod scope;
 mod session;
+mod side;
 mod tasks;
 mod tool;
 mod watch;
+mod written;
 
 pub use checkpoints::RewindError;
 pub use classify::Classifier;
@@ -73,6 +75,7 @@ pub use open_questions::AnswerError;
 pub use ports::{HostAnswers, Ports};
 pub use prepare::judge;
 pub use session::{Persistence, Session, SessionConfig};
+pub use side::{SideAnswer, SideCall, SideCallError};
 pub use watch::{EventFeed, UnknownPosition, Watched};
 
 pub use windlass_context::{Diagnostic, ReminderSettings, Severity};

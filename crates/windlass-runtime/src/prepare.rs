@@ -246,7 +246,7 @@ fn walked_differently(paths: &[PathBuf], cwd: &Path) -> Vec<PathBuf> {
 
 /// The digest of the exact call. Each part is preceded by its length, so that
 /// no two calls share their bytes.
-fn digest(call: &ToolUse, cwd: &Path, paths: &[PathFact], command: Option<&CommandFacts>) -> CallDigest {
+pub(crate) fn digest(call: &ToolUse, cwd: &Path, paths: &[PathFact], command: Option<&CommandFacts>) -> CallDigest {
     let mut hasher = blake3::Hasher::new();
     let mut part = |bytes: &[u8]| {
         hasher.update(&(bytes.len() as u64).to_le_bytes());

@@ -317,7 +317,8 @@ pub struct PermissionRequest {
     /// The question itself: an answer names it. A call whose input an answer changed may be asked about again, under
     /// another id.
     pub id: QuestionId,
-    /// The tool use.
+    /// The tool use. Of what no call of the model asks for, such as a message that a server wants written, it is the id of the
+    /// question.
     pub tool_use_id: ToolUseId,
     /// The tool's name.
     pub tool: String,

@@ -140,6 +140,8 @@ mod repository;
 mod resume;
 mod run;
 mod runtime;
+#[cfg(feature = "mcp")]
+mod sampling;
 #[cfg(feature = "sandbox")]
 pub mod sandbox;
 #[cfg(all(feature = "mcp", feature = "sandbox"))]

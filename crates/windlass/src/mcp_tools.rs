@@ -3,12 +3,17 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
-use windlass_context::{ServerInstructions, missing_servers, server_instructions};
-use windlass_mcp::{McpChanges, McpServers, McpToolLeftOut};
+use windlass_context::{ServerInstructions, foreign_text, missing_servers, server_instructions};
+use windlass_mcp::{McpChanges, McpResourceChange, McpServers, McpToolLeftOut};
 use windlass_tool::{DynTool, ToolSet};
+use windlass_types::text::visible_line;
 
 /// How long a session waits for servers before it opens. What comes later is put in place then.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Most resources that have changed of which the model reads at once, and most characters of their addresses.
+const MOST_CHANGES: usize = 20;
+const LONGEST_ADDRESS: usize = 300;
 
 /// Waits a while until the servers answer. What changes from the call on is in the result.
 pub(crate) async fn settle(servers: &McpServers) -> McpChanges {
@@ -67,4 +72,17 @@ pub(crate) fn left_out(servers: &McpServers) -> BTreeSet<String> {
         status.tools_left_out.into_iter().map(of_server).chain(changed)
     });
     left_out.collect()
+}
+
+/// What the model reads of resources that have changed since they were read; `None` for none.
+pub(crate) fn changed_resources(changed: &[McpResourceChange]) -> Option<String> {
+    let line = |change: &McpResourceChange| {
+        let uri: String = change.uri.chars().take(LONGEST_ADDRESS).collect();
+        format!("- {} of the MCP server {:?}", foreign_text(&visible_line(&uri)), change.server)
+    };
+    let lines: Vec<String> = changed.iter().take(MOST_CHANGES).map(line).collect();
+    (!lines.is_empty()).then(|| {
+        let lines = lines.join("\n");
+        format!("Resources that were read in this session have changed since. Read again what still matters:\n{lines}")
+    })
 }

@@ -49,7 +49,7 @@ impl MentionSource for OfSession {
     #[cfg(feature = "mcp")]
     async fn resource(&self, server: &str, uri: &str) -> Result<String, String> {
         let Some(servers) = &self.servers else { return Err(format!("there is no server {server:?}")) };
-        let read = servers.read_resource(server, uri).await.map_err(|error| error.to_string())?;
+        let read = servers.follow_resource(server, uri).await.map_err(|error| error.to_string())?;
         texts_of(&read).ok_or_else(|| "the resource has no text".to_owned())
     }
 }

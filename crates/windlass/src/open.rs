@@ -71,7 +71,7 @@ pub(crate) async fn open_settled(options: Options) -> Result<(Session, SessionTo
     #[cfg(feature = "project")]
     opening.hook_host.iter().for_each(|host| host.follow(&session.handle));
     #[cfg(feature = "mcp")]
-    opening.options.tools.mcp.iter().for_each(|servers| crate::elicitations::review(servers, &session.handle));
+    opening.serve(&session.handle);
     session.notices.splice(..0, notices);
     let tools = SessionTools::new(offer, opening.options.tools.subagents, &session.handle);
     #[cfg(feature = "mcp")]
@@ -146,6 +146,15 @@ impl Opening {
             programs,
         };
         Ok((opening, notices))
+    }
+
+    /// Lets the servers of the session reach its hooks and its models.
+    #[cfg(feature = "mcp")]
+    fn serve(&self, session: &windlass_runtime::SessionHandle) {
+        if let Some(servers) = &self.options.tools.mcp {
+            crate::elicitations::review(servers, session);
+            crate::sampling::offer(servers, session, self.options.compaction.summarizer.clone());
+        }
     }
 
     /// What the session does for its model.

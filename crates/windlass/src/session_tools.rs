@@ -34,10 +34,15 @@ struct Open {
     /// The servers of which the host knows that they are missing, by name.
     #[cfg(feature = "mcp")]
     missing: Lock<BTreeSet<String>>,
+    /// The number of the last change of a resource that the model reads of.
+    #[cfg(feature = "mcp")]
+    resources: Lock<u64>,
 }
 
 impl SessionTools {
     pub(crate) fn new(offer: Offer, agents: Option<Subagents>, handle: &SessionHandle) -> Self {
+        #[cfg(feature = "mcp")]
+        let resources = Lock::new(offer.servers().map_or(0, |servers| servers.resource_changes(0).1));
         Self(Arc::new(Open {
             offer,
             handle: handle.weak(),
@@ -46,6 +51,8 @@ impl SessionTools {
             reported: Lock::default(),
             #[cfg(feature = "mcp")]
             missing: Lock::default(),
+            #[cfg(feature = "mcp")]
+            resources,
         }))
     }
 
@@ -98,6 +105,7 @@ impl SessionTools {
         let _ = self.0.handle.set_instructions(self.0.offer.instructions());
         self.report_missing();
         self.report_left_out();
+        self.report_resources();
         tools.map_or(true, |tools| self.0.handle.set_tools(tools).is_ok())
     }
 
@@ -136,6 +144,18 @@ impl SessionTools {
             if reported.len() < MOST_REPORTED && reported.insert(line.clone()) {
                 let _ = self.0.handle.notice(line);
             }
+        }
+    }
+
+    /// Has the model read which resources have changed since it read them.
+    #[cfg(feature = "mcp")]
+    fn report_resources(&self) {
+        let Some(servers) = self.0.offer.servers() else { return };
+        let mut seen = self.0.resources.lock();
+        let (changed, last) = servers.resource_changes(*seen);
+        *seen = last;
+        if let Some(text) = crate::mcp_tools::changed_resources(&changed) {
+            let _ = self.0.handle.add_context(vec![text]);
         }
     }
 

@@ -317,7 +317,14 @@ impl McpControl for HostServers {
     }
 
     async fn authenticate(&self, server: &str) -> Result<Option<String>, McpControlError> {
-        self.logins.begin(self.set(), server).await.map_err(McpControlError::new)
+        let (host, name, servers) = (Arc::clone(&self.host), server.to_owned(), self.set().clone());
+        let report = move |outcome: &Result<(), String>| {
+            let known = servers.status().into_iter().find(|status| status.name == name);
+            if let (Some(host), Some(known)) = (host.get(), known) {
+                host.report(&name, known.state.as_str(), outcome.as_ref().err().map(String::as_str));
+            }
+        };
+        self.logins.begin(self.set(), server, report).await.map_err(McpControlError::new)
     }
 
     async fn finish_login(&self, server: &str, address: &str) -> Result<(), McpControlError> {

@@ -23,6 +23,8 @@ mod index;
 mod kept_out;
 #[cfg(unix)]
 mod living;
+#[cfg(unix)]
+mod logins;
 #[cfg(target_os = "linux")]
 #[cfg(target_os = "linux")]
 mod managed;
@@ -43,6 +45,8 @@ mod repositories;
 mod rewind;
 #[cfg(unix)]
 mod same;
+#[cfg(unix)]
+mod sampling;
 #[cfg(target_os = "linux")]
 #[cfg(target_os = "linux")]
 mod sandbox;

@@ -1,6 +1,7 @@
 //! `{"mcpServers":{…}}`.
 
 use super::{McpServerConfig, McpToolPolicy, McpTransport};
+use crate::SamplingLimits;
 use crate::expand::expand;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -37,7 +38,8 @@ pub enum McpConfigError {
 /// alone. `"tools":[{"name","permission_policy"}]` gives tools a policy: `always_ask` or
 /// `always_deny`; `always_allow` has no effect. `"alwaysLoad":true` keeps the definitions of the server's tools in requests,
 /// however many there are. `"parallelTools":["read"]`, or `true` for all, lets calls of these tools run beside calls that read.
-/// `"lazy":true` starts the server at its first call. Times below a second count as absent. `${VAR}` and `${VAR:-default}` in texts are replaced by what `lookup`
+/// `"lazy":true` starts the server at its first call. `"sampling":true`, or `{"maxTokens"?,"maxRequests"?}`, lets it ask for messages of
+/// the session's models. Times below a second count as absent. `${VAR}` and `${VAR:-default}` in texts are replaced by what `lookup`
 /// returns.
 ///
 /// One entry that cannot be used does not keep the others from being used.
@@ -105,6 +107,8 @@ pub(super) struct Settings {
     parallel: serde_json::Value,
     #[serde(default)]
     lazy: serde_json::Value,
+    #[serde(default)]
+    sampling: serde_json::Value,
 }
 
 impl McpServerConfig {
@@ -114,6 +118,9 @@ impl McpServerConfig {
         self.timeout = timeout.filter(|timeout| *timeout >= SHORTEST).or(self.timeout);
         self.always_load = settings.always_load.as_bool().unwrap_or(self.always_load);
         self.lazy = settings.lazy.as_bool().unwrap_or(self.lazy);
+        if !settings.sampling.is_null() {
+            self.sampling = SamplingLimits::read(&settings.sampling);
+        }
         let parallel = settings.parallel.as_array().into_iter().flatten().filter_map(serde_json::Value::as_str);
         self.parallel.extend(parallel.map(str::to_owned));
         if settings.parallel.as_bool() == Some(true) {

@@ -9,6 +9,7 @@ use crate::calls::Calls;
 use crate::confine::spec;
 use crate::greeting::{Greeting, greet, unknown_version};
 use crate::headers::headers_of;
+use crate::icon::icons_of;
 use crate::listener::Listener;
 use crate::process::Process;
 use crate::program::find;
@@ -45,23 +46,40 @@ pub(crate) struct Introduction {
     pub(crate) has_resources: bool,
     /// What it reports the changes of, if it has to be asked for such reports.
     pub(crate) reports: Option<SubscriptionFilter>,
+    /// Whether it reports changes of resources to those who ask for that.
+    pub(crate) reports_resources: bool,
 }
 
 impl Introduction {
     fn of(greeting: Option<&ServerPeerInfo>, lifecycle: Lifecycle) -> Self {
-        let mut introduction =
-            Self { lifecycle, info: None, instructions: None, has_prompts: false, has_resources: false, reports: None };
+        let mut introduction = Self {
+            lifecycle,
+            info: None,
+            instructions: None,
+            has_prompts: false,
+            has_resources: false,
+            reports: None,
+            reports_resources: false,
+        };
         let Some(greeting) = greeting else { return introduction };
-        introduction.info = greeting
-            .server_info
-            .as_ref()
-            .map(|named| McpServerInfo { name: clipped(&named.name, 200), version: clipped(&named.version, 200) });
+        introduction.info = greeting.server_info.as_ref().map(|named| McpServerInfo {
+            name: clipped(&named.name, 200),
+            version: clipped(&named.version, 200),
+            title: named.title.as_deref().filter(|title| !title.is_empty()).map(|title| clipped(title, 200)),
+            icons: icons_of(&named.icons),
+        });
         introduction.instructions = greeting.instructions.as_ref().map(|text| clipped(text, LONGEST_INSTRUCTIONS));
         introduction.has_prompts = greeting.capabilities.prompts.is_some();
         introduction.has_resources = greeting.capabilities.resources.is_some();
         let reports_tools = greeting.capabilities.tools.as_ref().is_some_and(|tools| tools.list_changed == Some(true));
-        introduction.reports = (reports_tools && !greeting.protocol_version.has_initialize())
-            .then(|| SubscriptionFilter::builder().tools_list_changed().build());
+        let resources = greeting.capabilities.resources.as_ref();
+        introduction.reports_resources = resources.is_some_and(|resources| resources.subscribe == Some(true));
+        let wants_any = reports_tools || introduction.reports_resources;
+        introduction.reports = (wants_any && !greeting.protocol_version.has_initialize()).then(|| {
+            let mut filter = SubscriptionFilter::new();
+            filter.tools_list_changed = reports_tools.then_some(true);
+            filter
+        });
         introduction
     }
 }
@@ -169,7 +187,7 @@ impl Connection {
         options: &McpOptions,
         lifecycle: Lifecycle,
     ) -> Result<(Self, Ended), Greeting> {
-        let answers = Arc::new(Answers::new(name, options));
+        let answers = Arc::new(Answers::new(name, config, options));
         let (listener, heard) = Listener::new(name, options, Arc::clone(&answers));
         let requests = Requests::default();
         let Reached { service, process } =

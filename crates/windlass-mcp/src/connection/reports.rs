@@ -2,18 +2,45 @@
 
 use super::Connection;
 use crate::listener::Heard;
+use futures_util::FutureExt;
 use rmcp::model::{ServerNotification, SubscriptionFilter};
-use rmcp::service::{Peer, RoleClient, ServiceError};
+use rmcp::service::{Peer, RoleClient, ServiceError, Subscription};
+use serde_json::json;
+use std::collections::BTreeSet;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::watch;
 use tokio::time::sleep;
 
 /// Before a server is asked again: this long after the first time, and twice as long after each further one.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+/// How long a server may take to take note of what is to be reported.
+const SUBSCRIBING: Duration = Duration::from_secs(5);
 
 impl Connection {
+    /// Has changes of a resource reported, if the server does that: once.
+    pub(crate) async fn watch(&self, uri: &str) {
+        if !self.introduction.reports_resources || !self.heard.watched.add(uri) || self.introduction.reports.is_some() {
+            return;
+        }
+        if let Err(error) = self.request("resources/subscribe", json!({ "uri": uri }), SUBSCRIBING).await {
+            tracing::debug!(server = self.server, %error, "changes of a resource of an MCP server are not reported");
+            self.heard.watched.remove(uri);
+        }
+    }
+
+    /// Ends the reports of a resource.
+    pub(crate) async fn unwatch(&self, uri: &str) {
+        if self.introduction.reports.is_none()
+            && let Err(error) = self.request("resources/unsubscribe", json!({ "uri": uri }), SUBSCRIBING).await
+        {
+            // Further reports count for nothing.
+            tracing::debug!(server = self.server, %error, "an MCP server goes on to report changes of a resource");
+        }
+    }
+
     /// Asks for reports of changes as long as the connection lasts, and passes them on. Does not keep the connection.
     pub(crate) fn follow(&self) -> impl Future<Output = ()> + Send + use<> {
         let (peer, heard, wanted) = (self.peer.clone(), Arc::clone(&self.heard), self.introduction.reports.clone());
@@ -28,18 +55,35 @@ impl Connection {
 async fn follow(peer: &Peer<RoleClient>, heard: &Heard, wanted: &SubscriptionFilter) {
     let mut pause = FIRST_PAUSE;
     let mut is_first = true;
+    let mut watched = heard.watched.subscribe();
+    // Kept until the reports that take its place are acknowledged, so that none is missed in between.
+    let mut before: Option<Subscription> = None;
     while !peer.is_transport_closed() {
-        match peer.listen(wanted.clone()).await {
+        let resources = watched.borrow_and_update().clone();
+        let wanted = with_resources(wanted, &resources);
+        if wanted == SubscriptionFilter::new() {
+            // There is nothing to ask for yet.
+            if watched.changed().await.is_err() {
+                return;
+            }
+            continue;
+        }
+        match peer.listen(wanted).await {
             Ok(mut reports) => {
-                if !std::mem::take(&mut is_first) {
-                    // What changed while nothing was reported.
-                    heard.tools_changed.notify_one();
-                }
-                while let Ok(Some(report)) = reports.next().await {
-                    pause = FIRST_PAUSE;
-                    if matches!(report, ServerNotification::ToolListChangedNotification(_)) {
-                        heard.tools_changed.notify_one();
+                match before.take() {
+                    Some(mut before) => {
+                        while let Some(Ok(Some(report))) = before.next().now_or_never() {
+                            take(report, heard);
+                        }
                     }
+                    // What changed while nothing was reported.
+                    None if !is_first => heard.tools_changed.notify_one(),
+                    None => {}
+                }
+                is_first = false;
+                if pass_on(&mut reports, heard, (&mut watched, &resources), &mut pause).await {
+                    before = Some(reports);
+                    continue;
                 }
             }
             // It does not know the request: it will not know it later.
@@ -48,5 +92,46 @@ async fn follow(peer: &Peer<RoleClient>, heard: &Heard, wanted: &SubscriptionFil
         }
         sleep(pause).await;
         pause = pause.saturating_mul(2).min(LONGEST_PAUSE);
+    }
+}
+
+fn with_resources(wanted: &SubscriptionFilter, resources: &BTreeSet<String>) -> SubscriptionFilter {
+    let mut wanted = wanted.clone();
+    wanted.resource_subscriptions = (!resources.is_empty()).then(|| resources.iter().cloned().collect());
+    wanted
+}
+
+/// Passes reports on until they end, which is false, or until a resource is watched that is not among them.
+async fn pass_on(
+    reports: &mut Subscription,
+    heard: &Heard,
+    (watched, resources): (&mut watch::Receiver<BTreeSet<String>>, &BTreeSet<String>),
+    pause: &mut Duration,
+) -> bool {
+    loop {
+        tokio::select! {
+            biased;
+            report = reports.next() => match report {
+                Ok(Some(report)) => {
+                    *pause = FIRST_PAUSE;
+                    take(report, heard);
+                }
+                _ => return false,
+            },
+            Ok(()) = watched.changed() => {
+                // What is watched no more may be reported all the same: it counts for nothing.
+                if !watched.borrow_and_update().is_subset(resources) {
+                    return true;
+                }
+            }
+        }
+    }
+}
+
+fn take(report: ServerNotification, heard: &Heard) {
+    match report {
+        ServerNotification::ToolListChangedNotification(_) => heard.tools_changed.notify_one(),
+        ServerNotification::ResourceUpdatedNotification(updated) => heard.watched.changed(updated.params.uri),
+        _ => {}
     }
 }

@@ -1,6 +1,7 @@
 //! The way of hooks, permissions and MCP servers to the host: through the pump, which writes each question into the one
 //! stream of all frames.
 
+use super::frames::McpServerNews;
 use super::machine::questions::{About, Asker, Question};
 use crate::channel::frames::Request;
 use crate::channel::requests::{Answer, AskError};
@@ -30,6 +31,8 @@ pub(crate) enum Message {
     Listen(String),
     /// Such a message did not reach its receiver.
     Undelivered { server: String, message: JsonText },
+    /// The host is to read what has become of an MCP server.
+    McpServer(McpServerNews),
 }
 
 /// The way to the host. Cheap to clone.
@@ -118,6 +121,11 @@ impl Asking {
         let received = receiving.message.as_mut()?.await;
         receiving.message = None;
         received.ok()
+    }
+
+    /// Has the host read what has become of an MCP server.
+    pub(crate) fn report(&self, news: McpServerNews) {
+        self.send(Message::McpServer(news));
     }
 
     fn send(&self, message: Message) {

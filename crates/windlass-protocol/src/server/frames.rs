@@ -39,6 +39,25 @@ pub(crate) enum Lifecycle {
     Cancelled,
 }
 
+/// What has become of an MCP server.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct McpServerNews {
+    pub(crate) name: String,
+    pub(crate) status: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) error: Option<String>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct McpServerStatus<'a> {
+    #[serde(rename = "type")]
+    pub(crate) kind: &'static str,
+    pub(crate) subtype: &'static str,
+    pub(crate) mcp_server: &'a McpServerNews,
+    pub(crate) uuid: String,
+    pub(crate) session_id: &'a str,
+}
+
 #[derive(Serialize)]
 pub(crate) struct CommandLifecycle<'a> {
     #[serde(rename = "type")]

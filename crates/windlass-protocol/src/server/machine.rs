@@ -173,6 +173,7 @@ impl Machine {
                 let next = self.inboxes.undelivered(&server, message);
                 self.deliver(&server, next);
             }
+            Input::McpServer(news) => self.say_mcp_server(&news),
             Input::Done(ticket, outcome) => self.done(ticket, outcome),
             Input::Settled(wait) => self.settled(wait),
             Input::Quiet(wait) => self.quiet(wait),

@@ -178,6 +178,7 @@ impl Orders {
             }
             Message::Listen(server) => Input::Listen(server),
             Message::Undelivered { server, message } => Input::Undelivered { server, message },
+            Message::McpServer(news) => Input::McpServer(news),
         }
     }
 

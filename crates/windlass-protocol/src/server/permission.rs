@@ -127,7 +127,9 @@ impl CanUseTool for HostPermissions {
         let agent = request.identity.as_ref().map(|agent| agent.id.clone());
         let ask = || Ask {
             asker: agent.clone().map_or(Asker::Run, Asker::Agent),
-            about: Some(About { agent: agent.clone(), call: request.tool_use_id.clone() }),
+            // A question that is no call's own has no frame before it.
+            about: (request.id.as_str() != request.tool_use_id.as_str())
+                .then(|| About { agent: agent.clone(), call: request.tool_use_id.clone() }),
             is_permission: true,
             limit: None,
         };

@@ -88,6 +88,8 @@ mod resumed;
 #[cfg(feature = "macros")]
 mod riddles;
 mod run;
+#[cfg(all(feature = "mcp", unix))]
+mod sampling;
 #[cfg(feature = "project")]
 mod skills;
 #[cfg(all(feature = "bedrock", feature = "gemini", feature = "openai"))]

@@ -534,3 +534,67 @@ async fn hints_of_servers_of_the_host_order_calls_and_allow_none() {
         }
     }
 }
+
+/// A server with one resource, which it reports to have changed as soon as that is asked for.
+struct Changing(mpsc::UnboundedSender<JsonText>, tokio::sync::Mutex<mpsc::UnboundedReceiver<JsonText>>);
+
+#[async_trait]
+impl McpChannel for Changing {
+    async fn send(&self, message: JsonText) -> Result<Option<JsonText>, McpChannelError> {
+        let message: Value = message.to().unwrap();
+        let result = match message["method"].as_str() {
+            Some("initialize") => {
+                json!({ "protocolVersion": "2025-06-18", "serverInfo": { "name": "c", "version": "1" },
+                "capabilities": { "resources": { "subscribe": true } } })
+            }
+            Some("resources/read") => json!({ "contents": [{ "uri": "note://1", "text": "Buy milk." }] }),
+            Some("resources/subscribe") => {
+                let params = json!({ "uri": message["params"]["uri"] });
+                let changed =
+                    json!({ "jsonrpc": "2.0", "method": "notifications/resources/updated", "params": params });
+                self.0.send(JsonText::of(&changed).unwrap()).unwrap();
+                json!({})
+            }
+            _ if message["id"].is_null() => return Ok(None),
+            _ => json!({}),
+        };
+        let answer = json!({ "jsonrpc": "2.0", "id": message["id"], "result": result });
+        Ok(Some(JsonText::of(&answer).unwrap()))
+    }
+
+    async fn receive(&self) -> Option<JsonText> {
+        self.1.lock().await.recv().await
+    }
+}
+
+#[tokio::test]
+async fn the_model_reads_that_a_resource_has_changed_which_it_has_read() {
+    let (push, pushed) = mpsc::unbounded_channel();
+    let servers = McpServers::new(McpOptions::new());
+    let changing = Changing(push, tokio::sync::Mutex::new(pushed));
+    servers.add("notes", McpServerConfig::in_process(Arc::new(changing))).unwrap();
+    let model = ScriptedModel::from_fn(|_, number| match number {
+        0 => {
+            let input = json!({ "server": "notes", "uri": "note://1" });
+            windlass::ScriptedTurn::new().tool_use("ReadMcpResourceTool", input)
+        }
+        _ => windlass::ScriptedTurn::new().text("Fine."),
+    });
+    let permissions = Permissions::new().allow(["ReadMcpResourceTool"]);
+    let builder = session().provider(model.clone()).mcp_servers(servers).permissions(permissions);
+    let mut session = builder.open().await.unwrap();
+    session.ask("What is in my notes?").await.unwrap();
+    let told = || format!("{:?}", model.requests().last().unwrap().messages).matches("have changed since").count();
+    let reads = async {
+        // The server reports at a time of its own.
+        while told() == 0 {
+            session.ask("And now?").await.unwrap();
+        }
+        session.ask("And then?").await.unwrap();
+    };
+    tokio::time::timeout(Duration::from_secs(60), reads).await.unwrap();
+    assert_eq!(told(), 1, "it is said once");
+    let all = format!("{:?}", model.requests().last().unwrap().messages);
+    assert!(all.contains("note://1 of the MCP server") && all.contains("Buy milk."), "{all}");
+    session.handle.close().await.unwrap();
+}

@@ -29,8 +29,14 @@ impl Drop for Login {
 }
 
 impl Logins {
-    /// Begins a login, and returns the address of its page. One that was begun before is ended.
-    pub(super) async fn begin(&self, servers: &McpServers, server: &str) -> Result<Option<String>, String> {
+    /// Begins a login, and returns the address of its page. One that was begun before is ended. `report` is called with its
+    /// outcome, unless another login takes its place.
+    pub(super) async fn begin(
+        &self,
+        servers: &McpServers,
+        server: &str,
+        report: impl FnOnce(&Result<(), String>) + Send + 'static,
+    ) -> Result<Option<String>, String> {
         let (shown_in, shown) = oneshot::channel();
         let (returned, returned_out) = oneshot::channel();
         let (ended_in, mut ended) = watch::channel(None);
@@ -38,6 +44,7 @@ impl Logins {
         let (servers, name) = (servers.clone(), server.to_owned());
         let task = tokio::spawn(async move {
             let outcome = servers.authenticate(&name, &browser).await.map_err(|error| error.to_string());
+            report(&outcome);
             ended_in.send_replace(Some(outcome));
         });
         let login = Login { task: task.abort_handle(), returned: Some(returned), ended: ended.clone() };

@@ -4,6 +4,7 @@ use super::questions::Question;
 use crate::channel::requests::{Answer, AskError};
 use crate::input::Inbound;
 use crate::server::commands::{Expanded, SlashCommand};
+use crate::server::frames::McpServerNews;
 use crate::server::mcp::McpStatus;
 use crate::server::plugins::{HostAgent, PluginListing, PluginOffer, PluginReload, PluginSource, PluginsReloaded};
 use crate::server::scene::Scene;
@@ -56,6 +57,8 @@ pub(crate) enum Input {
     Receive { server: String, receiver: String },
     /// A message could not be handed over, since its receiver is gone.
     Undelivered { server: String, message: JsonText },
+    /// The host is to read what has become of an MCP server.
+    McpServer(McpServerNews),
     /// The outcome of a job.
     Done(Ticket, Outcome),
     /// No run continues, and none is about to begin. The answer to the wait with this number.

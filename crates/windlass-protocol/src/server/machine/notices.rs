@@ -4,7 +4,8 @@ use super::Machine;
 use crate::line::{self, MAX_LINE};
 use crate::server::commands::SlashCommand;
 use crate::server::frames::{
-    CommandLifecycle, CommandsChanged, Lifecycle, Replay, Reset, Response, StateChanged, TitleChanged, answer,
+    CommandLifecycle, CommandsChanged, Lifecycle, McpServerNews, McpServerStatus, Replay, Reset, Response,
+    StateChanged, TitleChanged, answer,
 };
 use serde_json::json;
 use windlass_types::{JsonText, PermissionMode};
@@ -67,6 +68,14 @@ impl Machine {
         let (kind, uuid, session_id) = ("command_lifecycle", self.uuid(), self.session.id.as_str());
         let mut bytes = Vec::new();
         line::push(&mut bytes, &CommandLifecycle { kind, command_uuid, state, uuid, session_id });
+        self.send(bytes);
+    }
+
+    /// Reports what has become of an MCP server.
+    pub(super) fn say_mcp_server(&mut self, news: &McpServerNews) {
+        let (kind, subtype, uuid, session_id) = ("system", "mcp_server_status", self.uuid(), self.session.id.as_str());
+        let mut bytes = Vec::new();
+        line::push(&mut bytes, &McpServerStatus { kind, subtype, mcp_server: news, uuid, session_id });
         self.send(bytes);
     }
 

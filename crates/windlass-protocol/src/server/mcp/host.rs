@@ -2,9 +2,13 @@
 
 use crate::channel::requests::AskError;
 use crate::server::asking::{Ask, Asking};
+use crate::server::frames::McpServerNews;
 use crate::server::machine::questions::Asker;
 use serde::{Deserialize, Serialize};
 use windlass_types::JsonText;
+
+/// Longest text of an error in a report, in characters.
+const LONGEST_ERROR: usize = 2_000;
 
 /// The host as a way to its in-process MCP servers, and to the person behind
 /// it. Cheap to clone.
@@ -32,6 +36,14 @@ impl HostMcp {
         let name = name.into();
         self.0.listen(&name);
         HostMcpServer { asking: self.0.clone(), name }
+    }
+
+    /// Has the host read what has become of a server, such as that a login to it has ended: a frame
+    /// `system/mcp_server_status`. `status` is one of those of `mcp_status`; `error` says why it is not connected, and is
+    /// cut to 2,000 characters.
+    pub fn report(&self, server: &str, status: &str, error: Option<&str>) {
+        let error = error.map(|error| error.chars().take(LONGEST_ERROR).collect());
+        self.0.report(McpServerNews { name: server.to_owned(), status: status.to_owned(), error });
     }
 
     /// Puts a question of an MCP server to the person behind the host. A host

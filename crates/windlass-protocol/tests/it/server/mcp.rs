@@ -112,6 +112,13 @@ async fn a_host_logs_in_to_servers() {
     assert_eq!(servers.seen(), ["web returned to http://localhost:1/callback?code=x"]);
     let missing = ask(&mut host, "mcp_oauth_callback_url", json!({ "serverName": "web" })).await;
     assert_eq!(missing["error"], "`callbackUrl` is missing");
+    // When the login has ended, the host reads it without asking.
+    for (status, error) in [("connected", None), ("needs-auth", Some("x".repeat(3_000)))] {
+        servers.host.get().unwrap().report("web", status, error.as_deref());
+        let news = host.until("system", "mcp_server_status").await.0["mcp_server"].clone();
+        let said = news["error"].as_str().map(str::len);
+        assert_eq!((&news["name"], &news["status"], said), (&json!("web"), &json!(status), error.map(|_| 2_000)));
+    }
     // What a host's servers do not do is refused.
     let refused = ask(&mut host, "mcp_clear_auth", json!({ "serverName": "web" })).await;
     assert_eq!(refused["error"], "logins to MCP servers are not supported here: web");

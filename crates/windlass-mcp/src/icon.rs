@@ -1,0 +1,86 @@
+//! Icons of servers and of what they offer.
+
+use crate::text::clipped;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Most icons of one thing, and most sizes of an icon.
+const MOST_ICONS: usize = 8;
+const MOST_SIZES: usize = 16;
+/// Longest address of an icon, in bytes: an icon may be its own address.
+const LONGEST_ADDRESS: usize = 16 * 1024;
+/// Longest of its other texts, in characters.
+const LONGEST_TEXT: usize = 100;
+
+/// An icon, as a server describes it. It is never fetched here. Untrusted: whoever shows it fetches from the server's own
+/// origin alone, without cookies, and draws no scripts of an SVG.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct McpIcon {
+    /// Its address: `https:`, `http:` or `data:`, at most 16 KiB.
+    pub src: String,
+    /// Its media type.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mime_type: Option<String>,
+    /// Its sizes, such as `48x48` or `any`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sizes: Vec<String>,
+    /// The theme that it is for: `light` or `dark`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub theme: Option<String>,
+}
+
+/// The usable ones of a list of icons, at most eight.
+pub(crate) fn icons(listed: &Value) -> Vec<McpIcon> {
+    listed.as_array().into_iter().flatten().filter_map(icon).take(MOST_ICONS).collect()
+}
+
+/// Those of something that has been read already.
+pub(crate) fn icons_of(listed: &impl Serialize) -> Vec<McpIcon> {
+    serde_json::to_value(listed).map(|listed| icons(&listed)).unwrap_or_default()
+}
+
+fn icon(entry: &Value) -> Option<McpIcon> {
+    let text = |value: &Value| value.as_str().map(|text| clipped(text, LONGEST_TEXT));
+    let src = entry.get("src")?.as_str()?;
+    let (scheme, _) = src.split_once(':')?;
+    let is_usable = ["https", "http", "data"].iter().any(|known| scheme.eq_ignore_ascii_case(known));
+    if !is_usable || src.len() > LONGEST_ADDRESS || src.chars().any(char::is_control) {
+        return None;
+    }
+    let sizes = entry.get("sizes").and_then(Value::as_array).into_iter().flatten();
+    Some(McpIcon {
+        src: src.to_owned(),
+        mime_type: entry.get("mimeType").and_then(text),
+        sizes: sizes.filter_map(text).take(MOST_SIZES).collect(),
+        theme: entry.get("theme").and_then(text),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn icons_are_kept_if_they_have_an_address_that_can_be_shown() {
+        let kept = icons(&json!([
+            { "src": "https://a.example/i.png", "mimeType": "image/png", "sizes": ["48x48", 7], "theme": "dark" },
+            { "src": "data:image/png;base64,AAAA" },
+            { "src": "javascript:alert(1)" },
+            { "src": "file:///etc/passwd" },
+            { "src": "https://a.example/\nx" },
+            { "src": "no scheme" },
+            { "src": format!("data:{}", "x".repeat(LONGEST_ADDRESS)) },
+            { "mimeType": "image/png" },
+            7,
+        ]));
+        let shown = serde_json::to_value(&kept).unwrap();
+        let first =
+            json!({ "src": "https://a.example/i.png", "mimeType": "image/png", "sizes": ["48x48"], "theme": "dark" });
+        assert_eq!(shown, json!([first, { "src": "data:image/png;base64,AAAA" }]));
+        assert_eq!(icons(&json!(vec![json!({ "src": "https://a.example/" }); 20])).len(), MOST_ICONS);
+        assert_eq!(icons(&json!({ "src": "https://a.example/" })), []);
+    }
+}

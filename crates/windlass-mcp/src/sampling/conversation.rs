@@ -1,0 +1,127 @@
+//! What a model and a person read of a request for a message.
+
+use super::SamplingRequest;
+use serde_json::{Value, json};
+use windlass_types::{ContentBlock, ImageSource, JsonText, Message, Role, mcp_name};
+
+/// Most characters of the messages of one request.
+const MOST_CHARACTERS: usize = 200_000;
+/// Most images of one request.
+const MOST_IMAGES: usize = 20;
+
+impl SamplingRequest {
+    /// The name by which permission rules and hooks know such requests of a server: `mcp__server__sampling_createMessage`.
+    pub fn tool_name(&self) -> String {
+        mcp_name::tool(&mcp_name::server(&self.server), "sampling_createMessage")
+    }
+
+    /// The conversation as a model takes it: messages that follow each other in one role are one.
+    ///
+    /// # Errors
+    /// It is empty or too long, or does not begin and end with the user's words.
+    pub fn conversation(&self) -> Result<Vec<Message>, String> {
+        let mut messages: Vec<Message> = Vec::new();
+        let (mut characters, mut images) = (0, 0);
+        for message in self.messages.iter().filter(|message| !message.content.is_empty()) {
+            for block in &message.content {
+                match block.as_text() {
+                    Some(text) => characters += text.chars().count(),
+                    None => images += 1,
+                }
+            }
+            let content = message.content.clone();
+            let message = if message.is_assistant { Message::assistant(content) } else { Message::user(content) };
+            match messages.last_mut().filter(|last| last.role == message.role) {
+                Some(last) => last.content.extend(message.content),
+                None => messages.push(message),
+            }
+        }
+        if characters > MOST_CHARACTERS || images > MOST_IMAGES {
+            return Err(format!("the messages have more than {MOST_CHARACTERS} characters or {MOST_IMAGES} images"));
+        }
+        let is_users = |message: Option<&Message>| message.is_some_and(|message| message.role == Role::User);
+        if !is_users(messages.first()) || !is_users(messages.last()) {
+            return Err("the first and the last message must be the user's, and have content".to_owned());
+        }
+        Ok(messages)
+    }
+
+    /// What hooks and people are shown of it: all of it, but images by their kind and size.
+    pub fn shown(&self) -> JsonText {
+        let messages: Vec<Value> = self
+            .messages
+            .iter()
+            .map(|message| {
+                let role = if message.is_assistant { "assistant" } else { "user" };
+                json!({ "role": role, "content": message.content.iter().map(shown).collect::<Vec<_>>() })
+            })
+            .collect();
+        let mut shown = json!({ "server": self.server, "messages": messages, "maxTokens": self.max_tokens });
+        if let (Some(fields), Some(system)) = (shown.as_object_mut(), &self.system) {
+            fields.insert("systemPrompt".to_owned(), system.as_str().into());
+        }
+        JsonText::of(&shown).unwrap_or_else(|_| JsonText::empty_object())
+    }
+}
+
+fn shown(block: &ContentBlock) -> Value {
+    match block {
+        ContentBlock::Image { source: ImageSource::Base64 { media_type, data } } => {
+            json!({ "type": "image", "mimeType": media_type, "characters": data.len() })
+        }
+        other => other.as_text().map_or_else(|| json!("[a part of another kind]"), Value::from),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PNG: &str =
+        "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+    fn request(messages: Value) -> SamplingRequest {
+        let params = json!({ "messages": messages, "maxTokens": 5, "systemPrompt": "Be short." });
+        SamplingRequest::read("my notes", params).unwrap()
+    }
+
+    fn said(role: &str, text: &str) -> Value {
+        json!({ "role": role, "content": { "type": "text", "text": text } })
+    }
+
+    #[test]
+    fn messages_of_one_role_are_one() {
+        let request = request(json!([said("user", "a"), said("user", "b"), said("assistant", "c"), said("user", "d")]));
+        let roles: Vec<(Role, usize)> =
+            request.conversation().unwrap().iter().map(|message| (message.role, message.content.len())).collect();
+        assert_eq!(roles, [(Role::User, 2), (Role::Assistant, 1), (Role::User, 1)]);
+        assert_eq!(request.tool_name(), "mcp__my_notes__sampling_createMessage");
+    }
+
+    #[test]
+    fn conversations_that_no_model_takes_are_refused() {
+        let long = "x".repeat(MOST_CHARACTERS + 1);
+        let image = json!({ "role": "user", "content": { "type": "image", "data": PNG, "mimeType": "image/png" } });
+        for (messages, problem) in [
+            (json!([]), "the user's"),
+            (json!([said("assistant", "a"), said("user", "b")]), "the user's"),
+            (json!([said("user", "a"), said("assistant", "b")]), "the user's"),
+            (json!([said("user", &long)]), "characters"),
+            (json!(vec![image; MOST_IMAGES + 1]), "images"),
+        ] {
+            let refused = request(messages).conversation().unwrap_err();
+            assert!(refused.contains(problem), "{refused}");
+        }
+    }
+
+    #[test]
+    fn people_are_shown_all_but_the_bytes_of_images() {
+        let image = json!({ "type": "image", "data": PNG, "mimeType": "image/png" });
+        let shown = request(json!([{ "role": "user", "content": [{ "type": "text", "text": "Hi" }, image] }])).shown();
+        let shown: Value = shown.to().unwrap();
+        assert_eq!(shown["messages"][0]["content"][0], "Hi");
+        assert_eq!(shown["messages"][0]["content"][1]["mimeType"], "image/png");
+        assert_eq!((&shown["systemPrompt"], &shown["server"]), (&json!("Be short."), &json!("my notes")));
+        assert!(!shown.to_string().contains(PNG));
+    }
+}

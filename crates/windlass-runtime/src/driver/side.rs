@@ -1,0 +1,69 @@
+//! Messages of a model that something else than the conversation wants: what they need of the session.
+
+use super::Driver;
+use crate::side::{Gate, GateParts, Side, SideAnswer, SideCall, SideCallError};
+use std::sync::Arc;
+use tokio::sync::oneshot;
+use windlass_context::estimate_request;
+use windlass_core::ModelProfile;
+use windlass_permission::CallFacts;
+use windlass_types::{Access, ModelRequest, SectionScope, SystemSection, ToolUse, ToolUseId};
+
+impl Driver {
+    /// Begins what was asked for.
+    pub(super) fn begin_side(&mut self, call: SideCall, waiting: oneshot::Sender<Result<SideAnswer, SideCallError>>) {
+        match self.side(call) {
+            Ok(side) => self.work.side.start(side, waiting),
+            // Who asked may be gone.
+            Err(error) => drop(waiting.send(Err(error))),
+        }
+    }
+
+    fn side(&mut self, call: SideCall) -> Result<Side, SideCallError> {
+        if self.machine.is_idle() {
+            return Err(SideCallError::NoRun);
+        }
+        self.work.side.count(&call.tool, call.most_in_run)?;
+        let id = ToolUseId::new(format!("side_{:032x}", self.ports.ids.bits()));
+        let cwd = self.machine.state().cwd().to_path_buf();
+        let digest =
+            crate::prepare::digest(&ToolUse::new(id.clone(), call.tool.clone(), call.input.clone()), &cwd, &[], None);
+        let facts = CallFacts::new(call.tool.clone(), call.input.clone(), Access::Unknown, digest, cwd.clone());
+        let gate = Gate { id, facts, title: call.title.clone(), of: self.gate_parts(cwd) };
+        let model = self.side_model(&call);
+        let limit = call.max_output_tokens.min(model.info.max_output_tokens).max(1);
+        let messages = call.messages.into_iter().map(Into::into).collect();
+        let mut request = ModelRequest::new(model.id.to_string(), messages, limit);
+        request.system = call.system.map(|text| SystemSection::new(text, SectionScope::Session)).into_iter().collect();
+        let cost = self.machine.cost_beside(&model, estimate_request(&request), limit);
+        let results = self.answers.sender.clone();
+        let account = self.account.places().budget().open(results.clone());
+        let provider = Arc::clone(&self.ports.provider);
+        Ok(Side { gate, provider, model, request: Arc::new(request), account, cost, results })
+    }
+
+    fn gate_parts(&mut self, cwd: std::path::PathBuf) -> GateParts {
+        GateParts {
+            policy: self.shared.policy(&self.machine),
+            hooks: self.ports.hooks.clone(),
+            cx: self.hook_context(cwd),
+            asked: self.asked(),
+            answers: self.ports.host.clone(),
+            questions: self.below.questions().clone(),
+            results: self.answers.sender.clone(),
+        }
+    }
+
+    /// The first model that a hint means, else that of the session.
+    fn side_model(&self, call: &SideCall) -> ModelProfile {
+        let mut models = vec![self.machine.model().clone()];
+        models.extend(call.models.iter().map(|name| self.ports.model(name)));
+        let means = |hint: &str, model: &ModelProfile| {
+            let id = model.id.as_str().to_lowercase();
+            !hint.is_empty()
+                && (id.contains(&hint.to_lowercase()) || self.ports.provider.resolve_model(hint) == model.id)
+        };
+        let wanted = call.hints.iter().find_map(|hint| models.iter().position(|model| means(hint, model)));
+        models.swap_remove(wanted.unwrap_or(0))
+    }
+}

@@ -1,0 +1,119 @@
+//! The gate of tool calls, for what is no call of the model.
+
+use crate::HostAnswers;
+use crate::hooks::{Asked as AskedHooks, ask};
+use crate::open_questions::OpenQuestions;
+use crate::question::{self, Asking, Host};
+use std::sync::Arc;
+use tokio::sync::mpsc;
+use windlass_core::Input;
+use windlass_hook::{HookContext, Hooks};
+use windlass_permission::{CallFacts, Policy};
+use windlass_types::hook::event::PreToolUse;
+use windlass_types::text::visible_line;
+use windlass_types::{
+    Behavior, Decision, DecisionReason, EventKind, HookCall, HookOutcome, JsonText, PermissionAnswer, PermissionGroup,
+    PermissionRequest, ToolUse, ToolUseId,
+};
+
+/// Who is asked, and what decides.
+pub(crate) struct Asked {
+    pub(crate) policy: Arc<Policy>,
+    pub(crate) hooks: Hooks,
+    pub(crate) cx: HookContext,
+    pub(crate) asked: AskedHooks,
+    pub(crate) answers: HostAnswers,
+    pub(crate) questions: OpenQuestions,
+    pub(crate) results: mpsc::UnboundedSender<Input>,
+}
+
+/// The gate of one.
+pub(crate) struct Gate {
+    pub(crate) id: ToolUseId,
+    pub(crate) facts: CallFacts,
+    pub(crate) title: String,
+    pub(crate) of: Asked,
+}
+
+impl Gate {
+    /// Lets it pass, or says why it does not.
+    pub(crate) async fn pass(&self) -> Result<(), String> {
+        let (tool_name, tool_input) = (self.facts.tool.clone(), self.facts.input.clone());
+        let call = HookCall::from(PreToolUse { tool_name, tool_input, tool_use_id: self.id.clone() });
+        let outcome = ask(&self.of.hooks, &self.of.cx, &call, &self.of.asked).await;
+        self.report_hooks(&call, &outcome);
+        if self.is_changed(outcome.updated_input.as_ref()) || outcome.verdict.as_ref().is_some_and(|said| said.defers) {
+            let message = "A hook wants it changed or decided later, which it cannot be.";
+            return self.settle(Decision::new(Behavior::Deny, DecisionReason::Hook, message));
+        }
+        let decision = self.of.policy.decide(&self.facts, outcome.verdict.as_ref(), None);
+        match decision.behavior {
+            Behavior::Allow => Ok(()),
+            Behavior::Deny => self.settle(decision),
+            Behavior::Ask => self.ask(decision).await,
+        }
+    }
+
+    /// Asks hooks and host.
+    async fn ask(&self, decision: Decision) -> Result<(), String> {
+        let call = ToolUse::new(self.id.clone(), self.facts.tool.clone(), self.facts.input.clone());
+        let digest = self.facts.digest.clone();
+        let mut request = PermissionRequest::new(call, visible_line(&self.title), decision.clone(), digest);
+        request.group = PermissionGroup::of(&self.facts.tool, &self.facts.access);
+        let Asked { hooks, cx, asked, answers, questions, .. } = &self.of;
+        let open = answers.are_possible().then(|| questions.open(&request));
+        if open.is_some() {
+            asked.report(EventKind::PermissionRequested(request.clone()));
+        }
+        let host = Host { answers: answers.clone(), open, elsewhere: None, deferred: false };
+        let asking = Asking { hooks: hooks.clone(), cx: cx.clone(), asked: asked.clone() };
+        let reported = |outcome: HookOutcome| {
+            let (event, tool_use_id) = (windlass_types::HookEventName::PermissionRequest, Some(self.id.clone()));
+            asked.report(EventKind::HookRan { event, tool_use_id, outcome });
+        };
+        let denied = |message: String| Decision::new(Behavior::Deny, DecisionReason::Host, message);
+        let input = match question::ask(host, asking, request, reported).await {
+            Ok(PermissionAnswer::Allow { updated_input, updates }) => {
+                if !updates.is_empty() {
+                    self.give(Input::UpdatePermissions(updates));
+                }
+                updated_input
+            }
+            Ok(PermissionAnswer::Deny { message, interrupt }) => {
+                if interrupt {
+                    self.give(Input::Interrupt);
+                }
+                return self.settle(denied(message));
+            }
+            _ => return self.settle(denied("The answer was not understood.".to_owned())),
+        };
+        if self.is_changed(input.as_ref()) {
+            return self.settle(denied("The answer changes what was asked about, which cannot be changed.".to_owned()));
+        }
+        self.settle(Decision::new(Behavior::Allow, DecisionReason::Host, "It was approved."))
+    }
+
+    fn is_changed(&self, input: Option<&JsonText>) -> bool {
+        input.is_some_and(|input| *input != self.facts.input)
+    }
+
+    fn report_hooks(&self, call: &HookCall, outcome: &HookOutcome) {
+        if !outcome.ran.is_empty() {
+            let (event, tool_use_id) = (call.event(), Some(self.id.clone()));
+            self.of.asked.report(EventKind::HookRan { event, tool_use_id, outcome: outcome.clone() });
+        }
+    }
+
+    /// Reports a verdict, and says what follows from it.
+    fn settle(&self, decision: Decision) -> Result<(), String> {
+        let (allows, message) = (decision.behavior == Behavior::Allow, decision.message.clone());
+        let (tool_use_id, tool) = (self.id.clone(), self.facts.tool.clone());
+        self.of.asked.report(EventKind::PermissionResolved { tool_use_id, tool, decision });
+        if allows { Ok(()) } else { Err(message) }
+    }
+
+    /// Hands something to the machine. It fails when the session has ended.
+    fn give(&self, input: Input) {
+        let _ = self.of.results.send(input);
+    }
+}

@@ -1,0 +1,288 @@
+//! Servers that have the session's models write messages: through the gate, within limits, on the session's bill.
+
+use serde_json::{Value, json};
+use std::sync::{Arc, Mutex};
+use windlass::crates::mcp::{McpChannel, McpChannelError, SamplingLimits};
+use windlass::crates::types::{ModelInfo, ModelRequest, Price, Role, Status};
+use windlass::mcp::{McpOptions, McpServerConfig, McpServers};
+use windlass::{
+    ContentBlock, EventKind, JsonText, Outcome, PermissionAnswer, PermissionMode, Permissions, PreToolUseAction, Query,
+    RunResult, ScriptedModel, ScriptedTurn, async_trait, hook_fn, query,
+};
+
+/// Asks for `TIMES` messages in each call, and answers with all that it was told.
+const SERVER: &str = r#"
+MESSAGES=${MESSAGES-'{"role":"user","content":{"type":"text","text":"Write a haiku."}}'}
+say() { printf '%s\n' "$1"; }
+ask() {
+  asked=$((asked + 1))
+  say '{"jsonrpc":"2.0","id":"s'$asked'","method":"sampling/createMessage","params":{"messages":['"$MESSAGES"'],"systemPrompt":"Be brief.","maxTokens":9000,"temperature":0.5,"modelPreferences":{"hints":[{"name":"'$HINT'"}]},"stopSequences":["STOP"]'$MORE'}}'
+}
+while read -r line; do
+  id=${line#*'"id":'}
+  id=${id%%[,\}]*}
+  case $line in
+    *'"id":"s'*)
+      told="$told ${line//[\"\\]/}"
+      if [ $asked -lt ${TIMES:-1} ]; then ask; else
+        say '{"jsonrpc":"2.0","id":'$call',"result":{"content":[{"type":"text","text":"'"$able$told"'"}]}}'
+      fi ;;
+    *'"initialize"'*)
+      able='cannot ask:'
+      case $line in *'"sampling"'*) able='can ask:' ;; esac
+      say '{"jsonrpc":"2.0","id":'$id',"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"n","version":"1"}}}' ;;
+    *'"tools/list"'*)
+      say '{"jsonrpc":"2.0","id":'$id',"result":{"tools":[{"name":"go","inputSchema":{"type":"object"}}]}}' ;;
+    *'"tools/call"'*) call=$id asked=0 told=; ask ;;
+  esac
+done
+"#;
+
+const GO: &str = "mcp__notes__go";
+const SAMPLING: &str = "mcp__notes__sampling_createMessage";
+
+fn program() -> McpServerConfig {
+    McpServerConfig::stdio("/bin/bash").arg("-c").arg(SERVER)
+}
+
+fn limits() -> SamplingLimits {
+    SamplingLimits::default()
+}
+
+fn servers(config: McpServerConfig) -> McpServers {
+    let servers = McpServers::new(McpOptions::new());
+    servers.add("notes", config).unwrap();
+    servers
+}
+
+fn is_for_server(request: &ModelRequest) -> bool {
+    request.tools.is_empty()
+}
+
+/// Calls the tool of the server once, and writes a message when it is asked for one.
+fn model() -> ScriptedModel {
+    ScriptedModel::from_fn(|request, _| {
+        if is_for_server(request) {
+            return ScriptedTurn::new().text("An old silent pond. STOP and more");
+        }
+        match request.messages.iter().any(|message| message.role == Role::Assistant) {
+            false => ScriptedTurn::new().tool_use(GO, json!({})),
+            true => ScriptedTurn::new().text("Done."),
+        }
+    })
+}
+
+fn asking(model: &ScriptedModel, config: McpServerConfig) -> Query {
+    query("Go").provider(model.clone()).mcp_servers(servers(config))
+}
+
+async fn run(query: Query) -> (RunResult, Vec<EventKind>) {
+    let (mut run, mut events, mut result) = (query.stream(), Vec::new(), None);
+    while let Some(event) = run.try_next().await.unwrap() {
+        if let EventKind::RunFinished(finished) = &event.kind {
+            result = Some(finished.clone());
+        }
+        events.push(event.kind);
+    }
+    (result.unwrap(), events)
+}
+
+async fn done(query: Query) {
+    let (result, _) = run(query).await;
+    assert_eq!(result.outcome, Outcome::Success);
+}
+
+/// What the server was told, as its tool says it.
+fn told(model: &ScriptedModel) -> String {
+    let requests = model.requests();
+    let last = requests.iter().rev().find(|request| !is_for_server(request)).unwrap();
+    let blocks = &last.messages.last().unwrap().content;
+    format!("{:?}", blocks.iter().filter(|block| matches!(block, ContentBlock::ToolResult { .. })).collect::<Vec<_>>())
+}
+
+fn for_server(model: &ScriptedModel) -> Vec<Arc<ModelRequest>> {
+    model.requests().iter().filter(|request| is_for_server(request)).cloned().collect()
+}
+
+fn allowing(rules: &[&str]) -> Permissions {
+    Permissions::new().allow(rules.iter().copied())
+}
+
+#[tokio::test]
+async fn a_message_is_asked_about_written_and_booked() {
+    let (model, seen) = (model(), Arc::new(Mutex::new(Vec::new())));
+    let heard = Arc::clone(&seen);
+    let permissions = Permissions::ask(move |request| {
+        heard.lock().unwrap().push((request.tool.clone(), request.title.clone(), request.input.clone()));
+        async { PermissionAnswer::allow() }
+    });
+    let (result, events) = run(asking(&model, program().sampling(limits())).permissions(permissions.allow([GO]))).await;
+
+    let told = told(&model);
+    assert!(told.contains("can ask:") && told.contains("role:assistant"), "{told}");
+    assert!(told.contains("text:An old silent pond. }") && told.contains("stopReason:stopSequence"), "{told}");
+    let written = for_server(&model);
+    assert_eq!(written.len(), 1);
+    let read = written[0].messages[0].content[0].as_text();
+    assert_eq!((read, written[0].messages.len(), written[0].max_output_tokens), (Some("Write a haiku."), 1, 4096));
+    assert_eq!(written[0].system.iter().map(|section| &*section.text).collect::<Vec<_>>(), ["Be brief."]);
+
+    let seen = seen.lock().unwrap();
+    let [(tool, title, input)] = &seen[..] else { panic!("{seen:?}") };
+    assert_eq!((tool.as_str(), title.contains("\"notes\"")), (SAMPLING, true));
+    let input: Value = input.to().unwrap();
+    assert_eq!((&input["messages"][0]["content"][0], &input["maxTokens"]), (&json!("Write a haiku."), &json!(4096)));
+
+    let kinds: Vec<&str> = events
+        .iter()
+        .filter_map(|event| match event {
+            EventKind::PermissionRequested(request) if request.tool == SAMPLING => Some("asked"),
+            EventKind::PermissionResolved { tool, .. } if tool == SAMPLING => Some("settled"),
+            EventKind::Status(Status::Notice { message }) if message.contains("wrote a message") => Some("written"),
+            EventKind::ToolFinished(_) => Some("called"),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(kinds, ["asked", "settled", "written", "called"]);
+    let all: u64 = result.model_usage.values().map(|used| used.usage.output_tokens).sum();
+    assert!(all > result.usage.output_tokens, "the message is booked beside the turns: {:?}", result.model_usage);
+}
+
+#[tokio::test]
+async fn what_nobody_permits_is_not_written() {
+    let no_model = hook_fn("no-model").before_tool([SAMPLING], |_| async { Ok(PreToolUseAction::deny("Not here.")) });
+    let bypass = || Permissions::new().allow_bypass().mode(PermissionMode::BypassPermissions);
+    let host = || Permissions::ask(|_| async { PermissionAnswer::deny("No poems.") });
+    for (permissions, hooked, expected) in [
+        (allowing(&[GO]), false, "Nobody is there"),
+        (allowing(&[GO]).mode(PermissionMode::DontAsk), false, "dontAsk"),
+        (host().allow([GO]), false, "No poems."),
+        (allowing(&[GO, SAMPLING]).deny([SAMPLING]), false, "not permitted"),
+        (bypass().ask_about([SAMPLING]), false, "Nobody is there"),
+        (bypass(), true, "Not here."),
+    ] {
+        let model = model();
+        let mut query = asking(&model, program().sampling(limits())).permissions(permissions);
+        if hooked {
+            query = query.hook(no_model.clone());
+        }
+        let (_, events) = run(query).await;
+        let told = told(&model);
+        assert!(told.contains("error") && told.contains(expected), "{expected}: {told}");
+        assert!(for_server(&model).is_empty(), "{expected}");
+        let denied =
+            |event: &EventKind| matches!(event, EventKind::PermissionResolved { tool, .. } if tool == SAMPLING);
+        assert!(events.iter().any(denied), "{expected}: the host is told");
+    }
+}
+
+#[tokio::test]
+async fn rules_and_modes_permit_it_like_a_tool_of_the_server() {
+    let bypass = Permissions::new().allow_bypass().mode(PermissionMode::BypassPermissions);
+    for permissions in [allowing(&[GO, SAMPLING]), allowing(&["mcp__notes"]), allowing(&["mcp__notes__*"]), bypass] {
+        let model = model();
+        done(asking(&model, program().sampling(limits())).permissions(permissions)).await;
+        assert!(told(&model).contains("silent pond"), "{}", told(&model));
+    }
+}
+
+#[tokio::test]
+async fn a_server_has_as_many_messages_as_its_configuration_says() {
+    let model = model();
+    let config = program().env("TIMES", "4").sampling(limits().max_requests(2).max_tokens(70));
+    done(asking(&model, config).permissions(allowing(&["mcp__notes"]))).await;
+    let (told, written) = (told(&model), for_server(&model));
+    assert_eq!((written.len(), told.matches("silent pond").count()), (2, 2), "{told}");
+    assert_eq!(told.matches("may have 2 of these").count(), 2, "{told}");
+    assert!(written.iter().all(|request| request.max_output_tokens == 70));
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_allowed_to_is_told_that_it_cannot_ask() {
+    let model = model();
+    done(asking(&model, program()).permissions(allowing(&["mcp__notes"]))).await;
+    let told = told(&model);
+    assert!(told.contains("cannot ask:") && told.contains("does not offer"), "{told}");
+    assert!(for_server(&model).is_empty());
+}
+
+#[tokio::test]
+async fn what_cannot_be_read_or_wants_tools_is_refused() {
+    for (name, value, expected) in [
+        ("MORE", r#","tools":[{"name":"t","inputSchema":{"type":"object"}}]"#, "tools are not offered"),
+        ("MESSAGES", "", "must be the user"),
+    ] {
+        let model = model();
+        let config = program().env(name, value).sampling(limits());
+        done(asking(&model, config).permissions(allowing(&["mcp__notes"]))).await;
+        assert!(told(&model).contains(expected), "{expected}: {}", told(&model));
+        assert!(for_server(&model).is_empty());
+    }
+}
+
+#[tokio::test]
+async fn the_server_may_prefer_the_model_for_summaries() {
+    for (hint, expected) in [("small", "a-small-model"), ("unknown", "a-large-model"), ("LARGE", "a-large-model")] {
+        let model = model();
+        let query = asking(&model, program().env("HINT", hint).sampling(limits()));
+        let query = query.model("a-large-model").summarizer_model("a-small-model");
+        done(query.permissions(allowing(&["mcp__notes"]))).await;
+        assert_eq!(for_server(&model)[0].model, expected, "{hint}");
+        assert!(told(&model).contains(&format!("model:{expected}")));
+    }
+}
+
+#[tokio::test]
+async fn the_budget_of_the_session_holds_for_it() {
+    let mut info = ModelInfo::new(200_000, 8_000);
+    // A message of 4,096 tokens may cost 0.82 dollars.
+    info.price = Some(Price::new(10, 200_000));
+    for (budget, written) in [(5.0, 1), (0.7, 0)] {
+        let model = model().with_info(info.clone());
+        let query = asking(&model, program().sampling(limits())).max_budget_usd(budget);
+        done(query.permissions(allowing(&["mcp__notes"]))).await;
+        assert_eq!(for_server(&model).len(), written, "{budget}");
+        assert_eq!(told(&model).contains("the budget of the session does not buy it"), written == 0, "{budget}");
+    }
+}
+
+/// A server of the newest revision, which asks in place of a result.
+struct Newest;
+
+#[async_trait]
+impl McpChannel for Newest {
+    async fn send(&self, message: JsonText) -> Result<Option<JsonText>, McpChannelError> {
+        let message: Value = message.to().unwrap();
+        let params = &message["params"];
+        let result = match message["method"].as_str() {
+            Some("server/discover") => json!({ "resultType": "complete", "ttlMs": 0, "cacheScope": "private",
+                "supportedVersions": ["2026-07-28"], "capabilities": { "tools": {} }, "serverInfo": { "name": "n", "version": "1" } }),
+            Some("tools/list") => json!({ "resultType": "complete", "ttlMs": 0, "cacheScope": "private",
+                "tools": [{ "name": "go", "inputSchema": { "type": "object" } }] }),
+            Some("tools/call") if params["inputResponses"].is_null() => {
+                json!({ "resultType": "input_required", "inputRequests": { "s": {
+                "method": "sampling/createMessage", "params": { "maxTokens": 9, "messages": [{ "role": "user", "content": { "type": "text", "text": "Hi" } }] } } } })
+            }
+            Some("tools/call") => {
+                json!({ "resultType": "complete", "content": [{ "type": "text", "text": params["inputResponses"]["s"].to_string() }] })
+            }
+            Some(_) if !message["id"].is_null() => {
+                let error = json!({ "code": -32601, "message": "not here" });
+                return Ok(Some(
+                    JsonText::of(&json!({ "jsonrpc": "2.0", "id": message["id"], "error": error })).unwrap(),
+                ));
+            }
+            _ => return Ok(None),
+        };
+        Ok(Some(JsonText::of(&json!({ "jsonrpc": "2.0", "id": message["id"], "result": result })).unwrap()))
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_asks_in_place_of_a_result_has_it_too() {
+    let model = model();
+    let config = McpServerConfig::in_process(Arc::new(Newest)).sampling(limits());
+    done(asking(&model, config).permissions(allowing(&["mcp__notes"]))).await;
+    assert!(told(&model).contains("silent pond"), "{}", told(&model));
+    assert_eq!(for_server(&model)[0].max_output_tokens, 9);
+}
