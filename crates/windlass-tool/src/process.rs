@@ -79,6 +79,9 @@ pub struct ProcessCommand {
     pub outside_sandbox: bool,
     /// The text, if this runs a command in a shell: by it one that is to run outside of a sandbox is known.
     pub shell_text: Option<String>,
+    /// The program is a bash, and the outcome is to name the directory that it ends in. Only programs that do not run on this
+    /// machine are asked for that; who cannot say it leaves it out.
+    pub reports_directory: bool,
 }
 
 impl ProcessCommand {
@@ -100,6 +103,7 @@ impl ProcessCommand {
             progress: None,
             outside_sandbox: false,
             shell_text: None,
+            reports_directory: false,
         }
     }
 }
@@ -152,6 +156,8 @@ pub struct ProcessOutcome {
     pub notes: Vec<String>,
     /// What a sandbox has stopped, or may have. The notes say the same in words.
     pub violations: Vec<SandboxViolation>,
+    /// The directory that it ended in, links resolved, if that was [asked for](ProcessCommand::reports_directory) and is known.
+    pub directory: Option<PathBuf>,
 }
 
 impl ProcessOutcome {
@@ -167,6 +173,7 @@ impl ProcessOutcome {
             duration,
             notes: Vec::new(),
             violations: Vec::new(),
+            directory: None,
         }
     }
 }

@@ -309,6 +309,8 @@ pub enum WorkspaceErrorKind {
     LinkCycle,
     /// Files here have no such operation.
     Unsupported,
+    /// The connection to where the files are was lost: whether it was done is not known.
+    ConnectionLost,
     /// Anything else.
     Other,
 }

@@ -14,7 +14,7 @@ mod todo;
 mod tree;
 mod workspace;
 
-pub use workspace::LocalWorkspace;
+pub use workspace::{LocalWorkspace, WithLocalFolders};
 
 pub use bash::{Bash, BashInput, find_bash, unattended_environment};
 pub use files::{
@@ -22,7 +22,9 @@ pub use files::{
     NotebookEdit, NotebookEditInput, Patch, Read, ReadInput, ReadLedger, Write, WriteInput,
 };
 pub use plan::{EnterPlanMode, EnterPlanModeInput, ExitPlanMode, ExitPlanModeInput};
-pub use process::{GivenEnvironment, LocalProcess, child_environment, given_environment, host_environment};
+pub use process::{
+    GivenEnvironment, KeptOutput, LocalProcess, child_environment, given_environment, host_environment,
+};
 pub use question::{Answer, AskUserQuestion, AskUserQuestionInput, Choice, Question};
 pub use task_stop::{TaskStop, TaskStopInput};
 pub use tasks::{

@@ -19,7 +19,7 @@ use windlass_model::{ModelOverride, ModelProvider};
 use windlass_runtime::{Diagnostics, UnpricedModels};
 use windlass_session::{Checkpoints, SessionStore};
 use windlass_subagent::Subagents;
-use windlass_tool::{DynTool, Process, Workspace};
+use windlass_tool::{DynTool, FileTree, Process, Workspace};
 use windlass_types::{CacheTtl, Effort, JsonText, PermissionMode, Thinking};
 
 /// Writes the same methods for every builder that holds [`Options`](crate::session::Options).
@@ -547,9 +547,24 @@ macro_rules! option_methods {
                 self.with(|options| options.storage.checkpoints = Some(checkpoints))
             }
 
-            /// Files, instead of this machine's (without the feature `tools`: instead of none).
+            /// Files, instead of this machine's (without the feature `tools`: instead of none). Where they are not on this machine
+            /// (`Workspace::is_local`), the directory of the session is one of theirs, and programs run only by a
+            /// [`process`](Self::process) that is given as well.
             pub fn workspace(self, workspace: Arc<dyn Workspace>) -> Self {
                 self.with(|options| options.surroundings.workspace = Some(workspace))
+            }
+
+            /// Whole files of the [`workspace`](Self::workspace) that was given, for [`file_checkpoints`](Self::file_checkpoints).
+            pub fn file_tree(self, tree: Arc<dyn FileTree>) -> Self {
+                self.with(|options| options.surroundings.tree = Some(tree))
+            }
+
+            /// Works in a container or on another machine: its files, its programs with its environment, and its home
+            /// directory. The directory of the session is one there. What is not possible there is an error: a
+            /// [`project`](Self::project), a sandbox. Needs the feature `remote`.
+            #[cfg(feature = "remote")]
+            pub fn remote(self, remote: &windlass_remote::Remote) -> Self {
+                self.with(|options| options.surroundings.move_to(remote))
             }
 
             /// Programs, instead of this machine's (without the feature `tools`: instead of none).

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use windlass_runtime::{SystemClock, SystemIds};
 use windlass_session::ProjectKey;
 use windlass_store::{CheckpointLimits, CheckpointRetention, CollectedCheckpoints, FileCheckpoints};
+use windlass_tool::FileTree;
 use windlass_tools::LocalWorkspace;
 use windlass_types::SessionId;
 
@@ -24,9 +25,21 @@ impl Home {
         id: &SessionId,
         limits: CheckpointLimits,
     ) -> FileCheckpoints {
+        self.checkpoints_of(project, id, limits, Arc::new(LocalWorkspace::new()))
+    }
+
+    /// The same of files that are elsewhere: those of a session with
+    /// [`file_tree`](crate::SessionBuilder::file_tree), which has its own while it is open.
+    pub fn checkpoints_of(
+        &self,
+        project: &ProjectKey,
+        id: &SessionId,
+        limits: CheckpointLimits,
+        tree: Arc<dyn FileTree>,
+    ) -> FileCheckpoints {
         let directory = FileCheckpoints::directory_in(&self.session_directory(project, id));
-        let (tree, clock, ids) = (LocalWorkspace::new(), SystemClock::default(), SystemIds::default());
-        let files = FileCheckpoints::with_limits(directory, Arc::new(tree), Arc::new(clock), Arc::new(ids), limits);
+        let (clock, ids) = (SystemClock::default(), SystemIds::default());
+        let files = FileCheckpoints::with_limits(directory, tree, Arc::new(clock), Arc::new(ids), limits);
         // The logs of sessions change while they are in the workspace, and are never rewound.
         files.leaving_out(self.root())
     }

@@ -60,6 +60,7 @@
 //! | `tools` | 97 | `coding_tools`, and the files, programs and environment of this machine, which sessions use unless they are given others |
 //! | `images` | 118 | images that are too large for models are made smaller, and damaged ones refused; brings `tools` |
 //! | `pdf` | 130 | Read shows the text of single pages of PDF documents; brings `tools` |
+//! | `remote` | 98 | `.remote(..)`: sessions that work in a container or on another machine; brings `tools` |
 //! | `sandbox` | 103 | `.sandbox(..)`: commands run in a sandbox of the system; brings `tools` |
 //! | `lsp` | 98 | `lsp`: language servers, the tool `LSP`, and diagnostics behind edits; brings `tools` |
 //! | `mcp` | 146 | `McpServers`: MCP servers as tools |
@@ -105,6 +106,7 @@ mod checkpoints;
 mod configured;
 #[cfg(feature = "mcp")]
 mod elicitations;
+mod elsewhere;
 mod error;
 pub mod event;
 mod home;
@@ -244,8 +246,17 @@ struct ToolPage;
 #[doc = include_str!("../../../docs/extending/provider.md")]
 struct ProviderPage;
 
+/// Compiles the example of the page on workspaces that are elsewhere.
+#[cfg(all(doctest, feature = "anthropic", feature = "remote"))]
+#[doc = include_str!("../../../docs/workspaces.md")]
+struct WorkspacesPage;
+
 #[cfg(all(doctest, feature = "anthropic", feature = "project"))]
 mod guide;
+
+/// Containers and other machines to work on, for [`remote`](crate::SessionBuilder::remote).
+#[cfg(feature = "remote")]
+pub use windlass_remote as remote;
 
 /// The tools that reach the web, and the proxy for sandboxed programs.
 #[cfg(feature = "web")]

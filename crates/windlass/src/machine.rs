@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 use windlass_runtime::Diagnostics;
-use windlass_tool::{Ids, Process, Workspace};
+use windlass_tool::{FileTree, Ids, Nowhere, Process, Workspace};
 use windlass_types::SessionId;
 
 /// Where a session works, and with what.
@@ -17,6 +17,8 @@ pub(crate) struct Surroundings {
     pub(crate) user_home: Option<PathBuf>,
     pub(crate) workspace: Option<Arc<dyn Workspace>>,
     pub(crate) process: Option<Arc<dyn Process>>,
+    /// The whole files of a workspace that the program gave.
+    pub(crate) tree: Option<Arc<dyn FileTree>>,
     /// The sandbox of programs, if they are to run in one.
     #[cfg(feature = "sandbox")]
     pub(crate) sandbox: Option<crate::sandbox::SandboxOptions>,
@@ -40,8 +42,13 @@ pub(crate) struct Surroundings {
 pub(crate) type Environment = Vec<(OsString, OsString)>;
 
 #[cfg(not(feature = "tools"))]
-const NOWHERE: windlass_tool::Nowhere = windlass_tool::Nowhere::new(
+const NOWHERE: Nowhere = Nowhere::new(
     "this program has no files and runs no programs: it is built without the feature `tools`, and the host gives none",
+);
+
+/// In the place of programs of this machine, which must not work beside files that are elsewhere.
+const NO_PROGRAMS: Nowhere = Nowhere::new(
+    "no programs run here: the files are not on this machine, and the host gives no way to run programs where they are",
 );
 
 impl Surroundings {
@@ -50,7 +57,13 @@ impl Surroundings {
         self.user_home.clone().or_else(|| std::env::var_os("HOME").map(PathBuf::from))
     }
 
-    pub(crate) fn workspace(&self) -> Arc<dyn Workspace> {
+    /// The files. Where they are elsewhere, `folders` of this machine are there as well, to be read.
+    pub(crate) fn workspace(&self, folders: impl Iterator<Item = PathBuf>) -> Arc<dyn Workspace> {
+        #[cfg(feature = "tools")]
+        if let Some(far) = self.workspace.clone().filter(|_| self.is_elsewhere()) {
+            return Arc::new(windlass_tools::WithLocalFolders::new(far, folders));
+        }
+        let _ = folders;
         #[cfg(feature = "tools")]
         let own = || Arc::new(windlass_tools::LocalWorkspace::default()) as _;
         #[cfg(not(feature = "tools"))]
@@ -65,7 +78,11 @@ impl Surroundings {
         let own = || Arc::new(windlass_tools::LocalProcess::new(format!("{id}.{:032x}", ids.bits()))) as _;
         #[cfg(not(feature = "tools"))]
         let (own, _) = (|| Arc::new(NOWHERE) as _, (id, ids));
-        self.process.clone().unwrap_or_else(own)
+        match &self.process {
+            Some(given) => Arc::clone(given),
+            None if self.is_elsewhere() => Arc::new(NO_PROGRAMS),
+            None => own(),
+        }
     }
 
     /// The environment of programs. A notice names the given variables that they do not get.
@@ -75,6 +92,7 @@ impl Surroundings {
         let Some(given) = self.env.clone() else {
             return match &self.host_environment {
                 Some(own) => windlass_tools::host_environment(own.iter().cloned()),
+                None if self.is_elsewhere() => Vec::new(),
                 None => windlass_tools::host_environment(std::env::vars_os()),
             };
         };

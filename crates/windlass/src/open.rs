@@ -108,9 +108,9 @@ struct Opening {
 
 impl Opening {
     /// What it is opened with, and what the host should know of that.
-    async fn new(options: Options) -> Result<(Self, Vec<String>), Error> {
+    async fn new(mut options: Options) -> Result<(Self, Vec<String>), Error> {
         let provider = provider(&options)?;
-        let cwd = options.working_directory()?;
+        let cwd = options.settle_directories().await?;
         options.model.check_ready(&*provider)?;
         options.requests.check()?;
         options.limits.check(&options.model, &*provider)?;
@@ -166,7 +166,7 @@ impl Opening {
     fn ports(&mut self, tools: ToolSet, notices: &mut Vec<String>) -> Result<Ports, Error> {
         let surroundings = &self.options.surroundings;
         let process = Arc::clone(&self.programs.process);
-        let mut ports = Ports::new(Arc::clone(&self.provider), tools, surroundings.workspace(), process);
+        let mut ports = Ports::new(Arc::clone(&self.provider), tools, surroundings.workspace(self.results.folders()), process);
         ports.previews_edits = surroundings.previews_edits;
         ports.diagnostics.clone_from(&surroundings.diagnostics);
         ports.reports_hook_starts = self.options.limits.hook_starts;
@@ -181,7 +181,7 @@ impl Opening {
             Classifier::new(Arc::clone(&self.provider), &model)
         }));
         ports.env = self.programs.environment(surroundings.program_environment(notices));
-        ports.checkpoints = self.options.storage.checkpoints(&self.key, surroundings.workspace.is_none())?;
+        ports.checkpoints = self.options.storage.checkpoints(&self.key, surroundings)?;
         ports.scratch = self.results.scratch.take();
         ports.artifacts = self.results.kept.take();
         ports.mentions = self.options.prompts.mentions.then(|| mentions::of(&self.options.tools));
@@ -264,7 +264,7 @@ impl Opening {
         let mut environment = Environment::new(std::env::consts::OS);
         environment.additional_directories.clone_from(&self.options.surroundings.additional_directories);
         #[cfg(all(feature = "store", feature = "tools"))]
-        if self.options.surroundings.git_status == Some(true) {
+        if self.options.surroundings.git_status == Some(true) && !self.options.surroundings.is_elsewhere() {
             let (policy, cwd) = (&self.policy, self.cwd.as_path());
             let look = Look { policy, workspace: &ports.workspace, process: &ports.process, cwd, env: &ports.env };
             // A resumed session has a status already.
@@ -278,7 +278,8 @@ impl Opening {
     fn persistence(&mut self) -> Option<Persistence> {
         let storage = &self.options.storage;
         let owner = Owner::new(std::process::id(), storage.entrypoint());
-        let mut kept = Persistence::new(storage.store()?, self.key.clone(), owner, storage.header(&self.cwd));
+        let header = storage.header(&self.cwd, &self.options.surroundings);
+        let mut kept = Persistence::new(storage.store()?, self.key.clone(), owner, header);
         kept.must_exist = self.chosen.must_exist;
         (kept.fork_of, kept.point) = (self.chosen.fork_of.take(), self.chosen.point.take());
         Some(kept)

@@ -87,7 +87,12 @@ impl Options {
 
     /// The working directory, absolute, with links resolved.
     pub(crate) fn working_directory(&self) -> Result<PathBuf, Error> {
-        directory("the working directory", self.given_directory().unwrap_or(Path::new(".")))
+        self.directory("the working directory", self.given_directory().unwrap_or(Path::new(".")))
+    }
+
+    /// A directory as the session has it. One that is elsewhere is found when the session opens.
+    fn directory(&self, role: &'static str, path: &Path) -> Result<PathBuf, Error> {
+        if self.surroundings.is_elsewhere() { Ok(path.to_path_buf()) } else { directory(role, path) }
     }
 
     /// What the agent may do. Warnings about the program's own rules are appended to `notices`.
@@ -95,7 +100,7 @@ impl Options {
         let mut config = PolicyConfig::new(cwd);
         for extra in &self.surroundings.additional_directories {
             let extra = windlass_types::path::absolute(cwd, extra);
-            config.additional_directories.push(directory("the additional directory", &extra)?);
+            config.additional_directories.push(self.directory("the additional directory", &extra)?);
         }
         config.home = self.surroundings.user_home();
         config.bypass_allowed = self.permissions.bypass_allowed;

@@ -1,5 +1,6 @@
 //! Where a session is kept, with all that belongs to it.
 
+use crate::machine::Surroundings;
 use crate::{Error, Home};
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -73,28 +74,40 @@ impl Storage {
         Ok(())
     }
 
-    /// The checkpoints of a session, if it keeps some. `own_files` says whether its files are this machine's.
-    pub(crate) fn checkpoints(&self, key: &SessionKey, own_files: bool) -> Result<Option<Arc<dyn Checkpoints>>, Error> {
+    /// The checkpoints of a session, if it keeps some.
+    pub(crate) fn checkpoints(
+        &self,
+        key: &SessionKey,
+        surroundings: &Surroundings,
+    ) -> Result<Option<Arc<dyn Checkpoints>>, Error> {
         if let Some(checkpoints) = &self.checkpoints {
             return Ok(Some(Arc::clone(checkpoints)));
         }
         #[cfg(all(feature = "store", feature = "tools"))]
         if self.file_checkpoints {
-            return self.checkpoints_beside_the_log(key, own_files).map(Some);
+            return self.checkpoints_beside_the_log(key, surroundings).map(Some);
         }
-        let _ = (key, own_files);
+        let _ = (key, surroundings);
         Ok(None)
     }
 
     #[cfg(all(feature = "store", feature = "tools"))]
-    fn checkpoints_beside_the_log(&self, key: &SessionKey, own_files: bool) -> Result<Arc<dyn Checkpoints>, Error> {
-        let problem = match &self.home {
-            _ if !own_files => "the files are not this machine's: give a store for them with `.checkpoint_store(..)`",
-            Some(home) => {
-                let limits = self.checkpoint_limits;
-                return Ok(Arc::new(home.file_checkpoints_with(&key.project, &key.session, limits)));
+    fn checkpoints_beside_the_log(
+        &self,
+        key: &SessionKey,
+        surroundings: &Surroundings,
+    ) -> Result<Arc<dyn Checkpoints>, Error> {
+        let limits = self.checkpoint_limits;
+        let problem = match (&self.home, &surroundings.tree) {
+            (_, None) if surroundings.workspace.is_some() => {
+                "the files are not this machine's: give what reads and puts back whole files there with `.file_tree(..)`, \
+                 or a store for them with `.checkpoint_store(..)`"
             }
-            None => {
+            (Some(home), None) => return Ok(Arc::new(home.file_checkpoints_with(&key.project, &key.session, limits))),
+            (Some(home), Some(tree)) => {
+                return Ok(Arc::new(home.checkpoints_of(&key.project, &key.session, limits, Arc::clone(tree))));
+            }
+            (None, _) => {
                 "there is no place for them: call `.persist(Home::from_env()?)`, or give one with `.checkpoint_store(..)`"
             }
         };
@@ -107,11 +120,11 @@ impl Storage {
     }
 
     /// What each line of the log says.
-    pub(crate) fn header(&self, cwd: &Path) -> LogHeader {
+    pub(crate) fn header(&self, cwd: &Path, surroundings: &Surroundings) -> LogHeader {
         #[cfg(feature = "store")]
-        let branch = windlass_store::git_branch(cwd);
+        let branch = (!surroundings.is_elsewhere()).then(|| windlass_store::git_branch(cwd)).flatten();
         #[cfg(not(feature = "store"))]
-        let branch = None;
+        let (branch, _) = (None, surroundings);
         LogHeader::new(cwd.to_string_lossy(), env!("CARGO_PKG_VERSION"), self.entrypoint()).with_git_branch(branch)
     }
 }
@@ -129,6 +142,11 @@ impl LargeResults {
         let kept = storage.home.as_ref().map(kept);
         let scratch = absolute(cwd, &std::env::temp_dir()).join(format!("windlass-{:032x}", ids.bits()));
         Self { scratch: kept.is_none().then_some(scratch), kept }
+    }
+
+    /// The folders that the model may read back from.
+    pub(crate) fn folders(&self) -> impl Iterator<Item = PathBuf> {
+        self.kept.iter().chain(&self.scratch).cloned()
     }
 
     /// Lets the model read back what was put there for it.

@@ -1,6 +1,7 @@
 //! Files in memory.
 
 mod tree;
+mod whole;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};

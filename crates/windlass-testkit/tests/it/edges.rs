@@ -54,6 +54,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("windlass-index", &["windlass-context", "windlass-tool", "windlass-tools", "windlass-types"]),
     ("windlass-lsp", &["windlass-context", "windlass-tool", "windlass-types"]),
     ("windlass-web", &["windlass-context", "windlass-http", "windlass-permission", "windlass-tool", "windlass-types"]),
+    ("windlass-remote", &["windlass-tool", "windlass-tools", "windlass-types"]),
     ("windlass-sandbox", &["windlass-tool"]),
     ("windlass-store", &["windlass-session", "windlass-tool", "windlass-types"]),
     (
@@ -85,6 +86,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "windlass-openai",
             "windlass-permission",
             "windlass-project",
+            "windlass-remote",
             "windlass-runtime",
             "windlass-sandbox",
             "windlass-schema",

@@ -176,14 +176,18 @@ with all of it, which you can read and search.
             return background::start(self.shell.as_deref(), &input, cx).await;
         }
         let start = command::start_directory(cx).await?;
-        let directory = CwdFile::create(&command::temporary_folder(cx), cx.ids().bits())
+        let is_local = cx.workspace().is_local();
+        let directory = is_local.then(|| CwdFile::create(&command::temporary_folder(cx), cx.ids().bits()));
+        let directory = directory
+            .transpose()
             .inspect_err(|error| tracing::warn!(%error, "the directory of a command will not be known"))
-            .ok();
+            .unwrap_or_default();
         let timeout = self.timeout(input.timeout);
         let mut command = command::in_bash(self.shell.as_deref(), &input, &start, cx)?;
         if let Some(directory) = &directory {
             command.env.push(("BASH_ENV".into(), directory.bash_env()));
         }
+        command.reports_directory = !is_local;
         command.timeout = Some(timeout);
         command.spill = cx.artifacts().map(|folder| folder.join(command::spill_name(cx)));
         command.spill_above = Some(self.max_output);
@@ -198,7 +202,8 @@ with all of it, which you can read and search.
             },
         };
         let outcome = outcome.map_err(|error| ToolError::rejected(error.to_string()).with_source(error))?;
-        let moved = match directory.and_then(|directory| directory.reported()) {
+        let reported = directory.and_then(|directory| directory.reported()).or_else(|| outcome.directory.clone());
+        let moved = match reported {
             Some(reported) => cwd::settle(reported, &start, cx).await,
             None => Moved::No,
         };

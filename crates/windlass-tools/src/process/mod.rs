@@ -19,6 +19,7 @@
 
 mod capture;
 mod environment;
+mod keep;
 mod local;
 mod port;
 mod run;
@@ -35,4 +36,5 @@ mod windows;
 use windows as sys;
 
 pub use environment::{GivenEnvironment, child_environment, given_environment, host_environment};
+pub use keep::KeptOutput;
 pub use local::LocalProcess;

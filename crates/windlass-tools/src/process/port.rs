@@ -55,7 +55,7 @@ fn spec_of(command: ProcessCommand, spill_cap: u64) -> Spec {
 }
 
 /// The file for standard error: the same name with `.stderr` added.
-fn beside(path: &Path) -> PathBuf {
+pub(super) fn beside(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".stderr");
     name.into()
@@ -121,7 +121,7 @@ fn whole_start(bytes: &[u8]) -> usize {
     bytes.iter().take(3).take_while(|byte| **byte & 0b1100_0000 == 0b1000_0000).count()
 }
 
-fn last_lines(bytes: &[u8]) -> String {
+pub(super) fn last_lines(bytes: &[u8]) -> String {
     let bytes = bytes.get(whole_start(bytes)..complete_end(bytes)).unwrap_or_default();
     let text = String::from_utf8_lossy(bytes);
     let lines: Vec<&str> = text.lines().collect();

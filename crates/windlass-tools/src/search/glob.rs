@@ -71,13 +71,18 @@ impl GlobPattern {
         &self.base
     }
 
-    fn matches(&self, relative: &Path) -> bool {
+    pub(super) fn matches(&self, relative: &Path) -> bool {
         matches!(self.rest.as_str(), "**" | "**/*") || self.matcher.is_match(relative)
     }
 
     /// Whether the pattern looks at the start folder only and not below it.
     pub(crate) fn is_flat(&self) -> bool {
         self.max_depth == Some(1)
+    }
+
+    /// How deep a match can lie.
+    pub(super) fn max_depth(&self) -> Option<usize> {
+        self.max_depth
     }
 
     /// The pattern below its base.

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use windlass_tool::{EntryKind, Tool, ToolCx, ToolError, ToolOutput};
 use windlass_types::Access;
 
+use super::elsewhere::Elsewhere;
 use super::glob::{GlobOutcome, GlobPattern, search};
 use super::place::{Place, TIME_LIMIT, given, run};
 use super::walk::Interrupt;
@@ -105,11 +106,15 @@ impl Tool for Glob {
             }
         }
         let ignored = input.include_ignored.unwrap_or(false);
-        let searched = pattern.clone();
-        let outcome = run(cx, &place, self.time_limit, move |root, guard| {
-            guard.within(root, ignored, |scope| search(&searched, scope, MAX_FILES))
-        })
-        .await?;
+        let outcome = if cx.workspace().is_local() {
+            let searched = pattern.clone();
+            run(cx, &place, self.time_limit, move |root, guard| {
+                guard.within(root, ignored, |scope| search(&searched, scope, MAX_FILES))
+            })
+            .await?
+        } else {
+            Elsewhere::new(cx, &place, self.time_limit).glob(&pattern, ignored, MAX_FILES).await?
+        };
         let timed_out = outcome.report.interrupted == Some(Interrupt::TimedOut);
         let found = Found {
             duration_ms: u64::try_from(cx.clock().now().since(started).as_millis()).unwrap_or(u64::MAX),

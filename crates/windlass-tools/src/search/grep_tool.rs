@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use windlass_tool::{EntryKind, Tool, ToolCx, ToolError, ToolOutput};
 use windlass_types::Access;
 
+use super::elsewhere::Elsewhere;
 use super::grep::{GrepMode, GrepQuery, search};
 use super::place::{Place, TIME_LIMIT, given, run};
 use super::report::{Page, render};
@@ -142,11 +143,15 @@ impl Tool for Grep {
             offset: input.offset.map_or(0, size),
         };
         let query = query(input);
-        let outcome = run(cx, &place, self.time_limit, move |root, guard| {
-            guard.within(root, false, |scope| search(&query, scope))
-        })
-        .await?
-        .map_err(|error| ToolError::invalid_input(error.to_string()))?;
+        let outcome = if cx.workspace().is_local() {
+            run(cx, &place, self.time_limit, move |root, guard| {
+                guard.within(root, false, |scope| search(&query, scope))
+            })
+            .await?
+        } else {
+            Elsewhere::new(cx, &place, self.time_limit).grep(&query).await?
+        };
+        let outcome = outcome.map_err(|error| ToolError::invalid_input(error.to_string()))?;
         let (text, found) = render(&outcome, &page, |path| place.show(path));
         ToolOutput::text(text).with_structured(&found)
     }

@@ -19,7 +19,7 @@ use super::walk::Scope;
 use crate::workspace::{dir, resolve};
 
 /// Longest ignore file, in bytes.
-const LONGEST: u64 = 1024 * 1024;
+pub(super) const LONGEST: u64 = 1024 * 1024;
 
 /// Bytes of ignore files that one search reads: patterns take up many times their length.
 const ALL_TOGETHER: u64 = 16 * LONGEST;
@@ -113,12 +113,24 @@ impl IgnoreFiles {
         above: Option<Arc<Rules>>,
         scope: &Scope<'_>,
     ) -> Option<Arc<Rules>> {
-        let mut texts = blake3::Hasher::new();
-        let kinds = [
-            self.matcher(folder, open(&folder.join(".ignore"), folder, scope), &mut texts),
-            self.matcher(folder, open(&folder.join(".gitignore"), folder, scope), &mut texts),
-            self.matcher(folder, open_exclude(folder, scope), &mut texts),
+        let whole = |opened: io::Result<Option<File>>| opened?.map(|file| bounded(file, LONGEST)).transpose();
+        let files = [
+            whole(open(&folder.join(".ignore"), folder, scope)),
+            whole(open(&folder.join(".gitignore"), folder, scope)),
+            whole(open_exclude(folder, scope)),
         ];
+        self.of_texts(folder, above, files)
+    }
+
+    /// The rules of a folder whose ignore files, in order of weight, have been read.
+    pub(super) fn of_texts(
+        &self,
+        folder: &Path,
+        above: Option<Arc<Rules>>,
+        files: [io::Result<Option<Vec<u8>>>; 3],
+    ) -> Option<Arc<Rules>> {
+        let mut texts = blake3::Hasher::new();
+        let kinds = files.map(|file| self.matcher(folder, file, &mut texts));
         if kinds.iter().all(Option::is_none) {
             return above;
         }
@@ -132,15 +144,15 @@ impl IgnoreFiles {
     fn matcher(
         &self,
         folder: &Path,
-        opened: io::Result<Option<File>>,
+        read: io::Result<Option<Vec<u8>>>,
         texts: &mut blake3::Hasher,
     ) -> Option<Gitignore> {
-        let read = match opened {
+        let read = match read {
             Ok(None) => {
                 texts.update(&u64::MAX.to_le_bytes());
                 return None;
             }
-            Ok(Some(file)) => self.text(file),
+            Ok(Some(bytes)) => self.text(bytes),
             Err(error) => Err(error),
         };
         let built = read.and_then(|text| {
@@ -163,8 +175,7 @@ impl IgnoreFiles {
         }
     }
 
-    fn text(&self, file: File) -> io::Result<String> {
-        let bytes = bounded(file, LONGEST)?;
+    fn text(&self, bytes: Vec<u8>) -> io::Result<String> {
         let length = bytes.len() as u64;
         if self.read.fetch_add(length, Ordering::Relaxed).saturating_add(length) > ALL_TOGETHER {
             return Err(io::Error::other("the ignore files are too large together"));

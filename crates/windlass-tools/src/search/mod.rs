@@ -7,7 +7,10 @@
 //! control's own folders and what ignore files leave out are not. Ignore files
 //! count without a repository around them, and the account's own git configuration
 //! does not: the same tree gives the same answer everywhere.
+//!
+//! Files that are not on this machine are listed and read through the port, some at a time, and searched here.
 
+mod elsewhere;
 mod glob;
 mod glob_tool;
 mod grep;

@@ -35,9 +35,6 @@ pub(super) struct Place {
 impl Place {
     /// Finds the place that `path` names in what the call's permit covers.
     pub(super) async fn find(cx: &ToolCx, path: &Path) -> Result<Self, ToolError> {
-        if !cx.workspace().is_local() {
-            return Err(ToolError::rejected("Searching needs the files to be on this machine. Use Bash instead."));
-        }
         let requested = cx.absolute(path);
         let outside =
             || ToolError::rejected(format!("{} is outside of what this call may touch.", requested.display()));

@@ -1,7 +1,8 @@
-//! The local file system as a workspace.
+//! The local file system as a workspace, and a part of it beside another one.
 
 #[cfg(any(target_os = "linux", target_os = "android", target_os = "macos"))]
 mod attributes;
+mod beside;
 mod blocking;
 #[cfg_attr(not(unix), path = "dir_portable.rs")]
 pub(crate) mod dir;
@@ -10,6 +11,7 @@ pub(crate) mod local;
 pub(crate) mod replace;
 mod resolve;
 
+pub use self::beside::WithLocalFolders;
 pub(crate) use self::blocking::blocking;
 pub(crate) use self::entry::Missing;
 pub use self::local::LocalWorkspace;

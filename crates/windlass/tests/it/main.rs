@@ -38,6 +38,8 @@ mod cuts;
 mod deferred;
 #[cfg(all(feature = "mcp", feature = "project"))]
 mod elicitations;
+#[cfg(target_os = "linux")]
+mod elsewhere;
 mod failures;
 mod formatted;
 mod git;

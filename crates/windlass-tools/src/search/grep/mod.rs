@@ -8,8 +8,11 @@ mod sink;
 mod window;
 mod worker;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
+
+use grep_regex::RegexMatcher;
 
 pub(crate) use self::filter::FilterError;
 pub(crate) use self::line::{Line, LineKind};
@@ -67,45 +70,98 @@ const MAX_ENTRIES: usize = 200_000;
 /// # Errors
 /// A pattern, type or glob that cannot be used.
 pub(crate) fn search(query: &GrepQuery, scope: Scope<'_>) -> Result<GrepOutcome, GrepError> {
-    let matcher = pattern::compile(query)?;
-    let filter = Filter::new(query, scope.root)?;
-    let wanted = query.limit.unwrap_or(MAX_ENTRIES).saturating_add(query.offset).min(MAX_ENTRIES);
-    let window = Window::new(wanted);
-    let newest = Mutex::new(Newest::new(wanted));
-    let tally = Tally::default();
-    let shared = Shared { query, scope, filter: &filter, window: &window, newest: &newest, tally: &tally };
-    let mut report = walk(scope, &|| FileWorker::new(shared, &matcher, wanted));
-    report.unreadable += tally.unreadable();
-    let complete = report.interrupted.is_none();
-    let limit = query.limit.unwrap_or(MAX_ENTRIES);
-    let (found, more, total_files, total_lines) = match query.mode {
-        GrepMode::Files => {
-            let newest = newest.into_inner().unwrap_or_else(PoisonError::into_inner);
-            let total = newest.offered();
-            let paths: Vec<PathBuf> = newest.into_paths().into_iter().skip(query.offset).take(limit).collect();
-            let more = query.offset.saturating_add(paths.len()) < total;
-            (GrepFound::Files(paths), more, Some(total), None)
+    let job = Job::new(query, scope.root)?;
+    let report = walk(scope, &|| job.worker(scope));
+    Ok(job.outcome(report))
+}
+
+/// A search, whose files come from a walk or from elsewhere.
+pub(crate) struct Job<'q> {
+    query: &'q GrepQuery,
+    matcher: RegexMatcher,
+    filter: Filter,
+    wanted: usize,
+    window: Window,
+    newest: Mutex<Newest>,
+    tally: Tally,
+}
+
+impl<'q> Job<'q> {
+    /// # Errors
+    /// A pattern, type or glob that cannot be used.
+    pub(crate) fn new(query: &'q GrepQuery, root: &Path) -> Result<Self, GrepError> {
+        let matcher = pattern::compile(query)?;
+        let filter = Filter::new(query, root)?;
+        let wanted = query.limit.unwrap_or(MAX_ENTRIES).saturating_add(query.offset).min(MAX_ENTRIES);
+        let (window, newest) = (Window::new(wanted), Mutex::new(Newest::new(wanted)));
+        Ok(Self { query, matcher, filter, wanted, window, newest, tally: Tally::default() })
+    }
+
+    /// Whether files below a folder can be wanted.
+    pub(crate) fn enters(&self, folder: &Path) -> bool {
+        self.filter.enters(folder)
+    }
+
+    fn worker<'s>(&'s self, scope: Scope<'s>) -> FileWorker<'s> {
+        let Self { query, filter, window, newest, tally, .. } = self;
+        FileWorker::new(Shared { query, scope, filter, window, newest, tally }, &self.matcher, self.wanted)
+    }
+
+    /// A search of contents that the caller brings, one after the other.
+    pub(crate) fn by_hand<'s>(&'s self, scope: Scope<'s>) -> ByHand<'s> {
+        ByHand(self.worker(scope))
+    }
+
+    /// What was found, when no worker is left.
+    pub(crate) fn outcome(self, mut report: WalkReport) -> GrepOutcome {
+        let Self { query, window, newest, tally, .. } = self;
+        report.unreadable += tally.unreadable();
+        let complete = report.interrupted.is_none();
+        let limit = query.limit.unwrap_or(MAX_ENTRIES);
+        let (found, more, total_files, total_lines) = match query.mode {
+            GrepMode::Files => {
+                let newest = newest.into_inner().unwrap_or_else(PoisonError::into_inner);
+                let total = newest.offered();
+                let paths: Vec<PathBuf> = newest.into_paths().into_iter().skip(query.offset).take(limit).collect();
+                let more = query.offset.saturating_add(paths.len()) < total;
+                (GrepFound::Files(paths), more, Some(total), None)
+            }
+            GrepMode::Counts => {
+                let (files, lines) = tally.totals();
+                let counts = window.into_counts(query.offset, limit);
+                let more = query.offset.saturating_add(counts.len()) < files;
+                (GrepFound::Counts(counts), more, Some(files), Some(lines))
+            }
+            GrepMode::Content => {
+                let part = window.into_lines(query.offset, limit);
+                let (files, lines) = part.totals.unzip();
+                (GrepFound::Content(part.files), part.more, files, lines)
+            }
+        };
+        GrepOutcome {
+            found,
+            more: more || !complete,
+            total_files: total_files.filter(|_| complete),
+            total_lines: total_lines.filter(|_| complete),
+            report,
+            too_large: tally.too_large(),
         }
-        GrepMode::Counts => {
-            let (files, lines) = tally.totals();
-            let counts = window.into_counts(query.offset, limit);
-            let more = query.offset.saturating_add(counts.len()) < files;
-            (GrepFound::Counts(counts), more, Some(files), Some(lines))
-        }
-        GrepMode::Content => {
-            let part = window.into_lines(query.offset, limit);
-            let totals = part.totals;
-            (GrepFound::Content(part.files), part.more, totals.map(|(files, _)| files), totals.map(|(_, lines)| lines))
-        }
-    };
-    Ok(GrepOutcome {
-        found,
-        more: more || !complete,
-        total_files: total_files.filter(|_| complete),
-        total_lines: total_lines.filter(|_| complete),
-        report,
-        too_large: tally.too_large(),
-    })
+    }
+}
+
+/// Searches contents that are brought to it.
+pub(crate) struct ByHand<'s>(FileWorker<'s>);
+
+impl ByHand<'_> {
+    /// Whether a file is to be searched; one that was `named` itself is, whatever it is called.
+    pub(crate) fn wants(&self, file: &Path, named: bool) -> bool {
+        self.0.wants(file, named)
+    }
+
+    /// Searches the whole content of a file.
+    pub(crate) fn search(&mut self, file: &Path, modified: SystemTime, content: &[u8]) {
+        self.0.search_content(file, modified, content);
+    }
 }
 
 #[cfg(test)]

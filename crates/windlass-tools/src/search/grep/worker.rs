@@ -1,6 +1,6 @@
 //! Searching one file after the other.
 
-use std::fs::{File, FileType, Metadata};
+use std::fs::{File, FileType};
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -96,21 +96,32 @@ impl<'s> FileWorker<'s> {
         self.shared.query.mode != GrepMode::Content || self.shared.window.wants(path)
     }
 
-    fn search(&mut self, path: &Path, file: &File, meta: &Metadata) -> io::Result<()> {
+    /// Whether a file is to be searched; one that was `named` itself is, whatever it is called.
+    pub(super) fn wants(&self, path: &Path, named: bool) -> bool {
+        (named || self.shared.filter.accepts(path)) && (self.shared.scope.allowed)(path) && self.is_wanted(path)
+    }
+
+    /// Searches a file whose content is here.
+    pub(super) fn search_content(&mut self, path: &Path, modified: SystemTime, content: &[u8]) {
+        if self.search(path, &Content::Here(content), modified).is_err() {
+            self.shared.tally.too_large.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    fn search(&mut self, path: &Path, content: &Content<'_>, modified: SystemTime) -> io::Result<()> {
         let Self { shared, matcher, reader, newest } = self;
         let query = shared.query;
         match query.mode {
             GrepMode::Files => {
                 let mut sink = FirstMatch::default();
-                reader.run(matcher, file, meta.len(), &mut sink)?;
+                reader.run(matcher, content, &mut sink)?;
                 if sink.found {
-                    let modified = meta.modified().unwrap_or(SystemTime::UNIX_EPOCH);
                     newest.offer(modified, path);
                 }
             }
             GrepMode::Counts => {
                 let mut sink = Count::new(matcher, query.multiline);
-                reader.run(matcher, file, meta.len(), &mut sink)?;
+                reader.run(matcher, content, &mut sink)?;
                 if sink.count > 0 {
                     shared.tally.files.fetch_add(1, Ordering::Relaxed);
                     shared.tally.lines.fetch_add(sink.count, Ordering::Relaxed);
@@ -120,7 +131,7 @@ impl<'s> FileWorker<'s> {
             GrepMode::Content => {
                 let grouped = !query.only_matching && (query.before > 0 || query.after > 0);
                 let mut sink = Lines::new(matcher, query.only_matching, grouped, shared.window.need());
-                reader.run(matcher, file, meta.len(), &mut sink)?;
+                reader.run(matcher, content, &mut sink)?;
                 let cut = sink.is_full();
                 if !sink.lines.is_empty() {
                     shared.window.add_lines(path.to_owned(), sink.lines, sink.weight, cut);
@@ -129,6 +140,13 @@ impl<'s> FileWorker<'s> {
         }
         Ok(())
     }
+}
+
+/// What is searched.
+enum Content<'c> {
+    /// An open file, and the size that the system gives for it.
+    File(&'c File, u64),
+    Here(&'c [u8]),
 }
 
 /// Brings the content of one file after the other before the searcher.
@@ -142,10 +160,13 @@ impl Reader<'_> {
     fn run<S: Sink<Error = io::Error>>(
         &mut self,
         matcher: &RegexMatcher,
-        mut file: &File,
-        size: u64,
+        content: &Content<'_>,
         sink: S,
     ) -> io::Result<()> {
+        let (mut file, size) = match *content {
+            Content::Here(content) => return self.searcher.search_slice(matcher, content, sink),
+            Content::File(file, size) => (file, size),
+        };
         // Some files of the system say zero and are not empty.
         if size == 0 || size > WHOLE {
             let checked = Checked { inner: file, interrupt: self.interrupt };
@@ -181,11 +202,7 @@ impl Worker for FileWorker<'_> {
         let scope = self.shared.scope;
         // A file that was named itself is searched whatever it is called.
         let named = entry.depth() == 0;
-        if kind.is_symlink()
-            || !named && !self.shared.filter.accepts(path)
-            || !(scope.allowed)(path)
-            || !self.is_wanted(path)
-        {
+        if kind.is_symlink() || !self.wants(path, named) {
             return Ok(());
         }
         // Opened without following any link: what is read is what was judged.
@@ -204,7 +221,8 @@ impl Worker for FileWorker<'_> {
         if !meta.is_file() {
             return Ok(());
         }
-        match self.search(path, &file, &meta) {
+        let modified = meta.modified().unwrap_or(SystemTime::UNIX_EPOCH);
+        match self.search(path, &Content::File(&file, meta.len()), modified) {
             Ok(()) => Ok(()),
             Err(error) => match (scope.interrupt)() {
                 Some(why) => Err(why),

@@ -1,0 +1,231 @@
+//! The files of the other side.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use windlass_tool::{
+    DirectoryEntry, EntryKind, JudgedPath, OpenFile, Permit, ResolvedPath, Workspace, WorkspaceError,
+    WorkspaceErrorKind, WriteOptions,
+};
+
+use crate::answer::Answer;
+use crate::connection::Link;
+use crate::error::{lost, not_permitted, refused};
+use crate::open_file;
+use crate::quote::apart;
+
+/// Codes of `move` for the new name are greater by this.
+const NEW_NAME: i32 = 40;
+
+/// The files of a container or another machine, as the account there may use them. Made by
+/// [`Remote::workspace`](crate::Remote::workspace).
+///
+/// What a permit covers is reached without following a link, as with local files; see the [crate](crate) for what is
+/// guaranteed. A large file that is open keeps a connection for itself.
+#[derive(Debug, Clone)]
+pub struct RemoteWorkspace {
+    pub(crate) link: Arc<Link>,
+}
+
+impl RemoteWorkspace {
+    pub(crate) fn new(link: Arc<Link>) -> Self {
+        Self { link }
+    }
+
+    /// Asks for something that changes nothing.
+    pub(crate) async fn look(&self, request: &[u8], path: &Path) -> Result<Answer, WorkspaceError> {
+        let answer = self.link.look(request).await.map_err(|error| lost(error, path, false))?;
+        if answer.code == 0 { Ok(answer) } else { Err(refused(answer.code, path, &answer.body)) }
+    }
+
+    /// Asks for a change.
+    pub(crate) async fn change(
+        &self,
+        request: &[u8],
+        content: Option<&[u8]>,
+        path: &Path,
+    ) -> Result<(), WorkspaceError> {
+        let answer = self.link.change(request, content).await.map_err(|error| lost(error, path, true))?;
+        if answer.code == 0 { Ok(()) } else { Err(refused(answer.code, path, &answer.body)) }
+    }
+
+    /// The place that a permit lets a call read or list for `path`, free of links when judged.
+    async fn place(&self, judged: &JudgedPath, permit: &Permit, path: &Path) -> Result<PathBuf, WorkspaceError> {
+        let place = if judged.requested == path {
+            judged.resolved.clone()
+        } else {
+            // Below a judged tree: links inside it may be used as long as they stay inside.
+            let place = self.resolve(path).await?.path;
+            if !place.starts_with(&judged.resolved) {
+                return Err(not_permitted(path));
+            }
+            place
+        };
+        if permit.allows(&place) { Ok(place) } else { Err(not_permitted(path)) }
+    }
+
+    /// Writes a file at a place, which has no link in it.
+    pub(crate) async fn put(&self, place: &Path, path: &Path, content: &[u8], how: Put<'_>) -> Result<(), WorkspaceError> {
+        let (folder, name) = parted(place, path)?;
+        let flag = |on: bool| if on { b"1".as_slice() } else { b"0" };
+        let size = content.len().to_string();
+        let temporary = format!(".windlass-{:032x}.tmp", self.link.ids.bits());
+        let words = [
+            folder,
+            name,
+            size.as_bytes(),
+            flag(how.make),
+            flag(how.only_new),
+            how.mode.as_bytes(),
+            temporary.as_bytes(),
+        ];
+        self.change(&apart("put", words), Some(content), path).await
+    }
+}
+
+/// How a file is written.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Put<'a> {
+    pub(crate) make: bool,
+    pub(crate) only_new: bool,
+    /// In octal digits; empty for that of the old file, or the usual one.
+    pub(crate) mode: &'a str,
+}
+
+#[async_trait]
+impl Workspace for RemoteWorkspace {
+    async fn resolve(&self, path: &Path) -> Result<ResolvedPath, WorkspaceError> {
+        let answer = self.look(&apart("resolve", [bytes(path)?]), path).await?;
+        let mut parts = answer.parts();
+        let (kind, real) = (parts.pop().unwrap_or_default(), parts.pop().unwrap_or_default());
+        if !real.starts_with(b"/") {
+            return Err(refused(20, path, b"the answer names no path"));
+        }
+        // What the path had become after the last link is the path itself.
+        parts.pop();
+        let via = parts.into_iter().map(|hop| PathBuf::from(os_string(hop))).collect();
+        Ok(ResolvedPath::new(os_string(real), entry_kind(kind.first().copied())).with_via(via))
+    }
+
+    async fn open(&self, permit: &Permit, path: &Path) -> Result<Box<dyn OpenFile>, WorkspaceError> {
+        let judged = permit.readable(path).ok_or_else(|| not_permitted(path))?;
+        let place = self.place(judged, permit, path).await?;
+        open_file::open(&self.link, &place, path).await
+    }
+
+    async fn write(
+        &self,
+        permit: &Permit,
+        path: &Path,
+        content: &[u8],
+        options: WriteOptions,
+    ) -> Result<(), WorkspaceError> {
+        let place = permit.writable(path).ok_or_else(|| not_permitted(path))?.resolved.clone();
+        let how = Put { make: options.create_directories, only_new: options.must_be_new, mode: "" };
+        self.put(&place, path, content, how).await
+    }
+
+    async fn remove(&self, permit: &Permit, path: &Path) -> Result<(), WorkspaceError> {
+        let place = permit.writable(path).ok_or_else(|| not_permitted(path))?.resolved.clone();
+        let (folder, name) = parted(&place, path)?;
+        self.change(&apart("discard", [folder, name]), None, path).await
+    }
+
+    async fn rename(
+        &self,
+        permit: &Permit,
+        from: &Path,
+        to: &Path,
+        options: WriteOptions,
+    ) -> Result<(), WorkspaceError> {
+        let old = permit.writable(from).ok_or_else(|| not_permitted(from))?.resolved.clone();
+        let new = permit.writable(to).ok_or_else(|| not_permitted(to))?.resolved.clone();
+        let ((folder, name), (new_folder, new_name)) = (parted(&old, from)?, parted(&new, to)?);
+        let make = if options.create_directories { b"1" } else { b"0" };
+        let request = apart("move", [folder, name, new_folder, new_name, make]);
+        let answer = self.link.change(&request, None).await.map_err(|error| lost(error, from, true))?;
+        match answer.code {
+            0 => Ok(()),
+            code if code > NEW_NAME => Err(refused(code.saturating_sub(NEW_NAME), to, &answer.body)),
+            code => Err(refused(code, from, &answer.body)),
+        }
+    }
+
+    async fn list(&self, permit: &Permit, path: &Path, limit: usize) -> Result<Vec<String>, WorkspaceError> {
+        let judged = permit.listable(path).ok_or_else(|| not_permitted(path))?;
+        let place = self.place(judged, permit, path).await?;
+        let filter = permit.filter();
+        // With a filter it is not known how many names there must be for so many to be left.
+        let most = if filter.is_some() { usize::MAX } else { limit };
+        let entries = self.entries(&place, most).await.map_err(|error| renamed(error, &place, path))?;
+        let names = entries.into_iter().map(|entry| entry.name);
+        let allowed = names.filter(|name| filter.as_ref().is_none_or(|allowed| allowed(&place.join(name))));
+        Ok(allowed.take(limit).map(|name| name.to_string_lossy().into_owned()).collect())
+    }
+
+    async fn entries(&self, directory: &Path, limit: usize) -> Result<Vec<DirectoryEntry>, WorkspaceError> {
+        let most = limit.min(i32::MAX as usize).to_string();
+        let answer = self.look(&apart("entries", [bytes(directory)?, most.as_bytes()]), directory).await?;
+        let entry = |part: &[u8]| {
+            let (kind, name) = part.split_first()?;
+            Some(DirectoryEntry::new(os_string(name), entry_kind(Some(*kind))))
+        };
+        Ok(answer.parts().into_iter().filter_map(entry).collect())
+    }
+
+    fn is_local(&self) -> bool {
+        false
+    }
+}
+
+/// The same error about another name of the place.
+fn renamed(error: WorkspaceError, place: &Path, path: &Path) -> WorkspaceError {
+    if place == path {
+        return error;
+    }
+    let message = error.message.replace(&place.display().to_string(), &path.display().to_string());
+    WorkspaceError::new(error.kind, message).with_source(error)
+}
+
+fn entry_kind(letter: Option<u8>) -> EntryKind {
+    match letter {
+        Some(b'f') => EntryKind::File,
+        Some(b'd') => EntryKind::Directory,
+        Some(b'l') => EntryKind::Link,
+        Some(b's') => EntryKind::Special,
+        _ => EntryKind::Missing,
+    }
+}
+
+/// The folder and the name of a place where a file may stand, as the other side knows them.
+pub(crate) fn parted<'a>(place: &'a Path, path: &Path) -> Result<(&'a [u8], &'a [u8]), WorkspaceError> {
+    match (place.parent(), place.file_name()) {
+        (Some(folder), Some(name)) => Ok((bytes(folder)?, bytes(Path::new(name))?)),
+        _ => Err(refused(12, path, b"")),
+    }
+}
+
+/// A path as the other side knows it.
+pub(crate) fn bytes(path: &Path) -> Result<&[u8], WorkspaceError> {
+    let bytes = path.as_os_str().as_encoded_bytes();
+    if bytes.contains(&0) {
+        let message = format!("{} contains a NUL byte, which no path does", path.display());
+        return Err(WorkspaceError::new(WorkspaceErrorKind::Other, message));
+    }
+    Ok(bytes)
+}
+
+/// A name of the other side.
+#[cfg(unix)]
+pub(crate) fn os_string(bytes: &[u8]) -> OsString {
+    use std::os::unix::ffi::OsStrExt as _;
+    OsStr::from_bytes(bytes).to_owned()
+}
+
+/// A name of the other side. One that is not UTF-8 cannot be said here, and is not found again.
+#[cfg(not(unix))]
+pub(crate) fn os_string(bytes: &[u8]) -> OsString {
+    OsStr::new(String::from_utf8_lossy(bytes).as_ref()).to_owned()
+}

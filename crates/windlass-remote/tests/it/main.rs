@@ -1,0 +1,29 @@
+//! The ports over transports that are not there: programs of the tests that run the far shell on this machine, as `ssh` and
+//! `docker exec` would elsewhere.
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
+
+mod files;
+mod programs;
+mod connections;
+
+use std::path::{Path, PathBuf};
+
+use windlass_remote::{Remote, Transport};
+
+/// A program of the folder `fake`.
+fn fake(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fake").join(name)
+}
+
+fn ssh(host: &str) -> Transport {
+    Transport::ssh(host).with_program(fake("ssh")).with_connect_time(std::time::Duration::from_secs(120))
+}
+
+fn docker(container: &str) -> Transport {
+    Transport::docker(container).with_program(fake("docker")).with_connect_time(std::time::Duration::from_secs(120))
+}
+
+async fn remotes() -> [Remote; 2] {
+    [Remote::connect(ssh("noisy")).await.unwrap(), Remote::connect(docker("web")).await.unwrap()]
+}

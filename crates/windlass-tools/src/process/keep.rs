@@ -1,0 +1,73 @@
+//! Output of programs that run elsewhere, kept as that of local ones is.
+
+use windlass_tool::{ProcessCommand, ProcessOutcome};
+
+use super::capture::{Capture, CaptureLimits, Captured};
+use super::local::LocalProcess;
+use super::port::{beside, last_lines, text_of};
+
+/// How much of the latest output a report of progress looks at.
+const RECENT: usize = 1024;
+
+/// The output of one program, in bounded memory, with the file for all of it: for implementations of
+/// [`Process`](windlass_tool::Process) that run programs elsewhere. The file is on this machine.
+#[derive(Debug)]
+pub struct KeptOutput {
+    stdout: Capture,
+    stderr: Capture,
+    /// Which stream had the last word.
+    last: bool,
+}
+
+impl KeptOutput {
+    /// Keeps output as a command wants it. Makes its file, if that is to be there from the start.
+    pub async fn new(command: &ProcessCommand) -> Self {
+        let limits = |spill| CaptureLimits {
+            memory: command.inline_bytes,
+            spill,
+            spill_above: command.spill_above.unwrap_or(command.inline_bytes),
+            spill_cap: command.spill_cap.map_or(LocalProcess::DEFAULT_SPILL_CAP, |cap| {
+                cap.min(LocalProcess::DEFAULT_SPILL_CAP)
+            }),
+        };
+        let mut stdout = Capture::new(limits(command.spill.clone()));
+        let mut stderr = Capture::new(limits(command.spill.as_deref().map(beside).filter(|_| !command.merge_streams)));
+        stdout.begin().await;
+        stderr.begin().await;
+        Self { stdout, stderr, last: false }
+    }
+
+    /// Takes what the program wrote to standard output. Not cancel safe: a part of the copy on disk may be lost.
+    pub async fn take_stdout(&mut self, bytes: &[u8]) {
+        self.last = false;
+        self.stdout.push(bytes).await;
+    }
+
+    /// Takes what the program wrote to standard error. Not cancel safe, as for standard output.
+    pub async fn take_stderr(&mut self, bytes: &[u8]) {
+        self.last = true;
+        self.stderr.push(bytes).await;
+    }
+
+    /// How many bytes were taken.
+    pub fn total(&self) -> u64 {
+        self.stdout.total().saturating_add(self.stderr.total())
+    }
+
+    /// The last lines of the stream that wrote last.
+    pub fn latest(&self) -> String {
+        let stream = if self.last { &self.stderr } else { &self.stdout };
+        last_lines(&stream.recent(RECENT))
+    }
+
+    /// Puts all of it into an outcome.
+    pub async fn finish(self, outcome: &mut ProcessOutcome) {
+        let (stdout, stderr) = (self.stdout.finish().await, self.stderr.finish().await);
+        let spill = |captured: &Captured| captured.spill.as_ref().map(|spill| spill.path.clone());
+        outcome.spilled = spill(&stdout).or_else(|| spill(&stderr));
+        let whole = |captured: &Captured| captured.spill.as_ref().is_none_or(|spill| spill.complete);
+        outcome.spilled_whole = whole(&stdout) && whole(&stderr);
+        outcome.stdout = text_of(stdout);
+        outcome.stderr = text_of(stderr);
+    }
+}

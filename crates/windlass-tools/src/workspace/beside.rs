@@ -1,0 +1,99 @@
+//! Files that are elsewhere, with some folders of this machine beside them.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use windlass_tool::{
+    DirectoryEntry, OpenFile, Permit, ResolvedPath, Workspace, WorkspaceError, WorkspaceErrorKind, WriteOptions,
+};
+
+use super::LocalWorkspace;
+
+/// A workspace whose files are elsewhere, and folders of this machine that can be read under their own paths: where large
+/// results are kept that the model reads back. They stand in the place of what has the same path elsewhere, and are never
+/// written through this.
+#[derive(Debug)]
+pub struct WithLocalFolders {
+    far: Arc<dyn Workspace>,
+    folders: Vec<PathBuf>,
+    local: LocalWorkspace,
+}
+
+impl WithLocalFolders {
+    /// Puts folders, by their absolute paths, beside a workspace.
+    pub fn new(far: Arc<dyn Workspace>, folders: impl IntoIterator<Item = PathBuf>) -> Self {
+        Self { far, folders: folders.into_iter().collect(), local: LocalWorkspace::new() }
+    }
+
+    fn is_here(&self, path: &Path) -> bool {
+        let plain = !path.components().any(|part| matches!(part, std::path::Component::ParentDir));
+        plain && self.folders.iter().any(|folder| path.starts_with(folder))
+    }
+
+    fn of(&self, path: &Path) -> &dyn Workspace {
+        if self.is_here(path) { &self.local } else { &*self.far }
+    }
+
+    fn far_for_writing(&self, path: &Path) -> Result<&dyn Workspace, WorkspaceError> {
+        if self.is_here(path) {
+            let message = format!("{} holds what was kept for reading, and is not written", path.display());
+            return Err(WorkspaceError::new(WorkspaceErrorKind::NotPermitted, message));
+        }
+        Ok(&*self.far)
+    }
+}
+
+#[async_trait]
+impl Workspace for WithLocalFolders {
+    async fn resolve(&self, path: &Path) -> Result<ResolvedPath, WorkspaceError> {
+        let found = self.of(path).resolve(path).await?;
+        // A link must not change sides: what was judged there would be opened here, or the other way round.
+        if self.is_here(path) != self.is_here(&found.path) {
+            let message = format!("{} leads from one machine to another", path.display());
+            return Err(WorkspaceError::new(WorkspaceErrorKind::NotPermitted, message));
+        }
+        Ok(found)
+    }
+
+    async fn open(&self, permit: &Permit, path: &Path) -> Result<Box<dyn OpenFile>, WorkspaceError> {
+        self.of(path).open(permit, path).await
+    }
+
+    async fn write(
+        &self,
+        permit: &Permit,
+        path: &Path,
+        content: &[u8],
+        options: WriteOptions,
+    ) -> Result<(), WorkspaceError> {
+        self.far_for_writing(path)?.write(permit, path, content, options).await
+    }
+
+    async fn remove(&self, permit: &Permit, path: &Path) -> Result<(), WorkspaceError> {
+        self.far_for_writing(path)?.remove(permit, path).await
+    }
+
+    async fn rename(
+        &self,
+        permit: &Permit,
+        from: &Path,
+        to: &Path,
+        options: WriteOptions,
+    ) -> Result<(), WorkspaceError> {
+        self.far_for_writing(to)?;
+        self.far_for_writing(from)?.rename(permit, from, to, options).await
+    }
+
+    async fn list(&self, permit: &Permit, path: &Path, limit: usize) -> Result<Vec<String>, WorkspaceError> {
+        self.of(path).list(permit, path, limit).await
+    }
+
+    async fn entries(&self, directory: &Path, limit: usize) -> Result<Vec<DirectoryEntry>, WorkspaceError> {
+        self.of(directory).entries(directory, limit).await
+    }
+
+    fn is_local(&self) -> bool {
+        self.far.is_local()
+    }
+}
