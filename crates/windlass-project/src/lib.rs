@@ -102,9 +102,9 @@ pub use servers::{
     load_servers,
 };
 pub use settings::{
-    Attribution, KeyEffect, KeyReport, McpjsonSettings, MemorySettings, ModelSettings, PermissionSettings,
-    ServerListSettings, SessionSettings, SettingKey, SettingPath, Settings, SkillOverride, SkillSettings, UnknownKey,
-    UnknownSetting, line_of, settings_schema,
+    Attribution, FileCheckpointSettings, KeyEffect, KeyReport, McpjsonSettings, MemorySettings, ModelSettings,
+    PermissionSettings, ServerListSettings, SessionSettings, SettingKey, SettingPath, Settings, SkillOverride,
+    SkillSettings, UnknownKey, UnknownSetting, line_of, settings_schema,
 };
 pub use settings_file::SettingsFile;
 pub use sources::{Layer, SettingSource, SettingSources};

@@ -5,7 +5,7 @@ use crate::note::{Note, Origin};
 use crate::sandbox::ResolvedSandbox;
 use crate::servers::definition::ServerDefinition;
 use crate::servers::lists::ServerLists;
-use crate::settings::{Attribution, ModelSettings, SkillSettings};
+use crate::settings::{Attribution, FileCheckpointSettings, ModelSettings, SkillSettings};
 use crate::sources::Layer;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -143,6 +143,8 @@ pub struct ResolvedSession {
     pub lsp_servers: Option<Setting<JsonText>>,
     /// Whether commands continue in the background when their time is up.
     pub background_long_commands: Option<Setting<bool>>,
+    /// How much checkpoints of files keep.
+    pub file_checkpoints: Option<Setting<FileCheckpointSettings>>,
 }
 
 /// What counts of all layers, each value with its origin.

@@ -6,10 +6,10 @@ use futures_util::future::{BoxFuture, Shared};
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::oneshot;
-use tokio::task::JoinHandle;
+use tokio::task::{AbortHandle, JoinHandle};
 use windlass_session::{
     ChangedBy, Checkpoint, CheckpointError, CheckpointErrorKind, Checkpoints, Rewind, RewindOptions, Survey,
 };
@@ -117,12 +117,21 @@ impl SessionHandle {
     }
 }
 
+/// Work that goes on by itself, and that several wait for.
+type Beside = Shared<BoxFuture<'static, ()>>;
+
+fn beside(work: impl Future<Output = ()> + Send + 'static) -> Beside {
+    let work = work.boxed().shared();
+    tokio::spawn(work.clone());
+    work
+}
+
 /// Keeps the files of one session.
 #[derive(Debug, Clone)]
 pub(crate) struct Keeper {
     checkpoints: Arc<dyn Checkpoints>,
     /// Ends when the checkpoint of every prompt until now has begun.
-    begun: Option<Shared<BoxFuture<'static, ()>>>,
+    begun: Option<Beside>,
     /// The prompt of the main agent, for which everything is done, if this keeps the files of another one.
     of: Option<EntryId>,
     /// What runs that may change any file, of all agents.
@@ -136,6 +145,27 @@ struct Changing {
     running: AtomicUsize,
     /// Whether files may have changed since the last survey that was made while none ran.
     is_open: AtomicBool,
+    /// The last look behind a call, which the model is asked beside. It ends after those before it.
+    look: Mutex<Option<Beside>>,
+    /// The baseline that is made beside the work before the first command, if it was begun.
+    ahead: Mutex<Option<(Beside, AbortHandle)>>,
+}
+
+impl Changing {
+    /// Ends when what the calls until now have changed is known. `None` if it is.
+    fn looked(&self) -> Option<Beside> {
+        self.look.lock().unwrap_or_else(PoisonError::into_inner).clone().filter(|look| look.peek().is_none())
+    }
+
+    fn ahead(&self) -> Option<(Beside, AbortHandle)> {
+        self.ahead.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+async fn ended(work: Option<Beside>) {
+    if let Some(work) = work {
+        work.await;
+    }
 }
 
 /// One call, or piece of background work, that may change any file while this lives.
@@ -169,10 +199,12 @@ pub(crate) struct AroundCall {
 impl AroundCall {
     /// Looks over the workspace before the work begins. The error is why it must not begin.
     pub(crate) async fn before(&mut self) -> Result<(), String> {
+        self.keeper.ready().await;
+        ended(self.keeper.changing.ahead().map(|(ahead, _)| ahead)).await;
         self.survey.changed_by = self.keeper.changed_by();
         // Others that begin meanwhile see that this one may change files.
         self.ongoing = Some(Ongoing::begin(&self.keeper.changing));
-        self.keeper.survey(&self.survey).await?;
+        self.keeper.look(&self.survey).await?;
         self.has_looked = true;
         Ok(())
     }
@@ -197,12 +229,24 @@ impl AroundCall {
             return;
         }
         self.survey.changed_by = ChangedBy::Session;
-        match self.keeper.survey(&self.survey).await {
+        ended(self.keeper.begun.clone()).await;
+        match self.keeper.look(&self.survey).await {
             Ok(()) if running <= 1 => self.keeper.changing.is_open.store(false, Ordering::SeqCst),
             Ok(()) => {}
             Err(error) => tracing::warn!(error, "what a call has changed could not be found"),
         }
         self.ongoing = None;
+    }
+
+    /// The same beside the model's next answer, which counts when this is done; so do calls that change files.
+    pub(crate) fn follow(self) {
+        let changing = Arc::clone(&self.keeper.changing);
+        let mut look = changing.look.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = look.take();
+        *look = Some(beside(async move {
+            ended(before).await;
+            self.after().await;
+        }));
     }
 }
 
@@ -230,11 +274,10 @@ impl Keeper {
                 continue;
             }
             let (before, checkpoints, id) = (self.begun.take(), Arc::clone(&self.checkpoints), entry.id.clone());
-            let (keeper, directories) = (self.clone(), directories.to_vec());
-            let begun = async move {
-                if let Some(before) = before {
-                    before.await;
-                }
+            let (keeper, directories, looked) = (self.clone(), directories.to_vec(), self.changing.looked());
+            self.begun = Some(beside(async move {
+                ended(before).await;
+                ended(looked).await;
                 // What work in the background has changed until now belongs to the prompts before.
                 keeper.catch_up(directories).await;
                 match AssertUnwindSafe(checkpoints.begin(&id)).catch_unwind().await {
@@ -242,10 +285,7 @@ impl Keeper {
                     Ok(Err(error)) => tracing::warn!(%error, "the file checkpoint of a prompt could not begin"),
                     Err(_) => tracing::warn!("the file checkpoint of a prompt panicked"),
                 }
-            };
-            let begun = begun.boxed().shared();
-            tokio::spawn(begun.clone());
-            self.begun = Some(begun);
+            }));
         }
     }
 
@@ -299,9 +339,23 @@ impl Keeper {
         }
     }
 
-    async fn survey(&self, survey: &Survey) -> Result<(), String> {
-        self.ready().await;
-        self.look(survey).await
+    /// Begins the baseline of the session, once, so that the first command finds it made.
+    fn begin_ahead(&self, prompt: Option<&EntryId>, directories: &[PathBuf]) {
+        let Some(prompt) = self.of.as_ref().or(prompt).cloned() else { return };
+        let mut ahead = self.changing.ahead.lock().unwrap_or_else(PoisonError::into_inner);
+        if ahead.is_some() {
+            return;
+        }
+        let survey = Survey::new(prompt, directories.to_vec(), ChangedBy::Others);
+        let keeper = self.clone();
+        let work = tokio::spawn(async move {
+            keeper.ready().await;
+            if let Err(error) = keeper.look(&survey).await {
+                tracing::warn!(error, "the baseline of the workspace could not be made beside the work");
+            }
+        });
+        let stop = work.abort_handle();
+        *ahead = Some((beside(work.map(drop)), stop));
     }
 
     async fn look(&self, survey: &Survey) -> Result<(), String> {
@@ -338,10 +392,25 @@ impl Keeper {
         }
     }
 
-    /// Waits until the checkpoint of every prompt until now has begun.
-    pub(crate) async fn ready(&self) {
-        if let Some(begun) = self.begun.clone() {
-            begun.await;
+    /// Waits until the checkpoint of every prompt until now has begun, and until it is known what calls have changed.
+    async fn ready(&self) {
+        ended(self.begun.clone()).await;
+        ended(self.changing.looked()).await;
+    }
+
+    /// Ends what is made ahead, and waits until nothing is at work on the files.
+    async fn end(&self) {
+        self.ready().await;
+        if self.of.is_some() {
+            return;
+        }
+        if let Some((ahead, stop)) = self.changing.ahead() {
+            stop.abort();
+            ahead.await;
+        }
+        // What was stopped may still be at work on a thread.
+        if AssertUnwindSafe(self.checkpoints.settle()).catch_unwind().await.is_err() {
+            tracing::warn!("the store of file checkpoints panicked");
         }
     }
 }
@@ -413,10 +482,22 @@ impl SessionFiles {
         }
     }
 
-    /// Waits until the checkpoint of every prompt until now has begun.
-    pub(crate) async fn ready(&self) {
+    /// Begins the baseline of the session beside its work, if that was not done.
+    pub(crate) fn begin_ahead(&self, prompt: Option<&EntryId>, directories: &[PathBuf]) {
         if let Some(keeper) = &self.keeper {
-            keeper.ready().await;
+            keeper.begin_ahead(prompt, directories);
+        }
+    }
+
+    /// What must have ended before an answer of the model counts: looks at what the calls before it have changed.
+    pub(crate) fn looked(&self) -> Option<Shared<BoxFuture<'static, ()>>> {
+        self.keeper.as_ref()?.changing.looked()
+    }
+
+    /// Ends the work on files when the session ends.
+    pub(crate) async fn end(&self) {
+        if let Some(keeper) = &self.keeper {
+            keeper.end().await;
         }
     }
 }

@@ -200,7 +200,7 @@ impl Driver {
                 background::remove(scratch).await;
             }
             // The next opening of the session must not find its checkpoints in use.
-            self.files.ready().await;
+            self.files.end().await;
         };
         if tokio::time::timeout(TIDYING, tidied).await.is_err() {
             tracing::warn!("the session ends before its files are tidied up: the disk does not answer");
@@ -363,6 +363,9 @@ impl Driver {
             && let Some(progress) = self.work.progress.take(*effect)
         {
             self.handle(progress);
+        }
+        if let Input::Prepared(_, Ok(prepared)) = &input {
+            self.foresee(&prepared.facts);
         }
         if let Input::Ran(effect, _)
         | Input::Hooked(effect, _)

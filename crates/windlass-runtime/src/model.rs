@@ -1,6 +1,7 @@
 //! A model call in progress.
 
 use futures_util::FutureExt;
+use futures_util::future::{BoxFuture, Shared};
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
@@ -20,6 +21,10 @@ pub(crate) struct ModelCall {
     asked: String,
     /// The item behind the input that was given last.
     next: Option<ModelItem>,
+    /// What goes on beside the request, and must have ended before an item of the answer is given.
+    beside: Option<Shared<BoxFuture<'static, ()>>>,
+    /// An item that came before that.
+    early: Option<Result<ModelItem, ModelError>>,
     state: CallPhase,
 }
 
@@ -34,7 +39,14 @@ impl ModelCall {
         let (asked, asking) = (request.model.clone(), Arc::clone(&provider));
         let opening = AssertUnwindSafe(async move { asking.stream(request).await }).catch_unwind();
         let opening = async move { opening.await.unwrap_or_else(|_| Err(panicked())) };
-        Self { effect, provider, asked, next: None, state: CallPhase::Opening(Box::pin(opening)) }
+        let state = CallPhase::Opening(Box::pin(opening));
+        Self { effect, provider, asked, next: None, beside: None, early: None, state }
+    }
+
+    /// Gives nothing of the answer before this has ended. The request is sent at once all the same.
+    pub(crate) fn beside(mut self, work: Option<Shared<BoxFuture<'static, ()>>>) -> Self {
+        self.beside = work;
+        self
     }
 
     pub(crate) fn effect(&self) -> EffectId {
@@ -82,6 +94,23 @@ impl ModelCall {
     }
 
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<ModelItem, ModelError>>> {
+        let Some(mut work) = self.beside.take() else { return self.poll_answer(cx) };
+        if self.early.is_none()
+            && let Poll::Ready(item) = self.poll_answer(cx)
+        {
+            self.early = item;
+        }
+        if work.poll_unpin(cx).is_pending() {
+            self.beside = Some(work);
+            return Poll::Pending;
+        }
+        match self.early.take() {
+            Some(item) => Poll::Ready(Some(item)),
+            None => self.poll_answer(cx),
+        }
+    }
+
+    fn poll_answer(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<ModelItem, ModelError>>> {
         loop {
             match &mut self.state {
                 CallPhase::Opening(opening) => match opening.as_mut().poll(cx) {

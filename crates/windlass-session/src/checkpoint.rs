@@ -72,6 +72,10 @@ pub trait Checkpoints: fmt::Debug + Send + Sync + 'static {
         Ok(())
     }
 
+    /// Waits until nothing is at work that futures have left behind which were dropped. When it has ended and this is
+    /// dropped, others can use the checkpoints. The default has nothing to wait for.
+    async fn settle(&self) {}
+
     /// All checkpoints, the oldest first.
     ///
     /// # Errors

@@ -1,5 +1,6 @@
-//! What a baseline and surveys cost in a tree of many files, beside a copy by `cp`:
-//! `cargo run --profile dist -p windlass-store --example survey_cost -- 50000`.
+//! What a baseline and surveys cost in a tree of many files, beside a copy by `cp` and a parallel walk that only asks for the
+//! stamp of each file: `cargo run --profile dist -p windlass-store --example survey_cost -- 50000 [FOLDER]`. A folder that is
+//! named is kept for the next time.
 #![allow(
     clippy::disallowed_methods,
     clippy::unwrap_used,
@@ -8,17 +9,19 @@
 )]
 
 use std::fs;
-use std::path::Path;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
 use windlass_session::{ChangedBy, Checkpoints, Survey};
 use windlass_store::FileCheckpoints;
 use windlass_tool::{FileTree, SystemClock, SystemIds};
 use windlass_tools::LocalWorkspace;
 use windlass_types::EntryId;
 
-const ROUNDS: usize = 11;
+const ROUNDS: usize = 15;
 
 fn make(root: &Path, files: usize) {
     for at in 0..files {
@@ -28,40 +31,100 @@ fn make(root: &Path, files: usize) {
     }
 }
 
-fn median(mut times: Vec<Duration>) -> f64 {
-    times.sort();
-    times.get(times.len() / 2).map_or(0.0, Duration::as_secs_f64) * 1000.0
+/// Time on the clock and of the processors, in milliseconds.
+#[derive(Clone, Copy)]
+struct Cost(f64, f64);
+
+impl std::fmt::Display for Cost {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:.1} ms, {:.0} ms of processors", self.0, self.1)
+    }
+}
+
+/// What all threads of this process have used, ended ones included, in ticks of 10 ms.
+fn processors() -> f64 {
+    let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let behind_the_name = stat.rsplit(')').next().unwrap_or_default();
+    let ticks = behind_the_name.split_whitespace().skip(11).take(2).filter_map(|ticks| ticks.parse::<f64>().ok());
+    ticks.sum::<f64>() * 10.0
+}
+
+async fn cost<T>(work: impl Future<Output = T>) -> (T, Cost) {
+    let (began, used) = (Instant::now(), processors());
+    let done = work.await;
+    (done, Cost(began.elapsed().as_secs_f64() * 1000.0, processors() - used))
+}
+
+/// The median on the clock, and the mean of the processors: their ticks are coarse.
+fn middle(costs: &[Cost]) -> Cost {
+    let mut clock: Vec<f64> = costs.iter().map(|cost| cost.0).collect();
+    clock.sort_by(f64::total_cmp);
+    let used: f64 = costs.iter().map(|cost| cost.1).sum();
+    Cost(clock.get(clock.len() / 2).copied().unwrap_or_default(), used / costs.len().max(1) as f64)
+}
+
+/// The least that any look can do: names of each folder, and the stamp of each file, by one path each, on all processors.
+fn walk(root: &Path) -> u64 {
+    let folders: Vec<PathBuf> =
+        fs::read_dir(root).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()).collect();
+    let next = AtomicUsize::new(0);
+    let threads = std::thread::available_parallelism().map_or(2, usize::from);
+    let work = || {
+        let mut bytes = 0;
+        while let Some(folder) = folders.get(next.fetch_add(1, Ordering::Relaxed)) {
+            bytes += sizes(folder);
+        }
+        bytes
+    };
+    std::thread::scope(|scope| {
+        let others: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        others.into_iter().map(|other| other.join().unwrap()).sum()
+    })
+}
+
+fn sizes(folder: &Path) -> u64 {
+    let size = |entry: fs::DirEntry| match entry.file_type().unwrap().is_dir() {
+        true => sizes(&entry.path()),
+        false => entry.metadata().unwrap().size(),
+    };
+    fs::read_dir(folder).unwrap().map(|entry| size(entry.unwrap())).sum()
 }
 
 #[tokio::main]
 async fn main() {
-    let files = std::env::args().nth(1).and_then(|number| number.parse().ok()).unwrap_or(50_000);
+    let mut arguments = std::env::args().skip(1);
+    let files = arguments.next().and_then(|number| number.parse().ok()).unwrap_or(50_000);
     let (home, work) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let root = work.path().canonicalize().unwrap();
-    make(&root, files);
-    let began = Instant::now();
-    let copied = Command::new("cp").args(["-r", "--reflink=auto"]).arg(&root).arg(home.path().join("copy")).status();
-    println!("cp -r --reflink=auto: {:.0} ms ({})", began.elapsed().as_secs_f64() * 1000.0, copied.unwrap());
+    let folder = arguments.next().map_or_else(|| work.path().to_owned(), PathBuf::from);
+    fs::create_dir_all(&folder).unwrap();
+    let root = folder.canonicalize().unwrap();
+    if !root.join("0").is_dir() {
+        make(&root, files);
+    }
     let tree = Arc::new(LocalWorkspace::new());
-    let began = Instant::now();
-    tree.survey(&root, None, 1_000_000).await.unwrap();
-    println!("stat walk: {:.1} ms", began.elapsed().as_secs_f64() * 1000.0);
     let (clock, ids) = (Arc::new(SystemClock::default()), Arc::new(SystemIds::default()));
-    let checkpoints = FileCheckpoints::new(home.path().join("kept"), tree, clock, ids);
+    let checkpoints = FileCheckpoints::new(home.path().join("kept"), tree.clone(), clock, ids);
     let prompt = EntryId::from_bits(1);
     let look = async |by| checkpoints.survey(&Survey::new(prompt.clone(), [root.clone()], by)).await.unwrap();
-    let began = Instant::now();
-    look(ChangedBy::Others).await;
-    println!("baseline of {files} files: {:.0} ms", began.elapsed().as_secs_f64() * 1000.0);
-    let mut times = Vec::new();
+    let (_, baseline) = cost(look(ChangedBy::Others)).await;
+    println!("baseline of {files} files: {baseline}");
+    let copy = home.path().join("copy");
+    let cp = async { Command::new("cp").args(["-r", "--reflink=auto"]).arg(&root).arg(&copy).status().unwrap() };
+    let (copied, Cost(copying, _)) = cost(cp).await;
+    println!("cp -r --reflink=auto: {copying:.0} ms ({copied})");
+    let (mut walks, mut surveys, mut before, mut behind) = (vec![], vec![], vec![], vec![]);
+    let mut known = Arc::new(tree.survey(&root, None, 1_000_000).await.unwrap());
     for round in 0..ROUNDS {
-        let began = Instant::now();
-        look(ChangedBy::Others).await;
-        let before = began.elapsed();
+        walks.push(cost(async { walk(&root) }).await.1);
+        let (found, took) = cost(tree.survey(&root, Some(known), 1_000_000)).await;
+        known = Arc::new(found.unwrap());
+        surveys.push(took);
+        before.push(cost(look(ChangedBy::Others)).await.1);
         fs::write(root.join("changed"), format!("{round}")).unwrap();
-        let began = Instant::now();
-        look(ChangedBy::Session).await;
-        times.push(before + began.elapsed());
+        behind.push(cost(look(ChangedBy::Session)).await.1);
     }
-    println!("a later command, before and after: {:.1} ms (median of {ROUNDS})", median(times));
+    println!("parallel stat walk: {}", middle(&walks));
+    println!("the look of a survey: {}", middle(&surveys));
+    println!("before a later command, in its way: {}", middle(&before));
+    println!("behind it, beside the model's answer: {}", middle(&behind));
 }

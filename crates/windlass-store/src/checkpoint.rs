@@ -107,6 +107,15 @@ impl FileCheckpoints {
         self
     }
 
+    /// Does not copy files that may hold secrets, as far as programs change them: `is_secret` is asked with paths below the
+    /// workspace. They are named as left out. What tools with declared paths change of them, and what the session makes, is
+    /// kept all the same.
+    #[must_use]
+    pub fn leaving_secrets(mut self, is_secret: fn(&Path) -> bool) -> Self {
+        self.0.secrets = is_secret;
+        self
+    }
+
     /// The directory in which the checkpoints of a session are, given that of
     /// what else belongs to the session.
     pub fn directory_in(session: &Path) -> PathBuf {
@@ -158,6 +167,10 @@ macro_rules! checkpoints {
 
             async fn survey(&self, survey: &Survey) -> Result<(), CheckpointError> {
                 self.0.survey(survey).await
+            }
+
+            async fn settle(&self) {
+                self.0.settle().await;
             }
 
             async fn list(&self) -> Result<Vec<Checkpoint>, CheckpointError> {

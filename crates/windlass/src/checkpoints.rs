@@ -41,7 +41,7 @@ impl Home {
         let (clock, ids) = (SystemClock::default(), SystemIds::default());
         let files = FileCheckpoints::with_limits(directory, tree, Arc::new(clock), Arc::new(ids), limits);
         // The logs of sessions change while they are in the workspace, and are never rewound.
-        files.leaving_out(self.root())
+        files.leaving_out(self.root()).leaving_secrets(windlass_context::is_secret)
     }
 
     /// Drops the file checkpoints of sessions that were not used for long, or that take up too much room. Conversations

@@ -30,6 +30,7 @@ pub(super) fn read(file: &SettingsFile, resolved: &mut ResolvedSession, notes: &
     let servers = servers.filter(|servers| is_shared || trusted("lspServers", content_of(servers)));
     let moves = said.background_long_commands;
     let moves = moves.filter(|moves| !moves || trusted("backgroundLongCommands", content_of(moves)));
+    let kept = said.file_checkpoints.filter(|kept| trusted("fileCheckpoints", content_of(kept)));
     let parsed = effort.and_then(|effort| match effort.parse::<Effort>() {
         Ok(effort) => Some(effort),
         Err(_) => {
@@ -53,5 +54,6 @@ pub(super) fn read(file: &SettingsFile, resolved: &mut ResolvedSession, notes: &
     keep(file, &mut resolved.effort, parsed);
     keep(file, &mut resolved.api_key_helper, helper.filter(|_| !is_shared));
     keep(file, &mut resolved.background_long_commands, moves);
+    keep(file, &mut resolved.file_checkpoints, kept);
     keep(file, &mut resolved.lsp_servers, servers.filter(|_| !is_shared));
 }

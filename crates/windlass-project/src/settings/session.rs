@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use windlass_types::JsonText;
 
-/// The keys `outputStyle`, `language`, `attribution`, `includeCoAuthoredBy`, `effortLevel`, `apiKeyHelper`, `lspServers` and
-/// `backgroundLongCommands`.
+/// The keys `outputStyle`, `language`, `attribution`, `includeCoAuthoredBy`, `effortLevel`, `apiKeyHelper`, `lspServers`,
+/// `backgroundLongCommands` and `fileCheckpoints`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[non_exhaustive]
@@ -25,6 +25,24 @@ pub struct SessionSettings {
     pub lsp_servers: Option<JsonText>,
     /// Whether commands continue in the background when their time is up.
     pub background_long_commands: Option<bool>,
+    /// How much checkpoints of files keep.
+    pub file_checkpoints: Option<FileCheckpointSettings>,
+}
+
+/// The key `fileCheckpoints`: how much checkpoints of files keep. What is not said is as it is without the key.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+#[non_exhaustive]
+pub struct FileCheckpointSettings {
+    /// The largest file that is kept, in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_file_bytes: Option<u64>,
+    /// All contents that are kept for rewinding, in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_total_bytes: Option<u64>,
+    /// The baseline of the workspace, in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_baseline_bytes: Option<u64>,
 }
 
 /// The key `attribution`: what the model writes of its part in commits and pull requests.

@@ -17,9 +17,11 @@ use crate::question;
 use crate::room::Room;
 use crate::tool::{Running, permit, run};
 use futures_util::FutureExt;
+use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::mpsc;
 use windlass_context::runtime_text;
 use windlass_core::{Attach, Effect, EffectId, Input, RunCall, Unprepared};
@@ -61,7 +63,8 @@ impl Driver {
         match effect {
             Effect::CallModel(request) => {
                 self.work.room = Room::default();
-                self.work.model = Some(ModelCall::new(id, Arc::clone(&self.ports.provider), request));
+                let call = ModelCall::new(id, Arc::clone(&self.ports.provider), request);
+                self.work.model = Some(call.beside(self.files.looked()));
             }
             Effect::Prepare { call, cwd } => self.prepare(id, call, cwd),
             Effect::RunHooks { call, cwd, attach } => self.run_hooks(id, call, cwd, attach),
@@ -326,6 +329,22 @@ impl Driver {
         self.files.keeper()?.watch(self.machine.prompt(), run_call.call.id.clone(), policy.directories())
     }
 
+    /// Has the workspace kept beside the work when a call shows that programs may change it: one that writes files, where
+    /// there are tools that run programs, or one that runs a program that may change files.
+    pub(super) fn foresee(&self, facts: &CallFacts) {
+        let is_likely = match facts.access {
+            Access::Writes(_) => {
+                let tools = &self.ports.tools;
+                tools.names().filter_map(|name| tools.get(name)).any(|tool| tool.annotations().foreign_output)
+            }
+            Access::Exec | Access::Unknown => !self.machine.policy().is_proven_read_only(facts),
+            _ => false,
+        };
+        if is_likely {
+            self.files.begin_ahead(self.machine.prompt(), self.machine.policy().directories());
+        }
+    }
+
     fn run(&mut self, id: EffectId, run_call: &RunCall) {
         let Some(ReadCall { call, tool }) = self.work.calls.take(run_call.prepared) else {
             return answer(&self.answers.sender, Input::Ran(id, Box::new(not_run())));
@@ -387,25 +406,41 @@ impl Driver {
     }
 }
 
-/// Runs a call, between two looks at the workspace if it may change any file of it.
+/// Runs a call, between two looks at the workspace if it may change any file of it. The second goes on beside the model's
+/// next answer; where the call was stopped there may be none.
 async fn surrounded(mut around: Option<AroundCall>, running: Running) -> ToolOutcome {
-    let outcome = match before_call(&mut around, &running.cancel).await {
-        Ok(()) => run(running).await,
-        Err(outcome) => *outcome,
+    let cancel = running.cancel.clone();
+    let (has_looked, outcome) = match before_call(&mut around, &running).await {
+        Ok(()) => (true, run(running).await),
+        Err(outcome) => (false, *outcome),
     };
-    if let Some(around) = around {
-        around.after().await;
+    match around {
+        Some(around) if has_looked && !cancel.is_cancelled() => around.follow(),
+        Some(around) => around.after().await,
+        None => {}
     }
     outcome
 }
 
+/// When a call says that it waits for the workspace to be kept.
+const SLOW: Duration = Duration::from_secs(1);
+
+/// What it says.
+const KEEPING: &str = "Keeping the workspace as it is, so that what programs change can be taken back.";
+
 /// Looks over the workspace before a call that may change any file of it. The error is the answer of a call that must not
 /// run.
-async fn before_call(around: &mut Option<AroundCall>, cancel: &Cancel) -> Result<(), Box<ToolOutcome>> {
+async fn before_call(around: &mut Option<AroundCall>, running: &Running) -> Result<(), Box<ToolOutcome>> {
     let Some(around) = around else { return Ok(()) };
+    let slow = async {
+        tokio::time::sleep(SLOW).await;
+        running.cx.progress(KEEPING);
+        std::future::pending::<Infallible>().await
+    };
     let looked = tokio::select! {
         looked = around.before() => looked,
-        () = cancel.cancelled() => return Err(Box::new(ToolOutcome::error(runtime_text::CALL_STOPPED))),
+        () = running.cancel.cancelled() => return Err(Box::new(ToolOutcome::error(runtime_text::CALL_STOPPED))),
+        never = slow => match never {},
     };
     looked.map_err(|error| {
         let text = format!("The call did not run: the workspace could not be kept as it is first: {error}");

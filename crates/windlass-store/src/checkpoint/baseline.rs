@@ -82,6 +82,12 @@ impl Baseline {
         self.stored > limit / 2 && self.live < self.stored / 2
     }
 
+    /// What is known of files, without their contents, when the first directory is looked over: of a first look that was
+    /// stopped, the contents are gone.
+    pub(crate) fn begin(&mut self) {
+        *self = Self { recorded: std::mem::take(&mut self.recorded), ..Self::default() };
+    }
+
     /// Forgets a directory and its files.
     pub(crate) fn forget(&mut self, root: &Path) {
         self.trees.remove(root);
@@ -110,13 +116,20 @@ pub(crate) struct Plan {
     pub(crate) left_out: Vec<LeftOut>,
 }
 
-/// Decides what a baseline holds: as many files as there is room for, the smallest first.
-pub(crate) fn plan(files: impl Iterator<Item = (PathBuf, Surveyed)>, largest: u64, room: u64) -> Plan {
+/// Decides what a baseline holds: as many files as there is room for, the smallest first, and none of which `why_not` says
+/// why it is not to be read.
+pub(crate) fn plan(
+    files: impl Iterator<Item = (PathBuf, Surveyed)>,
+    why_not: impl Fn(&Path) -> Option<&'static str>,
+    largest: u64,
+    room: u64,
+) -> Plan {
     let mut plan = Plan::default();
     for (path, what) in files {
-        match what {
-            Surveyed::File(stamp) if stamp.size <= largest => plan.kept.push((path, stamp.size)),
-            Surveyed::File(stamp) => plan.left_out.push(LeftOut::new(path, too_large(stamp.size, largest))),
+        match (what, why_not(&path)) {
+            (Surveyed::File(_), Some(why)) => plan.left_out.push(LeftOut::new(path, why)),
+            (Surveyed::File(stamp), None) if stamp.size <= largest => plan.kept.push((path, stamp.size)),
+            (Surveyed::File(stamp), None) => plan.left_out.push(LeftOut::new(path, too_large(stamp.size, largest))),
             // What they are is noticed when it changes.
             _ => {}
         }
@@ -133,6 +146,9 @@ pub(crate) fn plan(files: impl Iterator<Item = (PathBuf, Surveyed)>, largest: u6
     plan.left_out.sort_by(|a, b| a.path.cmp(&b.path));
     plan
 }
+
+/// The reason for files that are not read.
+pub(crate) const SECRET: &str = "it may hold secrets, so it is not copied";
 
 /// The reason for files that did not fit into the baseline.
 pub(crate) const NO_ROOM: &str = "the baseline had no room for it";
@@ -170,12 +186,13 @@ mod tests {
     fn the_smallest_files_are_kept_and_the_others_named() {
         let file = |name: &str, size| (PathBuf::from(name), Surveyed::File(FileStamp::new(size, 0)));
         let files = [file("/big", 100), file("/c", 30), file("/a", 20), file("/b", 1), file("/empty", 0)];
-        let plan = plan(files.into_iter().chain([("/pipe".into(), Surveyed::Special)]), 50, 21);
+        let files = files.into_iter().chain([("/pipe".into(), Surveyed::Special), file("/.env", 1)]);
+        let plan = plan(files, |path| (path == Path::new("/.env")).then_some(SECRET), 50, 21);
         let kept: Vec<_> = plan.kept.iter().map(|(path, _)| path.to_str().unwrap()).collect();
         assert_eq!(kept, ["/empty", "/b", "/a"]);
         let left: Vec<_> = plan.left_out.iter().map(|left| (left.path.to_str().unwrap(), &*left.reason)).collect();
         let large = "it was too large to be kept (100 bytes; the limit is 50)";
-        assert_eq!(left, [("/big", large), ("/c", NO_ROOM)]);
+        assert_eq!(left, [("/.env", SECRET), ("/big", large), ("/c", NO_ROOM)]);
         let many: Vec<_> = (0..150).map(|at| LeftOut::new(format!("/{at}"), "x")).collect();
         assert_eq!(named(&many, Path::new("/")).len(), MOST_NAMED + 1);
     }

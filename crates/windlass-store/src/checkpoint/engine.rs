@@ -31,6 +31,10 @@ pub(crate) struct Engine<S> {
     pub(crate) baseline: TurnMutex<Baseline>,
     /// Directories that are never part of a baseline.
     pub(crate) own: Vec<PathBuf>,
+    /// Which files may hold secrets, by their paths below the workspace.
+    pub(crate) secrets: fn(&Path) -> bool,
+    /// Held shared by what is at work on a thread, also after its future is dropped.
+    at_work: Arc<RwLock<()>>,
 }
 
 /// What is read and written on threads that may block.
@@ -162,7 +166,14 @@ impl<S: Shelf> Engine<S> {
             large: TurnMutex::new(()),
             baseline: TurnMutex::default(),
             own: Vec::new(),
+            secrets: |_| false,
+            at_work: Arc::default(),
         }
+    }
+
+    /// Waits until nothing is at work on a thread.
+    pub(crate) async fn settle(&self) {
+        drop(self.at_work.write().await);
     }
 
     /// Whether a path belongs to the store of sessions itself.
@@ -177,7 +188,15 @@ impl<S: Shelf> Engine<S> {
     ) -> Result<T, CheckpointError> {
         let core = Arc::clone(&self.core);
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return work(&core) };
-        runtime.spawn_blocking(move || work(&core)).await.unwrap_or_else(|error| {
+        let at_work = Arc::clone(&self.at_work).read_owned().await;
+        let work = move || {
+            let done = work(&core);
+            // In this order: who waits for the work finds the files of the store closed, if this was the last to use them.
+            drop(core);
+            drop(at_work);
+            done
+        };
+        runtime.spawn_blocking(work).await.unwrap_or_else(|error| {
             Err(CheckpointError::new(CheckpointErrorKind::Io, format!("keeping files was stopped: {error}")))
         })
     }

@@ -1,6 +1,6 @@
 //! Surveys: what has changed in the workspace, and who changed it.
 
-use super::baseline::{Baseline, Known, NO_ROOM, Tree, named, no_file, outermost, plan, too_large};
+use super::baseline::{Baseline, Known, NO_ROOM, SECRET, Tree, named, no_file, outermost, plan, too_large};
 use super::engine::{Engine, seen};
 use super::record::{Kind, Record, State};
 use super::shelf::Shelf;
@@ -96,11 +96,13 @@ impl<S: Shelf> Engine<S> {
         survey: &Survey,
     ) -> Result<(), CheckpointError> {
         if baseline.trees.is_empty() {
+            baseline.begin();
             self.off_thread(|core| core.shelf.clear_baseline()).await?;
         }
         let Some(mut tree) = self.look_over(baseline, root, None, survey).await else { return Ok(()) };
         let files = tree.files().filter(|(path, _)| !self.is_own(path));
-        let plan = plan(files, self.limits.file_bytes, baseline.room(self.limits.baseline_bytes));
+        let why_not = |path: &Path| self.is_secret(path, root).then_some(SECRET);
+        let plan = plan(files, why_not, self.limits.file_bytes, baseline.room(self.limits.baseline_bytes));
         for LeftOut { path, reason, .. } in &plan.left_out {
             let state = State::Unkept { why: reason.clone() };
             baseline.set(path.clone(), Some(Known::without_content(state)));
@@ -113,7 +115,7 @@ impl<S: Shelf> Engine<S> {
         for round in 1..=ROUNDS {
             let before = Some(Arc::clone(&tree));
             let Some(later) = self.look_over(baseline, root, before, survey).await else { return Ok(()) };
-            let is_quiet = self.settle(baseline, later.changes_since(&tree), round == ROUNDS).await?;
+            let is_quiet = self.settle_baseline(baseline, later.changes_since(&tree), (root, round == ROUNDS)).await?;
             tree = later;
             if is_quiet {
                 break;
@@ -138,15 +140,15 @@ impl<S: Shelf> Engine<S> {
     }
 
     /// Takes in what has changed while a baseline was made. Returns whether no file has.
-    async fn settle(
+    async fn settle_baseline(
         &self,
         baseline: &mut Baseline,
         changes: Vec<SurveyChange>,
-        is_last: bool,
+        (root, is_last): (&Path, bool),
     ) -> Result<bool, CheckpointError> {
         let mut is_quiet = true;
         for group in groups(changes, size_of) {
-            let changes = self.read_changes(baseline, group).await?;
+            let changes = self.read_changes(baseline, group, (root, ChangedBy::Others)).await?;
             is_quiet &= !changes.iter().any(|change| change.is_certain);
             let found = changes.into_iter().map(|Change { mut now, is_certain, .. }| {
                 if is_certain && is_last && matches!(now.state, State::File { .. }) {
@@ -170,7 +172,7 @@ impl<S: Shelf> Engine<S> {
         let known = Some(Arc::clone(&before));
         let Some(now) = self.look_over(baseline, root, known, survey).await else { return Ok(()) };
         for group in groups(now.changes_since(&before), size_of) {
-            let changes = self.read_changes(baseline, group).await?;
+            let changes = self.read_changes(baseline, group, (root, survey.changed_by)).await?;
             self.record_changes(baseline, &before, changes, survey).await?;
         }
         let unseen = self.read_unseen(baseline, &now, root).await?;
@@ -271,6 +273,12 @@ impl<S: Shelf> Engine<S> {
         None
     }
 
+    /// Whether a file is not read because it may hold secrets, and the session has not changed it by a tool that keeps it.
+    fn is_secret(&self, path: &Path, root: &Path) -> bool {
+        path.strip_prefix(root).is_ok_and(self.secrets)
+            && self.core.look(|history| history.left(path).is_none()).unwrap_or(true)
+    }
+
     fn name_left_out(&self, survey: &Survey, left_out: &[LeftOut]) {
         for LeftOut { path, reason, .. } in left_out {
             let (id, path, why) = (survey.prompt.clone(), path.clone(), reason.clone());
@@ -283,6 +291,7 @@ impl<S: Shelf> Engine<S> {
         &self,
         baseline: &Baseline,
         changes: Vec<SurveyChange>,
+        (root, changed_by): (&Path, ChangedBy),
     ) -> Result<Vec<Change>, CheckpointError> {
         let (mut found, mut certain, mut read) = (Vec::new(), std::collections::HashMap::new(), Vec::new());
         for SurveyChange { path, before, now, .. } in changes {
@@ -295,11 +304,16 @@ impl<S: Shelf> Engine<S> {
                 None if before == Some(Surveyed::LeftOut) => Was::Unseen,
                 None => Was::Absent,
             };
-            certain.insert(path.clone(), (was, before != now));
+            // What the session makes is no secret of others.
+            let is_own = changed_by == ChangedBy::Session && matches!(was, Was::Absent);
             let state = match now {
                 None => Some(State::Absent { parents: 0 }),
+                Some(Surveyed::File(_)) if !is_own && self.is_secret(&path, root) => {
+                    Some(State::Unkept { why: SECRET.to_owned() })
+                }
                 Some(what) => no_file(what),
             };
+            certain.insert(path.clone(), (was, before != now));
             match state {
                 Some(state) => found.push(Found { path, state, content: Vec::new() }),
                 None => read.push(path),

@@ -1,7 +1,7 @@
 //! The look over a tree for checkpoints: names and stamps, folder by folder, on all processors.
 
 use std::collections::HashMap;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -44,6 +44,8 @@ struct Queue {
     ahead: Vec<Ahead>,
     /// How many threads look at a folder, and may find more.
     at_work: usize,
+    /// How many threads wait for a folder.
+    waiting: usize,
 }
 
 /// Surveys the tree below `root`, a path without links.
@@ -62,7 +64,7 @@ pub(crate) fn survey(
         Scope { root, workspace: &[], include_ignored: false, max_depth: None, allowed: &allowed, interrupt: &|| None };
     let ignores = IgnoreFiles::default();
     let first = Ahead { folder: root.to_owned(), rules: ignores.above(&scope) };
-    let queue = Mutex::new(Queue { ahead: vec![first], at_work: 0 });
+    let queue = Mutex::new(Queue { ahead: vec![first], ..Queue::default() });
     let (entries, changed) = (AtomicUsize::new(0), Condvar::new());
     let survey = Survey { scope, ignores, before, most, entries, cancelled, queue, changed };
     let threads = std::thread::available_parallelism().map_or(2, usize::from).min(MOST_THREADS);
@@ -109,8 +111,11 @@ impl Survey<'_> {
             let mut queue = self.lock();
             queue.ahead.extend(below);
             queue.at_work -= 1;
+            let has_waiting = queue.waiting > 0;
             drop(queue);
-            self.changed.notify_all();
+            if has_waiting {
+                self.changed.notify_all();
+            }
         }
         found
     }
@@ -128,43 +133,80 @@ impl Survey<'_> {
             if queue.at_work == 0 {
                 return None;
             }
+            queue.waiting += 1;
             queue = self.changed.wait(queue).unwrap_or_else(PoisonError::into_inner);
+            queue.waiting -= 1;
         }
     }
 
     /// Looks at one folder: what is in it, and the folders in it that are next.
     fn look(&self, Ahead { folder, rules }: &Ahead) -> io::Result<(Arc<FolderSurvey>, Vec<Ahead>)> {
         let dir = Dir::open(folder, Missing::Refuse)?;
-        let mut names = dir.entries(self.most.saturating_add(1))?;
+        let names = dir.list(self.most.saturating_add(1))?;
         self.entries.fetch_add(names.len(), Ordering::Relaxed);
-        let rules = match names.iter().any(|(name, _)| RULES.iter().any(|known| name == known)) {
+        let rules = match names.iter().any(|(name, _)| RULES.iter().any(|known| name == *known)) {
             true => self.ignores.read_folder(folder, rules.clone(), &self.scope),
             false => rules.clone(),
         };
-        names.retain(|(name, _)| !VERSION_CONTROL.iter().any(|known| name == known));
         let digest = rules.as_ref().map_or(0, |rules| rules.digest());
         let known = self.before.and_then(|before| before.folders.get(folder));
-        let judged = known.filter(|known| known.rules == digest);
-        let (mut entries, mut below) = (Vec::with_capacity(names.len()), Vec::new());
-        for (at, (name, entry)) in names.into_iter().enumerate() {
-            // A folder that has not changed gives its entries in the same order.
-            let known = judged.and_then(|judged| judged.entries.get(at)).filter(|(known, _)| *known == name);
-            let left_out = match known {
-                Some((_, known)) if was_judged(*known, entry) => *known == Surveyed::LeftOut,
-                _ => {
-                    rules.as_ref().is_some_and(|rules| rules.leave_out(&folder.join(&name), entry == Entry::Directory))
-                }
-            };
-            let Some(what) = look_at(&dir, &name, entry, left_out)? else { continue };
-            if what == Surveyed::Folder {
-                below.push(Ahead { folder: folder.join(&name), rules: rules.clone() });
+        let mut found = Found::beside(known.map_or(&[], |known| &known.entries));
+        let has_judged = known.is_some_and(|known| known.rules == digest);
+        let mut below = Vec::new();
+        for (name, entry) in names.iter() {
+            if VERSION_CONTROL.iter().any(|known| name == *known) {
+                continue;
             }
-            entries.push((name, what));
+            let left_out = match found.next_known(name).filter(|_| has_judged) {
+                Some(known) if was_judged(known, entry) => known == Surveyed::LeftOut,
+                _ => rules.as_ref().is_some_and(|rules| rules.leave_out(&folder.join(name), entry == Entry::Directory)),
+            };
+            let Some(what) = look_at(&dir, name, entry, left_out)? else { continue };
+            if what == Surveyed::Folder {
+                below.push(Ahead { folder: folder.join(name), rules: rules.clone() });
+            }
+            found.push(name, what);
         }
-        let survey = FolderSurvey::new(entries, digest);
-        // Memory is shared with the earlier survey, and comparing the two is quick.
-        let survey = known.filter(|known| ***known == survey).map_or_else(|| Arc::new(survey), Arc::clone);
-        Ok((survey, below))
+        Ok((found.survey(known.filter(|_| has_judged), digest), below))
+    }
+}
+
+/// The entries of a folder that is looked at. A folder that has not changed gives them in the same order: they are copied only
+/// from the first one on that differs.
+struct Found<'a> {
+    known: &'a [(OsString, Surveyed)],
+    /// How many of the first ones are the same.
+    same: usize,
+    entries: Option<Vec<(OsString, Surveyed)>>,
+}
+
+impl<'a> Found<'a> {
+    fn beside(known: &'a [(OsString, Surveyed)]) -> Self {
+        Self { known, same: 0, entries: None }
+    }
+
+    /// What stood under this name, if it stood in the same place.
+    fn next_known(&self, name: &OsStr) -> Option<Surveyed> {
+        let at = self.entries.as_ref().map_or(self.same, Vec::len);
+        self.known.get(at).filter(|(known, _)| known == name).map(|(_, what)| *what)
+    }
+
+    fn push(&mut self, name: &OsStr, what: Surveyed) {
+        if self.entries.is_none() && self.next_known(name) == Some(what) {
+            self.same += 1;
+            return;
+        }
+        let entries = self.entries.get_or_insert_with(|| self.known.get(..self.same).unwrap_or_default().to_vec());
+        entries.push((name.to_owned(), what));
+    }
+
+    /// The survey of the folder. Where it is the same, it is the earlier one: memory is shared, and comparing the two is quick.
+    fn survey(self, before: Option<&Arc<FolderSurvey>>, rules: u64) -> Arc<FolderSurvey> {
+        match (self.entries, before) {
+            (None, Some(before)) if self.same == self.known.len() => Arc::clone(before),
+            (None, _) => Arc::new(FolderSurvey::new(self.known.get(..self.same).unwrap_or_default().to_vec(), rules)),
+            (Some(entries), _) => Arc::new(FolderSurvey::new(entries, rules)),
+        }
     }
 }
 

@@ -87,6 +87,32 @@ pub(crate) fn read_at_hand(file: &File, buffer: &mut [u8]) -> Option<usize> {
     }
 }
 
+/// Bytes of entries that are asked for at once.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+const LIST: usize = 32 * 1024;
+
+/// The entries of a directory, their names one behind the other.
+#[derive(Debug, Default)]
+pub(crate) struct Listed {
+    names: Vec<u8>,
+    /// Where each name ends.
+    ends: Vec<(usize, Entry)>,
+}
+
+impl Listed {
+    pub(crate) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&OsStr, Entry)> {
+        let mut from = 0;
+        self.ends.iter().map(move |(end, entry)| {
+            let name = self.names.get(std::mem::replace(&mut from, *end)..*end).unwrap_or_default();
+            (OsStr::from_bytes(name), *entry)
+        })
+    }
+}
+
 impl Dir {
     /// Opens the directory at `path`, which has no links.
     ///
@@ -178,6 +204,48 @@ impl Dir {
             }
         }
         Ok(names)
+    }
+
+    /// As [`entries`](Self::entries), in few pieces of memory.
+    pub(crate) fn list(&self, limit: usize) -> io::Result<Listed> {
+        let mut listed = Listed::default();
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        {
+            let mut buffer = Vec::with_capacity(LIST);
+            let mut entries = rustix::fs::RawDir::new(&self.fd, buffer.spare_capacity_mut());
+            while let Some(entry) = entries.next() {
+                let entry = entry?;
+                if !self.add(&mut listed, entry.file_name().to_bytes(), entry.file_type(), limit)? {
+                    break;
+                }
+            }
+        }
+        #[cfg(not(any(target_os = "linux", target_os = "android")))]
+        for entry in rustix::fs::Dir::read_from(&self.fd)? {
+            let entry = entry?;
+            if !self.add(&mut listed, entry.file_name().to_bytes(), entry.file_type(), limit)? {
+                break;
+            }
+        }
+        Ok(listed)
+    }
+
+    /// Returns whether there is room for more.
+    fn add(&self, listed: &mut Listed, name: &[u8], kind: FileType, limit: usize) -> io::Result<bool> {
+        if matches!(name, b"." | b"..") {
+            return Ok(true);
+        }
+        if listed.ends.len() >= limit {
+            return Ok(false);
+        }
+        let kind = match kind {
+            // Some file systems do not report the kind.
+            FileType::Unknown => self.status(OsStr::from_bytes(name))?.map_or(Entry::Special, |status| status.entry),
+            kind => entry_of(kind),
+        };
+        listed.names.extend_from_slice(name);
+        listed.ends.push((listed.names.len(), kind));
+        Ok(true)
     }
 
     /// At most `limit` entries, links not followed.

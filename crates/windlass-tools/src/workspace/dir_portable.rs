@@ -38,6 +38,20 @@ pub(crate) fn read_at_hand(_: &File, _: &mut [u8]) -> Option<usize> {
     None
 }
 
+/// The entries of a directory.
+#[derive(Debug)]
+pub(crate) struct Listed(Vec<(OsString, Entry)>);
+
+impl Listed {
+    pub(crate) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&OsStr, Entry)> {
+        self.0.iter().map(|(name, entry)| (name.as_os_str(), *entry))
+    }
+}
+
 impl Dir {
     /// Opens the directory at `path`, which has no links.
     ///
@@ -111,6 +125,11 @@ impl Dir {
             }
         }
         Ok(names)
+    }
+
+    /// As [`entries`](Self::entries).
+    pub(crate) fn list(&self, limit: usize) -> io::Result<Listed> {
+        self.entries(limit).map(Listed)
     }
 
     /// At most `limit` entries, links not followed.

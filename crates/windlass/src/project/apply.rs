@@ -64,6 +64,17 @@ impl LoadedProject {
         Ok(())
     }
 
+    #[cfg(all(feature = "store", feature = "tools"))]
+    fn apply_checkpoints(&self, options: &mut Options) {
+        let (limits, said) = (&mut options.storage.checkpoint_limits, &self.resolved().session.file_checkpoints);
+        // What the program says counts.
+        if let Some(said) = said.as_ref().filter(|_| *limits == windlass_store::CheckpointLimits::default()) {
+            limits.file_bytes = said.value.max_file_bytes.unwrap_or(limits.file_bytes);
+            limits.total_bytes = said.value.max_total_bytes.unwrap_or(limits.total_bytes);
+            limits.baseline_bytes = said.value.max_baseline_bytes.unwrap_or(limits.baseline_bytes);
+        }
+    }
+
     fn apply(&self, options: &mut Options) -> Result<(), Error> {
         let variables = self.session_variables();
         for note in &variables.notes {
@@ -77,6 +88,8 @@ impl LoadedProject {
         let tools = options.tools.toolkit.tools().iter().map(|tool| tool.spec().name);
         let tools: Vec<String> = tools.chain(self.memory_tool()).collect();
         let agent = self.main_agent(&agents, &tools, options.permissions.bypass_allowed)?;
+        #[cfg(all(feature = "store", feature = "tools"))]
+        self.apply_checkpoints(options);
         self.apply_models(options, &agent, &variables);
         if let Some(skills) = self.skill_tool() {
             options.tools.toolkit.add_missing(skills);

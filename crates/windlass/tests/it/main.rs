@@ -100,6 +100,7 @@ mod stored;
 mod streams;
 mod structured;
 mod subagents;
+mod surveys;
 mod task_list;
 #[cfg(feature = "macros")]
 mod tool_input;

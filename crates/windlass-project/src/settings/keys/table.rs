@@ -38,6 +38,11 @@ const HONOURED: &[(&str, Shape, &str)] = &[
         Shape::Flag,
         "Whether a command continues in the background when its time is up, or when the host wants that.",
     ),
+    (
+        "fileCheckpoints",
+        Shape::Object,
+        "How much checkpoints of files keep, in bytes: `maxFileBytes`, `maxTotalBytes`, `maxBaselineBytes`.",
+    ),
     ("lspServers", Shape::Object, "Language servers by name, for the tool LSP and for diagnostics behind edits."),
     ("autoMemoryEnabled", Shape::Flag, "Whether sessions have the memory of the project."),
     ("autoMemoryDirectory", Shape::Text, "Where the memory is."),

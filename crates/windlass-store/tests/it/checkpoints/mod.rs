@@ -9,6 +9,8 @@ mod limits;
 mod odd;
 mod random;
 mod random_commands;
+mod secrets;
+mod stopped;
 mod surveys;
 
 use std::path::{Path, PathBuf};

@@ -305,3 +305,27 @@ async fn a_baseline_that_is_full_of_old_contents_is_made_anew() {
         assert_eq!(fs::read(world.path("a")).unwrap(), [number as u8 - 1; 100]);
     }
 }
+
+#[tokio::test]
+async fn a_large_file_that_nobody_keeps_is_untouched_by_a_rewind() {
+    use std::os::unix::fs::{FileExt, MetadataExt};
+    let world = World::new();
+    fs::write(world.path("a"), "1").unwrap();
+    // A gigabyte, of which a disk keeps only what was written.
+    let large = fs::File::create(world.path("large")).unwrap();
+    large.set_len(1 << 30).unwrap();
+    large.write_all_at(b"mine", (1 << 30) - 4).unwrap();
+    let state = || {
+        let meta = fs::metadata(world.path("large")).unwrap();
+        (meta.ino(), meta.len(), meta.blocks(), meta.mtime_nsec(), meta.ctime_nsec())
+    };
+    let before = state();
+    let checkpoints = at(&world.directory());
+    command(&checkpoints, &world, 1, || fs::write(world.path("a"), "2").unwrap()).await;
+    let listed = checkpoints.list().await.unwrap();
+    assert_eq!(listed[0].left_out.iter().map(|left| left.path.clone()).collect::<Vec<_>>(), [world.path("large")]);
+    let done = rewind(&checkpoints, &world, 1).await;
+    assert_eq!((done.changed().count(), done.left().count()), (1, 0));
+    assert_eq!(fs::read_to_string(world.path("a")).unwrap(), "1");
+    assert_eq!(state(), before);
+}

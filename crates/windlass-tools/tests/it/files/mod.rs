@@ -4,6 +4,8 @@ mod apply_patch;
 mod documents;
 mod edit;
 #[cfg(unix)]
+mod fidelity;
+#[cfg(unix)]
 mod git;
 mod local;
 mod notebook;
@@ -11,4 +13,6 @@ mod preview;
 mod read;
 mod session;
 mod todo;
+#[cfg(target_os = "linux")]
+mod torn;
 mod write;
