@@ -37,11 +37,11 @@ def entry(packages, version):
     ]
 
 
-def scenarios(packages, version, revision):
-    """The client scenarios of a package that are about a revision."""
-    listed = subprocess.run([*entry(packages, version), "list"], capture_output=True, text=True, check=True).stdout
-    listed = listed.split("Client scenarios")[1].split("Authorization server scenarios")[0]
-    found = re.findall(r"- (\S+) \[(.*)\]", listed)
+def listed(packages, version, side, revision):
+    """The scenarios of a package for a side, `Client` or `Server`, that are about a revision."""
+    text = subprocess.run([*entry(packages, version), "list"], capture_output=True, text=True, check=True).stdout
+    parts = re.split(r"^(\w[\w ]*) scenarios.*:$", text, flags=re.M)
+    found = re.findall(r"- (\S+) \[(.*)\]", parts[parts.index(side) + 1])
     return [name for name, about in found if not revision or revision in about.split(",")]
 
 
@@ -101,7 +101,7 @@ def main(windlass, packages, *wanted):
     out = os.path.join(packages, "results")
     jobs = [
         (packages, os.path.abspath(windlass), out, version, revision, scenario)
-        for version, revision in SETS for scenario in scenarios(packages, version, revision)
+        for version, revision in SETS for scenario in listed(packages, version, "Client", revision)
         if not wanted or any(matches(pattern, scenario) for pattern in wanted)
     ]
     passed = total = bad = 0
@@ -121,4 +121,5 @@ def main(windlass, packages, *wanted):
     sys.exit(bool(bad))
 
 
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    main(*sys.argv[1:])

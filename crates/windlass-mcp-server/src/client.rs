@@ -1,43 +1,93 @@
-//! Who calls: where progress goes, and who answers questions.
+//! Who calls: where progress and lines of the log go, and who answers questions.
 
+use crate::rounds::Rounds;
+use crate::{ClientAbility, ClientAnswer, Question};
 use rmcp::model::{
-    ElicitRequestParams, ElicitationAction, ElicitationSchema, ProgressNotificationParam, ProgressToken,
+    ClientCapabilities, InputRequest, InputResponses, ProgressNotificationParam, ProgressToken, ServerRequest,
 };
-use rmcp::service::{Peer, RequestContext, RoleServer};
+#[expect(deprecated, reason = "revisions that have logs stay in use")]
+use rmcp::model::{LoggingLevel, LoggingMessageNotificationParam};
+use rmcp::service::{Peer, RequestContext, RoleServer, ServiceError};
 use std::fmt;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use windlass::JsonText;
 
-/// Longest text of a progress report, in characters.
-const LONGEST_PROGRESS: usize = 1000;
+/// Longest text of a progress report or of a line of the log, in characters.
+const LONGEST_TEXT: usize = 1000;
 
 /// The client of one call. Cheap to clone.
 #[derive(Clone)]
 pub struct Client(Option<Arc<Remote>>);
 
 struct Remote {
+    link: Mutex<Link>,
+    reports: AtomicU64,
+    questions: AtomicU64,
+    /// Whether a report is on its way.
+    busy: AtomicBool,
+    declared: ClientCapabilities,
+    /// Present if the client cannot be asked while a call runs.
+    rounds: Option<Arc<Rounds>>,
+}
+
+/// The request that is answered at the moment: a call that has asked goes on with another one.
+#[derive(Clone)]
+struct Link {
     peer: Peer<RoleServer>,
     /// Where the client wants to read progress, if it does.
     progress: Option<ProgressToken>,
-    reports: AtomicU64,
-    /// Whether a report is on its way.
-    busy: AtomicBool,
-    can_ask: bool,
+    /// The least important lines of the log that it wants to read, if any.
+    log: Option<LogLevel>,
 }
 
-/// What a client answered to a question.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum ClientAnswer {
-    /// The user filled in the form.
-    Accepted(JsonText),
-    /// The user does not want to.
-    Declined,
-    /// The user left the question open.
-    Cancelled,
-    /// The client cannot ask its user, or did not answer as it should.
-    Unsupported,
+/// How important a line of the log is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[expect(clippy::exhaustive_enums, reason = "the levels of syslog")]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum LogLevel {
+    Debug,
+    Info,
+    Notice,
+    Warning,
+    Error,
+    Critical,
+    Alert,
+    Emergency,
+}
+
+#[expect(deprecated, reason = "revisions that have logs stay in use")]
+impl LogLevel {
+    pub(crate) fn of(level: LoggingLevel) -> Self {
+        match level {
+            LoggingLevel::Debug => Self::Debug,
+            LoggingLevel::Info => Self::Info,
+            LoggingLevel::Notice => Self::Notice,
+            LoggingLevel::Warning => Self::Warning,
+            LoggingLevel::Error => Self::Error,
+            LoggingLevel::Critical => Self::Critical,
+            LoggingLevel::Alert => Self::Alert,
+            LoggingLevel::Emergency => Self::Emergency,
+        }
+    }
+
+    fn wire(self) -> LoggingLevel {
+        match self {
+            Self::Debug => LoggingLevel::Debug,
+            Self::Info => LoggingLevel::Info,
+            Self::Notice => LoggingLevel::Notice,
+            Self::Warning => LoggingLevel::Warning,
+            Self::Error => LoggingLevel::Error,
+            Self::Critical => LoggingLevel::Critical,
+            Self::Alert => LoggingLevel::Alert,
+            Self::Emergency => LoggingLevel::Emergency,
+        }
+    }
+}
+
+/// Whether the client of a request belongs to a revision in which servers send no requests.
+pub(crate) fn is_asked_in_rounds(context: &RequestContext<RoleServer>) -> bool {
+    context.protocol_version().is_some_and(|version| !version.has_initialize())
 }
 
 impl Client {
@@ -47,45 +97,66 @@ impl Client {
         Self(None)
     }
 
-    pub(crate) fn of(context: &RequestContext<RoleServer>) -> Self {
-        let version = context.protocol_version();
-        // Newer versions know no questions of a server while a call runs.
-        let takes_requests = version.is_none_or(|version| version.has_initialize());
-        let forms = |capabilities: rmcp::model::ClientCapabilities| {
-            capabilities.elicitation.is_some_and(|elicitation| elicitation.form.is_some() || elicitation.url.is_none())
-        };
+    /// The client of a request. `level` is what it has set for its connection.
+    pub(crate) fn of(context: &RequestContext<RoleServer>, level: LogLevel, rounds: Option<Arc<Rounds>>) -> Self {
         Self(Some(Arc::new(Remote {
-            peer: context.peer.clone(),
-            progress: context.meta.get_progress_token(),
+            link: Mutex::new(Link::of(context, level)),
             reports: AtomicU64::new(0),
+            questions: AtomicU64::new(0),
             busy: AtomicBool::new(false),
-            can_ask: takes_requests && context.client_capabilities().is_some_and(forms),
+            declared: context.client_capabilities().unwrap_or_default(),
+            rounds,
         })))
     }
 
-    /// Whether the client can ask its user.
+    /// Goes on with another request of the same client.
+    pub(crate) fn continue_with(&self, context: &RequestContext<RoleServer>, level: LogLevel) {
+        if let Some(remote) = &self.0 {
+            *remote.link() = Link::of(context, level);
+        }
+    }
+
+    /// Whether the client can ask its user to fill in a form.
     #[must_use]
     pub fn can_ask(&self) -> bool {
-        self.0.as_ref().is_some_and(|remote| remote.can_ask)
+        self.can(ClientAbility::Forms)
+    }
+
+    /// Whether the client has said that it can.
+    #[must_use]
+    pub fn can(&self, ability: ClientAbility) -> bool {
+        self.0.as_ref().is_some_and(|remote| ability.is_in(&remote.declared))
     }
 
     /// Informs the client of progress, if it wants to know. At most 1,000 characters of the text are sent. Cancel safe.
     pub async fn progress(&self, text: &str) {
         let Some(remote) = &self.0 else { return };
-        let Some(token) = remote.progress.clone() else { return };
         let number = remote.reports.fetch_add(1, Ordering::Relaxed).saturating_add(1);
-        let text: String = text.chars().take(LONGEST_PROGRESS).collect();
         // As precise as any count of reports gets.
-        let progress = u32::try_from(number).map_or(f64::MAX, f64::from);
-        let report = ProgressNotificationParam::new(token, progress).with_message(text);
-        if let Err(error) = remote.peer.notify_progress(report).await {
+        let done = u32::try_from(number).map_or(f64::MAX, f64::from);
+        self.report_progress(done, None, Some(text)).await;
+    }
+
+    /// Informs the client of how much is `done` of a `total`, in any unit. `done` has to grow with each report of a call; use
+    /// either this or [`progress`](Self::progress) in one. Cancel safe.
+    pub async fn progress_of(&self, done: f64, total: f64) {
+        self.report_progress(done, Some(total), None).await;
+    }
+
+    async fn report_progress(&self, done: f64, total: Option<f64>, text: Option<&str>) {
+        let Some(link) = self.0.as_ref().map(|remote| remote.link().clone()) else { return };
+        let Some(token) = link.progress else { return };
+        let mut report = ProgressNotificationParam::new(token, done);
+        report.total = total;
+        report.message = text.map(|text| text.chars().take(LONGEST_TEXT).collect());
+        if let Err(error) = link.peer.notify_progress(report).await {
             tracing::debug!(%error, "an MCP client does not take progress");
         }
     }
 
     /// The same without waiting for the client. While it has not taken a report, others are left out.
     pub(crate) fn report(&self, text: String) {
-        let Some(remote) = self.0.clone().filter(|remote| remote.progress.is_some()) else { return };
+        let Some(remote) = self.0.clone().filter(|remote| remote.link().progress.is_some()) else { return };
         if remote.busy.swap(true, Ordering::AcqRel) {
             return;
         }
@@ -96,27 +167,100 @@ impl Client {
         });
     }
 
-    /// Asks the user of the client. `schema` is the form: a JSON Schema of an object whose members are texts, numbers, truth
-    /// values or choices. Waits as long as the client takes.
+    /// Sends a line of the log, if the client wants to read lines of this level. At most 1,000 characters are sent. Cancel safe.
+    #[expect(deprecated, reason = "revisions that have logs stay in use")]
+    pub async fn log(&self, level: LogLevel, text: &str) {
+        let Some(link) = self.0.as_ref().map(|remote| remote.link().clone()) else { return };
+        if link.log.is_none_or(|least| level < least) {
+            return;
+        }
+        let text: String = text.chars().take(LONGEST_TEXT).collect();
+        let line = LoggingMessageNotificationParam::new(level.wire(), text.into());
+        if let Err(error) = link.peer.notify_logging_message(line).await {
+            tracing::debug!(%error, "an MCP client does not take lines of the log");
+        }
+    }
+
+    /// Asks the user of the client to fill in a form, see [`Question::form`]. Waits as long as the client takes; a client of
+    /// 2026-07-28 has ten minutes.
     pub async fn ask(&self, message: &str, schema: &JsonText) -> ClientAnswer {
-        let Some(remote) = self.0.as_ref().filter(|remote| remote.can_ask) else { return ClientAnswer::Unsupported };
-        let Ok(requested_schema) = schema.to::<ElicitationSchema>() else { return ClientAnswer::Unsupported };
-        let form =
-            ElicitRequestParams::FormElicitationParams { meta: None, message: message.to_owned(), requested_schema };
-        match remote.peer.create_elicitation(form).await {
-            Ok(answer) => match answer.action {
-                ElicitationAction::Accept => {
-                    let content = answer.content.unwrap_or_else(|| serde_json::Value::Object(Default::default()));
-                    JsonText::of(&content).map_or(ClientAnswer::Unsupported, ClientAnswer::Accepted)
+        let Some(remote) = &self.0 else { return ClientAnswer::Unsupported };
+        let number = remote.questions.fetch_add(1, Ordering::Relaxed).saturating_add(1);
+        let question = Question::form(message, schema.clone()).named(format!("question_{number}"));
+        self.ask_all(vec![question]).await.pop().unwrap_or(ClientAnswer::Unsupported)
+    }
+
+    /// Asks several questions, and returns the answers in the same order. A client of 2026-07-28 is asked all of them at once,
+    /// and has ten minutes; another one is asked one after the other.
+    pub async fn ask_all(&self, questions: Vec<Question>) -> Vec<ClientAnswer> {
+        let Some(remote) = &self.0 else { return vec![ClientAnswer::Unsupported; questions.len()] };
+        let (asked, left): (Vec<_>, Vec<_>) =
+            questions.into_iter().enumerate().partition(|(_, question)| self.can(question.needs()));
+        let (places, asked): (Vec<_>, Vec<_>) = asked.into_iter().unzip();
+        let answers = match &remote.rounds {
+            Some(_) if asked.is_empty() => Vec::new(),
+            Some(rounds) => rounds.ask(asked).await,
+            None => {
+                let mut answers = Vec::with_capacity(asked.len());
+                for question in &asked {
+                    answers.push(remote.ask(question).await);
                 }
-                ElicitationAction::Decline => ClientAnswer::Declined,
-                _ => ClientAnswer::Cancelled,
-            },
+                answers
+            }
+        };
+        let unasked = left.into_iter().map(|(place, _)| (place, ClientAnswer::Unsupported));
+        let mut answers: Vec<_> = places.into_iter().zip(answers).chain(unasked).collect();
+        answers.sort_by_key(|(place, _)| *place);
+        answers.into_iter().map(|(_, answer)| answer).collect()
+    }
+
+    /// Takes the answers of a client of 2026-07-28.
+    pub(crate) fn give(&self, responses: InputResponses) {
+        if let Some(rounds) = self.0.as_ref().and_then(|remote| remote.rounds.as_ref()) {
+            rounds.give(responses);
+        }
+    }
+}
+
+impl Remote {
+    fn link(&self) -> MutexGuard<'_, Link> {
+        self.link.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Asks a client that takes requests while a call runs.
+    async fn ask(&self, question: &Question) -> ClientAnswer {
+        let number = self.reports.fetch_add(1, Ordering::Relaxed);
+        let Some(request) = question.request(&format!("{}_{number}", question.name())) else {
+            return ClientAnswer::Unsupported;
+        };
+        let request = match request {
+            InputRequest::Elicitation(request) => ServerRequest::ElicitRequest(request),
+            InputRequest::CreateMessage(request) => ServerRequest::CreateMessageRequest(request),
+            InputRequest::ListRoots(request) => ServerRequest::ListRootsRequest(request),
+            _ => return ClientAnswer::Unsupported,
+        };
+        let peer = self.link().peer.clone();
+        let answered = peer.send_request(request).await;
+        let answered = answered.and_then(|answer| serde_json::to_value(answer).map_err(unreadable));
+        match answered {
+            Ok(answer) => question.answer(&answer).unwrap_or(ClientAnswer::Unsupported),
             Err(error) => {
                 tracing::debug!(%error, "an MCP client did not answer a question");
                 ClientAnswer::Unsupported
             }
         }
+    }
+}
+
+fn unreadable(_: serde_json::Error) -> ServiceError {
+    ServiceError::UnexpectedResponse
+}
+
+impl Link {
+    fn of(context: &RequestContext<RoleServer>, level: LogLevel) -> Self {
+        // Newer clients say with each request whether they want lines of the log.
+        let log = if is_asked_in_rounds(context) { context.meta.log_level().map(LogLevel::of) } else { Some(level) };
+        Self { peer: context.peer.clone(), progress: context.meta.get_progress_token(), log }
     }
 }
 

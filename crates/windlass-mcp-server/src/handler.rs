@@ -1,55 +1,101 @@
 //! What is answered to the requests of a client.
 
-use crate::content::{listed, result};
-use crate::{Client, McpService, ServedCall};
+mod begun;
+mod offer;
+
+pub(crate) use offer::Offer;
+
+use crate::changes::{Change, Watched, forward, tell};
+use crate::content::listed;
+use crate::{Completion, CompletionOf, LogLevel};
 use rmcp::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, ErrorData, Implementation, InitializeResult, ListToolsResult,
-    PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult, CompletionInfo,
+    ErrorData, GetPromptRequestParams, GetPromptResponse, GetPromptResult, InputRequiredResult, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Reference, ServerConfig,
+    SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
 };
-use rmcp::service::{RequestContext, RoleServer};
-use std::collections::BTreeSet;
-use std::sync::Arc;
-use windlass::JsonText;
+#[expect(deprecated, reason = "revisions that have logs stay in use")]
+use rmcp::model::{SetLevelRequestMethod, SetLevelRequestParams};
+use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::broadcast::Receiver;
+use tokio::task::AbortHandle;
 
-/// What a server is called, and what it offers.
-pub(crate) struct Offer {
-    pub(crate) name: String,
-    pub(crate) version: String,
-    pub(crate) instructions: Option<String>,
-    pub(crate) services: Vec<Arc<dyn McpService>>,
+/// What a request has come to.
+pub(crate) enum Done {
+    Call(CallToolResult),
+    Prompt(GetPromptResult),
+    Read(ReadResourceResult),
 }
 
-impl Offer {
-    fn tools(&self) -> Vec<Tool> {
-        let mut seen = BTreeSet::new();
-        let tools = self.services.iter().flat_map(|service| service.tools());
-        let mut tools: Vec<Tool> = tools.filter(|tool| seen.insert(tool.name.clone())).filter_map(listed).collect();
-        tools.sort_by(|a, b| a.name.cmp(&b.name));
-        tools
-    }
-
-    fn service_of(&self, tool: &str) -> Option<&Arc<dyn McpService>> {
-        self.services.iter().find(|service| service.tools().iter().any(|known| known.name == tool))
-    }
+/// What a request is answered with.
+enum Step {
+    Done(Done),
+    Asked(InputRequiredResult),
 }
 
 /// The side of one client. `guard` is held as long as the client is there.
-#[derive(Clone)]
 pub(crate) struct Handler<G> {
-    pub(crate) offer: Arc<Offer>,
-    pub(crate) _guard: G,
+    offer: Arc<Offer>,
+    link: Mutex<Link>,
+    watched: Arc<Watched>,
+    _guard: G,
 }
 
+/// What belongs to one connection.
+struct Link {
+    /// The least important lines of the log that the client has asked for.
+    level: Option<LogLevel>,
+    /// What has changed since the client began to greet.
+    early: Option<Receiver<Change>>,
+    /// Receivers of subscriptions whose acknowledgement is on its way, so that no change is lost behind it.
+    listening: VecDeque<Receiver<Change>>,
+    forwarding: Option<AbortHandle>,
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        if let Some(forwarding) = &self.forwarding {
+            forwarding.abort();
+        }
+    }
+}
+
+impl<G> Handler<G> {
+    pub(crate) fn new(offer: Arc<Offer>, guard: G) -> Self {
+        let early = offer.changes.as_ref().map(|changes| changes.listen());
+        let link = Link { level: None, early, listening: VecDeque::new(), forwarding: None };
+        Self { offer, link: Mutex::new(link), watched: Arc::default(), _guard: guard }
+    }
+
+    fn link(&self) -> MutexGuard<'_, Link> {
+        self.link.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn level(&self) -> LogLevel {
+        self.link().level.unwrap_or(LogLevel::Info)
+    }
+
+    /// Whether the client can be informed that a resource has changed.
+    fn reports_changes(&self) -> Result<(), ErrorData> {
+        match self.offer.changes {
+            Some(_) => Ok(()),
+            None => Err(ErrorData::invalid_params("this server reports no changes", None)),
+        }
+    }
+}
+
+fn unexpected() -> ErrorData {
+    ErrorData::invalid_params("the request state belongs to another kind of request", None)
+}
+
+#[expect(deprecated, reason = "revisions that have logs and subscriptions of this kind stay in use")]
 impl<G: Send + Sync + 'static> ServerHandler for Handler<G> {
     fn get_info(&self) -> ServerConfig {
-        let offer = &self.offer;
-        let info = InitializeResult::new(ServerCapabilities::builder().enable_tools().build())
-            .with_server_info(Implementation::new(offer.name.clone(), offer.version.clone()));
-        match &offer.instructions {
-            Some(text) => info.with_instructions(text.clone()),
-            None => info,
-        }
+        self.offer.info()
     }
 
     async fn list_tools(
@@ -60,21 +106,148 @@ impl<G: Send + Sync + 'static> ServerHandler for Handler<G> {
         Ok(ListToolsResult::with_all_items(self.offer.tools()))
     }
 
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        self.offer.tool(name).and_then(|(tool, _)| listed(tool))
+    }
+
     async fn call_tool(
         &self,
         params: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let unknown = || ErrorData::invalid_params(format!("there is no tool {:?}", params.name), None);
-        let service = Arc::clone(self.offer.service_of(&params.name).ok_or_else(unknown)?);
-        let input = JsonText::of(&params.arguments.unwrap_or_default())
-            .map_err(|error| ErrorData::invalid_params(error.to_string(), None))?;
-        let call = ServedCall::new(params.name.into_owned(), input, Client::of(&context));
-        let output = tokio::select! {
-            output = service.call(call) => output,
-            // Dropping the call stops it. A client that cancels reads no answer.
-            () = context.ct.cancelled() => return Err(ErrorData::internal_error("the call was cancelled", None)),
+        let begun = self.call(params, &context);
+        match self.drive(begun, &context).await? {
+            Step::Done(Done::Call(result)) => Ok(result.into()),
+            Step::Asked(questions) => Ok(questions.into()),
+            Step::Done(_) => Err(unexpected()),
+        }
+    }
+
+    async fn list_resources(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        Ok(ListResourcesResult::with_all_items(self.offer.resources()))
+    }
+
+    async fn list_resource_templates(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Ok(ListResourceTemplatesResult::with_all_items(self.offer.templates()))
+    }
+
+    async fn read_resource(
+        &self,
+        params: ReadResourceRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let begun = self.read(params, &context);
+        match self.drive(begun, &context).await? {
+            Step::Done(Done::Read(result)) => Ok(result.into()),
+            Step::Asked(questions) => Ok(questions.into()),
+            Step::Done(_) => Err(unexpected()),
+        }
+    }
+
+    async fn list_prompts(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Ok(ListPromptsResult::with_all_items(self.offer.prompts()))
+    }
+
+    async fn get_prompt(
+        &self,
+        params: GetPromptRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let begun = self.prompt(params, &context);
+        match self.drive(begun, &context).await? {
+            Step::Done(Done::Prompt(result)) => Ok(result.into()),
+            Step::Asked(questions) => Ok(questions.into()),
+            Step::Done(_) => Err(unexpected()),
+        }
+    }
+
+    async fn complete(
+        &self,
+        params: CompleteRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CompleteResult, ErrorData> {
+        let of = match params.r#ref {
+            Reference::Prompt(prompt) => CompletionOf::Prompt(prompt.name),
+            Reference::Resource(template) => CompletionOf::Template(template.uri),
+            _ => return Err(ErrorData::invalid_params("this has no arguments to complete", None)),
         };
-        result(output).map(CallToolResponse::from).map_err(|problem| ErrorData::internal_error(problem, None))
+        let others = params.context.and_then(|context| context.arguments).unwrap_or_default();
+        let completion = Completion {
+            of,
+            argument: params.argument.name,
+            value: params.argument.value,
+            others: others.into_iter().collect(),
+        };
+        let mut values = Vec::new();
+        for library in &self.offer.libraries {
+            values.extend(library.complete(completion.clone()).await);
+        }
+        let total = u32::try_from(values.len()).unwrap_or(u32::MAX);
+        let has_more = values.len() > CompletionInfo::MAX_VALUES;
+        values.truncate(CompletionInfo::MAX_VALUES);
+        let info = CompletionInfo::with_pagination(values, Some(total), has_more);
+        info.map(CompleteResult::new).map_err(|problem| ErrorData::internal_error(problem, None))
+    }
+
+    async fn set_level(
+        &self,
+        params: SetLevelRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        if crate::client::is_asked_in_rounds(&context) {
+            return Err(ErrorData::method_not_found::<SetLevelRequestMethod>());
+        }
+        self.link().level = Some(LogLevel::of(params.level));
+        Ok(())
+    }
+
+    async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
+        let mut link = self.link();
+        // A client that greets twice is informed once.
+        if let Some(changes) = link.early.take() {
+            let task = tokio::spawn(forward(changes, context.peer, Arc::clone(&self.watched)));
+            link.forwarding = Some(task.abort_handle());
+        }
+    }
+
+    async fn subscribe(&self, params: SubscribeRequestParams, _: RequestContext<RoleServer>) -> Result<(), ErrorData> {
+        self.reports_changes()?;
+        self.watched.add(params.uri)
+    }
+
+    async fn unsubscribe(
+        &self,
+        params: UnsubscribeRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
+        self.reports_changes()?;
+        self.watched.remove(&params.uri);
+        Ok(())
+    }
+
+    fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
+        let changes = self.offer.changes.as_ref()?;
+        self.link().listening.push_back(changes.listen());
+        Some(requested.clone())
+    }
+
+    async fn listen(&self, context: SubscriptionContext) -> Result<(), ErrorData> {
+        let listening = self.link().listening.pop_front();
+        if let Some(changes) = listening {
+            tell(changes, context).await;
+        }
+        Ok(())
     }
 }

@@ -93,7 +93,7 @@ impl Endpoint {
         let factory = move || {
             let permit = Arc::clone(&room).try_acquire_owned();
             let permit = permit.map_err(|_| io::Error::other("there are too many sessions"))?;
-            Ok(Handler { offer: Arc::clone(&offer), _guard: Arc::new(permit) })
+            Ok(Handler::new(Arc::clone(&offer), Arc::new(permit)))
         };
         let own = ["localhost", "127.0.0.1", "::1"].map(str::to_owned);
         let config = StreamableHttpServerConfig::default()

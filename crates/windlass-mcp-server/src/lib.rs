@@ -1,8 +1,9 @@
 //! Tools and agents as an MCP server.
 //!
 //! [`McpServer`] is what a client connects to. What it offers comes from [`McpService`]s: [`GatedTools`] are tools behind the
-//! permission gate of a session, [`AgentTool`] is a whole agent as one tool, and a program can bring its own. What needs a
-//! question becomes an elicitation, if the client knows those; else the call is denied and says why.
+//! permission gate of a session, [`AgentTool`] is a whole agent as one tool, and a program can bring its own. Resources and
+//! prompts come from [`McpLibrary`]s. What needs a question becomes an elicitation, if the client knows those; else the call is
+//! denied and says why.
 //!
 //! ```no_run
 //! use windlass::{Permissions, coding_tools, session};
@@ -21,6 +22,8 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod agent;
+mod ask;
+mod changes;
 mod client;
 mod content;
 mod error;
@@ -28,16 +31,26 @@ mod gated;
 mod handler;
 #[cfg(feature = "http")]
 mod http;
+mod library;
+mod parked;
 mod question;
+mod rounds;
 mod server;
 mod service;
 
 pub use agent::AgentTool;
-pub use client::{Client, ClientAnswer};
+pub use ask::{ClientAbility, ClientAnswer, Question};
+pub use changes::ServedChanges;
+pub use client::{Client, LogLevel};
+pub use content::{audio_block, resource_block};
 pub use error::ServeError;
 pub use gated::GatedTools;
 #[cfg(feature = "http")]
 pub use http::{BearerToken, HttpOptions};
+pub use library::{
+    Completion, CompletionOf, LibraryError, McpLibrary, PromptCall, ServedArgument, ServedContents, ServedData,
+    ServedMessage, ServedPrompt, ServedRead, ServedResource, ServedTemplate,
+};
 pub use server::McpServer;
 pub use service::{McpService, ServedCall, ServedHints, ServedTool};
 

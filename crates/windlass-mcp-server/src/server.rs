@@ -1,7 +1,7 @@
 //! A server and its transports.
 
 use crate::handler::{Handler, Offer};
-use crate::{McpService, ServeError};
+use crate::{McpLibrary, McpService, ServeError, ServedChanges};
 use rmcp::ServiceExt;
 use std::fmt;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ pub struct McpServer(Offer);
 impl McpServer {
     /// A server that introduces itself with this name and version, and offers no tools yet.
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
-        Self(Offer { name: name.into(), version: version.into(), instructions: None, services: Vec::new() })
+        Self(Offer::new(name.into(), version.into()))
     }
 
     /// Sets what clients may say to their models on the use of the tools. Default: no text.
@@ -32,6 +32,18 @@ impl McpServer {
     pub fn shared_service(mut self, service: Arc<dyn McpService>) -> Self {
         self.0.services.push(service);
         self
+    }
+
+    /// Adds resources and prompts. Of two with one address or name that which was added first counts.
+    pub fn library(mut self, library: impl McpLibrary) -> Self {
+        self.0.libraries.push(Arc::new(library));
+        self
+    }
+
+    /// What informs clients of changes of what is offered. Once it was asked for, clients are told that changes are reported.
+    #[must_use]
+    pub fn changes(&mut self) -> ServedChanges {
+        self.0.changes.get_or_insert_with(ServedChanges::new).clone()
     }
 
     /// Serves one client over the standard streams of the process, until it closes them. The program must not write anything
@@ -53,7 +65,7 @@ impl McpServer {
         read: impl AsyncRead + Send + Unpin + 'static,
         write: impl AsyncWrite + Send + Unpin + 'static,
     ) -> Result<(), ServeError> {
-        let handler = Handler { offer: Arc::new(self.0), _guard: () };
+        let handler = Handler::new(Arc::new(self.0), ());
         let greeted = handler.serve((read, write)).await;
         let running = match greeted {
             Ok(running) => running,

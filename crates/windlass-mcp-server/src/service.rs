@@ -1,6 +1,6 @@
 //! What a server offers.
 
-use crate::Client;
+use crate::{Client, ClientAbility};
 use async_trait::async_trait;
 use windlass::{JsonText, ToolOutput};
 
@@ -40,6 +40,8 @@ pub trait McpService: Send + Sync + 'static {
 pub struct ServedTool {
     /// Its name.
     pub name: String,
+    /// What it is called for people. Default: its name.
+    pub title: Option<String>,
     /// What it does, for models.
     pub description: String,
     /// The JSON Schema of its input, an object. Without `type` it is given `"type":"object"`.
@@ -48,6 +50,8 @@ pub struct ServedTool {
     pub output_schema: Option<JsonText>,
     /// What clients are informed of its effects. Default: what any tool could do.
     pub hints: ServedHints,
+    /// What a client has to be able to do, or the call is refused before it is made. Default: nothing.
+    pub needs: Vec<ClientAbility>,
 }
 
 impl ServedTool {
@@ -55,11 +59,27 @@ impl ServedTool {
     pub fn new(name: impl Into<String>, description: impl Into<String>, input_schema: JsonText) -> Self {
         Self {
             name: name.into(),
+            title: None,
             description: description.into(),
             input_schema,
             output_schema: None,
             hints: ServedHints::default(),
+            needs: Vec::new(),
         }
+    }
+
+    /// Sets what it is called for people.
+    #[must_use]
+    pub fn with_title(mut self, title: impl Into<String>) -> Self {
+        self.title = Some(title.into());
+        self
+    }
+
+    /// Adds what a client has to be able to do.
+    #[must_use]
+    pub fn with_need(mut self, ability: ClientAbility) -> Self {
+        self.needs.push(ability);
+        self
     }
 
     /// Sets the schema of its structured output.

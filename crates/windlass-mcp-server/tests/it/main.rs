@@ -11,4 +11,6 @@
 mod agent;
 mod gated;
 mod http;
+mod library;
+mod rounds;
 mod world;

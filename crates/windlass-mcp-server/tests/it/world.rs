@@ -1,11 +1,14 @@
 //! A client, and what it reads.
 
+#[allow(deprecated, reason = "revisions that have logs stay in use")]
+use rmcp::model::LoggingMessageNotificationParam;
 use rmcp::model::{
     CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult,
-    ElicitationAction, ErrorData, Implementation, ProgressNotificationParam,
+    ElicitationAction, ErrorData, Implementation, ProgressNotificationParam, ProtocolVersion,
+    ResourceUpdatedNotificationParam,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleClient, RunningService};
-use rmcp::{ClientHandler, ServiceExt};
+use rmcp::{ClientHandler, ClientLifecycleMode, ClientServiceExt, ServiceExt};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -22,14 +25,23 @@ pub(crate) struct User {
     pub(crate) asked: Arc<Mutex<Vec<String>>>,
     pub(crate) progress: Arc<Mutex<Vec<String>>>,
     pub(crate) reported: Arc<Notify>,
+    /// Lines of the log and changes.
+    pub(crate) seen: Arc<Mutex<Vec<String>>>,
+    pub(crate) news: Arc<Notify>,
 }
 
 impl User {
     pub(crate) fn answering(allow: bool) -> Self {
         Self { answer: Some(allow), ..Self::default() }
     }
+
+    fn sees(&self, what: String) {
+        self.seen.lock().unwrap().push(what);
+        self.news.notify_one();
+    }
 }
 
+#[allow(deprecated, reason = "revisions that have logs stay in use")]
 impl ClientHandler for User {
     fn get_info(&self) -> ClientConfig {
         let capabilities = match self.answer {
@@ -54,6 +66,18 @@ impl ClientHandler for User {
         self.progress.lock().unwrap().push(report.message.unwrap_or_default());
         self.reported.notify_one();
     }
+
+    async fn on_logging_message(&self, line: LoggingMessageNotificationParam, _: NotificationContext<RoleClient>) {
+        self.sees(format!("log {}", line.data.as_str().unwrap_or_default()));
+    }
+
+    async fn on_resource_updated(&self, changed: ResourceUpdatedNotificationParam, _: NotificationContext<RoleClient>) {
+        self.sees(format!("updated {}", changed.uri));
+    }
+
+    async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.sees("tools".to_owned());
+    }
 }
 
 pub(crate) type Connected = RunningService<RoleClient, User>;
@@ -65,6 +89,15 @@ pub(crate) async fn connected(server: McpServer, user: User) -> (Connected, Serv
     let (read, write) = tokio::io::split(far);
     let served = tokio::spawn(server.serve(read, write));
     (user.serve(near).await.unwrap(), served)
+}
+
+/// The same with a client of 2026-07-28.
+pub(crate) async fn connected_anew(server: McpServer, user: User) -> (Connected, Served) {
+    let (near, far) = tokio::io::duplex(1 << 16);
+    let (read, write) = tokio::io::split(far);
+    let served = tokio::spawn(server.serve(read, write));
+    let lifecycle = ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] };
+    (user.serve_with_lifecycle(near, lifecycle).await.unwrap(), served)
 }
 
 /// The parameters of a call.

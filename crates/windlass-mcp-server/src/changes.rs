@@ -1,0 +1,142 @@
+//! What a server offers changes while clients are connected.
+
+use rmcp::model::{ErrorData, ResourceUpdatedNotificationParam};
+use rmcp::service::{Peer, RoleServer, SubscriptionContext};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::broadcast::{self, Receiver, Sender, error::RecvError};
+
+/// Changes that a client has not taken. If there are more, it is informed that all lists have changed.
+const MOST_WAITING: usize = 64;
+/// Most resources that a client of an older revision may watch.
+const MOST_WATCHED: usize = 256;
+
+/// Informs clients of changes. Cheap to clone.
+///
+/// ```
+/// use windlass_mcp_server::McpServer;
+///
+/// let mut server = McpServer::new("notes", "1.0");
+/// let changes = server.changes();
+/// changes.resource("notes://today");
+/// ```
+#[derive(Debug, Clone)]
+pub struct ServedChanges(Sender<Change>);
+
+#[derive(Debug, Clone)]
+pub(crate) enum Change {
+    Tools,
+    Prompts,
+    Resources,
+    Resource(String),
+}
+
+impl ServedChanges {
+    pub(crate) fn new() -> Self {
+        Self(broadcast::channel(MOST_WAITING).0)
+    }
+
+    /// The list of tools has changed.
+    pub fn tools(&self) {
+        self.send(Change::Tools);
+    }
+
+    /// The list of prompts has changed.
+    pub fn prompts(&self) {
+        self.send(Change::Prompts);
+    }
+
+    /// The list of resources or of templates has changed.
+    pub fn resources(&self) {
+        self.send(Change::Resources);
+    }
+
+    /// What stands at this address has changed. Clients that watch it are informed.
+    pub fn resource(&self, uri: impl Into<String>) {
+        self.send(Change::Resource(uri.into()));
+    }
+
+    fn send(&self, change: Change) {
+        // Nobody may listen.
+        let _ = self.0.send(change);
+    }
+
+    pub(crate) fn listen(&self) -> Receiver<Change> {
+        self.0.subscribe()
+    }
+}
+
+/// The resources that a client of an older revision watches.
+#[derive(Default)]
+pub(crate) struct Watched(Mutex<BTreeSet<String>>);
+
+impl Watched {
+    pub(crate) fn add(&self, uri: String) -> Result<(), ErrorData> {
+        let mut watched = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if watched.len() >= MOST_WATCHED && !watched.contains(&uri) {
+            return Err(ErrorData::invalid_params(format!("{MOST_WATCHED} resources are watched already"), None));
+        }
+        watched.insert(uri);
+        Ok(())
+    }
+
+    pub(crate) fn remove(&self, uri: &str) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(uri);
+    }
+
+    fn contains(&self, uri: &str) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(uri)
+    }
+}
+
+/// Hands changes on to a client of an older revision until it is gone.
+pub(crate) async fn forward(mut changes: Receiver<Change>, peer: Peer<RoleServer>, watched: Arc<Watched>) {
+    while let Some(batch) = next(&mut changes).await {
+        for change in batch {
+            let sent = match change {
+                Change::Tools => peer.notify_tool_list_changed().await,
+                Change::Prompts => peer.notify_prompt_list_changed().await,
+                Change::Resources => peer.notify_resource_list_changed().await,
+                Change::Resource(uri) if watched.contains(&uri) => {
+                    peer.notify_resource_updated(ResourceUpdatedNotificationParam::new(uri)).await
+                }
+                Change::Resource(_) => Ok(()),
+            };
+            if sent.is_err() {
+                return;
+            }
+        }
+    }
+}
+
+/// The same for a client that listens for some of them.
+pub(crate) async fn tell(mut changes: Receiver<Change>, context: SubscriptionContext) {
+    loop {
+        let batch = tokio::select! {
+            () = context.cancelled() => return,
+            batch = next(&mut changes) => batch,
+        };
+        let Some(batch) = batch else { return };
+        for change in batch {
+            let sink = context.sink();
+            // What was not asked for is refused here, and a client that is gone cancels.
+            let sent = match change {
+                Change::Tools => sink.notify_tool_list_changed().await,
+                Change::Prompts => sink.notify_prompt_list_changed().await,
+                Change::Resources => sink.notify_resource_list_changed().await,
+                Change::Resource(uri) => sink.notify_resource_updated(uri).await,
+            };
+            if let Err(error) = sent {
+                tracing::debug!(%error, "a change was not told to an MCP client");
+            }
+        }
+    }
+}
+
+async fn next(changes: &mut Receiver<Change>) -> Option<Vec<Change>> {
+    match changes.recv().await {
+        Ok(change) => Some(vec![change]),
+        Err(RecvError::Lagged(_)) => Some(vec![Change::Tools, Change::Prompts, Change::Resources]),
+        Err(RecvError::Closed) => None,
+    }
+}

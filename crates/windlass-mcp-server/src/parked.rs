@@ -1,0 +1,74 @@
+//! Calls that wait for the request with which their client answers.
+
+use crate::client::Client;
+use crate::handler::Done;
+use crate::rounds::Rounds;
+use rmcp::model::ErrorData;
+use std::collections::HashMap;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+use windlass::crates::tool::{Ids, SystemIds};
+
+/// Most calls that wait at once. The one that has waited longest is given up for another.
+const MOST: usize = 64;
+/// How long a call waits.
+const LONGEST: Duration = Duration::from_secs(10 * 60);
+
+/// A call that goes on when it is polled.
+pub(crate) struct Running {
+    pub(crate) future: Pin<Box<dyn Future<Output = Result<Done, ErrorData>> + Send>>,
+    pub(crate) rounds: Arc<Rounds>,
+    pub(crate) client: Client,
+    /// What was asked for: the answers are for this and nothing else.
+    pub(crate) request: String,
+}
+
+/// The calls that wait, by the handle that their client shows. A handle is drawn at random and holds once.
+#[derive(Default)]
+pub(crate) struct Parked(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    count: u64,
+    calls: HashMap<String, (u64, Running)>,
+}
+
+impl Parked {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Has a call wait; its handle.
+    pub(crate) fn park(self: &Arc<Self>, call: Running) -> String {
+        let handle = format!("{:032x}", SystemIds::default().bits());
+        let mut state = self.lock();
+        if state.calls.len() >= MOST {
+            let oldest = state.calls.iter().min_by_key(|(_, (number, _))| *number).map(|(handle, _)| handle.clone());
+            oldest.and_then(|oldest| state.calls.remove(&oldest));
+        }
+        state.count = state.count.saturating_add(1);
+        let number = state.count;
+        state.calls.insert(handle.clone(), (number, call));
+        drop(state);
+        tokio::spawn(given_up(Arc::downgrade(self), handle.clone()));
+        handle
+    }
+
+    /// The call of a handle, if it waits and this was asked for.
+    pub(crate) fn take(&self, handle: &str, request: &str) -> Option<Running> {
+        let mut state = self.lock();
+        state.calls.get(handle).filter(|(_, call)| call.request == request)?;
+        state.calls.remove(handle).map(|(_, call)| call)
+    }
+}
+
+/// Drops a call that has waited too long.
+async fn given_up(parked: Weak<Parked>, handle: String) {
+    tokio::time::sleep(LONGEST).await;
+    if let Some(parked) = parked.upgrade() {
+        let call = parked.lock().calls.remove(&handle);
+        drop(call);
+    }
+}
