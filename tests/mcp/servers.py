@@ -14,6 +14,7 @@ import time
 import traceback
 
 from session import Session, play
+from world import contains, none_left, text, within
 
 WINDLASS, PACKAGES = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 MIB = 2**20
@@ -34,18 +35,6 @@ def pypi(name, *args):
     return {"command": os.path.join(PACKAGES, "py/bin", f"mcp-server-{name}"), "args": list(args), "alwaysLoad": True}
 
 
-def within(folder):
-    """The processes whose directory is in a folder."""
-    found = []
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            if os.readlink(f"/proc/{pid}/cwd").startswith(folder):
-                found.append(int(pid))
-        except OSError:
-            pass
-    return found
-
-
 def servers_of(session):
     """The processes of servers that run in Node."""
     def program(pid):
@@ -55,23 +44,8 @@ def servers_of(session):
     return [pid for pid in within(session.root) if program(pid) == b"node"]
 
 
-def none_left(session, seconds=10):
-    end = time.monotonic() + seconds
-    while left := within(session.root):
-        assert time.monotonic() < end, f"{len(left)} processes are left"
-        time.sleep(0.02)
-
-
 def is_connected(session):
     assert {server["name"]: server["status"] for server in session.servers()} == {"s": "connected"}, session.servers()
-
-
-def text(content):
-    return content if isinstance(content, str) else "\n".join(block.get("text", block["type"]) for block in content)
-
-
-def contains(found, part):
-    assert part in found, f"{part!r} is not in {found[:2000]!r}"
 
 
 @test
