@@ -166,7 +166,8 @@ impl Opening {
     fn ports(&mut self, tools: ToolSet, notices: &mut Vec<String>) -> Result<Ports, Error> {
         let surroundings = &self.options.surroundings;
         let process = Arc::clone(&self.programs.process);
-        let mut ports = Ports::new(Arc::clone(&self.provider), tools, surroundings.workspace(self.results.folders()), process);
+        let mut ports =
+            Ports::new(Arc::clone(&self.provider), tools, surroundings.workspace(self.results.folders()), process);
         ports.previews_edits = surroundings.previews_edits;
         ports.diagnostics.clone_from(&surroundings.diagnostics);
         ports.reports_hook_starts = self.options.limits.hook_starts;

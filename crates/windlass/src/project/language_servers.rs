@@ -2,19 +2,20 @@
 
 use super::{LoadedProject, ProjectNoticeKind};
 use crate::session::Options;
-use serde_json::Value;
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::sync::Arc;
 use windlass_lsp::{LanguageServers, ServerConfig, ServerSurroundings};
 use windlass_tool::{Ids, SystemIds};
-use windlass_tools::LocalProcess;
+use windlass_tools::{LocalProcess, host_environment};
+use windlass_types::JsonText;
 
 impl LoadedProject {
     /// Gives a session whose files are those of this machine the language servers that settings and plugins name, if the program
     /// gave it none. Of two for the same files that of settings counts.
     pub(super) fn apply_language_servers(&self, options: &mut Options) {
         if options.surroundings.workspace.is_none()
-            && let Some(servers) = self.servers_in(options.surroundings.env.clone())
+            && let Some(servers) = self.language_servers_with(options.surroundings.env.clone())
         {
             crate::lsp::give(options, &servers, !self.choice.without_lsp_tool);
         }
@@ -23,11 +24,11 @@ impl LoadedProject {
     /// The language servers that settings and plugins name. `None`: there are none. A session that takes the project heeds them
     /// by itself. None is started yet.
     pub fn language_servers(&self) -> Option<LanguageServers> {
-        self.servers_in(self.program_environment())
+        self.language_servers_with(self.program_environment())
     }
 
     /// Without an environment they get what other programs here get.
-    fn servers_in(&self, env: Option<Vec<(OsString, OsString)>>) -> Option<LanguageServers> {
+    fn language_servers_with(&self, env: Option<Vec<(OsString, OsString)>>) -> Option<LanguageServers> {
         let servers = self.configured_servers();
         if servers.is_empty() {
             return None;
@@ -40,23 +41,23 @@ impl LoadedProject {
 
     fn configured_servers(&self) -> Vec<ServerConfig> {
         let mut servers = Vec::new();
-        let mut add = |place: &str, configured: Result<Value, String>| {
-            let read = configured.and_then(|all| ServerConfig::read_all(&all).map_err(|error| error.message));
-            match read {
+        let mut add = |place: &str, configured: &JsonText| {
+            let read = configured.to().map_err(|error| error.to_string());
+            match read.and_then(|all| ServerConfig::read_all(&all).map_err(|error| error.message)) {
                 Ok(read) => servers.extend(read),
                 Err(error) => self.note(ProjectNoticeKind::Server, format!("{place} cannot be used: {error}")),
             }
         };
         if let Some(setting) = &self.resolved().session.lsp_servers {
-            add("`lspServers`", setting.value.to().map_err(|error| error.to_string()));
+            add("`lspServers`", &setting.value);
         }
-        // Each alone: one that cannot be used does not take others along.
-        for (name, server) in self.plugins().plugins.iter().flat_map(|plugin| &plugin.language_servers) {
-            let server = server.to::<Value>().map_err(|error| error.to_string());
-            add(
-                "a language server of a plugin",
-                server.map(|server| Value::Object([(name.clone(), server)].into_iter().collect())),
-            );
+        for plugin in &self.plugins().plugins {
+            // Each alone: one that cannot be used does not take others along.
+            for (name, server) in &plugin.language_servers {
+                if let Ok(one) = JsonText::of(&BTreeMap::from([(name, server)])) {
+                    add("a language server of a plugin", &one);
+                }
+            }
         }
         servers
     }

@@ -220,9 +220,7 @@ mod remote {
         ]);
         let mut session = builder(&world.home, &world.root, script)
             .permissions(
-                Permissions::new()
-                    .allow(["Bash(cat *)", "Bash(printf *)"])
-                    .deny(["Read(//srv/project/secret.env)"]),
+                Permissions::new().allow(["Bash(cat *)", "Bash(printf *)"]).deny(["Read(//srv/project/secret.env)"]),
             )
             .remote(&remote)
             .open()
@@ -239,8 +237,7 @@ mod remote {
         session.handle.close().await.unwrap();
         let id = session.handle.session_id().to_string();
         let script = calls(&[("Grep", json!({"pattern": "7$", "path": file, "output_mode": "count"}))]);
-        let mut session =
-            builder(&world.home, &world.root, script).resume(id).remote(&remote).open().await.unwrap();
+        let mut session = builder(&world.home, &world.root, script).resume(id).remote(&remote).open().await.unwrap();
         let results = run(&mut session, 2).await;
         assert!(results.iter().all(|(is_error, text)| !is_error && text.contains(":1")), "{results:?}");
         session.handle.close().await.unwrap();
