@@ -81,7 +81,9 @@ fn mcp(head: &str, body: &[u8], tokens: &Tokens) -> (u16, Value) {
     let result = match message["method"].as_str() {
         Some("initialize") => json!({"protocolVersion": "2025-06-18", "capabilities": {"tools": {}},
             "serverInfo": {"name": "guarded", "version": "1"}}),
-        Some("tools/list") => json!({"tools": [{"name": "t", "inputSchema": {"type": "object"}}]}),
+        Some("tools/list") => {
+            json!({"tools": [{"name": "t", "description": "A tool.", "inputSchema": {"type": "object"}}]})
+        }
         _ => return (202, Value::Null),
     };
     (200, json!({"jsonrpc": "2.0", "id": message["id"], "result": result}))
@@ -143,7 +145,7 @@ fn a_login_is_kept_for_later_sessions_until_it_is_forgotten() {
     assert!(!said.stdout.contains(&token) && !said.stderr.contains(&token), "{said:#?}");
 
     let works = place.run(&["mcp", "test", "guarded"]).with_code(0);
-    assert!(works.stdout.contains('t'), "{works:#?}");
+    assert!(works.stdout.contains("A tool."), "{works:#?}");
     let forgotten = place.run(&["mcp", "logout", "guarded"]).with_code(0);
     assert_eq!(forgotten.stdout, "logged out of guarded\n");
     let again = place.run(&["mcp", "logout", "guarded"]).with_code(0);

@@ -5,6 +5,7 @@ use crate::hooks::{Asked as AskedHooks, ask};
 use crate::open_questions::OpenQuestions;
 use crate::question::{self, Asking, Host};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::mpsc;
 use windlass_core::Input;
 use windlass_hook::{HookContext, Hooks};
@@ -67,11 +68,20 @@ impl Gate {
         }
         let host = Host { answers: answers.clone(), open, elsewhere: None, deferred: false };
         let asking = Asking { hooks: hooks.clone(), cx: cx.clone(), asked: asked.clone() };
+        let (can_ask, by_hook) = (answers.are_possible(), AtomicBool::new(false));
         let reported = |outcome: HookOutcome| {
+            by_hook.store(outcome.answer.is_some(), Ordering::Relaxed);
             let (event, tool_use_id) = (windlass_types::HookEventName::PermissionRequest, Some(self.id.clone()));
             asked.report(EventKind::HookRan { event, tool_use_id, outcome });
         };
-        let denied = |message: String| Decision::new(Behavior::Deny, DecisionReason::Host, message);
+        let denied = |message: String| {
+            let reason = match can_ask {
+                _ if by_hook.load(Ordering::Relaxed) => DecisionReason::Hook,
+                true => DecisionReason::Host,
+                false => DecisionReason::NobodyToAsk,
+            };
+            Decision::new(Behavior::Deny, reason, message)
+        };
         let input = match question::ask(host, asking, request, reported).await {
             Ok(PermissionAnswer::Allow { updated_input, updates }) => {
                 if !updates.is_empty() {

@@ -3,11 +3,12 @@
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
 use windlass::crates::mcp::{McpChannel, McpChannelError, SamplingLimits};
+use windlass::crates::model::Gate;
 use windlass::crates::types::{ModelInfo, ModelRequest, Price, Role, Status};
 use windlass::mcp::{McpOptions, McpServerConfig, McpServers};
 use windlass::{
     ContentBlock, EventKind, JsonText, Outcome, PermissionAnswer, PermissionMode, Permissions, PreToolUseAction, Query,
-    RunResult, ScriptedModel, ScriptedTurn, async_trait, hook_fn, query,
+    RunResult, ScriptedModel, ScriptedTurn, async_trait, hook_fn, query, session,
 };
 
 /// Asks for `TIMES` messages in each call, and answers with all that it was told.
@@ -244,6 +245,39 @@ async fn the_budget_of_the_session_holds_for_it() {
         assert_eq!(for_server(&model).len(), written, "{budget}");
         assert_eq!(told(&model).contains("the budget of the session does not buy it"), written == 0, "{budget}");
     }
+}
+
+/// The model never answers the server: a stop of the run ends that, and what was sent is booked.
+#[tokio::test]
+async fn a_message_ends_with_its_run() {
+    let gate = Gate::new();
+    let model = ScriptedModel::from_fn(move |request, _| {
+        if is_for_server(request) {
+            return ScriptedTurn::new().gate(&gate).text("too late");
+        }
+        match request.messages.iter().any(|message| message.role == Role::Assistant) {
+            false => ScriptedTurn::new().tool_use(GO, json!({})),
+            true => ScriptedTurn::new().text("Done."),
+        }
+    });
+    let servers = servers(program().sampling(limits()));
+    let builder = session().provider(model.clone()).model("a-model").mcp_servers(servers);
+    let mut session = builder.permissions(allowing(&["mcp__notes"])).open().await.unwrap();
+    let handle = session.handle.clone();
+    let stop = async {
+        while for_server(&model).is_empty() {
+            tokio::task::yield_now().await;
+        }
+        handle.interrupt().unwrap();
+    };
+    let (stopped, ()) = tokio::join!(session.ask("Go"), stop);
+    let stopped = stopped.unwrap();
+    assert!(matches!(stopped.outcome, Outcome::Interrupted { .. }), "{stopped:?}");
+    let next = session.ask("Go on").await.unwrap();
+    assert_eq!((next.outcome, next.text.as_str()), (Outcome::Success, "Done."));
+    let read = next.model_usage["a-model"].usage.input_tokens;
+    assert!(read > next.usage.input_tokens + stopped.usage.input_tokens, "{:?}", next.model_usage);
+    session.handle.close().await.unwrap();
 }
 
 /// A server of the newest revision, which asks in place of a result.
