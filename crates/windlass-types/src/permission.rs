@@ -317,8 +317,7 @@ pub struct PermissionRequest {
     /// The question itself: an answer names it. A call whose input an answer changed may be asked about again, under
     /// another id.
     pub id: QuestionId,
-    /// The tool use. Of what no call of the model asks for, such as a message that a server wants written, it is the id of the
-    /// question.
+    /// The tool use.
     pub tool_use_id: ToolUseId,
     /// The tool's name.
     pub tool: String,
@@ -347,7 +346,8 @@ pub struct PermissionRequest {
 }
 
 impl PermissionRequest {
-    /// A question about a call. Its id is that of the call, until another one is set.
+    /// A question about a call. Its id is that of the call, until another one is set; it stays that where no call of the model
+    /// asks, as for a message that a server wants written.
     pub fn new(call: crate::ToolUse, title: String, decision: Decision, digest: CallDigest) -> Self {
         Self {
             id: QuestionId::from(call.id.as_str()),

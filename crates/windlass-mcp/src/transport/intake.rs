@@ -42,6 +42,7 @@ impl Intake {
                 }
                 ServerNotification::ProgressNotification(_)
                 | ServerNotification::ToolListChangedNotification(_)
+                | ServerNotification::ResourceUpdatedNotification(_)
                 | ServerNotification::SubscriptionsAcknowledgedNotification(_) => true,
                 ServerNotification::LoggingMessageNotification(_) => {
                     self.logged.fetch_add(1, Ordering::Relaxed) < MOST_LOGGED

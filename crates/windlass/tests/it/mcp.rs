@@ -583,14 +583,14 @@ async fn the_model_reads_that_a_resource_has_changed_which_it_has_read() {
     let permissions = Permissions::new().allow(["ReadMcpResourceTool"]);
     let builder = session().provider(model.clone()).mcp_servers(servers).permissions(permissions);
     let mut session = builder.open().await.unwrap();
-    session.ask("What is in my notes?").await.unwrap();
+    assert!(session.ask("What is in my notes?").await.unwrap().success().is_ok());
     let told = || format!("{:?}", model.requests().last().unwrap().messages).matches("have changed since").count();
     let reads = async {
         // The server reports at a time of its own.
         while told() == 0 {
-            session.ask("And now?").await.unwrap();
+            assert!(session.ask("And now?").await.unwrap().success().is_ok());
         }
-        session.ask("And then?").await.unwrap();
+        assert!(session.ask("And then?").await.unwrap().success().is_ok());
     };
     tokio::time::timeout(Duration::from_secs(60), reads).await.unwrap();
     assert_eq!(told(), 1, "it is said once");
