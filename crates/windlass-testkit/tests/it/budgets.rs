@@ -58,7 +58,8 @@ const HUBS: &[(&str, usize, usize)] = &[
     // The workspace is surveyed around calls that may change any file, and around work they leave in the background.
     // Results of one message share a budget, and what hooks make of written files is looked up.
     // Variables of programs are changed one by one, so that hooks, hosts and settings do not undo each other.
-    ("windlass-runtime", 5_530, 490),
+    // Messages of a model that MCP servers ask for pass the gate here and are paid for.
+    ("windlass-runtime", 5_905, 490),
     // A quarter of it makes options of settings files, which was in the command alone. Sessions are looked at from the
     // outside here, and names are checked when one opens. All providers are set up by name here, clouds whose models
     // speak two APIs are one provider, and the profile of a model's family is put into a session. Skills are a tool.
@@ -74,7 +75,8 @@ const HUBS: &[(&str, usize, usize)] = &[
     // How much checkpoints keep is an option, and old ones are dropped.
     // Programs of MCP servers are put into a sandbox, which neither the crate of the servers nor that of the sandbox can do: they do not
     // know each other. Hosts of programs and of pages become one. Model, effort, variables and servers follow settings.
-    ("windlass", 7_940, 300),
+    // MCP servers reach the models of a session, and changes of their resources reach its model.
+    ("windlass", 8_030, 300),
 ];
 
 /// Lines of code in the body of one function.
