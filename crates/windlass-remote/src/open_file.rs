@@ -57,6 +57,7 @@ pub(crate) async fn open_at(link: &Arc<Link>, place: &Path, path: &Path) -> Resu
         info,
         first,
         taken: 0,
+        broken: false,
     };
     if is_whole {
         file.close().await?;
@@ -85,6 +86,8 @@ pub(crate) struct RemoteFile {
     info: FileInfo,
     first: Vec<u8>,
     taken: usize,
+    /// A read has failed or was dropped: what follows is not known.
+    broken: bool,
 }
 
 impl RemoteFile {
@@ -114,11 +117,15 @@ impl OpenFile for RemoteFile {
             self.taken = self.taken.saturating_add(part.len());
             return Ok(part);
         }
+        if self.broken {
+            return Err(lost(self.link.lost("an earlier read broke off"), &self.path, false));
+        }
         // What is dropped in the middle of an answer is not used again.
         let Some(mut shell) = self.shell.take() else { return Ok(Vec::new()) };
+        self.broken = true;
         let asked = shell.ask(format!("more {limit}").as_bytes(), None).await;
         let answer = asked.map_err(|error| lost(error, &self.path, false))?;
-        self.shell = Some(shell);
+        (self.shell, self.broken) = (Some(shell), false);
         if answer.code != 0 {
             return Err(refused(20, &self.path, b"it could not be read"));
         }

@@ -97,6 +97,9 @@ pub(crate) struct Put<'a> {
 #[async_trait]
 impl Workspace for RemoteWorkspace {
     async fn resolve(&self, path: &Path) -> Result<ResolvedPath, WorkspaceError> {
+        if !path.has_root() {
+            return Err(refused(20, path, b"it is not an absolute path"));
+        }
         let answer = self.look(&apart("resolve", [bytes(path)?]), path).await?;
         let mut parts = answer.parts();
         let (kind, real) = (parts.pop().unwrap_or_default(), parts.pop().unwrap_or_default());

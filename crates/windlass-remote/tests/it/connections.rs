@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use windlass_remote::{ConnectError, Remote, Transport};
-use windlass_tool::{Workspace as _, WorkspaceErrorKind};
+use windlass_tool::{JudgedPath, Permit, Workspace as _, WorkspaceErrorKind, WriteOptions};
+use windlass_types::CallDigest;
 
-use super::{docker, fake, ssh};
+use super::{docker, ssh};
 
 #[tokio::test]
 async fn what_cannot_be_reached_says_why() {
@@ -28,15 +29,66 @@ async fn a_place_without_programs_cannot_be_worked_with() {
     assert!(matches!(error, ConnectError::Missing { .. } | ConnectError::Lost(_)), "{error:?}");
 }
 
+/// A transport whose shells leave their numbers in a file.
+fn known(numbers: &Path) -> Transport {
+    let words = ["-c", "echo $$ >>\"$0\"; exec \"$@\"", numbers.to_str().unwrap()];
+    Transport::program("/bin/sh", words).with_connect_time(std::time::Duration::from_secs(120))
+}
+
+/// Ends all shells that were begun so far, as a network that breaks does, and waits until they are gone.
+fn break_all(numbers: &Path) {
+    let text = std::fs::read_to_string(numbers).unwrap();
+    for number in text.lines() {
+        let stat = format!("/proc/{number}/stat");
+        let lives = || std::fs::read_to_string(&stat).is_ok_and(|stat| !stat.contains(") Z "));
+        if lives() {
+            assert!(std::process::Command::new("kill").args(["-KILL", number]).status().unwrap().success());
+        }
+        while lives() {
+            std::thread::yield_now();
+        }
+    }
+    std::fs::write(numbers, "").unwrap();
+}
+
 #[tokio::test]
 async fn a_connection_that_is_lost_while_it_waits_is_made_anew() {
-    let far = Remote::connect(Transport::program(fake("docker"), ["exec", "-i", "web"])).await.unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let (numbers, file) = (folder.path().join("numbers"), folder.path().canonicalize().unwrap().join("file"));
+    let far = Remote::connect(known(&numbers)).await.unwrap();
     let files = far.workspace();
-    assert!(files.resolve(Path::new("/usr/bin")).await.is_ok());
-    // The shell that waits ends itself: the next request begins another one.
-    let lost = files.resolve(Path::new("/\n")).await;
-    assert!(lost.is_ok(), "{lost:?}");
-    assert!(files.resolve(Path::new("/usr/bin")).await.is_ok());
+    let permit = Permit::new(CallDigest::new("00")).with_writes(vec![JudgedPath::new(&file, &file)]);
+    for content in ["one", "two"] {
+        break_all(&numbers);
+        assert_eq!(files.resolve(&file).await.unwrap().path, file);
+        break_all(&numbers);
+        files.write(&permit, &file, content.as_bytes(), WriteOptions::default()).await.unwrap();
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), content);
+    }
+}
+
+#[tokio::test]
+async fn a_connection_that_is_lost_in_the_middle_is_said_to_be() {
+    let folder = tempfile::tempdir().unwrap();
+    let (numbers, file) = (folder.path().join("numbers"), folder.path().canonicalize().unwrap().join("file"));
+    std::fs::write(&file, vec![b'x'; 3_000_000]).unwrap();
+    let far = Remote::connect(known(&numbers)).await.unwrap();
+    let permit = Permit::new(CallDigest::new("00")).with_reads(vec![JudgedPath::new(&file, &file)]);
+    let mut open = far.workspace().open(&permit, &file).await.unwrap();
+    let mut read = open.read(usize::MAX).await.unwrap().len();
+    break_all(&numbers);
+    let error = loop {
+        match open.read(usize::MAX).await {
+            Ok(part) => {
+                assert!(!part.is_empty(), "a file that broke off must not look like one that has ended");
+                read += part.len();
+            }
+            Err(error) => break error,
+        }
+    };
+    assert!(read < 3_000_000);
+    assert_eq!(error.kind, WorkspaceErrorKind::ConnectionLost, "{error}");
+    assert!(std::error::Error::source(&error).is_some_and(|source| source.is::<windlass_remote::ConnectionLost>()));
 }
 
 #[tokio::test]
@@ -45,6 +97,6 @@ async fn no_answer_is_an_error_of_its_own_kind() {
     let error = Remote::connect(silent.with_connect_time(std::time::Duration::from_millis(200))).await.unwrap_err();
     assert!(matches!(&error, ConnectError::Lost(_)), "{error:?}");
     let far = Remote::connect(ssh("host")).await.unwrap();
-    let missing = far.workspace().resolve(Path::new("relative")).await;
-    assert_ne!(missing.err().map(|error| error.kind), Some(WorkspaceErrorKind::ConnectionLost));
+    let error = far.workspace().resolve(Path::new("relative")).await.unwrap_err();
+    assert_ne!(error.kind, WorkspaceErrorKind::ConnectionLost);
 }

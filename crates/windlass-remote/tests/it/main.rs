@@ -1,11 +1,19 @@
 //! The ports over transports that are not there: programs of the tests that run the far shell on this machine, as `ssh` and
 //! `docker exec` would elsewhere.
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
+#![allow(
+    clippy::disallowed_methods,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a test that cannot be set up has failed"
+)]
 
+mod by_hand;
+mod connections;
 mod files;
 mod programs;
-mod connections;
 
 use std::path::{Path, PathBuf};
 
