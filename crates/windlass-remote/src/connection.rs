@@ -243,7 +243,8 @@ async fn words(mut errors: impl AsyncRead + Unpin) -> Vec<u8> {
 /// Words of a program in parentheses, on one line.
 pub(crate) fn shown(said: &[u8]) -> String {
     let text = String::from_utf8_lossy(said);
-    let clean: Vec<&str> = text.split(|c: char| c.is_control()).map(str::trim).filter(|line| !line.is_empty()).collect();
+    let clean: Vec<&str> =
+        text.split(|c: char| c.is_control()).map(str::trim).filter(|line| !line.is_empty()).collect();
     match clean.is_empty() {
         true => String::new(),
         false => format!(" ({})", clean.join("; ")),

@@ -103,8 +103,8 @@ impl RemoteProcess {
         let mark = format!("{:032x}", self.link.ids.bits());
         let mut payload = self.script(&mark, command)?;
         let not_started = "The program was not started";
-        let mut connected = Connected::start(&self.link.transport, payload.len())
-            .map_err(|error| self.lost(not_started, error))?;
+        let mut connected =
+            Connected::start(&self.link.transport, payload.len()).map_err(|error| self.lost(not_started, error))?;
         let streams = connected.input.take().zip(connected.output.take()).zip(connected.errors.take());
         let Some(((input, stdout), stderr)) = streams else {
             return Err(self.lost(not_started, "it has no streams"));

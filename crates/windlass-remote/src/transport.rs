@@ -166,9 +166,10 @@ mod tests {
         assert_eq!(words.first().map(String::as_str), Some("-T"));
         let end = ["-p", "22", "--", "me@host", &format!("exec /bin/sh -c '{read}'")];
         assert_eq!(words.get(words.len() - 5..), Some(end.map(String::from).as_slice()));
-        assert_eq!(shown(&Transport::program("podman", ["exec", "-i", "c"])), [
-            "exec", "-i", "c", "/bin/sh", "-c", read
-        ]);
+        assert_eq!(
+            shown(&Transport::program("podman", ["exec", "-i", "c"])),
+            ["exec", "-i", "c", "/bin/sh", "-c", read]
+        );
     }
 
     #[test]

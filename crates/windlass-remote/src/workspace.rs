@@ -67,7 +67,13 @@ impl RemoteWorkspace {
     }
 
     /// Writes a file at a place, which has no link in it.
-    pub(crate) async fn put(&self, place: &Path, path: &Path, content: &[u8], how: Put<'_>) -> Result<(), WorkspaceError> {
+    pub(crate) async fn put(
+        &self,
+        place: &Path,
+        path: &Path,
+        content: &[u8],
+        how: Put<'_>,
+    ) -> Result<(), WorkspaceError> {
         let (folder, name) = parted(place, path)?;
         let flag = |on: bool| if on { b"1".as_slice() } else { b"0" };
         let size = content.len().to_string();

@@ -59,22 +59,12 @@ trap -- 'builtin pwd -P 2>/dev/null >>$place/at' EXIT"
     set -- "BASH_ENV=$place/env" "$@"
 fi
 
-# That of BusyBox ends a line at a NUL.
-if printf 'a\0b\n' | grep -q -a b; then
-    marked() { grep -l -a -F "WINDLASS_CALL=$TAG" /proc/[0-9]*/environ; }
-else
-    marked() {
-        for environment in /proc/[0-9]*/environ; do
-            if tr '\0' '\n' <"$environment" | grep -q -F "WINDLASS_CALL=$TAG"; then echo "$environment"; fi
-        done
-    }
-fi
-
 # The numbers of what lives of the tree: what is in its session, and what carries its mark.
 tree() {
     {
         sed -n "s/^\([0-9]*\) (.*) [^ZX] [0-9]* [0-9]* $leader .*/\1/p" /proc/[0-9]*/stat
-        marked | sed 's/[^0-9]//g'
+        # Not with -F: that of BusyBox ends a line at a NUL then.
+        grep -l -a "WINDLASS_CALL=$TAG" /proc/[0-9]*/environ | sed 's/[^0-9]//g'
     } 2>/dev/null | sort -u
 }
 

@@ -4,9 +4,7 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 
 use windlass_testkit::workspace::{self, LocalFiles};
-use windlass_tool::{
-    FileTree, JudgedPath, Permit, WholeFile, Workspace, WorkspaceErrorKind as Kind, WriteOptions,
-};
+use windlass_tool::{FileTree, JudgedPath, Permit, WholeFile, Workspace, WorkspaceErrorKind as Kind, WriteOptions};
 use windlass_types::CallDigest;
 
 use super::{docker, remotes, ssh};
@@ -36,7 +34,8 @@ async fn names_of_every_kind_are_names() {
     let root = folder.path().canonicalize().unwrap();
     for far in remotes().await {
         let files = far.workspace();
-        for name in ["a b", "it's", "$HOME", "`id`", "-rf", "new\nline", "*", "é😀", "\"", "\\", "end\n", "%s", ";exit"] {
+        for name in ["a b", "it's", "$HOME", "`id`", "-rf", "new\nline", "*", "é😀", "\"", "\\", "end\n", "%s", ";exit"]
+        {
             let path = root.join(name);
             files.write(&writing(&path), &path, name.as_bytes(), WriteOptions::default()).await.unwrap();
             assert_eq!(std::fs::read_to_string(&path).unwrap(), name);

@@ -82,7 +82,8 @@ async fn a_connection_that_breaks_is_an_error_that_says_so() {
     let pid = folder.path().join("pid");
     for far in remotes().await {
         // The program ends the shell that was to report its end: what a broken connection looks like.
-        let script = format!("kill -KILL $(sed 's/.*) . //; s/ .*//' /proc/$$/stat); echo $$ >{}; exit 0", pid.display());
+        let script =
+            format!("kill -KILL $(sed 's/.*) . //; s/ .*//' /proc/$$/stat); echo $$ >{}; exit 0", pid.display());
         let error = far.process().run(shell(&script), &Cancel::new()).await.unwrap_err();
         assert!(error.message.contains("is not known") && error.message.contains(&far.place()), "{error}");
         let source = std::error::Error::source(&error).unwrap();

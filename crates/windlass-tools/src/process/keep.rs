@@ -26,9 +26,9 @@ impl KeptOutput {
             memory: command.inline_bytes,
             spill,
             spill_above: command.spill_above.unwrap_or(command.inline_bytes),
-            spill_cap: command.spill_cap.map_or(LocalProcess::DEFAULT_SPILL_CAP, |cap| {
-                cap.min(LocalProcess::DEFAULT_SPILL_CAP)
-            }),
+            spill_cap: command
+                .spill_cap
+                .map_or(LocalProcess::DEFAULT_SPILL_CAP, |cap| cap.min(LocalProcess::DEFAULT_SPILL_CAP)),
         };
         let mut stdout = Capture::new(limits(command.spill.clone()));
         let mut stderr = Capture::new(limits(command.spill.as_deref().map(beside).filter(|_| !command.merge_streams)));

@@ -80,7 +80,8 @@ impl<'a> Elsewhere<'a> {
         let mut matches = Vec::new();
         for (path, kind) in files {
             let is_match = path.strip_prefix(&self.place.resolved).is_ok_and(|below| pattern.matches(below));
-            if is_match && self.cx.permit().allows(&path) && (kind == EntryKind::File || self.stays_inside(&path).await) {
+            if is_match && self.cx.permit().allows(&path) && (kind == EntryKind::File || self.stays_inside(&path).await)
+            {
                 matches.push(path);
             }
         }
