@@ -32,7 +32,8 @@ const HUBS: &[(&str, usize, usize)] = &[
     // Trees of files are looked over by names and stamps, for checkpoints, and two such looks are compared here.
     // What a hook has made of a file that was just written is known like what was read.
     // What a sandbox has stopped is data of an outcome, and tools say that their results are words of others.
-    ("windlass-tool", 2_040, 155),
+    // Programs that run elsewhere say where they ended, and a lost connection is an error of its own kind.
+    ("windlass-tool", 2_041, 155),
     // A router holds several providers. The shape of tables of models is said here, and what users say of any model.
     ("windlass-model", 3_300, 300),
     // A prompt may ask for more thought, and tools for edits are listed by the family of the model. What takes up the
@@ -76,7 +77,8 @@ const HUBS: &[(&str, usize, usize)] = &[
     // Programs of MCP servers are put into a sandbox, which neither the crate of the servers nor that of the sandbox can do: they do not
     // know each other. Hosts of programs and of pages become one. Model, effort, variables and servers follow settings.
     // MCP servers reach the models of a session, and changes of their resources reach its model.
-    ("windlass", 8_030, 300),
+    // Sessions whose files are elsewhere find their directories there, and lack what belongs to this machine: two options in the builder.
+    ("windlass", 8_150, 304),
 ];
 
 /// Lines of code in the body of one function.
