@@ -93,11 +93,11 @@ stop() {
 ) >/dev/null 4>&- &
 watcher=$!
 
-say begun
 if [ "$MERGE" = 1 ]; then exec 5>&1; else exec 5>&4; fi
-# In a session of its own, whose number is that of its leader: not in the background, where signals would be ignored.
-setsid /bin/sh -c 'printf "%s\n" "$$" >"$0" && exec env -i "$@"' "$place/leader" "WINDLASS_CALL=$TAG" "$@" \
-    <"$place/in" 2>&5 3<&- 4>&- 5>&-
+# In a session of its own, whose number is that of its leader: not in the background, where signals would be ignored. Its time
+# begins as late as it can be said.
+setsid /bin/sh -c 'printf "%s\n" "$$" >"$0" && printf "%s begun\n" "$1" >&4 && shift && exec env -i "$@" 4>&-' \
+    "$place/leader" "$MARK" "WINDLASS_CALL=$TAG" "$@" <"$place/in" 2>&5 3<&- 5>&-
 code=$?
 : >"$place/over"
 exec 5>&-
