@@ -24,7 +24,7 @@ EXCEPTIONS = {
     ("sep-2640-client-*", None): {"*": SKILLS},
     ("json-schema-2020-12-preservation", "2026-07-28"): {
         "sep-2106-client-composition-keywords-preserved":
-            "providers refuse compositions at the top of a schema: the model reads them in the description",
+            "the Messages API refuses compositions at the top of a schema: its models read them in the description",
     },
 }
 COUNTED = ("SUCCESS", "FAILURE", "WARNING")

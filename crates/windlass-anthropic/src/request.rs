@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 use windlass_http::Bytes;
-use windlass_http::provider::{call_id, with_members};
+use windlass_http::provider::{COMPOSITIONS, call_id, with_members, without_compositions};
 use windlass_model::Catalogue;
 use windlass_types::{
     CacheTtl, ContentBlock, Message, ModelInfo, ModelRequest, Role, SharedMessage, Thinking, ToolChoice, ToolResult,
@@ -131,13 +131,12 @@ impl<'a> Body<'a> {
     }
 
     fn tool(&mut self, tool: &ToolSpec) {
+        // The API takes no composition at the top of a schema.
+        let mut taken = without_compositions(tool, &COMPOSITIONS);
         if tool.strict && self.form.is_loose(tool) {
-            let mut loose = tool.clone();
-            loose.strict = false;
-            self.json(&loose);
-        } else {
-            self.json(tool);
+            taken.to_mut().strict = false;
         }
+        self.json(&*taken);
     }
 
     fn system(&mut self, request: &ModelRequest) {

@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 use windlass_http::Bytes;
-use windlass_http::provider::JsonBody as Json;
+use windlass_http::provider::{JsonBody as Json, without_compositions};
 use windlass_types::{ModelRequest, ToolChoice};
 
 /// For which model of which service a body is.
@@ -97,6 +97,8 @@ fn prompt(members: &mut Members<'_>, request: &ModelRequest, target: &Target<'_>
 fn tools(out: &mut Json, request: &ModelRequest) {
     out.raw("[{\"functionDeclarations\":[");
     for (at, tool) in request.tools.iter().enumerate() {
+        // Alternatives stay; that all of several schemas hold is not among what the API knows.
+        let tool = &*without_compositions(tool, &["allOf"]);
         out.raw(if at == 0 { "{\"name\":" } else { ",{\"name\":" });
         out.json(&tool.name);
         out.raw(",\"description\":");

@@ -1,8 +1,9 @@
 //! What all providers of models share: where credentials come from, and what is made of failures, which is the kind that
-//! the loop decides by, a text without credentials, and how long to wait.
+//! the loop decides by, a text without credentials, and how long to wait. Also what many of them refuse of a tool's schema.
 
 mod body;
 mod classify;
+mod composition;
 mod credentials;
 mod headers;
 mod ids;
@@ -13,6 +14,7 @@ mod retry_after;
 
 pub use body::JsonBody;
 pub use classify::{Failure, classify, hinted_wait};
+pub use composition::{COMPOSITIONS, flatten, without_compositions};
 #[cfg(feature = "aws-chain")]
 pub use credentials::AwsChainCredentials;
 #[cfg(feature = "google-adc")]

@@ -21,7 +21,7 @@ use crate::tools::{Collector, Offered};
 use crate::transport::{Sent, lacks_rights};
 use call::{CallLimits, OpenCall};
 use ending::Ending;
-use open::Introduction;
+pub(crate) use open::Introduction;
 use rmcp::model::{ClientRequest, CustomRequest, ListToolsRequest, PaginatedRequestParams, ServerResult};
 use rmcp::service::{Peer, PeerRequestOptions, RoleClient, ServiceError};
 use rounds::Rounds;

@@ -1,5 +1,6 @@
 //! What servers offered when they were last connected, so that a server need not be started before its first call.
 
+use crate::connection::{Introduction, Lifecycle};
 use crate::tools::{Offered, RemoteTool};
 use crate::{McpServerConfig, McpServerInfo, McpTransport};
 use serde::{Deserialize, Serialize};
@@ -7,7 +8,7 @@ use std::collections::BTreeSet;
 use windlass_types::JsonText;
 
 /// The version of what is kept; another one counts as none.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// Most bytes that are kept of a server.
 const MOST_BYTES: usize = 8 * 1024 * 1024;
 
@@ -49,6 +50,8 @@ pub trait McpToolCache: std::fmt::Debug + Send + Sync {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Kept {
     version: u32,
+    /// How it was greeted, so that the next session need not find out.
+    pub(crate) lifecycle: Option<Lifecycle>,
     pub(crate) info: Option<McpServerInfo>,
     pub(crate) has_resources: bool,
     pub(crate) tools: Vec<RemoteTool>,
@@ -56,8 +59,14 @@ pub(crate) struct Kept {
 
 impl Kept {
     /// What a server offers now.
-    pub(crate) fn of(info: Option<McpServerInfo>, has_resources: bool, offered: &Offered) -> Self {
-        Self { version: VERSION, info, has_resources, tools: offered.tools.clone() }
+    pub(crate) fn of(introduction: &Introduction, offered: &Offered) -> Self {
+        Self {
+            version: VERSION,
+            lifecycle: Some(introduction.lifecycle),
+            info: introduction.info.clone(),
+            has_resources: introduction.has_resources,
+            tools: offered.tools.clone(),
+        }
     }
 
     /// What is known of a server that is reached like this.

@@ -1,15 +1,15 @@
 //! What providers take of a tool's schema.
 //!
-//! A provider checks the tools of a request together: one schema that it does not take spoils the whole request. Only
-//! what the Messages API is known to refuse is checked here.
+//! A provider checks the tools of a request together: one schema that it does not take spoils the whole request. What can be
+//! said in another way for one provider stays here as it is, and that provider says it so; what cannot is left out.
 
-mod compose;
 mod rename;
 
 pub(crate) use rename::{Renamed, restore};
 
 use serde_json::{Map, Value};
 use windlass_context::foreign_text;
+use windlass_http::provider::{COMPOSITIONS, flatten};
 use windlass_schema::check_schema_2020_12;
 use windlass_types::JsonText;
 
@@ -38,8 +38,13 @@ pub(crate) fn usable(given: &Map<String, Value>) -> Result<Usable, String> {
         return Err("its schema is not one of an object".to_owned());
     }
     schema.insert("type".to_owned(), Value::from("object"));
-    let note = compose::flatten(&mut schema)?;
+    let whole = schema.clone();
+    let mut note = flatten(&mut schema, &COMPOSITIONS)?;
     let renamed = rename::fit(&mut schema)?;
+    // Providers that refuse compositions replace them. Where names are others, that is done here.
+    if note.is_some() && renamed.is_empty() && is_valid(&whole) {
+        (schema, note) = (whole, None);
+    }
     plain_descriptions(&mut schema);
     let schema = JsonText::of(&schema).map_err(|_| "its schema cannot be written".to_owned())?;
     if schema.as_str().len() > LONGEST_SCHEMA {
@@ -48,6 +53,10 @@ pub(crate) fn usable(given: &Map<String, Value>) -> Result<Usable, String> {
     schema.check_strict().map_err(|_| "its schema is not acceptable JSON".to_owned())?;
     check_schema_2020_12(&schema).map_err(|problem| format!("its schema is not valid: {problem}"))?;
     Ok(Usable { schema, renamed, note })
+}
+
+fn is_valid(schema: &Map<String, Value>) -> bool {
+    JsonText::of(schema).is_ok_and(|schema| check_schema_2020_12(&schema).is_ok())
 }
 
 /// A name for people: one line of limited length.
@@ -87,6 +96,7 @@ mod tests {
             json!({ "type": "object" }),
             json!({ "type": "object", "properties": { "a.b-c_D9": { "anyOf": [{ "type": "string" }, { "type": "null" }] } } }),
             json!({ "type": "object", "properties": { (long): {} }, "required": ["x"], "additionalProperties": false }),
+            json!({ "type": "object", "anyOf": [{ "properties": { "a": {} }, "required": ["a"] }, { "$ref": "#/$defs/b" }], "$defs": { "b": {} } }),
             // No provider checks names below the top.
             json!({ "type": "object", "properties": { "a": { "properties": { "$filter[x]": { "oneOf": [{}] } } } } }),
             json!({ "$schema": "http://json-schema.org/draft-07/schema#", "type": "object", "definitions": { "a b": {} } }),

@@ -102,7 +102,7 @@ impl Server {
             instructions: None,
             has_prompts: false,
             has_resources: idle.as_ref().is_some_and(|kept| kept.has_resources),
-            lifecycle: None,
+            lifecycle: idle.as_ref().and_then(|kept| kept.lifecycle),
             tools: idle.map(|kept| kept.tools).unwrap_or_default().into(),
             left_out: Vec::new(),
             pins: Pins { kept, changed: Vec::new() },
@@ -236,7 +236,7 @@ impl Server {
                     state.has_prompts = connection.introduction.has_prompts;
                     state.has_resources = connection.introduction.has_resources;
                     state.lifecycle = Some(connection.introduction.lifecycle);
-                    let now = Kept::of(state.info.clone(), state.has_resources, &tools);
+                    let now = Kept::of(&connection.introduction, &tools);
                     kept = (!state.is_kept(&now, &tools)).then_some(now);
                     state.offered(tools);
                     state.failures = 0;

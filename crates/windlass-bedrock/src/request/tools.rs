@@ -5,7 +5,7 @@ use crate::models::{Choices, Family};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use windlass_http::provider::JsonBody as Json;
+use windlass_http::provider::{COMPOSITIONS, JsonBody as Json, without_compositions};
 use windlass_types::{ContentBlock, JsonText, ModelRequest, ToolChoice, ToolSpec};
 
 /// The longest name of a tool.
@@ -48,6 +48,8 @@ fn called(request: &ModelRequest) -> BTreeSet<Cow<'_, str>> {
 }
 
 fn spec(out: &mut Json, tool: &ToolSpec, family: Family) {
+    // Models behind the API know no compositions at the top, or overlook them.
+    let tool = &*without_compositions(tool, &COMPOSITIONS);
     out.raw("{\"toolSpec\":{\"name\":");
     out.json(&tool.name);
     if !tool.description.trim().is_empty() {

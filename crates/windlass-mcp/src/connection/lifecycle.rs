@@ -4,13 +4,15 @@ use crate::McpTransport;
 use crate::greeting::Greeting;
 use rmcp::model::ProtocolVersion;
 use rmcp::service::ClientLifecycleMode;
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// How long a server that may know no `server/discover` may take to say so. Some leave unknown requests unanswered.
 const DISCOVERY: Duration = Duration::from_secs(5);
 
 /// How a connection begins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum Lifecycle {
     /// By the `initialize` handshake.
     Initialize,

@@ -96,10 +96,23 @@ async fn a_tool_that_has_changed_is_not_called_as_it_was_judged() {
 }
 
 #[tokio::test]
+async fn the_way_that_a_server_was_greeted_is_known_the_next_time() {
+    let cache = Arc::new(Cache::default());
+    one(&cache, "1").await.close().await;
+    // Programs are greeted by the handshake first, unless another way is known to work.
+    cache.edit("\"lifecycle\":\"initialize\"", "\"lifecycle\":\"discover\"");
+    let servers = one(&cache, "1").await;
+    assert_eq!(called(add(&servers.tools())).await.unwrap(), "42");
+    servers.close().await;
+    // What was found out otherwise would have been kept.
+    cache.edit("\"lifecycle\":\"discover\"", "\"lifecycle\":\"discover\"");
+}
+
+#[tokio::test]
 async fn what_is_kept_and_cannot_be_read_starts_the_server() {
     let cache = Arc::new(Cache::default());
     one(&cache, "1").await.close().await;
-    for (from, to) in [("\"version\":1", "\"version\":9"), ("\"version\":1", "\"version\":\"x\"")] {
+    for (from, to) in [("\"version\":2", "\"version\":9"), ("\"version\":2", "\"version\":\"x\"")] {
         cache.edit(from, to);
         let servers = one(&cache, "1").await;
         assert_eq!(status(&servers).state, McpServerState::Connected);

@@ -11,7 +11,7 @@ use windlass_types::{AddedTools, JsonText, ModelRequest, ResponseFormat, Thinkin
 use crate::models::Model;
 use crate::retention;
 use crate::schema;
-use windlass_http::provider::stable_hash;
+use windlass_http::provider::{COMPOSITIONS, stable_hash, without_compositions};
 
 /// The longest key and name that the API takes, in bytes.
 const MAX_KEY: usize = 64;
@@ -134,6 +134,8 @@ fn prompt(body: &mut Body<'_>, request: &ModelRequest, form: Form<'_>) -> bool {
 
 fn write_tool(out: &mut body::Out, tool: &ToolSpec, may_be_strict: bool) -> bool {
     let strict = (may_be_strict && tool.strict).then(|| schema::strict(&tool.input_schema)).flatten();
+    let plain = without_compositions(tool, &COMPOSITIONS);
+    let tool = if strict.is_some() { tool } else { &*plain };
     out.raw("{\"type\":\"function\",\"name\":");
     out.json(&tool.name);
     if !tool.description.is_empty() {

@@ -3,6 +3,7 @@
 use super::body::Body;
 use crate::chat::compat::{Compat, Strict, ToolSupport};
 use crate::schema;
+use windlass_http::provider::{COMPOSITIONS, without_compositions};
 use windlass_types::{ContentBlock, JsonText, ModelRequest, ToolChoice};
 
 pub(super) fn write(body: &mut Body<'_>, request: &ModelRequest, compat: &Compat) {
@@ -43,6 +44,9 @@ pub(in crate::chat) fn list(body: &mut Body<'_>, request: &ModelRequest, strict:
     }
     body.raw("[");
     for (tool, subset) in request.tools.iter().zip(subsets) {
+        // OpenAI refuses compositions at the top, and servers that follow it may not heed them.
+        let plain = without_compositions(tool, &COMPOSITIONS);
+        let tool = if subset.is_some() { tool } else { &*plain };
         body.separate();
         body.raw(r#"{"type":"function","function":{"name":"#);
         body.json(&tool.name);

@@ -1,24 +1,67 @@
-//! Compositions at the top of a schema, which providers refuse there.
+//! Compositions at the top of a tool's schema, which many providers refuse there.
 
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
+use windlass_types::{JsonText, ToolSpec};
 
-/// What cannot stand at the top of a schema.
-const NOT_AT_THE_TOP: [&str; 3] = ["allOf", "anyOf", "oneOf"];
+/// What cannot stand at the top of a schema where compositions are refused.
+pub const COMPOSITIONS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
 /// Most branches of a composition.
 const MOST_BRANCHES: usize = 100;
 /// Longest text of the compositions that a description repeats, in bytes.
 const LONGEST_NOTE: usize = 2_000;
 
-/// Replaces compositions at the top by one object that takes all that they take, and says in words what more an input
-/// has to fit. The server is who checks that.
+/// A tool as providers take it that refuse some compositions (`refused`) at the top of a schema: one object that takes all that
+/// they take, and words in the description on what more an input has to fit. The input is checked against the schema of the
+/// tool itself. Depends on the tool alone, so that requests keep their beginning.
+///
+/// A composition that cannot be said otherwise is left out, since one schema that is refused spoils the request.
+///
+/// ```
+/// use windlass_http::provider::{COMPOSITIONS, without_compositions};
+/// use windlass_types::{JsonText, ToolSpec};
+///
+/// let schema = r#"{"type":"object","anyOf":[{"properties":{"id":{}}},{"properties":{"name":{}}}]}"#;
+/// let tool = ToolSpec::new("find", "Finds.", JsonText::parse(schema).unwrap());
+/// let taken = without_compositions(&tool, &COMPOSITIONS);
+/// assert_eq!(taken.input_schema.as_str(), r#"{"properties":{"id":{},"name":{}},"type":"object"}"#);
+/// assert!(taken.description.starts_with("Finds.\n\nThe input must also fit: "));
+/// ```
+#[must_use]
+pub fn without_compositions<'a>(tool: &'a ToolSpec, refused: &[&str]) -> Cow<'a, ToolSpec> {
+    let text = tool.input_schema.as_str();
+    if !refused.iter().any(|name| text.contains(name)) {
+        return Cow::Borrowed(tool);
+    }
+    let Ok(mut schema) = tool.input_schema.to::<Map<String, Value>>() else { return Cow::Borrowed(tool) };
+    if !refused.iter().any(|name| schema.contains_key(*name)) {
+        return Cow::Borrowed(tool);
+    }
+    let note = match flatten(&mut schema, refused) {
+        Ok(note) => note,
+        Err(_) => Some("The tool takes fewer inputs than its schema says.".to_owned()),
+    };
+    let Ok(schema) = JsonText::of(&schema) else { return Cow::Borrowed(tool) };
+    let mut taken = tool.clone();
+    taken.input_schema = schema;
+    if let Some(note) = note {
+        taken.description = format!("{}\n\n{note}", tool.description);
+    }
+    Cow::Owned(taken)
+}
+
+/// Replaces compositions at the top by one object that takes all that they take.
 ///
 /// Returns the words for the tool's description; `None` if there are no compositions.
-pub(super) fn flatten(schema: &mut Map<String, Value>) -> Result<Option<String>, String> {
+///
+/// # Errors
+/// Why a composition cannot be replaced. All of them are gone then, too.
+pub fn flatten(schema: &mut Map<String, Value>, refused: &[&str]) -> Result<Option<String>, String> {
     let mut removed = Map::new();
-    for name in NOT_AT_THE_TOP {
-        if let Some(composition) = schema.remove(name) {
-            removed.insert(name.to_owned(), composition);
+    for name in refused {
+        if let Some(composition) = schema.remove(*name) {
+            removed.insert((*name).to_owned(), composition);
         }
     }
     if removed.is_empty() {
@@ -42,7 +85,7 @@ pub(super) fn flatten(schema: &mut Map<String, Value>) -> Result<Option<String>,
     let said = Value::Object(removed).to_string();
     Ok(Some(match said.len() <= LONGEST_NOTE {
         true => format!("The input must also fit: {said}"),
-        false => "The server takes fewer inputs than its schema says.".to_owned(),
+        false => "The tool takes fewer inputs than its schema says.".to_owned(),
     }))
 }
 
@@ -104,7 +147,7 @@ mod tests {
 
     fn flat(schema: &Value) -> (Value, Option<String>) {
         let mut schema = schema.as_object().unwrap().clone();
-        let note = flatten(&mut schema).unwrap();
+        let note = flatten(&mut schema, &COMPOSITIONS).unwrap();
         (Value::Object(schema), note)
     }
 
@@ -140,10 +183,24 @@ mod tests {
             json!({ "anyOf": 1 }),
             json!({ "allOf": vec![json!({}); MOST_BRANCHES + 1] }),
         ] {
-            assert!(flatten(&mut schema.as_object().unwrap().clone()).is_err(), "{schema}");
+            assert!(flatten(&mut schema.as_object().unwrap().clone(), &COMPOSITIONS).is_err(), "{schema}");
         }
         assert_eq!(flat(&json!({ "type": "object" })), (json!({ "type": "object" }), None));
         let (_, note) = flat(&json!({ "anyOf": [{ "description": "x".repeat(LONGEST_NOTE) }] }));
         assert!(note.unwrap().len() < 100);
+    }
+
+    #[test]
+    fn only_what_is_refused_is_replaced() {
+        let tool = |schema: &Value| ToolSpec::new("t", "Does.", JsonText::of(schema).unwrap());
+        let any = tool(&json!({ "type": "object", "anyOf": [{ "properties": { "a": {} } }] }));
+        assert!(matches!(without_compositions(&any, &["allOf"]), Cow::Borrowed(_)));
+        assert!(matches!(without_compositions(&any, &COMPOSITIONS), Cow::Owned(_)));
+        let below = tool(&json!({ "type": "object", "properties": { "anyOf": { "anyOf": [{}] } } }));
+        assert!(matches!(without_compositions(&below, &COMPOSITIONS), Cow::Borrowed(_)));
+        let broken = tool(&json!({ "type": "object", "anyOf": 1 }));
+        let taken = without_compositions(&broken, &COMPOSITIONS);
+        assert_eq!(taken.input_schema.as_str(), r#"{"type":"object"}"#);
+        assert!(taken.description.contains("fewer inputs"));
     }
 }
