@@ -294,7 +294,7 @@ proptest! {
 fn compositions_at_the_top_are_said_in_words() {
     let schema = r#"{"type":"object","anyOf":[{"properties":{"a":{}},"required":["a"]},{"properties":{"b":{}}}]}"#;
     let mut request = request(vec![Message::user_text("hi")]);
-    request.tools = vec![Arc::new(ToolSpec::new("t", "Does.", JsonText::parse(schema).unwrap()))];
+    request.tools = Arc::from([Arc::new(ToolSpec::new("t", "Does.", JsonText::parse(schema).unwrap()))]);
     let body = text_of(&request);
     assert!(body.contains(r#""input_schema":{"properties":{"a":{},"b":{}},"type":"object"}"#), "{body}");
     assert!(body.contains("The input must also fit: "), "{body}");

@@ -47,6 +47,20 @@ async fn system_and_tools_come_before_the_contents() {
 }
 
 #[tokio::test]
+async fn alternatives_at_the_top_stay_and_what_holds_together_is_one_object() {
+    let mut request = request();
+    let any = json!({"type": "object", "anyOf": [{"required": ["a"]}, {"required": ["b"]}]});
+    let all = r#"{"type":"object","allOf":[{"properties":{"a":{}},"required":["a"]},{"properties":{"b":{}}}]}"#;
+    request.tools = Arc::from([tool("Any", &any.to_string()), tool("All", all)]);
+    let body = sent(request).await;
+    let tools = &body["tools"][0]["functionDeclarations"];
+    assert_eq!((&tools[0]["parametersJsonSchema"], &tools[0]["description"]), (&any, &json!("does Any")));
+    let flat = json!({"type": "object", "properties": {"a": {}, "b": {}}, "required": ["a"]});
+    assert_eq!(tools[1]["parametersJsonSchema"], flat);
+    assert!(tools[1]["description"].as_str().unwrap().contains("must also fit"));
+}
+
+#[tokio::test]
 async fn d4_schemas_have_enums_for_constants_and_no_annotations() {
     let mut request = request();
     let schema = r#"{"$schema":"s","$id":"i","title":"T","type":"object",
