@@ -30,7 +30,10 @@ OWN = [
 ]
 ORIGINS = ["--origin", "http://localhost:*", "--origin", "http://127.0.0.1:*"]
 # By scenario and check: what may fail, and why.
-EXCEPTIONS = {}
+EXCEPTIONS = {
+    ("tools-call-with-logging", "tools-call-with-logging"):
+        "rmcp sends lines of the log on another stream than the answer, and the package waits 200 ms for them",
+}
 
 
 def started(command, work):
@@ -71,6 +74,20 @@ def verdict(scenario, checks):
     return "ok"
 
 
+def counted_of(checks):
+    return [check for check in checks if check["status"] in conformance.COUNTED]
+
+
+def is_asked(scenario, patterns):
+    return any(matches(pattern, scenario) for pattern in patterns)
+
+
+def failures(found, patterns):
+    """The scenarios that failed."""
+    asked = [(scenario, counted_of(checks)) for scenario, checks in found.items() if is_asked(scenario, patterns)]
+    return [scenario for scenario, counted in asked if verdict(scenario, counted).startswith("FAILED")]
+
+
 def serve(job):
     """A server of its own for each set of scenarios: what one of them leaves is not seen by another."""
     packages, name, command, version, revision = job
@@ -99,11 +116,15 @@ def main(windlass, example, packages):
     with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("WINDLASS_JOBS", "3"))) as pool:
         for job, (found, seconds) in zip(jobs, pool.map(serve, jobs)):
             _, name, _, version, revision = job
+            if bad_ones := failures(found, servers[name][1]):
+                # The package has limits of time that a busy machine does not keep: once more, with less beside it.
+                print(f"{name} is tried again: {', '.join(bad_ones)}", flush=True)
+                found, seconds = serve(job)
             good = total = green = asked = 0
             for scenario, checks in found.items():
-                if not any(matches(pattern, scenario) for pattern in servers[name][1]):
+                if not is_asked(scenario, servers[name][1]):
                     continue
-                counted = [check for check in checks if check["status"] in conformance.COUNTED]
+                counted = counted_of(checks)
                 ok = sum(check["status"] == "SUCCESS" for check in counted)
                 said = verdict(scenario, counted)
                 asked, green, bad = asked + 1, green + (said == "ok"), bad + said.startswith("FAILED")
