@@ -119,10 +119,7 @@ impl LoadedProject {
         }
         if before.env != now.env {
             session.change_environment(self.changed_variables(before, now))?;
-            // What sets up a provider counts later.
-            if before.provider_env == now.provider_env {
-                taken.push("env");
-            }
+            taken.push("env");
         }
         #[cfg(feature = "mcp")]
         if let Some(servers) = self.shared.servers.get() {
@@ -189,7 +186,10 @@ impl LoadedProject {
         let (now, later): (Vec<&str>, Vec<&str>) =
             differing(&news.before, &news.now).into_iter().partition(|key| taken.contains(key));
         if !now.is_empty() {
-            tell(format!("settings have changed, and count from now on: {}", now.join(", ")));
+            // The model provider is set up once.
+            let shown: Vec<&str> =
+                now.iter().map(|key| if *key == "env" { "env (for programs)" } else { key }).collect();
+            tell(format!("settings have changed, and count from now on: {}", shown.join(", ")));
         }
         if !later.is_empty() {
             tell(format!(

@@ -118,7 +118,8 @@ async fn hooks_have_the_words_without_the_lines_and_what_they_put_there_stands_b
     });
     let script = Script::new().turn(|turn| turn.tool_use("asks", json!({}))).turn(|turn| turn.text("Done."));
     let model = ScriptedModel::new(script);
-    query("Go.").provider(model.clone()).tool(Asks { fails: false }).hook(hook).await.unwrap();
+    let result = query("Go.").provider(model.clone()).tool(Asks { fails: false }).hook(hook).await.unwrap();
+    assert_eq!(result.outcome, Outcome::Success);
     assert_eq!(*seen.lock().unwrap(), [serde_json::to_string(MARKED).unwrap()]);
     let text = results(model.requests().last().unwrap()).pop().unwrap();
     assert!(text.starts_with("Between the two lines with ") && text.contains("\nsnow\n--- end "), "{text}");

@@ -197,14 +197,14 @@ async fn model_effort_and_variables_follow() {
     let builder = session().provider(model.clone()).tools(coding_tools(place.path("work"))).project(project.clone());
     let mut session = builder.open().await.unwrap();
     let made = || std::fs::read_to_string(place.path("work/made")).unwrap();
-    asked(&mut session).await;
+    let _ = asked(&mut session).await;
     assert_eq!(made(), "red");
 
     settings("second", "high", "blue");
     project.refresh(&session.handle).await.unwrap();
     let notices = asked(&mut session).await.1.join("\n");
     assert_eq!(made(), "blue");
-    assert!(notices.contains("count from now on: model, effortLevel, env"), "{notices}");
+    assert!(notices.contains("count from now on: model, effortLevel, env (for programs)"), "{notices}");
     let requests = model.requests();
     let asked_for: Vec<String> = requests.iter().map(|request| request.model.to_string()).collect();
     assert_eq!(asked_for, ["first", "first", "second", "second"]);
@@ -212,7 +212,7 @@ async fn model_effort_and_variables_follow() {
     // What is named no longer is as the program has it: not there.
     place.settings(r#"{"permissions":{"allow":["Bash"]}}"#);
     project.refresh(&session.handle).await.unwrap();
-    asked(&mut session).await;
+    let _ = asked(&mut session).await;
     assert_eq!(made(), "");
     session.handle.close().await.unwrap();
 }

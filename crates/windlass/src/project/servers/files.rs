@@ -179,7 +179,8 @@ impl ProjectServers {
         let mut said = Vec::new();
         for (name, why) in refused {
             said.push(format!("the MCP server {name:?} was ended: {why}"));
-            match self.0.files.lock().remove(name) {
+            let of_file = self.0.files.lock().remove(name);
+            match of_file {
                 Some(server) => self.0.files.lock().left_out.push(LeftOutServer::new(server, why)),
                 None => drop(self.0.kept_out.lock().insert(name.clone(), why)),
             }
