@@ -23,7 +23,8 @@ const HUBS: &[(&str, usize, usize)] = &[
     // The payloads of the events that hosts and settings know besides, what edits change, and kinds of calls.
     // Questions of MCP servers are events for hooks, with an answer of their own.
     // Verdicts say where their rule stands, which command decided, and what the sandbox had to do with it.
-    ("windlass-types", 5_580, 310),
+    // Whether others have written a result is known with its outcome.
+    ("windlass-types", 5_582, 310),
     // Private files are written here, which six other crates did. A closure can say all that a type says of a tool. Files
     // can be removed and renamed.
     // Which files the model has seen is known here, for the tools that edit and for reminders.
@@ -47,7 +48,8 @@ const HUBS: &[(&str, usize, usize)] = &[
     // Which skills a run uses is known here, for the hooks in their heads and for agents below the run.
     // Reminders of the list of tasks know both kinds of tools for it.
     // Images of old results go before a request is too large.
-    ("windlass-core", 6_205, 390),
+    // Words of others are framed when a result is recorded.
+    ("windlass-core", 6_208, 390),
     // A session is asked for one result here, and each opening of a session has an id.
     // Hooks are asked within a limit of time.
     // Answers of other processes are looked for.
@@ -78,6 +80,7 @@ const HUBS: &[(&str, usize, usize)] = &[
     // know each other. Hosts of programs and of pages become one. Model, effort, variables and servers follow settings.
     // MCP servers reach the models of a session, and changes of their resources reach its model.
     // Sessions whose files are elsewhere find their directories there, and lack what belongs to this machine: two options in the builder.
+    // know each other. Hosts of programs and of pages become one. Model, effort and variables follow settings.
     ("windlass", 8_145, 304),
 ];
 

@@ -29,8 +29,6 @@ pub(crate) struct OpenSettings {
 pub(crate) struct Follows {
     pub(crate) model: bool,
     pub(crate) effort: bool,
-    /// Whether it has the project's MCP servers.
-    servers: bool,
 }
 
 impl LoadedProject {
@@ -42,11 +40,7 @@ impl LoadedProject {
         let mut open = self.shared.settings.lock();
         open.retain(|_, open| !open.session.has_ended());
         if open.len() < MOST_SESSIONS {
-            let mut follows = self.choice.follows;
-            #[cfg(feature = "mcp")]
-            {
-                follows.servers = self.shared.servers.get().is_some_and(|servers| !servers.is_empty());
-            }
+            let follows = self.choice.follows;
             let settings = OpenSettings { session: session.weak(), live: self.read.live.clone(), directories, follows };
             open.insert(session.session_id().clone(), settings);
         }
@@ -58,10 +52,9 @@ impl LoadedProject {
     /// before prompts of a session that stays open. Blocks for as long as the disk takes.
     ///
     /// The model and the effort count from the next request on, if the session has them from settings; variables from the next program on.
-    /// MCP servers that settings keep out now end, and those of files come and go with the files.
     ///
     /// **What fails never widens**: of a file that cannot be used counts what it said before, and a notice says so. Other
-    /// settings, such as `defaultMode` and the sandbox, count in sessions that are opened later; a notice names them.
+    /// settings, such as `defaultMode` and servers, count in sessions that are opened later; a notice names them.
     ///
     /// Hooks of the event ConfigChange are asked first. What they block counts as it did before, but for managed settings, and a
     /// notice names the hook. Cancel safe: what has not come to count is looked at the next time.
@@ -120,14 +113,6 @@ impl LoadedProject {
         if before.env != now.env {
             session.change_environment(self.changed_variables(before, now))?;
             taken.push("env");
-        }
-        #[cfg(feature = "mcp")]
-        if let Some(servers) = self.shared.servers.get() {
-            let tell = |text| self.shared.notices.give(ProjectNotice { kind: ProjectNoticeKind::Server, text });
-            servers.renew_settings(now).into_iter().for_each(tell);
-            if follows.servers {
-                taken.push("MCP servers");
-            }
         }
         Ok(taken)
     }

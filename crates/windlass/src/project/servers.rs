@@ -29,11 +29,11 @@ pub struct ProjectServers(Arc<Inner>);
 
 struct Inner {
     set: McpServers,
-    policy: Lock<ServerPolicy>,
+    policy: ServerPolicy,
     /// Whether settings name servers that may or may not be connected.
     has_lists: bool,
     /// Servers that were let in.
-    checked: Lock<BTreeMap<String, McpServerConfig>>,
+    checked: Lock<BTreeSet<String>>,
     files: Lock<Files>,
     /// Servers of the program that settings keep out, and why.
     kept_out: Lock<BTreeMap<String, String>>,
@@ -86,7 +86,7 @@ impl ProjectServers {
         }
         Self(Arc::new(Inner {
             set,
-            policy: Lock::new(server_policy(&read.resolved, |name| read.request.variable(name))),
+            policy: server_policy(&read.resolved, |name| read.request.variable(name)),
             has_lists,
             checked: Lock::default(),
             files: Lock::new(Files::new(servers, plugins)),
@@ -147,14 +147,14 @@ impl ProjectServers {
         if let Some(why) = self.refusal(name, &config) {
             return Err(ServerNotConnected::KeptOut(why));
         }
-        self.0.set.add(name, config.clone())?;
-        self.0.checked.lock().insert(name.to_owned(), config);
+        self.0.set.add(name, config)?;
+        self.0.checked.lock().insert(name.to_owned());
         Ok(())
     }
 
     /// Why settings keep a server out, if they do. Servers inside the program never are: the program itself runs them.
     pub fn refusal(&self, name: &str, config: &McpServerConfig) -> Option<String> {
-        server_refusal(&self.0.policy.lock(), name, config)
+        server_refusal(&self.0.policy, name, config)
     }
 
     /// Forgets servers of the program that were kept out, so that they are no longer [listed](Self::absent).
@@ -181,7 +181,7 @@ impl ProjectServers {
             return Ok(());
         }
         let checked = self.0.checked.lock();
-        match set.status().into_iter().find(|status| !checked.contains_key(&status.name)) {
+        match set.status().into_iter().find(|status| !checked.contains(&status.name)) {
             Some(status) => Err(ProjectError::UncheckedServer { name: status.name }),
             None => Ok(()),
         }

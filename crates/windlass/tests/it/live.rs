@@ -232,38 +232,3 @@ async fn what_the_program_says_of_the_model_does_not_follow() {
     assert_eq!(model.requests()[0].model.to_string(), "own");
     session.handle.close().await.unwrap();
 }
-
-#[cfg(feature = "mcp")]
-#[tokio::test]
-async fn servers_follow() {
-    use windlass::mcp::McpServerConfig;
-    let place = Place::new();
-    let files = |names: &[&str]| {
-        let entries: serde_json::Map<_, _> =
-            names.iter().map(|name| ((*name).to_owned(), json!({"command": "/not/there"}))).collect();
-        std::fs::write(place.path("home/.claude.json"), json!({"mcpServers": entries}).to_string()).unwrap();
-    };
-    files(&["first"]);
-    let project = place.project().load().unwrap();
-    project.servers().connect("own", McpServerConfig::stdio("/not/there")).unwrap();
-    let servers = project.servers().set().clone();
-    let session = session().provider(touching(0)).project(project.clone()).mcp_servers(servers.clone());
-    let session = session.open().await.unwrap();
-    let names = || servers.status().into_iter().map(|status| status.name).collect::<Vec<_>>();
-    assert_eq!(names(), ["first", "own"]);
-    files(&["second", "third"]);
-    project.refresh(&session.handle).await.unwrap();
-    assert_eq!(names(), ["own", "second", "third"]);
-    place.settings(r#"{"deniedMcpServers":[{"serverName":"own"},{"serverName":"second"}]}"#);
-    project.refresh(&session.handle).await.unwrap();
-    assert_eq!(names(), ["third"]);
-    // What cannot be read lifts nothing.
-    place.settings("{");
-    project.refresh(&session.handle).await.unwrap();
-    assert_eq!(names(), ["third"]);
-    // Servers of files are back; the program's own is the program's to add.
-    place.settings("{}");
-    project.refresh(&session.handle).await.unwrap();
-    assert_eq!(names(), ["second", "third"]);
-    session.handle.close().await.unwrap();
-}

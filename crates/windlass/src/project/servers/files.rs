@@ -3,10 +3,10 @@
 //! They begin when the servers of the program are known, since those count for more.
 
 use super::{AbsentServer, ProjectServers, ServerNotConnected, about, grouped};
-use crate::mcp::{server_config, server_policy};
+use crate::mcp::server_config;
 use std::collections::BTreeMap;
 use windlass_mcp::McpError;
-use windlass_project::{LeftOutServer, Plugins, Resolved, ServerDefinition, ServerScope, Servers, load_servers};
+use windlass_project::{LeftOutServer, Plugins, ServerDefinition, ServerScope, Servers};
 
 /// The servers of files.
 #[derive(Debug, Default)]
@@ -78,19 +78,6 @@ impl Files {
         }
     }
 
-    /// What would change if these were the servers of files. `is_refused`: settings keep a server out.
-    fn renewal_of_files(&self, wanted: &Servers, is_refused: impl Fn(&ServerDefinition) -> bool) -> Renewal {
-        let broken = self.unusable.iter().map(|(server, _)| server);
-        let known: Vec<&ServerDefinition> = self.begun.values().chain(&self.waiting).chain(broken).collect();
-        let of_files = known.iter().filter(|server| server.scope != ServerScope::Plugin);
-        let is_out = |server: &ServerDefinition| self.left_out.iter().any(|left| left.server == *server);
-        let come = wanted.servers.iter().filter(|server| !known.contains(server));
-        Renewal {
-            come: come.filter(|server| !(is_out(server) && is_refused(server))).cloned().collect(),
-            go: of_files.filter(|server| !wanted.servers.contains(server)).map(|server| server.name.clone()).collect(),
-        }
-    }
-
     /// Forgets a server that did not begin, and returns one that did.
     fn remove(&mut self, name: &str) -> Option<ServerDefinition> {
         self.waiting.retain(|server| server.name != name);
@@ -150,58 +137,19 @@ impl ProjectServers {
             };
             renewal.go.iter().filter_map(remove).collect()
         };
-        gone.into_iter().for_each(|server| self.end(server.name));
+        for server in gone {
+            let servers = self.set().clone();
+            // The name is free as soon as this begins, and it begins here.
+            let mut removal = Box::pin(async move { servers.remove(&server.name).await });
+            let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
+            if removal.as_mut().poll(&mut cx).is_pending() {
+                tokio::spawn(removal);
+            }
+        }
         self.0.files.lock().waiting.extend(renewal.come);
         if self.0.files.lock().open {
             self.begin();
         }
-    }
-
-    /// Ends a server in the background. Its name is free at once.
-    fn end(&self, name: String) {
-        self.0.checked.lock().remove(&name);
-        let servers = self.set().clone();
-        // The name is free as soon as this begins, and it begins here.
-        let mut removal = Box::pin(async move { servers.remove(&name).await });
-        let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
-        if removal.as_mut().poll(&mut cx).is_pending() {
-            tokio::spawn(removal);
-        }
-    }
-
-    /// Has what settings say now count for the servers that there are: those that they keep out end, and servers of files come and go
-    /// with their files. Returns what people should know. Blocks for as long as the disk takes; must be called inside a tokio runtime.
-    pub(crate) fn renew_settings(&self, resolved: &Resolved) -> Vec<String> {
-        let read = &self.0.read;
-        *self.0.policy.lock() = server_policy(resolved, |name| read.request.variable(name));
-        let checked = self.0.checked.lock().clone();
-        let refused = checked.iter().filter_map(|(name, config)| Some((name, self.refusal(name, config)?)));
-        let mut said = Vec::new();
-        for (name, why) in refused {
-            said.push(format!("the MCP server {name:?} was ended: {why}"));
-            let of_file = self.0.files.lock().remove(name);
-            match of_file {
-                Some(server) => self.0.files.lock().left_out.push(LeftOutServer::new(server, why)),
-                None => drop(self.0.kept_out.lock().insert(name.clone(), why)),
-            }
-            self.end(name.clone());
-        }
-        if read.request.file_servers && self.0.files.lock().open {
-            let wanted = load_servers(&read.places, &read.settings, resolved);
-            let is_refused = |server: &ServerDefinition| {
-                let config = server_config(server, |name| read.request.variable(name));
-                config.is_ok_and(|config| self.refusal(&server.name, &config).is_some())
-            };
-            let renewal = self.0.files.lock().renewal_of_files(&wanted, is_refused);
-            let come = renewal.come.iter().map(|server| format!("{:?} comes", server.name));
-            let go = renewal.go.iter().map(|name| format!("{name:?} goes"));
-            let news: Vec<String> = come.chain(go).collect();
-            if !news.is_empty() {
-                said.push(format!("MCP servers of files have changed: {}", news.join(", ")));
-                self.renew(renewal);
-            }
-        }
-        said
     }
 
     /// Frees the name of a server of a file for one of the program.
