@@ -242,15 +242,7 @@ pub(super) const ROWS: &[Row] = &[
         prompt: "/evil now",
         opens: false,
         shown: &["command evil"],
-        // A checkpoint keeps it as it was before the program; no log and no output has it.
-        with_trust: &[
-            "program bash",
-            "program sh",
-            "program touch",
-            "ran command",
-            "reads .env",
-            "writes work/by-model",
-        ],
+        with_trust: &["program bash", "program sh", "program touch", "ran command", "writes work/by-model"],
         ..inert("a command that runs a program and reads a file", |place| {
             let (run, outside) = (touch(place, "command"), place.path("outside/secret.txt"));
             write(
