@@ -100,7 +100,9 @@ fn around(chance: &mut Chance, encoding: Encoding, breaks: &str) -> Vec<u8> {
     let most = chance.one(&[&8, &80, &800]);
     match encoding {
         Encoding::Anything => {
-            (0..chance.below(*most)).map(|_| chance.next() as u8).filter(|byte| *byte != b'Q').collect()
+            let any = (0..chance.below(*most)).map(|_| chance.next() as u8).filter(|byte| *byte != b'Q');
+            // In many encodings a byte and the letter behind it can be one character: a blank is none of them.
+            any.chain([b' ']).collect()
         }
         Encoding::Damaged => {
             let mut bytes = Vec::new();
@@ -152,11 +154,15 @@ fn case(number: u64, path: &str) -> Case {
         }
     }
     let last_line = line(&mut chance);
-    let last = around(&mut chance, encoding, last_line);
+    let mut last = around(&mut chance, encoding, last_line);
     for (old, _) in &edits {
         has_break |= old.contains('\n');
     }
     let broken = encoding.bytes(breaks);
+    if tool == "MultiEdit" && edits.iter().any(|(old, new)| old.contains('\n') || new.contains('\n')) {
+        // Each edit has the line breaks of what the one before has left: some are outside of all of them.
+        last.extend_from_slice(&broken);
+    }
     has_break |= pieces.iter().chain([&last]).any(|piece| piece.windows(broken.len()).any(|bytes| bytes == broken));
     // A file without any line break gets those of the model.
     let own = |text: &str| encoding.bytes(&if has_break { text.replace('\n', breaks) } else { text.to_owned() });
