@@ -40,7 +40,7 @@ async fn writer() {
     loop {
         number += 1;
         println!("\nwrites");
-        if number % 2 == 0 {
+        if number.is_multiple_of(2) {
             session.write("file", &version(number)).await.unwrap();
             continue;
         }
@@ -106,13 +106,13 @@ async fn on_a_full_disk() {
         let error = outcome.unwrap_err();
         assert!(error.contains("space"), "{error}");
         assert_eq!(fs::read_to_string(place.join("file")).unwrap(), old);
-        assert_eq!(others(&place), [PathBuf::new(); 0]);
+        assert!(others(&place).is_empty());
     };
     check(session.write("file", &large).await);
     let edited = old.replacen("old", &large, 1);
     check(session.edit("file", &old, &edited).await);
     assert!(session.write("new", &large).await.is_err());
-    assert_eq!(others(&place), [PathBuf::new(); 0]);
+    assert!(others(&place).is_empty());
     // Room again.
     fs::remove_file(place.join("ballast")).unwrap();
     session.write("file", &large).await.unwrap();
