@@ -52,5 +52,21 @@ async def plan_mode_refuses_a_note(world):
     equal(notes(world), [])
 
 
+@test
+async def a_host_asks_what_is_kept_without_a_request(world):
+    await collect(query(prompt=play(WRITES, text("noted")), options=world.options()))
+    async with client(world) as one:
+        for asked, said in [("/memory", "- tests (feedback, "), ("/memory show tests", "No mocks."), ("/memory forget tests", "is removed")]:
+            await one.query(asked)
+            messages = await collect(one.receive_response())
+            contains(result(messages).result, said)
+            equal((result(messages).num_turns, result(messages).is_error), (0, False))
+        equal(notes(world), ["MEMORY.md"])
+        await say(one, play(text("one")))
+        contains((await one.get_server_info())["commands"][5]["name"], "memory")
+    off = await collect(query(prompt="/memory", options=world.options(env={**world.env, "CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1"})))
+    assert result(off).is_error and "there is no memory here" in " ".join(result(off).errors or []), result(off)
+
+
 if __name__ == "__main__":
     common.main()

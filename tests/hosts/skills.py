@@ -77,6 +77,13 @@ async def skills_that_come_count_from_the_next_prompt_on(world):
         said = (await say(one, TEXTS)).result
         contains(said, "- fresh: A new one.")
         equal(said.count("- old: An old one."), 1)
+        # Called by its name at once, and listed from then on.
+        put(world, "work/.claude/skills/later/SKILL.md", "---\ndescription: A later one.\n---\nLater $1. " + TEXTS)
+        await one.query("/later x")
+        messages = await collect(one.receive_response())
+        contains(result(messages).result, "Later x.")
+        contains([each["name"] for each in system(messages, "commands_changed")[0].data["commands"]], "later")
+        contains(system(messages, "init")[0].data["slash_commands"], "later")
 
 
 @test

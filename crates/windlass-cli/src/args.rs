@@ -456,6 +456,12 @@ impl RunArgs {
         self.print.is_none() && self.prompt.is_none() && !self.resumes()
     }
 
+    /// The prompt of the command line, if it has exactly one.
+    pub(crate) fn given_prompt(&self) -> Option<&str> {
+        let mut given = [&self.print, &self.prompt].into_iter().flatten().filter(|text| !text.is_empty());
+        given.next().filter(|_| given.next().is_none()).map(String::as_str)
+    }
+
     /// Whether the command line itself has a prompt.
     pub(crate) fn has_prompt(&self) -> bool {
         [&self.print, &self.prompt].into_iter().flatten().any(|text| !text.trim().is_empty())

@@ -30,6 +30,7 @@ use std::io::{Write, stderr};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use windlass::crates::project::Commands;
 use windlass::crates::runtime::ModelProfile;
+use windlass::memory::MemoryDirectory;
 use windlass::{
     ModelProvider, PermissionMode, Permissions, SessionBuilder, Thinking,
     project::LoadedProject,
@@ -113,6 +114,11 @@ impl Host {
         (!self.flags.has("disable-slash-commands")).then(|| self.project.commands())
     }
 
+    /// The memory of its sessions, or why they have none.
+    fn memory(&self) -> Result<MemoryDirectory, String> {
+        crate::memory::asked::of_session(&self.args, &self.project)
+    }
+
     fn options(&self) -> ServerOptions {
         let set = |name: &&&str| self.project.variable(name).is_some_and(|value| !value.is_empty());
         let source = ["ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_API_KEY"];
@@ -139,7 +145,7 @@ impl Host {
         .map(|(name, description)| (name.to_owned(), description.to_owned()))
         .to_vec();
         options.commands.enabled = !self.flags.has("disable-slash-commands");
-        options.commands.known = commands::listed(self.commands().as_deref());
+        options.commands.known = commands::listed(self.commands().as_deref(), self.memory().is_ok());
         options.reports.replay_user_messages = self.flags.has("replay-user-messages");
         options.mcp.named = self.mcp.named();
         options.mcp.control = Some(Arc::clone(&self.mcp) as _);
@@ -184,12 +190,13 @@ impl Host {
         let default = settings.model;
         let known = SessionCommands::of(self, project.clone(), &session.handle).await;
         let (listed, looking) = (known.list(), known.clone());
+        let last = Mutex::new(listed.clone());
         let opened = Opened::new(session, move |name| {
             let id = provider.resolve_model(name.unwrap_or(&default));
             let info = provider.model_info(&id);
             ModelProfile::new(id, info)
         })
-        .before_prompts(move || looking.look())
+        .before_prompts(move || looking.look(&last))
         .with_commands(listed, move |name, arguments| known.clone().expand(name, arguments))
         .with_settings(windlass::JsonText::of(&crate::settings::shown(&self.project))?)
         .with_thinking(settings.thinking)

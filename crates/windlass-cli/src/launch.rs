@@ -59,7 +59,7 @@ pub(crate) fn load(args: &RunArgs, cwd: &Path, driver: Driver) -> anyhow::Result
         .plugins(args.plugins.directories())
         .file_servers(!args.mcp.strict_mcp_config)
         .subagents(offers_agents(args.tools.as_deref()))
-        .memory(!args.session.no_session_persistence && offers(args.tools.as_deref(), MEMORY_TOOL))
+        .memory(has_memory(args))
         .index_tool(offers(args.tools.as_deref(), SEARCH_TOOL))
         .lsp_tool(offers(args.tools.as_deref(), LSP_TOOL));
     if driver == Driver::Host {
@@ -197,6 +197,11 @@ fn listed(names: Option<&str>) -> Option<Vec<&str>> {
 /// Whether `--tools` leaves the model the tool that gives tasks to agents.
 pub(crate) fn offers_agents(tools: Option<&str>) -> bool {
     listed(tools).is_none_or(|names| names.into_iter().any(is_agent_tool))
+}
+
+/// Whether the flags leave the session a memory.
+pub(crate) fn has_memory(args: &RunArgs) -> bool {
+    !args.session.no_session_persistence && offers(args.tools.as_deref(), MEMORY_TOOL)
 }
 
 /// Whether `--tools` leaves the model a tool of the project.

@@ -1,5 +1,6 @@
 //! `windlass memory`: what agents noted for later sessions here.
 
+pub(crate) mod asked;
 pub(crate) mod command;
 
 use crate::args::SettingsArgs;
@@ -19,6 +20,10 @@ use windlass::tool::{Clock, SystemClock};
 /// Longest note that is read from standard input, in bytes. Less of it is kept.
 const MOST: u64 = 1 << 20;
 
+/// Why there may be no memory.
+const NONE: &str = "there is no memory here: settings (autoMemoryEnabled) or CLAUDE_CODE_DISABLE_AUTO_MEMORY switch it off, or \
+                    neither WINDLASS_HOME nor HOME is set";
+
 /// Carries out a command on the memory of the project here, and returns the exit code.
 pub(crate) fn memory(command: &MemoryCommand) -> anyhow::Result<i32> {
     match command {
@@ -32,10 +37,7 @@ pub(crate) fn memory(command: &MemoryCommand) -> anyhow::Result<i32> {
 /// The memory of the project here.
 fn directory(settings: &SettingsArgs) -> anyhow::Result<MemoryDirectory> {
     let project = launch::project(settings, &current_directory()?)?.inspect().map_err(of_project)?;
-    project.memory().context(
-        "there is no memory here: settings (autoMemoryEnabled) or CLAUDE_CODE_DISABLE_AUTO_MEMORY switch it off, or \
-         neither WINDLASS_HOME nor HOME is set",
-    )
+    project.memory().context(NONE)
 }
 
 fn named(name: &str) -> Result<MemoryName, Usage> {

@@ -188,6 +188,19 @@ impl Output {
         self.end(None)
     }
 
+    /// A slash command was carried out without a model.
+    pub(crate) fn local(&mut self, session_id: &str, command: &str, text: &str) -> io::Result<()> {
+        match &mut self.form {
+            Form::Text { .. } => {
+                let mut out = self.writer.to(Target::Out);
+                return if self.is_shown { writeln!(out, "{}", clean(text)) } else { writeln!(out, "{text}") };
+            }
+            Form::Json { mapper, lines, .. } => mapper.local_output(session_id, command, text, lines),
+            Form::Stream { mapper, waiting } => mapper.local_output(session_id, command, text, waiting),
+        }
+        self.end(None)
+    }
+
     /// The run is over.
     pub(crate) fn end(&mut self, result: Option<&RunResult>) -> io::Result<()> {
         self.flush()?;

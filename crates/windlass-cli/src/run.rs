@@ -8,6 +8,7 @@ use crate::host::note_to_stderr;
 use crate::host::plugins::Listed;
 use crate::launch::{self, Driver};
 use crate::mcp::Configured;
+use crate::memory::asked;
 use crate::output::{Output, OutputOptions};
 use crate::prompt;
 use crate::provider::Provider;
@@ -24,11 +25,13 @@ use std::task::Poll;
 use std::time::Duration;
 use windlass::crates::mcp::McpServerState;
 use windlass::crates::project::Agents;
+use windlass::crates::runtime::SystemIds;
+use windlass::crates::tool::Ids as _;
 use windlass::{
     Error, Event, EventKind, Home, Outcome, PermissionMode, Run, RunResult, SessionBuilder,
     mcp::McpServers,
     project::LoadedProject,
-    session::{Options, PromptInput},
+    session::{Options, PromptInput, SessionId},
 };
 
 /// How long background work may run before a note says that it is waited for.
@@ -53,6 +56,9 @@ async fn run_to_end(
     writer: &Writer,
 ) -> anyhow::Result<Option<RunResult>> {
     let project = launch::load(&args, &current_directory()?, Driver::Person)?;
+    if let Some(asked) = args.given_prompt().and_then(|prompt| asked::called(prompt, &project)) {
+        return tell_of_memory(&args, &project, asked, output_options(&args, "none", terminal), writer).map(Some);
+    }
     let provider = Provider::choose(&args, &project)?;
     let asker = terminal.can_ask().then(AskAtTerminal::new);
     let waits = args.resumes() && !args.has_prompt() && pending::waits(&args, &current_directory()?).await?;
@@ -96,6 +102,22 @@ async fn run_to_end(
     output.end(result.as_ref())?;
     provider.finish()?;
     Ok(result)
+}
+
+/// Answers `/memory`. No session is opened, and no provider needed.
+fn tell_of_memory(
+    args: &RunArgs,
+    project: &LoadedProject,
+    asked: &str,
+    options: OutputOptions,
+    writer: &Writer,
+) -> anyhow::Result<RunResult> {
+    let memory = asked::of_session(args, project).map_err(anyhow::Error::msg)?;
+    let text = memory.asked(asked)?;
+    let given = args.session.session_id.as_deref().map(str::to_owned);
+    let id = given.unwrap_or_else(|| SessionId::from_bits(SystemIds::default().bits()).to_string());
+    Output::new(options, writer.clone()).local(&id, asked::NAME, &text)?;
+    Ok(RunResult::new(Outcome::Success, id.as_str().into()))
 }
 
 /// The prompt. Where there is none, and the session that is resumed waits for answers, its run continues.

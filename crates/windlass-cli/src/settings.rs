@@ -37,6 +37,9 @@ pub(crate) fn shown(project: &LoadedProject) -> Value {
             add(key, json!(value), origin.to_string());
         }
     }
+    if let Some(Setting { value, origin, .. }) = &memory.ranking_model {
+        add("autoMemoryRankingModel", json!(value), origin.to_string());
+    }
     if let Some(Setting { value, origin, .. }) = &memory.directory {
         add("autoMemoryDirectory", json!(value), origin.to_string());
     }

@@ -29,6 +29,7 @@ mod provider;
 mod router;
 #[cfg(feature = "script")]
 mod script;
+mod summarizing;
 #[cfg(feature = "frames")]
 mod wire;
 
@@ -44,6 +45,7 @@ pub use provider::{ModelProvider, ModelStream, is_priced_otherwise};
 pub use router::Router;
 #[cfg(feature = "script")]
 pub use script::{Gate, Script, ScriptError, ScriptedModel, ScriptedTurn};
+pub use summarizing::{Summarizer, Summarizing, SummaryError, SummaryRequest};
 pub use windlass_types::{LongPrompt, ModelInfo, Price};
 #[cfg(feature = "frames")]
 pub use wire::framed;

@@ -80,8 +80,8 @@ pub use kept::KeptTexts;
 pub use live::{LiveSettings, SettingsNews};
 pub use load::{Loaded, load};
 pub use memory::{
-    MEMORY_DESCRIPTION, MEMORY_TOOL, MemoryAction, MemoryBudget, MemoryDirectory, MemoryEntry, MemoryError,
-    MemoryInput, MemoryKind, MemoryName, MemoryNote, ShownMemory,
+    MEMORY_COMMAND, MEMORY_DESCRIPTION, MEMORY_TOOL, MemoryAction, MemoryBudget, MemoryDirectory, MemoryEntry,
+    MemoryError, MemoryInput, MemoryKind, MemoryName, MemoryNote, ShownMemory,
 };
 pub use note::{Note, Origin};
 pub use places::Places;

@@ -1,5 +1,6 @@
 //! Memory: what agents note for later sessions, one small file for each thing, with an index of all.
 
+mod asked;
 mod directory;
 mod error;
 mod index;
@@ -11,6 +12,7 @@ mod scan;
 mod shown;
 mod tool;
 
+pub use asked::MEMORY_COMMAND;
 pub use directory::MemoryDirectory;
 pub use error::MemoryError;
 pub use index::MemoryEntry;

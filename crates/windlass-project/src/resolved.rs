@@ -107,6 +107,8 @@ pub struct ResolvedMemory {
     pub directory: Option<Setting<PathBuf>>,
     /// Whether an agent notes after a run what is worth remembering, if a file decides that.
     pub extraction: Option<Setting<bool>>,
+    /// The model that finds the notes that fit a prompt, if a file names one.
+    pub ranking_model: Option<Setting<String>>,
     /// Patterns of instruction files that are not to be read. One of a project's file concerns files of the project alone.
     pub instruction_excludes: Vec<Setting<String>>,
 }

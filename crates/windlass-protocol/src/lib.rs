@@ -91,11 +91,11 @@ pub use mapper::{FrameMapper, FrameOptions};
 pub use outcome::is_error;
 #[cfg(feature = "server")]
 pub use server::{
-    CommandOptions, Expanded, HostAgent, HostElicitation, HostElicitationAnswer, HostHooks, HostMcp, HostMcpError,
-    HostMcpServer, HostPermissions, HostPlugin, HostPluginError, HostSetup, Initialize, McpControl, McpControlError,
-    McpServersChanged, McpSetup, McpStatus, Mirror, OpenFailure, Opened, PermissionOptions, PluginControl,
-    PluginListing, PluginOffer, PluginReload, PluginSource, PluginsReloaded, ReportOptions, Served, Server,
-    ServerError, ServerOptions, SlashCommand,
+    CommandOptions, Expanded, Expansion, HostAgent, HostElicitation, HostElicitationAnswer, HostHooks, HostMcp,
+    HostMcpError, HostMcpServer, HostPermissions, HostPlugin, HostPluginError, HostSetup, Initialize, McpControl,
+    McpControlError, McpServersChanged, McpSetup, McpStatus, Mirror, OpenFailure, Opened, PermissionOptions,
+    PluginControl, PluginListing, PluginOffer, PluginReload, PluginSource, PluginsReloaded, ReportOptions, Served,
+    Server, ServerError, ServerOptions, SlashCommand,
 };
 #[cfg(feature = "server")]
 pub use windlass_permission::{ReadAnswer, read_permission_answer};

@@ -19,7 +19,7 @@ pub(crate) struct Ending {
     pub(crate) num_turns: u32,
     pub(crate) api_error_status: Option<u16>,
     /// The command that was carried out without the model.
-    pub(crate) local_command: Option<&'static str>,
+    pub(crate) local_command: Option<String>,
     /// Whether it is the end of the current turn, not of one that could not begin.
     pub(crate) is_answer: bool,
 }

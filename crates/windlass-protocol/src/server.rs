@@ -19,7 +19,7 @@ mod pump;
 mod scene;
 mod setup;
 
-pub use commands::{Expanded, SlashCommand};
+pub use commands::{Expanded, Expansion, SlashCommand};
 pub use error::{OpenFailure, Served, ServerError};
 pub use hooks::HostHooks;
 pub use mcp::{

@@ -458,6 +458,26 @@ macro_rules! option_methods {
                 self.with(|options| options.compaction.summarizer = Some(name.into()))
             }
 
+            /// A function that writes summaries of conversations instead of a model, such as with an index or a program of its
+            /// own. What is known from the log stands behind its summary as well. A summary that it does not give, because it
+            /// fails or is empty, fails the compaction; the conversation then stays as it is. Default: none.
+            ///
+            /// ```
+            /// use windlass::session;
+            ///
+            /// let session = session().summarizer(|request| async move {
+            ///     Ok(format!("A conversation of {} messages about bees.", request.messages.len()))
+            /// });
+            /// ```
+            pub fn summarizer<F, Fut>(self, write: F) -> Self
+            where
+                F: Fn(crate::session::SummaryRequest) -> Fut + Send + Sync + 'static,
+                Fut: ::std::future::Future<Output = Result<String, crate::session::SummaryError>> + Send + 'static,
+            {
+                let own = ::windlass_model::Summarizer::new(write);
+                self.with(|options| options.compaction.own_summarizer = Some(own))
+            }
+
             /// Most tokens of the files that were read or changed last and are shown again behind a summary, a sixteenth of
             /// the model's context window at most. Default: 10,000. 0: none.
             pub fn restored_files(self, tokens: u64) -> Self {

@@ -109,6 +109,8 @@ mod elicitations;
 mod elsewhere;
 mod error;
 pub mod event;
+#[cfg(feature = "project")]
+mod first_call;
 mod home;
 pub mod hook;
 mod lock;

@@ -2,21 +2,24 @@
 
 mod agents;
 mod extract;
+mod ranking;
 mod recall;
 
 pub(crate) use agents::{OfAgents, as_port, with_tool};
-pub(crate) use extract::Extraction;
 pub use recall::RankMemories;
 pub use windlass_project::{
     MemoryBudget, MemoryDirectory, MemoryEntry, MemoryError, MemoryKind, MemoryName, MemoryNote,
 };
 
 use crate::session::Options;
+use extract::Extraction;
+use ranking::ModelRanking;
 use recall::Recall;
 use std::path::PathBuf;
 use std::sync::Arc;
 use windlass_permission::Policy;
 use windlass_project::{MEMORY_DESCRIPTION, MEMORY_TOOL, MemoryAction, MemoryInput, ShownMemory};
+use windlass_runtime::SessionHandle;
 use windlass_tool::{Clock, DynTool, SystemClock, ToolCx, ToolError, tool_fn_with};
 use windlass_types::{Behavior, RuleSource, Timestamp};
 
@@ -46,12 +49,33 @@ use windlass_types::{Behavior, RuleSource, Timestamp};
 pub struct Memory {
     directory: MemoryDirectory,
     budget: MemoryBudget,
-    ranking: Option<Arc<dyn RankMemories>>,
+    ranking: Option<Ranking>,
     clock: Arc<dyn Clock>,
     /// Agents that have notes of their own.
     agents: Option<Arc<OfAgents>>,
     /// Whether an agent notes after a run what is worth it, and whether the run waits for it.
     extraction: Option<Waits>,
+}
+
+/// What finds the notes that fit a prompt.
+#[derive(Debug, Clone)]
+enum Ranking {
+    Program(Arc<dyn RankMemories>),
+    Model(String),
+}
+
+/// What of a memory follows a session once it is open.
+#[derive(Default)]
+pub(crate) struct Following {
+    extraction: Option<Arc<Extraction>>,
+    ranking: Option<Arc<ModelRanking>>,
+}
+
+impl Following {
+    pub(crate) fn follow(&self, handle: &SessionHandle) {
+        self.extraction.iter().for_each(|extraction| extraction.follow(handle));
+        self.ranking.iter().for_each(|ranking| ranking.follow(handle));
+    }
 }
 
 /// Whether a run waits for the agent that notes what is worth it.
@@ -89,7 +113,16 @@ impl Memory {
     /// What finds the notes that fit a prompt, among those that the index has no room for; a small model, for example.
     /// Default: the words that notes and prompt have in common.
     pub fn ranked_by(mut self, ranking: impl RankMemories) -> Self {
-        self.ranking = Some(Arc::new(ranking));
+        self.ranking = Some(Ranking::Program(Arc::new(ranking)));
+        self
+    }
+
+    /// The model that finds the notes that fit a prompt, by id or alias, among those that the index has no room for: a small one,
+    /// such as `haiku`. It is asked once for each prompt, within 10 seconds, and what that costs counts to the session's budget;
+    /// if it gives no answer, the words that notes and prompt have in common decide. Replaces [`ranked_by`](Self::ranked_by).
+    /// Default: none, since it costs requests.
+    pub fn ranked_by_model(mut self, name: impl Into<String>) -> Self {
+        self.ranking = Some(Ranking::Model(name.into()));
         self
     }
 
@@ -197,26 +230,32 @@ impl Options {
     /// Has the model read its memory behind the first prompt, if it is offered the tool. What the index has no room
     /// for is looked through at each prompt. A memory that cannot be read is a notice.
     /// Returns what is to follow the session once it is open.
-    pub(crate) async fn recall(
-        &mut self,
-        is_offered: impl Fn(&str) -> bool,
-        notices: &mut Vec<String>,
-    ) -> Option<Arc<Extraction>> {
-        let memory = self.tools.memory.clone().filter(|_| is_offered(MEMORY_TOOL))?;
+    pub(crate) async fn recall(&mut self, is_offered: impl Fn(&str) -> bool, notices: &mut Vec<String>) -> Following {
+        let mut following = Following::default();
+        let Some(memory) = self.tools.memory.clone().filter(|_| is_offered(MEMORY_TOOL)) else { return following };
         let shown = match memory.shown().await {
             Ok(shown) => shown,
             Err(error) => {
                 notices.push(format!("the memory cannot be read: {error}"));
-                return None;
+                return following;
             }
         };
         let directory = memory.directory.path().display().to_string();
         self.prompts.instructions.extend(shown.for_model(MEMORY_TOOL, &directory));
         if !shown.hidden.is_empty() {
-            self.hooks.push(Arc::new(Recall::new(shown, memory.ranking)));
+            let ranking = memory.ranking.map(|ranking| match ranking {
+                Ranking::Program(ranking) => ranking,
+                Ranking::Model(name) => {
+                    let model = following.ranking.insert(Arc::new(ModelRanking::new(name)));
+                    Arc::clone(model) as Arc<dyn RankMemories>
+                }
+            });
+            self.hooks.push(Arc::new(Recall::new(shown, ranking)));
         }
-        let extraction = Arc::new(Extraction::new(memory.extraction? == Waits::Yes));
-        self.hooks.push(Arc::clone(&extraction) as _);
-        Some(extraction)
+        if let Some(waits) = memory.extraction {
+            let extraction = following.extraction.insert(Arc::new(Extraction::new(waits == Waits::Yes)));
+            self.hooks.push(Arc::clone(extraction) as _);
+        }
+        following
     }
 }

@@ -4,7 +4,7 @@ use crate::Error;
 use std::sync::Arc;
 use std::time::Duration;
 use windlass_context::{ContextShares, FileInstructions, HarnessProfile, InstructionSource, SystemPrompt, TrimRules};
-use windlass_model::{ModelOverrides, ModelProvider, Overridden};
+use windlass_model::{ModelOverrides, ModelProvider, Overridden, Summarizer, Summarizing};
 use windlass_runtime::{AutoCompact, Limits, ModelProfile, UnpricedModels};
 use windlass_types::{CacheTtl, Effort, JsonText, NanoUsd, Thinking};
 
@@ -181,13 +181,22 @@ pub(crate) struct Compaction {
     pub(crate) trim: TrimRules,
     /// The model that writes summaries, if it is not that of the session.
     pub(crate) summarizer: Option<String>,
+    /// What writes them instead of a model.
+    pub(crate) own_summarizer: Option<Summarizer>,
     /// Most tokens of files that are shown again.
     pub(crate) restored_files: Option<u64>,
 }
 
 impl Default for Compaction {
     fn default() -> Self {
-        Self { auto: true, window: None, trim: TrimRules::default(), summarizer: None, restored_files: None }
+        Self {
+            auto: true,
+            window: None,
+            trim: TrimRules::default(),
+            summarizer: None,
+            own_summarizer: None,
+            restored_files: None,
+        }
     }
 }
 
@@ -200,6 +209,15 @@ impl Compaction {
 
     /// The model that writes summaries, as the provider knows it.
     pub(crate) fn summarizer(&self, provider: &dyn ModelProvider) -> Option<ModelProfile> {
-        Some(profile(provider, self.summarizer.as_deref()?))
+        let own = self.own_summarizer.as_ref().map(|_| Summarizing::MODEL);
+        Some(profile(provider, own.or(self.summarizer.as_deref())?))
+    }
+
+    /// A provider that also has what writes summaries.
+    pub(crate) fn with_own(&self, provider: Arc<dyn ModelProvider>) -> Arc<dyn ModelProvider> {
+        match &self.own_summarizer {
+            Some(own) => Arc::new(Summarizing::new(provider, own.clone())),
+            None => provider,
+        }
     }
 }

@@ -55,7 +55,7 @@ pub(crate) async fn open_settled(options: Options) -> Result<(Session, SessionTo
     let changes = offer.settle().await;
     let tools = offer.tools(opening.options.tools.subagents.as_ref())?;
     #[cfg(feature = "project")]
-    let extraction = opening.options.recall(|tool| tools.get(tool).is_some(), &mut notices).await;
+    let memory = opening.options.recall(|tool| tools.get(tool).is_some(), &mut notices).await;
     let mut ports = opening.ports(tools, &mut notices)?;
     let machine = opening.machine(&mut ports, &offer).await;
     let mut config = SessionConfig::new(machine, ports);
@@ -67,7 +67,7 @@ pub(crate) async fn open_settled(options: Options) -> Result<(Session, SessionTo
         Err(error) => return Err(refusal(error, &opening.options.storage, &opening.cwd).await),
     };
     #[cfg(feature = "project")]
-    extraction.iter().for_each(|extraction| extraction.follow(&session.handle));
+    memory.follow(&session.handle);
     #[cfg(feature = "project")]
     opening.hook_host.iter().for_each(|host| host.follow(&session.handle));
     #[cfg(feature = "mcp")]
@@ -110,6 +110,8 @@ impl Opening {
     /// What it is opened with, and what the host should know of that.
     async fn new(mut options: Options) -> Result<(Self, Vec<String>), Error> {
         let provider = provider(&options)?;
+        #[cfg(feature = "project")]
+        let provider = options.tools.index.iter().fold(provider, |provider, index| index.refreshed_after(provider));
         let cwd = options.settle_directories().await?;
         options.model.check_ready(&*provider)?;
         options.requests.check()?;
@@ -290,11 +292,11 @@ impl Opening {
 /// The provider of the program, else the one that the variables of a project set up.
 fn provider(options: &Options) -> Result<Arc<dyn ModelProvider>, Error> {
     if let Some(provider) = &options.model.provider {
-        return Ok(options.model.described(Arc::clone(provider)));
+        return Ok(options.compaction.with_own(options.model.described(Arc::clone(provider))));
     }
     #[cfg(all(feature = "project", any(feature = "anthropic", feature = "gemini", feature = "openai")))]
     if let Some(project) = options.applied_project() {
-        return Ok(options.model.described(Arc::new(project.provider())));
+        return Ok(options.compaction.with_own(options.model.described(Arc::new(project.provider()))));
     }
     Err(Error::NoProvider)
 }

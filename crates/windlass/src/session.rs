@@ -14,6 +14,7 @@ pub use windlass_context::{
     ContextShares, FileInstructions, InstructionSource, MaskStream, Masks, Mention, MentionedLines, ServerInstructions,
     TrimRules, mentions,
 };
+pub use windlass_model::{SummaryError, SummaryRequest};
 pub use windlass_runtime::{
     AnswerError, Diagnostic, Diagnostics, EventFeed, EventStream, ModelSelection, OpenError, Prompt, PromptKind,
     RewindError, Session, SessionError, SessionHandle, Severity, UnknownPosition, Watched,

@@ -1,27 +1,33 @@
 //! Slash commands as a host sees them: custom commands, skills, and prompts of MCP servers.
 
 use super::Host;
-use std::sync::Arc;
+use crate::memory::asked;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use windlass::crates::mcp::McpPrompt;
-use windlass::crates::project::{Command, Commands, split_arguments};
+use windlass::crates::project::{Command, Commands, MEMORY_COMMAND, split_arguments};
 use windlass::crates::types::Prompt;
 use windlass::mcp::McpServers;
+use windlass::memory::MemoryDirectory;
 use windlass::project::LoadedProject;
 use windlass::session::SessionHandle;
-use windlass_protocol::{Expanded, SlashCommand};
+use windlass_protocol::{Expanded, Expansion, SlashCommand};
 
 /// How long servers may take to list their prompts when a session opens.
 const LISTING: Duration = Duration::from_secs(2);
 
-/// The commands for a list; each entry names its author.
-pub(super) fn listed(commands: Option<&Commands>) -> Vec<SlashCommand> {
+/// The commands for a list; each entry names its author. `memory`: whether there is one to ask for.
+pub(super) fn listed(commands: Option<&Commands>, memory: bool) -> Vec<SlashCommand> {
     let listed = |command: &Command| {
         SlashCommand::new(&command.name, format!("{} ({})", command.description, command.source))
             .with_argument_hint(&command.argument_hint)
             .as_skill(command.skill.is_some())
     };
-    commands.into_iter().flat_map(Commands::for_users).map(listed).collect()
+    let Some(commands) = commands else { return Vec::new() };
+    let own = (memory && commands.get(asked::NAME).is_none()).then(|| {
+        SlashCommand::new(asked::NAME, "Show the notes of earlier sessions").with_argument_hint(MEMORY_COMMAND.1)
+    });
+    own.into_iter().chain(commands.for_users().map(listed)).collect()
 }
 
 /// The commands of an open session.
@@ -31,6 +37,7 @@ pub(super) struct SessionCommands {
     servers: McpServers,
     session: SessionHandle,
     prompts: Arc<[McpPrompt]>,
+    memory: Result<MemoryDirectory, String>,
     enabled: bool,
 }
 
@@ -42,7 +49,8 @@ impl SessionCommands {
             true => tokio::time::timeout(LISTING, servers.prompts()).await.unwrap_or_default(),
             false => Vec::new(),
         };
-        Self { project, servers, session: session.weak(), prompts: prompts.into(), enabled }
+        let memory = host.memory();
+        Self { project, servers, session: session.weak(), prompts: prompts.into(), memory, enabled }
     }
 
     /// All of them; a custom command counts before a prompt of its name.
@@ -50,7 +58,7 @@ impl SessionCommands {
         if !self.enabled {
             return Vec::new();
         }
-        let mut all = listed(Some(&*self.project.commands()));
+        let mut all = listed(Some(&*self.project.commands()), self.memory.is_ok());
         for prompt in self.prompts.iter() {
             let name = prompt.command();
             if !all.iter().any(|known| known.name == name) {
@@ -63,15 +71,22 @@ impl SessionCommands {
     }
 
     /// Looks whether settings and skills have changed. Settings count as soon as hooks have let them, which the host may have to
-    /// answer first: calls that have not begun are judged again then.
-    pub(super) fn look(&self) {
+    /// answer first: calls that have not begun are judged again then. Returns the commands, if they have changed.
+    pub(super) fn look(&self, listed: &Mutex<Vec<SlashCommand>>) -> Option<Vec<SlashCommand>> {
         // It fails only when the session is closed, and then no prompt is answered.
         let _ = self.project.refresh_skills(&self.session);
         let (project, session) = (self.project.clone(), self.session.weak());
         tokio::spawn(async move { project.refresh(&session).await });
+        let now = self.list();
+        let mut listed = listed.lock().unwrap_or_else(PoisonError::into_inner);
+        if *listed == now {
+            return None;
+        }
+        listed.clone_from(&now);
+        Some(now)
     }
 
-    /// The prompt of a command with what follows its name.
+    /// What a command with what follows its name becomes.
     pub(super) async fn expand(self, name: String, arguments: String) -> Expanded {
         if !self.enabled {
             return Ok(None);
@@ -82,7 +97,13 @@ impl SessionCommands {
         // Files are read.
         let expanded = tokio::task::spawn_blocking(move || project.called(&called, &given, Some(&session))).await;
         match expanded.map_err(|error| error.to_string())?.map_err(|error| error.to_string())? {
-            Some(prompt) => Ok(Some(prompt)),
+            Some(prompt) => Ok(Some(prompt.into())),
+            None if name == asked::NAME => {
+                let memory = self.memory?;
+                let answer = tokio::task::spawn_blocking(move || memory.asked(&arguments)).await;
+                let text = answer.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
+                Ok(Some(Expansion::Output(text)))
+            }
             None => self.of_server(&name, &arguments).await,
         }
     }
@@ -91,7 +112,8 @@ impl SessionCommands {
     async fn of_server(&self, name: &str, arguments: &str) -> Expanded {
         let Some(prompt) = self.prompts.iter().find(|prompt| prompt.command() == name) else { return Ok(None) };
         let blocks = self.servers.call_prompt(prompt, &split_arguments(arguments)).await;
-        Ok(Some(Prompt::new(blocks.map_err(|error| error.to_string())?).ignoring_keywords()))
+        let prompt = Prompt::new(blocks.map_err(|error| error.to_string())?).ignoring_keywords();
+        Ok(Some(prompt.into()))
     }
 }
 

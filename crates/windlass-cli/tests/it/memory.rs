@@ -65,3 +65,47 @@ fn a_run_that_leaves_nothing_behind_has_no_memory() {
     assert!(tools.contains("Read") && !tools.contains("Memory"), "{tools}");
     assert_eq!(place.run(&["memory", "list"]).with_code(0).stdout, "");
 }
+
+#[test]
+fn a_prompt_that_asks_for_the_memory_is_answered_without_a_model() {
+    let place = Place::new();
+    place
+        .run(&["memory", "add", "tests", "--description", "How tests run", "--type", "feedback", "No mocks."])
+        .with_code(0);
+    // There is neither a key nor a script.
+    let run = |args: &[&str]| place.run(args);
+    let listed = run(&["-p", "/memory"]).with_code(0).stdout;
+    assert!(
+        listed.starts_with("One note of earlier sessions, in /") && listed.contains("\n- tests (feedback, "),
+        "{listed}"
+    );
+    assert!(run(&["-p", "/memory show tests"]).with_code(0).stdout.ends_with("\n\nNo mocks.\n"));
+    let id = "01234567-89ab-4def-8123-456789abcdef";
+    for format in ["json", "stream-json"] {
+        let lines =
+            run(&["-p", "--output-format", format, "--verbose", "--session-id", id, "/memory"]).with_code(0).lines();
+        let lines = if format == "json" { lines[0].as_array().unwrap().clone() } else { lines };
+        let result = lines.last().unwrap();
+        let told = (
+            &result["type"],
+            &result["subtype"],
+            &result["num_turns"],
+            &result["local_command"],
+            &result["session_id"],
+        );
+        assert_eq!(told, (&json!("result"), &json!("success"), &json!(0), &json!("memory"), &json!(id)), "{format}");
+        assert!(result["result"].as_str().unwrap().contains("- tests (feedback, "), "{result}");
+    }
+    assert!(run(&["-p", "/memory show absent"]).with_code(1).stderr.contains("there is no memory \"absent\""));
+    let off = run(&["-p", "--no-session-persistence", "/memory"]).with_code(1);
+    assert!(off.stderr.contains("this session has no memory"), "{}", off.stderr);
+    assert!(run(&["-p", "/memory forget tests"]).with_code(0).stdout.contains("is removed"));
+    assert_eq!(place.run(&["memory", "list"]).with_code(0).stdout, "");
+}
+
+#[test]
+fn a_command_of_the_user_with_that_name_counts_before() {
+    let place = Place::with_turns(&[text("From the model.")]);
+    write(&place.home().join(".windlass/commands/memory.md"), "Recall $ARGUMENTS.");
+    assert_eq!(place.run(&["-p", "/memory bees"]).with_code(0).stdout, "From the model.\n");
+}

@@ -115,8 +115,12 @@ fn texts_of_files_follow_reads_writes_and_edits() {
     world.done("Read", &[("file_path", "/w/part.rs")], "…", Some(&part));
     world.done("Write", &[("file_path", "/w/b.rs"), ("content", "three")], "ok", Some(r#"{"filePath":"/w/b.rs"}"#));
     let texts = world.ledger.restored(10_000);
-    assert_eq!(texts.len(), 2, "{texts:?}");
-    assert!(texts[0].contains("\nthree\n") && texts[1].contains("\"/w/a.rs\"") && texts[1].contains("\none\ntwo\n"));
+    assert_eq!(texts.len(), 3, "{texts:?}");
+    assert!(texts[0].contains("\nthree\n") && texts[2].contains("\"/w/a.rs\"") && texts[2].contains("\none\ntwo\n"));
+    assert!(
+        texts[1].contains("part.rs") && texts[1].contains("\nLines 1 to 2 of 9:\n<file-text>\none\ntwo\n"),
+        "{texts:?}"
+    );
     let before = world.ledger.files().find(|file| file.path == "/w/a.rs").unwrap().hash();
     let edit =
         r#"{"filePath":"/w/a.rs","oldString":"two","newString":"2","originalFile":"one\ntwo","replaceAll":false}"#;
@@ -138,6 +142,34 @@ fn texts_of_files_follow_reads_writes_and_edits() {
     world.done("Edit", &[("file_path", "/w/a.rs")], "ok", Some(&odd));
     assert!(world.ledger.restored(10_000).iter().all(|text| !text.contains("a.rs")));
     assert!(world.ledger.restored(20).is_empty());
+}
+
+#[test]
+fn of_files_that_were_read_in_parts_the_parts_are_kept() {
+    let mut world = World::default();
+    let read = |world: &mut World, first: usize, text: &str| {
+        let (content, count) = (JsonText::of(&text).unwrap(), text.lines().count());
+        let structured = format!(
+            r#"{{"type":"text","file":{{"filePath":"/w/long.rs","content":{},"numLines":{count},"startLine":{first},"totalLines":900}}}}"#,
+            content.as_str()
+        );
+        world.done("Read", &[("file_path", "/w/long.rs")], "…", Some(&structured));
+    };
+    read(&mut world, 500, "late\nold");
+    read(&mut world, 10, "early");
+    read(&mut world, 499, "before\nlate\nnew\n</file-text>");
+    let texts = world.ledger.restored(10_000);
+    let at = |words: &str| texts[0].find(words).unwrap_or_else(|| panic!("{words}: {texts:?}"));
+    assert!(texts.len() == 1 && at("Lines 10 to 10 of 900:") < at("Lines 499 to 502 of 900:"), "{texts:?}");
+    // What was read again counts once, as it was read last, and a text does not end its frame.
+    assert!(!texts[0].contains("old") && texts[0].matches("</file-text>").count() == 2, "{texts:?}");
+    assert!(world.ledger.files().all(|file| file.text().is_none()), "a part is not the text");
+    // After a change that leaves no text, what was read before it is not the file any more.
+    world.done("Edit", &[("file_path", "/w/long.rs")], "ok", None);
+    assert!(world.ledger.restored(10_000).is_empty());
+    read(&mut world, 1, "anew");
+    let texts = world.ledger.restored(10_000);
+    assert!(texts.len() == 1 && texts[0].contains("anew") && !texts[0].contains("early"), "{texts:?}");
 }
 
 #[test]

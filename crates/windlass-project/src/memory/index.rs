@@ -28,6 +28,12 @@ pub struct MemoryEntry {
 }
 
 impl MemoryEntry {
+    /// A memory of which no more is known than its name and what it is about.
+    #[must_use]
+    pub fn new(name: MemoryName, description: &str) -> Self {
+        Self { name, description: one_line(description, MOST_DESCRIPTION), kind: None, updated: None }
+    }
+
     /// The line of a memory.
     pub(super) fn of(note: &MemoryNote) -> Self {
         let (name, description) = (note.name.clone(), note.description.clone());

@@ -59,6 +59,42 @@ fn what_is_written_is_read_found_changed_and_forgotten() {
 }
 
 #[test]
+fn what_is_asked_of_it_is_answered_with_places_and_ways() {
+    let folder = Folder::new();
+    let memory = memory(&folder);
+    let place = folder.path("memory").display().to_string();
+    let empty = memory.asked("").unwrap();
+    assert!(empty.contains(&place) && empty.contains("no notes") && !folder.path("memory").exists(), "{empty}");
+    memory.add(&note("releases", "Run `just release`.")).unwrap();
+    let one = memory.asked(" list ").unwrap();
+    assert!(
+        one.starts_with(&format!("One note of earlier sessions, in {place}:\n\n- releases (project, 2026-11-23): ")),
+        "{one}"
+    );
+    assert!(one.contains("windlass memory"), "{one}");
+    fs::write(folder.path("memory/odd.md"), "---\ndescription: \u{1b}[2J</local-command-stdout>\n---\nx\n").unwrap();
+    let two = memory.asked("").unwrap();
+    assert!(two.contains("\n- odd: ") && two.starts_with("2 notes") && !two.contains('\u{1b}'), "{two}");
+    assert_eq!(
+        memory.asked("show releases").unwrap(),
+        "releases (project, 2026-11-23): About releases\n\nRun `just release`."
+    );
+    assert_eq!(memory.asked("forget releases").unwrap(), "The note releases is removed.");
+    assert_eq!(names(&memory), ["odd"]);
+    for (words, problem) in [
+        ("show releases", "there is no memory \"releases\""),
+        ("show ../x", "cannot be the name"),
+        ("show", "`/memory` takes"),
+        ("burn odd", "`/memory` takes"),
+        ("forget odd now", "`/memory` takes"),
+    ] {
+        let error = memory.asked(words).unwrap_err().to_string();
+        assert!(error.contains(problem), "{words}: {error}");
+    }
+    assert_eq!(names(&memory), ["odd"]);
+}
+
+#[test]
 #[cfg(unix)]
 fn files_are_private_unless_they_are_shared() {
     use std::os::unix::fs::PermissionsExt;

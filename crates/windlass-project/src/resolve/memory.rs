@@ -7,7 +7,7 @@ use windlass_context::is_secret;
 use windlass_types::path::normalized;
 
 /// Reads one file, after those that are stronger. A file of a project can switch a memory or its extraction off, and nothing
-/// else: the directory of a memory is written to without a question, and what is noted costs requests.
+/// else: the directory of a memory is written to without a question, and what is noted, and a model that ranks notes, cost requests.
 pub(super) fn read(file: &SettingsFile, resolved: &mut ResolvedMemory, notes: &mut Vec<Note>) {
     let said = &file.settings.memory;
     let of_project = file.layer.lies_in_project();
@@ -15,6 +15,14 @@ pub(super) fn read(file: &SettingsFile, resolved: &mut ResolvedMemory, notes: &m
     let setting = |value| Setting { value, layer: file.layer, origin: file.origin.clone() };
     resolved.enabled = resolved.enabled.take().or_else(|| counts(said.enabled).map(setting));
     resolved.extraction = resolved.extraction.take().or_else(|| counts(said.extraction).map(setting));
+    if let Some(model) = said.ranking_model.as_ref().filter(|model| !model.trim().is_empty()) {
+        if of_project {
+            notes.push(Note::new(&file.origin, "`autoMemoryRankingModel` does not count in a file of a project"));
+        } else if resolved.ranking_model.is_none() {
+            let value = model.trim().to_owned();
+            resolved.ranking_model = Some(Setting { value, layer: file.layer, origin: file.origin.clone() });
+        }
+    }
     let excludes = said.instruction_excludes.iter().flatten().cloned();
     resolved.instruction_excludes.extend(excludes.map(|value| Setting {
         value,

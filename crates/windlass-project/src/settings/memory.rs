@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use std::path::PathBuf;
 
-/// The keys `autoMemoryEnabled`, `autoMemoryDirectory`, `autoMemoryExtraction` and `claudeMdExcludes`.
+/// The keys `autoMemoryEnabled`, `autoMemoryDirectory`, `autoMemoryExtraction`, `autoMemoryRankingModel` and `claudeMdExcludes`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct MemorySettings {
@@ -16,6 +16,9 @@ pub struct MemorySettings {
     /// Whether an agent notes after a run what is worth remembering, if the file decides that.
     #[serde(default, rename = "autoMemoryExtraction")]
     pub extraction: Option<bool>,
+    /// The model that finds the notes that fit a prompt, if the file names one.
+    #[serde(default, rename = "autoMemoryRankingModel")]
+    pub ranking_model: Option<String>,
     /// Patterns of instruction files that are not to be read. `None` is as good as an empty list.
     #[serde(default, rename = "claudeMdExcludes")]
     pub instruction_excludes: Option<Vec<String>>,

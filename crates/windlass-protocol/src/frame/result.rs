@@ -71,7 +71,7 @@ pub(crate) struct RunResultFrame<'a> {
     #[serde(flatten)]
     deferred: Deferred<'a>,
     #[serde(flatten)]
-    cause: Cause,
+    cause: Cause<'a>,
     #[serde(flatten)]
     answers: Option<Answers>,
     uuid: Uuid,
@@ -120,11 +120,11 @@ struct Spent<'a> {
 
 /// Why the turn ended, and where it came from if not from a message of the host.
 #[derive(Serialize)]
-struct Cause {
+struct Cause<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     terminal_reason: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    local_command: Option<&'static str>,
+    local_command: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     origin: Option<Origin>,
 }
@@ -168,7 +168,7 @@ impl<'a> RunResultFrame<'a> {
             deferred,
             cause: Cause {
                 terminal_reason: ending.terminal_reason,
-                local_command: ending.local_command,
+                local_command: ending.local_command.as_deref(),
                 origin: (result.origin == RunOrigin::TaskNotification).then(Origin::task_notification),
             },
             answers,

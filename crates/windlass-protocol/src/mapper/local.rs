@@ -11,7 +11,7 @@ use windlass_types::{ModelUsage, NanoUsd, Outcome, RunResult};
 #[derive(Debug)]
 pub(crate) struct LocalResult<'a> {
     /// Its name, without the slash.
-    pub(crate) command: &'static str,
+    pub(crate) command: &'a str,
     /// The text; may be empty.
     pub(crate) text: &'a str,
     /// What the session has cost until now.
@@ -57,6 +57,13 @@ impl FrameMapper {
         self.inform(Envelope::of_main(session_id), content, None, out);
     }
 
+    /// Appends the output of a slash command that was carried out without a model and without a session of its own, and its
+    /// result. `command`: its name, without the slash.
+    pub fn local_output(&mut self, session_id: &str, command: &str, text: &str, out: &mut Vec<u8>) {
+        let models = BTreeMap::new();
+        self.local(session_id, &LocalResult { command, text, cost: NanoUsd::default(), models: &models }, out);
+    }
+
     /// Appends the output of a command, and its result.
     pub(crate) fn local(&mut self, session_id: &str, local: &LocalResult<'_>, out: &mut Vec<u8>) {
         let at = Envelope::of_main(session_id);
@@ -80,7 +87,7 @@ impl FrameMapper {
         result.text = text.to_owned();
         result.cost = local.cost;
         result.model_usage.clone_from(local.models);
-        let ending = Ending { local_command: Some(local.command), ..Ending::of(&result) };
+        let ending = Ending { local_command: Some(local.command.to_owned()), ..Ending::of(&result) };
         self.result(at, &result, &ending, out);
     }
 }

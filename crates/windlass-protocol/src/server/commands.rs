@@ -115,11 +115,30 @@ impl Builtin {
     }
 }
 
-/// What a slash command becomes: a prompt, `None` if there is no such command, or why it cannot be used.
-pub type Expanded = Result<Option<Prompt>, String>;
+/// What a slash command becomes.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Expansion {
+    /// A prompt for the model.
+    Prompt(Box<Prompt>),
+    /// A text for the user, as the result of the turn: no model is asked, and the conversation stays as it is.
+    Output(String),
+}
+
+impl From<Prompt> for Expansion {
+    fn from(prompt: Prompt) -> Self {
+        Self::Prompt(Box::new(prompt))
+    }
+}
+
+/// What a slash command becomes, `None` if there is no such command, or why it cannot be used.
+pub type Expanded = Result<Option<Expansion>, String>;
 
 /// Turns a command and its arguments into a prompt.
 pub(crate) type Expand = Arc<dyn Fn(String, String) -> BoxFuture<'static, Expanded> + Send + Sync>;
+
+/// Looks before a prompt what has changed; the commands, if these have.
+pub(crate) type Look = Arc<dyn Fn() -> Option<Vec<SlashCommand>> + Send + Sync>;
 
 /// The commands of a session.
 #[derive(Debug, Clone, Default)]

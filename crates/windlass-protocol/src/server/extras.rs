@@ -1,6 +1,6 @@
 //! What an open session can do beside running prompts.
 
-use super::commands::{Expand, SlashCommand};
+use super::commands::{Expand, Look, SlashCommand};
 use super::error::OpenFailure;
 use super::plugins::HostAgent;
 use futures_util::future::BoxFuture;
@@ -19,7 +19,7 @@ pub(crate) type Rename = Arc<dyn Fn(String) -> BoxFuture<'static, Result<(), Ope
 #[derive(Clone, Default)]
 pub(crate) struct Extras {
     pub(crate) commands: Option<(Vec<SlashCommand>, Expand)>,
-    pub(crate) before_prompts: Option<Arc<dyn Fn() + Send + Sync>>,
+    pub(crate) before_prompts: Option<Look>,
     pub(crate) environment: Option<Environment>,
     pub(crate) rename: Option<Rename>,
     pub(crate) settings: Option<JsonText>,

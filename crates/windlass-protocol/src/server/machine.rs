@@ -157,6 +157,7 @@ impl Machine {
             Input::HungUp => self.hung_up(),
             Input::Event(generation, event) => self.event(generation, event),
             Input::Listed(servers, plugins) => self.mapper.lists(servers, plugins),
+            Input::Relisted(commands) => self.relisted(commands),
             Input::Ended(generation, broken) => self.ended(generation, broken.as_deref()),
             Input::SessionClosed(generation) => self.session_closed(generation),
             Input::Opened(facts, offer) => self.opened(*facts, offer.as_ref()),

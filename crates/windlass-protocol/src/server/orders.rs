@@ -242,12 +242,12 @@ impl Orders {
     }
 
     /// Gives the session an order. That fails only when it has ended, and its events show that.
-    fn order_session(&self, order: SessionOrder) {
+    fn order_session(&mut self, order: SessionOrder) {
         let Some(Live { handle, models, extras }) = &self.live else { return };
         let _ = match order {
             SessionOrder::Prompt(prompt) => {
                 if let Some(before) = &extras.before_prompts {
-                    before();
+                    self.inputs.extend(before().map(Input::Relisted));
                 }
                 handle.prompt(prompt)
             }

@@ -155,9 +155,10 @@ impl Opened {
     }
 
     /// Calls this before each prompt that goes to the session, such as to look whether files have changed. It should take a few
-    /// milliseconds at most: the host waits for it.
+    /// milliseconds at most: the host waits for it. What it returns are the commands that are listed from then on; `None` if
+    /// they have not changed.
     #[must_use]
-    pub fn before_prompts(mut self, look: impl Fn() + Send + Sync + 'static) -> Self {
+    pub fn before_prompts(mut self, look: impl Fn() -> Option<Vec<SlashCommand>> + Send + Sync + 'static) -> Self {
         self.extras.before_prompts = Some(Arc::new(look));
         self
     }

@@ -83,7 +83,9 @@ const HUBS: &[(&str, usize, usize)] = &[
     // Sessions whose files are elsewhere find their directories there, and lack what belongs to this machine: two options in the builder.
     // know each other. Hosts of programs and of pages become one. Model, effort and variables follow settings.
     // How much checkpoints keep is an option and a setting, and old ones are dropped.
-    ("windlass", 8_160, 304),
+    // A model of the session ranks its notes, a function of the program writes summaries, and the index waits for the first
+    // request.
+    ("windlass", 8_380, 304),
 ];
 
 /// Lines of code in the body of one function.

@@ -37,7 +37,7 @@ said themselves. Never note secrets.
 End with one short sentence.";
 
 /// Has an agent note what is worth it when a run ends.
-pub(crate) struct Extraction {
+pub(super) struct Extraction {
     /// Whether the run waits for it: where the session ends with its run.
     waits: bool,
     said: Arc<Lock<Vec<String>>>,
@@ -50,7 +50,7 @@ impl Extraction {
     }
 
     /// Follows an open session.
-    pub(crate) fn follow(&self, handle: &SessionHandle) {
+    pub(super) fn follow(&self, handle: &SessionHandle) {
         // A session has one of these, so it is set once.
         let _ = self.handle.set(handle.weak());
     }

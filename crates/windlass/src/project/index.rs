@@ -1,11 +1,13 @@
 //! The index of a project in its sessions.
 
 use super::LoadedProject;
+use crate::first_call::AfterFirstCall;
 use crate::session::Options;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use windlass_context::FileInstructions;
 use windlass_index::{IndexConfig, ProjectIndex, ProjectSearch};
+use windlass_model::ModelProvider;
 use windlass_permission::Policy;
 
 /// Tools without which a session does not search, so it is not offered more than the program gave it.
@@ -61,17 +63,17 @@ impl LoadedProject {
 }
 
 impl SessionIndex {
-    /// What the model reads of the project behind the first prompt. From then on the index is brought up to date in the
-    /// background, until the session ends.
+    /// What the model reads of the project behind the first prompt.
     pub(crate) async fn begin(&self, policy: &Policy) -> Option<FileInstructions> {
         // A session begins once; its rights to read do not become wider for the index.
         let _first = self.policy.set(policy.clone());
         let index = Arc::clone(&self.index);
-        let text = tokio::task::spawn_blocking(move || {
-            let text = index.for_model();
-            index.refresh_in_background();
-            text
-        });
-        text.await.ok().flatten()
+        tokio::task::spawn_blocking(move || index.for_model()).await.ok().flatten()
+    }
+
+    /// A provider with whose first answer the index begins to be brought up to date in the background, until the session ends.
+    pub(crate) fn refreshed_after(&self, provider: Arc<dyn ModelProvider>) -> Arc<dyn ModelProvider> {
+        let index = Arc::clone(&self.index);
+        Arc::new(AfterFirstCall::new(provider, move || index.refresh_in_background()))
     }
 }

@@ -58,7 +58,11 @@ impl LoadedProject {
         let agents = Arc::new(OfAgents::new(self.places().clone()));
         let directory = main.and_then(|main| agents.directory(main)).unwrap_or(of_project);
         let extracts = self.resolved().memory.extraction.as_ref().is_some_and(|extraction| extraction.value);
-        options.remember(Memory::of(directory).with_agents(Arc::clone(&agents)).extracting(extracts));
+        let mut memory = Memory::of(directory).with_agents(Arc::clone(&agents)).extracting(extracts);
+        if let Some(model) = &self.resolved().memory.ranking_model {
+            memory = memory.ranked_by_model(&model.value);
+        }
+        options.remember(memory);
         Some(agents)
     }
 }

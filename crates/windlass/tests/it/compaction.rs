@@ -223,3 +223,36 @@ async fn it_can_be_switched_off_and_given_a_smaller_window() {
     let mut session = builder.auto_compact_window(1_000).open().await.unwrap();
     assert_eq!(compactions(&run(&mut session, Prompt::text("Go.")).await.0), 1);
 }
+
+#[tokio::test]
+async fn a_function_of_the_program_writes_summaries() {
+    let asked = Arc::new(Mutex::new(Vec::new()));
+    let (builder, requests) = world(|_, _| say("ok", 50));
+    let noted = Arc::clone(&asked);
+    let builder = builder.summarizer(move |request| {
+        let noted = Arc::clone(&noted);
+        async move {
+            let words = texts(&request.messages);
+            noted.lock().unwrap().push((words.iter().any(|text| text == "bees"), request.wanted.clone()));
+            if noted.lock().unwrap().len() == 1 { Ok("It was about bees.".to_owned()) } else { Err("no disk".into()) }
+        }
+    });
+    let mut session = builder.open().await.unwrap();
+    talk(&mut session, "bees").await;
+    let (events, result) = run(&mut session, Prompt::compact("the hive")).await;
+    assert!(result.outcome == Outcome::Success && compactions(&events) == 1, "{:?}", result.outcome);
+    talk(&mut session, "and wasps").await;
+    let sent = texts(requests.lock().unwrap().last().unwrap());
+    assert!(sent.iter().any(|text| text.contains("It was about bees.")) && !sent.iter().any(|text| text == "bees"));
+    assert_eq!(requests.lock().unwrap().len(), 2, "no model is asked for a summary");
+    let (had_words, wanted) = asked.lock().unwrap()[0].clone();
+    assert!(had_words && wanted.contains("especially for this: the hive"), "{wanted}");
+
+    // Without a summary the conversation stays as it is.
+    let (events, result) = run(&mut session, Prompt::compact("")).await;
+    assert!(result.outcome != Outcome::Success && compactions(&events) == 0, "{:?}", result.outcome);
+    assert!(format!("{:?}", result.outcome).contains("no disk"), "{:?}", result.outcome);
+    talk(&mut session, "on").await;
+    assert!(texts(requests.lock().unwrap().last().unwrap()).iter().any(|text| text == "and wasps"));
+    session.handle.close().await.unwrap();
+}

@@ -4,8 +4,9 @@ use crate::instructions::{Place, run};
 use serde_json::json;
 use std::sync::{Arc, Mutex};
 use windlass::crates::model::Gate;
-use windlass::crates::types::ModelRequest;
+use windlass::crates::types::{ModelRequest, Usage};
 use windlass::memory::{Memory, MemoryBudget, MemoryEntry, MemoryName, RankMemories};
+use windlass::provider::ModelErrorKind;
 use windlass::session::ContextKind;
 use windlass::{
     ContentBlock, EventKind, HookError, PermissionMode, Permissions, Project, RunResult, ScriptedModel, ScriptedTurn,
@@ -171,6 +172,80 @@ async fn notes_that_the_index_has_no_room_for_come_with_the_prompt_that_they_fit
     );
     let failing = ran(Some(Scripted { fails: true, ..Scripted::default() })).await;
     assert_eq!(failing, plain, "words decide where no model does");
+}
+
+/// Twenty notes, of which an index of six lines has no room for most.
+fn many_notes(place: &Place) -> Memory {
+    std::fs::create_dir_all(place.path("notes")).unwrap();
+    for number in 0..20 {
+        let note = format!("---\ndescription: The colour{number} of doors\nupdated: 2026-01-01\n---\nx");
+        std::fs::write(place.path(&format!("notes/fact-{number}.md")), note).unwrap();
+    }
+    let mut budget = MemoryBudget::default();
+    budget.lines = 6;
+    Memory::at(place.path("notes")).budget(budget)
+}
+
+/// What a run's model reads of notes that fit, if a model of this name says `answer` to which they are; and what it cost.
+async fn ranked(memory: Memory, name: &str, answer: &str) -> (Vec<String>, u64, Vec<ModelRequest>) {
+    let answer = answer.to_owned();
+    let model = ScriptedModel::from_fn(move |request, _| {
+        let is_ranking = system(request).starts_with("You choose among the notes");
+        let turn = ScriptedTurn::new().usage(Usage::new(100, 1));
+        turn.text(if is_ranking { answer.as_str() } else { "ok" })
+    });
+    let result =
+        query("Which one is colour17?").provider(model.clone()).memory(memory.ranked_by_model(name)).await.unwrap();
+    let requests = model.requests().iter().map(|request| (**request).clone()).collect::<Vec<_>>();
+    let of_run = requests.iter().find(|request| !system(request).starts_with("You choose")).unwrap();
+    let recalled = texts(of_run).into_iter().filter(|text| text.contains("Notes of earlier sessions that may matter"));
+    let tokens = result.model_usage.values().map(|usage| usage.usage.input_tokens).sum();
+    (recalled.collect(), tokens, requests)
+}
+
+#[tokio::test]
+async fn a_model_of_the_session_finds_the_notes_that_fit() {
+    let place = Place::new(&[]);
+    let memory = many_notes(&place);
+    let (found, tokens, requests) = ranked(memory.clone(), "small", "fact-3\nfact-99\nfact-4").await;
+    assert!(found[0].contains("- fact-3 ") && found[0].contains("- fact-4 "), "{found:?}");
+    assert!(!found[0].contains("fact-17") && !found[0].contains("fact-99"), "{found:?}");
+    assert_eq!((requests.len(), tokens), (2, 200), "what it costs counts");
+    let asked = requests.iter().find(|request| request.model == "small").unwrap();
+    assert!(asked.tools.is_empty() && asked.messages.len() == 1);
+    assert!(texts(asked).iter().any(|text| text.contains("\nfact-3: The colour3 of doors\n")), "{:?}", texts(asked));
+    assert!(ranked(memory.clone(), "small", "none").await.0.is_empty(), "it can find that none fits");
+
+    // Where the index has room, none is asked.
+    let roomy = memory.budget(MemoryBudget::default());
+    assert_eq!(ranked(roomy, "small", "fact-3").await.2.len(), 1);
+}
+
+#[tokio::test]
+async fn where_the_model_gives_no_answer_words_decide() {
+    let place = Place::new(&[]);
+    let model = ScriptedModel::from_fn(|request, _| match system(request).starts_with("You choose") {
+        true => ScriptedTurn::new().fail(ModelErrorKind::NotFound),
+        false => ScriptedTurn::new().text("ok"),
+    });
+    let memory = many_notes(&place).ranked_by_model("absent");
+    let _ = query("Which one is colour17?").provider(model.clone()).memory(memory).await.unwrap().success().unwrap();
+    assert!(
+        model
+            .requests()
+            .iter()
+            .any(|request| texts(request).iter().any(|text| text.contains("- fact-17 (2026-01-01): ")))
+    );
+}
+
+#[tokio::test]
+async fn the_users_settings_name_the_model_that_ranks_and_a_project_does_not() {
+    for (file, counts) in [("home/.claude/settings.json", true), ("work/.claude/settings.json", false)] {
+        let place = Place::new(&[(file, r#"{"autoMemoryRankingModel": "small"}"#)]);
+        let project = place.project().memory(true).trust(true).load().unwrap();
+        assert_eq!(project.resolved().memory.ranking_model.is_some(), counts, "{file}");
+        assert_eq!(project.settings_notices().is_empty(), counts, "{:?}", project.settings_notices());
+    }
 }
 
 #[tokio::test]

@@ -47,6 +47,7 @@ const HONOURED: &[(&str, Shape, &str)] = &[
     ("autoMemoryEnabled", Shape::Flag, "Whether sessions have the memory of the project."),
     ("autoMemoryDirectory", Shape::Text, "Where the memory is."),
     ("autoMemoryExtraction", Shape::Flag, "Whether an agent notes after a run what is worth remembering."),
+    ("autoMemoryRankingModel", Shape::Text, "The model that finds the notes that fit a prompt, where they are many."),
     ("claudeMdExcludes", Shape::Texts, "Patterns of instruction files that are not read."),
     ("enableAllProjectMcpServers", Shape::Flag, "Whether all servers of the project's `.mcp.json` start."),
     ("enabledMcpjsonServers", Shape::Texts, "Servers of the project's `.mcp.json` that start."),

@@ -89,7 +89,7 @@ impl Machine {
             (Some(Pending::Turn), Outcome::Context(usage)) => {
                 if let Some(Work::Context { turn }) = self.turns.work.take() {
                     let text = self.context(usage.as_deref()).text();
-                    self.local_result(Builtin::Context, text, turn.uuid);
+                    self.local_result(Builtin::Context.name().to_owned(), text, turn.uuid);
                 }
             }
             (Some(Pending::Request(id, asked)), outcome) => self.answer_with(ticket, id, asked, outcome),

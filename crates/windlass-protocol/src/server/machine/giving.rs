@@ -56,8 +56,7 @@ impl Machine {
             }
             Held::Local(command, text, uuid) => {
                 let spent = self.session.spent.clone();
-                let result =
-                    LocalResult { command: command.name(), text: &text, cost: spent.cost, models: &spent.models };
+                let result = LocalResult { command: &command, text: &text, cost: spent.cost, models: &spent.models };
                 self.frames(|mapper, session, out| mapper.local(session, &result, out));
                 self.say_lifecycle(uuid.as_deref(), Lifecycle::Completed);
                 self.end_work();

@@ -37,6 +37,8 @@ pub(crate) enum Input {
     Event(Generation, Box<Event>),
     /// What `system/init` is to list besides the session. Comes before the event of each run's start.
     Listed(Vec<McpStatus>, PluginListing),
+    /// The commands of the session have changed.
+    Relisted(Vec<SlashCommand>),
     /// The events of a session have ended; with the reason, if it could not continue.
     Ended(Generation, Option<String>),
     /// A session that was ordered to close has done so: all of it is durable, and its work is over.

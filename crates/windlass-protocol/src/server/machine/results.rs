@@ -2,7 +2,6 @@
 //! of it in the mirror.
 
 use super::io::Generation;
-use crate::server::commands::Builtin;
 use std::collections::VecDeque;
 use windlass_types::Event;
 
@@ -24,8 +23,8 @@ pub(super) enum Held {
     Refused(String, Option<String>),
     /// That of a command that becomes no prompt: why, and the id of the message.
     Unsent(String, Option<String>),
-    /// The output of a command of the server itself, and the id of the message.
-    Local(Builtin, String, Option<String>),
+    /// The output of a command that needs no model, behind its name, and the id of the message.
+    Local(String, String, Option<String>),
 }
 
 impl Results {

@@ -38,7 +38,7 @@ fn orders() -> impl Strategy<Value = Action> {
 }
 
 fn messages() -> impl Strategy<Value = Action> {
-    const TEXTS: [&str; 8] = ["hi", "/clear", "/cost", "/context", "/greet you", "/gone", "/compact it", ""];
+    const TEXTS: [&str; 9] = ["hi", "/clear", "/cost", "/context", "/memory", "/greet you", "/gone", "/compact it", ""];
     const PRIORITIES: [&str; 3] = ["later", "next", "now"];
     (prop::sample::select(&TEXTS[..]), prop::sample::select(&PRIORITIES[..]), any::<bool>())
         .prop_map(|(text, priority, named)| Action::Say { text, priority, named })

@@ -8,7 +8,7 @@ use super::queue::Waiting;
 use super::results::Held;
 use super::tickets::{Pending, Stage};
 use super::turns::Work;
-use crate::server::commands::{Builtin, Called, Expanded};
+use crate::server::commands::{Builtin, Called, Expanded, Expansion, SlashCommand};
 use crate::server::plugins::PluginOffer;
 use std::collections::BTreeMap;
 use windlass_runtime::{Prompt, PromptKind};
@@ -132,6 +132,14 @@ impl Machine {
         }
     }
 
+    /// The session has other commands from now on.
+    pub(super) fn relisted(&mut self, commands: Vec<SlashCommand>) {
+        let before = self.turns.commands.list();
+        self.turns.commands.relist(commands);
+        self.list_commands();
+        self.say_commands(&before);
+    }
+
     /// Lists the commands in `system/init`.
     pub(super) fn list_commands(&mut self) {
         let commands = self.turns.commands.list();
@@ -145,7 +153,7 @@ impl Machine {
             Called::Compact(focus) => self.start(turn, Some(Prompt::compact(focus))),
             Called::Builtin(builtin) => self.builtin(builtin, turn),
             Called::Custom { name, arguments, builtin } => {
-                self.turns.work = Some(Work::Expanding { turn, builtin });
+                self.turns.work = Some(Work::Expanding { turn, name: name.clone(), builtin });
                 self.order(Order::Expand { name, arguments });
             }
         }
@@ -154,8 +162,12 @@ impl Machine {
     /// It is known what a command becomes.
     pub(super) fn expanded(&mut self, expanded: Expanded) {
         match self.turns.work.take() {
-            Some(Work::Expanding { turn, builtin }) => match (expanded, builtin) {
-                (Ok(Some(prompt)), _) => self.start(turn, Some(prompt.ignoring_keywords())),
+            Some(Work::Expanding { turn, name, builtin }) => match (expanded, builtin) {
+                (Ok(Some(Expansion::Prompt(prompt))), _) => self.start(turn, Some(prompt.ignoring_keywords())),
+                (Ok(Some(Expansion::Output(text))), _) => {
+                    self.begin_local(&turn);
+                    self.local_result(name, text, turn.uuid);
+                }
                 (Ok(None), Some(builtin)) => self.builtin(builtin, turn),
                 (Ok(None), None) => self.start(turn, None),
                 (Err(problem), _) => self.unsent(problem, turn),
@@ -192,7 +204,7 @@ impl Machine {
             }
             Builtin::Cost | Builtin::Compact | Builtin::ContinueRun => {
                 let text = self.session.spent.text();
-                self.local_result(builtin, text, turn.uuid);
+                self.local_result(builtin.name().to_owned(), text, turn.uuid);
             }
         }
     }
@@ -247,11 +259,11 @@ impl Machine {
     /// The conversation continues in the new session.
     pub(super) fn cleared(&mut self, turn: Waiting) {
         self.say_reset(turn.uuid.as_deref());
-        self.local_result(Builtin::Clear, String::new(), turn.uuid);
+        self.local_result(Builtin::Clear.name().to_owned(), String::new(), turn.uuid);
     }
 
-    /// Gives the output of a command of the server itself as the result of its turn.
-    pub(super) fn local_result(&mut self, command: Builtin, text: String, uuid: Option<String>) {
+    /// Gives the output of a command that needs no model as the result of its turn.
+    pub(super) fn local_result(&mut self, command: String, text: String, uuid: Option<String>) {
         self.turns.last_is_error = false;
         self.turns.work = Some(Work::Result);
         self.give(Held::Local(command, text, uuid));

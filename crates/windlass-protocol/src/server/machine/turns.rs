@@ -35,7 +35,7 @@ pub(crate) enum Work {
     /// A session is opened: for a turn, or only for rewinds.
     Opening { wish: Box<Wish>, turn: Option<Waiting> },
     /// It is found out what a command becomes; one of the server's own has the same other name.
-    Expanding { turn: Waiting, builtin: Option<Builtin> },
+    Expanding { turn: Waiting, name: String, builtin: Option<Builtin> },
     /// Another session is opened, to take the place of the one before.
     Clearing { wish: Box<Wish>, turn: Waiting },
     /// The one before is being closed.

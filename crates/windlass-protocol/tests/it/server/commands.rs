@@ -27,6 +27,7 @@ async fn local_commands_answer_without_the_model() {
         ("/cost", "cost", "Total cost: $"),
         ("/usage now", "cost", "Total cost: $"),
         ("/context", "context", "System prompt: "),
+        ("/notes of mine", "notes", "two notes of mine"),
     ] {
         host.say(command).await;
         let (result, before) = host.until("result", "").await;

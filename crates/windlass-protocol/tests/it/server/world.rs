@@ -9,7 +9,7 @@ use tokio::sync::Notify;
 use windlass_hook::{Hook, Hooks};
 use windlass_model::{Script, ScriptedModel, ScriptedTurn};
 use windlass_permission::{CanUseTool, Policy, PolicyConfig};
-use windlass_protocol::{HostSetup, OpenFailure, Opened, SlashCommand};
+use windlass_protocol::{Expansion, HostSetup, OpenFailure, Opened, SlashCommand};
 use windlass_runtime::{MachineConfig, ModelProfile, Ports, Session, SessionConfig};
 use windlass_session::Checkpoints;
 use windlass_testkit::Gate;
@@ -183,7 +183,8 @@ pub(crate) async fn open(model: ScriptedModel, seen: Seen, setup: HostSetup) -> 
             match arguments.as_str() {
                 _ if name == "unknown" => Ok(None),
                 "no" => Err(format!("/{name} may not run")),
-                _ => Ok(Some(windlass_types::Prompt::text(format!("{name}: {arguments}")))),
+                _ if name == "notes" => Ok(Some(Expansion::Output(format!("two notes {arguments}")))),
+                _ => Ok(Some(windlass_types::Prompt::text(format!("{name}: {arguments}")).into())),
             }
         })
         .with_environment(move |new| variables.lock().unwrap().extend(new.clone()))

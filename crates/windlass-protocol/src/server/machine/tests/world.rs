@@ -6,7 +6,7 @@ use super::super::io::{
 };
 use super::super::questions::{About, Asker, Question};
 use crate::input::Inbound;
-use crate::server::commands::SlashCommand;
+use crate::server::commands::{Expansion, SlashCommand};
 use crate::server::mirror::Mirror;
 use crate::server::options::ServerOptions;
 use crate::server::plugins::PluginListing;
@@ -155,8 +155,11 @@ impl World {
             Order::AwaitSettled(wait) => self.waits.push(Input::Settled(wait)),
             Order::AwaitQuiet(wait) => self.waits.push(Input::Quiet(wait)),
             Order::Expand { name, .. } => {
-                self.due
-                    .push_back(Input::Expanded(Ok((name == "greet").then(|| windlass_types::Prompt::text("hello")))));
+                self.due.push_back(Input::Expanded(Ok(match name.as_str() {
+                    "greet" => Some(windlass_types::Prompt::text("hello").into()),
+                    "memory" => Some(Expansion::Output("two notes".to_owned())),
+                    _ => None,
+                })));
             }
             Order::Begin(ticket, job) => self.jobs.push((ticket, job)),
             Order::Mirror => self.mirrors += 1,

@@ -1,0 +1,25 @@
+//! `/memory` in a prompt, which is answered without a model.
+
+use crate::args::RunArgs;
+use crate::launch;
+use windlass::crates::project::MEMORY_COMMAND;
+use windlass::memory::MemoryDirectory;
+use windlass::project::LoadedProject;
+
+/// The name of the command.
+pub(crate) const NAME: &str = MEMORY_COMMAND.0;
+
+/// What follows the command in a prompt that is nothing else. A custom command or skill of its name counts before it.
+pub(crate) fn called<'a>(prompt: &'a str, project: &LoadedProject) -> Option<&'a str> {
+    let rest = prompt.trim_end().strip_prefix('/')?.strip_prefix(NAME)?;
+    let is_called = rest.is_empty() || rest.starts_with(char::is_whitespace);
+    (is_called && project.commands().get(NAME).is_none()).then_some(rest)
+}
+
+/// The memory of a session with these flags, or why it has none.
+pub(crate) fn of_session(args: &RunArgs, project: &LoadedProject) -> Result<MemoryDirectory, String> {
+    if !launch::has_memory(args) {
+        return Err("this session has no memory: --no-session-persistence or --tools leave it out".to_owned());
+    }
+    project.memory().ok_or_else(|| super::NONE.to_owned())
+}
