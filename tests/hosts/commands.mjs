@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { collect, main, play, query, result, session, system, text, tool, turn } from "./common.mjs";
 
-const OWN = ["clear", "compact", "context", "cost", "continue-run"];
+const OWN = ["clear", "compact", "context", "cost", "continue-run", "memory"];
 const BUNDLED = ["commit", "explain-test", "review", "write-skill"];
 
 await main({

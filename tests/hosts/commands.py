@@ -13,7 +13,7 @@ from common import client, collect, contains, equal, play, result, say, system, 
 from raw import Host, control, user
 
 
-OWN = ["clear", "compact", "context", "cost", "continue-run"]
+OWN = ["clear", "compact", "context", "cost", "continue-run", "memory"]
 BUNDLED = ["commit", "explain-test", "review", "write-skill"]
 
 

@@ -5,7 +5,7 @@ import json
 import os
 
 import common
-from claude_agent_sdk import query
+from claude_agent_sdk import ResultMessage, query
 from common import client, collect, contains, equal, play, result, say, system, test, text
 
 NOTE = {"action": "write", "name": "tests", "type": "feedback", "description": "How tests run", "content": "No mocks."}
@@ -64,8 +64,11 @@ async def a_host_asks_what_is_kept_without_a_request(world):
         equal(notes(world), ["MEMORY.md"])
         await say(one, play(text("one")))
         contains((await one.get_server_info())["commands"][5]["name"], "memory")
-    off = await collect(query(prompt="/memory", options=world.options(env={**world.env, "CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1"})))
-    assert result(off).is_error and "there is no memory here" in " ".join(result(off).errors or []), result(off)
+    async with client(world, env={**world.env, "CLAUDE_CODE_DISABLE_AUTO_MEMORY": "1"}) as one:
+        await one.query("/memory")
+        end = [each for each in await collect(one.receive_response()) if isinstance(each, ResultMessage)][-1]
+        equal((end.is_error, end.num_turns), (True, 0))
+        contains(" ".join(end.errors or []), "there is no memory here")
 
 
 if __name__ == "__main__":

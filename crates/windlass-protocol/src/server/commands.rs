@@ -19,7 +19,7 @@ pub struct SlashCommand {
     /// Other names that it has.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub aliases: Vec<String>,
-    /// Whether the server itself carries it out.
+    /// Whether it is carried out without the model.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) builtin: bool,
     /// Whether `system/init` lists it among the skills, too.
@@ -51,6 +51,13 @@ impl SlashCommand {
     #[must_use]
     pub fn as_skill(mut self, is_skill: bool) -> Self {
         self.is_skill = is_skill;
+        self
+    }
+
+    /// Says that it is carried out without the model ([`Expansion::Output`]).
+    #[must_use]
+    pub fn as_builtin(mut self) -> Self {
+        self.builtin = true;
         self
     }
 
