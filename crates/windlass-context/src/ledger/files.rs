@@ -1,7 +1,7 @@
 //! The files of a ledger, with their texts as far as the log has them whole.
 
 use crate::files::shown_path;
-use crate::imitation::foreign_text;
+use crate::imitation::{foreign_text, without_tag};
 use crate::reminder;
 use std::collections::{BTreeMap, VecDeque};
 use windlass_types::text::clean_line;
@@ -133,9 +133,9 @@ impl Part {
     }
 }
 
-/// A text of a file, as data.
+/// A text of a file, as data. It cannot leave its frame.
 fn framed(text: &str) -> String {
-    format!("<file-text>\n{}\n</file-text>", foreign_text(text))
+    format!("<file-text>\n{}\n</file-text>", without_tag(&foreign_text(text), "file-text"))
 }
 
 /// The files, latest last.
