@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use windlass_context::SystemPrompt;
 use windlass_hook::Hook;
-use windlass_model::{ModelOverride, ModelProvider};
+use windlass_model::{ModelOverride, ModelProvider, Summarizer, SummaryError, SummaryRequest};
 use windlass_runtime::{Diagnostics, UnpricedModels};
 use windlass_session::{Checkpoints, SessionStore};
 use windlass_subagent::Subagents;
@@ -469,13 +469,11 @@ macro_rules! option_methods {
             ///     Ok(format!("A conversation of {} messages about bees.", request.messages.len()))
             /// });
             /// ```
-            pub fn summarizer<F, Fut>(self, write: F) -> Self
+            pub fn summarizer<Fut>(self, write: impl Fn(SummaryRequest) -> Fut + Send + Sync + 'static) -> Self
             where
-                F: Fn(crate::session::SummaryRequest) -> Fut + Send + Sync + 'static,
-                Fut: ::std::future::Future<Output = Result<String, crate::session::SummaryError>> + Send + 'static,
+                Fut: Future<Output = Result<String, SummaryError>> + Send + 'static,
             {
-                let own = ::windlass_model::Summarizer::new(write);
-                self.with(|options| options.compaction.own_summarizer = Some(own))
+                self.with(|options| options.compaction.own_summarizer = Some(Summarizer::new(write)))
             }
 
             /// Most tokens of the files that were read or changed last and are shown again behind a summary, a sixteenth of

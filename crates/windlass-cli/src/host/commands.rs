@@ -25,7 +25,9 @@ pub(super) fn listed(commands: Option<&Commands>, memory: bool) -> Vec<SlashComm
     };
     let Some(commands) = commands else { return Vec::new() };
     let own = (memory && commands.get(asked::NAME).is_none()).then(|| {
-        SlashCommand::new(asked::NAME, "Show the notes of earlier sessions").with_argument_hint(MEMORY_COMMAND.1).as_builtin()
+        SlashCommand::new(asked::NAME, "Show the notes of earlier sessions")
+            .with_argument_hint(MEMORY_COMMAND.1)
+            .as_builtin()
     });
     own.into_iter().chain(commands.for_users().map(listed)).collect()
 }

@@ -85,7 +85,8 @@ const HUBS: &[(&str, usize, usize)] = &[
     // How much checkpoints keep is an option and a setting, and old ones are dropped.
     // A model of the session ranks its notes, a function of the program writes summaries, and the index waits for the first
     // request.
-    ("windlass", 8_380, 304),
+    // request. All options of a builder stand in one file.
+    ("windlass", 8_590, 312),
 ];
 
 /// Lines of code in the body of one function.
