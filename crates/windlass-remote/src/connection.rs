@@ -94,7 +94,7 @@ impl Link {
     async fn begin(&self) -> Result<Shell, ConnectionLost> {
         let mark = format!("{:032x}", self.ids.bits());
         let script = format!("MARK={mark}\n{FILES}\n:");
-        let mut connected = Connected::start(&self.transport, script.len()).map_err(|error| self.lost(error))?;
+        let mut connected = Connected::start(&self.transport, script.len()).map_err(|error| self.lost(&error))?;
         let Some((input, output)) = connected.input.take().zip(connected.output.take()) else {
             return Err(self.lost("it has no streams"));
         };
@@ -104,11 +104,11 @@ impl Link {
         let answer = shell.ask_raw(script.as_bytes(), None).await?;
         match answer.code {
             0 => Ok(shell),
-            code => Err(self.lost(format!("its shell began with {code}"))),
+            code => Err(self.lost(&format!("its shell began with {code}"))),
         }
     }
 
-    pub(crate) fn lost(&self, why: impl ToString) -> ConnectionLost {
+    pub(crate) fn lost(&self, why: &(impl ToString + ?Sized)) -> ConnectionLost {
         ConnectionLost { place: self.transport.place(), why: why.to_string() }
     }
 }

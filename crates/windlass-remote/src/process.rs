@@ -93,7 +93,7 @@ impl RemoteProcess {
         Ok(script)
     }
 
-    fn lost(&self, what: &str, why: impl ToString) -> ProcessError {
+    fn lost(&self, what: &str, why: &(impl ToString + ?Sized)) -> ProcessError {
         let lost = self.link.lost(why);
         ProcessError::new(format!("{what}: {lost}")).with_source(lost)
     }
@@ -104,7 +104,7 @@ impl RemoteProcess {
         let mut payload = self.script(&mark, command)?;
         let not_started = "The program was not started";
         let mut connected =
-            Connected::start(&self.link.transport, payload.len()).map_err(|error| self.lost(not_started, error))?;
+            Connected::start(&self.link.transport, payload.len()).map_err(|error| self.lost(not_started, &error))?;
         let streams = connected.input.take().zip(connected.output.take()).zip(connected.errors.take());
         let Some(((input, stdout), stderr)) = streams else {
             return Err(self.lost(not_started, "it has no streams"));
@@ -151,6 +151,7 @@ impl Running {
     }
 
     /// Reads until both streams have ended. Says whether they did.
+    #[expect(clippy::disallowed_methods, reason = "measures how long a real program waits and runs")]
     async fn attend(
         &mut self,
         command: &ProcessCommand,
@@ -287,7 +288,7 @@ impl RemoteProcess {
             Err(noise) => {
                 let how = connected.ended().await.map_or_else(|| "no end".to_owned(), |status| status.to_string());
                 let what = "Whether the program was started is not known";
-                return self.lost(what, format!("{how}{}", shown(noise)));
+                return self.lost(what, &format!("{how}{}", shown(noise)));
             }
         })
     }

@@ -41,7 +41,8 @@ pub(crate) fn apart<'a>(function: &str, words: impl IntoIterator<Item = &'a [u8]
     line
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
     use proptest::prelude::*;

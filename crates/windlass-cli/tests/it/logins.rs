@@ -197,7 +197,6 @@ fn a_host_reads_when_a_login_that_it_began_has_ended() {
     let news =
         frame(&mut lines, |frame| (frame["subtype"] == "mcp_server_status").then(|| frame["mcp_server"].clone()));
     assert_eq!(news, json!({"name": "guarded", "status": "connected"}));
-    drop(order);
     drop(input);
     assert_eq!(ended(&mut child), Some(0));
 }

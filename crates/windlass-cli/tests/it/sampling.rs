@@ -110,7 +110,6 @@ fn a_host_is_asked_about_it() {
     }
     assert_eq!(asked, [(json!("can_use_tool"), json!(SAMPLING))]);
     assert!(told(&frames).contains("old silent pond"), "{frames:#?}");
-    drop(send);
     drop(input);
     assert_eq!(ended(&mut child), Some(0));
 }

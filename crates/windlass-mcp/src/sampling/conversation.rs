@@ -80,7 +80,7 @@ mod tests {
     const PNG: &str =
         "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
-    fn request(messages: Value) -> SamplingRequest {
+    fn request(messages: &Value) -> SamplingRequest {
         let params = json!({ "messages": messages, "maxTokens": 5, "systemPrompt": "Be short." });
         SamplingRequest::read("my notes", params).unwrap()
     }
@@ -91,7 +91,8 @@ mod tests {
 
     #[test]
     fn messages_of_one_role_are_one() {
-        let request = request(json!([said("user", "a"), said("user", "b"), said("assistant", "c"), said("user", "d")]));
+        let request =
+            request(&json!([said("user", "a"), said("user", "b"), said("assistant", "c"), said("user", "d")]));
         let roles: Vec<(Role, usize)> =
             request.conversation().unwrap().iter().map(|message| (message.role, message.content.len())).collect();
         assert_eq!(roles, [(Role::User, 2), (Role::Assistant, 1), (Role::User, 1)]);
@@ -109,7 +110,7 @@ mod tests {
             (json!([said("user", &long)]), "characters"),
             (json!(vec![image; MOST_IMAGES + 1]), "images"),
         ] {
-            let refused = request(messages).conversation().unwrap_err();
+            let refused = request(&messages).conversation().unwrap_err();
             assert!(refused.contains(problem), "{refused}");
         }
     }
@@ -117,7 +118,7 @@ mod tests {
     #[test]
     fn people_are_shown_all_but_the_bytes_of_images() {
         let image = json!({ "type": "image", "data": PNG, "mimeType": "image/png" });
-        let shown = request(json!([{ "role": "user", "content": [{ "type": "text", "text": "Hi" }, image] }])).shown();
+        let shown = request(&json!([{ "role": "user", "content": [{ "type": "text", "text": "Hi" }, image] }])).shown();
         let shown: Value = shown.to().unwrap();
         assert_eq!(shown["messages"][0]["content"][0], "Hi");
         assert_eq!(shown["messages"][0]["content"][1]["mimeType"], "image/png");

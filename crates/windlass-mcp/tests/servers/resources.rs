@@ -127,7 +127,7 @@ impl Reporting {
         heard.iter().filter(|message| message["method"] == method).cloned().collect()
     }
 
-    fn push(&self, method: &str, params: Value) {
+    fn push(&self, method: &str, params: &Value) {
         self.pushed.send(value!({ "jsonrpc": "2.0", "method": method, "params": params })).unwrap();
     }
 
@@ -149,7 +149,7 @@ impl Reporting {
         if let Some(listening) = self.heard("subscriptions/listen").last() {
             params["_meta"] = value!({ "io.modelcontextprotocol/subscriptionId": listening["id"] });
         }
-        self.push("notifications/resources/updated", params);
+        self.push("notifications/resources/updated", &params);
     }
 }
 
@@ -177,7 +177,7 @@ impl McpChannel for Reporting {
                 let meta = value!({ "io.modelcontextprotocol/subscriptionId": message["id"] });
                 let notifications = message["params"]["notifications"].clone();
                 let params = value!({ "_meta": meta, "notifications": notifications });
-                self.push("notifications/subscriptions/acknowledged", params);
+                self.push("notifications/subscriptions/acknowledged", &params);
                 // The answer comes when the subscription ends.
                 return std::future::pending().await;
             }
