@@ -80,6 +80,14 @@ export function result(messages) {
   return results[0];
 }
 
+// What others wrote, from between the lines of its mark.
+export function framed(said) {
+  const pattern = /^Between the two lines with ([0-9a-f]{16}) [^\n]*\n--- begin \1\n(.*)\n--- end \1$/s;
+  const found = pattern.exec(said.trim());
+  if (!found) throw new Error(`there is no frame: ${said}`);
+  return found[2];
+}
+
 export function system(messages, subtype) {
   return messages.filter((message) => message.type === "system" && message.subtype === subtype);
 }

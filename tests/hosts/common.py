@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -118,6 +119,14 @@ def blocks(messages, kind):
     holders = (AssistantMessage, UserMessage)
     lists = [m.content for m in messages if isinstance(m, holders) and isinstance(m.content, list)]
     return [block for content in lists for block in content if isinstance(block, kind)]
+
+
+def framed(said):
+    """What others wrote, from between the lines of its mark."""
+    pattern = r"Between the two lines with ([0-9a-f]{16}) [^\n]*\n--- begin \1\n(.*)\n--- end \1"
+    found = re.fullmatch(pattern, said.strip(), re.DOTALL)
+    assert found, said
+    return found[2]
 
 
 def equal(found, expected):

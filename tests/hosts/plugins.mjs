@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { collect, main, play, query, result, sdk, session, system, text, tool } from "./common.mjs";
+import { collect, framed, main, play, query, result, sdk, session, system, text, tool } from "./common.mjs";
 
 const PYTHON = resolve(process.argv[4]);
 const PROGRAM = join(dirname(fileURLToPath(import.meta.url)), "programs", "server.py");
@@ -47,7 +47,7 @@ await main({
     const name = "mcp__plugin_kit_files__env";
     const prompt = play(tool(name, {}), [{ say: "results" }]);
     const messages = await ask(world, prompt, { plugins: [kit(world)], allowedTools: [name] });
-    assert.equal(JSON.parse(result(messages).result).CLAUDE_PLUGIN_ROOT, join(world.root, "kit"));
+    assert.equal(JSON.parse(framed(result(messages).result)).CLAUDE_PLUGIN_ROOT, join(world.root, "kit"));
     const without = await ask(world, play([{ say: "tools" }]), { plugins: [kit(world, { skipMcpDiscovery: true })] });
     assert.ok(!result(without).result.includes("mcp__plugin"), result(without).result);
     assert.deepEqual([servers(without), init(without).plugins.length], [[], 1]);

@@ -7,7 +7,7 @@ import sys
 import common
 from claude_agent_sdk import ToolResultBlock, create_sdk_mcp_server, query
 from claude_agent_sdk import tool as mcp_tool
-from common import blocks, client, collect, contains, equal, play, result, system, test, text, tool
+from common import blocks, client, collect, contains, equal, framed, play, result, system, test, text, tool
 from raw import Host, control, user
 
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs", "server.py")
@@ -72,7 +72,7 @@ async def a_plugin_joins_the_session(world):
 async def a_server_of_a_plugin_runs_in_its_environment(world):
     more = {"plugins": [kit(world)], "allowed_tools": ["mcp__plugin_kit_files__env"]}
     messages = await ask(world, play(tool("mcp__plugin_kit_files__env"), [{"say": "results"}]), **more)
-    env = json.loads(result(messages).result)
+    env = json.loads(framed(result(messages).result))
     root = os.path.join(world.root, "kit")
     equal((env["CLAUDE_PLUGIN_ROOT"], env["AT"]), (root, root + "/data"))
     assert "ANTHROPIC_API_KEY" not in env, env

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { dirname, join, resolve } from "node:path";
 import { createRequire } from "node:module";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { blocks, collect, main, play, query, result, sdk, session, system, text, tool, until } from "./common.mjs";
+import { blocks, collect, framed, main, play, query, result, sdk, session, system, text, tool, until } from "./common.mjs";
 
 const [modules, python] = process.argv.slice(3).map((path) => resolve(path));
 const require = createRequire(join(modules, "x.js"));
@@ -165,7 +165,7 @@ await main({
     const more = { mcpServers: { files: program() }, mcpServersDelivery: "initialize", allowedTools: ["mcp__files"] };
     const { told, messages } = await call(world, tool("mcp__files__env", {}), more);
     assert.deepEqual(states(system(messages, "init")[0].mcp_servers), { files: "connected" });
-    assert.equal(JSON.parse(told).ANTHROPIC_API_KEY, undefined);
+    assert.equal(JSON.parse(framed(told)).ANTHROPIC_API_KEY, undefined);
   },
 
   async servers_that_the_host_adds(world) {
@@ -195,11 +195,11 @@ await main({
     };
     const more = { mcpServers, allowedTools: ["mcp__files"], onElicitation };
     const { told } = await call(world, tool("mcp__files__ask", {}), more);
-    assert.deepEqual(JSON.parse(told), { action: "accept", content: { colour: "red" } });
+    assert.deepEqual(JSON.parse(framed(told)), { action: "accept", content: { colour: "red" } });
     assert.deepEqual([asked[0].serverName, asked[0].message, asked[0].mode], ["files", "Which colour?", "form"]);
     assert.deepEqual(Object.keys(asked[0].requestedSchema.properties), ["colour"]);
     const unasked = await call(world, tool("mcp__files__ask", {}), { mcpServers, allowedTools: ["mcp__files"] });
-    assert.deepEqual(JSON.parse(unasked.told), { action: "decline" });
+    assert.deepEqual(JSON.parse(framed(unasked.told)), { action: "decline" });
   },
 
   async a_run_that_is_given_up(world) {

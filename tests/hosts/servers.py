@@ -17,7 +17,7 @@ from claude_agent_sdk import (
 from claude_agent_sdk import tool as mcp_tool
 
 import common
-from common import blocks, client, collect, contains, equal, play, raises, result, say, system, test, text, tool, until
+from common import blocks, client, collect, contains, equal, framed, play, raises, result, say, system, test, text, tool, until
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 PROGRAM = os.path.join(os.path.dirname(os.path.abspath(__file__)), "programs", "server.py")
@@ -201,7 +201,7 @@ async def a_program_as_a_server(world):
     more = {"mcp_servers": servers, "allowed_tools": ["mcp__files__*"]}
     told, _, messages = await call(world, tool("mcp__files__env"), **more)
     equal(system(messages, "init")[0].data["mcp_servers"], [{"name": "files", "status": "connected", "source": "dynamic"}])
-    environment = json.loads(told)
+    environment = json.loads(framed(told))
     equal(environment["GIVEN"], "yes")
     assert "ANTHROPIC_API_KEY" not in environment, sorted(environment)
 
@@ -280,7 +280,7 @@ async def servers_in_print_mode(world):
     lines = [json.loads(line) for line in ran.stdout.splitlines()]
     init = [line for line in lines if line.get("subtype") == "init"][0]
     equal([server["status"] for server in init["mcp_servers"]], ["connected"])
-    equal(json.loads(lines[-1]["result"])["GIVEN"], "expanded")
+    equal(json.loads(framed(lines[-1]["result"]))["GIVEN"], "expanded")
     command[command.index("--mcp-config") + 1] = world.path("missing.json")
     ran = await asyncio.to_thread(
         subprocess.run, command, cwd=world.cwd, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True
