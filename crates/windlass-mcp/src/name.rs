@@ -13,7 +13,9 @@ pub(crate) fn tool_names<'a>(server: &str, tools: impl IntoIterator<Item = &'a s
     let named = raw.iter().map(|name| {
         let whole = tool(server, name);
         let claimed_by_others = claims.get(&whole).is_some_and(|all| all.len() > 1);
-        if !claimed_by_others || whole.ends_with(&format!("__{name}")) {
+        // Every whole name ends with an empty one.
+        let is_fit = !name.is_empty() && whole.ends_with(&format!("__{name}"));
+        if !claimed_by_others || is_fit {
             return whole;
         }
         // A name that is fit keeps off every mark that looks like it.
@@ -50,6 +52,13 @@ mod tests {
         let other = tool_names("s", ["x-y", "x_y", "x.y"]);
         assert_eq!(one.iter().rev().collect::<Vec<_>>(), other.iter().collect::<Vec<_>>());
         assert_eq!(one[1], "mcp__s__x_y");
+    }
+
+    #[test]
+    fn a_name_that_is_empty_is_no_other_one() {
+        let names = tool_names("s", ["_", ""]);
+        assert_eq!(names[0], "mcp__s___");
+        assert_ne!(names[0], names[1]);
     }
 
     #[test]
