@@ -8,13 +8,11 @@ import shutil
 import signal
 import sys
 import tempfile
-import time
-import traceback
 
 import authority
 import logins
 from session import Session
-from world import contains, none_left, text
+from world import contains, none_left, run, text
 
 WINDLASS = os.path.abspath(sys.argv[1])
 TESTS = []
@@ -136,21 +134,4 @@ def another_issuer_gives_more_rights_when_they_are_needed():
         home.close()
 
 
-def main(wanted):
-    failed = 0
-    for one in TESTS:
-        if wanted and one.__name__ not in wanted:
-            continue
-        began = time.monotonic()
-        try:
-            one()
-            verdict = "ok"
-        except Exception:
-            failed += 1
-            verdict = "FAILED\n" + traceback.format_exc()
-        print(f"{one.__name__} {time.monotonic() - began:.1f} s {verdict}", flush=True)
-    print(f"guarded servers: {failed} failed")
-    sys.exit(bool(failed))
-
-
-main(sys.argv[2:])
+run("guarded servers", TESTS, sys.argv[2:])

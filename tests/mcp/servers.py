@@ -11,10 +11,9 @@ import socket
 import subprocess
 import sys
 import time
-import traceback
 
 from session import Session, play
-from world import contains, none_left, text, within
+from world import contains, none_left, run, text, within
 
 WINDLASS, PACKAGES = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 MIB = 2**20
@@ -253,21 +252,4 @@ def no_process_is_left_whatever_ends_windlass():
             session.close()
 
 
-def main(wanted):
-    failed = 0
-    for one in TESTS:
-        if wanted and one.__name__ not in wanted:
-            continue
-        began = time.monotonic()
-        try:
-            one()
-            verdict = "ok"
-        except Exception:
-            failed += 1
-            verdict = "FAILED\n" + traceback.format_exc()
-        print(f"{one.__name__} {time.monotonic() - began:.1f} s {verdict}", flush=True)
-    print(f"servers: {failed} failed")
-    sys.exit(bool(failed))
-
-
-main(sys.argv[3:])
+run("servers", TESTS, sys.argv[3:])

@@ -1,7 +1,9 @@
-"""What tests of servers look at: processes, and the results of calls."""
+"""What tests of servers look at: processes, and the results of calls. Runs them, too."""
 
 import os
+import sys
 import time
+import traceback
 
 
 def within(folder):
@@ -29,3 +31,21 @@ def text(content):
 
 def contains(found, part):
     assert part in found, f"{part!r} is not in {found[:2000]!r}"
+
+
+def run(what, tests, wanted):
+    """Runs these tests, or those of them that are wanted, and ends the program."""
+    failed = 0
+    for one in tests:
+        if wanted and one.__name__ not in wanted:
+            continue
+        began = time.monotonic()
+        try:
+            one()
+            verdict = "ok"
+        except Exception:
+            failed += 1
+            verdict = "FAILED\n" + traceback.format_exc()
+        print(f"{one.__name__} {time.monotonic() - began:.1f} s {verdict}", flush=True)
+    print(f"{what}: {failed} failed")
+    sys.exit(bool(failed))
