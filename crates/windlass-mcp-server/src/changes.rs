@@ -57,7 +57,7 @@ impl ServedChanges {
     }
 
     fn send(&self, change: Change) {
-        // Nobody may listen.
+        // There may be no receiver.
         let _ = self.0.send(change);
     }
 

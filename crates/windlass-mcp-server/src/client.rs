@@ -31,7 +31,7 @@ struct Remote {
     rounds: Option<Arc<Rounds>>,
 }
 
-/// The request that is answered at the moment: a call that has asked goes on with another one.
+/// The request that is answered at the moment: a call that has asked continues with another one.
 #[derive(Clone)]
 struct Link {
     peer: Peer<RoleServer>,

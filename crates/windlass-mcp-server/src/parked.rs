@@ -16,7 +16,7 @@ const MOST: usize = 64;
 /// How long a call waits.
 const LONGEST: Duration = Duration::from_secs(10 * 60);
 
-/// A call that goes on when it is polled.
+/// A call that continues when it is polled.
 pub(crate) struct Running {
     pub(crate) future: Pin<Box<dyn Future<Output = Result<Done, ErrorData>> + Send>>,
     pub(crate) rounds: Arc<Rounds>,

@@ -69,7 +69,7 @@ impl Rounds {
 
     fn requests(&self) -> InputRequests {
         let mut state = self.lock();
-        // Nobody waits for the answer any more, for example because a call was stopped.
+        // No one waits for the answer any more, for example because a call was stopped.
         state.open.retain(|_, (_, waits)| !waits.is_closed());
         let open = state.open.iter();
         open.filter_map(|(name, (question, _))| Some((name.clone(), question.request(name)?))).collect()

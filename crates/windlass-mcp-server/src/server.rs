@@ -40,7 +40,7 @@ impl McpServer {
         self
     }
 
-    /// What informs clients of changes of what is offered. Once it was asked for, clients are told that changes are reported.
+    /// What informs clients of changes of what is offered. Once it was asked for, clients learn that changes are reported.
     #[must_use]
     pub fn changes(&mut self) -> ServedChanges {
         self.0.changes.get_or_insert_with(ServedChanges::new).clone()

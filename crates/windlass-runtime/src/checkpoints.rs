@@ -117,7 +117,7 @@ impl SessionHandle {
     }
 }
 
-/// Work that goes on by itself, and that several wait for.
+/// Work that continues by itself, and that several wait for.
 type Beside = Shared<BoxFuture<'static, ()>>;
 
 fn beside(work: impl Future<Output = ()> + Send + 'static) -> Beside {

@@ -21,7 +21,7 @@ pub(crate) struct ModelCall {
     asked: String,
     /// The item behind the input that was given last.
     next: Option<ModelItem>,
-    /// What goes on beside the request, and must have ended before an item of the answer is given.
+    /// What runs beside the request, and must have ended before an item of the answer is given.
     beside: Option<Shared<BoxFuture<'static, ()>>>,
     /// An item that came before that.
     early: Option<Result<ModelItem, ModelError>>,

@@ -148,7 +148,7 @@ impl SideCalls {
         Ok(())
     }
 
-    /// Begins one. It ends when nobody waits for it any more.
+    /// Begins one. It ends when its answer is not awaited any more.
     pub(crate) fn start(&mut self, side: Side, mut waiting: oneshot::Sender<Answer>) {
         self.open.retain(|task| !task.0.is_finished());
         self.open.push(AbortOnDrop(tokio::spawn(async move {

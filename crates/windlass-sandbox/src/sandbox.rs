@@ -39,7 +39,7 @@ pub struct SandboxConfig {
     pub mechanisms: Vec<Mechanism>,
     /// Variables that programs inside have beside those of their command, whose values these replace. Default: none.
     pub environment: Vec<(OsString, OsString)>,
-    /// What the proxy notes of what it refuses. Default: one that nobody fills.
+    /// What the proxy notes of what it refuses. Default: one that stays empty.
     pub refused: RefusedHosts,
 }
 

@@ -44,7 +44,7 @@ pub(crate) fn violations(output: &str) -> Vec<SandboxViolation> {
     found
 }
 
-/// What a line says was refused: a path, or a host. `None` if it cannot be told.
+/// What a line says was refused: a path, or a host. `None` if it is not known.
 fn subject(line: &str, sign: &str, kind: ViolationKind) -> Option<String> {
     let quoted = QUOTES.iter().find_map(|(open, close)| {
         let (_, rest) = line.split_once(*open)?;

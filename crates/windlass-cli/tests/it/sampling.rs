@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 
-/// Asks for a message in each call, and answers with what it was told.
+/// Asks for a message in each call, and answers with the reply.
 const SERVER: &str = r#"
 say() { printf '%s\n' "$1"; }
 while read -r line; do

@@ -55,7 +55,7 @@ impl<G: Send + Sync + 'static> Handler<G> {
         })
     }
 
-    /// Something that begins, or that goes on with the answers to its questions.
+    /// Something that begins, or that continues with the answers to its questions.
     fn going<F: Future<Output = Result<Done, ErrorData>> + Send + 'static>(
         &self,
         request: String,
@@ -98,7 +98,7 @@ impl<G: Send + Sync + 'static> Handler<G> {
     }
 }
 
-/// What goes on, or why it does not begin.
+/// What continues, or why it does not begin.
 pub(super) type Begun = Result<Running, ErrorData>;
 
 async fn read(libraries: &[Arc<dyn McpLibrary>], uri: String, client: Client) -> Result<ReadResourceResult, ErrorData> {

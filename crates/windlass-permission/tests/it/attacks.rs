@@ -1,4 +1,4 @@
-//! The collection of attacks, by class of the security rules: calls that nobody may have made for them. None runs without a
+//! The collection of attacks, by class of the security rules: calls that may not run without a question. None runs without a
 //! question, with nothing allowed and with what people usually allow.
 //!
 //! `cargo test -p windlass-permission --test it attacks -- --nocapture` prints the figures.

@@ -4,7 +4,7 @@
 //! WINDLASS_REMOTE='ssh -T -o BatchMode=yes -p 2222 root@127.0.0.1 --' cargo test -p windlass-remote --test it by_hand -- --ignored --nocapture
 //! ```
 //!
-//! The words come before those of the command; a transport that joins them for a login shell is told by `ssh` as the first one.
+//! The words come before those of the command; a transport that joins them for a login shell is named by `ssh` as the first one.
 //! The other side must see the files of this machine under the same paths.
 
 use std::time::Instant;

@@ -406,7 +406,7 @@ impl Driver {
     }
 }
 
-/// Runs a call, between two looks at the workspace if it may change any file of it. The second goes on beside the model's
+/// Runs a call, between two looks at the workspace if it may change any file of it. The second continues beside the model's
 /// next answer; where the call was stopped there may be none.
 async fn surrounded(mut around: Option<AroundCall>, running: Running) -> ToolOutcome {
     let cancel = running.cancel.clone();

@@ -31,7 +31,7 @@ pub(super) fn in_bash(
     let env = environment(cx, cwd);
     let shell = match shell {
         Some(shell) => shell.to_owned(),
-        // Found by whoever starts it.
+        // Found by the program that starts it.
         None if !cx.workspace().is_local() => PathBuf::from("bash"),
         None => find_bash(&env).ok_or_else(|| ToolError::rejected("No bash was found on this machine."))?,
     };

@@ -11,7 +11,7 @@ use windlass::{
     RunResult, ScriptedModel, ScriptedTurn, async_trait, hook_fn, query, session,
 };
 
-/// Asks for `TIMES` messages in each call, and answers with all that it was told.
+/// Asks for `TIMES` messages in each call, and answers with all replies.
 const SERVER: &str = r#"
 MESSAGES=${MESSAGES-'{"role":"user","content":{"type":"text","text":"Write a haiku."}}'}
 say() { printf '%s\n' "$1"; }
@@ -93,7 +93,7 @@ async fn done(query: Query) {
     assert_eq!(result.outcome, Outcome::Success);
 }
 
-/// What the server was told, as its tool says it.
+/// The reply that the server got, as its tool returns it.
 fn told(model: &ScriptedModel) -> String {
     let requests = model.requests();
     let last = requests.iter().rev().find(|request| !is_for_server(request)).unwrap();
