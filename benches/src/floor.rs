@@ -40,6 +40,9 @@ impl Client {
     /// # Errors
     /// The HTTP client cannot be set up.
     pub fn new(base_url: &str) -> Result<Self> {
+        // An HTTP client that is built beside windlass wants a provider, although this one never speaks TLS. An error
+        // means that there is one.
+        let _ = rustls::crypto::ring::default_provider().install_default();
         let http = reqwest::Client::builder()
             .redirect(reqwest::redirect::Policy::none())
             .retry(reqwest::retry::never())
