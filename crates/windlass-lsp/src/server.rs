@@ -8,10 +8,12 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 use windlass_context::Diagnostic;
+use windlass_process::Program;
+use windlass_tool::ProcessCommand;
 
 use crate::connection::{Connection, NoAnswer};
 use crate::documents::Documents;
-use crate::program::{Program, find};
+use crate::program::find;
 use crate::servers::ServerSurroundings;
 use crate::{CodeAnswer, CodeError, CodeOperation, CodeQuery, ServerConfig, answer, files, uri};
 
@@ -92,9 +94,11 @@ impl Server {
         let ServerSurroundings { root, env: given, watch } = &*self.surroundings;
         let mut variables: Vec<(OsString, OsString)> = given.to_vec();
         variables.extend(env.iter().map(|(name, value)| (name.into(), value.into())));
-        let program = find(command, &variables).map_err(unusable)?;
-        let started = Program::start(&program, args, &variables, root, watch.as_deref());
-        let (program, stdin, stdout) = started.map_err(|error| unusable(format!("{}: {error}", program.display())))?;
+        let path = find(command, &variables).map_err(unusable)?;
+        let mut program = ProcessCommand::new(&path, root);
+        (program.args, program.env) = (args.iter().map(OsString::from).collect(), variables);
+        let started = Program::start(program, watch.as_deref(), None);
+        let (program, stdin, stdout) = started.map_err(|error| unusable(format!("{}: {error}", path.display())))?;
         let connection = Connection::new(stdout, stdin, self.config.settings.clone());
         let mut running = Running {
             name: name.clone(),
@@ -151,7 +155,7 @@ struct Seen {
 
 impl Running {
     fn words(&self, ended: &str) -> String {
-        match self.program.last_words() {
+        match self.program.words().stderr() {
             words if words.is_empty() => ended.to_owned(),
             words => format!("{ended}; it wrote: {words}"),
         }

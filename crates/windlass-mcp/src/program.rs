@@ -11,47 +11,14 @@ pub(crate) fn find(command: &str, env: &[(OsString, OsString)], cwd: &Path) -> R
     if path.components().count() > 1 || path.is_absolute() {
         return Ok(cwd.join(path));
     }
-    let search = env.iter().rev().find(|(name, _)| is_path_variable(name)).map(|(_, value)| value.as_os_str());
-    let directories = std::env::split_paths(search.unwrap_or(OsStr::new("")));
-    directories
-        .filter(|directory| directory.is_absolute())
-        .flat_map(|directory| names(command).map(move |name| directory.join(name)))
-        .find(|file| is_program(file))
-        .ok_or_else(|| match search {
-            Some(_) => format!("there is no program {command:?} in its PATH"),
-            None => format!("{command:?} cannot be found without a PATH: set one in its environment, or give a path"),
-        })
+    windlass_process::find(command, env).ok_or_else(|| match env.iter().any(|(name, _)| is_path_variable(name)) {
+        true => format!("there is no program {command:?} in its PATH"),
+        false => format!("{command:?} cannot be found without a PATH: set one in its environment, or give a path"),
+    })
 }
 
-#[cfg(not(windows))]
 fn is_path_variable(name: &OsStr) -> bool {
-    name == "PATH"
-}
-
-#[cfg(windows)]
-fn is_path_variable(name: &OsStr) -> bool {
-    name.eq_ignore_ascii_case("PATH")
-}
-
-#[cfg(not(windows))]
-fn names(command: &str) -> impl Iterator<Item = String> {
-    std::iter::once(command.to_owned())
-}
-
-#[cfg(windows)]
-fn names(command: &str) -> impl Iterator<Item = String> {
-    ["", ".exe", ".cmd", ".bat"].map(|end| format!("{command}{end}")).into_iter()
-}
-
-#[cfg(unix)]
-fn is_program(file: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    std::fs::metadata(file).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
-}
-
-#[cfg(not(unix))]
-fn is_program(file: &Path) -> bool {
-    file.is_file()
+    if cfg!(windows) { name.eq_ignore_ascii_case("PATH") } else { name == "PATH" }
 }
 
 #[cfg(all(test, unix))]

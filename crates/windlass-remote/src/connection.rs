@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use memchr::memmem;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout};
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::time::timeout;
-use windlass_tool::Ids;
+use windlass_process::Child;
+use windlass_tool::{EndSignal, Ids};
 
 use crate::answer::{Answer, Ending};
 use crate::{ConnectionLost, Transport};
@@ -128,7 +129,7 @@ impl Connected {
             let name = transport.name().display();
             format!("{name} could not be started: {error}")
         })?;
-        let (input, output, errors) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+        let (input, output, errors) = (child.take_stdin(), child.take_stdout(), child.take_stderr());
         Ok(Self { child: Some(child), input, output, errors })
     }
 
@@ -147,7 +148,8 @@ impl Drop for Connected {
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         runtime.spawn(async move {
             if timeout(FAREWELL, child.wait()).await.is_err() {
-                let _ = child.kill().await;
+                child.group().signal(EndSignal::Kill);
+                let _ = child.wait().await;
             }
         });
     }

@@ -4,7 +4,8 @@ use std::ffi::{OsStr, OsString};
 use std::process::Stdio;
 use std::time::Duration;
 
-use tokio::process::{Child, Command};
+use tokio::process::Command;
+use windlass_process::Child;
 
 use crate::ConnectError;
 use crate::quote::quote;
@@ -112,7 +113,8 @@ impl Transport {
         let mut command = Command::new(&self.program);
         command.args(self.words(script));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        command.spawn()
+        // The end of its input ends it and what runs there; killed before it has passed that on, it might leave a program there.
+        Child::spawn(command).map(Child::outliving)
     }
 
     fn words(&self, script: usize) -> Vec<OsString> {

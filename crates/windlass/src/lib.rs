@@ -50,29 +50,29 @@
 //! | `none` | 57 | sessions with your own provider, tools and store; agents, hooks, permissions, scripted models |
 //! | `anthropic` | 110 | `Anthropic`, the Messages API, over plain HTTP |
 //! | `anthropic,rustls-ring` | 123 | the same with TLS, which the address of the API needs |
-//! | `bedrock,rustls-ring` | 132 | Claude on Amazon Bedrock |
-//! | `aws-chain,rustls-ring` | 188 | the same with the credential chain of AWS: profiles that sign in or take roles, containers, machines |
+//! | `bedrock,rustls-ring` | 134 | Claude on Amazon Bedrock |
+//! | `aws-chain,rustls-ring` | 190 | the same with the credential chain of AWS: profiles that sign in or take roles, containers, machines |
 //! | `anthropic,google-adc,rustls-ring` | 167 | Claude on Vertex AI with service accounts, workload identities and machines of Google Cloud |
 //! | `macros` | 58 | `#[derive(windlass::ToolInput)]` for inputs of tools |
-//! | `project` | 99 | what is read of a project: `Project`, its settings, agents, commands and servers; brings `store` and `tools` |
+//! | `project` | 91 | what is read of a project: `Project`, its settings, agents, commands and servers; brings `store` and `tools` |
 //! | `store` | 59 | `.persist(..)`: sessions on disk, and with `tools` checkpoints of files |
 //! | `session-index` | 67 | an index for lists of sessions and searches in them, SQLite; compiles C |
-//! | `tools` | 97 | `coding_tools`, and the files, programs and environment of this machine, which sessions use unless they are given others |
-//! | `images` | 118 | images that are too large for models are made smaller, and damaged ones refused; brings `tools` |
-//! | `pdf` | 130 | Read shows the text of single pages of PDF documents; brings `tools` |
-//! | `remote` | 98 | `.remote(..)`: sessions that work in a container or on another machine; brings `tools` |
-//! | `sandbox` | 103 | `.sandbox(..)`: commands run in a sandbox of the system; brings `tools` |
-//! | `lsp` | 98 | `lsp`: language servers, the tool `LSP`, and diagnostics behind edits; brings `tools` |
-//! | `mcp` | 146 | `McpServers`: MCP servers as tools |
-//! | `mcp,private-key-jwt` | 149 | the same, and programs log in to servers with a private key; compiles C |
+//! | `tools` | 87 | `coding_tools`, and the files, programs and environment of this machine, which sessions use unless they are given others |
+//! | `images` | 108 | images that are too large for models are made smaller, and damaged ones refused; brings `tools` |
+//! | `pdf` | 123 | Read shows the text of single pages of PDF documents; brings `tools` |
+//! | `remote` | 88 | `.remote(..)`: sessions that work in a container or on another machine; brings `tools` |
+//! | `sandbox` | 93 | `.sandbox(..)`: commands run in a sandbox of the system; brings `tools` |
+//! | `lsp` | 88 | `lsp`: language servers, the tool `LSP`, and diagnostics behind edits; brings `tools` |
+//! | `mcp` | 145 | `McpServers`: MCP servers as tools |
+//! | `mcp,private-key-jwt` | 148 | the same, and programs log in to servers with a private key; compiles C |
 //! | `proxy` | 109 | `CredentialProxy`, through which programs reach the API without the key |
 //! | `web` | 140 | `web`: the tools `WebFetch` and `WebSearch`, and a proxy with rules on hosts for sandboxed programs |
 //! | `validation` | 59 | inputs of tools are checked against their JSON Schemas, and `.output::<T>()` can hold the model to one |
 //! | `schema` | 57 | `schemars::JsonSchema` for events, results, and questions and their answers |
-//! | `anthropic,gzip` | 118 | compressed answers of the API |
-//! | `anthropic,project,store,tools,validation` | 146 | all but TLS: needs no C compiler, see below |
-//! | `macros,project,store,tools,validation` | 100 | the default without the provider |
-//! | `anthropic,macros,project,rustls-ring,store,tools,validation` | 160 | the default |
+//! | `anthropic,gzip` | 120 | compressed answers of the API |
+//! | `anthropic,project,store,tools,validation` | 139 | all but TLS: needs no C compiler, see below |
+//! | `macros,project,store,tools,validation` | 92 | the default without the provider |
+//! | `anthropic,macros,project,rustls-ring,store,tools,validation` | 153 | the default |
 //!
 //! # Without validation
 //! With `validation` an input that does not fit its tool's schema never reaches the tool, and the model reads where it does not fit.

@@ -107,12 +107,12 @@ const PACKAGES: &[(&[&str], usize)] = &[
     (&["-p", "windlass-runtime"], 57),
 ];
 
-fn crates() -> PathBuf {
+pub(crate) fn crates() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap()
 }
 
 /// The source files of a crate that are not tests.
-fn sources(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn sources(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -129,7 +129,7 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// A source text without comments, without what stands in quotes, and without the module of tests at its end.
-fn code(text: &str) -> String {
+pub(crate) fn code(text: &str) -> String {
     let mut code = String::new();
     let mut rest = text;
     while let Some(first) = rest.chars().next() {

@@ -15,6 +15,7 @@ mod dialect;
 mod edges;
 mod fault;
 mod known;
+mod lints;
 #[cfg(target_os = "linux")]
 mod packages;
 mod ports;

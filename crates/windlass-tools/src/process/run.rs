@@ -9,10 +9,11 @@ use std::time::Duration;
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::time::{Instant, sleep, sleep_until, timeout, timeout_at};
+use windlass_process::Child;
 
 use super::capture::{Capture, CaptureLimits, Captured};
 use super::spec::{End, Exit, Finished, Progress, Spec};
-use super::sys::{self, Child, Force, InputPipe, OutputPipe, Spawned, Tree, Watchdog};
+use super::sys::{self, Force, InputPipe, OutputPipe, Spawned, Tree, Watchdog};
 
 /// How long what has left the child behind may still write before it is stopped: enough for the
 /// filter at the end of a process substitution, short enough not to be noticed.
@@ -73,6 +74,9 @@ pub(super) async fn run(
         exit = timeout(GIVE_UP, child.wait()).await.ok().transpose()?.map(sys::exit_of);
     }
     output.drain(LOOK).await;
+    if exit.is_some() {
+        child.group().reap();
+    }
     guard.disarm();
     let (stdout, stderr) = output.finish().await;
     Ok(Finished {

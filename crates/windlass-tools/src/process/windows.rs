@@ -3,13 +3,13 @@
 //! What differs from Unix: there is no gentle signal, a stop ends the job at once; how many processes were left
 //! is not counted; and no watchdog is needed, since the handle of the job closes with the host.
 
-use std::future::poll_fn;
 use std::io::{self, PipeReader, Read as _, Write as _};
 use std::process::{ExitStatus, Stdio};
-use std::sync::{Arc, Mutex, PoisonError};
 
-use process_wrap::tokio::{ChildWrapper, CommandWrap, JobObject, KillOnDrop};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, duplex};
+use tokio::process::Command;
+use windlass_process::{Child, Group};
+use windlass_tool::EndSignal;
 
 use super::spec::{Exit, Spec, Streams};
 
@@ -30,26 +30,9 @@ pub(super) struct Spawned {
     pub(super) tree: Tree,
 }
 
-/// The child itself, apart from its tree.
-pub(super) struct Child(Tree);
-
-impl Child {
-    /// Waits for the child alone: the job may have other members for long. Cancel safe.
-    pub(super) async fn wait(&mut self) -> io::Result<ExitStatus> {
-        poll_fn(|cx| {
-            let mut job = self.0.job.lock().unwrap_or_else(PoisonError::into_inner);
-            let waiting = job.inner_mut().wait();
-            std::pin::pin!(waiting).as_mut().poll(cx)
-        })
-        .await
-    }
-}
-
 /// The job of one child.
 #[derive(Debug, Clone)]
-pub(super) struct Tree {
-    job: Arc<Mutex<Box<dyn ChildWrapper>>>,
-}
+pub(super) struct Tree(Group);
 
 /// How hard to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,7 +58,7 @@ impl Tree {
 
     pub(super) fn signal(&self, force: Force, _wide: bool) -> usize {
         if force != Force::None {
-            let _ = self.job.lock().unwrap_or_else(PoisonError::into_inner).start_kill();
+            self.0.signal(EndSignal::Kill);
         }
         0
     }
@@ -108,23 +91,19 @@ pub(super) fn spawn(spec: &Spec, mark: (&str, &str)) -> io::Result<Spawned> {
     };
     let stdout = pump(out_read)?;
     let (in_read, stdin) = input(spec)?;
-    let child = {
-        let mut command = CommandWrap::with_new(&spec.program, |command| {
-            command
-                .args(&spec.args)
-                .current_dir(&spec.cwd)
-                .env_clear()
-                .envs(spec.env.iter().map(|(name, value)| (name, value)))
-                .env(mark.0, mark.1)
-                .stdin(in_read)
-                .stdout(out_write)
-                .stderr(err_write);
-        });
-        command.wrap(KillOnDrop).wrap(JobObject);
-        command.spawn()?
-    };
-    let tree = Tree { job: Arc::new(Mutex::new(child)) };
-    Ok(Spawned { child: Child(tree.clone()), stdin, stdout, stderr: err_read, tree })
+    let mut command = Command::new(&spec.program);
+    command
+        .args(&spec.args)
+        .current_dir(&spec.cwd)
+        .env_clear()
+        .envs(spec.env.iter().map(|(name, value)| (name, value)))
+        .env(mark.0, mark.1)
+        .stdin(in_read)
+        .stdout(out_write)
+        .stderr(err_write);
+    let child = Child::spawn(command)?;
+    let tree = Tree(child.group().clone());
+    Ok(Spawned { child, stdin, stdout, stderr: err_read, tree })
 }
 
 /// Anonymous pipes block here, so each has a thread, which ends with the last writer.

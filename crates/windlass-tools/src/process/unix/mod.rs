@@ -18,9 +18,10 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::process::{ExitStatus, Stdio};
 use std::time::Instant;
 
-use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop, ProcessSession};
 use rustix::process::Pid;
 use tokio::net::unix::pipe::{Receiver, Sender};
+use tokio::process::Command;
+use windlass_process::Child;
 
 use super::spec::{Exit, Spec, Streams};
 
@@ -32,9 +33,6 @@ pub(super) type OutputPipe = Receiver;
 
 /// The writing end of a child's input.
 pub(super) type InputPipe = Sender;
-
-/// The child itself, apart from its tree.
-pub(super) type Child = Box<dyn ChildWrapper>;
 
 /// A running child.
 pub(super) struct Spawned {
@@ -64,27 +62,18 @@ pub(super) fn spawn(spec: &Spec, mark: (&str, &str)) -> io::Result<Spawned> {
     let stdout = receiver(out_read.into())?;
     let (in_read, stdin) = input(spec)?;
     let started = Instant::now();
-    let child = {
-        // Our copies of the writing ends close with the command, else the pipe would never end.
-        let mut command = CommandWrap::with_new(&spec.program, |command| {
-            command
-                .args(&spec.args)
-                .current_dir(&spec.cwd)
-                .env_clear()
-                .envs(spec.env.iter().map(|(name, value)| (name, value)))
-                .env(mark.0, mark.1)
-                .stdin(in_read)
-                .stdout(out_write)
-                .stderr(err_write);
-        });
-        command.wrap(KillOnDrop).wrap(ProcessSession);
-        // The group is ours to watch; waiting for it must not delay the child's own exit.
-        command.spawn()?.into_inner()
-    };
-    let leader = child
-        .id()
-        .and_then(|id| Pid::from_raw(i32::try_from(id).ok()?))
-        .ok_or_else(|| io::Error::other("the child has no process number"))?;
+    let mut command = Command::new(&spec.program);
+    command
+        .args(&spec.args)
+        .current_dir(&spec.cwd)
+        .env_clear()
+        .envs(spec.env.iter().map(|(name, value)| (name, value)))
+        .env(mark.0, mark.1)
+        .stdin(in_read)
+        .stdout(out_write)
+        .stderr(err_write);
+    let child = Child::spawn(command)?;
+    let leader = pid(child.id()).ok_or_else(|| io::Error::other("the child has no process number"))?;
     let tree = Tree { leader, mark: format!("{}={}", mark.0, mark.1), pipes, started, start: scan::start_of(leader) };
     Ok(Spawned { child, stdin, stdout, stderr: err_read, tree })
 }
@@ -92,8 +81,12 @@ pub(super) fn spawn(spec: &Spec, mark: (&str, &str)) -> io::Result<Spawned> {
 /// The tree of a program that other code has started, as leader of a group of its own.
 #[expect(clippy::disallowed_methods, reason = "compares with the start times of the system's processes")]
 pub(super) fn tree_of(leader: u32, mark: String) -> Option<Tree> {
-    let leader = Pid::from_raw(i32::try_from(leader).ok()?)?;
+    let leader = pid(leader)?;
     Some(Tree { leader, mark, pipes: Vec::new(), started: Instant::now(), start: scan::start_of(leader) })
+}
+
+fn pid(number: u32) -> Option<Pid> {
+    Pid::from_raw(i32::try_from(number).ok()?)
 }
 
 /// How a child ended.

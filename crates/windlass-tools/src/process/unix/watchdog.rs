@@ -13,7 +13,8 @@ use std::io::{self, PipeWriter, Write as _};
 use std::process::Stdio;
 use std::sync::{Mutex, PoisonError};
 
-use process_wrap::tokio::{ChildWrapper, CommandWrap, ProcessSession};
+use tokio::process::Command;
+use windlass_process::Child;
 
 const SCRIPT: &str = r#"
 trap '' HUP INT QUIT TERM PIPE
@@ -62,7 +63,7 @@ struct WatchdogState {
 struct Shell {
     pipe: PipeWriter,
     /// Kept so that the runtime reaps it.
-    _child: Box<dyn ChildWrapper>,
+    _child: Child,
 }
 
 impl Watchdog {
@@ -130,17 +131,16 @@ fn start(mark: &str) -> io::Result<Shell> {
     let (read, pipe) = io::pipe()?;
     // A watchdog that does not read must not block the host.
     rustix::io::ioctl_fionbio(&pipe, true)?;
-    let mut command = CommandWrap::with_new("/bin/sh", |command| {
-        command
-            .args(["-c", SCRIPT, "windlass-watchdog", mark])
-            .current_dir("/")
-            .env_clear()
-            .env("PATH", "/usr/bin:/bin")
-            .stdin(read)
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
-    });
-    command.wrap(ProcessSession);
-    let child = command.spawn()?.into_inner();
+    let mut command = Command::new("/bin/sh");
+    command
+        .args(["-c", SCRIPT, "windlass-watchdog", mark])
+        .current_dir("/")
+        .env_clear()
+        .env("PATH", "/usr/bin:/bin")
+        .stdin(read)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    // It ends by itself, after it has ended what is left.
+    let child = Child::spawn(command)?.outliving();
     Ok(Shell { pipe, _child: child })
 }

@@ -1,0 +1,61 @@
+//! Which file a program name means.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+/// Finds a program by its name in the absolute directories of `PATH` of an environment, the last one if it has several, so that
+/// no file of the working directory can pass for a program. Only files that may be run count. A name with a separator is none.
+///
+/// ```
+/// # #[cfg(unix)]
+/// # {
+/// let env = [("PATH".into(), ".:/bin".into())];
+/// assert_eq!(windlass_process::find("sh", &env), Some("/bin/sh".into()));
+/// assert_eq!(windlass_process::find("./sh", &env), None);
+/// # }
+/// ```
+pub fn find(name: &str, env: &[(OsString, OsString)]) -> Option<PathBuf> {
+    let is_path = |name: &OsStr| if cfg!(windows) { name.eq_ignore_ascii_case("PATH") } else { name == "PATH" };
+    if Path::new(name).is_absolute() || Path::new(name).components().count() != 1 {
+        return None;
+    }
+    let search = env.iter().rev().find(|(name, _)| is_path(name)).map(|(_, value)| value.as_os_str())?;
+    let ends: &[&str] = if cfg!(windows) { &["", ".exe", ".cmd", ".bat"] } else { &[""] };
+    std::env::split_paths(search)
+        .filter(|directory| directory.is_absolute())
+        .flat_map(|directory| ends.iter().map(move |end| directory.join(format!("{name}{end}"))))
+        .find(|file| is_program(file))
+}
+
+#[cfg(unix)]
+fn is_program(file: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::metadata(file).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+fn is_program(file: &Path) -> bool {
+    file.is_file()
+}
+
+#[cfg(test)]
+#[cfg(unix)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_looked_for_in_absolute_directories_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("sh"), "not the shell").unwrap();
+        let env = |path: &str| vec![(OsString::from("PATH"), OsString::from(path))];
+        assert_eq!(find("sh", &env(".:/bin")), Some("/bin/sh".into()));
+        assert_eq!(find("sh", &[env("/no"), env("/bin")].concat()), Some("/bin/sh".into()));
+        for (name, path) in
+            [("./sh", "/bin"), ("/bin/sh", "/bin"), ("..", "/bin"), ("no-such-program", "/bin"), ("sh", "")]
+        {
+            assert_eq!(find(name, &env(path)), None, "{name}");
+        }
+        assert_eq!(find("sh", &[]), None);
+        assert_eq!(find("sh", &env(folder.path().to_str().unwrap())), None, "it may not be run");
+    }
+}

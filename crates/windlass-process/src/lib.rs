@@ -1,0 +1,31 @@
+//! Programs of this machine that end with all they have started.
+//!
+//! A [`Child`] leads a session and a process group of its own, so that it has no terminal and can be signalled with what it
+//! has started; on Windows it is in a job object. A [`Program`] is a child that runs beside calls, such as a language server:
+//! it is asked to end, then killed, and what it said last is kept.
+//!
+//! A process can leave its group. What finds those that do, and ends all of them when this process is killed, is a
+//! [`ProgramWatch`](windlass_tool::ProgramWatch); `LocalProcess` of `windlass-tools` is one.
+//!
+//! A child gets the variables that its command names. Which of them may pass is for the caller to decide.
+#![cfg_attr(docsrs, feature(doc_cfg))]
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "unit tests use real folders and programs"))]
+
+mod child;
+mod find;
+mod last_words;
+mod program;
+
+#[cfg(unix)]
+mod unix;
+#[cfg(unix)]
+use unix as sys;
+#[cfg(windows)]
+mod windows;
+#[cfg(windows)]
+use windows as sys;
+
+pub use child::{Child, Group};
+pub use find::find;
+pub use last_words::LastWords;
+pub use program::Program;

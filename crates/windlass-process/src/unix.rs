@@ -1,0 +1,85 @@
+//! Children on Unix: a session each, and signals to its process group.
+
+use std::io;
+use std::process::ExitStatus;
+
+use rustix::process::{Pid, Signal, WaitOptions, kill_process_group, setsid, waitpgid};
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
+use windlass_tool::EndSignal;
+
+#[derive(Debug)]
+pub(crate) struct Child(tokio::process::Child);
+
+impl Child {
+    pub(crate) fn spawn(mut command: Command) -> io::Result<Self> {
+        lead_a_session(&mut command);
+        // The command holds copies of what the child writes to. They close with it, else no pipe would ever end.
+        command.spawn().map(Self)
+    }
+
+    /// Its number, until it was waited for.
+    pub(crate) fn id(&self) -> Option<u32> {
+        self.0.id()
+    }
+
+    pub(crate) fn group(&self) -> Option<Group> {
+        self.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw).map(Group)
+    }
+
+    pub(crate) fn take_stdin(&mut self) -> Option<ChildStdin> {
+        self.0.stdin.take()
+    }
+
+    pub(crate) fn take_stdout(&mut self) -> Option<ChildStdout> {
+        self.0.stdout.take()
+    }
+
+    pub(crate) fn take_stderr(&mut self) -> Option<ChildStderr> {
+        self.0.stderr.take()
+    }
+
+    pub(crate) async fn wait(&mut self) -> io::Result<ExitStatus> {
+        self.0.wait().await
+    }
+}
+
+/// Has the child become the leader of a new session, and so of a new group, before it runs its program. The standard library
+/// can only set the group: the child would keep the terminal of this process.
+#[expect(unsafe_code, reason = "std has no other way to code that runs in the child; see the comment at the block")]
+fn lead_a_session(command: &mut Command) {
+    let lead = || setsid().map(drop).map_err(io::Error::from);
+    // SAFETY: the closure runs in the child between fork and exec, where another thread of this process may have held any
+    // lock. It makes one system call, which is safe there, and turns its error number into an `io::Error`; neither takes a
+    // lock, allocates, or reads memory that others write. It holds no value and so drops none.
+    unsafe {
+        command.pre_exec(lead);
+    }
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Group(Pid);
+
+impl Group {
+    pub(crate) fn signal(&self, signal: EndSignal) {
+        // A stopped process sees the first signal only after the second.
+        let signals: &[Signal] = match signal {
+            EndSignal::Ask => &[Signal::TERM, Signal::CONT],
+            EndSignal::Kill => &[Signal::KILL],
+        };
+        for signal in signals {
+            // It fails when no process is left, and for those of other users.
+            let _ = kill_process_group(self.0, *signal);
+        }
+    }
+
+    pub(crate) fn reap(&self) -> bool {
+        loop {
+            match waitpgid(self.0, WaitOptions::NOHANG) {
+                Ok(Some(_)) => {}
+                Ok(None) => return true,
+                // None of the group is a child of this process.
+                Err(_) => return false,
+            }
+        }
+    }
+}

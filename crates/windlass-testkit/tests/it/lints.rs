@@ -1,0 +1,56 @@
+//! Lints hold everywhere, and code that the compiler cannot check stands in one place.
+
+use std::fs;
+use std::path::Path;
+
+use crate::budgets::{code, crates, sources};
+
+/// The crate that has unsafe code, and its file. Why is said there.
+const UNSAFE: (&str, &str) = ("windlass-process", "src/unix.rs");
+
+/// The lines of a manifest's section, without comments.
+fn section(manifest: &str, name: &str) -> Vec<String> {
+    let behind = manifest.split(&format!("\n[{name}]\n")).nth(1).unwrap_or_else(|| panic!("no section {name}"));
+    let lines = behind.lines().take_while(|line| !line.starts_with('['));
+    lines.map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')).map(str::to_owned).collect()
+}
+
+fn manifest(folder: &Path) -> String {
+    fs::read_to_string(folder.join("Cargo.toml")).unwrap()
+}
+
+#[test]
+fn every_crate_has_the_lints_of_the_workspace() {
+    let workspace = manifest(&crates().join(".."));
+    let forbidden = "unsafe_code = \"forbid\"";
+    assert!(section(&workspace, "workspace.lints.rust").iter().any(|line| line == forbidden));
+    // Neither is published; they have fewer lints of their own.
+    for folder in ["benches", "examples"] {
+        let manifest = manifest(&crates().join("..").join(folder));
+        assert!(section(&manifest, "lints.rust").iter().any(|line| line == forbidden), "{folder}");
+    }
+    for folder in fs::read_dir(crates()).unwrap().map(|entry| entry.unwrap().path()) {
+        let manifest = manifest(&folder);
+        if folder.file_name().unwrap() != UNSAFE.0 {
+            assert_eq!(section(&manifest, "lints"), ["workspace = true"], "{}", folder.display());
+            continue;
+        }
+        for part in ["rust", "clippy"] {
+            let of_workspace = section(&workspace, &format!("workspace.lints.{part}"));
+            let but_one = of_workspace.iter().map(|line| line.replace(forbidden, "unsafe_code = \"deny\""));
+            assert_eq!(section(&manifest, &format!("lints.{part}")), but_one.collect::<Vec<_>>());
+        }
+    }
+}
+
+#[test]
+fn there_is_one_unsafe_block() {
+    let folder = crates().join(UNSAFE.0);
+    let mut blocks = Vec::new();
+    for file in ["src", "tests"].iter().flat_map(|part| sources(&folder.join(part))) {
+        let code = code(&fs::read_to_string(&file).unwrap());
+        let words = code.split(|c: char| !c.is_alphanumeric() && c != '_');
+        blocks.extend(words.filter(|word| *word == "unsafe").map(|_| file.clone()));
+    }
+    assert_eq!(blocks, [folder.join(UNSAFE.1)]);
+}
