@@ -243,10 +243,15 @@ pub struct CommandFacts {
     /// attributes of the repository, and none of them can make a reading git command run a program. While
     /// this is false, git commands ask.
     pub git_is_inert: bool,
+    /// Whether version control finds the repository around the workspace, or none, in each of
+    /// [`version_control_places`](crate::version_control_places): no directory between such a place and a directory of
+    /// the workspace is a repository of its own. A rule for a version control program covers nothing elsewhere, since
+    /// the configuration there may be anyone's and can run programs. While this is false, these commands ask.
+    pub in_own_repository: bool,
 }
 
 impl CommandFacts {
-    /// A command for which the call waits; git is not known to be inert.
+    /// A command for which the call waits; git is not known to be inert, nor whose repository it would find.
     pub fn new(analysis: Analysis, paths: Vec<PathFact>) -> Self {
         Self {
             text: analysis.text().to_owned(),
@@ -257,6 +262,7 @@ impl CommandFacts {
             tracked: None,
             background: false,
             git_is_inert: false,
+            in_own_repository: false,
         }
     }
 
@@ -292,6 +298,13 @@ impl CommandFacts {
     #[must_use]
     pub fn with_inert_git(mut self, inert: bool) -> Self {
         self.git_is_inert = inert;
+        self
+    }
+
+    /// Says whether version control finds no other repository than that of the workspace.
+    #[must_use]
+    pub fn with_own_repository(mut self, own: bool) -> Self {
+        self.in_own_repository = own;
         self
     }
 }

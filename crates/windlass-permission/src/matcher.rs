@@ -144,6 +144,11 @@ impl Directory {
         subject.is_sure && path::strip(&subject.exact, &self.exact).is_some()
     }
 
+    /// Whether it is this very directory.
+    pub(crate) fn is(&self, path: &Path) -> bool {
+        self.exact == Self::new(path).exact
+    }
+
     /// The same in any spelling.
     pub(crate) fn holds(&self, subject: &Subject) -> bool {
         !subject.is_sure || subject.folded.iter().any(|names| path::strip(names, &self.folded).is_some())

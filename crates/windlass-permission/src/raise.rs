@@ -3,9 +3,11 @@
 use crate::call::Call;
 use crate::command::Part;
 use crate::definitions::{self, Definitions};
+use crate::facts::CommandFacts;
 use crate::matcher::{Directory, Rule, Scope, Test, skill_name};
 use crate::names;
 use crate::network::{Host, host};
+use crate::repository::{is_version_control, version_control_places};
 use crate::touch::Touch;
 use std::path::PathBuf;
 use windlass_shell::{Effect, NotUnderstood};
@@ -63,6 +65,10 @@ pub(crate) struct Grants<'a> {
 }
 
 type Covered<'a> = Result<Cover<'a>, Gap>;
+
+/// Why a rule for version control covers nothing in a repository inside of the workspace.
+const OTHER_REPOSITORY: &str =
+    "it runs version control where another repository may be, whose configuration can run programs";
 
 impl<'a> Grants<'a> {
     /// Whether a rule, the mode or the read-only set lets the call run.
@@ -155,7 +161,7 @@ impl<'a> Grants<'a> {
         };
         let whole = rules().find(|rule| match &rule.test {
             Test::Whole => true,
-            Test::Command(pattern) => pattern.matches_whole(&command.text),
+            Test::Command(pattern) => pattern.matches_whole(&command.text) && self.is_same_text(call, command),
             _ => false,
         });
         if let Some(rule) = whole {
@@ -170,21 +176,28 @@ impl<'a> Grants<'a> {
             if moves && touches.iter().any(|touch| touch.usage.redirect && touch.usage.write) {
                 return Err(Gap::Unclear("it changes the directory and redirects output"));
             }
-            Ok(cover.and(self.cover_part(part, touches, command.git_is_inert)?))
+            Ok(cover.and(self.cover_part(part, touches, command)?))
         })
+    }
+
+    /// Whether the text of a command means what it did when someone allowed it: with version control that is so in the
+    /// directories of the workspace, and in their repositories.
+    fn is_same_text(&self, call: &Call<'_>, command: &CommandFacts) -> bool {
+        command.in_own_repository
+            || self.workspace.iter().any(|directory| directory.is(&call.facts.cwd))
+            || version_control_places(&command.analysis, &call.facts.cwd).is_empty()
     }
 
     /// The first command of a line of several that nothing covers.
     pub(crate) fn uncovered(&self, call: &Call<'_>) -> Option<String> {
         let (command, parts) = (call.facts.command.as_ref()?, call.parts.as_ref()?);
-        let gap =
-            |(part, touches): &&(Part<'_>, Vec<Touch>)| self.cover_part(part, touches, command.git_is_inert).is_err();
+        let gap = |(part, touches): &&(Part<'_>, Vec<Touch>)| self.cover_part(part, touches, command).is_err();
         let first = parts.iter().find(gap).filter(|_| parts.len() > 1)?;
         Some(first.0.command.source().to_owned())
     }
 
     /// The program first, then each of its paths.
-    fn cover_part(&self, part: &Part<'_>, touches: &[Touch], git_is_inert: bool) -> Covered<'a> {
+    fn cover_part(&self, part: &Part<'_>, touches: &[Touch], command: &CommandFacts) -> Covered<'a> {
         let by_rule = || {
             self.allow.iter().find(|rule| match &rule.test {
                 Test::Command(pattern) => rule.tool.matches("Bash") && pattern.matches_allow(part.command),
@@ -193,8 +206,11 @@ impl<'a> Grants<'a> {
         };
         let program = match part.class.effect {
             Effect::ReadOnly | Effect::ChangeDirectory => Cover::Free,
-            Effect::Git if git_is_inert && !part.moved => Cover::Free,
+            Effect::Git if command.git_is_inert && !part.moved => Cover::Free,
             effect => match (by_rule(), effect) {
+                (Some(_), _) if !command.in_own_repository && is_version_control(part.command.words()) => {
+                    return Err(Gap::Unclear(OTHER_REPOSITORY));
+                }
                 (Some(rule), _) => Cover::Rule(rule),
                 (None, Effect::FileChange) if self.accept_edits => Cover::Mode,
                 (None, Effect::Git) => return Err(Gap::Unclear("the configuration of git may run programs here")),

@@ -53,6 +53,7 @@ mod ports;
 mod prepare;
 mod progress;
 mod question;
+mod repository;
 mod resumed;
 mod room;
 mod scope;

@@ -2,6 +2,7 @@
 
 use crate::git;
 use crate::look::Look;
+use crate::repository;
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -9,7 +10,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::mpsc;
 use windlass_core::{EffectId, Prepared, Unprepared};
-use windlass_permission::{CallFacts, CommandFacts, OwnCheck, PathFact, Policy, access_of_unknown, command_paths};
+use windlass_permission::{
+    CallFacts, CommandFacts, OwnCheck, PathFact, Policy, access_of_unknown, command_paths, version_control_places,
+};
 use windlass_schema::{CheckedCall, CheckedTools};
 use windlass_tool::{DynTool, PreparedCall, ToolCheck, ToolSet, Workspace};
 use windlass_types::path::{absolute, has_parent};
@@ -197,7 +200,9 @@ pub(crate) async fn facts(at: &Surroundings, call: &ToolUse, cwd: &Path, claims:
             true => git::inert(&**workspace, &at.directories, &at.env, cwd, &analysis).await,
             false => None,
         };
-        let facts = CommandFacts::new(analysis, Vec::new()).with_inert_git(inert.is_some());
+        let places = version_control_places(&analysis, cwd);
+        let own = repository::is_own(&**workspace, &at.directories, &places).await;
+        let facts = CommandFacts::new(analysis, Vec::new()).with_inert_git(inert.is_some()).with_own_repository(own);
         let facts = facts.with_tracked(inert.and_then(|inert| inert.tracked));
         let facts = facts.with_background(claims.background);
         command = Some(look.at_command(facts, named).await);

@@ -8,17 +8,18 @@ use crate::everyday;
 use windlass_types::{Behavior, PermissionMode};
 
 /// The classes. A line is a call; one that begins with `# ` says what those below have in common.
-const CLASSES: [(&str, &str); 6] = [
+const CLASSES: [(&str, &str); 7] = [
     ("shell analysis", include_str!("attacks/shell.txt")),
     ("programs that read", include_str!("attacks/reading.txt")),
     ("version control", include_str!("attacks/git.txt")),
+    ("repositories inside", include_str!("attacks/repositories.txt")),
     ("paths and protected names", include_str!("attacks/paths.txt")),
     ("bytes", include_str!("attacks/bytes.txt")),
     ("network, servers and processes", include_str!("attacks/others.txt")),
 ];
 
 /// What people allow once and for all. None of it covers an attack.
-const USUAL: [&str; 12] = [
+const USUAL: [&str; 14] = [
     "Bash(ls:*)",
     "Bash(cat:*)",
     "Bash(echo hello)",
@@ -26,6 +27,8 @@ const USUAL: [&str; 12] = [
     "Bash(cargo test:*)",
     "Bash(npm test:*)",
     "Bash(git add:*)",
+    "Bash(git status:*)",
+    "Bash(hg:*)",
     "Bash(git diff --stat)",
     "Edit(/docs/**)",
     "Read(//usr/share/doc/**)",
@@ -45,7 +48,9 @@ fn call(line: &str) -> String {
 }
 
 fn world(mode: PermissionMode, rules: Rules<'_>) -> World {
-    World::in_mode(mode, rules).link("/w/out", "/etc").link("/w/hop", "/tmp/hop").link("/tmp/hop", "/home/u")
+    let world =
+        World::in_mode(mode, rules).link("/w/out", "/etc").link("/w/hop", "/tmp/hop").link("/tmp/hop", "/home/u");
+    World { repositories: vec!["/w/evil".into()], ..world.link("/w/alias", "/w/evil") }
 }
 
 #[test]

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use std::path::{Component, Path, PathBuf};
 use windlass_permission::{
     CallFacts, CommandFacts, CommandPath, PathFact, PatternFact, Policy, PolicyConfig, TreeFact, command_paths,
+    version_control_places,
 };
 use windlass_shell::analyse;
 use windlass_types::{Access, Behavior, CallDigest, Decision, JsonText, PermissionMode, PermissionUpdate, RuleSource};
@@ -16,6 +17,8 @@ pub(crate) struct World {
     pub(crate) cwd: PathBuf,
     pub(crate) links: Vec<(PathBuf, PathBuf)>,
     pub(crate) inert_git: bool,
+    /// Directories below the workspace that are repositories of their own.
+    pub(crate) repositories: Vec<PathBuf>,
 }
 
 /// Rules by behaviour, as text.
@@ -47,7 +50,7 @@ impl World {
         {
             policy.add_rules(RuleSource::FlagSettings, behavior, texts, Path::new("/w")).unwrap();
         }
-        Self { policy, cwd: "/w".into(), links: Vec::new(), inert_git: true }
+        Self { policy, cwd: "/w".into(), links: Vec::new(), inert_git: true, repositories: Vec::new() }
     }
 
     pub(crate) fn link(mut self, from: &str, to: &str) -> Self {
@@ -134,12 +137,18 @@ impl World {
                 let analysis = analyse(text("command").unwrap());
                 let named = command_paths(&analysis, &self.cwd);
                 let paths = named.iter().map(|path| self.followed(&path.path, path.write)).collect();
+                let places = version_control_places(&analysis, &self.cwd);
+                let foreign = |place: &PathBuf| {
+                    let (place, _) = self.resolve(place);
+                    self.repositories.iter().any(|repository| place.starts_with(repository))
+                };
                 let background = input.get("run_in_background") == Some(&json!(true));
                 let command = CommandFacts::new(analysis, paths)
                     .with_patterns(named.iter().filter_map(|path| self.listed(path)).collect())
                     .with_trees(named.iter().filter(|path| path.tree).map(|path| self.searched(path)).collect())
                     .with_background(background)
-                    .with_inert_git(self.inert_git);
+                    .with_inert_git(self.inert_git)
+                    .with_own_repository(!places.iter().any(foreign));
                 facts(Access::Exec).with_command(command)
             }
             "Read" => {

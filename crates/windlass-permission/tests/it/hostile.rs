@@ -223,6 +223,38 @@ fn what_is_not_known_is_not_allowed() {
     world.check(Ask, &["Bash cd src && git status"]);
 }
 
+/// A folder inside may be anyone's repository, and its configuration names programs.
+#[test]
+fn a_rule_for_version_control_holds_in_the_own_repository_alone() {
+    let rules = ["Bash(git status:*)", "Bash(git commit:*)", "Bash(git log)", "Bash(hg *)", "Bash(cd lib && git push)"];
+    let mut world = World::new(allow(&rules)).link("/w/alias", "/w/evil");
+    world.inert_git = false;
+    world.repositories = vec!["/w/evil".into(), "/w/lib".into()];
+    world.check(
+        Allow,
+        &[
+            "Bash git status",
+            "Bash git log",
+            "Bash git status --short | head -5",
+            "Bash cd src && git status",
+            "Bash cd src; git commit -m x",
+            "Bash cd src && hg st",
+            "Bash cd lib && git push",
+            "Bash cd evil && ls",
+            "Bash ls evil && git status",
+        ],
+    );
+    let text = include_str!("attacks/repositories.txt");
+    let attacks: Vec<&str> = text.lines().filter(|line| !line.starts_with("# ")).collect();
+    world.check(Ask, &attacks);
+    world.cwd = "/w/evil/src".into();
+    world.check(Ask, &["Bash git status", "Bash git log", "Bash git commit -m x", "Bash timeout 5 git status"]);
+    world.check(Ask, &["Bash cd lib && git push", "Bash cd .. && git status", "Bash hg st"]);
+    // Its owner may say so of all commands.
+    world.policy.add_rules(RuleSource::CliArg, Allow, &["Bash"], Path::new("/w")).unwrap();
+    world.check(Allow, &["Bash git status"]);
+}
+
 #[test]
 fn rules_that_cannot_be_used_are_named() {
     let mut policy = Policy::new(PolicyConfig::new("/w"));

@@ -63,7 +63,8 @@ const HUBS: &[(&str, usize, usize)] = &[
     // Variables of programs are changed one by one, so that hooks, hosts and settings do not undo each other.
     // Messages of a model that MCP servers ask for pass the gate here and are paid for.
     // Looks behind calls go on beside the model's answer, which waits for them, and the baseline is made ahead.
-    ("windlass-runtime", 6_025, 490),
+    // Whose repository version control would find is looked up here, as links are followed.
+    ("windlass-runtime", 6_055, 490),
     // A quarter of it makes options of settings files, which was in the command alone. Sessions are looked at from the
     // outside here, and names are checked when one opens. All providers are set up by name here, clouds whose models
     // speak two APIs are one provider, and the profile of a model's family is put into a session. Skills are a tool.

@@ -81,6 +81,11 @@ struct Ran {
 
 /// Runs commands one after another in one session that denies whatever it is asked.
 async fn run(cwd: &Path, commands: &[&str]) -> Ran {
+    run_with(cwd, &[], commands).await
+}
+
+/// The same with rules that allow.
+async fn run_with(cwd: &Path, allowed: &[&str], commands: &[&str]) -> Ran {
     let mut script = Script::new();
     for command in commands {
         let input = serde_json::json!({"command": command});
@@ -93,6 +98,7 @@ async fn run(cwd: &Path, commands: &[&str]) -> Ran {
         seen.lock().unwrap().push(input["command"].as_str().unwrap_or_default().to_owned());
         async { PermissionAnswer::deny("no") }
     });
+    let permissions = permissions.allow(allowed.iter().copied());
     let model = ScriptedModel::new(script.turn(|turn| turn.text("ok")));
     let mut stream = query("look")
         .provider(model)
@@ -333,6 +339,31 @@ async fn a_hostile_repository_in_a_folder_is_asked_about_there_only() {
     assert!(!place.mark().exists());
     let ran = run(&place.root(), &["cd inner && git status", "git status"]).await;
     assert_eq!(ran.asked, ["cd inner && git status"]);
+}
+
+/// A rule means the repository that its writer knows: not one that lies in a folder of it, or that a command before has entered.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_rule_for_git_does_not_reach_into_a_repository_inside() {
+    let place = Place::cloned();
+    git(&place.root(), &["clone", "-q", "../origin", "inner"]);
+    git(&place.root().join("inner"), &["config", "core.fsmonitor", &place.trap()]);
+    git(&place.root(), &["init", "-q", "--bare", "bare"]);
+    std::os::unix::fs::symlink("inner", place.root().join("alias")).unwrap();
+    let rules = ["Bash(git status:*)", "Bash(git log)", "Bash(git commit:*)"];
+    let into = [
+        "cd inner && git status",
+        "cd inner/src && git status --short",
+        "cd alias && git status",
+        "cd inner && git commit --allow-empty -m x",
+        "cd bare/refs && git status",
+    ];
+    let inside = ["cd src && git status", "cd src && git commit --allow-empty -m x", "git status"];
+    let ran = run_with(&place.root(), &rules, &[&into[..], &inside[..]].concat()).await;
+    assert_eq!(ran.asked, into, "{ran:?}");
+    let two = ["cd inner", "git status", "git log", "cd ..", "git log"];
+    assert_eq!(run_with(&place.root(), &rules, &two).await.asked, ["git status", "git log"]);
+    assert!(!place.mark().exists());
 }
 
 #[tokio::test]
