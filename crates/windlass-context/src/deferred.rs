@@ -6,7 +6,7 @@ use crate::{Relevance, estimate_text, reminder};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use windlass_types::text::clean_line;
-use windlass_types::{JsonText, ToolSpec, mcp_name};
+use windlass_types::{JsonText, ToolLoading, ToolSpec, mcp_name};
 
 /// The tool with which a model searches for tools that are withheld.
 pub const TOOL_SEARCH: &str = "ToolSearch";
@@ -16,9 +16,9 @@ const DEFAULT_RESULTS: usize = 5;
 const MOST_RESULTS: usize = 20;
 /// Most names that one search by name loads.
 const MOST_NAMED: usize = 50;
-/// Most characters that the list of withheld tools has for names, that it has for both names and descriptions, and of one
-/// description. The list of fifty servers with four tools each stays within 2,000 tokens.
-const MOST_OF_LIST: usize = 16_000;
+/// Most characters that the list of withheld tools has, that it has while it names each tool in a line of its own, and of one
+/// description. The list of fifty servers stays within 2,000 tokens, however many tools they have.
+const MOST_OF_LIST: usize = 5_000;
 const MOST_WITH_DESCRIPTIONS: usize = 4_500;
 const MOST_OF_LINE: usize = 120;
 /// Most characters of a search that are repeated in its answer.
@@ -37,26 +37,59 @@ pub struct ToolBudget {
     pub percent: u8,
     /// The same in tokens, estimated. It counts before the percentage.
     pub tokens: Option<u64>,
+    /// How many tokens, estimated, the definitions of servers that are started at their first call ([`ToolLoading::OnDemand`]) can
+    /// take up together before those are withheld, whatever there is room for. Default: 1,500.
+    pub on_demand_tokens: u64,
 }
 
 impl Default for ToolBudget {
     fn default() -> Self {
-        Self { enabled: true, percent: 10, tokens: None }
+        Self { enabled: true, percent: 10, tokens: None, on_demand_tokens: 1_500 }
+    }
+}
+
+/// Which of the definitions that may be withheld are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Withholding {
+    /// None of them.
+    #[default]
+    Nothing,
+    /// Those of servers that are started at their first call.
+    OnDemand,
+    /// All of them.
+    All,
+}
+
+impl Withholding {
+    /// Whether the definition of a tool is withheld.
+    #[must_use]
+    pub fn includes(self, spec: &ToolSpec) -> bool {
+        match self {
+            Self::Nothing => false,
+            Self::OnDemand => spec.loading == ToolLoading::OnDemand,
+            Self::All => spec.may_be_withheld(),
+        }
     }
 }
 
 impl ToolBudget {
-    /// Whether the definitions that may be withheld are too large together for a window of so many tokens. Without the tool
-    /// to search with nothing is, and neither is where the window is not known (0) and no tokens are given.
+    /// Which definitions are too large together for a window of so many tokens. Without the tool to search with nothing is
+    /// withheld. Where the window is not known (0) and no tokens are given, all definitions together are never too large.
     #[must_use]
-    pub fn is_exceeded(&self, specs: &[Arc<ToolSpec>], window: u64) -> bool {
+    pub fn withholding(&self, specs: &[Arc<ToolSpec>], window: u64) -> Withholding {
         if !self.enabled || !specs.iter().any(|spec| spec.name == TOOL_SEARCH) {
-            return false;
+            return Withholding::Nothing;
         }
+        let size = |which: Withholding| {
+            let all = specs.iter().filter(|spec| which.includes(spec));
+            all.fold(0_u64, |sum, spec| sum.saturating_add(estimate_tool(spec)))
+        };
         let share = (window > 0).then(|| window.saturating_mul(self.percent.into()) / 100);
-        let Some(most) = self.tokens.or(share) else { return false };
-        let all = specs.iter().filter(|spec| spec.may_be_withheld());
-        all.fold(0_u64, |sum, spec| sum.saturating_add(estimate_tool(spec))) > most
+        if self.tokens.or(share).is_some_and(|most| size(Withholding::All) > most) {
+            return Withholding::All;
+        }
+        if size(Withholding::OnDemand) > self.on_demand_tokens { Withholding::OnDemand } else { Withholding::Nothing }
     }
 }
 
@@ -66,8 +99,9 @@ pub fn estimate_tool(spec: &ToolSpec) -> u64 {
     [spec.name.as_str(), &spec.description, spec.input_schema.as_str()].map(estimate_text).into_iter().sum()
 }
 
-/// What the model reads of tools that are withheld: the name of each with the first line of its description, those of a
-/// server together. Where the list would be too long, first descriptions are left out, then names, whose number is given.
+/// What the model reads of tools that are withheld: the name of each with the first line of its description. Where that would
+/// be too long, first descriptions are left out, then the names of a server stand in one line, and of each server there are
+/// as many as there is room for.
 #[must_use]
 pub fn withheld_tools(specs: &[&ToolSpec]) -> String {
     let mut groups: BTreeMap<&str, Vec<&ToolSpec>> = BTreeMap::new();
@@ -78,39 +112,64 @@ pub fn withheld_tools(specs: &[&ToolSpec]) -> String {
     let names: usize = specs.iter().map(|spec| spec.name.chars().count() + 7).sum();
     let room =
         MOST_WITH_DESCRIPTIONS.saturating_sub(names).checked_div(specs.len()).unwrap_or_default().min(MOST_OF_LINE);
-    let mut left = MOST_OF_LIST;
-    let (mut lines, mut unnamed) = (Vec::new(), Vec::new());
-    for (server, tools) in groups {
-        let before = lines.len();
-        for tool in &tools {
-            let line = line_of(tool, room);
-            let length = line.chars().count() + 1;
-            if length > left {
-                break;
-            }
-            left -= length;
-            lines.push(line);
-        }
-        let named = lines.len().saturating_sub(before);
-        match tools.len().saturating_sub(named) {
-            0 => {}
-            more if named == 0 && !server.is_empty() => unnamed.push(format!("{server} ({more})")),
-            more => {
-                let of = if server.is_empty() { String::new() } else { format!(" of the server {server}") };
-                lines.push(format!("- and {more} more{of}, which a search by words finds"));
-            }
-        }
-    }
-    if !unnamed.is_empty() {
-        lines.push(format!("- and tools of the servers {}, which a search by words finds", unnamed.join(", ")));
-    }
+    let is_long = names.saturating_sub(specs.len() * 4) > MOST_WITH_DESCRIPTIONS;
+    let (lines, note) = if is_long {
+        (by_server(&groups), " Names of a server stand together: mcp__a__{b, c} means mcp__a__b and mcp__a__c.")
+    } else {
+        (groups.values().flatten().map(|spec| line_of(spec, room)).collect(), "")
+    };
     let text = format!(
         "There are more tools than your list of tools shows. Their definitions are left out to save space. Load one with \
          {TOOL_SEARCH} before you call it: by name (\"select:name,name\") or by words for what it should do. It stays \
-         loaded. The descriptions are words of the tools' servers.\n{}",
+         loaded. The descriptions are words of the tools' servers.{note}\n{}",
         foreign_text(&lines.join("\n"))
     );
     reminder(&text)
+}
+
+/// A line for each server. Those that need less than their share of the room leave the rest to the others.
+fn by_server(groups: &BTreeMap<&str, Vec<&ToolSpec>>) -> Vec<String> {
+    let whole = |server: &str, tools: &[&ToolSpec]| line_of_server(server, tools, usize::MAX).unwrap_or_default();
+    let mut sized: Vec<(usize, &str, &Vec<&ToolSpec>)> =
+        groups.iter().map(|(server, tools)| (whole(server, tools).chars().count(), *server, tools)).collect();
+    sized.sort_unstable_by_key(|(length, server, _)| (*length, *server));
+    let (mut left, mut lines, mut unlisted) = (MOST_OF_LIST, BTreeMap::new(), 0_usize);
+    for (at, (_, server, tools)) in sized.iter().enumerate() {
+        let share = left.checked_div(sized.len() - at).unwrap_or_default();
+        match line_of_server(server, tools, share) {
+            Some(line) => {
+                left = left.saturating_sub(line.chars().count() + 1);
+                lines.insert(*server, line);
+            }
+            None => unlisted += tools.len(),
+        }
+    }
+    let more = (unlisted > 0).then(|| format!("- and {unlisted} more, which a search by words finds"));
+    lines.into_values().chain(more).collect()
+}
+
+/// The tools of a server in a line of at most so many characters, its end included. `None` if not even their number fits.
+fn line_of_server(server: &str, tools: &[&ToolSpec], room: usize) -> Option<String> {
+    let prefix = if server.is_empty() { String::new() } else { format!("{}{server}__", mcp_name::PREFIX) };
+    let own = |spec: &&ToolSpec| spec.name.strip_prefix(&prefix).unwrap_or(&spec.name).to_owned();
+    let names: Vec<String> = tools.iter().map(own).collect();
+    let (open, close) = if server.is_empty() { ("", "") } else { ("{", "}") };
+    let line = |shown: &[String], more: usize| {
+        let more = (more > 0).then(|| format!("and {more} more"));
+        let words: Vec<&str> = shown.iter().chain(&more).map(String::as_str).collect();
+        format!("- {prefix}{open}{}{close}", words.join(", "))
+    };
+    let fits = |line: &String| line.chars().count() < room;
+    let all = Some(line(&names, 0)).filter(fits);
+    all.or_else(|| {
+        let mut length = line(&[], names.len()).chars().count();
+        let shown = names.iter().take_while(|name| {
+            length += name.chars().count() + 2;
+            length < room
+        });
+        let shown = shown.count();
+        names.get(..shown).map(|shown| line(shown, names.len() - shown.len())).filter(fits)
+    })
 }
 
 fn line_of(spec: &ToolSpec, room: usize) -> String {

@@ -34,7 +34,9 @@ pub use changed::{REST_LEFT_OUT, changed_file, more_changed_files};
 pub use compaction::{
     SessionFacts, compaction_prompt, from_message, older_half, summary_of, summary_text, with_last_word,
 };
-pub use deferred::{FoundTools, TOOL_SEARCH, ToolBudget, estimate_tool, search_tools, withheld_call, withheld_tools};
+pub use deferred::{
+    FoundTools, TOOL_SEARCH, ToolBudget, Withholding, estimate_tool, search_tools, withheld_call, withheld_tools,
+};
 pub use diagnostics::{Diagnostic, Severity, introduced, introduced_text};
 pub use environment::{Environment, RepositoryStatus, environment_changes};
 pub use estimate::{StreamedTokens, estimate_blocks, estimate_message, estimate_request, estimate_text};

@@ -33,8 +33,11 @@ impl McpTool {
 impl DynTool for McpTool {
     fn spec(&self) -> ToolSpec {
         let mut spec = ToolSpec::new(self.name.clone(), self.tool.info.description.clone(), self.tool.schema.clone());
-        if self.server.config.always_load {
+        let config = &self.server.config;
+        if config.always_load {
             spec.loading = ToolLoading::Always;
+        } else if config.lazy {
+            spec.loading = ToolLoading::OnDemand;
         }
         spec
     }

@@ -39,6 +39,9 @@ pub enum ToolLoading {
     Always,
     /// It may be withheld.
     OnSearch,
+    /// It may be withheld, beyond a budget that is smaller than that of the others: tools of servers that are started at
+    /// their first call.
+    OnDemand,
 }
 
 impl ToolSpec {
@@ -47,7 +50,7 @@ impl ToolSpec {
         match self.loading {
             ToolLoading::ByName => self.name.starts_with(crate::mcp_name::PREFIX),
             ToolLoading::Always => false,
-            ToolLoading::OnSearch => true,
+            ToolLoading::OnSearch | ToolLoading::OnDemand => true,
         }
     }
 

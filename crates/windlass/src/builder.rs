@@ -485,7 +485,7 @@ macro_rules! option_methods {
             /// From which size on definitions of tools are withheld from requests until the model has searched for them with
             /// the tool `ToolSearch`. That concerns tools of MCP servers and tools that are
             /// [marked](crate::tool::ToolLoading). Default: when those take up more than a tenth of the model's context
-            /// window together.
+            /// window together, and those of servers that are started at their first call beyond 1,500 tokens.
             pub fn tool_budget(self, budget: crate::tool::ToolBudget) -> Self {
                 self.with(|options| options.tools.budget = Some(budget))
             }

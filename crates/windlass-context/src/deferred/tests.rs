@@ -51,17 +51,28 @@ fn a_search_by_words_ranks_names_first_and_is_bounded() {
 
 #[test]
 fn definitions_are_withheld_beyond_the_budget_only() {
+    use Withholding::{All, Nothing, OnDemand};
     let mut tools = issues();
     let budget = ToolBudget { tokens: Some(1), ..ToolBudget::default() };
-    assert!(!budget.is_exceeded(&tools, 200_000), "there is no tool to search with");
+    assert_eq!(budget.withholding(&tools, 200_000), Nothing, "there is no tool to search with");
     tools.push(tool(TOOL_SEARCH, "Searches."));
-    assert!(budget.is_exceeded(&tools, 200_000));
-    assert!(!ToolBudget { enabled: false, ..budget }.is_exceeded(&tools, 200_000));
-    assert!(!ToolBudget::default().is_exceeded(&tools, 200_000));
-    assert!(!ToolBudget::default().is_exceeded(&tools, 0), "the window is not known");
+    assert_eq!(budget.withholding(&tools, 200_000), All);
+    assert_eq!(ToolBudget { enabled: false, ..budget }.withholding(&tools, 200_000), Nothing);
+    assert_eq!(ToolBudget::default().withholding(&tools, 200_000), Nothing);
+    assert_eq!(ToolBudget::default().withholding(&tools, 0), Nothing, "the window is not known");
     let withheld: u64 = tools.iter().filter(|spec| spec.may_be_withheld()).map(|spec| estimate_tool(spec)).sum();
-    assert!(ToolBudget::default().is_exceeded(&tools, withheld * 10 - 10));
-    assert!(!ToolBudget::default().is_exceeded(&tools, withheld * 10));
+    assert_eq!(ToolBudget::default().withholding(&tools, withheld * 10 - 10), All);
+    assert_eq!(ToolBudget::default().withholding(&tools, withheld * 10), Nothing);
+    // Those of servers that are started at their first call have a budget of their own.
+    let mut lazy = ToolSpec::new("mcp__lazy__go", "Goes.", JsonText::empty_object());
+    lazy.loading = ToolLoading::OnDemand;
+    let most = estimate_tool(&lazy);
+    tools.push(Arc::new(lazy));
+    let of = |on_demand_tokens: u64| ToolBudget { on_demand_tokens, ..ToolBudget::default() };
+    assert_eq!(of(most).withholding(&tools, 200_000), Nothing);
+    assert_eq!((of(most - 1).withholding(&tools, 200_000), of(0).withholding(&tools, 0)), (OnDemand, OnDemand));
+    let named = |which: Withholding| tools.iter().filter(|spec| which.includes(spec)).count();
+    assert_eq!((named(Nothing), named(OnDemand), named(All)), (0, 1, 4));
 }
 
 #[test]
@@ -74,30 +85,49 @@ fn the_list_is_bounded_and_cannot_leave_its_frame() {
         "{text}"
     );
     assert!(!text.contains('\u{1b}') && text.contains("- mcp__a__b: "), "{text}");
-    for (count, length) in [(500, 20), (500, 500), (20_000, 5)] {
+    for (count, length) in [(50, 20), (500, 20), (500, 500), (20_000, 5)] {
         let many: Vec<_> = (0..count).map(|n| tool(&format!("mcp__s{}__t{n}", n % 7), &"d".repeat(length))).collect();
         let many: Vec<&ToolSpec> = many.iter().map(AsRef::as_ref).collect();
         let text = withheld_tools(&many);
-        assert!(text.chars().count() < MOST_OF_LIST + 1_500, "{count}: {}", text.chars().count());
-        assert_eq!(text.contains("more of the server s"), count > 500, "{count}");
-        assert!(count > 500 || many.iter().all(|spec| text.contains(&spec.name)), "{count}");
+        assert!(text.chars().count() < MOST_OF_LIST + 700, "{count}: {}", text.chars().count());
+        assert_eq!(text.contains(" more}"), count > 500, "{count}");
+        assert_eq!(many.iter().all(|spec| text.contains(&spec.name)), count == 50, "{count}");
+        let own = |spec: &ToolSpec| spec.name.rsplit("__").next().unwrap().to_owned();
+        assert!(count > 500 || many.iter().all(|spec| text.contains(&own(spec))), "{count}");
     }
+    // Each of them has its line, and one with few tools has them all.
+    let mut uneven: Vec<_> = (0..900).map(|n| tool(&format!("mcp__large__tool_{n}"), "")).collect();
+    uneven.push(tool("mcp__small__only", ""));
+    let uneven: Vec<&ToolSpec> = uneven.iter().map(AsRef::as_ref).collect();
+    let text = withheld_tools(&uneven);
+    assert!(text.contains("\n- mcp__small__{only}") && text.contains("\n- mcp__large__{tool_0, tool_1, "), "{text}");
+    // Names may be so long that not even their numbers fit.
+    let long: Vec<_> = (0..100).map(|n| tool(&format!("mcp__{n:0>90}__t"), "")).collect();
+    let long: Vec<&ToolSpec> = long.iter().map(AsRef::as_ref).collect();
+    let text = withheld_tools(&long);
+    assert!(
+        text.chars().count() < MOST_OF_LIST + 700 && text.contains("more, which a search by words finds"),
+        "{text}"
+    );
 }
 
 #[test]
 fn fifty_servers_cost_at_most_two_thousand_tokens() {
     let words = ["search_pages", "create_page", "list_comments", "delete_page"];
-    let servers = (0..50).flat_map(|server| words.map(|word| format!("mcp__srv{server:02}__{word}")));
-    let many: Vec<_> = servers.map(|name| tool(&name, &"What it does, in many words. ".repeat(9))).collect();
-    let many: Vec<&ToolSpec> = many.iter().map(AsRef::as_ref).collect();
-    let text = withheld_tools(&many);
-    assert!(many.iter().all(|spec| text.contains(&spec.name)));
-    assert!(estimate_text(&text) <= 2_000, "{}", estimate_text(&text));
+    for more in [1, 3, 10] {
+        let of =
+            |server: usize| (0..more * words.len()).map(move |n| format!("mcp__srv{server:02}__{}{n}", words[n % 4]));
+        let many: Vec<_> =
+            (0..50).flat_map(of).map(|name| tool(&name, &"What it does, in many words. ".repeat(9))).collect();
+        let many: Vec<&ToolSpec> = many.iter().map(AsRef::as_ref).collect();
+        let text = withheld_tools(&many);
+        assert!((0..50).all(|server| text.contains(&format!("- mcp__srv{server:02}__{{search_pages0"))), "{text}");
+        assert!(estimate_text(&text) <= 2_000, "{more}: {}", estimate_text(&text));
+    }
 }
 
 #[test]
 fn marks_decide_which_tools_may_be_withheld() {
-    use windlass_types::ToolLoading;
     let may = |name: &str, loading: ToolLoading| {
         let mut spec = ToolSpec::new(name, "", JsonText::empty_object());
         spec.loading = loading;
@@ -105,4 +135,5 @@ fn marks_decide_which_tools_may_be_withheld() {
     };
     assert!(may("mcp__a__b", ToolLoading::ByName) && !may("Read", ToolLoading::ByName));
     assert!(!may("mcp__a__b", ToolLoading::Always) && may("Deploy", ToolLoading::OnSearch));
+    assert!(may("mcp__a__b", ToolLoading::OnDemand));
 }

@@ -3,7 +3,7 @@
 use super::Session;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use windlass_context::{FoundTools, TOOL_SEARCH, search_tools, withheld_tools};
+use windlass_context::{FoundTools, TOOL_SEARCH, Withholding, search_tools, withheld_tools};
 use windlass_types::{ContentBlock, EntryKind, JsonText, Role, ToolSpec};
 
 impl Session {
@@ -39,10 +39,12 @@ impl Session {
         let searchable = usable.iter().any(|spec| spec.name == TOOL_SEARCH);
         let begins = || !state.transcript().messages().iter().any(|message| message.role == Role::Assistant);
         let window = self.current_model().info.context_window;
-        let is_over = (models.listed.has_begun() || begins()) && self.config.tools.budget.is_exceeded(usable, window);
+        let decides = models.listed.has_begun() || begins();
+        let budget = &self.config.tools.budget;
+        let over = if decides { budget.withholding(usable, window) } else { Withholding::Nothing };
         let candidates = usable.iter().filter(|spec| searchable && spec.may_be_withheld() && !is_loaded(&spec.name));
-        let names = candidates.map(|spec| spec.name.as_str());
-        names.filter(|name| is_over || state.withheld_tools().contains(*name)).collect()
+        let is_withheld = |spec: &&Arc<ToolSpec>| over.includes(spec) || state.withheld_tools().contains(&spec.name);
+        candidates.filter(is_withheld).map(|spec| spec.name.as_str()).collect()
     }
 
     /// Whether a call of a tool must wait until the model has loaded it.

@@ -68,7 +68,7 @@ fn large_definitions_are_withheld_and_loaded_where_the_model_asks_for_them() {
     sim.play();
     assert_eq!(listed(&sim.requests[0]), (vec!["Read", "ToolSearch"], vec![]));
     let told = sim.requests[0].messages[0].content.iter().filter_map(ContentBlock::as_text).collect::<String>();
-    assert!(told.contains("- mcp__big__t499"), "{told}");
+    assert!(told.contains("- mcp__big__{t000, ") && told.contains(", t499}"), "{told}");
     let result = render(&sim.events);
     assert_eq!(lines(&sim, "run ended (Success)").len(), 1, "{result}");
     assert_eq!(listed(&sim.requests[1]), (vec!["Read", "ToolSearch"], vec![(3, vec![names])]));
@@ -85,6 +85,31 @@ fn large_definitions_are_withheld_and_loaded_where_the_model_asks_for_them() {
     // All have been told once.
     let told = |sim: &Sim| sim.log.iter().filter(|entry| matches!(entry.kind, EntryKind::ToolsWithheld(_))).count();
     assert_eq!(told(&later), 1);
+}
+
+#[test]
+fn servers_that_are_started_on_demand_have_a_smaller_budget_of_their_own() {
+    let mut config = with(&["eager", "lazy"], 20);
+    let mark = |spec: &Arc<ToolSpec>| {
+        let mut spec = ToolSpec::clone(spec);
+        if spec.name.starts_with("mcp__lazy__") {
+            spec.loading = windlass_types::ToolLoading::OnDemand;
+        }
+        Arc::new(spec)
+    };
+    config.tools.specs = config.tools.specs.iter().map(mark).collect();
+    let script: [&[ContentBlock]; 2] = [&[search("s1", "select:mcp__lazy__t003")], &[text("Done.")]];
+    let mut small = sim(config.clone(), &script);
+    small.play();
+    let (first, _) = listed(&small.requests[0]);
+    let lists = |server: &str| first.iter().filter(|name| name.starts_with(server)).count();
+    assert_eq!((lists("mcp__eager__"), lists("mcp__lazy__")), (20, 0), "{first:?}");
+    assert!(first.contains(&"ToolSearch"));
+    assert_eq!(listed(last(&small)).1, [(3, vec!["mcp__lazy__t003"])]);
+    config.tools.budget.on_demand_tokens = 10_000;
+    let mut large = sim(config, &[&[text("Done.")]]);
+    large.play();
+    assert_eq!(listed(&large.requests[0]).0.len(), 41, "Read and both servers");
 }
 
 #[test]
@@ -171,7 +196,7 @@ fn what_was_loaded_stays_loaded_after_a_compaction_and_the_rest_is_named_anew() 
         sim.play();
         assert_eq!(listed(last(sim)), (vec!["Read", "ToolSearch", "mcp__big__t007"], vec![]));
         let told = last(sim).messages[0].content.iter().filter_map(ContentBlock::as_text).collect::<String>();
-        assert!(told.contains("- mcp__big__t499") && !told.contains("- mcp__big__t007"), "{told}");
+        assert!(told.contains(", t499}") && !told.contains("t007"), "{told}");
     }
 }
 

@@ -110,7 +110,7 @@ async fn a_model_of_each_dialect_searches_for_one_of_five_hundred_tools_and_call
         // Refused, searched for, called, answered.
         assert_eq!((texts.len(), schemas(0), schemas(1)), (4, 0, 0), "{model}");
         assert!((1..=20).contains(&schemas(2)) && schemas(2) == schemas(3), "{model}: {}", schemas(2));
-        assert!(texts[0].contains("- mcp__hub__count_499"), "{model}: {}", texts[0]);
+        assert!(texts[0].contains("- mcp__hub__{count_0, "), "{model}: {}", texts[0]);
         let length = texts.iter().map(String::len).max().unwrap_or_default();
         println!("{model}: {} tokens withheld, the largest request has {length} bytes", usage.withheld());
     }
