@@ -31,6 +31,12 @@ pub(crate) struct Follows {
     pub(crate) effort: bool,
 }
 
+impl OpenSettings {
+    pub(super) fn has_ended(&self) -> bool {
+        self.session.has_ended()
+    }
+}
+
 impl LoadedProject {
     /// Keeps what the settings of a session said when it was opened.
     pub(super) fn follow_settings(&self, session: &SessionHandle) {
@@ -38,7 +44,6 @@ impl LoadedProject {
         let of_program = self.choice.directories.iter().map(|directory| start.join(directory));
         let directories = of_program.map(|directory| directory.canonicalize().unwrap_or(directory)).collect();
         let mut open = self.shared.settings.lock();
-        open.retain(|_, open| !open.session.has_ended());
         if open.len() < MOST_SESSIONS {
             let follows = self.choice.follows;
             let settings = OpenSettings { session: session.weak(), live: self.read.live.clone(), directories, follows };

@@ -30,6 +30,7 @@ impl LoadedProject {
         let waiting = self.shared.notices.opened(&session.handle);
         session.notices.splice(..0, waiting);
         self.follow_settings(&session.handle);
+        self.shared.forget_at_end(&session.handle);
         let mut sessions = self.shared.sessions.lock();
         sessions.retain(|open| !open.tools.handle().has_ended());
         if let (Some(base), Some(current)) = (base, tools.subagents())

@@ -8,8 +8,9 @@ use super::skills::ListedSkills;
 use crate::lock::Lock;
 use crate::session::SessionTools;
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use windlass_project::{PluginDir, Plugins};
+use windlass_runtime::SessionHandle;
 use windlass_subagent::Subagents;
 use windlass_types::SessionId;
 
@@ -30,6 +31,43 @@ pub(crate) struct Shared {
     /// What the program of the first session says of its sandbox.
     #[cfg(all(feature = "mcp", feature = "sandbox"))]
     pub(crate) sandbox: Arc<std::sync::OnceLock<super::confined_servers::ProgramSandbox>>,
+}
+
+impl Shared {
+    /// Keeps nothing of a session once it has ended. Its tools hold the project, which would hold them.
+    pub(super) fn forget_at_end(self: &Arc<Self>, session: &SessionHandle) {
+        let (ended, forget) = (session.ended(), Forget(Arc::downgrade(self), session.session_id().clone()));
+        tokio::spawn(async move {
+            ended.await;
+            drop(forget);
+        });
+    }
+
+    fn forget_ended(&self, session: &SessionId) {
+        let mut settings = self.settings.lock();
+        settings.retain(|_, open| !open.has_ended());
+        let is_open = settings.contains_key(session);
+        drop(settings);
+        if !is_open {
+            self.listed_skills.lock().remove(session);
+        }
+        let mut sessions = self.sessions.lock();
+        // What they hold may hold this project: it is dropped when nothing is locked any more.
+        let ended: Vec<OpenSession> = sessions.extract_if(.., |open| open.tools.handle().has_ended()).collect();
+        drop(sessions);
+        drop(ended);
+    }
+}
+
+/// Has a session that has ended forgotten when it is dropped, which a runtime that ends does too.
+struct Forget(Weak<Shared>, SessionId);
+
+impl Drop for Forget {
+    fn drop(&mut self) {
+        if let Some(shared) = self.0.upgrade() {
+            shared.forget_ended(&self.1);
+        }
+    }
 }
 
 /// The plugins that were named, and what they are.

@@ -158,3 +158,25 @@ fn settings_are_read_again_and_notices_given_once() {
     assert!(project.reread().is_ok() && project.take_notices()[0].text.contains("Edit"));
     drop(place);
 }
+
+#[tokio::test]
+async fn a_project_is_let_go_of_when_its_session_has_ended() {
+    let place = Place::new();
+    let skill = place.path("work/.claude/skills/tidy/SKILL.md");
+    std::fs::create_dir_all(skill.parent().unwrap()).unwrap();
+    std::fs::write(skill, "---\ndescription: Tidies.\n---\nTidy up.").unwrap();
+    let project = place.project().load().unwrap();
+    let shared = Arc::downgrade(&project.shared);
+    let model = crate::ScriptedModel::new(crate::Script::new().turn(|turn| turn.text("ok")));
+    let session = session().provider(model).tools(coding_tools(place.path("work"))).project(project);
+    let mut session = session.open().await.unwrap();
+    assert_eq!(session.ask("go").await.unwrap().text, "ok");
+    session.handle.close().await.unwrap();
+    drop(session);
+    let gone = async {
+        while shared.upgrade().is_some() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(std::time::Duration::from_secs(60), gone).await.expect("something holds the project");
+}
