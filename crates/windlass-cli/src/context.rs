@@ -22,15 +22,17 @@ pub(crate) async fn show(args: &ContextShowArgs) -> anyhow::Result<i32> {
     let project = project.load().map_err(of_project)?;
     let variables = project.clone();
     let lookup: Lookup = Arc::new(move |name| variables.variable(name));
-    let mut builder = session().tools(with_web(coding_tools(cwd))).project(project);
+    let mut builder = session().tools(with_web(coding_tools(cwd))).project(project.clone());
     if let Some(model) = &args.model {
         builder = builder.model(model);
     }
     let builder = builder.resolve()?;
+    let policy = builder.policy()?;
     let (model, info) = described(&*providers(&lookup), builder.options().model().unwrap_or("default"));
     let stand_in = ScriptedModel::new(Script::new()).with_info(info);
     let session = builder.model(model).provider(stand_in).open().await.map_err(of_start)?;
-    let usage = session.handle.context_usage().await?;
+    let mut usage = session.handle.context_usage().await?;
+    usage.sections.extend(project.waiting_instructions(&policy).await);
     for notice in &session.notices {
         writeln!(stderr(), "windlass: {}", clean_line(notice))?;
     }
@@ -62,11 +64,19 @@ fn print(out: &mut impl Write, usage: &ContextUsage) -> std::io::Result<()> {
     for (kind, heading) in [(ContextKind::SystemPrompt, "system prompt"), (ContextKind::Tool, "tools")] {
         writeln!(out, "{:>8}  {heading}", usage.of_kind(kind))?;
     }
-    if usage.withheld() > 0 {
-        writeln!(out, "{:>8}  tools that are loaded when they are searched for: saved, not used", usage.withheld())?;
+    let tools = usage.sections.iter().filter(|section| section.kind == ContextKind::Tool);
+    let withheld: u64 = tools.map(|section| section.withheld).sum();
+    if withheld > 0 {
+        writeln!(out, "{withheld:>8}  tools that are loaded when they are searched for: saved, not used")?;
     }
-    for section in usage.sections.iter().filter(|section| section.kind == ContextKind::Instructions) {
+    let files = || usage.sections.iter().filter(|section| section.kind == ContextKind::Instructions);
+    for section in files().filter(|section| section.withheld == 0) {
         writeln!(out, "{:>8}  {}", section.tokens, line(section))?;
+    }
+    for section in files().filter(|section| section.withheld > 0) {
+        let (source, name) = (&section.source, clean_line(&section.name));
+        let until = clean_line(section.reason.as_deref().unwrap_or("until they are needed"));
+        writeln!(out, "{:>8}  on demand, {source}: {name} (waits {until})", section.withheld)?;
     }
     Ok(())
 }

@@ -5,9 +5,11 @@ mod fit;
 mod imports;
 mod places;
 mod read;
+mod waiting;
 
 pub use excludes::InstructionExcludes;
 pub(crate) use imports::{fence_of, imports, names_a_file, target};
+pub use waiting::WaitingInstruction;
 
 use crate::front_matter;
 use crate::note::{Note, Notes};
@@ -96,6 +98,8 @@ struct Rule {
     /// The folder that its patterns begin in.
     base: PathBuf,
     patterns: GlobSet,
+    /// The same as they are written.
+    written: Vec<String>,
 }
 
 /// A file that is to be read.
@@ -300,7 +304,7 @@ impl InstructionFiles {
             return Some(instruction);
         }
         match set_of(&patterns) {
-            Ok(patterns) => self.waiting.push(Rule { instruction, base, patterns }),
+            Ok(set) => self.waiting.push(Rule { instruction, base, patterns: set, written: patterns }),
             Err(error) => self.notes.add(&instruction.path, format!("its `paths` cannot be used: {error}")),
         }
         None

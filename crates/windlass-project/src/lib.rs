@@ -75,7 +75,7 @@ pub use error::SettingsError;
 pub use expand::split_arguments;
 pub use file::read_named;
 pub use hooks::HookSettings;
-pub use instructions::{Instruction, InstructionExcludes, InstructionFiles};
+pub use instructions::{Instruction, InstructionExcludes, InstructionFiles, WaitingInstruction};
 pub use kept::KeptTexts;
 pub use live::{LiveSettings, SettingsNews};
 pub use load::{Loaded, load};

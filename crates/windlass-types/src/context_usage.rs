@@ -63,10 +63,11 @@ pub struct ContextSection {
     /// How many characters of it were left out, because it would have been too long.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub left_out: u64,
-    /// How many tokens more it would take up, estimated, if it were not withheld until the model asks for it.
+    /// How many tokens more it would take up, estimated, if it were not withheld until the model asks for it or a file
+    /// is used that it is for.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub withheld: u64,
-    /// Why something was left out, for people. `None` if nothing was, or if it was too long by itself.
+    /// Why something was left out, or what it waits for, for people. `None` if nothing was, or if it was too long by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }

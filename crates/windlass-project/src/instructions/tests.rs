@@ -407,3 +407,29 @@ fn directories_of_the_workspace_are_read_when_they_are_given() {
     assert_eq!(notes(&mut files), ["@../secret.md is left out: it leads out of the project"]);
     assert_eq!(contents(now(files.of_paths(&[world.path("more/below/x.rs")]))), [""; 0]);
 }
+
+#[test]
+fn what_waits_for_its_files_can_be_listed() {
+    let world = World::new(&[
+        ("home/w/CLAUDE.md", "root"),
+        ("home/w/.claude/rules/rust.md", "---\npaths: [\"src/**/*.rs\", \"build.rs\"]\n---\nrule"),
+        ("home/w/app/CLAUDE.md", "app"),
+        ("home/w/app/ui/.claude/CLAUDE.md", "ui"),
+        ("home/w/app/ui/.claude/rules/css.md", "---\npaths: \"*.css\"\n---\ncss"),
+        ("home/w/app/empty/readme.md", "nothing"),
+        ("home/w/node_modules/other/CLAUDE.md", "of others"),
+        ("home/w/.hidden/CLAUDE.md", "hidden"),
+    ]);
+    let mut files = world.files("home/w");
+    assert_eq!(world.shown(&now(files.load())), ["project home/w/CLAUDE.md: root"]);
+    let root = world.path("home/w");
+    let waiting = now(files.into_waiting());
+    let shown: Vec<String> = waiting
+        .iter()
+        .map(|one| {
+            let below = one.folder.strip_prefix(&root).unwrap().display();
+            format!("{} [{below}] {}", one.instruction.content, one.patterns.join(" "))
+        })
+        .collect();
+    assert_eq!(shown, ["app [app] ", "ui [app/ui] ", "rule [] src/**/*.rs build.rs", "css [app/ui] *.css"]);
+}

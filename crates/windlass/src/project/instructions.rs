@@ -5,12 +5,12 @@ use async_trait::async_trait;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::Mutex;
-use windlass_context::FileInstructions;
+use windlass_context::{FileInstructions, estimate_text};
 use windlass_permission::Policy;
-use windlass_project::{Instruction, InstructionExcludes, InstructionFiles};
+use windlass_project::{Instruction, InstructionExcludes, InstructionFiles, WaitingInstruction};
 use windlass_runtime::NestedInstructions;
 use windlass_tool::Workspace;
-use windlass_types::SessionId;
+use windlass_types::{ContextKind, ContextSection, SessionId};
 
 /// The variable that has instructions read from directories that were added to the workspace.
 const ADDED_DIRECTORIES: &str = "CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD";
@@ -35,17 +35,35 @@ impl LoadedProject {
         if self.choice.without_instructions {
             return None;
         }
+        let (mut files, unusable) = self.instruction_files(workspace, policy);
+        unusable.into_iter().for_each(|text| self.note(ProjectNoticeKind::Instructions, text));
+        let found = self.read_by_model(&files.load().await, &mut files);
+        let nested = Nested { files: Mutex::new(files), project: self.clone(), session: session.clone() };
+        Some((found, Arc::new(nested)))
+    }
+
+    /// The instruction files that may be read, none of which is yet, and patterns of settings that cannot be used.
+    fn instruction_files(&self, workspace: &Arc<dyn Workspace>, policy: &Policy) -> (InstructionFiles, Vec<String>) {
         let (places, sources, policy) = (self.places().clone(), self.read.settings.sources, policy.clone());
         let (excludes, unusable) = InstructionExcludes::new(&self.read.resolved, places.user_home.as_deref());
-        unusable.into_iter().for_each(|text| self.note(ProjectNoticeKind::Instructions, text));
         let added = policy.directories().iter().skip(1).filter(|_| self.reads_added_directories());
         let files = InstructionFiles::new(places, sources, Arc::clone(workspace))
             .excluding(excludes)
             .with_directories(added.cloned().collect());
-        let mut files = files.may_read(move |path, resolved| policy.may_read(path, resolved));
-        let found = self.read_by_model(&files.load().await, &mut files);
-        let nested = Nested { files: Mutex::new(files), project: self.clone(), session: session.clone() };
-        Some((found, Arc::new(nested)))
+        (files.may_read(move |path, resolved| policy.may_read(path, resolved)), unusable)
+    }
+
+    /// The instructions that sessions with these rights read later, when a file is used that they are for: rules with `paths`, and
+    /// those of directories below the start. Their tokens are [withheld](ContextSection::withheld), and each says what it
+    /// waits for. For people: all that may wait is looked for, which takes longer than opening a session.
+    pub async fn waiting_instructions(&self, policy: &Policy) -> Vec<ContextSection> {
+        if self.choice.without_instructions {
+            return Vec::new();
+        }
+        let workspace: Arc<dyn Workspace> = Arc::new(windlass_tools::LocalWorkspace::new());
+        let (mut files, _) = self.instruction_files(&workspace, policy);
+        files.load().await;
+        files.into_waiting().await.iter().filter_map(waiting).collect()
     }
 
     /// Whether instructions are read from directories that were added to the workspace.
@@ -60,6 +78,19 @@ impl LoadedProject {
         }
         found.iter().filter_map(Instruction::for_model).collect()
     }
+}
+
+/// What waits, as a part of a context window that it is not in yet.
+fn waiting(one: &WaitingInstruction) -> Option<ContextSection> {
+    let text = one.instruction.for_model()?;
+    let mut section = ContextSection::new(ContextKind::Instructions, &text.path, text.source.as_str(), 0);
+    section.withheld = estimate_text(&text.text);
+    let folder = one.folder.display();
+    section.reason = Some(match one.patterns.as_slice() {
+        [] => format!("until a file in {folder} is used"),
+        patterns => format!("until a file is used that fits {} in {folder}", patterns.join(", ")),
+    });
+    Some(section)
 }
 
 #[async_trait]

@@ -1,0 +1,76 @@
+//! Instructions that wait until a file is used that they are for.
+
+use super::places::of_folder;
+use super::{Instruction, InstructionFiles};
+use std::path::PathBuf;
+use windlass_tool::EntryKind;
+
+/// Most folders that are looked at, and how many may lie in each other.
+const MOST_FOLDERS: usize = 4_096;
+const DEEPEST: u8 = 16;
+/// Most names of a folder.
+const MOST_NAMES: usize = 4_096;
+/// Names that show that a folder may have instructions of its own.
+const SIGNS: [&str; 5] = ["AGENTS.md", "CLAUDE.md", "CLAUDE.local.md", ".claude", ".windlass"];
+/// Folders that programs make and that hold the files of others.
+const MADE: [&str; 5] = ["node_modules", "target", "dist", "build", "vendor"];
+
+/// Instructions that the model reads once a file is used that they are for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WaitingInstruction {
+    /// What it would read.
+    pub instruction: Instruction,
+    /// The directory whose files they are for.
+    pub folder: PathBuf,
+    /// The patterns of these files, which begin there. Empty: they are for all files below it.
+    pub patterns: Vec<String>,
+}
+
+impl InstructionFiles {
+    /// The instructions that wait, once those that a session begins with are [loaded](Self::load): rules for some files, and the
+    /// files of folders below the start, without those of folders that programs have made (`node_modules`, `target` and the
+    /// like) or whose names begin with a dot. At most 4,096 folders are looked at.
+    ///
+    /// For people who want to see what there is: what is given here counts as read.
+    pub async fn into_waiting(mut self) -> Vec<WaitingInstruction> {
+        let mut all: Vec<WaitingInstruction> = Vec::new();
+        let Some(layout) = self.layout.take() else { return all };
+        for folder in self.folders_with_instructions().await {
+            let candidates = of_folder(&folder, layout.root(), self.sources, &self.files).await;
+            let found = self.read(candidates).await;
+            let of_folder =
+                |instruction| WaitingInstruction { instruction, folder: folder.clone(), patterns: Vec::new() };
+            all.extend(found.into_iter().map(of_folder));
+        }
+        let rules = std::mem::take(&mut self.waiting).into_iter();
+        all.extend(rules.map(|rule| WaitingInstruction {
+            instruction: rule.instruction,
+            folder: rule.base,
+            patterns: rule.written,
+        }));
+        all
+    }
+
+    /// The folders below the start that may have instructions of their own, the upper ones first.
+    async fn folders_with_instructions(&self) -> Vec<PathBuf> {
+        let (mut found, mut left) = (Vec::new(), MOST_FOLDERS);
+        let mut open = vec![(self.places.start().to_path_buf(), DEEPEST)];
+        while let Some((folder, depth)) = open.pop() {
+            let entries = self.files.workspace.entries(&folder, MOST_NAMES).await.unwrap_or_default();
+            let named: Vec<(&str, EntryKind)> =
+                entries.iter().filter_map(|entry| Some((entry.name.to_str()?, entry.kind))).collect();
+            let is_walked = |name: &str| depth > 0 && !name.starts_with('.') && !MADE.contains(&name);
+            let inner = named.iter().filter(|(name, kind)| *kind == EntryKind::Directory && is_walked(name));
+            let mut inner: Vec<PathBuf> = inner.map(|(name, _)| folder.join(name)).collect();
+            if folder != self.places.start() && named.iter().any(|(name, _)| SIGNS.contains(name)) {
+                found.push(folder);
+            }
+            inner.sort_by(|a, b| b.cmp(a));
+            inner.truncate(left);
+            left = left.saturating_sub(inner.len());
+            open.extend(inner.into_iter().map(|folder| (folder, depth.saturating_sub(1))));
+        }
+        found
+    }
+}
