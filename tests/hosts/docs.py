@@ -18,6 +18,7 @@ wire.KNOWN = {
     "Write down what the weather is like in Porto": [
         tool("mcp__home__weather", city="Porto"), tool("Write", file_path="weather.txt", content="Sunny.\n"), text("It is written."),
     ],
+    "Begin notes.txt": [tool("Write", file_path="notes.txt", content="One\nTODO\n"), [{"say": "texts"}]],
     "And tidy up": [tool("Bash", command="rm weather.txt"), text("That was not allowed.")],
 }
 
@@ -58,9 +59,10 @@ def session(world, command, name, code):
 
 @test
 async def python(world):
-    first, second = programs("python")
+    first, second, third = programs("python")
     one_shot(world, [sys.executable], "first.py", first)
     session(world, [sys.executable], "second.py", second)
+    contains(run(world, [sys.executable], "third.py", third), "notes.txt:2: warning [notes]: this is not done")
 
 
 @test

@@ -3,7 +3,8 @@
 import json
 
 import common
-from claude_agent_sdk import HookMatcher, PermissionResultAllow, query
+from claude_agent_sdk import HookMatcher, PermissionResultAllow, create_sdk_mcp_server, query
+from claude_agent_sdk import tool as host_tool
 from common import collect, contains, equal, play, result, system, test, text, tool
 
 
@@ -30,6 +31,58 @@ async def an_edit_is_shown_before_it_runs_and_behind(world):
     contains(started[0]["diff"], "-one\n+two")
     equal(finished[0]["diff"], started[0]["diff"])
     equal(world.read("a.txt"), "two\n")
+
+
+def linter(asked, fails=()):
+    """A tool that finds an error in each line with `bad` in it. The questions of these numbers fail."""
+
+    @host_tool("diagnostics", "What a linter says of files.", {"paths": list})
+    async def diagnostics(given):
+        asked.append(given["paths"])
+        if len(asked) in fails:
+            return {"content": [{"type": "text", "text": "the linter is broken"}], "is_error": True}
+        found = []
+        for path in given["paths"]:
+            with open(path, encoding="utf-8") as file:
+                for number, line in enumerate(file, 1):
+                    if "bad" in line:
+                        found.append({"path": path, "line": number, "message": line.strip(), "source": "lint"})
+        return {"content": [{"type": "text", "text": json.dumps({"diagnostics": found})}]}
+
+    return {
+        "mcp_servers": {"editor": create_sdk_mcp_server("editor", tools=[diagnostics])},
+        "disallowed_tools": ["mcp__editor__diagnostics"],
+        "extra_args": {"diagnostics-tool": "mcp__editor__diagnostics"},
+    }
+
+
+async def told_of_an_edit(world, asked, fails=()):
+    path = world.write("a.txt", "bad old\none\n")
+    script = play(
+        tool("Read", file_path=path),
+        tool("Edit", file_path=path, old_string="one", new_string="bad new"),
+        [{"say": "texts"}],
+    )
+    options = world.options(permission_mode="acceptEdits", **linter(asked, fails))
+    told = result(await collect(query(prompt=script, options=options))).result
+    equal(world.read("a.txt"), "bad old\nbad new\n")
+    return path, told
+
+
+@test
+async def a_tool_of_the_host_says_what_an_edit_has_brought(world):
+    asked = []
+    path, told = await told_of_an_edit(world, asked)
+    equal(asked, [[path], [path]])
+    contains(told, f"{path}:2: error [lint]: bad new")
+    assert f"{path}:1:" not in told, told
+
+
+@test
+async def diagnostics_that_are_not_known_before_an_edit_are_not_blamed_on_it(world):
+    asked = []
+    _, told = await told_of_an_edit(world, asked, fails=[1])
+    assert "diagnostics" not in told, told
 
 
 @test

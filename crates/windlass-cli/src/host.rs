@@ -23,7 +23,7 @@ use agent::defined;
 use commands::SessionCommands;
 use flags::Flags;
 use live::{Environment, Renewable};
-use mcp::{HostServers, PromptTool};
+use mcp::{DiagnosticsTool, HostServers, PromptTool};
 use plugins::HostPlugins;
 use std::future::Future;
 use std::io::{Write, stderr};
@@ -233,6 +233,10 @@ impl Host {
             .hook(setup.hooks.clone())
             .mcp_servers(self.mcp.set().clone());
         let builder = self.flags.more(builder)?;
+        let builder = match self.flags.text("diagnostics-tool") {
+            Some(tool) => builder.diagnostics(DiagnosticsTool::new(self.mcp.set().clone(), tool)),
+            None => builder,
+        };
         let builder = if setup.fresh { builder } else { sessions::choose(builder, &self.flags) };
         Ok(builder.resolve()?)
     }

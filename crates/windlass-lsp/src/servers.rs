@@ -74,8 +74,8 @@ impl LanguageServers {
     }
 
     /// What the servers say of files now, for [diagnostics behind an edit](windlass_context::introduced). Files that no server
-    /// knows, and servers that fail, add none.
-    pub async fn diagnostics_of(&self, paths: &[PathBuf]) -> Vec<Diagnostic> {
+    /// knows add none. `None`: a server failed, so it is not known.
+    pub async fn diagnostics_of(&self, paths: &[PathBuf]) -> Option<Vec<Diagnostic>> {
         let mut found = Vec::new();
         for path in paths {
             let Some(server) = self.of(path) else { continue };
@@ -83,10 +83,13 @@ impl LanguageServers {
             match server.ask(&query).await {
                 Ok(CodeAnswer::Diagnostics(diagnostics)) => found.extend(diagnostics),
                 Ok(_) => {}
-                Err(error) => tracing::warn!(%error, "a language server said no diagnostics"),
+                Err(error) => {
+                    tracing::warn!(%error, "a language server said no diagnostics");
+                    return None;
+                }
             }
         }
-        found
+        Some(found)
     }
 
     fn of(&self, path: &Path) -> Option<&Arc<Server>> {

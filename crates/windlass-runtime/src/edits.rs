@@ -33,8 +33,8 @@ const AFTER: Duration = Duration::from_secs(5);
 ///
 /// #[async_trait::async_trait]
 /// impl Diagnostics for Editor {
-///     async fn of_files(&self, paths: &[PathBuf]) -> Vec<Diagnostic> {
-///         self.0.iter().filter(|diagnostic| paths.contains(&diagnostic.path)).cloned().collect()
+///     async fn of_files(&self, paths: &[PathBuf]) -> Option<Vec<Diagnostic>> {
+///         Some(self.0.iter().filter(|diagnostic| paths.contains(&diagnostic.path)).cloned().collect())
 ///     }
 /// }
 /// ```
@@ -43,9 +43,9 @@ pub trait Diagnostics: Debug + Send + Sync + 'static {
     /// What there is to say of these files now, which a call is about to change or has just changed: absolute, with links
     /// followed. What an edit has brought, the model reads behind its result.
     ///
-    /// It is waited for one second before the call, and five behind it. If either takes longer, the model reads none for this
-    /// call.
-    async fn of_files(&self, paths: &[PathBuf]) -> Vec<Diagnostic>;
+    /// It is waited for one second before the call, and five behind it. If either takes longer, or is `None` because it is not
+    /// known, the model reads none for this call.
+    async fn of_files(&self, paths: &[PathBuf]) -> Option<Vec<Diagnostic>>;
 }
 
 /// What a call would change, if its tool can say that and the model may read the files.
@@ -98,12 +98,12 @@ impl Before {
     }
 }
 
-/// A panic of the host, and an answer that comes too late, are no answer.
+/// A panic of the host, and an answer that comes too late, are no answer, as is one that knows nothing.
 async fn ask(source: &dyn Diagnostics, paths: &[PathBuf], limit: Duration) -> Option<Vec<Diagnostic>> {
     let asked = AssertUnwindSafe(tokio::time::timeout(limit, source.of_files(paths))).catch_unwind().await;
-    let answer = asked.ok().and_then(Result::ok);
+    let answer = asked.ok().and_then(Result::ok).flatten();
     if answer.is_none() {
-        tracing::warn!(files = paths.len(), "diagnostics took too long, or panicked, and are left out");
+        tracing::warn!(files = paths.len(), "diagnostics are not known, took too long, or panicked, and are left out");
     }
     answer
 }

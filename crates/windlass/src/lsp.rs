@@ -22,7 +22,7 @@ struct OfServers(LanguageServers);
 
 #[async_trait]
 impl Diagnostics for OfServers {
-    async fn of_files(&self, paths: &[PathBuf]) -> Vec<Diagnostic> {
+    async fn of_files(&self, paths: &[PathBuf]) -> Option<Vec<Diagnostic>> {
         self.0.diagnostics_of(paths).await
     }
 }

@@ -43,6 +43,7 @@ const VALUED: &[&str] = &[
     "betas",
     "channels",
     "debug-file",
+    "diagnostics-tool",
     "disallowedTools",
     "effort",
     "fallback-model",

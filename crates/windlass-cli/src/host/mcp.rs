@@ -1,9 +1,12 @@
 //! The MCP servers of a host: those of its command line, those inside it, and
 //! those that it adds.
 
+mod asked;
+mod diagnostics;
 mod login;
 mod prompt;
 
+pub(crate) use diagnostics::DiagnosticsTool;
 pub(crate) use prompt::PromptTool;
 
 use crate::mcp::Configured;

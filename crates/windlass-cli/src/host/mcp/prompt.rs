@@ -1,44 +1,31 @@
 //! `--permission-prompt-tool mcp__server__tool`.
 
+use super::asked::AskedTool;
 use async_trait::async_trait;
 use serde_json::json;
-use std::time::Duration;
-use windlass::crates::types::ToolResultContent;
 use windlass::crates::types::text::clause;
-use windlass::{JsonText, PermissionAnswer, PermissionRequest, ToolOutput, mcp::McpServers, permission::CanUseTool};
+use windlass::{JsonText, PermissionAnswer, PermissionRequest, mcp::McpServers, permission::CanUseTool};
 use windlass_protocol::read_permission_answer;
-
-/// How long the server of the tool may take to connect.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A tool of an MCP server that answers questions about tool calls. A call
 /// whose answer does not have the right form is denied, and so is every call when the tool is
 /// not there.
 #[derive(Debug)]
-pub(crate) struct PromptTool {
-    servers: McpServers,
-    tool: String,
-}
+pub(crate) struct PromptTool(AskedTool);
 
 impl PromptTool {
     /// The tool of this whole name.
     pub(crate) fn new(servers: McpServers, tool: &str) -> Self {
-        Self { servers, tool: tool.to_owned() }
+        Self(AskedTool::new(servers, tool))
     }
 
     async fn ask(&self, request: &PermissionRequest) -> Result<PermissionAnswer, String> {
-        if self.servers.find(&self.tool).is_none() {
-            self.servers.settled(PATIENCE).await;
-        }
-        let (server, tool) = self.servers.find(&self.tool).ok_or("it is not there")?;
         let question = json!({
             "tool_name": request.tool,
             "input": request.input,
             "tool_use_id": request.tool_use_id.as_str(),
         });
-        let question = JsonText::of(&question).map_err(|error| error.to_string())?;
-        let result = self.servers.call(&server, &tool, &question, None).await.map_err(|error| error.to_string())?;
-        read(request, &result)
+        read(request, &self.0.ask(&question).await?)
     }
 }
 
@@ -48,23 +35,15 @@ impl CanUseTool for PromptTool {
         self.ask(&request).await.unwrap_or_else(|problem| {
             PermissionAnswer::deny(format!(
                 "The permission prompt tool {:?} gave no answer: {}.",
-                self.tool,
+                self.0.name,
                 clause(&problem)
             ))
         })
     }
 }
 
-fn read(request: &PermissionRequest, output: &ToolOutput) -> Result<PermissionAnswer, String> {
-    let text = match &output.content {
-        ToolResultContent::Text(text) => text.as_str(),
-        ToolResultContent::Blocks(blocks) => blocks.first().and_then(|block| block.as_text()).unwrap_or_default(),
-    };
-    if output.is_error {
-        return Err(text.chars().take(500).collect());
-    }
-    let answer = JsonText::parse_strict(text).map_err(|error| error.to_string())?;
-    let read = read_permission_answer(&request.input, &answer)?;
+fn read(request: &PermissionRequest, answer: &JsonText) -> Result<PermissionAnswer, String> {
+    let read = read_permission_answer(&request.input, answer)?;
     // An answer whose changes cannot be read does not count: they may have restricted it.
     match read.unread_updates {
         Some(problem) => Err(problem),
@@ -74,7 +53,9 @@ fn read(request: &PermissionRequest, output: &ToolOutput) -> Result<PermissionAn
 
 #[cfg(test)]
 mod tests {
+    use super::super::asked::json_of;
     use super::*;
+    use windlass::ToolOutput;
     use windlass::crates::types::CallDigest;
     use windlass::{
         permission::{Behavior, Decision, DecisionReason},
@@ -86,7 +67,7 @@ mod tests {
         let call = ToolUse::new("t", "Bash", input);
         let decision = Decision::new(Behavior::Ask, DecisionReason::Mode, "asks");
         let request = PermissionRequest::new(call, "ls".to_owned(), decision, CallDigest::new("d"));
-        read(&request, &ToolOutput::text(text))
+        read(&request, &json_of(&ToolOutput::text(text))?)
     }
 
     #[test]
