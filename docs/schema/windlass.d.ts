@@ -691,6 +691,19 @@ export type LineState =
   /** They do not match their checksum. */
   | "altered";
 
+/**
+ * A call that a running call made, such as one of a program. It passes the gate like any call, and its result goes back to
+ * its maker. No message holds it, so events and the log name it by its id, which begins with `MadeCall::ID_PREFIX`.
+ */
+export type MadeCall = {
+  /** The tool use that made it. */
+  by: ToolUseId;
+  /** Its input, as it was made. */
+  input: JsonText;
+  /** The name of its tool. */
+  tool: string;
+};
+
 /** A rule that decided. */
 export type MatchedRule = {
   /** Whether it allows, asks or denies. */
@@ -1622,6 +1635,11 @@ export type VerdictAudit = {
    * the model's own input.
    */
   input_changes?: InputChange[];
+  /**
+   * The call itself, if another call made it: no message holds it. `None` for calls of a message, or the log is older than
+   * this field.
+   */
+  made?: MadeCall | null;
   /** The sandbox of the session, if the call runs a program. `None` if there is none, or the log is older than this field. */
   sandbox?: AuditedSandbox | null;
   /** The tool use. */

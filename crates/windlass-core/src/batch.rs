@@ -3,6 +3,7 @@
 mod call;
 mod classify;
 mod gate;
+mod made;
 mod pending;
 mod review;
 mod running;
@@ -79,7 +80,8 @@ impl Batch {
 
     /// Whether all calls failed.
     pub(crate) fn all_failed(&self) -> bool {
-        self.calls.iter().all(|call| matches!(call.stage, Stage::Settled(Settled { failed: true, .. })))
+        let mut own = self.calls.iter().filter(|call| call.made.is_none());
+        own.all(|call| matches!(call.stage, Stage::Settled(Settled { failed: true, .. })))
     }
 
     /// The message is stored with these blocks in these lines, and it ended like this.
@@ -157,8 +159,10 @@ impl Batch {
         let Some(call) = self.calls.get(at) else { return };
         // Others wait until their intent is durable.
         let waits_for_log = call.only_reads() && session.out.is_behind();
-        let begun = self.open_calls().filter(|(_, call)| call.has_begun()).count();
-        if waits_for_log || begun >= most || !self.is_clear(at) {
+        // A call that only makes others takes no place.
+        let begun = self.open_calls().filter(|(_, call)| call.has_begun() && !call.makes_calls()).count();
+        let is_full = begun >= most && !call.makes_calls();
+        if waits_for_log || is_full || !self.is_clear(at) {
             return;
         }
         self.with(session, at, |call, cx| {
@@ -175,7 +179,8 @@ impl Batch {
         let Some(call) = self.calls.get(at) else { return false };
         // Of the calls before it none was passed over, and none behind those that are looked at has begun.
         self.open_calls()
-            .filter(|(other, later)| *other < at || (*other > at && later.has_begun()))
+            .filter(|(other, later)| *other != at && (self.comes_before(*other, at) || later.has_begun()))
+            .filter(|(_, other)| call.made.is_none() || !other.makes_calls())
             .all(|(_, other)| !other.conflicts_with(call))
     }
 
@@ -190,8 +195,9 @@ impl Batch {
         while self.open.len() - waiting < most
             && let Some(call) = self.calls.get(self.next)
         {
-            if !call.is_settled() {
-                self.open.push(self.next);
+            // One that another call has made is looked at already.
+            if let (false, Err(place)) = (call.is_settled(), self.open.binary_search(&self.next)) {
+                self.open.insert(place, self.next);
             }
             self.next += 1;
         }
@@ -280,6 +286,7 @@ impl Batch {
         let open = |call: &Call| call.original.id == *id && !call.is_settled();
         if let Some(at) = self.calls.iter().position(open) {
             self.with(session, at, Call::stop);
+            self.stop_made(session, id);
         }
     }
 
@@ -305,7 +312,15 @@ impl Batch {
             return Ok(());
         }
         let at = self.waiting_for(effect).ok_or_else(|| not_awaited(effect, &input))?;
+        if let Input::Made(_, number, tool, input) = input {
+            self.make(session, (at, effect, number), tool, input);
+            return Ok(());
+        }
+        let has_ended = matches!(input, Input::Ran(..));
         self.with(session, at, |call, cx| call.handle(cx, input));
+        if has_ended && let Some(id) = self.calls.get(at).map(|call| call.original.id.clone()) {
+            self.stop_made(session, &id);
+        }
         if std::mem::take(&mut self.notes.interrupts) {
             self.interrupt(session);
         }

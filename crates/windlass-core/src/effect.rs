@@ -9,9 +9,9 @@ use windlass_context::{FileInstructions, ServerInstructions};
 use windlass_permission::{CallFacts, Classified, Policy, SettingsRules};
 use windlass_types::{
     ContentBlock, DecisionReason, EditPreview, Effort, Entry, EntryId, Event, EventKind, HookCall, HookEventName,
-    HookOutcome, ModelErrorKind, ModelItem, ModelRequest, NanoUsd, PendingQuestion, PermissionAnswer, PermissionMode,
-    PermissionRequest, PermissionUpdate, Prompt, RateLimit, TaskEnded, TaskId, TaskInfo, TaskUsage, Thinking,
-    ToolMatcher, ToolOutcome, ToolSpec, ToolUse, ToolUseId, Usage,
+    HookOutcome, JsonText, ModelErrorKind, ModelItem, ModelRequest, NanoUsd, PendingQuestion, PermissionAnswer,
+    PermissionMode, PermissionRequest, PermissionUpdate, Prompt, RateLimit, TaskEnded, TaskId, TaskInfo, TaskUsage,
+    Thinking, ToolMatcher, ToolOutcome, ToolSpec, ToolUse, ToolUseId, Usage,
 };
 
 /// The name of one effect; results refer to it. Increases with time.
@@ -121,6 +121,15 @@ pub enum Effect {
     },
     /// Wait. Answered by [`Input::Woke`].
     Sleep(Duration),
+    /// Hand a call back to the one that made it, by [`Input::Made`]: its end, or why it was not made. Not answered.
+    Return {
+        /// The [`Effect::Run`] of the call that made it.
+        to: EffectId,
+        /// The number that its maker gave it.
+        number: u64,
+        /// How it ended.
+        outcome: Box<ToolOutcome>,
+    },
     /// Ask background work to stop. Answered by [`Input::TaskEnded`], soon, if it
     /// is running.
     StopTask(TaskId),
@@ -239,6 +248,9 @@ pub enum Input {
     Snapshotted(EffectId, Result<(), String>),
     /// A call reports progress, in words.
     Progress(EffectId, String),
+    /// A running call makes a call of another tool: its maker's number for it, the tool and its input. Answered by one
+    /// [`Effect::Return`].
+    Made(EffectId, u64, String, JsonText),
     /// A running call left work behind that continues in the background.
     TaskStarted(EffectId, Box<TaskInfo>),
     /// Background work ended.

@@ -38,7 +38,7 @@ impl Kind {
             Effect::Run(_) => Self::CALL,
             Effect::Append { .. } => Self::APPEND,
             Effect::Sleep(_) => Self::SLEEP,
-            Effect::Settle { .. } | Effect::StopTask(_) | Effect::Cancel(_) => return None,
+            Effect::Settle { .. } | Effect::Return { .. } | Effect::StopTask(_) | Effect::Cancel(_) => return None,
         })
     }
 }
@@ -71,6 +71,7 @@ impl Answer {
             Input::Unanswered(effect, _) => (effect, Kind::QUESTION, "the end of a question", true),
             Input::Snapshotted(effect, _) => (effect, Kind::SNAPSHOT, "the end of a snapshot", true),
             Input::Progress(effect, _) => (effect, Kind::CALL, "the progress of a call", false),
+            Input::Made(effect, ..) => (effect, Kind::CALL, "a call that a call makes", false),
             Input::TaskStarted(effect, _) => (effect, Kind::CALL, "the start of background work", false),
             Input::Ran(effect, _) => (effect, Kind::CALL, "the end of a call", true),
             Input::Appended(effect, _) => (effect, Kind::APPEND, "the end of an append", true),

@@ -157,9 +157,10 @@ impl Policy {
     }
 }
 
-/// Whether the call only starts agents. They may do no more than the agent that calls.
+/// Whether the call only starts agents, which may do no more than the agent that calls, or only makes calls, each of which is
+/// judged.
 fn only_delegates(call: &Call<'_>) -> bool {
-    call.facts.access == Access::Agents && call.facts.command.is_none()
+    matches!(call.facts.access, Access::Agents | Access::Calls) && call.facts.command.is_none()
 }
 
 /// Whether the call only concerns what the session itself keeps.

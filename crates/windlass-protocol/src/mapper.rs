@@ -33,8 +33,8 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 use windlass_types::{
-    AgentIdentity, AgentPath, EntryId, Event, EventKind, JsonText, MessageId, RunStarted, StateChange, ToolFinished,
-    ToolProgress, ToolResultContent, ToolUseId, Usage, WithdrawReason,
+    AgentIdentity, AgentPath, EntryId, Event, EventKind, JsonText, MadeCall, MessageId, RunStarted, StateChange,
+    ToolFinished, ToolProgress, ToolResultContent, ToolUseId, Usage, WithdrawReason,
 };
 
 /// Writes the events of one session as frames, one JSON object a line.
@@ -150,7 +150,10 @@ impl FrameMapper {
             EventKind::ToolStarted(started) => self.edit_begins(at, started, out),
             EventKind::ToolFinished(finished) => {
                 self.edit_ended(at, finished, out);
-                self.tool_result(at, finished, out);
+                // No message holds a call that another one made.
+                if !finished.result.tool_use_id.as_str().starts_with(MadeCall::ID_PREFIX) {
+                    self.tool_result(at, finished, out);
+                }
             }
             EventKind::PermissionResolved { tool_use_id, tool, decision } => {
                 self.denied(at, tool_use_id, tool, decision, out);

@@ -12,6 +12,7 @@ use crate::checkpoints::SessionFiles;
 use crate::events::EventQueue;
 use crate::handle::Order;
 use crate::held::Held;
+use crate::made::MadeCalls;
 use crate::model::ModelCall;
 use crate::observer::Observer;
 use crate::open_questions::OpenQuestion;
@@ -81,6 +82,7 @@ struct Work {
     background: Registry,
     held: Held,
     calls: ReadCalls,
+    made: MadeCalls,
     progress: Progress,
     /// For the results of the latest message.
     room: Room,
@@ -146,6 +148,7 @@ impl Driver {
             background: Registry::new(results.clone()),
             held: Held::new(Arc::clone(&queue)),
             calls: ReadCalls::new(),
+            made: MadeCalls::default(),
             progress: Progress::new(),
             room: Room::default(),
             asked: BTreeMap::new(),
@@ -376,6 +379,7 @@ impl Driver {
         {
             self.work.tasks.done(*effect);
             self.work.progress.end(*effect);
+            self.work.made.end(*effect);
         }
         self.handle(input);
         if self.machine.is_idle() {

@@ -43,6 +43,7 @@ mod held;
 mod hooks;
 mod kept;
 mod look;
+mod made;
 mod mentions;
 mod model;
 mod nested;

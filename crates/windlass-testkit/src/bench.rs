@@ -91,6 +91,7 @@ impl ToolBench {
             state: Arc::default(),
             background: None,
             agents: None,
+            calls: None,
             progress: Arc::new(move |text| lock(&reports).push(text)),
         };
         Self {

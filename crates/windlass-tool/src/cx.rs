@@ -1,6 +1,6 @@
 //! What a running tool is given.
 
-use crate::{Agents, Background, Cancel, Clock, Ids, Permit, Process, ToolError, Workspace};
+use crate::{Agents, Background, Calls, Cancel, Clock, Ids, Permit, Process, ToolError, Workspace};
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -51,6 +51,8 @@ pub struct ToolCxParts {
     pub background: Option<Arc<dyn Background>>,
     /// Runs agents below this one, if the session can.
     pub agents: Option<Arc<dyn Agents>>,
+    /// Makes calls of other tools, if the session can.
+    pub calls: Option<Arc<dyn Calls>>,
     /// Called with the progress of the call.
     pub progress: Arc<dyn Fn(String) + Send + Sync>,
 }
@@ -143,6 +145,15 @@ impl ToolCx {
     pub fn agents(&self) -> Result<&Arc<dyn Agents>, ToolError> {
         let none = || ToolError::rejected("Agents are not available here.");
         self.0.agents.as_ref().ok_or_else(none)
+    }
+
+    /// Makes calls of other tools.
+    ///
+    /// # Errors
+    /// The context is not that of a session.
+    pub fn calls(&self) -> Result<&Arc<dyn Calls>, ToolError> {
+        let none = || ToolError::rejected("No calls of other tools can be made here.");
+        self.0.calls.as_ref().ok_or_else(none)
     }
 
     /// Reports the progress of the call to the host. Only the latest text is kept.

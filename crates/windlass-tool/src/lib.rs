@@ -14,6 +14,7 @@
 mod access;
 mod agents;
 mod background;
+mod calls;
 mod cancel;
 mod cx;
 mod dyn_tool;
@@ -38,6 +39,7 @@ mod workspace;
 pub use access::{JudgedPath, PathFilter, Permit};
 pub use agents::{AgentReport, AgentSpec, Agents};
 pub use background::{Background, TaskCx, TaskOutcome, TaskSpec, TaskWork};
+pub use calls::Calls;
 pub use cancel::{Cancel, Cancelled};
 pub use cx::{Recorded, SessionState, ToolCx, ToolCxParts};
 pub use dyn_tool::{BoxFuture, DynTool, PreparedCall, schema_of};

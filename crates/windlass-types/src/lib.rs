@@ -72,9 +72,9 @@ pub use model_info::{LongPrompt, ModelInfo, Price};
 pub use origin::{Api, Origin};
 pub use permission::{
     AnsweredBy, AuditedAnswer, AuditedDecision, AuditedSandbox, Behavior, CallDigest, Decision, DecisionReason,
-    InputChange, InputChangedBy, MatchedRule, PendingQuestion, PermissionAnswer, PermissionDenial, PermissionGroup,
-    PermissionMode, PermissionRequest, PermissionUpdate, QuestionToken, RuleOrigin, RuleSource, RuleValue, TokenHash,
-    UpdateDestination,
+    InputChange, InputChangedBy, MadeCall, MatchedRule, PendingQuestion, PermissionAnswer, PermissionDenial,
+    PermissionGroup, PermissionMode, PermissionRequest, PermissionUpdate, QuestionToken, RuleOrigin, RuleSource,
+    RuleValue, TokenHash, UpdateDestination,
 };
 pub use prompt::{Prompt, PromptKind};
 pub use rate_limit::{RateLimit, RateLimitKind, RateLimitStatus, Utilization};

@@ -14,7 +14,7 @@ mod question;
 mod rule;
 
 pub use answer::PermissionAnswer;
-pub use audit::{AnsweredBy, AuditedAnswer, AuditedDecision, AuditedSandbox, InputChange, InputChangedBy};
+pub use audit::{AnsweredBy, AuditedAnswer, AuditedDecision, AuditedSandbox, InputChange, InputChangedBy, MadeCall};
 pub use group::PermissionGroup;
 pub use question::{PendingQuestion, QuestionToken, TokenHash};
 pub use rule::{MatchedRule, RuleOrigin, RuleSource, RuleValue};

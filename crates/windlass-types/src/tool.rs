@@ -81,6 +81,9 @@ pub enum Access {
     Network,
     /// Runs agents, each call of which is judged by itself; touches nothing here on its own.
     Agents,
+    /// Makes calls of other tools, each of which is judged by itself and takes its own place; touches nothing here on its
+    /// own.
+    Calls,
     /// Reads or changes what the session itself keeps, such as its list of tasks, and touches nothing outside of it. Such
     /// a call runs alone, once its message is stored, so it finds what the calls before it have left.
     Session,
@@ -117,14 +120,17 @@ impl Access {
     /// component; a tree conflicts with what is below it. Symmetric.
     pub fn conflicts_with(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Reads(_) | Self::Network | Self::Agents, Self::Reads(_) | Self::Network | Self::Agents) => false,
+            (
+                Self::Reads(_) | Self::Network | Self::Agents | Self::Calls,
+                Self::Reads(_) | Self::Network | Self::Agents | Self::Calls,
+            ) => false,
             (Self::Writes(ours), Self::Writes(theirs) | Self::Reads(theirs))
             | (Self::Reads(ours), Self::Writes(theirs)) => {
                 ours.iter().any(|ours| theirs.iter().any(|theirs| overlaps(ours, theirs)))
             }
             (Self::Writes(_), Self::Network) | (Self::Network, Self::Writes(_)) => false,
-            // What an agent will touch is not known yet.
-            (Self::Agents, Self::Writes(_)) | (Self::Writes(_), Self::Agents) => true,
+            // What an agent will touch, or a call will make, is not known yet.
+            (Self::Agents | Self::Calls, Self::Writes(_)) | (Self::Writes(_), Self::Agents | Self::Calls) => true,
             (Self::Session | Self::Exec | Self::Unknown, _) | (_, Self::Session | Self::Exec | Self::Unknown) => true,
         }
     }
@@ -249,6 +255,7 @@ mod tests {
             Access::writes("/w/ab"),
             Access::Network,
             Access::Agents,
+            Access::Calls,
             Access::Session,
             Access::Exec,
             Access::Unknown,
@@ -265,5 +272,7 @@ mod tests {
         assert!(all.iter().all(|other| Access::Session.conflicts_with(other)));
         assert!(!Access::Agents.conflicts_with(&Access::Agents));
         assert!(Access::Agents.conflicts_with(&Access::writes("/w/a")));
+        assert!(!Access::Calls.conflicts_with(&Access::Calls));
+        assert!(Access::Calls.conflicts_with(&Access::writes("/w/a")));
     }
 }

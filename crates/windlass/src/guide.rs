@@ -32,6 +32,10 @@ struct MemoryPage;
 #[doc = include_str!("../../../docs/code.md")]
 struct CodePage;
 
+#[cfg(all(feature = "program", feature = "tools"))]
+#[doc = include_str!("../../../docs/programs.md")]
+struct ProgramsPage;
+
 #[cfg(feature = "web")]
 #[doc = include_str!("../../../docs/web.md")]
 struct WebPage;

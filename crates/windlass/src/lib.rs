@@ -65,6 +65,7 @@
 //! | `lsp` | 88 | `lsp`: language servers, the tool `LSP`, and diagnostics behind edits; brings `tools` |
 //! | `mcp` | 145 | `McpServers`: MCP servers as tools |
 //! | `mcp,private-key-jwt` | 148 | the same, and programs log in to servers with a private key; compiles C |
+//! | `program` | 69 | `program`: small programs of the model that call other tools; compiles C++ |
 //! | `proxy` | 109 | `CredentialProxy`, through which programs reach the API without the key |
 //! | `web` | 140 | `web`: the tools `WebFetch` and `WebSearch`, and a proxy with rules on hosts for sandboxed programs |
 //! | `validation` | 59 | inputs of tools are checked against their JSON Schemas, and `.output::<T>()` can hold the model to one |
@@ -255,6 +256,10 @@ struct WorkspacesPage;
 
 #[cfg(all(doctest, feature = "anthropic", feature = "project"))]
 mod guide;
+
+/// The tool with which a model calls others from small programs: `.tool(windlass::program::Program::default())`.
+#[cfg(feature = "program")]
+pub use windlass_program as program;
 
 /// Containers and other machines to work on, for [`remote`](crate::SessionBuilder::remote).
 #[cfg(feature = "remote")]

@@ -1,5 +1,6 @@
 //! One tool call, and where it is on its way to a result.
 
+use super::made::Maker;
 use super::pending::Kept;
 use crate::feedback::Feedback;
 use crate::session::Session;
@@ -25,6 +26,8 @@ pub(super) struct Call {
     pub(super) consent: Consent,
     /// Whether its result is a part of the prompt: no message holds it.
     pub(super) of_prompt: bool,
+    /// The call that made it, if no message holds it.
+    pub(super) made: Option<Maker>,
     /// Whether the user stopped it, before or while it ran.
     pub(super) stopping: bool,
     /// Whether it was left open by an earlier run: its result follows on what came since.
@@ -194,6 +197,7 @@ impl Call {
             line: None,
             consent: Consent::default(),
             of_prompt: false,
+            made: None,
             stopping: false,
             is_continued: false,
             stage: malformed.map_or(Stage::New, Stage::Unusable),

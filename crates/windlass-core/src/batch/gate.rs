@@ -262,6 +262,7 @@ impl Call {
         audited.input_changes.clone_from(&self.input_changes);
         audited.hook.clone_from(&self.consent.hook_verdict);
         audited.answer.clone_from(&self.consent.answer);
+        audited.made = self.made.as_ref().map(|maker| Box::new(maker.record(&self.original)));
         audited.sandbox = read.and_then(|read| cx.session.rights.policy.sandbox_of(&read.facts));
         cx.session.record(None, EntryKind::Decision(audited))
     }

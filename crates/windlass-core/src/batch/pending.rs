@@ -32,10 +32,10 @@ impl Call {
         continued
     }
 
-    /// What makes tokens, if a question about the call may stay open. A call that a prompt needs is no part of the
-    /// conversation, so it could not be continued.
+    /// What makes tokens, if a question about the call may stay open. A call that a prompt needs, or that another call made, is
+    /// no part of the conversation, so it could not be continued.
     pub(super) fn waits<'a>(&self, cx: &'a Cx<'_>) -> Option<&'a TokenSecret> {
-        cx.session.config.waits().filter(|_| !self.of_prompt)
+        cx.session.config.waits().filter(|_| !self.of_prompt && self.made.is_none())
     }
 
     /// A hook wants the call to be kept for later: its question stays open, if the run waits for answers.

@@ -44,7 +44,7 @@ impl Batch {
         // The calls of a prompt are in no message.
         let is_due = self.review == Review::Due && self.is_done() && !self.interrupted;
         if is_due && self.calls.iter().any(|call| !call.of_prompt) && listens() {
-            let tool_calls = self.calls.iter().map(answered).collect();
+            let tool_calls = self.calls.iter().filter(|call| call.made.is_none()).map(answered).collect();
             self.review = Review::Asking(session.run_hooks(PostToolBatch { tool_calls }));
         }
     }

@@ -210,6 +210,9 @@ impl Call {
 
     /// Answers a call, once and for all.
     pub(super) fn settle(&mut self, cx: &mut Cx<'_>, mut outcome: ToolOutcome, how: Settling) {
+        if self.made.is_some() {
+            return self.settle_made(cx, outcome, how);
+        }
         if let Some(bits) = outcome.boundary {
             outcome.content = bounded_content(outcome.content, bits);
         }
@@ -219,19 +222,14 @@ impl Call {
         }
         self.note_success(cx, !outcome.is_error);
         let given = cx.session.config.listens(HookEventName::PostToolBatch, None).then(|| outcome.content.clone());
-        let mut result = ToolResult::ok(self.original.id.clone(), outcome.content);
+        let mut result = ToolResult::ok(self.original.id.clone(), std::mem::take(&mut outcome.content));
         result.is_error = outcome.is_error;
         let mut entry = ToolResultEntry::new(result.clone(), line.clone());
         entry.structured.clone_from(&outcome.structured);
         entry.synthetic = matches!(how, Settling::Unrun);
         let parent = if self.is_continued { cx.session.state.leaf().cloned() } else { Some(line) };
         let entry = cx.session.record(parent, EntryKind::ToolResult(entry));
-        let mut finished = ToolFinished::new(self.original.name.clone(), result);
-        finished.structured = outcome.structured;
-        finished.diff = outcome.diff;
-        finished.written = outcome.written;
-        finished.duration_ms = outcome.duration_ms;
-        finished.error = outcome.failure;
+        let mut finished = self.finished(result, &mut outcome);
         finished.entry = Some(entry.id.clone());
         let mut entries = Vec::new();
         match how {
@@ -246,6 +244,17 @@ impl Call {
         let append = cx.session.append(entries);
         cx.session.event(EventKind::ToolFinished(finished), Some(append));
         self.stage = Stage::Settled(Settled { failed: outcome.is_error, changes: outcome.changes, given });
+    }
+
+    /// How a call ended, for hosts.
+    pub(super) fn finished(&self, result: ToolResult, outcome: &mut ToolOutcome) -> ToolFinished {
+        let mut finished = ToolFinished::new(self.original.name.clone(), result);
+        finished.structured = outcome.structured.take();
+        finished.diff = outcome.diff.take();
+        finished.written = std::mem::take(&mut outcome.written);
+        finished.duration_ms = outcome.duration_ms;
+        finished.error = outcome.failure.take();
+        finished
     }
 
     /// The answer of a call of a prompt becomes a part of that. It changes nothing in the session.

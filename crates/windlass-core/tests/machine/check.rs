@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use windlass_core::{Effect, EffectId, Input, Machine, MachineConfig, RunCall};
 use windlass_session::{Transcript, check_messages, repair};
 use windlass_types::{
-    Access, Behavior, ContentBlock, Entry, EntryId, EntryKind, Event, EventKind, HookCall, Message, ModelRequest,
-    NanoUsd, Outcome, PermissionAnswer, PermissionMode, PermissionRequest, RuleSource, RunFailureKind, RunId,
-    SharedMessage, Status, Steered, SteeredFate, TaskId, TaskStatus, ToolUseId, Usage,
+    Access, Behavior, ContentBlock, Entry, EntryId, EntryKind, Event, EventKind, HookCall, MadeCall, Message,
+    ModelRequest, NanoUsd, Outcome, PermissionAnswer, PermissionMode, PermissionRequest, RuleSource, RunFailureKind,
+    RunId, SharedMessage, Status, Steered, SteeredFate, TaskId, TaskStatus, ToolUseId, Usage,
 };
 
 pub(crate) struct Checks {
@@ -214,7 +214,7 @@ impl Checks {
         if is_of_prompt(id) {
             return self.prompt_event(kind, id, durable);
         }
-        if self.pending.contains(id) {
+        if self.pending.contains(id) || is_made(id) {
             self.tools.entry(id.clone()).or_default();
         }
         let tool = self.tools.get_mut(id).unwrap_or_else(|| panic!("{kind:?} of no call"));
@@ -241,7 +241,7 @@ impl Checks {
                 self.pending.remove(id);
                 let stored =
                     |e: &Entry| matches!(&e.kind, EntryKind::ToolResult(entry) if entry.result == finished.result);
-                assert!(durable.iter().any(stored), "a result that is not durable");
+                assert!(is_made(id) || durable.iter().any(stored), "a result that is not durable");
             }
             _ => {}
         }
@@ -363,8 +363,11 @@ impl Checks {
             }
             _ => false,
         };
-        // No message holds the calls of a prompt.
-        assert!(is_of_prompt(id) || durable.iter().any(holds), "{id} runs before its message is durable");
+        // No message holds the calls of a prompt, or what calls make.
+        assert!(
+            is_of_prompt(id) || is_made(id) || durable.iter().any(holds),
+            "{id} runs before its message is durable"
+        );
         let intent = |entry: &Entry| {
             matches!(&entry.kind, EntryKind::Intent { tool_use_id, digest, .. }
                 if tool_use_id == id && *digest == call.facts.digest)
@@ -395,8 +398,10 @@ impl Checks {
                 _ => None,
             })
         };
-        assert!(running().count() < self.config.limits.max_parallel_tools.max(1), "too many at once");
-        for other in running() {
+        let makes = |call: &RunCall| call.facts.access == Access::Calls;
+        let at_once = running().filter(|other| !makes(other)).count();
+        assert!(makes(call) || at_once < self.config.limits.max_parallel_tools.max(1), "too many at once");
+        for other in running().filter(|other| !is_made(&call.call.id) || !makes(other)) {
             let (ours, theirs) = (footprint(call), footprint(other));
             assert!(!ours.conflicts_with(&theirs), "{ours:?} beside {theirs:?}");
         }
@@ -435,6 +440,10 @@ fn is_of_the_user(text: &str) -> bool {
 
 /// Whether an entry reports to the model that work has ended.
 /// Whether a call gives a part of a prompt.
+fn is_made(id: &ToolUseId) -> bool {
+    id.as_str().starts_with(MadeCall::ID_PREFIX)
+}
+
 fn is_of_prompt(id: &ToolUseId) -> bool {
     id.as_str().starts_with("prompt_")
 }

@@ -21,6 +21,7 @@ mod ladder;
 mod lessons;
 mod limits;
 mod log;
+mod made;
 mod many;
 mod money;
 mod origins;

@@ -5,6 +5,7 @@ use crate::check::Checks;
 use crate::choices::Choices;
 use crate::tools;
 use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
 use windlass_context::Environment;
@@ -18,7 +19,8 @@ use windlass_types::{
     Behavior, BlockStart, ContentBlock, Entry, EntryId, Event, HookCall, HookEventName, HookOutcome, HookVerdict,
     JsonText, MessageId, ModelErrorKind, ModelEvent, ModelInfo, ModelItem, ModelRequest, NanoUsd, PermissionAnswer,
     PermissionMode, PermissionRequest, PermissionUpdate, Price, RateLimit, RateLimitStatus, SessionId, StopReason,
-    StreamDelta, TaskEnded, TaskInfo, TaskKind, TaskStatus, Timestamp, ToolMatcher, ToolUse, UpdateDestination, Usage,
+    StreamDelta, TaskEnded, TaskInfo, TaskKind, TaskStatus, Timestamp, ToolMatcher, ToolOutcome, ToolUse,
+    UpdateDestination, Usage,
 };
 
 /// An effect that waits for its answer.
@@ -87,6 +89,9 @@ pub(crate) struct Sim {
     /// Work that calls left behind, and whether it was asked to stop.
     pub(crate) tasks: Vec<(TaskInfo, bool)>,
     named: u32,
+    /// Calls that calls have made, and how they ended.
+    pub(crate) made: BTreeSet<(EffectId, u64)>,
+    pub(crate) returned: BTreeMap<(EffectId, u64), ToolOutcome>,
     /// What was said to runs: whether it was to be given back.
     pub(crate) said: Vec<bool>,
     pub(crate) over: bool,
@@ -169,6 +174,8 @@ impl Sim {
             messages: 0,
             tasks: Vec::new(),
             named: 0,
+            made: BTreeSet::new(),
+            returned: BTreeMap::new(),
             said: Vec::new(),
             over: false,
             ledger: Rc::default(),
@@ -258,6 +265,12 @@ impl Sim {
             Effect::Reserve(cost) => {
                 let answer = self.ledger.borrow_mut().reserve(self.key, id, cost);
                 Going::Reserve(answer)
+            }
+            Effect::Return { to, number, outcome } => {
+                let key = (to, number);
+                assert!(self.made.contains(&key), "a call is returned that was not made");
+                assert!(self.returned.insert(key, *outcome).is_none(), "a call is returned twice");
+                return;
             }
             Effect::Settle { reservation, cost } => {
                 let answers = self.ledger.borrow_mut().settle(self.key, reservation, cost);
@@ -488,6 +501,10 @@ impl Sim {
                 Input::Snapshotted(id, Err("no room".into()))
             }
             Going::Snapshot => Input::Snapshotted(id, Ok(())),
+            Going::Run(call) if call.call.name == "Program" && self.goes_on(id) => {
+                self.going.push((id, Going::Run(call)));
+                return self.make_one(id);
+            }
             Going::Run(call) => {
                 if self.wild.user && self.choices.once_in(6) {
                     self.going.push((id, Going::Run(call)));
@@ -512,6 +529,28 @@ impl Sim {
             Going::Reserve(answer) => Input::Reserved(id, answer.expect("the ledger has answered")),
         };
         self.input(input);
+    }
+
+    /// A running call makes a call.
+    pub(crate) fn make(&mut self, by: EffectId, tool: &str, input: &str) -> (EffectId, u64) {
+        let number = self.made.len() as u64;
+        self.made.insert((by, number));
+        self.input(Input::Made(by, number, tool.to_owned(), JsonText::parse(input).unwrap()));
+        (by, number)
+    }
+
+    /// Whether a program makes one more call, as choices say.
+    fn goes_on(&mut self, by: EffectId) -> bool {
+        let made = self.made.iter().filter(|(of, _)| *of == by).count();
+        self.wild.gate && made < 4 && !self.choices.once_in(3)
+    }
+
+    /// A program makes a call, perhaps before those that it has made have ended.
+    fn make_one(&mut self, by: EffectId) {
+        let tool =
+            ["Read", "Write", "Net", "Banned", "Cd", "Hooked", "Program", "Nothing", "Agent"][self.choices.pick(9)];
+        let path = ["a", "b", "alias"][self.choices.pick(3)];
+        self.make(by, tool, &format!(r#"{{"path":"{path}"}}"#));
     }
 
     fn hooks(&mut self, call: &HookCall) -> HookOutcome {

@@ -31,6 +31,7 @@ pub(crate) fn prepare(call: &ToolUse, cwd: &Path) -> Result<Box<Prepared>, Unpre
         ("Net", _) => Access::Network,
         (name, _) if name.starts_with("mcp__") => Access::Unknown,
         ("Agent", _) => Access::Agents,
+        ("Program", _) => Access::Calls,
         ("ExitPlanMode" | "ToolSearch", _) => Access::NOTHING,
         ("Cd", Some(_)) => Access::Exec,
         ("Read" | "Hooked" | "Write" | "Banned" | "Cd", None) => {

@@ -29,8 +29,8 @@ use windlass_hook::HookContext;
 use windlass_permission::{CallFacts, Classified, ClassifierQuestion, Policy};
 use windlass_tool::{Background, Cancel, Recorded, SeenFiles, ToolCx, ToolCxParts};
 use windlass_types::{
-    Access, DecisionReason, EntryId, HookCall, HookEventName, PendingQuestion, PermissionRequest, ToolOutcome, ToolUse,
-    ToolUseId,
+    Access, DecisionReason, EntryId, HookCall, HookEventName, MadeCall, PendingQuestion, PermissionRequest,
+    ToolOutcome, ToolUse, ToolUseId,
 };
 
 impl Driver {
@@ -45,6 +45,7 @@ impl Driver {
             Effect::StopTask(id) => self.work.background.stop(&id),
             Effect::Reserve(cost) => self.account.reserve(id, cost),
             Effect::Settle { reservation, cost } => self.account.settle(reservation, cost),
+            Effect::Return { to, number, outcome } => self.work.made.give(to, number, *outcome),
             Effect::Sleep(wait) => {
                 let results = self.answers.sender.clone();
                 self.work.tasks.start(id, async move {
@@ -78,6 +79,7 @@ impl Driver {
             | Effect::Cancel(_)
             | Effect::StopTask(_)
             | Effect::Sleep(_)
+            | Effect::Return { .. }
             | Effect::Reserve(_)
             | Effect::Settle { .. } => self.carry_out(id, effect),
         }
@@ -238,6 +240,7 @@ impl Driver {
             state: Arc::clone(&state),
             background: None,
             agents: None,
+            calls: None,
             progress: Arc::new(|_| ()),
         })
     }
@@ -377,9 +380,13 @@ impl Driver {
             state: Arc::clone(&self.shared.state),
             background,
             agents: Some(agents),
+            calls: Some(self.work.made.of_call(id, &self.answers.sender)),
             progress,
         });
-        let running = Running { tool, call, cx, cancel: cancel.clone(), ids, room: self.work.room.clone() };
+        // What a call made is read by its maker, so it takes no room from what the model reads.
+        let is_made = run_call.call.id.as_str().starts_with(MadeCall::ID_PREFIX);
+        let room = if is_made { Room::default() } else { self.work.room.clone() };
+        let running = Running { tool, call, cx, cancel: cancel.clone(), ids, room };
         let keeper = self.files.keeper().cloned().filter(|_| matches!(run_call.facts.access, Access::Writes(_)));
         let written = run_call.facts.paths.iter().filter(|path| path.write).map(|path| path.resolved.clone());
         let noted = keeper.map(|keeper| keeper.changed(run_call.call.id.clone(), written.collect()));

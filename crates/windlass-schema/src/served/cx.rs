@@ -44,6 +44,7 @@ impl Calls {
             state: Arc::clone(&self.state),
             background: None,
             agents: None,
+            calls: None,
             progress: Arc::new(|_| {}),
         });
         (cx, Stop(cancel))

@@ -56,6 +56,9 @@ impl Fold {
                 self.about(place, &verdict.tool_use_id.clone(), |call| {
                     call.mode = mode.or(call.mode);
                     call.settle_questions();
+                    if let (None, Some(made)) = (&call.tool, &verdict.made) {
+                        (call.tool, call.input) = (Some(made.tool.clone()), Some(made.input.clone()));
+                    }
                     call.verdicts.push(VerdictAudit { at: place.at, verdict });
                 });
             }

@@ -24,7 +24,8 @@ const HUBS: &[(&str, usize, usize)] = &[
     // Questions of MCP servers are events for hooks, with an answer of their own.
     // Verdicts say where their rule stands, which command decided, and what the sandbox had to do with it.
     // Whether others have written a result is known with its outcome.
-    ("windlass-types", 5_582, 310),
+    // Verdicts on calls that no message holds have the call.
+    ("windlass-types", 5_610, 310),
     // Private files are written here, which six other crates did. A closure can say all that a type says of a tool. Files
     // can be removed and renamed.
     // Which files the model has seen is known here, for the tools that edit and for reminders.
@@ -34,7 +35,8 @@ const HUBS: &[(&str, usize, usize)] = &[
     // What a hook has made of a file that was just written is known like what was read.
     // What a sandbox has stopped is data of an outcome, and tools say that their results are words of others.
     // Programs that run elsewhere say where they ended, and a lost connection is an error of its own kind.
-    ("windlass-tool", 2_041, 155),
+    // Calls that calls make go through a port.
+    ("windlass-tool", 2_056, 155),
     // A router holds several providers. The shape of tables of models is said here, and what users say of any model.
     ("windlass-model", 3_300, 300),
     // A prompt may ask for more thought, and tools for edits are listed by the family of the model. What takes up the
@@ -49,7 +51,8 @@ const HUBS: &[(&str, usize, usize)] = &[
     // Reminders of the list of tasks know both kinds of tools for it.
     // Images of old results go before a request is too large.
     // Words of others are framed when a result is recorded.
-    ("windlass-core", 6_208, 390),
+    // Calls that running calls make pass the gate here and go back to their makers.
+    ("windlass-core", 6_332, 390),
     // A session is asked for one result here, and each opening of a session has an id.
     // Hooks are asked within a limit of time.
     // Answers of other processes are looked for.
@@ -64,7 +67,8 @@ const HUBS: &[(&str, usize, usize)] = &[
     // Messages of a model that MCP servers ask for pass the gate here and are paid for.
     // Looks behind calls go on beside the model's answer, which waits for them, and the baseline is made ahead.
     // Whose repository version control would find is looked up here, as links are followed.
-    ("windlass-runtime", 6_055, 490),
+    // What calls make is brought to the machine and back.
+    ("windlass-runtime", 6_100, 490),
     // A quarter of it makes options of settings files, which was in the command alone. Sessions are looked at from the
     // outside here, and names are checked when one opens. All providers are set up by name here, clouds whose models
     // speak two APIs are one provider, and the profile of a model's family is put into a session. Skills are a tool.

@@ -57,6 +57,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("windlass-lsp", &["windlass-context", "windlass-process", "windlass-tool", "windlass-types"]),
     ("windlass-web", &["windlass-context", "windlass-http", "windlass-permission", "windlass-tool", "windlass-types"]),
     ("windlass-remote", &["windlass-process", "windlass-tool", "windlass-tools", "windlass-types"]),
+    ("windlass-program", &["windlass-tool", "windlass-types"]),
     ("windlass-sandbox", &["windlass-tool"]),
     ("windlass-store", &["windlass-session", "windlass-tool", "windlass-types"]),
     (
@@ -88,6 +89,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "windlass-openai",
             "windlass-permission",
             "windlass-project",
+            "windlass-program",
             "windlass-remote",
             "windlass-runtime",
             "windlass-sandbox",

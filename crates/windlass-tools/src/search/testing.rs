@@ -90,6 +90,7 @@ impl Tree {
             state: Arc::default(),
             background: None,
             agents: None,
+            calls: None,
             progress: Arc::new(|_| {}),
         })
     }

@@ -29,6 +29,34 @@ pub struct AuditedDecision {
     /// The sandbox of the session, if the call runs a program. `None` if there is none, or the log is older than this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<AuditedSandbox>,
+    /// The call itself, if another call made it: no message holds it. `None` for calls of a message, or the log is older than
+    /// this field.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub made: Option<Box<MadeCall>>,
+}
+
+/// A call that a running call made, such as one of a program. It passes the gate like any call, and its result goes back to
+/// its maker. No message holds it, so events and the log name it by its id, which begins with [`MadeCall::ID_PREFIX`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct MadeCall {
+    /// The tool use that made it.
+    pub by: ToolUseId,
+    /// The name of its tool.
+    pub tool: String,
+    /// Its input, as it was made.
+    pub input: JsonText,
+}
+
+impl MadeCall {
+    /// How the ids of such calls begin; that of their maker follows, and a number.
+    pub const ID_PREFIX: &'static str = "made_";
+
+    /// A call that another one made.
+    pub fn new(by: ToolUseId, tool: impl Into<String>, input: JsonText) -> Self {
+        Self { by, tool: tool.into(), input }
+    }
 }
 
 /// What the sandbox of a session has to do with a call.
@@ -52,7 +80,16 @@ impl AuditedSandbox {
 impl AuditedDecision {
     /// A verdict on a call with the model's own input.
     pub fn new(tool_use_id: ToolUseId, digest: Option<CallDigest>, decision: Decision) -> Self {
-        Self { tool_use_id, digest, decision, input_changes: Vec::new(), hook: None, answer: None, sandbox: None }
+        Self {
+            tool_use_id,
+            digest,
+            decision,
+            input_changes: Vec::new(),
+            hook: None,
+            answer: None,
+            sandbox: None,
+            made: None,
+        }
     }
 }
 

@@ -83,6 +83,8 @@ mod plan_holds;
 #[cfg(all(feature = "mcp", feature = "project"))]
 mod plugins;
 mod profiles;
+#[cfg(feature = "program")]
+mod programs;
 mod project;
 mod reminders;
 mod requests;

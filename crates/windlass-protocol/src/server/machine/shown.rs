@@ -1,7 +1,7 @@
 //! What the host has been shown of calls and agents.
 
 use std::collections::{HashMap, HashSet};
-use windlass_types::{AgentId, AgentIdentity, AgentPath, EventKind, PromptCall, TaskKind, ToolUseId};
+use windlass_types::{AgentId, AgentIdentity, AgentPath, EventKind, MadeCall, PromptCall, TaskKind, ToolUseId};
 
 /// A call of an agent, or of the main one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -121,9 +121,9 @@ impl Shown {
         }
     }
 
-    /// Whether the frame of a call is written, or there will be none because the call is a prompt's.
+    /// Whether the frame of a call is written, or there will be none because no message holds the call.
     pub(crate) fn knows(&self, about: &About) -> bool {
-        about.call.as_str().starts_with(PromptCall::ID_PREFIX)
+        [PromptCall::ID_PREFIX, MadeCall::ID_PREFIX].iter().any(|prefix| about.call.as_str().starts_with(prefix))
             || self.calls.get(&about.agent).is_some_and(|calls| calls.contains(&about.call))
     }
 }
