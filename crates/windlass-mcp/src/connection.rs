@@ -6,10 +6,12 @@ mod lifecycle;
 mod open;
 mod reports;
 mod rounds;
+mod tasks;
 
 pub(crate) use call::{CallCx, NotCalled};
 pub(crate) use ending::Ended;
 pub(crate) use lifecycle::Lifecycle;
+pub(crate) use tasks::Called;
 
 use crate::McpError;
 use crate::answers::{Answers, visits};

@@ -62,6 +62,7 @@ mod schema;
 mod server;
 mod servers;
 mod status;
+mod task;
 mod text;
 mod tool;
 mod tools;

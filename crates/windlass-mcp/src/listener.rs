@@ -7,13 +7,15 @@
 
 use crate::McpOptions;
 use crate::answers::Answers;
+use crate::connection::Lifecycle;
 use crate::text::clipped;
 use crate::watched::Watched;
 use rmcp::handler::client::ClientHandler;
 use rmcp::model::{
     ClientConfig, CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams, ElicitResult,
-    ElicitationAction, ErrorData, Implementation, ListRootsResult, LoggingLevel, LoggingMessageNotificationParam,
-    ProgressNotificationParam, ProgressToken, ProtocolVersion, ResourceUpdatedNotificationParam,
+    ElicitationAction, ErrorData, Implementation, JsonObject, ListRootsResult, LoggingLevel,
+    LoggingMessageNotificationParam, ProgressNotificationParam, ProgressToken, ProtocolVersion,
+    ResourceUpdatedNotificationParam, TASKS_EXTENSION_ID,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleClient};
 use std::collections::HashMap;
@@ -69,10 +71,20 @@ impl Drop for Listening {
 }
 
 impl Listener {
-    pub(crate) fn new(server: &str, options: &McpOptions, answers: Arc<Answers>) -> (Self, Arc<Heard>) {
+    pub(crate) fn new(
+        server: &str,
+        options: &McpOptions,
+        answers: Arc<Answers>,
+        lifecycle: Lifecycle,
+    ) -> (Self, Arc<Heard>) {
         let client = Implementation::new(&options.client_name, &options.client_version);
-        let config = ClientConfig::new(answers.capabilities(), client)
-            .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE);
+        let mut capabilities = answers.capabilities();
+        if lifecycle == Lifecycle::Discover {
+            // Servers of older revisions know no extensions, and say of each tool whether its calls can be tasks.
+            capabilities.extensions.get_or_insert_default().insert(TASKS_EXTENSION_ID.to_owned(), JsonObject::new());
+        }
+        let config =
+            ClientConfig::new(capabilities, client).with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE);
         let heard = Arc::new(Heard::default());
         let listener = Self { server: server.to_owned(), config, answers, heard: Arc::clone(&heard) };
         (listener, heard)

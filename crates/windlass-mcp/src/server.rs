@@ -1,6 +1,8 @@
 //! One server of a set.
 
-use crate::connection::{CallCx, Connection, Ended, Lifecycle, NotCalled};
+mod tasks;
+
+use crate::connection::{CallCx, Called, Connection, Ended, Lifecycle, NotCalled};
 use crate::kept::Kept;
 use crate::review::Reviews;
 use crate::tools::{Offered, RemoteTool};
@@ -23,6 +25,8 @@ const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// Failures in a row after which the tools of a lost server are offered no more.
 const PATIENCE: u32 = 3;
+/// The code of an error that says so.
+const METHOD_NOT_FOUND: i64 = -32601;
 /// Between two looks at a list of tools that keeps changing.
 const BETWEEN_LISTS: Duration = Duration::from_millis(250);
 
@@ -336,13 +340,14 @@ impl Server {
         cx: CallCx<'_>,
     ) -> Result<ToolOutput, McpError> {
         let mut is_again = false;
+        let mut as_task = self.lock().tools.iter().any(|known| known.info.name == tool && known.as_task);
         loop {
             let connection = tokio::select! {
                 biased;
                 () = cx.cancel.cancelled() => return Err(McpError::Stopped),
                 connection = self.connect(is_again) => connection?,
             };
-            match connection.call(tool, arguments, cx.clone()).await {
+            match connection.call((tool, as_task), arguments, cx.clone()).await {
                 // No part of it reached the server, so it cannot be carried out twice.
                 Err(NotCalled::Unsent(error)) if !is_again => {
                     tracing::debug!(server = self.name, %error, "a call is sent again: it had not reached the MCP server");
@@ -359,7 +364,14 @@ impl Server {
                     let detail = if exit.is_empty() { detail } else { format!(": {exit}") };
                     return Err(McpError::Lost { name: self.name.clone(), detail, output: words.output() });
                 }
-                Ok(output) => {
+                // What can only be called as a task is not known as a method otherwise.
+                Err(NotCalled::Failed(McpError::Refused { code: METHOD_NOT_FOUND, .. }))
+                    if !as_task && connection.introduction.lifecycle == Lifecycle::Initialize =>
+                {
+                    as_task = true;
+                }
+                Ok(Called::Task(task)) => return self.follow_task(task, &cx).await,
+                Ok(Called::Done(output)) => {
                     // Its end may be known before its last answer arrives: it did answer.
                     self.lock().retry_at = None;
                     return Ok(output);

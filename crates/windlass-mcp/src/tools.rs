@@ -3,6 +3,7 @@
 use crate::icon::icons_of;
 use crate::schema::{self, Renamed, Usable};
 use crate::text::clipped;
+use crate::transport::supports_tasks;
 use crate::{McpToolHints, McpToolInfo, McpToolLeftOut};
 use rmcp::model::{ServerResult, Tool};
 use serde::{Deserialize, Serialize};
@@ -32,6 +33,9 @@ pub(crate) struct RemoteTool {
     pub(crate) renamed: Renamed,
     /// What structured results have to fit, if the server says so.
     pub(crate) output: Option<JsonText>,
+    /// Whether its calls may be tasks, as servers of 2025-11-25 say it.
+    #[serde(default)]
+    pub(crate) as_task: bool,
 }
 
 impl RemoteTool {
@@ -144,8 +148,10 @@ impl Collector {
         let title =
             tool.title.or(hints.title).filter(|title| !title.is_empty()).map(|title| clipped(&title, LONGEST_TITLE));
         let icons = icons_of(&tool.icons);
+        let as_task = tool.meta.as_ref().is_some_and(|meta| supports_tasks(&meta.0));
         let output = tool.output_schema.as_deref().and_then(usable_output);
-        Ok(RemoteTool { info: McpToolInfo { name, title, description, annotations, icons }, schema, renamed, output })
+        let info = McpToolInfo { name, title, description, annotations, icons };
+        Ok(RemoteTool { info, schema, renamed, output, as_task })
     }
 
     /// What was collected.

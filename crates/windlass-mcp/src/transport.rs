@@ -3,6 +3,7 @@
 mod authorized;
 mod correlate;
 mod events;
+mod execution;
 mod host;
 mod http;
 mod intake;
@@ -11,6 +12,7 @@ mod sent;
 mod sse;
 
 pub(crate) use authorized::lacks_rights;
+pub(crate) use execution::supports_tasks;
 pub(crate) use host::HostTransport;
 pub(crate) use http::{Address, http_transport, was_not_sent};
 pub(crate) use lines::{Fault, Lines};

@@ -1,13 +1,13 @@
 //! A call of a tool, from its request to its result.
 
-use super::Connection;
 use super::rounds::Rounds;
+use super::{Called, Connection, Lifecycle};
 use crate::McpError;
-use crate::content::{lenient_output, output};
 use crate::text::{LONGEST_ERROR, chain, clipped};
 use crate::transport::{SendError, was_not_sent};
 use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, ClientRequest, ErrorCode, RequestId, RequestMetaObject, ServerResult,
+    CallToolRequest, CallToolRequestParams, ClientRequest, ErrorCode, ProgressToken, RequestId, RequestMetaObject,
+    ServerResult,
 };
 use rmcp::service::{PeerRequestOptions, RequestHandle, RoleClient, ServiceError};
 use rmcp::transport::streamable_http_client::StreamableHttpError;
@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::time::{Instant, sleep_until, timeout};
-use windlass_tool::{Cancel, ToolOutput};
+use windlass_tool::Cancel;
 use windlass_types::JsonText;
 
 /// How long the calls of a connection may take.
@@ -51,28 +51,38 @@ pub(crate) struct CallCx<'a> {
 }
 
 impl Connection {
-    /// Calls a tool by its own name.
-    pub(crate) async fn call(&self, tool: &str, arguments: &JsonText, cx: CallCx<'_>) -> Result<ToolOutput, NotCalled> {
+    /// Calls a tool by its own name. `as_task` says that the server takes calls of it as tasks.
+    pub(crate) async fn call(
+        &self,
+        (tool, as_task): (&str, bool),
+        arguments: &JsonText,
+        cx: CallCx<'_>,
+    ) -> Result<Called, NotCalled> {
         let arguments: Map<String, Value> = arguments.to().map_err(|error| {
             let code = i64::from(ErrorCode::INVALID_PARAMS.0);
             NotCalled::Failed(McpError::Refused { code, message: error.to_string() })
         })?;
-        let mut params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
+        let called = if as_task && self.introduction.lifecycle == Lifecycle::Initialize {
+            let answered = self.call_once(self.call_as_task(tool, &arguments, &cx), &cx).await;
+            answered.and_then(|(answer, token)| self.called(answer, token))
+        } else {
+            self.call_in_rounds(CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments), &cx).await
+        };
+        if let Err(NotCalled::Failed(error)) = &called {
+            self.put_to_person(error, &cx).await;
+        }
+        called
+    }
+
+    async fn call_in_rounds(&self, mut params: CallToolRequestParams, cx: &CallCx<'_>) -> Result<Called, NotCalled> {
         let mut rounds = Rounds::default();
         loop {
-            let wanted = match self.call_once(params.clone(), &cx).await {
-                Ok(ServerResult::CallToolResult(result)) => return Ok(output(result)),
-                Ok(ServerResult::CustomResult(result)) => {
-                    return lenient_output(result.0).ok_or_else(|| NotCalled::Failed(self.bad_answer()));
-                }
-                Ok(ServerResult::InputRequiredResult(wanted)) => wanted,
-                Ok(_) => return Err(NotCalled::Failed(self.bad_answer())),
+            let request = ClientRequest::CallToolRequest(CallToolRequest::new(params.clone()));
+            let wanted = match self.call_once(request, cx).await {
+                Ok((ServerResult::InputRequiredResult(wanted), _)) => wanted,
+                Ok((answer, token)) => return self.called(answer, token),
                 // An earlier round did reach it.
                 Err(NotCalled::Unsent(error)) if params.input_responses.is_some() || params.request_state.is_some() => {
-                    return Err(NotCalled::Failed(error));
-                }
-                Err(NotCalled::Failed(error)) => {
-                    self.put_to_person(&error, &cx).await;
                     return Err(NotCalled::Failed(error));
                 }
                 Err(failed) => return Err(failed),
@@ -98,8 +108,11 @@ impl Connection {
     }
 
     /// One round of a call.
-    async fn call_once(&self, params: CallToolRequestParams, cx: &CallCx<'_>) -> Result<ServerResult, NotCalled> {
-        let request = CallToolRequest::new(params);
+    async fn call_once(
+        &self,
+        request: ClientRequest,
+        cx: &CallCx<'_>,
+    ) -> Result<(ServerResult, ProgressToken), NotCalled> {
         let mut options = PeerRequestOptions::no_options();
         if let Some(id) = cx.tool_use_id {
             let mut meta = RequestMetaObject::new();
@@ -107,17 +120,18 @@ impl Connection {
             options = options.with_meta(meta);
         }
         let one = self.calls.begin();
-        let sent = self.peer.send_request_with_option(ClientRequest::CallToolRequest(request), options).await;
+        let sent = self.peer.send_request_with_option(request, options).await;
         // The queue reports that its receiver is gone: the request has not been sent.
         let handle = sent.map_err(|error| self.unsent(&error))?;
         one.has_id(&handle.id);
+        let token = handle.progress_token.clone();
         let answer = self.await_answer(OpenCall(Some(handle)), cx).await;
         match &answer {
             Ok(_) => one.was_answered(),
             Err(NotCalled::Lost { .. }) => one.was_lost(),
             Err(_) => {}
         }
-        answer
+        answer.map(|answer| (answer, token))
     }
 
     /// The call has not reached the server, and this connection takes no more.

@@ -188,7 +188,7 @@ impl Connection {
         lifecycle: Lifecycle,
     ) -> Result<(Self, Ended), Greeting> {
         let answers = Arc::new(Answers::new(name, config, options));
-        let (listener, heard) = Listener::new(name, options, Arc::clone(&answers));
+        let (listener, heard) = Listener::new(name, options, Arc::clone(&answers), lifecycle);
         let requests = Requests::default();
         let Reached { service, process } =
             Reached::over(name, config, options, &requests, listener, lifecycle.mode()).await?;

@@ -2,6 +2,7 @@
 
 use super::authorized::Authorized;
 use super::correlate::{answer_to, is_stray_error};
+use super::execution::with_execution;
 use super::{SendError, Sent};
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
@@ -86,6 +87,9 @@ fn of_request(id: &RequestId, mut event: Sse) -> Sse {
         && let Ok(text) = serde_json::to_string(&error)
     {
         event.data = Some(text);
+    }
+    if let Some(message) = event.data.as_deref().and_then(with_execution) {
+        event.data = Some(message.to_string());
     }
     event
 }

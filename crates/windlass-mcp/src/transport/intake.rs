@@ -1,5 +1,6 @@
 //! Which messages of a server are let in.
 
+use super::execution::with_execution;
 use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, RequestId, ServerJsonRpcMessage, ServerNotification};
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -71,7 +72,11 @@ pub(crate) fn read(text: &[u8]) -> Result<ServerJsonRpcMessage, String> {
     if values(text) > MOST_VALUES {
         return Err(format!("it holds more than {MOST_VALUES} values"));
     }
-    serde_json::from_slice(text).map_err(|error| error.to_string())
+    match std::str::from_utf8(text).ok().and_then(with_execution) {
+        Some(message) => serde_json::from_value(message),
+        None => serde_json::from_slice(text),
+    }
+    .map_err(|error| error.to_string())
 }
 
 /// About how many values a JSON text holds: what separates and opens them.

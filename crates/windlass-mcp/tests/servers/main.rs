@@ -23,6 +23,7 @@ mod resources;
 mod restarts;
 mod sse;
 mod stdio;
+mod tasks;
 mod tools;
 mod watched;
 mod world;

@@ -1,0 +1,86 @@
+//! Requests about a task.
+
+use super::Connection;
+use super::call::{CallCx, NotCalled};
+use crate::McpError;
+use crate::content::{lenient_output, output};
+use crate::task::{Begun, State, as_task, pause};
+use rmcp::model::{ClientRequest, CustomRequest, InputRequests, ProgressToken, ServerResult};
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::timeout;
+use windlass_tool::ToolOutput;
+
+/// How long a server may take to say how a task stands.
+const LOOK: Duration = Duration::from_secs(60);
+
+/// What has become of a call.
+pub(crate) enum Called {
+    Done(ToolOutput),
+    /// The server goes on with it by itself.
+    Task(Begun),
+}
+
+impl Connection {
+    /// The request that calls a tool as a task of 2025-11-25. The server may answer it at once all the same.
+    pub(super) fn call_as_task(&self, tool: &str, arguments: &Map<String, Value>, cx: &CallCx<'_>) -> ClientRequest {
+        let params = as_task(tool, arguments, cx.timeout.or(self.limits.whole));
+        ClientRequest::CustomRequest(CustomRequest::new("tools/call", Some(params)))
+    }
+
+    /// What an answer to a call means, if it asks for nothing.
+    pub(super) fn called(&self, answer: ServerResult, token: ProgressToken) -> Result<Called, NotCalled> {
+        let bad_answer = || NotCalled::Failed(self.bad_answer());
+        if let Some(task) = Begun::read(&answer, Some((Arc::clone(&self.heard), token))) {
+            return Ok(Called::Task(task));
+        }
+        match answer {
+            ServerResult::CallToolResult(result) => Ok(Called::Done(output(result))),
+            ServerResult::CustomResult(result) => lenient_output(result.0).map(Called::Done).ok_or_else(bad_answer),
+            _ => Err(bad_answer()),
+        }
+    }
+
+    async fn about(&self, method: &str, params: Value, limit: Duration) -> Result<ServerResult, McpError> {
+        let asked = self.ask(ClientRequest::CustomRequest(CustomRequest::new(method, Some(params))));
+        let timed_out = || McpError::TimedOut { name: self.server.clone(), limit };
+        timeout(limit, asked).await.unwrap_or_else(|_| Err(timed_out()))
+    }
+
+    /// How a task stands, and the pause until it is looked at again, if the server says one.
+    pub(crate) async fn look_at(&self, task: &Begun) -> Result<(State, Option<Duration>), McpError> {
+        let answer = self.about("tasks/get", json!({ "taskId": task.id }), LOOK).await?;
+        let answer = serde_json::to_value(&answer).map_err(|_| self.bad_answer())?;
+        let state = State::read(task.shape, &answer).ok_or_else(|| self.bad_answer())?;
+        Ok((state, pause(&answer)))
+    }
+
+    /// The result of a task of 2025-11-25. Waits for it, while questions of the server are answered.
+    pub(crate) async fn result_of(&self, task: &Begun, limit: Duration) -> Result<ToolOutput, McpError> {
+        let answer = self.about("tasks/result", json!({ "taskId": task.id }), limit).await?;
+        let answer = serde_json::to_value(&answer).map_err(|_| self.bad_answer())?;
+        self.output_of(answer)
+    }
+
+    /// The result of a call that was a task.
+    pub(crate) fn output_of(&self, result: Value) -> Result<ToolOutput, McpError> {
+        lenient_output(result).ok_or_else(|| self.bad_answer())
+    }
+
+    /// Answers questions of a task.
+    pub(crate) async fn answer(&self, task: &Begun, requests: InputRequests) -> Result<(), McpError> {
+        let responses = self.answers.input(requests).await.map_err(|error| McpError::Refused {
+            code: i64::from(error.code.0),
+            message: error.message.into_owned(),
+        })?;
+        self.about("tasks/update", json!({ "taskId": task.id, "inputResponses": responses }), LOOK).await.map(drop)
+    }
+
+    /// Has the server give up a task.
+    pub(crate) async fn cancel_task(&self, task: &Begun) {
+        if let Err(error) = self.about("tasks/cancel", json!({ "taskId": task.id }), LOOK).await {
+            tracing::debug!(server = self.server, %error, "a task of an MCP server could not be cancelled");
+        }
+    }
+}

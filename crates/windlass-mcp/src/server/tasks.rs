@@ -1,0 +1,154 @@
+//! Tasks of a server, from the call that began them to their result.
+
+use super::{FIRST_PAUSE, LONGEST_PAUSE, Server};
+use crate::McpError;
+use crate::connection::{CallCx, Connection};
+use crate::task::{Begun, State};
+use rmcp::model::InputRequests;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::{sleep, timeout};
+use windlass_tool::ToolOutput;
+
+/// How often in a row a server may be out of reach before its task counts as lost.
+const MOST_FAILURES: u32 = 8;
+/// Most questions of one task.
+const MOST_QUESTIONS: usize = 64;
+/// How long the result of a task that says it is due may take, where no limit is configured.
+const RESULT: Duration = Duration::from_secs(24 * 3600);
+
+/// A task that is cancelled when nobody waits for it any more.
+struct OpenTask {
+    server: Arc<Server>,
+    task: Option<Begun>,
+}
+
+impl Drop for OpenTask {
+    fn drop(&mut self) {
+        if let Some(task) = self.task.take()
+            && let Ok(runtime) = tokio::runtime::Handle::try_current()
+            // A server that is gone has no task to cancel, and is not started for that.
+            && let Some(connection) = self.server.current().filter(|connection| !connection.is_closed())
+        {
+            runtime.spawn(async move { connection.cancel_task(&task).await });
+        }
+    }
+}
+
+impl Server {
+    /// Waits for the result of a task. It is looked for over another connection if this one is lost. Dropping the future cancels
+    /// the task.
+    pub(super) async fn follow_task(self: &Arc<Self>, task: Begun, cx: &CallCx<'_>) -> Result<ToolOutput, McpError> {
+        let mut open = OpenTask { server: Arc::clone(self), task: Some(task.clone()) };
+        let limit = cx.timeout.or(self.config.timeout);
+        let work = async {
+            match limit {
+                Some(limit) => timeout(limit, self.task(task, cx))
+                    .await
+                    .unwrap_or_else(|_| Err(McpError::TimedOut { name: self.name.clone(), limit })),
+                None => self.task(task, cx).await,
+            }
+        };
+        let done = tokio::select! {
+            biased;
+            () = cx.cancel.cancelled() => Err(McpError::Stopped),
+            done = work => done,
+        };
+        if done.is_ok() {
+            open.task = None;
+        }
+        done
+    }
+
+    async fn task(self: &Arc<Self>, mut task: Begun, cx: &CallCx<'_>) -> Result<ToolOutput, McpError> {
+        let (mut failures, mut answered) = (0_u32, BTreeSet::new());
+        loop {
+            self.pause_of(&task, cx).await;
+            let looked = self.step(&mut task, &mut answered, cx).await;
+            match looked {
+                Ok(Some(output)) => return Ok(output),
+                Ok(None) => failures = 0,
+                // It goes on without a connection.
+                Err(error) if is_out_of_reach(&error) && failures < MOST_FAILURES => {
+                    tracing::debug!(server = self.name, %error, "a task of an MCP server is looked for again");
+                    sleep(FIRST_PAUSE.saturating_mul(1 << failures).min(LONGEST_PAUSE)).await;
+                    failures += 1;
+                }
+                Err(error) => return Err(error),
+            }
+            if answered.len() > MOST_QUESTIONS {
+                return Err(McpError::BadAnswer { name: self.name.clone() });
+            }
+        }
+    }
+
+    /// Waits until the task is looked at, and passes on signs of progress.
+    async fn pause_of(&self, task: &Begun, cx: &CallCx<'_>) {
+        let Some((heard, token)) = &task.progress else { return sleep(task.pause).await };
+        let (mut progress, _listening) = heard.listen(token.clone());
+        let pause = sleep(task.pause);
+        tokio::pin!(pause);
+        loop {
+            tokio::select! {
+                biased;
+                () = &mut pause => return,
+                Ok(()) = progress.changed() => (cx.progress)(progress.borrow_and_update().clone()),
+            }
+        }
+    }
+
+    /// Looks at a task once. Its result, if it is there.
+    async fn step(
+        self: &Arc<Self>,
+        task: &mut Begun,
+        answered: &mut BTreeSet<String>,
+        cx: &CallCx<'_>,
+    ) -> Result<Option<ToolOutput>, McpError> {
+        let connection = self.connect(false).await?;
+        let looked = connection.look_at(task).await.map_err(|error| self.refused(&connection, error));
+        let (state, pause) = looked?;
+        task.pause = pause.unwrap_or(task.pause);
+        match state {
+            State::Working(said) => {
+                if let Some(said) = said.filter(|said| !said.is_empty()) {
+                    (cx.progress)(said);
+                }
+                Ok(None)
+            }
+            State::Asks(requests) => self.answer(&connection, task, requests, answered).await.map(|()| None),
+            State::Due => {
+                connection.result_of(task, cx.timeout.or(self.config.timeout).unwrap_or(RESULT)).await.map(Some)
+            }
+            State::Done(result) => connection.output_of(result).map(Some),
+            State::Failed(code, message) => Err(McpError::Refused { code, message }),
+            State::Cancelled => Err(McpError::Refused { code: 0, message: "the server cancelled the task".to_owned() }),
+        }
+    }
+
+    /// Answers those questions of a task that were not answered yet: a server may show them until it has taken note.
+    async fn answer(
+        &self,
+        connection: &Connection,
+        task: &Begun,
+        requests: InputRequests,
+        answered: &mut BTreeSet<String>,
+    ) -> Result<(), McpError> {
+        let new: InputRequests = requests.into_iter().filter(|(key, _)| !answered.contains(key)).collect();
+        if new.is_empty() {
+            return Ok(());
+        }
+        let keys: Vec<String> = new.keys().cloned().collect();
+        connection.answer(task, new).await?;
+        answered.extend(keys);
+        Ok(())
+    }
+}
+
+fn is_out_of_reach(error: &McpError) -> bool {
+    // A request that was stopped by another one than its caller was on a connection that was replaced.
+    matches!(
+        error,
+        McpError::NotConnected { .. } | McpError::Lost { .. } | McpError::TimedOut { .. } | McpError::Stopped
+    )
+}

@@ -1,0 +1,170 @@
+//! Calls that a server goes on with by itself, and is asked about: tasks.
+//!
+//! Servers of 2026-07-28 decide for themselves that a call becomes a task (the extension `io.modelcontextprotocol/tasks`). Those
+//! of 2025-11-25 say of each tool whether it can, and the client asks for it.
+
+use crate::listener::Heard;
+use crate::text::{LONGEST_ERROR, clipped};
+use rmcp::model::{InputRequests, ProgressToken, ServerResult};
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Between two looks at a task, unless its server says otherwise, and at least and at most.
+const PAUSE: Duration = Duration::from_secs(1);
+const SHORTEST_PAUSE: Duration = Duration::from_millis(50);
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+/// Longest id of a task, in bytes.
+const LONGEST_ID: usize = 1024;
+/// How long a server is asked to keep a task.
+const KEPT: Duration = Duration::from_secs(24 * 3600);
+
+/// How a revision of the protocol speaks of tasks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shape {
+    /// A look at a task brings its result and its questions (2026-07-28).
+    Extension,
+    /// The result is a request of its own, which waits, and beside which questions come (2025-11-25).
+    Experimental,
+}
+
+/// A task that has begun.
+#[derive(Debug, Clone)]
+pub(crate) struct Begun {
+    pub(crate) id: String,
+    pub(crate) shape: Shape,
+    /// Until it is looked at.
+    pub(crate) pause: Duration,
+    /// Where signs of progress of the call arrive.
+    pub(crate) progress: Option<(Arc<Heard>, ProgressToken)>,
+}
+
+/// What a look at a task shows.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum State {
+    /// It goes on. What it says of itself.
+    Working(Option<String>),
+    /// It waits for answers.
+    Asks(InputRequests),
+    /// It has a result, or questions that come beside the request for it.
+    Due,
+    /// The result.
+    Done(Value),
+    /// The error of the call: its code, and what it says.
+    Failed(i64, String),
+    /// It was cancelled, not by the client.
+    Cancelled,
+}
+
+impl Begun {
+    /// The task that an answer to a call is, if it is one.
+    pub(crate) fn read(answer: &ServerResult, progress: Option<(Arc<Heard>, ProgressToken)>) -> Option<Self> {
+        let (task, shape) = match answer {
+            ServerResult::CreateTaskResult(_) => (serde_json::to_value(answer).ok()?, Shape::Extension),
+            ServerResult::CustomResult(result) => (result.0.get("task")?.clone(), Shape::Experimental),
+            _ => return None,
+        };
+        let id = task.get("taskId").and_then(Value::as_str).filter(|id| !id.is_empty() && id.len() <= LONGEST_ID)?;
+        Some(Self { id: id.to_owned(), shape, pause: pause(&task).unwrap_or(PAUSE), progress })
+    }
+}
+
+/// The pause that a server asks for.
+pub(crate) fn pause(task: &Value) -> Option<Duration> {
+    let wanted = task.get("pollIntervalMs").or_else(|| task.get("pollInterval"))?.as_f64()?;
+    let wanted = Duration::try_from_secs_f64(wanted / 1000.0).unwrap_or(LONGEST_PAUSE);
+    Some(wanted.clamp(SHORTEST_PAUSE, LONGEST_PAUSE))
+}
+
+impl State {
+    /// What an answer to `tasks/get` says. `None` if it says nothing of a task.
+    pub(crate) fn read(shape: Shape, answer: &Value) -> Option<Self> {
+        let text = |value: Option<&Value>| value.and_then(Value::as_str).map(|text| clipped(text, LONGEST_ERROR));
+        match (answer.get("status")?.as_str()?, shape) {
+            ("working", _) => Some(Self::Working(text(answer.get("statusMessage")))),
+            ("cancelled", _) => Some(Self::Cancelled),
+            ("input_required", Shape::Extension) => {
+                serde_json::from_value(answer.get("inputRequests")?.clone()).ok().map(Self::Asks)
+            }
+            ("completed", Shape::Extension) => answer.get("result").cloned().map(Self::Done),
+            ("failed", Shape::Extension) => {
+                let error = answer.get("error")?;
+                let message = text(error.get("message")).unwrap_or_else(|| "the task failed".to_owned());
+                Some(Self::Failed(error.get("code").and_then(Value::as_i64).unwrap_or_default(), message))
+            }
+            ("input_required" | "completed" | "failed", Shape::Experimental) => Some(Self::Due),
+            _ => None,
+        }
+    }
+}
+
+/// The parameters of a call that is to become a task of 2025-11-25.
+pub(crate) fn as_task(tool: &str, arguments: &Map<String, Value>, whole: Option<Duration>) -> Value {
+    let ttl = u64::try_from(whole.unwrap_or(KEPT).min(KEPT).as_millis()).unwrap_or_default();
+    json!({ "name": tool, "arguments": arguments, "task": { "ttl": ttl } })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn begun(answer: &Value) -> Option<Begun> {
+        Begun::read(&serde_json::from_value(answer.clone()).unwrap(), None)
+    }
+
+    #[test]
+    fn answers_to_calls_are_tasks_in_two_shapes() {
+        let times = json!({ "createdAt": "2026-01-01T00:00:00Z", "lastUpdatedAt": "2026-01-01T00:00:00Z" });
+        let with = |more: Value| {
+            let mut task = times.as_object().unwrap().clone();
+            task.extend(more.as_object().unwrap().clone());
+            Value::Object(task)
+        };
+        let newest = with(
+            json!({ "resultType": "task", "taskId": "a", "status": "working", "ttlMs": null, "pollIntervalMs": 70 }),
+        );
+        let newest = begun(&newest).unwrap();
+        assert_eq!((newest.id.as_str(), newest.shape, newest.pause.as_millis()), ("a", Shape::Extension, 70));
+        let older = with(json!({ "taskId": "b", "status": "working", "ttl": 60_000 }));
+        let older = begun(&json!({ "task": older })).unwrap();
+        assert_eq!((older.id.as_str(), older.shape, older.pause), ("b", Shape::Experimental, PAUSE));
+        for other in [json!({ "content": [] }), json!({ "task": {} }), json!({ "task": { "taskId": "" } }), json!({})] {
+            assert!(begun(&other).is_none(), "{other}");
+        }
+    }
+
+    #[test]
+    fn pauses_are_bounded() {
+        for (given, read) in [(0.0, 50), (49.9, 50), (1500.0, 1500), (1e9, 60_000), (-5.0, 60_000)] {
+            assert_eq!(pause(&json!({ "pollInterval": given })).map(|pause| pause.as_millis()), Some(read), "{given}");
+        }
+        assert_eq!(pause(&json!({ "pollInterval": "soon" })), None);
+    }
+
+    #[test]
+    fn a_look_at_a_task_is_read_as_its_revision_means_it() {
+        let read = State::read;
+        let (new, old) = (Shape::Extension, Shape::Experimental);
+        assert_eq!(
+            read(new, &json!({ "status": "working", "statusMessage": "half" })),
+            Some(State::Working(Some("half".to_owned())))
+        );
+        assert_eq!(
+            read(new, &json!({ "status": "completed", "result": { "content": [] } })),
+            Some(State::Done(json!({ "content": [] })))
+        );
+        assert_eq!(read(old, &json!({ "status": "completed" })), Some(State::Due));
+        assert_eq!(read(old, &json!({ "status": "input_required" })), Some(State::Due));
+        let failed = json!({ "status": "failed", "error": { "code": -32000, "message": "no" } });
+        assert_eq!(read(new, &failed), Some(State::Failed(-32000, "no".to_owned())));
+        assert_eq!(read(old, &json!({ "status": "cancelled" })), Some(State::Cancelled));
+        let nothing = [
+            json!({}),
+            json!({ "status": "odd" }),
+            json!({ "status": "completed" }),
+            json!({ "status": "input_required" }),
+            json!(7),
+        ];
+        assert!(nothing.iter().all(|answer| read(new, answer).is_none()));
+    }
+}

@@ -1,0 +1,50 @@
+//! How a tool is to be called, which the library leaves out of the tools that it reads: it is kept where it reads anything.
+
+use serde_json::{Map, Value};
+
+/// Where it is kept in `_meta` of a tool.
+const KEPT: &str = "windlass/execution";
+
+/// A message with what its tools say of their execution kept, if any of them does.
+pub(crate) fn with_execution(text: &str) -> Option<Value> {
+    if !text.contains("\"taskSupport\"") {
+        return None;
+    }
+    let mut message: Value = serde_json::from_str(text).ok()?;
+    for tool in message.pointer_mut("/result/tools")?.as_array_mut()? {
+        let Some(tool) = tool.as_object_mut() else { continue };
+        if let Some(execution) = tool.remove("execution")
+            && let Value::Object(meta) = tool.entry("_meta").or_insert_with(|| Value::Object(Map::new()))
+        {
+            meta.insert(KEPT.to_owned(), execution);
+        }
+    }
+    Some(message)
+}
+
+/// Whether a tool with such `_meta` takes calls as tasks.
+pub(crate) fn supports_tasks(meta: &Map<String, Value>) -> bool {
+    let support = meta.get(KEPT).and_then(|execution| execution.get("taskSupport")).and_then(Value::as_str);
+    matches!(support, Some("required" | "optional"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_tools_say_of_tasks_is_kept() {
+        let tool = |support: &str| json!({ "name": "a", "execution": { "taskSupport": support }, "_meta": { "x": 1 } });
+        for (support, takes) in [("required", true), ("optional", true), ("forbidden", false), ("odd", false)] {
+            let message = json!({ "jsonrpc": "2.0", "id": 1, "result": { "tools": [tool(support), 7] } });
+            let kept = with_execution(&message.to_string()).unwrap();
+            let meta = kept["result"]["tools"][0]["_meta"].as_object().unwrap();
+            assert_eq!((supports_tasks(meta), &meta["x"]), (takes, &json!(1)), "{support}");
+        }
+        for other in [r#"{"result":{"tools":[]}}"#, r#"{"result":{"content":"\"taskSupport\""}}"#, r#"{"taskSupport" "#]
+        {
+            assert_eq!(with_execution(other), None, "{other}");
+        }
+    }
+}
