@@ -75,6 +75,24 @@ def everything_that_a_server_has_can_be_used():
 
 
 @test
+def calls_that_become_tasks_are_followed_to_their_result():
+    session = Session(WINDLASS, {"s": npm("everything")})
+    try:
+        research = lambda given: session.call("mcp__s__simulate-research-query", {"topic": "python", **given})
+        content, failed = research({})
+        assert not failed, content
+        contains(text(content), "Research Report: python")
+        # It asks in the middle.
+        content, failed = research({"ambiguous": True})
+        assert not failed, content
+        contains(text(content), "User accepted without selection")
+        assert [request for request in session.asked if request["subtype"] == "elicitation"], session.asked
+        is_connected(session)
+    finally:
+        session.close()
+
+
+@test
 def resources_and_prompts_can_be_read():
     session = Session(WINDLASS, {"s": npm("everything")})
     try:
