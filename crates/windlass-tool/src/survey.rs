@@ -1,5 +1,6 @@
 //! What a look over a whole tree finds.
 
+use std::any::Any;
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -19,6 +20,7 @@ pub struct TreeSurvey {
     pub folders: HashMap<PathBuf, Arc<FolderSurvey>>,
     /// Whether the look ended early, because the tree has more entries than it was to take in.
     pub is_cut: bool,
+    memo: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 /// The entries of one folder.
@@ -110,6 +112,18 @@ impl Surveyed {
 }
 
 impl TreeSurvey {
+    /// Adds what the implementer of the tree wants to find in it when it is the earlier one of two. It lives as long as the survey.
+    #[must_use]
+    pub fn with_memo(mut self, memo: Arc<dyn Any + Send + Sync>) -> Self {
+        self.memo = Some(memo);
+        self
+    }
+
+    /// What the implementer of the tree has added.
+    pub fn memo(&self) -> Option<&(dyn Any + Send + Sync)> {
+        self.memo.as_deref()
+    }
+
     /// What is known of a path below a surveyed folder: `None` if its folder was not read, `Some(None)` if it is not there.
     pub fn look_up(&self, path: &Path) -> Option<Option<Surveyed>> {
         let (folder, name) = (path.parent()?, path.file_name()?);

@@ -81,6 +81,21 @@ pub trait FileTree: Debug + Send + Sync + 'static {
         let message = format!("{} cannot be looked over: files here have no such operation", root.display());
         Err(WorkspaceError::new(WorkspaceErrorKind::Unsupported, message))
     }
+
+    /// As [`survey`](Self::survey), but may take over from `before` what the system has reported no change of, without a look.
+    /// What no system reports, such as a change of a file through a name that it has outside of the tree, may be missed: a
+    /// later `survey` finds it. The default looks at everything.
+    ///
+    /// # Errors
+    /// As `survey`.
+    async fn survey_reported(
+        &self,
+        root: &Path,
+        before: Arc<TreeSurvey>,
+        most: usize,
+    ) -> Result<TreeSurvey, WorkspaceError> {
+        self.survey(root, Some(before), most).await
+    }
 }
 
 /// What stands at a path.

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use async_trait::async_trait;
 use windlass_tool::{FileContent, FileTree, TreeSurvey, WholeFile, WorkspaceError};
 
-use crate::search::survey;
+use crate::search::{Extent, Wanted, survey};
 use crate::workspace::dir::{self, Dir, link_error};
 use crate::workspace::entry::{Entry, Missing};
 use crate::workspace::local::{LocalWorkspace, named, off_thread};
@@ -50,12 +50,33 @@ impl FileTree for LocalWorkspace {
         before: Option<Arc<TreeSurvey>>,
         most: usize,
     ) -> Result<TreeSurvey, WorkspaceError> {
-        let root = root.to_owned();
-        let cancelled = Arc::new(AtomicBool::new(false));
-        let _dropped = SetOnDrop(Arc::clone(&cancelled));
-        off_thread(move || survey(&root, before.as_deref(), most, &cancelled).map_err(|error| named(error, &root)))
-            .await
+        look_over(root, before, most, Extent::Whole).await
     }
+
+    async fn survey_reported(
+        &self,
+        root: &Path,
+        before: Arc<TreeSurvey>,
+        most: usize,
+    ) -> Result<TreeSurvey, WorkspaceError> {
+        look_over(root, Some(before), most, Extent::Reported).await
+    }
+}
+
+async fn look_over(
+    root: &Path,
+    before: Option<Arc<TreeSurvey>>,
+    most: usize,
+    extent: Extent,
+) -> Result<TreeSurvey, WorkspaceError> {
+    let root = root.to_owned();
+    let cancelled = Arc::new(AtomicBool::new(false));
+    let _dropped = SetOnDrop(Arc::clone(&cancelled));
+    off_thread(move || {
+        let wanted = Wanted { root: &root, before: before.as_deref(), most, extent, cancelled: &cancelled };
+        survey(wanted).map_err(|error| named(error, &root))
+    })
+    .await
 }
 
 /// Ends the work of a future that is dropped.

@@ -169,8 +169,13 @@ impl<S: Shelf> Engine<S> {
         before: Arc<TreeSurvey>,
         survey: &Survey,
     ) -> Result<(), CheckpointError> {
-        let known = Some(Arc::clone(&before));
-        let Some(now) = self.look_over(baseline, root, known, survey).await else { return Ok(()) };
+        let known = Arc::clone(&before);
+        let found = match survey.changed_by {
+            ChangedBy::Others => self.tree.survey_reported(root, known, MOST_ENTRIES).await,
+            // Behind a call everything is looked at: what nobody reported must be found as well.
+            _ => self.tree.survey(root, Some(known), MOST_ENTRIES).await,
+        };
+        let Some(now) = self.usable(baseline, root, found, survey) else { return Ok(()) };
         for group in groups(now.changes_since(&before), size_of) {
             let changes = self.read_changes(baseline, group, (root, survey.changed_by)).await?;
             self.record_changes(baseline, &before, changes, survey).await?;
@@ -253,7 +258,7 @@ impl<S: Shelf> Engine<S> {
         })
     }
 
-    /// Looks over a directory. `None` if that cannot be done: the reason is recorded.
+    /// Looks over a whole directory. `None` if that cannot be done: the reason is recorded.
     async fn look_over(
         &self,
         baseline: &mut Baseline,
@@ -261,7 +266,19 @@ impl<S: Shelf> Engine<S> {
         before: Option<Arc<TreeSurvey>>,
         survey: &Survey,
     ) -> Option<Arc<TreeSurvey>> {
-        let why = match self.tree.survey(root, before, MOST_ENTRIES).await {
+        let found = self.tree.survey(root, before, MOST_ENTRIES).await;
+        self.usable(baseline, root, found, survey)
+    }
+
+    /// What a look has found, if that is all. Else the directory is given up, and the reason is recorded.
+    fn usable(
+        &self,
+        baseline: &mut Baseline,
+        root: &Path,
+        found: Result<TreeSurvey, WorkspaceError>,
+        survey: &Survey,
+    ) -> Option<Arc<TreeSurvey>> {
+        let why = match found {
             Ok(found) if !found.is_cut => return Some(Arc::new(found)),
             Ok(_) => format!("it has more than {MOST_ENTRIES} entries: what programs change in it is not known"),
             Err(error) => format!("what programs change in it is not known: {error}"),

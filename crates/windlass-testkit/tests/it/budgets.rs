@@ -36,7 +36,8 @@ const HUBS: &[(&str, usize, usize)] = &[
     // What a sandbox has stopped is data of an outcome, and tools say that their results are words of others.
     // Programs that run elsewhere say where they ended, and a lost connection is an error of its own kind.
     // Calls that calls make go through a port.
-    ("windlass-tool", 2_056, 155),
+    // Looks over trees may rely on what the system has reported, and leave something for the next one.
+    ("windlass-tool", 2_075, 155),
     // A router holds several providers. The shape of tables of models is said here, and what users say of any model.
     ("windlass-model", 3_300, 300),
     // A prompt may ask for more thought, and tools for edits are listed by the family of the model. What takes up the

@@ -13,7 +13,7 @@ fn survey(folders: &[(&str, &[(&str, Surveyed)])]) -> TreeSurvey {
         Arc::new(FolderSurvey::new(entries.iter().map(|(name, what)| ((*name).into(), *what)).collect(), 0))
     };
     let folders = folders.iter().map(|(path, entries)| (PathBuf::from(path), folder(entries))).collect();
-    TreeSurvey { folders, is_cut: false }
+    TreeSurvey { folders, ..TreeSurvey::default() }
 }
 
 fn paths(now: &TreeSurvey, before: &TreeSurvey) -> Vec<String> {

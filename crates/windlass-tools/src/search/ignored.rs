@@ -113,22 +113,11 @@ impl IgnoreFiles {
         above: Option<Arc<Rules>>,
         scope: &Scope<'_>,
     ) -> Option<Arc<Rules>> {
-        let whole = |opened: io::Result<Option<File>>| opened?.map(|file| bounded(file, LONGEST)).transpose();
-        let files = [
-            whole(open(&folder.join(".ignore"), folder, scope)),
-            whole(open(&folder.join(".gitignore"), folder, scope)),
-            whole(open_exclude(folder, scope)),
-        ];
-        self.of_texts(folder, above, files)
+        self.of_texts(folder, above, texts(folder, scope))
     }
 
     /// The rules of a folder whose ignore files, in order of weight, have been read.
-    pub(super) fn of_texts(
-        &self,
-        folder: &Path,
-        above: Option<Arc<Rules>>,
-        files: [io::Result<Option<Vec<u8>>>; 3],
-    ) -> Option<Arc<Rules>> {
+    pub(super) fn of_texts(&self, folder: &Path, above: Option<Arc<Rules>>, files: Texts) -> Option<Arc<Rules>> {
         let mut texts = blake3::Hasher::new();
         let kinds = files.map(|file| self.matcher(folder, file, &mut texts));
         if kinds.iter().all(Option::is_none) {
@@ -191,6 +180,32 @@ impl IgnoreFiles {
             }
         })
     }
+}
+
+/// The ignore files of a folder, in order of weight, as they were read.
+pub(super) type Texts = [io::Result<Option<Vec<u8>>>; 3];
+
+/// Reads the ignore files of a folder.
+pub(super) fn texts(folder: &Path, scope: &Scope<'_>) -> Texts {
+    let whole = |opened: io::Result<Option<File>>| opened?.map(|file| bounded(file, LONGEST)).transpose();
+    [
+        whole(open(&folder.join(".ignore"), folder, scope)),
+        whole(open(&folder.join(".gitignore"), folder, scope)),
+        whole(open_exclude(folder, scope)),
+    ]
+}
+
+/// A number for ignore files as they were read: other files, another number.
+pub(super) fn fingerprint(texts: &Texts) -> [u8; 32] {
+    let mut all = blake3::Hasher::new();
+    for text in texts {
+        match text {
+            Ok(Some(bytes)) => all.update(b"+").update(&(bytes.len() as u64).to_le_bytes()).update(bytes),
+            Ok(None) => all.update(b"-"),
+            Err(error) => all.update(b"!").update(error.to_string().as_bytes()).update(b"\n"),
+        };
+    }
+    *all.finalize().as_bytes()
 }
 
 /// The rules of the folder whose files one worker looks at: it looks at many of a folder, one after the other.

@@ -27,5 +27,5 @@ mod walk;
 
 pub use self::glob_tool::{Glob, GlobInput};
 pub use self::grep_tool::{Grep, GrepInput, OutputMode};
-pub(crate) use self::survey::survey;
+pub(crate) use self::survey::{Extent, Wanted, survey};
 pub use self::tree::{IgnoreRules, TreeEntry, TreeReader};

@@ -1,6 +1,6 @@
 //! The look over a tree for checkpoints: names and stamps, folder by folder, on all processors.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,11 +9,18 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use windlass_tool::{FolderSurvey, Surveyed, TreeSurvey};
 
-use super::ignored::{IgnoreFiles, Rules};
+use super::ignored::{self, IgnoreFiles, Rules};
 use super::walk::{Scope, VERSION_CONTROL};
 use crate::workspace::Missing;
 use crate::workspace::dir::Dir;
 use crate::workspace::entry::Entry;
+
+mod reported;
+#[cfg_attr(not(target_os = "linux"), path = "survey/watch_portable.rs")]
+mod watch;
+
+use reported::Memo;
+use watch::{News, Watch};
 
 /// Files whose presence makes it worth while to read the rules of a folder.
 const RULES: [&str; 3] = [".ignore", ".gitignore", ".git"];
@@ -21,20 +28,74 @@ const RULES: [&str; 3] = [".ignore", ".gitignore", ".git"];
 /// Most threads of one survey: more wait for each other.
 const MOST_THREADS: usize = 8;
 
+/// So many folders are looked at by one thread.
+const FEW: usize = 32;
+
+/// From so many entries on a tree is watched: a smaller one is looked at within a few milliseconds.
+const WORTH_WATCHING: usize = 5_000;
+
+/// A look over a tree that is wanted.
+#[derive(Clone, Copy)]
+pub(crate) struct Wanted<'a> {
+    /// Where it begins: a path without links.
+    pub(crate) root: &'a Path,
+    /// An earlier look over the same tree.
+    pub(crate) before: Option<&'a TreeSurvey>,
+    /// After so many entries it ends.
+    pub(crate) most: usize,
+    pub(crate) extent: Extent,
+    /// Set when nobody waits for it any more.
+    pub(crate) cancelled: &'a AtomicBool,
+}
+
+/// What of a tree is looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extent {
+    Whole,
+    /// What the system has reported no change of since the look before is taken over from it.
+    Reported,
+}
+
 /// A folder that is still to be looked at, and the rules of the folders above it.
 struct Ahead {
     folder: PathBuf,
     rules: Option<Arc<Rules>>,
 }
 
+/// The ignore files of a folder as they were read, and what they and those above it say.
+#[derive(Debug, Clone)]
+struct Ruled {
+    fingerprint: [u8; 32],
+    rules: Option<Arc<Rules>>,
+}
+
+/// One folder, looked at.
+struct Seen {
+    folder: Arc<FolderSurvey>,
+    /// Whether a file in it has other names, by which it can be changed from elsewhere.
+    has_linked: bool,
+    ruled: Option<Ruled>,
+}
+
+/// What a look has found.
+#[derive(Default)]
+struct Tree {
+    folders: HashMap<PathBuf, Arc<FolderSurvey>>,
+    /// Folders with files that have several names.
+    linked: HashSet<PathBuf>,
+    /// Folders that may have rules.
+    ruled: BTreeMap<PathBuf, Ruled>,
+}
+
 /// What all threads of one survey share.
 struct Survey<'a> {
     scope: Scope<'a>,
     ignores: IgnoreFiles,
-    before: Option<&'a TreeSurvey>,
-    most: usize,
+    wanted: Wanted<'a>,
+    watch: Option<&'a Watch>,
+    /// What is known already of the tree and not looked at again.
+    kept: Tree,
     entries: AtomicUsize,
-    cancelled: &'a AtomicBool,
     queue: Mutex<Queue>,
     changed: Condvar,
 }
@@ -48,44 +109,94 @@ struct Queue {
     waiting: usize,
 }
 
-/// Surveys the tree below `root`, a path without links.
+/// Looks over a tree.
 ///
 /// # Errors
 /// The root cannot be read, or the survey was cancelled.
-pub(crate) fn survey(
-    root: &Path,
-    before: Option<&TreeSurvey>,
-    most: usize,
-    cancelled: &AtomicBool,
-) -> io::Result<TreeSurvey> {
-    Dir::open(root, Missing::Refuse)?;
+pub(crate) fn survey(wanted: Wanted<'_>) -> io::Result<TreeSurvey> {
+    survey_worth(wanted, WORTH_WATCHING)
+}
+
+/// The same, where trees with so many entries are watched.
+fn survey_worth(wanted: Wanted<'_>, worth: usize) -> io::Result<TreeSurvey> {
+    let Wanted { root, before, .. } = wanted;
+    let top = Dir::open(root, Missing::Refuse)?;
     let allowed = |_: &Path| true;
     let scope =
         Scope { root, workspace: &[], include_ignored: false, max_depth: None, allowed: &allowed, interrupt: &|| None };
     let ignores = IgnoreFiles::default();
-    let first = Ahead { folder: root.to_owned(), rules: ignores.above(&scope) };
-    let queue = Mutex::new(Queue { ahead: vec![first], ..Queue::default() });
-    let (entries, changed) = (AtomicUsize::new(0), Condvar::new());
-    let survey = Survey { scope, ignores, before, most, entries, cancelled, queue, changed };
-    let threads = std::thread::available_parallelism().map_or(2, usize::from).min(MOST_THREADS);
-    let folders = std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(|| survey.work())).collect();
-        let mut folders: HashMap<PathBuf, Arc<FolderSurvey>> = survey.work().into_iter().collect();
-        for other in others {
-            match other.join() {
-                Ok(found) => folders.extend(found),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
+    let above = ignores.above(&scope);
+    let memo = before.and_then(|before| before.memo()).and_then(|memo| memo.downcast_ref::<Memo>());
+    let (watch, news) = reported::watch(before, memo, worth);
+    let plan = match (wanted.extent, before, memo, &watch, &news) {
+        (Extent::Reported, Some(before), Some(memo), Some(watch), Some(news)) if watch.is_at(root, &top) => {
+            reported::plan(before, memo, news, above.as_ref(), &scope)
         }
-        folders
-    });
-    if cancelled.load(Ordering::Relaxed) {
+        _ => None,
+    };
+    let is_whole = plan.is_none();
+    let (kept, ahead) =
+        plan.unwrap_or_else(|| (Tree::default(), vec![Ahead { folder: root.to_owned(), rules: above.clone() }]));
+    let is_short = !is_whole && ahead.len() <= FEW;
+    let queue = Mutex::new(Queue { ahead, ..Queue::default() });
+    let (entries, changed) = (AtomicUsize::new(0), Condvar::new());
+    let mut survey = Survey { scope, ignores, wanted, watch: watch.as_deref(), kept, entries, queue, changed };
+    let seen = survey.look_at_all(if is_short { 1 } else { MOST_THREADS });
+    if wanted.cancelled.load(Ordering::Relaxed) {
         return Err(io::ErrorKind::Interrupted.into());
     }
+    let mut tree = std::mem::take(&mut survey.kept);
+    tree.take_in(seen);
     let mut found = TreeSurvey::default();
-    found.folders = folders;
-    found.is_cut = survey.entries.into_inner() > most;
-    Ok(found)
+    found.is_cut = survey.entries.into_inner().max(tree.entries()) > wanted.most;
+    if let Some(watch) = watch.as_ref().filter(|_| is_whole) {
+        watch.keep(&tree.folders);
+    }
+    let above = above.map_or(0, |above| above.digest());
+    let memo = reported::memo(watch, memo, news.as_ref(), (above, &mut tree));
+    found.folders = tree.folders;
+    Ok(match memo {
+        Some(memo) => found.with_memo(Arc::new(memo)),
+        None => found,
+    })
+}
+
+impl Tree {
+    fn entries(&self) -> usize {
+        self.folders.values().map(|folder| folder.entries.len()).sum()
+    }
+
+    fn take_in(&mut self, seen: Vec<(PathBuf, Option<Seen>)>) {
+        for (path, seen) in seen {
+            self.linked.remove(&path);
+            self.ruled.remove(&path);
+            let Some(Seen { folder, has_linked, ruled }) = seen else {
+                // What is in it cannot be reached either.
+                if self.folders.contains_key(&path) {
+                    self.remove(&HashSet::from([path]));
+                }
+                continue;
+            };
+            if has_linked {
+                self.linked.insert(path.clone());
+            }
+            if let Some(ruled) = ruled {
+                self.ruled.insert(path.clone(), ruled);
+            }
+            self.folders.insert(path, folder);
+        }
+    }
+
+    /// Removes folders with all that is in them.
+    fn remove(&mut self, gone: &HashSet<PathBuf>) {
+        if gone.is_empty() {
+            return;
+        }
+        let stays = |path: &Path| !path.ancestors().any(|above| gone.contains(above));
+        self.folders.retain(|path, _| stays(path));
+        self.linked.retain(|path| stays(path));
+        self.ruled.retain(|path, _| stays(path));
+    }
 }
 
 impl Survey<'_> {
@@ -93,21 +204,35 @@ impl Survey<'_> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Looks at folders until none is left.
-    fn work(&self) -> Vec<(PathBuf, Arc<FolderSurvey>)> {
+    /// Looks at all folders, on at most so many threads.
+    fn look_at_all(&self, most: usize) -> Vec<(PathBuf, Option<Seen>)> {
+        let threads = if most == 1 { 1 } else { std::thread::available_parallelism().map_or(2, usize::from).min(most) };
+        std::thread::scope(|scope| {
+            let others: Vec<_> = (1..threads).map(|_| scope.spawn(|| self.work())).collect();
+            let mut seen = self.work();
+            for other in others {
+                match other.join() {
+                    Ok(found) => seen.extend(found),
+                    Err(panic) => std::panic::resume_unwind(panic),
+                }
+            }
+            seen
+        })
+    }
+
+    /// Looks at folders until none is left. Of one that cannot be read there is `None`.
+    fn work(&self) -> Vec<(PathBuf, Option<Seen>)> {
         let mut found = Vec::new();
         while let Some(next) = self.next() {
-            let below = match self.look(&next) {
-                Ok((survey, below)) => {
-                    found.push((next.folder, survey));
-                    below
-                }
+            let (seen, below) = match self.look(&next) {
+                Ok((seen, below)) => (Some(seen), below),
                 // Its name stands in the folder above it: so it is known that it could not be read.
                 Err(error) => {
                     tracing::debug!(folder = %next.folder.display(), %error, "a folder is not surveyed");
-                    Vec::new()
+                    (None, Vec::new())
                 }
             };
+            found.push((next.folder, seen));
             let mut queue = self.lock();
             queue.ahead.extend(below);
             queue.at_work -= 1;
@@ -121,9 +246,10 @@ impl Survey<'_> {
     }
 
     fn next(&self) -> Option<Ahead> {
+        let Wanted { cancelled, most, .. } = self.wanted;
         let mut queue = self.lock();
         loop {
-            if self.cancelled.load(Ordering::Relaxed) || self.entries.load(Ordering::Relaxed) > self.most {
+            if cancelled.load(Ordering::Relaxed) || self.entries.load(Ordering::Relaxed) > most {
                 return None;
             }
             if let Some(next) = queue.ahead.pop() {
@@ -140,19 +266,22 @@ impl Survey<'_> {
     }
 
     /// Looks at one folder: what is in it, and the folders in it that are next.
-    fn look(&self, Ahead { folder, rules }: &Ahead) -> io::Result<(Arc<FolderSurvey>, Vec<Ahead>)> {
+    fn look(&self, Ahead { folder, rules }: &Ahead) -> io::Result<(Seen, Vec<Ahead>)> {
         let dir = Dir::open(folder, Missing::Refuse)?;
-        let names = dir.list(self.most.saturating_add(1))?;
+        if let Some(watch) = self.watch {
+            // Before it is listed: what changes from now on is reported.
+            watch.add(folder, &dir);
+        }
+        let names = dir.list(self.wanted.most.saturating_add(1))?;
         self.entries.fetch_add(names.len(), Ordering::Relaxed);
-        let rules = match names.iter().any(|(name, _)| RULES.iter().any(|known| name == *known)) {
-            true => self.ignores.read_folder(folder, rules.clone(), &self.scope),
-            false => rules.clone(),
-        };
+        let has_rules = names.iter().any(|(name, _)| RULES.iter().any(|known| name == *known));
+        let ruled = has_rules.then(|| self.ruled(folder, rules));
+        let rules = ruled.as_ref().map_or(rules, |ruled| &ruled.rules);
         let digest = rules.as_ref().map_or(0, |rules| rules.digest());
-        let known = self.before.and_then(|before| before.folders.get(folder));
+        let known = self.wanted.before.and_then(|before| before.folders.get(folder));
         let mut found = Found::beside(known.map_or(&[], |known| &known.entries));
         let has_judged = known.is_some_and(|known| known.rules == digest);
-        let mut below = Vec::new();
+        let (mut below, mut has_linked) = (Vec::new(), false);
         for (name, entry) in names.iter() {
             if VERSION_CONTROL.iter().any(|known| name == *known) {
                 continue;
@@ -161,13 +290,24 @@ impl Survey<'_> {
                 Some(known) if was_judged(known, entry) => known == Surveyed::LeftOut,
                 _ => rules.as_ref().is_some_and(|rules| rules.leave_out(&folder.join(name), entry == Entry::Directory)),
             };
-            let Some(what) = look_at(&dir, name, entry, left_out)? else { continue };
+            let Some((what, names)) = look_at(&dir, name, entry, left_out)? else { continue };
+            has_linked |= names > 1;
             if what == Surveyed::Folder {
-                below.push(Ahead { folder: folder.join(name), rules: rules.clone() });
+                let folder = folder.join(name);
+                if !self.kept.folders.contains_key(&folder) {
+                    below.push(Ahead { folder, rules: rules.clone() });
+                }
             }
             found.push(name, what);
         }
-        Ok((found.survey(known.filter(|_| has_judged), digest), below))
+        let folder = found.survey(known.filter(|_| has_judged), digest);
+        Ok((Seen { folder, has_linked, ruled }, below))
+    }
+
+    fn ruled(&self, folder: &Path, above: &Option<Arc<Rules>>) -> Ruled {
+        let texts = ignored::texts(folder, &self.scope);
+        let fingerprint = ignored::fingerprint(&texts);
+        Ruled { fingerprint, rules: self.ignores.of_texts(folder, above.clone(), texts) }
     }
 }
 
@@ -220,16 +360,16 @@ fn was_judged(known: Surveyed, entry: Entry) -> bool {
     }
 }
 
-/// What stands under a name. `None` if it is gone already.
-fn look_at(dir: &Dir, name: &OsStr, entry: Entry, left_out: bool) -> io::Result<Option<Surveyed>> {
+/// What stands under a name, and how many names a file has. `None` if it is gone already.
+fn look_at(dir: &Dir, name: &OsStr, entry: Entry, left_out: bool) -> io::Result<Option<(Surveyed, u64)>> {
     if left_out {
-        return Ok(Some(Surveyed::LeftOut));
+        return Ok(Some((Surveyed::LeftOut, 1)));
     }
     Ok(match entry {
-        Entry::Directory => Some(Surveyed::Folder),
-        Entry::Special => Some(Surveyed::Special),
-        Entry::File => dir.stamp(name)?.map(Surveyed::File),
-        Entry::Link => dir.stamp(name)?.map(Surveyed::Link),
+        Entry::Directory => Some((Surveyed::Folder, 1)),
+        Entry::Special => Some((Surveyed::Special, 1)),
+        Entry::File => dir.stamp(name)?.map(|(stamp, names)| (Surveyed::File(stamp), names)),
+        Entry::Link => dir.stamp(name)?.map(|(stamp, _)| (Surveyed::Link(stamp), 1)),
     })
 }
 

@@ -87,6 +87,13 @@ pub(crate) fn read_at_hand(file: &File, buffer: &mut [u8]) -> Option<usize> {
     }
 }
 
+#[cfg(target_os = "linux")]
+impl std::os::fd::AsFd for Dir {
+    fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
 /// Bytes of entries that are asked for at once.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const LIST: usize = 32 * 1024;
@@ -174,9 +181,18 @@ impl Dir {
         }
     }
 
-    /// What the file system says of a file, without following it. `None` when it does not exist.
+    /// The number of the device that it is on, and its own there.
+    #[cfg(target_os = "linux")]
+    #[allow(clippy::useless_conversion, reason = "the fields differ from system to system")]
+    pub(crate) fn identity(&self) -> io::Result<(u64, u64)> {
+        let stat = rustix::fs::fstat(&self.fd)?;
+        Ok((stat.st_dev.into(), stat.st_ino.into()))
+    }
+
+    /// What the file system says of a file, without following it, and how many names the file has. `None` when it does not
+    /// exist.
     #[allow(clippy::useless_conversion, clippy::unnecessary_cast, reason = "the fields differ from system to system")]
-    pub(crate) fn stamp(&self, name: &OsStr) -> io::Result<Option<FileStamp>> {
+    pub(crate) fn stamp(&self, name: &OsStr) -> io::Result<Option<(FileStamp, u64)>> {
         let stat = match rustix::fs::statat(&self.fd, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => stat,
             Err(Errno::NOENT) => return Ok(None),
@@ -187,7 +203,8 @@ impl Dir {
         let changed = time(i64::from(stat.st_ctime), stat.st_ctime_nsec as i64);
         let size = u64::try_from(stat.st_size).unwrap_or_default();
         let mode = u32::from(stat.st_mode) & 0o7777;
-        Ok(Some(FileStamp::new(size, modified).with_identity(changed, stat.st_ino.into(), mode)))
+        let stamp = FileStamp::new(size, modified).with_identity(changed, stat.st_ino.into(), mode);
+        Ok(Some((stamp, stat.st_nlink.into())))
     }
 
     /// At most `limit` names for which `wanted` is true.

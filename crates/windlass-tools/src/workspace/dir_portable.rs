@@ -79,7 +79,7 @@ impl Dir {
     }
 
     /// What the file system says of a file, without following it. `None` when it does not exist.
-    pub(crate) fn stamp(&self, name: &OsStr) -> io::Result<Option<FileStamp>> {
+    pub(crate) fn stamp(&self, name: &OsStr) -> io::Result<Option<(FileStamp, u64)>> {
         check(&self.path)?;
         let meta = match fs::symlink_metadata(self.path.join(name)) {
             Ok(meta) => meta,
@@ -87,7 +87,8 @@ impl Dir {
             Err(error) => return Err(error),
         };
         let since = meta.modified()?.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-        Ok(Some(FileStamp::new(meta.len(), i64::try_from(since.as_nanos()).unwrap_or(i64::MAX))))
+        let stamp = FileStamp::new(meta.len(), i64::try_from(since.as_nanos()).unwrap_or(i64::MAX));
+        Ok(Some((stamp, 1)))
     }
 
     /// Looks at one name, without following it. `None` when it does not exist.

@@ -5,6 +5,7 @@ mod collecting;
 mod damage;
 mod kill;
 mod kit;
+mod large;
 mod limits;
 mod odd;
 mod random;

@@ -2,8 +2,12 @@ use super::*;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
+fn wanted<'a>(root: &'a Path, before: Option<&'a TreeSurvey>, most: usize, cancelled: &'a AtomicBool) -> Wanted<'a> {
+    Wanted { root, before, most, extent: Extent::Whole, cancelled }
+}
+
 fn look(root: &Path, before: Option<&TreeSurvey>) -> TreeSurvey {
-    survey(root, before, 10_000, &AtomicBool::new(false)).unwrap()
+    survey(wanted(root, before, 10_000, &AtomicBool::new(false))).unwrap()
 }
 
 fn folder() -> (tempfile::TempDir, PathBuf) {
@@ -112,11 +116,12 @@ fn a_survey_ends_at_its_limit_and_when_it_is_cancelled() {
     for at in 0..50 {
         fs::create_dir_all(root.join(format!("{at}/below"))).unwrap();
     }
-    assert!(survey(&root, None, 20, &AtomicBool::new(false)).unwrap().is_cut);
-    assert!(!survey(&root, None, 200, &AtomicBool::new(false)).unwrap().is_cut);
-    let cancelled = survey(&root, None, 200, &AtomicBool::new(true));
+    let (waits, stopped) = (AtomicBool::new(false), AtomicBool::new(true));
+    assert!(survey(wanted(&root, None, 20, &waits)).unwrap().is_cut);
+    assert!(!survey(wanted(&root, None, 200, &waits)).unwrap().is_cut);
+    let cancelled = survey(wanted(&root, None, 200, &stopped));
     assert_eq!(cancelled.unwrap_err().kind(), io::ErrorKind::Interrupted);
-    assert!(survey(&root.join("missing"), None, 20, &AtomicBool::new(false)).is_err());
+    assert!(survey(wanted(&root.join("missing"), None, 20, &waits)).is_err());
 }
 
 #[test]

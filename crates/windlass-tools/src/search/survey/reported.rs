@@ -1,0 +1,100 @@
+//! Looks that rely on what the system has reported: only folders in which something has changed are looked at.
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use windlass_tool::TreeSurvey;
+
+use super::super::ignored::{self, Rules};
+use super::super::walk::Scope;
+use super::{Ahead, News, Ruled, Tree, Watch};
+
+/// What a look leaves for the next one, in its survey.
+#[derive(Debug)]
+pub(super) struct Memo {
+    /// What reports changes. `None` where that does not work, and is not tried again.
+    watch: Option<Arc<Watch>>,
+    /// Up to which of its reports this survey knows them.
+    upto: u64,
+    /// A number for the rules above the root.
+    above: u64,
+    linked: HashSet<PathBuf>,
+    ruled: BTreeMap<PathBuf, Ruled>,
+}
+
+/// What watches the tree, and what it has reported since it was asked last: a new one begins where the tree is large enough.
+pub(super) fn watch(
+    before: Option<&TreeSurvey>,
+    memo: Option<&Memo>,
+    worth: usize,
+) -> (Option<Arc<Watch>>, Option<News>) {
+    let begin = || Watch::begin().map(Arc::new);
+    match memo {
+        Some(Memo { watch: Some(watch), .. }) => match watch.news() {
+            Some(news) => (Some(Arc::clone(watch)), Some(news)),
+            None => (begin(), None),
+        },
+        Some(_) => (None, None),
+        None => {
+            let entries = |before: &TreeSurvey| before.folders.values().map(|folder| folder.entries.len()).sum();
+            let is_worth = before.is_some_and(|before| {
+                let entries: usize = entries(before);
+                entries >= worth
+            });
+            (if is_worth { begin() } else { None }, None)
+        }
+    }
+}
+
+/// What of a tree need not be looked at, and the folders that must. `None` where everything must.
+pub(super) fn plan(
+    before: &TreeSurvey,
+    memo: &Memo,
+    news: &News,
+    above: Option<&Arc<Rules>>,
+    scope: &Scope<'_>,
+) -> Option<(Tree, Vec<Ahead>)> {
+    let same_rules =
+        |(folder, ruled): (&PathBuf, &Ruled)| ignored::fingerprint(&ignored::texts(folder, scope)) == ruled.fingerprint;
+    if news.from != memo.upto || news.has_rules || memo.above != above.map_or(0, |above| above.digest()) {
+        return None;
+    }
+    let mut kept = Tree { folders: before.folders.clone(), linked: memo.linked.clone(), ruled: memo.ruled.clone() };
+    kept.remove(&news.moved);
+    // Some rules lie where nothing is watched: in what git keeps for itself, or behind a link.
+    if !kept.ruled.iter().all(same_rules) {
+        return None;
+    }
+    let folders: HashSet<&PathBuf> = news.touched.iter().chain(&kept.linked).collect();
+    let ahead = folders.into_iter().filter(|folder| kept.folders.contains_key(*folder));
+    let ahead = ahead.map(|folder| Ahead { folder: folder.clone(), rules: rules_above(folder, &kept, above) });
+    let ahead = ahead.collect();
+    Some((kept, ahead))
+}
+
+/// The rules of the folders above a folder.
+fn rules_above(folder: &Path, tree: &Tree, above: Option<&Arc<Rules>>) -> Option<Arc<Rules>> {
+    let ruled = folder.ancestors().skip(1).find_map(|folder| tree.ruled.get(folder));
+    ruled.map_or_else(|| above.cloned(), |ruled| ruled.rules.clone())
+}
+
+/// What a look leaves for the next one.
+pub(super) fn memo(
+    watch: Option<Arc<Watch>>,
+    before: Option<&Memo>,
+    news: Option<&News>,
+    (above, tree): (u64, &mut Tree),
+) -> Option<Memo> {
+    let Some(watch) = watch else {
+        // Where it did not work it is not tried again.
+        return before.map(|_| Memo { watch: None, upto: 0, above, linked: HashSet::new(), ruled: BTreeMap::new() });
+    };
+    let (linked, ruled) = (std::mem::take(&mut tree.linked), std::mem::take(&mut tree.ruled));
+    let watch = watch.is_whole().then_some(watch);
+    Some(Memo { watch, upto: news.map_or(0, |news| news.upto), above, linked, ruled })
+}
+
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod tests;
