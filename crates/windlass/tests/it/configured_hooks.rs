@@ -96,6 +96,44 @@ async fn a_plugin_and_an_agent_bring_hooks() {
     }
 }
 
+/// An agent of the user's home whose hooks note what they hear, and deny the commands of the agent.
+const CAREFUL: &str = "---\nname: careful\ndescription: Careful\nhooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks:\n        - type: command\n          command: echo guard >> ../ran; echo 'ask first' >&2; exit 2\n  Stop:\n    - hooks:\n        - type: command\n          command: cat >> ../stops; echo >> ../stops\n---\nBe careful.";
+
+#[tokio::test]
+async fn hooks_of_an_agent_below_the_main_one_are_about_its_own_run() {
+    let place = Place::new(&[("home/.claude/agents/careful.md", CAREFUL)]);
+    let model = ScriptedModel::from_fn(|request, _| {
+        let [first, last] = ends(request);
+        let touch = |name: &str| ScriptedTurn::new().tool_use("Bash", json!({ "command": format!("touch {name}") }));
+        let agent = |prompt: &str, kind: &str| {
+            let input = json!({ "description": "Touch", "prompt": prompt, "subagent_type": kind });
+            ScriptedTurn::new().tool_use("Agent", input)
+        };
+        let is_below = first.contains("below it");
+        match () {
+            () if is_below && last.contains("tool_result") => ScriptedTurn::new().text("reported"),
+            () if first.contains("below it, careful") => touch("guarded"),
+            () if is_below => touch("free"),
+            () if last.contains("first prompt") => agent("below it, careful", "careful"),
+            () if last.contains("second prompt") => agent("below it, general", "general-purpose"),
+            () if last.contains("third prompt") => touch("main"),
+            () => ScriptedTurn::new().text("done"),
+        }
+    });
+    let mut session = opened(&place, &model, |builder| builder.project(place.project())).open().await.unwrap();
+    for prompt in ["first prompt", "second prompt", "third prompt"] {
+        run(&mut session, prompt).await;
+    }
+    session.handle.close().await.unwrap();
+    let made = |name: &str| place.path("work").join(name).exists();
+    assert!(!made("guarded") && made("free") && made("main"));
+    assert_eq!(std::fs::read_to_string(place.path("ran")).unwrap(), "guard\n");
+    let stops = std::fs::read_to_string(place.path("stops")).unwrap();
+    let stops: Vec<Value> = stops.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let heard: Vec<_> = stops.iter().map(|stop| (&stop["hook_event_name"], &stop["agent_type"])).collect();
+    assert_eq!(heard, [(&json!("SubagentStop"), &json!("careful"))], "{stops:?}");
+}
+
 #[tokio::test]
 async fn a_model_answers_the_question_of_a_hook() {
     for (answer, runs) in
