@@ -70,7 +70,18 @@ fn lines_phrase(lines: &[usize], count: usize) -> String {
 ///
 /// The search is literal. LF in `old` stands for whatever ends the lines of the
 /// file, and LF in `new` is written the same way; a CR in either is taken as it is.
+#[cfg(test)]
 pub(crate) fn apply(raw: &[u8], format: TextFormat, edit: Replacement<'_>) -> Result<Edited, EditError> {
+    apply_in(raw, format, edit, Ending::Lf)
+}
+
+/// The same, for one of several edits of a file: `otherwise` is the line break where none is left.
+pub(crate) fn apply_in(
+    raw: &[u8],
+    format: TextFormat,
+    edit: Replacement<'_>,
+    otherwise: Ending,
+) -> Result<Edited, EditError> {
     if edit.old == edit.new {
         return Err(EditError::Identical);
     }
@@ -84,7 +95,7 @@ pub(crate) fn apply(raw: &[u8], format: TextFormat, edit: Replacement<'_>) -> Re
     let (kept, old, new) = trim(edit, fold);
     let spans: Vec<Span<'_>> =
         found.iter().map(|at| Span { at: at + kept..at + kept + old.len(), new: Cow::Borrowed(new) }).collect();
-    Ok(Edited { bytes: replace_spans(raw, format, fold, &spans)?, count: found.len() })
+    Ok(Edited { bytes: replace_spans(raw, format, fold, &spans, otherwise)?, count: found.len() })
 }
 
 /// A range of the canonical text of a file, and what to put there.
@@ -95,18 +106,20 @@ pub(crate) struct Span<'a> {
 }
 
 /// The bytes of a file with other text in some ranges of its canonical text. They ascend and do not overlap. LF in what
-/// is put there is written as the line breaks of the place, unless `fold` says that bytes are taken as they are.
+/// is put there is written as the line breaks of the place, unless `fold` says that bytes are taken as they are; as `otherwise`
+/// in a file that has none.
 pub(crate) fn replace_spans(
     raw: &[u8],
     format: TextFormat,
     fold: Fold,
     spans: &[Span<'_>],
+    otherwise: Ending,
 ) -> Result<Vec<u8>, EditError> {
     let (bom, body) = format.split_bom(raw);
     let damaged = || EditError::Damaged { charset: format.charset.name() };
     let ranges: Vec<Range<usize>> = spans.iter().map(|span| span.at.clone()).collect();
     let raw_spans = locate(body, format, fold, &ranges).ok_or_else(damaged)?;
-    let mut breaks = BreaksInOrder::new(body, format, fold);
+    let mut breaks = BreaksInOrder::new(body, format, fold, otherwise);
     let mut bytes = bom.to_vec();
     bytes.reserve(body.len() + spans.iter().map(|span| span.new.len()).sum::<usize>());
     let mut last = 0;
@@ -220,13 +233,15 @@ struct BreaksInOrder<I: Iterator<Item = (Range<usize>, Ending)>> {
     breaks: Peekable<I>,
     /// The last one before the current place.
     before: Option<Ending>,
+    /// That of a file that has none.
+    otherwise: Ending,
     fold: Fold,
 }
 
 impl<'a> BreaksInOrder<Box<dyn Iterator<Item = (Range<usize>, Ending)> + 'a>> {
-    fn new(body: &'a [u8], format: TextFormat, fold: Fold) -> Self {
+    fn new(body: &'a [u8], format: TextFormat, fold: Fold, otherwise: Ending) -> Self {
         let breaks: Box<dyn Iterator<Item = _> + 'a> = Box::new(endings(body, format));
-        Self { breaks: breaks.peekable(), before: None, fold }
+        Self { breaks: breaks.peekable(), before: None, otherwise, fold }
     }
 }
 
@@ -245,7 +260,7 @@ impl<I: Iterator<Item = (Range<usize>, Ending)>> BreaksInOrder<I> {
             inside.push(ending);
         }
         let next = self.breaks.peek().map(|(_, ending)| *ending);
-        let other = inside.last().copied().or(next).or(self.before).unwrap_or(Ending::Lf);
+        let other = inside.last().copied().or(next).or(self.before).unwrap_or(self.otherwise);
         let mut replaced = inside.iter().copied().chain(std::iter::repeat(other));
         let mut text = String::with_capacity(new.len());
         for piece in new.split_inclusive('\n') {
@@ -279,6 +294,11 @@ pub(crate) fn rewrite(content: &str, existing: Option<(&[u8], TextFormat)>) -> R
     };
     bytes.extend(encode(&text, format.charset)?);
     Ok(bytes)
+}
+
+/// The first line break of a file; LF if it has none.
+pub(crate) fn first_ending(body: &[u8], format: TextFormat) -> Ending {
+    endings(body, format).next().map_or(Ending::Lf, |(_, ending)| ending)
 }
 
 /// The line break of a file that has only one kind.

@@ -10,7 +10,7 @@ use windlass_types::Access;
 
 use super::change::{Change, Target, not_text};
 use super::charset::{Charset, Content};
-use super::edit::{EditError, Replacement, apply};
+use super::edit::{EditError, Replacement, apply_in, first_ending};
 use super::open::not_found;
 
 /// Bytes of a file in another encoding than UTF-8 that can be edited: it is decoded as a whole.
@@ -195,9 +195,11 @@ fn edited(target: &Target, edits: &[Replacement<'_>]) -> Result<(Vec<u8>, usize)
         )));
     }
     let mut bytes = Cow::Borrowed(target.content.as_deref().unwrap_or_default());
-    let mut count = 0;
+    // One edit may remove the only line breaks, and a later one write some.
+    let (mut count, otherwise) = (0, first_ending(format.split_bom(&bytes).1, format));
     for (at, edit) in (1..).zip(edits) {
-        let edited = apply(&bytes, format, *edit).map_err(|error| refusal(target, &error, at, edits.len()))?;
+        let edited =
+            apply_in(&bytes, format, *edit, otherwise).map_err(|error| refusal(target, &error, at, edits.len()))?;
         bytes = Cow::Owned(edited.bytes);
         count += edited.count;
     }

@@ -16,6 +16,7 @@ mod glob_tool;
 mod grep;
 mod grep_tool;
 mod ignored;
+mod ls_tool;
 mod newest;
 mod place;
 mod report;
@@ -27,5 +28,6 @@ mod walk;
 
 pub use self::glob_tool::{Glob, GlobInput};
 pub use self::grep_tool::{Grep, GrepInput, OutputMode};
+pub use self::ls_tool::{Ls, LsInput};
 pub(crate) use self::survey::{Extent, Wanted, survey};
 pub use self::tree::{IgnoreRules, TreeEntry, TreeReader};

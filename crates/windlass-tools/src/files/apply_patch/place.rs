@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 
 use super::parse::{Anchor, Hunk, HunkLine, Mark};
-use crate::files::canonical::{Fold, canonical};
+use crate::files::canonical::{Ending, Fold, canonical};
 use crate::files::charset::TextFormat;
 use crate::files::edit::{EditError, Span, replace_spans};
 use crate::files::near;
@@ -87,7 +87,7 @@ pub(super) fn apply(raw: &[u8], format: TextFormat, hunks: &[Hunk]) -> Result<Ap
         placing.cursor = at + hunk.old().len();
     }
     let spans = edits.spans(&file, ended);
-    Ok(Applied { bytes: replace_spans(raw, format, fold, &spans)?, inexact })
+    Ok(Applied { bytes: replace_spans(raw, format, fold, &spans, Ending::Lf)?, inexact })
 }
 
 /// Whether the file ends with a line break after the hunk, if the hunk says so.

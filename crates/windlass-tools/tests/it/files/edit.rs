@@ -230,6 +230,13 @@ async fn several_edits_are_made_in_order_or_not_at_all() {
     assert_eq!(data["edits"][0]["old_string"], "a");
     assert_eq!(data["originalFile"], "a b c c\r\n");
 
+    // The first edit removes the only line break, and the second writes one of its kind.
+    session.put("/w/c.txt", "a\r\nb");
+    session.read("/w/c.txt").await;
+    let edits = json!({ "file_path": "/w/c.txt", "edits": [step("a\nb", "ab"), step("ab", "a\n\nb")] });
+    session.call("MultiEdit", edits).await.unwrap();
+    assert_eq!(session.get("/w/c.txt").unwrap(), b"a\r\n\r\nb");
+
     let create = json!({ "file_path": "/w/b.txt", "edits": [step("", "one two"), step("two", "2")] });
     session.call("MultiEdit", create).await.unwrap();
     assert_eq!(session.get("/w/b.txt").unwrap(), b"one 2");

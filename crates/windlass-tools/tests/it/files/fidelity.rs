@@ -154,15 +154,11 @@ fn case(number: u64, path: &str) -> Case {
         }
     }
     let last_line = line(&mut chance);
-    let mut last = around(&mut chance, encoding, last_line);
+    let last = around(&mut chance, encoding, last_line);
     for (old, _) in &edits {
         has_break |= old.contains('\n');
     }
     let broken = encoding.bytes(breaks);
-    if tool == "MultiEdit" && edits.iter().any(|(old, new)| old.contains('\n') || new.contains('\n')) {
-        // Each edit has the line breaks of what the one before has left: some are outside of all of them.
-        last.extend_from_slice(&broken);
-    }
     has_break |= pieces.iter().chain([&last]).any(|piece| piece.windows(broken.len()).any(|bytes| bytes == broken));
     // A file without any line break gets those of the model.
     let own = |text: &str| encoding.bytes(&if has_break { text.replace('\n', breaks) } else { text.to_owned() });

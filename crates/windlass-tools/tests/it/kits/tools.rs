@@ -137,6 +137,9 @@ async fn searches_keep_their_promises() {
         json!({"pattern": "a", "path": "none"}),
     ];
     passes(&local(search::Glob::new()).bench, &samples, &[json!({}), json!({"pattern": 1})]).await;
+    let samples = [json!({"path": "."}), json!({"path": "src", "ignore": ["*.rs"]}), json!({"path": "none"})];
+    let unfit = [json!({}), json!({"path": 1}), json!({"path": ".", "ignore": "a"})];
+    passes(&local(search::Ls::default()).bench, &samples, &unfit).await;
     let samples = [
         json!({"pattern": "mod [ab]"}),
         json!({"pattern": "t.*e", "path": "notes.txt", "output_mode": "content", "-n": true}),
