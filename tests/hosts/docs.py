@@ -62,7 +62,13 @@ async def python(world):
     first, second, third = programs("python")
     one_shot(world, [sys.executable], "first.py", first)
     session(world, [sys.executable], "second.py", second)
-    contains(run(world, [sys.executable], "third.py", third), "notes.txt:2: warning [notes]: this is not done")
+    # An answer that is late is left out, and a busy machine may make it late.
+    for _ in range(20):
+        said = run(world, [sys.executable], "third.py", third)
+        if "diagnostics" in said:
+            break
+        os.remove(world.path("notes.txt"))
+    contains(said, "notes.txt:2: warning [notes]: this is not done")
 
 
 @test

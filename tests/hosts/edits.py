@@ -71,11 +71,15 @@ async def told_of_an_edit(world, asked, fails=()):
 
 @test
 async def a_tool_of_the_host_says_what_an_edit_has_brought(world):
-    asked = []
-    path, told = await told_of_an_edit(world, asked)
-    equal(asked, [[path], [path]])
+    # An answer that is late is left out, and a busy machine may make it late.
+    for _ in range(30):
+        asked = []
+        path, told = await told_of_an_edit(world, asked)
+        assert f"{path}:1:" not in told, told
+        if "diagnostics" in told:
+            equal(asked, [[path], [path]])
+            break
     contains(told, f"{path}:2: error [lint]: bad new")
-    assert f"{path}:1:" not in told, told
 
 
 @test
