@@ -43,6 +43,7 @@ mod masked;
 mod memory;
 mod pending;
 mod repair;
+mod rewound;
 mod search;
 mod store;
 mod summary;
@@ -76,6 +77,7 @@ pub use pending::{
     AnswerRefusal, PendingAnswers, PendingQuestions, StoredAnswer, TokenSecret, is_token_of, token_hash,
 };
 pub use repair::{RenamedCall, RepairReport, repair, repair_but_pending};
+pub use rewound::{RewindPoint, RewoundMark, rewind_conversation, rewind_point};
 pub use search::{SearchWords, Snippet, words};
 pub use store::{
     Durability, Lease, LoadReport, Loaded, LogHeader, Owner, SessionStore, SessionSummary, SkippedLine, StoreError,

@@ -13,6 +13,7 @@ pub(crate) use coverage::Coverage;
 pub(crate) use scan::{Scanned, scan};
 
 use crate::codec::{MessageLine, ResultLine};
+use crate::rewound::is_mark;
 use crate::store::LoadReport;
 use std::io::{self, BufRead};
 use windlass_types::{Entry, EntryId, EntryKind, JsonText, Timestamp, UserEntry};
@@ -120,7 +121,8 @@ impl Node {
         match &self.body {
             NodeBody::User { user, .. } => !user.is_meta,
             NodeBody::Assistant(_) | NodeBody::Result(_) => true,
-            NodeBody::Passive { .. } | NodeBody::Beside(_) => false,
+            NodeBody::Passive { json, .. } => is_mark(json),
+            NodeBody::Beside(_) => false,
         }
     }
 }

@@ -34,6 +34,7 @@ mod observe;
 mod open;
 mod owner;
 mod remove;
+mod rewind;
 mod session;
 mod store;
 
@@ -47,6 +48,7 @@ pub use index::{
 };
 pub use locate::{FoundSession, SessionList, SkippedFile};
 pub use observe::LogObserver;
+pub use rewind::{Conflicts, RewindScope, SessionRewind, SessionRewindError, SessionRewound};
 pub use store::JsonlStore;
 
 use std::io::BufReader;

@@ -1,21 +1,22 @@
-//! `windlass sessions rewind`: files as they were before a prompt.
+//! `windlass sessions rewind`: files and conversation as they were before a prompt.
 
 use super::listing::resolved;
 use crate::failure::{Usage, of_start};
 use crate::jsonl;
 use crate::terminal::{Terminal, clean, clean_line};
 use anyhow::anyhow;
-use clap::Args;
+use clap::{Args, ValueEnum};
 use serde::Serialize;
 use std::collections::HashMap;
 use std::io::{Write, stderr, stdout};
 use std::path::{Path, PathBuf};
-use windlass::crates::session::{LogHeader, Owner, ProjectKey, SessionKey};
-use windlass::crates::store::{FileCheckpoints, JsonlStore};
+use windlass::crates::session::{LogHeader, Owner, ProjectKey, RewoundMark, SessionKey};
+use windlass::crates::store::{Conflicts, FileCheckpoints, JsonlStore, RewindScope, SessionRewind, SessionRewound};
+use windlass::crates::tool::{Clock, Ids, SystemClock, SystemIds};
 use windlass::crates::types::EntryKind;
 use windlass::{
     Home, SessionId,
-    session::{EntryId, FileChange, Rewind, RewindOptions, RewoundFile},
+    session::{EntryId, FileChange, RewoundFile},
     store::{Checkpoint, CheckpointKind, Checkpoints, SessionStore},
 };
 
@@ -28,15 +29,59 @@ pub(crate) struct RewindArgs {
     /// The id of the prompt, or of an earlier rewind, which is taken back then
     #[arg(value_name = "PROMPT")]
     to: Option<String>,
+    /// What is rewound. Requests to the network, programs that run and files elsewhere never are
+    #[arg(long, value_enum, default_value_t)]
+    what: What,
     /// Print what would change, without changing it
     #[arg(long)]
     dry_run: bool,
-    /// Leave files alone that were changed outside the session since
+    /// Files that were changed outside the session since. Default: `overwrite`, and `refuse` with `--what both`
+    #[arg(long, value_enum, value_name = "HOW", conflicts_with = "leave_conflicts")]
+    conflicts: Option<OnConflict>,
+    /// The same as `--conflicts leave`
     #[arg(long)]
     leave_conflicts: bool,
     /// Also rewind files in this directory, beside the session's own
     #[arg(long, value_name = "DIR")]
     add_dir: Vec<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+enum What {
+    #[default]
+    Files,
+    Conversation,
+    Both,
+}
+
+impl What {
+    fn scope(self) -> RewindScope {
+        match self {
+            Self::Files => RewindScope::Files,
+            Self::Conversation => RewindScope::Conversation,
+            Self::Both => RewindScope::Both,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum OnConflict {
+    /// Nothing is rewound
+    Refuse,
+    /// They are left as they are
+    Leave,
+    /// They are rewound too, and what they hold is kept
+    Overwrite,
+}
+
+impl RewindArgs {
+    fn conflicts(&self) -> Conflicts {
+        match (self.conflicts, self.leave_conflicts, self.what) {
+            (Some(OnConflict::Refuse), ..) | (None, false, What::Both) => Conflicts::Refuse,
+            (Some(OnConflict::Leave), ..) | (None, true, _) => Conflicts::Leave,
+            (Some(OnConflict::Overwrite), ..) | (None, false, _) => Conflicts::Overwrite,
+        }
+    }
 }
 
 /// Carries out the command and returns the exit code: 1 when a file was left as it is.
@@ -48,29 +93,31 @@ pub(crate) async fn rewind(args: RewindArgs, terminal: Terminal) -> anyhow::Resu
     let found = found.ok_or_else(|| anyhow!("No conversation found with session ID: {}", args.session))?;
     let key = found.key;
     let checkpoints = home.file_checkpoints(&key.project, &key.session);
+    let (what, conflicts) = (args.what, args.conflicts());
     let Some(to) = args.to else { return list(&store, &key, &checkpoints, terminal).await };
     // The session stays locked while its files change.
     let owner = Owner::new(std::process::id(), "windlass sessions rewind");
-    let _lease = store.open(&key, &owner, LogHeader::default()).await?;
+    let lease = store.open(&key, &owner, LogHeader::default()).await?;
     let mut directories = Vec::new();
     for directory in args.add_dir {
         directories.push(resolved(&directory)?);
     }
     match directory_of(&store, &key).await {
         Ok(directory) => directories.insert(0, directory),
+        Err(_) if what == What::Conversation => {}
         // A directory that the user names counts for more than that of the log.
         Err(error) if directories.is_empty() => return Err(error),
         Err(error) => writeln!(stderr(), "warning: {}", clean(&format!("{error:#}")))?,
     }
-    let mut options = RewindOptions::within(directories);
-    options.leave_conflicts = args.leave_conflicts;
-    let to = EntryId::from(to);
-    let done = match args.dry_run {
-        true => checkpoints.changes(&to, &options).await?,
-        false => checkpoints.rewind(&to, &options).await?,
+    let wanted = SessionRewind::new(EntryId::from(to)).scope(what.scope()).conflicts(conflicts).within(directories);
+    let done = if args.dry_run {
+        store.rewind_changes(&key, &checkpoints, &wanted).await?
+    } else {
+        let mark = RewoundMark::new(EntryId::from_bits(SystemIds::default().bits()), SystemClock::default().now());
+        store.rewind(&key, &lease, &checkpoints, (&wanted, mark)).await?
     };
-    show(&done, &key, terminal)?;
-    Ok(i32::from(done.left().next().is_some()))
+    show(&done, &key, what, terminal)?;
+    Ok(i32::from(done.files.iter().any(|files| files.left().next().is_some())))
 }
 
 /// The directory that the session works in.
@@ -162,9 +209,22 @@ struct Undo<'a> {
     undo: &'a EntryId,
 }
 
-fn show(done: &Rewind, key: &SessionKey, terminal: Terminal) -> anyhow::Result<()> {
+/// Where the conversation ends now.
+#[derive(Serialize)]
+struct Ends<'a> {
+    conversation: EndsBehind<'a>,
+}
+
+#[derive(Serialize)]
+struct EndsBehind<'a> {
+    kept: Option<&'a EntryId>,
+    dropped: usize,
+}
+
+fn show(done: &SessionRewound, key: &SessionKey, what: What, terminal: Terminal) -> anyhow::Result<()> {
     let mut out = stdout().lock();
-    for RewoundFile { path, change, insertions, deletions, conflict, problem, .. } in &done.files {
+    for file in done.files.iter().flat_map(|files| &files.files) {
+        let RewoundFile { path, change, insertions, deletions, conflict, problem, .. } = file;
         let file = path.display().to_string();
         let change = match change {
             Some(FileChange::Modified) => Some("modified"),
@@ -187,12 +247,23 @@ fn show(done: &Rewind, key: &SessionKey, terminal: Terminal) -> anyhow::Result<(
             }
         }
     }
+    if let Some(point) = &done.conversation {
+        let (kept, dropped) = (point.kept.as_ref(), point.dropped);
+        match terminal.stdout {
+            true if point.is_undo => writeln!(out, "The conversation is where it was before that rewind.")?,
+            true => writeln!(out, "{dropped} messages leave the conversation.")?,
+            false => jsonl::write(&mut out, &Ends { conversation: EndsBehind { kept, dropped } })?,
+        }
+    }
+    let name = what.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default();
     match &done.undo {
         Some(undo) if terminal.stdout => {
-            writeln!(out, "To take it back: windlass sessions rewind {} {undo}", key.session)?;
+            writeln!(out, "To take it back: windlass sessions rewind {} {undo} --what {name}", key.session)?;
         }
         Some(undo) => jsonl::write(&mut out, &Undo { undo })?,
-        None if done.files.is_empty() && terminal.stdout => writeln!(out, "The files are as they were.")?,
+        None if done.files.as_ref().is_some_and(|files| files.files.is_empty()) && terminal.stdout => {
+            writeln!(out, "The files are as they were.")?;
+        }
         None => {}
     }
     Ok(())

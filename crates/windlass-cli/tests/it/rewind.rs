@@ -45,6 +45,62 @@ fn runs_can_be_rewound_prompt_by_prompt_and_that_taken_back() {
     assert_eq!(read(&place, "b").as_deref(), Some("2\n"));
 }
 
+/// The conversation as a request would carry it.
+fn conversation(place: &Place) -> String {
+    place.run(&["sessions", "export", ID, "--format", "messages"]).with_code(0).stdout
+}
+
+#[test]
+fn files_and_conversation_are_rewound_together_and_that_taken_back() {
+    let (place, [first, second]) = two_prompts();
+    let before = conversation(&place);
+    let would = place.run(&["sessions", "rewind", ID, &second, "--what", "both", "--dry-run"]).with_code(0).lines();
+    assert_eq!(changes(&would), [("a", "modified"), ("b", "deleted")]);
+    assert_eq!((conversation(&place), read(&place, "a").as_deref()), (before.clone(), Some("2\n")));
+    let done = place.run(&["sessions", "rewind", ID, &second, "--what", "both"]).with_code(0).lines();
+    assert_eq!(done[..3], would);
+    assert!(done[2]["conversation"]["dropped"].as_u64().unwrap() > 3, "{done:?}");
+    assert_eq!((read(&place, "a").as_deref(), read(&place, "b")), (Some("1\n"), None));
+    assert!(conversation(&place).contains("first") && !conversation(&place).contains("second"));
+    let undo = done[3]["undo"].as_str().unwrap();
+    let undone = place.run(&["sessions", "rewind", ID, undo, "--what", "both"]).with_code(0).lines();
+    assert_eq!(changes(&undone), [("a", "modified"), ("b", "created")]);
+    assert_eq!((conversation(&place), read(&place, "b").as_deref()), (before, Some("2\n")));
+    // What is said next continues from there.
+    place.run(&["sessions", "rewind", ID, &second, "--what", "both"]).with_code(0);
+    place.script(&[text("again")]);
+    place.run(&["-p", "third", "--continue"]).with_code(0);
+    let now = conversation(&place);
+    assert!(now.contains("first") && now.contains("third") && !now.contains("second"), "{now}");
+    // To the first prompt: all of it.
+    place.run(&["sessions", "rewind", ID, &first, "--what", "both"]).with_code(0);
+    assert_eq!(read(&place, "a"), None);
+    place.script(&[text("anew")]);
+    place.run(&["-p", "fourth", "--resume", ID]).with_code(0);
+    let now = conversation(&place);
+    assert!(now.contains("fourth") && !now.contains("first"), "{now}");
+}
+
+#[test]
+fn the_conversation_alone_is_rewound_and_conflicts_refuse_both() {
+    let (place, [first, second]) = two_prompts();
+    std::fs::write(place.work().join("a"), "mine").unwrap();
+    let before = conversation(&place);
+    let refused = place.run(&["sessions", "rewind", ID, &second, "--what", "both"]).with_code(1);
+    assert!(refused.stderr.contains("changed outside of the session"), "{}", refused.stderr);
+    assert_eq!((conversation(&place), read(&place, "b").as_deref()), (before, Some("2\n")));
+    let done = place.run(&["sessions", "rewind", ID, &second, "--what", "conversation"]).with_code(0).lines();
+    assert!(done[0]["conversation"]["kept"].is_string(), "{done:?}");
+    assert!(!conversation(&place).contains("second"));
+    assert_eq!((read(&place, "a").as_deref(), read(&place, "b").as_deref()), (Some("mine"), Some("2\n")));
+    // A prompt that the conversation has left is none of it.
+    let unknown = place.run(&["sessions", "rewind", ID, &second, "--what", "conversation"]).with_code(1);
+    assert!(unknown.stderr.contains("No message found"), "{}", unknown.stderr);
+    let args = ["sessions", "rewind", ID, &first, "--what", "both", "--conflicts", "overwrite"];
+    place.run(&args).with_code(0);
+    assert_eq!((read(&place, "a"), read(&place, "b")), (None, None));
+}
+
 #[test]
 fn what_is_left_and_what_is_unknown_is_reported() {
     let (place, [first, _]) = two_prompts();

@@ -14,3 +14,4 @@ mod common;
 mod damage;
 mod memory;
 mod repair;
+mod rewound;

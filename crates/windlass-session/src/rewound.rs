@@ -1,0 +1,139 @@
+//! Going back to an earlier prompt in the log itself: a line says where the conversation continues, and where it had been.
+
+use crate::branch::UnknownEntry;
+use crate::copy::ForkError;
+use crate::store::{Durability, Lease, SessionStore};
+use crate::{SessionKey, foreign::kind_of};
+use serde::{Deserialize, Serialize};
+use windlass_types::{Entry, EntryId, EntryKind, JsonText, SessionId, Timestamp};
+
+/// What such a line is called. It is written and looked for as it stands.
+const SUBTYPE: &str = "conversation_rewound";
+
+/// What is to be noted when a conversation is rewound.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RewoundMark {
+    /// The id of the line: rewinding to it takes the rewind back.
+    pub id: EntryId,
+    /// The checkpoint that takes back what was done to files at the same time.
+    pub files: Option<EntryId>,
+    /// When it was done.
+    pub at: Timestamp,
+}
+
+impl RewoundMark {
+    /// A rewind of the conversation alone.
+    pub fn new(id: EntryId, at: Timestamp) -> Self {
+        Self { id, files: None, at }
+    }
+
+    /// Adds the checkpoint that takes back what was done to files.
+    #[must_use]
+    pub fn with_files(mut self, undo: Option<EntryId>) -> Self {
+        self.files = undo;
+        self
+    }
+}
+
+/// Where a conversation can be rewound to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RewindPoint {
+    /// The last entry that is kept. `None` before the first prompt.
+    pub kept: Option<EntryId>,
+    /// The entry that the conversation ends with now.
+    pub left: Option<EntryId>,
+    /// The checkpoint of files that belongs to the point, if it is an earlier rewind that changed files.
+    pub files: Option<EntryId>,
+    /// How many messages of the user and the model come out of the conversation. 0 where an earlier rewind is taken back.
+    pub dropped: usize,
+    /// Whether an earlier rewind is taken back.
+    pub is_undo: bool,
+}
+
+/// The line of the log. Other programs show nothing of it.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Line {
+    #[serde(rename = "type")]
+    kind: String,
+    subtype: String,
+    content: String,
+    uuid: EntryId,
+    parent_uuid: Option<EntryId>,
+    session_id: SessionId,
+    timestamp: Timestamp,
+    left: Option<EntryId>,
+    files: Option<EntryId>,
+}
+
+/// Finds the point before a prompt, or the one that an earlier rewind has left.
+///
+/// # Errors
+/// The conversation has no such prompt: it never was, or another branch or a compaction hides it.
+pub fn rewind_point(entries: &[Entry], to: &EntryId) -> Result<RewindPoint, UnknownEntry> {
+    let is_chained = |entry: &&Entry| match &entry.kind {
+        EntryKind::Foreign(json) => kind_of(json).is_chained(),
+        _ => entry.is_conversation(),
+    };
+    let left = entries.iter().rfind(is_chained).map(|entry| entry.id.clone());
+    let at = entries.iter().position(|entry| entry.id == *to).ok_or_else(|| UnknownEntry { id: to.clone() })?;
+    let (before, behind) = entries.split_at_checked(at).unwrap_or((entries, &[]));
+    match behind.first().map(|entry| (&entry.kind, &entry.parent)) {
+        Some((EntryKind::User(user), _)) if !user.is_meta && !user.is_summary => {
+            let kept = before.iter().rfind(is_chained).map(|entry| entry.id.clone());
+            let dropped = behind.iter().filter(|entry| entry.is_conversation()).count();
+            Ok(RewindPoint { kept, left, files: None, dropped, is_undo: false })
+        }
+        Some((EntryKind::Foreign(json), _)) if is_mark(json) => {
+            let line: Option<Line> = serde_json::from_str(json.as_str()).ok();
+            let line = line.ok_or_else(|| UnknownEntry { id: to.clone() })?;
+            Ok(RewindPoint { kept: line.left, left, files: line.files, dropped: 0, is_undo: true })
+        }
+        _ => Err(UnknownEntry { id: to.clone() }),
+    }
+}
+
+/// Ends the conversation of a stored session before a prompt. Nothing is removed from the log: what follows the prompt is
+/// on a branch that the conversation has left, and rewinding to the mark returns to it, until the conversation continues.
+///
+/// # Errors
+/// There is no such prompt in the conversation, or the store refuses. Then nothing was written.
+pub async fn rewind_conversation(
+    store: &dyn SessionStore,
+    key: &SessionKey,
+    lease: &Lease,
+    to: &EntryId,
+    mark: RewoundMark,
+) -> Result<RewindPoint, ForkError> {
+    let loaded = store.load(key).await?;
+    let point = rewind_point(&loaded.entries, to)?;
+    let line = Line {
+        kind: "system".to_owned(),
+        subtype: SUBTYPE.to_owned(),
+        content: "The conversation was rewound".to_owned(),
+        uuid: mark.id.clone(),
+        parent_uuid: point.kept.clone(),
+        session_id: key.session.clone(),
+        timestamp: mark.at,
+        left: point.left.clone(),
+        files: mark.files,
+    };
+    let json = serde_json::to_string(&line).ok().and_then(|json| JsonText::parse(json).ok());
+    let kind = EntryKind::Foreign(json.unwrap_or_else(JsonText::empty_object));
+    let entry = Entry::new(mark.id, point.kept.clone(), mark.at, kind);
+    store.append(lease, loaded.seq, vec![entry], Durability::Durable).await?;
+    Ok(point)
+}
+
+/// Whether a line of the conversation says that it was rewound: then the conversation ends in it.
+pub(crate) fn is_mark(json: &JsonText) -> bool {
+    #[derive(Deserialize)]
+    struct Named<'a> {
+        #[serde(default)]
+        subtype: Option<&'a str>,
+    }
+    json.as_str().contains(SUBTYPE)
+        && serde_json::from_str::<Named<'_>>(json.as_str()).is_ok_and(|named| named.subtype == Some(SUBTYPE))
+}
