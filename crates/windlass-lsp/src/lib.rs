@@ -11,6 +11,7 @@
 
 mod answer;
 mod config;
+mod confine;
 mod connection;
 mod documents;
 mod error;
@@ -25,6 +26,7 @@ mod uri;
 mod wire;
 
 pub use config::{ConfigError, ServerConfig};
+pub use confine::{ConfinedUntilEnd, ServerConfinement};
 pub use error::CodeError;
 pub use port::{CodeAnswer, CodeIntelligence, CodeOperation, CodePlace, CodeQuery};
 pub use servers::{LanguageServers, ServerSurroundings};

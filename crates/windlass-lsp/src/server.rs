@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ use crate::connection::{Connection, NoAnswer};
 use crate::documents::Documents;
 use crate::program::find;
 use crate::servers::ServerSurroundings;
-use crate::{CodeAnswer, CodeError, CodeOperation, CodeQuery, ServerConfig, answer, files, uri};
+use crate::{CodeAnswer, CodeError, CodeOperation, CodeQuery, ServerConfig, ServerConfinement, answer, files, uri};
 
 /// How long an answer is waited for.
 const ANSWER: Duration = Duration::from_secs(30);
@@ -31,6 +31,7 @@ const MOST_LOOKED_AT: usize = 64;
 pub(crate) struct Server {
     pub(crate) config: ServerConfig,
     surroundings: Arc<ServerSurroundings>,
+    confinement: Arc<OnceLock<Arc<dyn ServerConfinement>>>,
     state: tokio::sync::Mutex<State>,
 }
 
@@ -52,8 +53,12 @@ struct Running {
 }
 
 impl Server {
-    pub(crate) fn new(config: ServerConfig, surroundings: Arc<ServerSurroundings>) -> Self {
-        Self { config, surroundings, state: tokio::sync::Mutex::default() }
+    pub(crate) fn new(
+        config: ServerConfig,
+        surroundings: Arc<ServerSurroundings>,
+        confinement: Arc<OnceLock<Arc<dyn ServerConfinement>>>,
+    ) -> Self {
+        Self { config, surroundings, confinement, state: tokio::sync::Mutex::default() }
     }
 
     /// The server, started if it does not run. It starts also if no one waits for it any more.
@@ -97,7 +102,15 @@ impl Server {
         let path = find(command, &variables).map_err(unusable)?;
         let mut program = ProcessCommand::new(&path, root);
         (program.args, program.env) = (args.iter().map(OsString::from).collect(), variables);
-        let started = Program::start(program, watch.as_deref(), None);
+        let (program, kept) = match self.confinement.get() {
+            Some(confinement) => confinement
+                .confine(name, program)
+                .await
+                .map(|(program, kept)| (program, Some(kept)))
+                .map_err(unusable)?,
+            None => (program, None),
+        };
+        let started = Program::start(program, watch.as_deref(), kept);
         let (program, stdin, stdout) = started.map_err(|error| unusable(format!("{}: {error}", path.display())))?;
         let connection = Connection::new(stdout, stdin, self.config.settings.clone());
         let mut running = Running {

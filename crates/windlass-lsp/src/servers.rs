@@ -3,14 +3,14 @@
 use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
 use windlass_context::Diagnostic;
 use windlass_tool::ProgramWatch;
 
 use crate::server::Server;
-use crate::{CodeAnswer, CodeError, CodeIntelligence, CodeOperation, CodeQuery, ServerConfig};
+use crate::{CodeAnswer, CodeError, CodeIntelligence, CodeOperation, CodeQuery, ServerConfig, ServerConfinement};
 
 /// Where language servers work.
 #[derive(Clone)]
@@ -53,14 +53,22 @@ impl fmt::Debug for ServerSurroundings {
 #[derive(Debug, Clone)]
 pub struct LanguageServers {
     servers: Arc<[Arc<Server>]>,
+    confinement: Arc<OnceLock<Arc<dyn ServerConfinement>>>,
 }
 
 impl LanguageServers {
     /// Servers for a project. No program is started yet.
     pub fn new(servers: impl IntoIterator<Item = ServerConfig>, surroundings: ServerSurroundings) -> Self {
         let surroundings = Arc::new(surroundings);
-        let server = |config| Arc::new(Server::new(config, Arc::clone(&surroundings)));
-        Self { servers: servers.into_iter().map(server).collect() }
+        let confinement = Arc::<OnceLock<_>>::default();
+        let server = |config| Arc::new(Server::new(config, Arc::clone(&surroundings), Arc::clone(&confinement)));
+        Self { servers: servers.into_iter().map(server).collect(), confinement }
+    }
+
+    /// Has the programs confined that start from now on. What was said first holds: a set may be shared by sessions. Sessions with a
+    /// sandbox do so.
+    pub fn confine(&self, confinement: Arc<dyn ServerConfinement>) {
+        let _ = self.confinement.set(confinement);
     }
 
     /// Whether there are none.

@@ -29,6 +29,8 @@ pub struct SandboxSettings {
     pub excluded: Vec<String>,
     /// MCP servers whose programs run outside, by name; `*` means all (`excludedMcpServers`).
     pub excluded_servers: Vec<String>,
+    /// Language servers whose programs run outside, by name; `*` means all (`excludedLanguageServers`).
+    pub excluded_language_servers: Vec<String>,
     /// Hosts that programs may reach (`network.allowedDomains`), and may not (`network.deniedDomains`).
     pub domains: SandboxDomains,
     /// Paths with rights of their own, as the file writes them.
@@ -50,6 +52,7 @@ impl SandboxSettings {
             bubblewrap: None,
             excluded: Vec::new(),
             excluded_servers: Vec::new(),
+            excluded_language_servers: Vec::new(),
             domains: SandboxDomains {
                 denied: self.domains.denied.clone(),
                 shared: off(self.domains.shared),
@@ -124,6 +127,7 @@ pub(crate) struct RawSandbox {
     bwrap_path: Option<PathBuf>,
     excluded_commands: Option<Vec<String>>,
     excluded_mcp_servers: Option<Vec<String>>,
+    excluded_language_servers: Option<Vec<String>>,
     network: Option<RawNetwork>,
     filesystem: Option<RawFiles>,
 }
@@ -159,6 +163,7 @@ impl RawSandbox {
             bubblewrap: self.bwrap_path,
             excluded: self.excluded_commands.unwrap_or_default(),
             excluded_servers: self.excluded_mcp_servers.unwrap_or_default(),
+            excluded_language_servers: self.excluded_language_servers.unwrap_or_default(),
             domains: SandboxDomains {
                 allowed: network.allowed_domains.unwrap_or_default(),
                 denied: network.denied_domains.unwrap_or_default(),
@@ -209,6 +214,7 @@ pub(crate) fn read(file: &SettingsFile, resolved: &mut ResolvedSandbox, notes: &
         sum.bubblewrap = sum.bubblewrap.take().or_else(|| said.bubblewrap.clone());
         sum.excluded.extend(said.excluded.iter().cloned());
         sum.excluded_servers.extend(said.excluded_servers.iter().cloned());
+        sum.excluded_language_servers.extend(said.excluded_language_servers.iter().cloned());
         sum.domains.allowed.extend(said.domains.allowed.iter().cloned());
         sum.files.allow_write.extend(paths(&said.files.allow_write));
         sum.files.allow_read.extend(paths(&said.files.allow_read));
@@ -235,6 +241,7 @@ fn narrowing(said: &SandboxSettings) -> SandboxSettings {
         bubblewrap: None,
         excluded: Vec::new(),
         excluded_servers: Vec::new(),
+        excluded_language_servers: Vec::new(),
         domains: SandboxDomains {
             denied: said.domains.denied.clone(),
             shared: not_true(said.domains.shared),

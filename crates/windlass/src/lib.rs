@@ -149,6 +149,8 @@ mod runtime;
 mod sampling;
 #[cfg(feature = "sandbox")]
 pub mod sandbox;
+#[cfg(all(feature = "lsp", feature = "sandbox"))]
+mod sandboxed_languages;
 #[cfg(all(feature = "mcp", feature = "sandbox"))]
 mod sandboxed_servers;
 #[cfg(all(feature = "mcp", feature = "project"))]

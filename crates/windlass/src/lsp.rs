@@ -5,8 +5,8 @@
 //! has by itself.
 
 pub use windlass_lsp::{
-    CodeAnswer, CodeError, CodeIntelligence, CodeOperation, CodePlace, CodeQuery, ConfigError, LanguageServers, Lsp,
-    LspInput, ServerConfig, ServerSurroundings,
+    CodeAnswer, CodeError, CodeIntelligence, CodeOperation, CodePlace, CodeQuery, ConfigError, ConfinedUntilEnd,
+    LanguageServers, Lsp, LspInput, ServerConfig, ServerConfinement, ServerSurroundings,
 };
 
 use crate::session::Options;
@@ -35,5 +35,7 @@ pub(crate) fn give(options: &mut Options, servers: &LanguageServers, with_tool: 
     if with_tool {
         options.tools.toolkit.add_missing(Arc::new(Lsp::new(Arc::new(servers.clone()))));
     }
+    #[cfg(feature = "sandbox")]
+    options.surroundings.language_servers.get_or_insert_with(|| servers.clone());
     options.surroundings.diagnostics.get_or_insert_with(|| Arc::new(OfServers(servers.clone())));
 }

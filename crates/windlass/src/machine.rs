@@ -27,6 +27,9 @@ pub(crate) struct Surroundings {
     pub(crate) sandbox_helper: Option<PathBuf>,
     /// What a host says of files.
     pub(crate) diagnostics: Option<Arc<dyn Diagnostics>>,
+    /// The language servers of the session, to be confined with its programs.
+    #[cfg(all(feature = "lsp", feature = "sandbox"))]
+    pub(crate) language_servers: Option<windlass_lsp::LanguageServers>,
     pub(crate) previews_edits: bool,
     /// The environment of programs, if the program chose one.
     #[cfg(feature = "tools")]

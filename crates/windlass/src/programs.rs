@@ -3,6 +3,8 @@
 use crate::machine::Environment;
 #[cfg(feature = "sandbox")]
 use crate::sandbox::Site;
+#[cfg(all(feature = "lsp", feature = "sandbox"))]
+use crate::sandboxed_languages::LanguageSandbox;
 #[cfg(all(feature = "mcp", feature = "sandbox"))]
 use crate::sandboxed_servers::ServerSandbox;
 use crate::{Error, session::Options};
@@ -43,6 +45,11 @@ impl Programs {
             if let Some(servers) = &options.tools.mcp {
                 let confinement = ServerSandbox::new(sandbox.clone(), Arc::clone(&way), wanted.clone());
                 confinement.settle(servers, notices)?;
+            }
+            #[cfg(feature = "lsp")]
+            if let Some(servers) = &options.surroundings.language_servers {
+                let (sandbox, way, options) = (sandbox.clone(), Arc::clone(&way), wanted.clone());
+                servers.confine(Arc::new(LanguageSandbox { sandbox, way, options }));
             }
             let commands = wanted.commands(sandbox.level());
             policy.confine(commands.clone());

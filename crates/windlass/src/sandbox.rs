@@ -42,6 +42,7 @@ pub struct SandboxOptions {
     keeps_inside: bool,
     excluded: Vec<String>,
     excluded_servers: Vec<String>,
+    excluded_language_servers: Vec<String>,
     network: Network,
     #[cfg(feature = "web")]
     hosts: Option<NetworkPolicy>,
@@ -94,6 +95,13 @@ impl SandboxOptions {
     /// set before the session opens: a notice names them, and a session whose sandbox is [required](Self::required) is refused.
     pub fn exclude_servers<T: Into<String>>(mut self, names: impl IntoIterator<Item = T>) -> Self {
         self.excluded_servers.extend(names.into_iter().map(Into::into));
+        self
+    }
+
+    /// Language servers whose programs run outside, by name; `*` means all. The others run inside, but those that a set which the program
+    /// shares has started before.
+    pub fn exclude_language_servers<T: Into<String>>(mut self, names: impl IntoIterator<Item = T>) -> Self {
+        self.excluded_language_servers.extend(names.into_iter().map(Into::into));
         self
     }
 
@@ -214,6 +222,12 @@ impl SandboxOptions {
     #[cfg(feature = "mcp")]
     pub(crate) fn excludes_server(&self, server: &str) -> bool {
         self.excluded_servers.iter().any(|name| name == "*" || name == server)
+    }
+
+    /// Whether the program of a language server runs outside.
+    #[cfg(feature = "lsp")]
+    pub(crate) fn excludes_language_server(&self, server: &str) -> bool {
+        self.excluded_language_servers.iter().any(|name| name == "*" || name == server)
     }
 
     #[cfg(feature = "mcp")]

@@ -227,6 +227,41 @@ fn a_server_that_the_user_excludes_runs_outside() {
     }
 }
 
+/// A run in which a language server is asked, which writes beside the workspace and in it, and ends. Returns the place and what was said.
+fn with_language_server(sandbox: &Value, of_project: &Value) -> (Place, String) {
+    let symbols = json!({ "operation": "documentSymbol", "filePath": "a.toy" });
+    let place = Place::with_turns(&[call("LSP", &symbols), text("done")]);
+    write(&place.work().join("a.toy"), "def one\n");
+    let line =
+        format!("echo x > '{}'; echo x > '{}'", place.work().join("made").display(), place.path("outside").display());
+    let server = json!({ "command": "/bin/sh", "args": ["-c", line], "extensionToLanguage": { ".toy": "toy" },
+        "restartOnCrash": false });
+    let settings = json!({ "sandbox": sandbox, "lspServers": { "toy": server } });
+    write(&place.home().join(".claude/settings.json"), &settings.to_string());
+    write(&place.work().join(".claude/settings.json"), &of_project.to_string());
+    let ran = place.run(&["-p", "x", "--trust", "--allowedTools", "LSP"]).with_code(0);
+    (place, ran.stderr)
+}
+
+#[test]
+fn language_servers_run_inside_too() {
+    let freed = json!({ "sandbox": { "excludedLanguageServers": ["*"] } });
+    let (place, stderr) = with_language_server(&json!({ "enabled": true }), &freed);
+    if holds_all(&stderr) {
+        assert!(place.work().join("made").exists(), "it has started: {stderr}");
+        assert!(!place.path("outside").exists());
+    }
+}
+
+#[test]
+fn a_language_server_that_the_user_excludes_runs_outside() {
+    let on = json!({ "enabled": true, "excludedLanguageServers": ["toy"] });
+    let (place, stderr) = with_language_server(&on, &json!({}));
+    if holds_all(&stderr) {
+        assert!(place.work().join("made").exists() && place.path("outside").exists(), "{stderr}");
+    }
+}
+
 #[test]
 fn servers_of_a_program_that_are_outside_are_named_or_refused() {
     use windlass::mcp::{McpOptions, McpServerConfig, McpServers};

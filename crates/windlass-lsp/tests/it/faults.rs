@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use windlass_lsp::{CodeError, CodeIntelligence, CodeOperation, ServerConfig};
+use std::sync::Arc;
+use windlass_lsp::{CodeError, CodeIntelligence, CodeOperation, ConfinedUntilEnd, ServerConfig, ServerConfinement};
+use windlass_tool::ProcessCommand;
 
 use crate::support::{Project, at};
 
@@ -39,6 +41,38 @@ async fn a_server_that_cannot_start_says_why() {
     config.startup_timeout = Duration::from_millis(300);
     let error = project.servers_of(config).ask(at(CodeOperation::Hover, &path, 1, 1)).await.unwrap_err();
     assert!(matches!(error, CodeError::TimedOut { .. }), "{error}");
+}
+
+/// Lets no program start but those of servers that are called so, and these with a variable more.
+#[derive(Debug)]
+struct Only(&'static str);
+
+#[async_trait::async_trait]
+impl ServerConfinement for Only {
+    async fn confine(
+        &self,
+        server: &str,
+        mut program: ProcessCommand,
+    ) -> Result<(ProcessCommand, ConfinedUntilEnd), String> {
+        if server != self.0 {
+            return Err("it may not".to_owned());
+        }
+        program.env.retain(|(name, _)| name != "MODE");
+        program.env.push(("MODE".into(), "crash".into()));
+        Ok((program, Box::new(())))
+    }
+}
+
+#[tokio::test]
+async fn what_confines_a_server_has_the_last_word_on_its_program() {
+    for (name, part, starts) in [("other", "it may not", 0), ("toy", "the toy has broken", 1)] {
+        let project = Project::new(&[("a.toy", "def one\n")]);
+        let (path, servers) = (project.root().join("a.toy"), project.servers(""));
+        servers.confine(Arc::new(Only(name)));
+        servers.confine(Arc::new(Only("later")));
+        let error = servers.ask(at(CodeOperation::Hover, &path, 1, 5)).await.unwrap_err().to_string();
+        assert!(error.contains(part) && project.count("start") == starts, "{error}");
+    }
 }
 
 #[tokio::test]

@@ -9,7 +9,8 @@ fn file(layer: Layer, text: &str) -> SettingsFile {
 
 const ALL: &str = r#"{"sandbox":{
     "enabled": true, "failIfUnavailable": true, "autoAllowBashIfSandboxed": true, "allowUnsandboxedCommands": true,
-    "excludedCommands": ["docker *"], "excludedMcpServers": ["browser"], "enableWeakerNestedSandbox": true, "bwrapPath": "/b", "socatPath": "/s",
+    "excludedCommands": ["docker *"], "excludedMcpServers": ["browser"], "excludedLanguageServers": ["java"],
+    "enableWeakerNestedSandbox": true, "bwrapPath": "/b", "socatPath": "/s",
     "network": {"allowedDomains": ["a.com"], "deniedDomains": ["b.com"], "sharedWithWebFetch": true, "allowAllUnixSockets": true, "httpProxyPort": 1},
     "filesystem": {
         "allowWrite": ["/a/**", "~/b", "c"], "denyWrite": ["//d/*", "./e"], "denyRead": ["f", "*.pem"], "allowRead": ["g"]
@@ -29,6 +30,7 @@ fn all_keys_of_a_user_count() {
     assert_eq!(wishes, [Some(true); 4]);
     assert_eq!((said.bubblewrap.as_deref(), said.excluded.len()), (Some(Path::new("/b")), 1));
     assert_eq!((&said.excluded_servers[..], said.domains.shared), (&["browser".to_owned()][..], Some(true)));
+    assert_eq!(said.excluded_language_servers, ["java"]);
     assert_eq!((&said.domains.allowed[..], &said.domains.denied[..]), (&["a.com".into()][..], &["b.com".into()][..]));
     assert_eq!(paths(&said.files.allow_write), ["/a", "~/b", "/w/c"]);
     assert_eq!(paths(&said.files.deny_write), ["/d", "/w/./e"]);
@@ -46,6 +48,7 @@ fn a_project_confines_and_never_frees() {
         assert!(resolved.sandbox.required.is_some());
         assert_eq!([said.auto_allow, said.allow_unsandboxed, said.weaker, said.unix_sockets], [None; 4]);
         assert!(said.bubblewrap.is_none() && said.excluded.is_empty() && said.excluded_servers.is_empty());
+        assert!(said.excluded_language_servers.is_empty());
         assert!(said.domains.allowed.is_empty() && said.domains.shared.is_none());
         assert!(said.files.allow_write.is_empty() && said.files.allow_read.is_empty());
         assert_eq!((said.files.deny_write.len(), said.files.deny_read.len(), said.domains.denied.len()), (2, 1, 1));

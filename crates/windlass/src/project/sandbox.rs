@@ -26,6 +26,7 @@ impl LoadedProject {
         let mut sandbox = SandboxOptions::new()
             .exclude(&said.excluded)
             .exclude_servers(&said.excluded_servers)
+            .exclude_language_servers(&said.excluded_language_servers)
             .network(if is_open { Network::On } else { Network::Off })
             .writable(&files.allow_write)
             .read_only(&files.deny_write)

@@ -93,6 +93,11 @@ const HONOURED: &[(&str, Shape, &str)] = &[
         Shape::Texts,
         "MCP servers whose programs run outside of the sandbox; `*` means all.",
     ),
+    (
+        "sandbox.excludedLanguageServers",
+        Shape::Texts,
+        "Language servers whose programs run outside of the sandbox; `*` means all.",
+    ),
     ("sandbox.bwrapPath", Shape::Text, "Where bubblewrap is."),
     ("sandbox.network", Shape::Object, "What of the network programs in the sandbox reach."),
     ("sandbox.filesystem", Shape::Object, "Paths with rights of their own in the sandbox."),

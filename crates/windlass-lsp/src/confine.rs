@@ -1,0 +1,47 @@
+//! The place that has the programs of language servers confined.
+
+use std::any::Any;
+use std::fmt;
+
+use async_trait::async_trait;
+use windlass_tool::ProcessCommand;
+
+/// What confines the program of a language server before it starts, such as a sandbox.
+///
+/// ```
+/// use windlass_lsp::{ConfinedUntilEnd, ServerConfinement};
+/// use windlass_tool::ProcessCommand;
+///
+/// /// Runs each program at the lowest priority.
+/// #[derive(Debug)]
+/// struct Nice;
+///
+/// #[async_trait::async_trait]
+/// impl ServerConfinement for Nice {
+///     async fn confine(
+///         &self,
+///         _server: &str,
+///         mut program: ProcessCommand,
+///     ) -> Result<(ProcessCommand, ConfinedUntilEnd), String> {
+///         program.args.insert(0, program.program.clone());
+///         program.program = "/usr/bin/nice".into();
+///         Ok((program, Box::new(())))
+///     }
+/// }
+/// ```
+#[async_trait]
+pub trait ServerConfinement: fmt::Debug + Send + Sync + 'static {
+    /// The program of the server of this name as it is to be started; program, arguments, directory and variables count. What comes with it
+    /// is kept until the program has ended.
+    ///
+    /// # Errors
+    /// Why it must not be started, as the end of a sentence. Nothing runs then.
+    async fn confine(
+        &self,
+        server: &str,
+        program: ProcessCommand,
+    ) -> Result<(ProcessCommand, ConfinedUntilEnd), String>;
+}
+
+/// What is kept until a program has ended.
+pub type ConfinedUntilEnd = Box<dyn Any + Send + Sync>;
