@@ -12,6 +12,9 @@ use windlass_shell::{
     Analysis, Classification, Connector, DirectoryChange, Effect, FoundCommand, PathRole, SimpleCommand,
 };
 
+/// A line with more commands than this is not followed: it asks. What is done for each of them depends on all others.
+const MAX_COMMANDS: usize = 128;
+
 /// One command of an understood text.
 #[derive(Debug)]
 pub(crate) struct Part<'a> {
@@ -130,6 +133,9 @@ fn same_words(command: &SimpleCommand, found: &FoundCommand) -> bool {
 /// The commands of an understood text, and whether it is known where each of them runs.
 fn understood_parts<'a>(analysis: &'a Analysis, cwd: &Path, places: &Places<'_>) -> (Vec<Part<'a>>, bool) {
     let Ok(understood) = analysis.understood() else { return (Vec::new(), false) };
+    if understood.commands().len() > MAX_COMMANDS {
+        return (Vec::new(), false);
+    }
     let here = vec![cwd.to_path_buf()];
     let (later, clear) = match understood.directory_change() {
         DirectoryChange::None => (here.clone(), true),

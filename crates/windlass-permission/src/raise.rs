@@ -169,7 +169,9 @@ impl<'a> Grants<'a> {
         }
         command.analysis.understood().map_err(Gap::NotUnderstood)?;
         let Some(parts) = &call.parts else {
-            return Err(Gap::Unclear("it changes the directory in a way that is not followed"));
+            return Err(Gap::Unclear(
+                "it changes the directory in a way that is not followed, or has too many commands",
+            ));
         };
         let moves = parts.iter().any(|(part, _)| part.moved);
         parts.iter().try_fold(Cover::Free, |cover, (part, touches)| {

@@ -17,6 +17,7 @@ mod groups;
 mod hostile;
 mod labelled;
 mod links;
+mod long;
 mod oracle;
 mod properties;
 mod sessions;
