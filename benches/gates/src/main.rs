@@ -1,0 +1,33 @@
+//! What a call waits for before it runs: `cargo build --profile dist -p windlass-benches-gates && target/dist/gates`.
+//!
+//! Figures are medians. What is compared takes turns, so that other load meets both.
+
+mod hooks;
+mod sandbox;
+mod verdicts;
+
+use std::time::Duration;
+
+fn main() -> anyhow::Result<()> {
+    // Before all else, and with one thread: the helper of the sandbox becomes another program.
+    if let Some(code) = windlass_sandbox::become_helper(std::env::args_os().skip(1)) {
+        std::process::exit(code);
+    }
+    verdicts::report();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
+    runtime.block_on(async {
+        hooks::report().await?;
+        sandbox::report().await
+    })
+}
+
+/// The median, and the least of all.
+fn spread(mut times: Vec<Duration>) -> (Duration, Duration) {
+    times.sort_unstable();
+    let at = |index: usize| times.get(index).copied().unwrap_or_default();
+    (at(times.len() / 2), at(0))
+}
+
+fn row(name: &str, target: &str, (median, least): (Duration, Duration)) {
+    println!("{name:48} {target:>12}  median {median:>10.1?}  least {least:>10.1?}");
+}

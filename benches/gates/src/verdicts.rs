@@ -1,0 +1,96 @@
+//! From the text of a command to the verdict on it.
+
+use std::hint::black_box;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use windlass_permission::{CallFacts, CommandFacts, PathFact, Policy, PolicyConfig, command_paths};
+use windlass_types::{Access, Behavior, CallDigest, JsonText, RuleSource};
+
+const ROUNDS: usize = 501;
+
+/// What models write all day.
+const TYPICAL: &[&str] = &[
+    "ls -la",
+    "git status && git diff --stat",
+    "cd src && cargo test --all 2>&1 | tail -20",
+    "grep -rn 'fn main' src | head -5",
+    "npm test -- -u",
+    "find . -name '*.rs' -type f | xargs wc -l | sort -n | tail -5",
+    "sed -n 1,120p src/lib.rs",
+    "mkdir -p out && cp a.txt out/ && echo done > out/log",
+];
+
+/// Lines of 10,000 characters, of every kind that could be slow.
+const LONG: &[(&str, &str, &str, &str)] = &[
+    ("many commands", "", "echo a; ", "echo a"),
+    ("one word", "echo ", "a", ""),
+    ("quotes", "echo ", "'a'\"b\"", ""),
+    ("expansions", "echo ", "$A${B}", ""),
+    ("nested substitutions", "echo ", "$(", ""),
+    ("backquotes", "echo ", "`", ""),
+    ("groups", "", "(", ""),
+    ("pipes", "ls", " | cat", ""),
+    ("file name patterns", "ls ", "*/", ""),
+    ("braces", "echo ", "{a,b}", ""),
+    ("redirections", "ls", " >a", ""),
+    ("paths", "cat", " a/b", ""),
+    ("changes of directory", "", "cd a; ", "ls"),
+    ("heredocs", "", "cat <<A\nA\n", "ls"),
+    ("wrappers", "", "timeout 5 ", "ls"),
+    ("removals", "rm", " -f a", ""),
+];
+
+pub(crate) fn report() {
+    let policy = policy();
+    let typical: Vec<Duration> = TYPICAL.iter().flat_map(|text| times(&policy, text, ROUNDS)).collect();
+    crate::row("verdict on a typical command", "50 µs", crate::spread(typical));
+    let mut slowest = (Duration::ZERO, Duration::ZERO);
+    let mut name = "";
+    for (kind, before, repeated, after) in LONG {
+        let count = 10_000_usize.saturating_sub(before.len() + after.len()) / repeated.len();
+        let text = format!("{before}{}{after}", repeated.repeat(count));
+        let spread = crate::spread(times(&policy, &text, 11));
+        if spread > slowest {
+            (slowest, name) = (spread, kind);
+        }
+    }
+    crate::row(&format!("10,000 characters, slowest: {name}"), "5 ms", slowest);
+}
+
+fn times(policy: &Policy, text: &str, rounds: usize) -> Vec<Duration> {
+    let once = || {
+        let start = Instant::now();
+        black_box(verdict(policy, black_box(text)));
+        start.elapsed()
+    };
+    (0..rounds).map(|_| once()).collect()
+}
+
+/// All that is computed of a command; the system is asked for nothing.
+fn verdict(policy: &Policy, text: &str) -> Behavior {
+    let analysis = windlass_shell::analyse(text);
+    let cwd = Path::new("/work");
+    let paths = command_paths(&analysis, cwd);
+    let paths = paths.iter().map(|path| PathFact::new(&path.path, &path.path, path.write)).collect();
+    let command = CommandFacts::new(analysis, paths).with_inert_git(true).with_own_repository(true);
+    let facts = CallFacts::new("Bash", JsonText::empty_object(), Access::Exec, CallDigest::new("0"), cwd);
+    policy.decide(&facts.with_command(command), None, None).behavior
+}
+
+fn policy() -> Policy {
+    let mut policy = Policy::new(PolicyConfig::new("/work").with_home(Some("/home/u".into())));
+    let rules = [
+        (
+            Behavior::Deny,
+            ["Read(./.env)", "Read(~/.aws/**)", "Bash(curl:*)", "Edit(/vendor/**)", "Bash(git push --force *)"],
+        ),
+        (Behavior::Ask, ["Bash(git push *)", "Bash(npm publish *)", "Edit(/deploy/**)", "Bash(docker *)", "WebFetch"]),
+        (Behavior::Allow, ["Edit(src/**)", "Bash(cargo test:*)", "Bash(npm test *)", "Bash(make *)", "Read(//usr/**)"]),
+    ];
+    for (behavior, rules) in rules {
+        let added = policy.add_rules(RuleSource::CliArg, behavior, &rules, Path::new("/work"));
+        added.expect("the rules of the bench are rules");
+    }
+    policy
+}
