@@ -341,7 +341,16 @@ fn specifier_test(tool: &str, specifier: &str, place: &Place<'_>) -> Compiled {
             let with_arguments = name.len() < specifier.trim().len();
             Ok((Test::Skill { name: skill_name(name).to_owned(), with_arguments }, None))
         }
-        "PowerShell" | "Cd" => Ok((Test::Never, Some(format!("has no effect: there is no tool {tool} here")))),
+        // Its commands are not read, so a rule that lowers a verdict holds for all of them.
+        "PowerShell" if lowers => {
+            let note = "holds for every command: those of PowerShell are not read; write `PowerShell`";
+            Ok((Test::Whole, Some(note.to_owned())))
+        }
+        "PowerShell" => {
+            let note = "has no effect: commands of PowerShell are not read, so each asks";
+            Ok((Test::Never, Some(note.to_owned())))
+        }
+        "Cd" => Ok((Test::Never, Some(format!("has no effect: there is no tool {tool} here")))),
         _ if lowers => {
             let near = nearest(tool, names::WELL_KNOWN_TOOLS.iter().copied());
             if let Some(meant) = near.first().filter(|_| !names::WELL_KNOWN_TOOLS.contains(&tool)) {

@@ -36,6 +36,7 @@ pub const WELL_KNOWN_TOOLS: &[&str] = &[
     "MultiEdit",
     "NotebookEdit",
     "NotebookRead",
+    "PowerShell",
     "Read",
     "ReadMcpResourceTool",
     "Skill",

@@ -118,7 +118,7 @@ fn tool_rule(policy: &Policy, call: &Call<'_>) -> Option<PermissionUpdate> {
             _ => return None,
         },
         (None, "Skill") => RuleValue::new("Skill", crate::matcher::skill_name(call.text("skill")?)),
-        (None, "Bash") => return None,
+        (None, "Bash" | "PowerShell") => return None,
         (None, tool) => RuleValue::tool(tool),
     };
     Some(allow(rule, UpdateDestination::LocalSettings))

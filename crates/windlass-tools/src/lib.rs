@@ -1,4 +1,4 @@
-//! Built-in tools of windlass: Read, Write, Edit, MultiEdit, NotebookEdit, apply_patch, Glob, Grep, Bash, TaskStop, TodoWrite, TaskCreate, TaskGet, TaskUpdate, TaskList
+//! Built-in tools of windlass: Read, Write, Edit, MultiEdit, NotebookEdit, apply_patch, Glob, Grep, Bash, PowerShell, TaskStop, TodoWrite, TaskCreate, TaskGet, TaskUpdate, TaskList
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "unit tests use real folders, programs and clocks"))]
 
@@ -16,7 +16,7 @@ mod workspace;
 
 pub use workspace::{LocalWorkspace, WithLocalFolders};
 
-pub use bash::{Bash, BashInput, find_bash, unattended_environment};
+pub use bash::{Bash, BashInput, PowerShell, PowerShellInput, find_bash, unattended_environment};
 pub use files::{
     ApplyPatch, ApplyPatchInput, CellKind, Edit, EditInput, EditMode, EditStep, Hunk, MultiEdit, MultiEditInput,
     NotebookEdit, NotebookEditInput, Patch, Read, ReadInput, ReadLedger, Write, WriteInput,

@@ -44,6 +44,8 @@ pub fn coding_tools(workspace: impl Into<PathBuf>) -> Toolkit {
             Arc::new(Grep::default()),
             Arc::new(MultiEdit::default()),
             Arc::new(NotebookEdit::default()),
+            #[cfg(windows)]
+            Arc::new(windlass_tools::PowerShell::default()),
             Arc::new(Read::default()),
             Arc::new(TaskStop::default()),
             Arc::new(TodoWrite::default()),

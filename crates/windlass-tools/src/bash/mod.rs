@@ -5,10 +5,12 @@ mod command;
 mod cwd;
 mod meaning;
 mod moving;
+mod powershell;
 mod report;
 mod text;
 
 pub use command::{find_bash, unattended_environment};
+pub use powershell::{PowerShell, PowerShellInput};
 pub(crate) use text::clean;
 
 use std::borrow::Cow;
@@ -171,7 +173,7 @@ with all of it, which you can read and search.
     }
 
     async fn call(&self, input: BashInput, cx: &ToolCx) -> Result<ToolOutput, ToolError> {
-        check(&input)?;
+        check_command(&input.command)?;
         if input.run_in_background == Some(true) {
             return background::start(self.shell.as_deref(), &input, cx).await;
         }
@@ -207,10 +209,10 @@ with all of it, which you can read and search.
             Some(reported) => cwd::settle(reported, &start, cx).await,
             None => Moved::No,
         };
-        let mut report = Report::new(&input.command, &outcome, timeout);
+        let mut report = Report::new(Some(&input.command), &outcome, timeout);
         report.show_output(&outcome, self.max_output).await;
         report.note_moves(cx.cwd(), &start, &moved);
-        let output = report.into_output()?;
+        let output = report.into_output(Self::NAME)?;
         Ok(match moved {
             Moved::To(directory) => output.with_change(ContextChange::Cwd(directory)),
             Moved::No | Moved::Outside(_) if start != cx.cwd() => output.with_change(ContextChange::Cwd(start)),
@@ -226,11 +228,11 @@ fn time_limit(asked: Option<f64>) -> Option<Duration> {
     Some(Duration::try_from_secs_f64(milliseconds / 1000.0).unwrap_or(Duration::MAX))
 }
 
-fn check(input: &BashInput) -> Result<(), ToolError> {
-    if input.command.trim().is_empty() {
+fn check_command(command: &str) -> Result<(), ToolError> {
+    if command.trim().is_empty() {
         return Err(ToolError::invalid_input("The command is empty."));
     }
-    if input.command.contains('\0') {
+    if command.contains('\0') {
         return Err(ToolError::invalid_input("The command contains a NUL character, which no shell can read."));
     }
     Ok(())

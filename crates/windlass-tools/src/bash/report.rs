@@ -42,9 +42,10 @@ struct Structured {
 }
 
 impl Report {
-    pub(super) fn new(command: &str, outcome: &ProcessOutcome, timeout: Duration) -> Self {
+    /// Of a command for bash, whose text says what some exit codes mean, or for another shell.
+    pub(super) fn new(bash: Option<&str>, outcome: &ProcessOutcome, timeout: Duration) -> Self {
         let exit_code = exit_code(outcome.exit);
-        let interpretation = meaning::of_exit(command, exit_code);
+        let interpretation = bash.and_then(|command| meaning::of_exit(command, exit_code));
         let mut structured =
             Structured { exit_code, return_code_interpretation: interpretation, ..Structured::default() };
         let mut notes = Vec::new();
@@ -120,7 +121,7 @@ impl Report {
         }
     }
 
-    pub(super) fn into_output(mut self) -> Result<ToolOutput, ToolError> {
+    pub(super) fn into_output(mut self, tool: &str) -> Result<ToolOutput, ToolError> {
         self.structured.stderr = self.notes.join("\n");
         let output = &self.structured.stdout;
         let mut parts: Vec<&str> = self.failure.iter().map(String::as_str).collect();
@@ -128,7 +129,7 @@ impl Report {
             parts.push(output);
         }
         parts.extend(self.notes.iter().map(String::as_str));
-        let text = if parts.is_empty() { "(Bash completed with no output)".to_owned() } else { parts.join("\n") };
+        let text = if parts.is_empty() { format!("({tool} completed with no output)") } else { parts.join("\n") };
         let result = ToolOutput::text(text).with_structured(&self.structured)?;
         Ok(if self.failure.is_some() { result.failed() } else { result })
     }

@@ -176,7 +176,11 @@ pub fn child_environment(given: &[(OsString, OsString)], workspace: &[PathBuf]) 
         .iter()
         .filter(|(name, _)| !is_never(name))
         .map(|(name, value)| {
-            let value = if name == "PATH" { search_path(value, workspace) } else { value.clone() };
+            let value = if name.to_str().is_some_and(|name| same("PATH", name)) {
+                search_path(value, workspace)
+            } else {
+                value.clone()
+            };
             (name.clone(), value)
         })
         .collect()

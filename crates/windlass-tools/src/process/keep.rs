@@ -67,7 +67,7 @@ impl KeptOutput {
         outcome.spilled = spill(&stdout).or_else(|| spill(&stderr));
         let whole = |captured: &Captured| captured.spill.as_ref().is_none_or(|spill| spill.complete);
         outcome.spilled_whole = whole(&stdout) && whole(&stderr);
-        outcome.stdout = text_of(stdout);
-        outcome.stderr = text_of(stderr);
+        outcome.stdout = text_of(stdout, None);
+        outcome.stderr = text_of(stderr, None);
     }
 }

@@ -30,6 +30,7 @@ pub struct LocalProcess {
     places: Semaphore,
     watchdog: Arc<Watchdog>,
     spill_cap: u64,
+    code_page: Option<u32>,
 }
 
 impl LocalProcess {
@@ -53,6 +54,7 @@ impl LocalProcess {
             places: Semaphore::new(Self::DEFAULT_CONCURRENCY),
             watchdog,
             spill_cap: Self::DEFAULT_SPILL_CAP,
+            code_page: None,
         }
     }
 
@@ -68,6 +70,18 @@ impl LocalProcess {
     pub fn with_spill_cap(mut self, bytes: u64) -> Self {
         self.spill_cap = bytes;
         self
+    }
+
+    /// Reads output that is no UTF-8 in this code page of Windows, such as 874 or 1252. By default, and with code pages that are not
+    /// known, what is no UTF-8 is replaced. UTF-16 is known by its mark.
+    #[must_use]
+    pub fn with_code_page(mut self, code_page: u32) -> Self {
+        self.code_page = Some(code_page);
+        self
+    }
+
+    pub(crate) fn code_page(&self) -> Option<u32> {
+        self.code_page
     }
 
     pub(crate) fn spill_cap(&self) -> u64 {

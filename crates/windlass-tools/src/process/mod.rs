@@ -18,6 +18,7 @@
 //! holds that one. On other Unix systems the tree is the process group alone. On Windows it is a job object.
 
 mod capture;
+mod code_page;
 mod environment;
 mod keep;
 mod local;

@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use windlass_tool::{Cancel, CapturedOutput, Process, ProcessCommand, ProcessError, ProcessExit, ProcessOutcome};
 
 use super::capture::{CaptureLimits, Captured};
+use super::code_page;
 use super::local::LocalProcess;
 use super::spec::{End, Exit, Finished, Progress, Spec, Streams};
 
@@ -25,7 +26,7 @@ impl Process for LocalProcess {
         };
         let spec = spec_of(command, self.spill_cap());
         match self.execute(&spec, cancel.cancelled(), &mut progress).await {
-            Ok(finished) => Ok(outcome(finished)),
+            Ok(finished) => Ok(outcome(finished, self.code_page())),
             Err(error) => Err(ProcessError::new(why_not_started(&spec, &error)).with_source(error)),
         }
     }
@@ -61,7 +62,8 @@ pub(super) fn beside(path: &Path) -> PathBuf {
     name.into()
 }
 
-fn outcome(finished: Finished) -> ProcessOutcome {
+fn outcome(finished: Finished, code_page: Option<u32>) -> ProcessOutcome {
+    let text_of = |captured| text_of(captured, code_page);
     let exit = match (finished.end, finished.exit) {
         (End::TimedOut, _) => ProcessExit::TimedOut,
         (End::Cancelled, _) => ProcessExit::Cancelled,
@@ -85,24 +87,25 @@ fn outcome(finished: Finished) -> ProcessOutcome {
 }
 
 /// The kept bytes as text. A character cut in two at the gap counts as left out.
-pub(crate) fn text_of(captured: Captured) -> CapturedOutput {
+pub(crate) fn text_of(captured: Captured, code_page: Option<u32>) -> CapturedOutput {
     if captured.is_whole() {
         let mut all = captured.head;
         all.extend(captured.tail);
-        return CapturedOutput::new(lossy(all), String::new(), 0);
+        return CapturedOutput::new(lossy(all, code_page), String::new(), 0);
     }
     let head = captured.head.get(..complete_end(&captured.head)).unwrap_or_default();
     let tail = captured.tail.get(whole_start(&captured.tail)..).unwrap_or_default();
     let kept = (head.len() as u64).saturating_add(tail.len() as u64);
     CapturedOutput::new(
-        String::from_utf8_lossy(head),
-        String::from_utf8_lossy(tail),
+        code_page::text(head, code_page),
+        code_page::text(tail, code_page),
         captured.total.saturating_sub(kept),
     )
 }
 
-fn lossy(bytes: Vec<u8>) -> String {
-    String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+fn lossy(bytes: Vec<u8>, code_page: Option<u32>) -> String {
+    // A mark of UTF-16 is no UTF-8 either.
+    String::from_utf8(bytes).unwrap_or_else(|error| code_page::text(error.as_bytes(), code_page).into_owned())
 }
 
 /// Where the last complete character ends.

@@ -16,7 +16,7 @@ proptest! {
     fn no_character_is_cut_in_two(text in "\\PC{8,40}", head in 0usize..12, tail in 0usize..12) {
         let bytes = text.as_bytes();
         prop_assume!(head + tail < bytes.len());
-        let output = text_of(captured(bytes, head, tail));
+        let output = text_of(captured(bytes, head, tail), None);
         prop_assert!(text.starts_with(&output.head));
         prop_assert!(text.ends_with(&output.tail));
         let kept = output.head.len() + output.tail.len();
@@ -27,7 +27,7 @@ proptest! {
     #[test]
     fn any_bytes_become_text(bytes in proptest::collection::vec(any::<u8>(), 1..60), head in 0usize..20, tail in 0usize..20) {
         prop_assume!(head + tail < bytes.len());
-        let output = text_of(captured(&bytes, head, tail));
+        let output = text_of(captured(&bytes, head, tail), None);
         prop_assert!(output.omitted_bytes >= (bytes.len() - head - tail) as u64);
         prop_assert!(output.omitted_bytes <= (bytes.len() - head - tail) as u64 + 6);
         let _ = last_lines(&bytes);
@@ -36,7 +36,7 @@ proptest! {
 
 #[test]
 fn whole_output_is_all_head() {
-    let output = text_of(captured(b"ab\xffcd", 2, 3));
+    let output = text_of(captured(b"ab\xffcd", 2, 3), None);
     assert_eq!(output, CapturedOutput::new("ab\u{fffd}cd", "", 0));
 }
 
@@ -44,4 +44,10 @@ fn whole_output_is_all_head() {
 fn progress_shows_the_last_lines() {
     assert_eq!(last_lines("\u{e9}1\n2\n3\n4\n5\n6\n".as_bytes()), "2\n3\n4\n5\n6");
     assert_eq!(last_lines(&"\u{e9}x".as_bytes()[1..]), "x");
+}
+
+#[test]
+fn output_in_a_code_page_is_read_in_both_parts() {
+    let captured = Captured { head: b"\xa1a".to_vec(), tail: b"b\xd2".to_vec(), total: 10, spill: None };
+    assert_eq!(text_of(captured, Some(874)), CapturedOutput::new("กa", "bา", 6));
 }

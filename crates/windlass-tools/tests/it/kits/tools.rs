@@ -7,8 +7,8 @@ use windlass_testkit::fake::MemoryWorkspace;
 use windlass_testkit::{ToolBench, tool};
 use windlass_tool::DynTool;
 use windlass_tools::{
-    ApplyPatch, Bash, Edit, LocalProcess, LocalWorkspace, MultiEdit, NotebookEdit, Read, TaskCreate, TaskGet, TaskList,
-    TaskUpdate, TodoWrite, Write, search,
+    ApplyPatch, Bash, Edit, LocalProcess, LocalWorkspace, MultiEdit, NotebookEdit, PowerShell, Read, TaskCreate,
+    TaskGet, TaskList, TaskUpdate, TodoWrite, Write, search,
 };
 
 const NOTEBOOK: &str =
@@ -174,6 +174,21 @@ async fn the_task_list_keeps_its_promises() {
 }
 
 #[cfg(target_os = "linux")]
+#[tokio::test]
+async fn powershell_keeps_its_promises() {
+    // What a real one does with its arguments is not asked here.
+    let powershell = local(PowerShell::new().with_shell("/bin/echo"));
+    let samples = [json!({"command": "Get-ChildItem"}), json!({"command": "exit 3", "timeout": 60000})];
+    let unfit = [json!({}), json!({"command": ["ls"]}), json!({"command": "ls", "timeout": "long"})];
+    passes(&powershell.bench, &samples, &unfit).await;
+    let output = powershell.bench.call(&samples[0]).await.unwrap();
+    let shown = crate::programs::support::text(&output);
+    assert!(shown.starts_with("-NoLogo -NoProfile -NonInteractive -OutputFormat Text -EncodedCommand "), "{shown}");
+    for command in ["", " \n", "a\0b"] {
+        powershell.bench.call(json!({"command": command})).await.unwrap_err();
+    }
+}
+
 #[tokio::test]
 async fn bash_keeps_its_promises() {
     let samples = [

@@ -6,4 +6,4 @@ mod cancelled;
 mod faults;
 mod host;
 mod process;
-mod support;
+pub(crate) mod support;

@@ -268,3 +268,10 @@ async fn progress_is_reported_while_it_runs() {
     LocalProcess::new(unique()).run(command, &Cancel::new()).await.unwrap();
     assert_eq!(reports.lock().unwrap().first().map(String::as_str), Some("one\ntwo"));
 }
+
+#[tokio::test]
+async fn output_that_is_no_utf_8_is_read_in_its_code_page() {
+    let process = LocalProcess::new(unique()).with_code_page(874);
+    let outcome = process.run(shell("printf '\\241\\322'; printf 'ก' >&2"), &Cancel::new()).await.unwrap();
+    assert_eq!((outcome.stdout.head.as_str(), outcome.stderr.head.as_str()), ("กา", "ก"));
+}

@@ -1,0 +1,48 @@
+use super::*;
+
+/// The script that the arguments hold.
+fn script(args: &[OsString]) -> String {
+    let encoded = args.last().unwrap().to_str().unwrap();
+    let bytes = STANDARD.decode(encoded).unwrap();
+    let units: Vec<u16> = bytes.chunks(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]])).collect();
+    String::from_utf16(&units).unwrap()
+}
+
+#[test]
+fn a_command_reaches_powershell_as_it_is() {
+    for command in ["Get-ChildItem 'a b' | % { \"$_`n\" }", "'ก' # 日本 🦀", "echo \"x\"\n\\\" ' %PATH% ^& |"] {
+        let words = words(command).unwrap();
+        let before = ["-NoLogo", "-NoProfile", "-NonInteractive", "-OutputFormat", "Text", "-EncodedCommand"];
+        assert_eq!(words[..6], before.map(OsString::from));
+        assert_eq!(script(&words), format!("{BEFORE}{command}{BEHIND}"));
+        let encoded = words[6].to_str().unwrap();
+        assert!(encoded.chars().all(|c| c.is_ascii_alphanumeric() || "+/=".contains(c)), "{encoded}");
+    }
+}
+
+#[test]
+fn a_command_that_windows_cannot_take_is_refused() {
+    assert!(words(&"x".repeat(11_000)).is_ok());
+    let refused = words(&"x".repeat(12_000)).unwrap_err();
+    assert!(refused.to_string().contains(".ps1"), "{refused}");
+}
+
+#[cfg(unix)]
+#[test]
+fn the_newer_one_is_preferred() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let folder = tempfile::tempdir().unwrap();
+    let old = folder.path().join("System32/WindowsPowerShell/v1.0/powershell.exe");
+    std::fs::create_dir_all(old.parent().unwrap()).unwrap();
+    let mut env = vec![("SystemRoot".into(), folder.path().into()), ("PATH".into(), folder.path().into())];
+    assert_eq!(find(&env), None);
+    std::fs::write(&old, "").unwrap();
+    assert_eq!(find(&env), Some(old));
+    // The name has an ending on Windows alone.
+    let new = folder.path().join("pwsh");
+    std::fs::write(&new, "").unwrap();
+    std::fs::set_permissions(&new, std::fs::Permissions::from_mode(0o755)).unwrap();
+    assert_eq!(find(&env), Some(new));
+    env.clear();
+    assert_eq!(find(&env), None);
+}
