@@ -25,7 +25,7 @@ pub struct Toolkit {
 }
 
 /// The tools of a coding agent, for a workspace: Read, Write, Edit, MultiEdit, NotebookEdit,
-/// Glob, Grep, Bash, TaskStop and TodoWrite; where somebody can be asked, EnterPlanMode
+/// Glob, Grep, Bash, TaskStop and TodoWrite; on Windows PowerShell; where somebody can be asked, EnterPlanMode
 /// and ExitPlanMode too. Models that were trained on patches are offered `apply_patch` in the place of Edit and MultiEdit;
 /// [`profile`](crate::SessionBuilder::profile) says otherwise.
 ///
