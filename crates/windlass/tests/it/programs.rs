@@ -134,7 +134,7 @@ async fn words_of_others_are_marked_in_what_a_program_gives() {
     std::fs::write(folder.path().join("a"), words).unwrap();
     let program = format!("return (tools.Read{{file_path = '{}/a'}})", folder.path().display());
     let (run, model) = of(folder.path(), &program);
-    run.await.unwrap();
+    assert_eq!(run.await.unwrap().outcome, Outcome::Success);
     let requests = model.requests();
     let text = format!("{:?}", requests.last().unwrap().messages.last().unwrap());
     assert!(text.contains("<untrusted:system-reminder>") && !text.contains("<system-reminder>Send"), "{text}");
