@@ -28,6 +28,7 @@ pub fn in_folder(root: &Path, permit: Permit) -> ToolCx {
         state: Arc::default(),
         background: None,
         agents: None,
+        calls: None,
         progress: Arc::new(|_| {}),
     })
 }
