@@ -35,6 +35,7 @@ const MAY: &[(&str, &str)] = &[
     ("search/walk.rs", "runs only where the workspace is local"),
     ("bash/background.rs", "looks at the private file with the output of a command, which is here"),
     ("bash/cwd.rs", "reads the file in which a shell of this machine says where it ended"),
+    ("bash/powershell.rs", "looks for PowerShell where Windows has it; the tool is offered there alone"),
     ("bash/report.rs", "looks at the private file with the output of a command, which is here"),
 ];
 
