@@ -1,6 +1,7 @@
 //! What a call waits for before it runs: `cargo build --profile dist -p windlass-benches-gates && target/dist/gates`.
 //!
 //! Figures are medians. What is compared takes turns, so that other load meets both.
+#![allow(clippy::disallowed_methods, reason = "it measures real time in its own environment")]
 
 mod hooks;
 mod sandbox;

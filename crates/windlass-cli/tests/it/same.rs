@@ -356,14 +356,18 @@ fn joined(content: &Value) -> Value {
     if content.is_array() { json!(blocks) } else { content.clone() }
 }
 
-/// A question to the classifier with the same marks each time.
+/// Questions to the classifier and results of others with the same marks each time.
 fn without_marks(content: &Value) -> Value {
-    let text = content.to_string();
-    let mark = text.split_once("between the marks ").and_then(|(_, rest)| rest.split_once('.')).map(|(mark, _)| mark);
-    match mark {
-        Some(mark) if mark.len() == 32 => serde_json::from_str(&text.replace(mark, "MARK")).unwrap(),
-        _ => content.clone(),
+    let mut text = content.to_string();
+    for (before, behind, length) in [("between the marks ", ".", 32), ("Between the two lines with ", " ", 16)] {
+        let words = text.clone();
+        for mark in words.split(before).skip(1).filter_map(|rest| rest.split(behind).next()) {
+            if mark.len() == length {
+                text = text.replace(mark, "MARK");
+            }
+        }
     }
+    serde_json::from_str(&text).unwrap()
 }
 
 /// The questions to the classifier about calls of one answer are asked at once: in the order of their texts.

@@ -83,15 +83,12 @@ const HUBS: &[(&str, usize, usize)] = &[
     // Configured hooks get models, requests and servers of the session, and programs in the sandbox their way to hosts.
     // Language servers of settings and of programs become the tool and the diagnostics of a session.
     // What lazy MCP servers offer is kept in the user's directory, and what has changed of it is said.
-    // How much checkpoints keep is an option, and old ones are dropped.
+    // How much checkpoints keep is an option and a setting, and old ones are dropped.
     // Programs of MCP servers are put into a sandbox, which neither the crate of the servers nor that of the sandbox can do: they do not
     // know each other. Hosts of programs and of pages become one. Model, effort, variables and servers follow settings.
     // MCP servers reach the models of a session, and changes of their resources reach its model.
     // Sessions whose files are elsewhere find their directories there, and lack what belongs to this machine: two options in the builder.
-    // know each other. Hosts of programs and of pages become one. Model, effort and variables follow settings.
-    // How much checkpoints keep is an option and a setting, and old ones are dropped.
     // A model of the session ranks its notes, a function of the program writes summaries, and the index waits for the first
-    // request.
     // request. All options of a builder stand in one file.
     ("windlass", 8_590, 312),
 ];
