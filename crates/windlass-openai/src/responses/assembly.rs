@@ -13,10 +13,10 @@ use windlass_http::provider::Secrets;
 use windlass_model::ModelError;
 use windlass_types::{MessageId, ModelEvent, StopReason, Usage};
 
-use super::frame::{Frame, Item, Response, Tag};
+use super::frame::{Delta, Frame, Item, Response, Tag};
 use crate::error::{OPENAI, from_event, from_response, protocol, unreadable};
 use block::Blocks;
-use item::Growth;
+use item::{Growth, GrowthKind};
 use order::Items;
 
 /// The most bytes of event data of one message.
@@ -73,6 +73,9 @@ impl Assembly {
         if self.bytes > MAX_MESSAGE_BYTES {
             return Err(protocol(format_args!("a message is larger than {MAX_MESSAGE_BYTES} bytes")));
         }
+        if let Some(delta) = Delta::read(data) {
+            return self.accept_delta(delta, out);
+        }
         if data.trim_start().starts_with('[') {
             // The end mark of Chat Completions, which some servers add.
             return if data == "[DONE]" { Ok(()) } else { Err(protocol("an event is not an object")) };
@@ -87,6 +90,15 @@ impl Assembly {
             return if kind == "error" { Err(self.failure(data)) } else { Ok(()) };
         }
         self.dispatch(kind, frame, out)
+    }
+
+    /// An event of the form that nearly all have.
+    fn accept_delta(&mut self, delta: Delta<'_>, out: &mut VecDeque<ModelEvent>) -> Result<(), ModelError> {
+        let Some(kind) = GrowthKind::of(delta.kind) else { return Ok(()) };
+        self.check_open(delta.kind)?;
+        let growth = Growth::new(kind, delta.text.into_owned(), delta.content_index, delta.summary_index);
+        self.items.grow(delta.output_index, delta.item_id, growth)?;
+        self.items.show(&mut self.blocks, out)
     }
 
     /// An event that cannot be read as those known here: an error, unknown, or a known one that is broken.
@@ -104,10 +116,8 @@ impl Assembly {
         }
     }
 
-    fn dispatch(&mut self, kind: &str, mut frame: Frame<'_>, out: &mut VecDeque<ModelEvent>) -> Result<(), ModelError> {
-        if self.state == MessageState::Complete {
-            return Err(protocol(format_args!("{kind} after the end of the response")));
-        }
+    fn dispatch(&mut self, kind: &str, frame: Frame<'_>, out: &mut VecDeque<ModelEvent>) -> Result<(), ModelError> {
+        self.check_before_end(kind)?;
         let ending = matches!(kind, "response.completed" | "response.incomplete" | "response.failed");
         if ending || matches!(kind, "response.created" | "response.in_progress" | "response.queued") {
             let json = frame.response.ok_or_else(|| protocol(format_args!("{kind} without its response")))?;
@@ -118,9 +128,7 @@ impl Assembly {
             self.start(&response, out);
             return if ending { self.end(kind, &response, out) } else { Ok(()) };
         }
-        if self.state == MessageState::Waiting {
-            return Err(protocol(format_args!("{kind} before the response was created")));
-        }
+        self.check_open(kind)?;
         match kind {
             "response.output_item.added" => {
                 let item = read_item(frame.item, kind)?;
@@ -132,11 +140,31 @@ impl Assembly {
                 self.items.done(frame.output_index, &item, json.get())?;
             }
             _ => {
-                let Some(growth) = Growth::of(kind, &mut frame)? else { return Ok(()) };
+                let Some(growing) = GrowthKind::of(kind) else { return Ok(()) };
+                let text = if growing == GrowthKind::AllArguments { frame.arguments } else { frame.delta };
+                let text = text.ok_or_else(|| protocol(format_args!("{kind} without its text")))?;
+                let growth = Growth::new(growing, text, frame.content_index, frame.summary_index);
                 self.items.grow(frame.output_index, frame.item_id.as_deref(), growth)?;
             }
         }
         self.items.show(&mut self.blocks, out)
+    }
+
+    /// Checks that the response has not ended before this event.
+    fn check_before_end(&self, event: &str) -> Result<(), ModelError> {
+        if self.state == MessageState::Complete {
+            return Err(protocol(format_args!("{event} after the end of the response")));
+        }
+        Ok(())
+    }
+
+    /// Checks that the response has begun and has not ended.
+    fn check_open(&self, event: &str) -> Result<(), ModelError> {
+        self.check_before_end(event)?;
+        if self.state == MessageState::Waiting {
+            return Err(protocol(format_args!("{event} before the response was created")));
+        }
+        Ok(())
     }
 
     fn start(&mut self, response: &Response<'_>, out: &mut VecDeque<ModelEvent>) {
@@ -196,7 +224,7 @@ fn is_foreign(kind: &str) -> bool {
             | "response.failed"
             | "response.output_item.added"
             | "response.output_item.done"
-    ) && !Growth::is_one(kind)
+    ) && GrowthKind::of(kind).is_none()
 }
 
 fn read_response(json: &RawValue) -> Result<Response<'_>, ModelError> {

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::usage::ApiUsage;
+pub(super) use delta::Delta;
 
 /// Every event, flat: one pass over the text, keys borrowed, no buffering as an enum by tag would need it.
 #[derive(Default, Deserialize)]
@@ -38,7 +39,7 @@ impl<'a> Frame<'a> {
     /// # Errors
     /// It is not JSON, or a member has another type than the one known here.
     pub(super) fn read(data: &'a str) -> serde_json::Result<Self> {
-        delta::read(data).map_or_else(|| serde_json::from_str(data), Ok)
+        serde_json::from_str(data)
     }
 }
 

@@ -12,7 +12,7 @@ use windlass_types::{BlockStart, ContentBlock, JsonText, ModelEvent};
 
 use super::block::Blocks;
 use crate::error::{protocol, unreadable};
-use crate::responses::frame::{Frame, Item};
+use crate::responses::frame::Item;
 use crate::responses::replay::{Replay, is_replayable};
 use call::Call;
 use message::Message;
@@ -31,38 +31,43 @@ pub(super) enum Growth {
     AllArguments(String),
 }
 
-impl Growth {
-    pub(super) fn is_one(kind: &str) -> bool {
-        matches!(
-            kind,
-            "response.output_text.delta"
-                | "response.refusal.delta"
-                | "response.reasoning_summary_text.delta"
-                | "response.reasoning_text.delta"
-                | "response.function_call_arguments.delta"
-                | "response.function_call_arguments.done"
-        )
-    }
+/// The events that add to an item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum GrowthKind {
+    Text,
+    Refusal,
+    Reasoning,
+    Summary,
+    Arguments,
+    AllArguments,
+}
 
-    /// What an event adds. `None`: it adds nothing.
-    pub(super) fn of(kind: &str, frame: &mut Frame<'_>) -> Result<Option<Self>, ModelError> {
-        let text = match kind {
-            "response.function_call_arguments.done" => frame.arguments.take(),
-            _ => frame.delta.take(),
-        };
-        let text = text.ok_or_else(|| protocol(format_args!("{kind} without its text")))?;
-        let part = frame.content_index.unwrap_or_default();
-        Ok(Some(match kind {
-            "response.output_text.delta" => Self::Text { part, text, is_refusal: false },
-            "response.refusal.delta" => Self::Text { part, text, is_refusal: true },
-            "response.reasoning_text.delta" => Self::Reasoning { part, text, is_summary: false },
-            "response.reasoning_summary_text.delta" => {
-                Self::Reasoning { part: frame.summary_index.unwrap_or_default(), text, is_summary: true }
-            }
-            "response.function_call_arguments.delta" => Self::Arguments(text),
-            "response.function_call_arguments.done" => Self::AllArguments(text),
-            _ => return Ok(None),
-        }))
+impl GrowthKind {
+    pub(super) fn of(event: &str) -> Option<Self> {
+        Some(match event.strip_prefix("response.")? {
+            "output_text.delta" => Self::Text,
+            "refusal.delta" => Self::Refusal,
+            "reasoning_text.delta" => Self::Reasoning,
+            "reasoning_summary_text.delta" => Self::Summary,
+            "function_call_arguments.delta" => Self::Arguments,
+            "function_call_arguments.done" => Self::AllArguments,
+            _ => return None,
+        })
+    }
+}
+
+impl Growth {
+    /// What an event adds, with the part of the content and of the summary that it names.
+    pub(super) fn new(kind: GrowthKind, text: String, content: Option<usize>, summary: Option<usize>) -> Self {
+        let (part, summary) = (content.unwrap_or_default(), summary.unwrap_or_default());
+        match kind {
+            GrowthKind::Text => Self::Text { part, text, is_refusal: false },
+            GrowthKind::Refusal => Self::Text { part, text, is_refusal: true },
+            GrowthKind::Reasoning => Self::Reasoning { part, text, is_summary: false },
+            GrowthKind::Summary => Self::Reasoning { part: summary, text, is_summary: true },
+            GrowthKind::Arguments => Self::Arguments(text),
+            GrowthKind::AllArguments => Self::AllArguments(text),
+        }
     }
 }
 

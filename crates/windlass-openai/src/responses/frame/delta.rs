@@ -3,68 +3,79 @@
 
 use std::borrow::Cow;
 
-use super::Frame;
-
-/// Reads a delta of text, reasoning or arguments. `None` if the event is anything else, or is written in another form:
-/// it is for the JSON parser then. What is read here is valid JSON, and the parser reads the same.
-pub(super) fn read(data: &str) -> Option<Frame<'_>> {
-    let mut rest = data.strip_prefix('{')?;
-    let mut frame = Frame::default();
-    let mut seen = Seen::default();
-    loop {
-        rest = member(rest, &mut frame, &mut seen)?;
-        match rest.strip_prefix(',') {
-            Some(after) => rest = after,
-            None => break,
-        }
-    }
-    let is_whole = rest.strip_prefix('}')?.trim_end_matches(' ').is_empty();
-    (is_whole && seen.has(Seen::DELTA) && seen.has(Seen::TYPE)).then_some(frame)
+/// An event whose type ends with `.delta`, with nothing in it but what is known here.
+#[derive(Default)]
+pub(in crate::responses) struct Delta<'a> {
+    pub(in crate::responses) kind: &'a str,
+    pub(in crate::responses) text: Cow<'a, str>,
+    pub(in crate::responses) item_id: Option<&'a str>,
+    pub(in crate::responses) output_index: Option<usize>,
+    pub(in crate::responses) content_index: Option<usize>,
+    pub(in crate::responses) summary_index: Option<usize>,
 }
 
-/// Reads one member into the frame. Returns what follows it.
-fn member<'a>(text: &'a str, frame: &mut Frame<'a>, seen: &mut Seen) -> Option<&'a str> {
-    let of = |name: &str| text.strip_prefix(name);
-    // Names differ in their first letters: only those that can be are compared.
-    match text.as_bytes().get(1)? {
-        b't' => {
-            seen.first(Seen::TYPE)?;
-            let (kind, rest) = plain_string(of("\"type\":")?)?;
-            frame.kind = Cow::Borrowed(kind);
-            kind.ends_with(".delta").then_some(rest)
-        }
-        b'd' => {
-            seen.first(Seen::DELTA)?;
-            let (delta, rest) = string(of("\"delta\":")?)?;
-            frame.delta = Some(delta);
-            Some(rest)
-        }
-        b'i' => {
-            seen.first(Seen::ITEM)?;
-            let (id, rest) = plain_string(of("\"item_id\":")?)?;
-            frame.item_id = Some(Cow::Borrowed(id));
-            Some(rest)
-        }
-        b'o' => match of("\"output_index\":") {
-            Some(rest) => {
-                seen.first(Seen::OUTPUT)?;
-                whole(rest, &mut frame.output_index)
+impl<'a> Delta<'a> {
+    /// Reads a delta of text, reasoning or arguments. `None` if the event is anything else, or is written in another form:
+    /// it is for the JSON parser then. What is read here is valid JSON, and the parser reads the same.
+    pub(in crate::responses) fn read(data: &'a str) -> Option<Self> {
+        let mut rest = data.strip_prefix('{')?;
+        let mut delta = Self::default();
+        let mut seen = Seen::default();
+        loop {
+            rest = delta.member(rest, &mut seen)?;
+            match rest.strip_prefix(',') {
+                Some(after) => rest = after,
+                None => break,
             }
-            None => Some(plain_string(of("\"obfuscation\":")?)?.1),
-        },
-        b'c' => {
-            seen.first(Seen::CONTENT)?;
-            whole(of("\"content_index\":")?, &mut frame.content_index)
         }
-        b's' => match of("\"sequence_number\":") {
-            Some(rest) => Some(number(rest)?.1),
-            None => {
-                seen.first(Seen::SUMMARY)?;
-                whole(of("\"summary_index\":")?, &mut frame.summary_index)
+        let is_whole = rest.strip_prefix('}')?.trim_end_matches(' ').is_empty();
+        (is_whole && seen.has(Seen::DELTA) && seen.has(Seen::TYPE)).then_some(delta)
+    }
+
+    /// Reads one member. Returns what follows it.
+    fn member(&mut self, text: &'a str, seen: &mut Seen) -> Option<&'a str> {
+        let of = |name: &str| text.strip_prefix(name);
+        // Names differ in their first letters: only those that can be are compared.
+        match text.as_bytes().get(1)? {
+            b't' => {
+                seen.first(Seen::TYPE)?;
+                let (kind, rest) = plain_string(of("\"type\":")?)?;
+                self.kind = kind;
+                kind.ends_with(".delta").then_some(rest)
             }
-        },
-        b'l' => of("\"logprobs\":[]"),
-        _ => None,
+            b'd' => {
+                seen.first(Seen::DELTA)?;
+                let (delta, rest) = string(of("\"delta\":")?)?;
+                self.text = delta;
+                Some(rest)
+            }
+            b'i' => {
+                seen.first(Seen::ITEM)?;
+                let (id, rest) = plain_string(of("\"item_id\":")?)?;
+                self.item_id = Some(id);
+                Some(rest)
+            }
+            b'o' => match of("\"output_index\":") {
+                Some(rest) => {
+                    seen.first(Seen::OUTPUT)?;
+                    whole(rest, &mut self.output_index)
+                }
+                None => Some(plain_string(of("\"obfuscation\":")?)?.1),
+            },
+            b'c' => {
+                seen.first(Seen::CONTENT)?;
+                whole(of("\"content_index\":")?, &mut self.content_index)
+            }
+            b's' => match of("\"sequence_number\":") {
+                Some(rest) => Some(number(rest)?.1),
+                None => {
+                    seen.first(Seen::SUMMARY)?;
+                    whole(of("\"summary_index\":")?, &mut self.summary_index)
+                }
+            },
+            b'l' => of("\"logprobs\":[]"),
+            _ => None,
+        }
     }
 }
 
@@ -115,17 +126,15 @@ fn number(text: &str) -> Option<(usize, &str)> {
 fn plain_string(text: &str) -> Option<(&str, &str)> {
     let text = text.strip_prefix('"')?;
     // Most of these strings are short: a plain loop finds their end sooner than a search made for long ones.
-    let end = text.bytes().position(|byte| byte == b'"')?;
-    let (inside, rest) = (text.get(..end)?, text.get(end + 1..)?);
-    // Without an early exit the compiler looks at many bytes at once.
-    let is_plain = inside.bytes().fold(true, |plain, byte| plain & (byte >= b' ') & (byte != b'\\'));
-    is_plain.then_some((inside, rest))
+    let end = text.bytes().position(|byte| byte == b'"' || byte == b'\\' || byte < b' ')?;
+    let (inside, rest) = text.split_at_checked(end)?;
+    Some((inside, rest.strip_prefix('"')?))
 }
 
 /// A string, and what follows it.
-fn string(text: &str) -> Option<(String, &str)> {
+fn string(text: &str) -> Option<(Cow<'_, str>, &str)> {
     if let Some((inside, rest)) = plain_string(text) {
-        return Some((inside.to_owned(), rest));
+        return Some((Cow::Borrowed(inside), rest));
     }
     // The first quote without a backslash before it, unless that is one of a pair.
     let mut escaped = false;
@@ -136,7 +145,7 @@ fn string(text: &str) -> Option<(String, &str)> {
         is_end
     })?;
     let (literal, rest) = text.split_at_checked(end + 2)?;
-    Some((serde_json::from_str(literal).ok()?, rest))
+    Some((Cow::Owned(serde_json::from_str(literal).ok()?), rest))
 }
 
 #[cfg(test)]
