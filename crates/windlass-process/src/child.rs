@@ -6,7 +6,7 @@ use std::process::ExitStatus;
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
 use windlass_tool::EndSignal;
 
-use crate::sys;
+use crate::{ChildCommand, sys};
 
 /// A child that leads a session and a process group of its own; on Windows, the first of a job object.
 ///
@@ -39,7 +39,30 @@ impl Child {
     /// # Errors
     /// It cannot be started: no such program or directory, or no free process or file numbers.
     pub fn spawn(command: Command) -> io::Result<Self> {
-        let inner = sys::Child::spawn(command)?;
+        sys::Child::spawn(command).and_then(Self::of)
+    }
+
+    /// Starts a program with exactly the variables of its command. On Linux that takes the same time however much memory this
+    /// process has, which [`spawn`](Self::spawn) has the system copy. Needs a tokio runtime with I/O.
+    ///
+    /// ```
+    /// # async fn example() -> std::io::Result<()> {
+    /// use windlass_process::{Child, ChildCommand};
+    ///
+    /// let command = ChildCommand::new("/usr/bin/make", "/work/project").args(["all"]).envs([("PATH", "/usr/bin:/bin")]);
+    /// let status = Child::start(command)?.wait().await?;
+    /// # let _ = status;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// It cannot be started: no such program or directory, or no free process or file numbers.
+    pub fn start(command: ChildCommand) -> io::Result<Self> {
+        sys::Child::start(command).and_then(Self::of)
+    }
+
+    fn of(inner: sys::Child) -> io::Result<Self> {
         let missing = || io::Error::other("the child has no process number");
         let id = inner.id().ok_or_else(missing)?;
         let group = Group(inner.group().ok_or_else(missing)?);

@@ -12,9 +12,12 @@
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "unit tests use real folders and programs"))]
 
 mod child;
+mod command;
 mod find;
 mod last_words;
 mod program;
+#[cfg(target_os = "linux")]
+mod spawn;
 
 #[cfg(unix)]
 mod unix;
@@ -26,6 +29,7 @@ mod windows;
 use windows as sys;
 
 pub use child::{Child, Group};
+pub use command::{ChildCommand, ChildStream, StreamFile};
 pub use find::find;
 pub use last_words::LastWords;
 pub use program::Program;

@@ -2,17 +2,16 @@
 
 use std::any::Any;
 use std::io;
-use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tokio::process::{ChildStdin, ChildStdout, Command};
+use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::{oneshot, watch};
 use tokio::task::AbortHandle;
 use tokio::time::{sleep, timeout};
 use windlass_tool::{EndSignal, ProcessCommand, ProgramWatch, WatchedProgram};
 
-use crate::{Child, LastWords};
+use crate::{Child, ChildCommand, ChildStream, LastWords};
 
 /// How long a program may take to end after its input was closed.
 const FAREWELL: Duration = Duration::from_millis(500);
@@ -51,14 +50,15 @@ impl Program {
         watch: Option<&dyn ProgramWatch>,
         until_end: Option<Box<dyn Any + Send + Sync>>,
     ) -> io::Result<(Self, ChildStdin, ChildStdout)> {
-        let mut command = Command::new(&program.program);
-        command.args(program.args).env_clear().envs(program.env).current_dir(program.cwd);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mark = watch.map(ProgramWatch::mark);
-        if let Some((name, value)) = &mark {
-            command.env(name, value);
-        }
-        let mut tree = Tree { child: Child::spawn(command)?, watched: None, is_killed: false };
+        let command = ChildCommand::new(&program.program, program.cwd)
+            .args(program.args)
+            .envs(program.env)
+            .envs(mark.clone())
+            .stdin(ChildStream::Pipe)
+            .stdout(ChildStream::Pipe)
+            .stderr(ChildStream::Pipe);
+        let mut tree = Tree { child: Child::start(command)?, watched: None, is_killed: false };
         if let (Some(watch), Some((_, mark))) = (watch, &mark) {
             tree.watched = Some(watch.watch(tree.child.id(), mark));
         }

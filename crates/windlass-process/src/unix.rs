@@ -7,19 +7,45 @@ use rustix::process::{Pid, Signal, WaitOptions, kill_process_group, setsid, wait
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
 use windlass_tool::EndSignal;
 
+use crate::command::ChildCommand;
+#[cfg(target_os = "linux")]
+use crate::spawn::{Spawned, Start};
+
+/// A child, by the way in which it was started.
 #[derive(Debug)]
-pub(crate) struct Child(tokio::process::Child);
+pub(crate) enum Child {
+    Forked(tokio::process::Child),
+    #[cfg(target_os = "linux")]
+    Spawned(Spawned),
+}
 
 impl Child {
     pub(crate) fn spawn(mut command: Command) -> io::Result<Self> {
         lead_a_session(&mut command);
         // The command holds copies of what the child writes to. They close with it, else no pipe would ever end.
-        command.spawn().map(Self)
+        command.spawn().map(Self::Forked)
+    }
+
+    #[cfg(target_os = "linux")]
+    pub(crate) fn start(command: ChildCommand) -> io::Result<Self> {
+        match Spawned::start(command)? {
+            Start::Started(child) => Ok(Self::Spawned(child)),
+            Start::Unable(command) => Self::spawn(command.into()),
+        }
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    pub(crate) fn start(command: ChildCommand) -> io::Result<Self> {
+        Self::spawn(command.into())
     }
 
     /// Its number, until it was waited for.
     pub(crate) fn id(&self) -> Option<u32> {
-        self.0.id()
+        match self {
+            Self::Forked(child) => child.id(),
+            #[cfg(target_os = "linux")]
+            Self::Spawned(child) => child.id().and_then(|id| u32::try_from(id.as_raw_nonzero().get()).ok()),
+        }
     }
 
     pub(crate) fn group(&self) -> Option<Group> {
@@ -27,19 +53,35 @@ impl Child {
     }
 
     pub(crate) fn take_stdin(&mut self) -> Option<ChildStdin> {
-        self.0.stdin.take()
+        match self {
+            Self::Forked(child) => child.stdin.take(),
+            #[cfg(target_os = "linux")]
+            Self::Spawned(child) => child.stdin.take(),
+        }
     }
 
     pub(crate) fn take_stdout(&mut self) -> Option<ChildStdout> {
-        self.0.stdout.take()
+        match self {
+            Self::Forked(child) => child.stdout.take(),
+            #[cfg(target_os = "linux")]
+            Self::Spawned(child) => child.stdout.take(),
+        }
     }
 
     pub(crate) fn take_stderr(&mut self) -> Option<ChildStderr> {
-        self.0.stderr.take()
+        match self {
+            Self::Forked(child) => child.stderr.take(),
+            #[cfg(target_os = "linux")]
+            Self::Spawned(child) => child.stderr.take(),
+        }
     }
 
     pub(crate) async fn wait(&mut self) -> io::Result<ExitStatus> {
-        self.0.wait().await
+        match self {
+            Self::Forked(child) => child.wait().await,
+            #[cfg(target_os = "linux")]
+            Self::Spawned(child) => child.wait().await,
+        }
     }
 }
 

@@ -9,6 +9,8 @@ use process_wrap::tokio::{ChildWrapper, CommandWrap, JobObject, KillOnDrop};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
 use windlass_tool::EndSignal;
 
+use crate::command::ChildCommand;
+
 #[derive(Debug)]
 pub(crate) struct Child(Group);
 
@@ -17,6 +19,10 @@ impl Child {
         let mut command = CommandWrap::from(command);
         command.wrap(KillOnDrop).wrap(JobObject);
         Ok(Self(Group(Arc::new(Mutex::new(command.spawn()?)))))
+    }
+
+    pub(crate) fn start(command: ChildCommand) -> io::Result<Self> {
+        Self::spawn(command.into())
     }
 
     /// Its number, until it was waited for.

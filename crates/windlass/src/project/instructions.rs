@@ -1,6 +1,7 @@
 //! The instruction files of a project in its sessions.
 
 use super::{LoadedProject, ProjectNoticeKind};
+use crate::lock::Lock;
 use async_trait::async_trait;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,8 +20,38 @@ const ADDED_DIRECTORIES: &str = "CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD";
 #[derive(Debug)]
 struct Nested {
     files: Mutex<InstructionFiles>,
+    used: Lock<UsedPaths>,
     project: LoadedProject,
     session: SessionId,
+}
+
+/// What calls have used and was not looked up yet.
+#[derive(Debug, Default)]
+struct UsedPaths {
+    paths: Vec<PathBuf>,
+    /// How often paths were added, and how many of these times are answered.
+    asked: u64,
+    answered: u64,
+}
+
+impl UsedPaths {
+    /// Adds paths; the number by which their answer is known.
+    fn add(&mut self, paths: &[PathBuf]) -> u64 {
+        self.paths.extend_from_slice(paths);
+        self.asked += 1;
+        self.asked
+    }
+
+    /// All that waits, and the number of the last that was added. `None` if the one with this number is answered.
+    fn waiting(&self, number: u64) -> Option<(Vec<PathBuf>, u64)> {
+        (self.answered < number).then(|| (self.paths.clone(), self.asked))
+    }
+
+    /// Has these many paths answered, with all that were added until this number.
+    fn answer(&mut self, paths: usize, number: u64) {
+        self.paths.drain(..paths.min(self.paths.len()));
+        self.answered = number;
+    }
 }
 
 impl LoadedProject {
@@ -38,7 +69,8 @@ impl LoadedProject {
         let (mut files, unusable) = self.instruction_files(workspace, policy);
         unusable.into_iter().for_each(|text| self.note(ProjectNoticeKind::Instructions, text));
         let found = self.read_by_model(&files.load().await, &mut files);
-        let nested = Nested { files: Mutex::new(files), project: self.clone(), session: session.clone() };
+        let used = Lock::new(UsedPaths::default());
+        let nested = Nested { files: Mutex::new(files), used, project: self.clone(), session: session.clone() };
         Some((found, Arc::new(nested)))
     }
 
@@ -96,10 +128,14 @@ fn waiting(one: &WaitingInstruction) -> Option<ContextSection> {
 #[async_trait]
 impl NestedInstructions for Nested {
     async fn of_paths(&self, paths: &[PathBuf]) -> Vec<FileInstructions> {
+        let number = self.used.lock().add(paths);
         let mut files = self.files.lock().await;
-        let found = files.of_paths(paths).await;
+        // Calls of one message often end together. Those that have ended are looked up at once, by the first of them; a look
+        // that is given up leaves its paths to the next one.
+        tokio::task::yield_now().await;
+        let Some((paths, last)) = self.used.lock().waiting(number) else { return Vec::new() };
+        let found = files.of_paths(&paths).await;
         let mut found = self.project.read_by_model(&found, &mut files);
-        drop(files);
         if let Some(session) = self.project.open_session(&self.session) {
             let project = self.project.clone();
             // Hooks may take longer than this is waited for. It fails when the session has ended, and then no call is judged
@@ -107,7 +143,8 @@ impl NestedInstructions for Nested {
             let refreshing = tokio::spawn(async move { project.refresh_settings(&session).await });
             let _ = refreshing.await;
         }
-        found.extend(self.project.skill_news(&self.session, paths));
+        found.extend(self.project.skill_news(&self.session, &paths));
+        self.used.lock().answer(paths.len(), last);
         found
     }
 }

@@ -51,8 +51,9 @@ impl Place {
             requests.lock().unwrap().push(Arc::new(request.clone()));
             let last = request.messages.last().unwrap();
             let prompt = last.content.first().and_then(ContentBlock::as_text).unwrap_or_default();
+            let read = |turn: ScriptedTurn, name| turn.tool_use("Read", json!({"file_path": work.join(name)}));
             match prompt.strip_prefix("read ") {
-                Some(name) => ScriptedTurn::new().tool_use("Read", json!({"file_path": work.join(name)})),
+                Some(names) => names.split(' ').fold(ScriptedTurn::new(), read),
                 None if is_summary(last) => ScriptedTurn::new().text("<summary>We worked.</summary>"),
                 None => ScriptedTurn::new().text("ok"),
             }
@@ -121,6 +122,25 @@ async fn they_stand_behind_the_first_prompt_and_those_of_folders_behind_the_firs
         assert_eq!(pair[0].messages[..], pair[1].messages[..pair[0].messages.len()]);
         assert_eq!(pair[0].system, pair[1].system);
     }
+}
+
+#[tokio::test]
+async fn calls_that_end_together_have_the_instructions_of_each_of_their_folders_once() {
+    let folders: Vec<String> = (0..10).map(|number| format!("part-{number}")).collect();
+    let place = Place::new(&[]);
+    for folder in &folders {
+        place.write(&format!("work/{folder}/CLAUDE.md"), &format!("Of {folder}."));
+        place.write(&format!("work/{folder}/x.txt"), "x");
+        place.write(&format!("work/{folder}/y.txt"), "y");
+    }
+    let (builder, requests) = place.session(place.project());
+    let mut session = builder.open().await.unwrap();
+    let names = folders.iter().flat_map(|folder| [format!("{folder}/x.txt"), format!("{folder}/y.txt")]);
+    run(&mut session, format!("read {}", names.collect::<Vec<_>>().join(" "))).await;
+    session.handle.close().await.unwrap();
+    let mut told = all(&requests).pop().unwrap();
+    told.sort();
+    assert_eq!(told, folders.iter().map(|folder| format!("CLAUDE.md: Of {folder}.")).collect::<Vec<_>>());
 }
 
 #[tokio::test]

@@ -15,13 +15,12 @@ use portable as scan;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt as _;
-use std::process::{ExitStatus, Stdio};
+use std::process::ExitStatus;
 use std::time::Instant;
 
 use rustix::process::Pid;
 use tokio::net::unix::pipe::{Receiver, Sender};
-use tokio::process::Command;
-use windlass_process::Child;
+use windlass_process::{Child, ChildCommand, ChildStream};
 
 use super::spec::{Exit, Spec, Streams};
 
@@ -62,17 +61,14 @@ pub(super) fn spawn(spec: &Spec, mark: (&str, &str)) -> io::Result<Spawned> {
     let stdout = receiver(out_read.into())?;
     let (in_read, stdin) = input(spec)?;
     let started = Instant::now();
-    let mut command = Command::new(&spec.program);
-    command
+    let command = ChildCommand::new(&spec.program, &spec.cwd)
         .args(&spec.args)
-        .current_dir(&spec.cwd)
-        .env_clear()
         .envs(spec.env.iter().map(|(name, value)| (name, value)))
-        .env(mark.0, mark.1)
+        .envs([mark])
         .stdin(in_read)
-        .stdout(out_write)
-        .stderr(err_write);
-    let child = Child::spawn(command)?;
+        .stdout(ChildStream::File(out_write.into()))
+        .stderr(ChildStream::File(err_write.into()));
+    let child = Child::start(command)?;
     let leader = pid(child.id()).ok_or_else(|| io::Error::other("the child has no process number"))?;
     let tree = Tree { leader, mark: format!("{}={}", mark.0, mark.1), pipes, started, start: scan::start_of(leader) };
     Ok(Spawned { child, stdin, stdout, stderr: err_read, tree })
@@ -95,12 +91,12 @@ pub(super) fn exit_of(status: ExitStatus) -> Exit {
 }
 
 /// What a child reads, and where that is written.
-fn input(spec: &Spec) -> io::Result<(Stdio, Option<InputPipe>)> {
+fn input(spec: &Spec) -> io::Result<(ChildStream, Option<InputPipe>)> {
     if spec.stdin.is_none() {
-        return Ok((Stdio::null(), None));
+        return Ok((ChildStream::Null, None));
     }
     let (read, write) = io::pipe()?;
-    Ok((read.into(), Some(Sender::from_owned_fd(write.into())?)))
+    Ok((ChildStream::File(read.into()), Some(Sender::from_owned_fd(write.into())?)))
 }
 
 fn receiver(read: OwnedFd) -> io::Result<Receiver> {

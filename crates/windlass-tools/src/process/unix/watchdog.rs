@@ -10,11 +10,9 @@
 
 use std::collections::BTreeSet;
 use std::io::{self, PipeWriter, Write as _};
-use std::process::Stdio;
 use std::sync::{Mutex, PoisonError};
 
-use tokio::process::Command;
-use windlass_process::Child;
+use windlass_process::{Child, ChildCommand, ChildStream};
 
 const SCRIPT: &str = r#"
 trap '' HUP INT QUIT TERM PIPE
@@ -131,16 +129,11 @@ fn start(mark: &str) -> io::Result<Shell> {
     let (read, pipe) = io::pipe()?;
     // A watchdog that does not read must not block the host.
     rustix::io::ioctl_fionbio(&pipe, true)?;
-    let mut command = Command::new("/bin/sh");
-    command
+    let command = ChildCommand::new("/bin/sh", "/")
         .args(["-c", SCRIPT, "windlass-watchdog", mark])
-        .current_dir("/")
-        .env_clear()
-        .env("PATH", "/usr/bin:/bin")
-        .stdin(read)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
+        .envs([("PATH", "/usr/bin:/bin")])
+        .stdin(ChildStream::File(read.into()));
     // It ends by itself, after it has ended what is left.
-    let child = Child::spawn(command)?.outliving();
+    let child = Child::start(command)?.outliving();
     Ok(Shell { pipe, _child: child })
 }

@@ -107,7 +107,7 @@ fn a_call_that_the_system_refuses_leaves_nothing_behind() {
     // Which call, how it fails, and which of them does: some come before what is tested.
     let calls = [
         ("pipe2", "EMFILE", 1..=4),
-        ("vfork,fork,clone", "EAGAIN", 1..=3),
+        ("vfork,fork,clone,clone3", "EAGAIN", 2..=6),
         ("setsid", "EPERM", 1..=1),
         ("chdir", "EIO", 1..=1),
         ("ioctl", "EIO", 1..=2),

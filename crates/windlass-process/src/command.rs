@@ -1,0 +1,111 @@
+//! What a child is started with.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::Stdio;
+
+use tokio::process::Command;
+
+/// An open file that a stream of a child can be.
+#[cfg(unix)]
+pub type StreamFile = std::os::fd::OwnedFd;
+/// An open file that a stream of a child can be.
+#[cfg(windows)]
+pub type StreamFile = std::os::windows::io::OwnedHandle;
+
+/// A program with its words, variables, directory and streams, for [`Child::start`](crate::Child::start).
+///
+/// The child gets the variables that stand here and no others. Its streams are empty unless they are set.
+#[derive(Debug)]
+pub struct ChildCommand {
+    pub(crate) program: PathBuf,
+    pub(crate) args: Vec<OsString>,
+    pub(crate) env: Vec<(OsString, OsString)>,
+    pub(crate) cwd: PathBuf,
+    pub(crate) stdin: ChildStream,
+    pub(crate) stdout: ChildStream,
+    pub(crate) stderr: ChildStream,
+}
+
+/// Where a stream of a child leads.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub enum ChildStream {
+    /// No input, or output that is thrown away.
+    #[default]
+    Null,
+    /// A pipe, whose other end is taken from the child.
+    Pipe,
+    /// An open file. Of a pipe it is the end that the child is to have.
+    File(StreamFile),
+}
+
+impl ChildCommand {
+    /// A program that is to work in a directory. Give both as absolute paths.
+    pub fn new(program: impl Into<PathBuf>, cwd: impl Into<PathBuf>) -> Self {
+        let (stdin, stdout, stderr) = Default::default();
+        let (args, env) = Default::default();
+        Self { program: program.into(), args, env, cwd: cwd.into(), stdin, stdout, stderr }
+    }
+
+    /// Sets the words behind the program's name. Default: none.
+    #[must_use]
+    pub fn args(mut self, args: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
+        self.args = args.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Adds variables, names with values. One that stands here already gets the later value. Default: none.
+    #[must_use]
+    pub fn envs(mut self, env: impl IntoIterator<Item = (impl Into<OsString>, impl Into<OsString>)>) -> Self {
+        for (name, value) in env {
+            let (name, value) = (name.into(), value.into());
+            match self.env.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, known)) => *known = value,
+                None => self.env.push((name, value)),
+            }
+        }
+        self
+    }
+
+    /// Sets where its input comes from. Default: it is empty.
+    #[must_use]
+    pub fn stdin(mut self, stream: ChildStream) -> Self {
+        self.stdin = stream;
+        self
+    }
+
+    /// Sets where its output goes. Default: it is thrown away.
+    #[must_use]
+    pub fn stdout(mut self, stream: ChildStream) -> Self {
+        self.stdout = stream;
+        self
+    }
+
+    /// Sets where its standard error goes. Default: it is thrown away.
+    #[must_use]
+    pub fn stderr(mut self, stream: ChildStream) -> Self {
+        self.stderr = stream;
+        self
+    }
+}
+
+impl From<ChildCommand> for Command {
+    fn from(command: ChildCommand) -> Self {
+        let ChildCommand { program, args, env, cwd, stdin, stdout, stderr } = command;
+        let mut command = Self::new(program);
+        command.args(args).env_clear().envs(env).current_dir(cwd);
+        command.stdin(stdin).stdout(stdout).stderr(stderr);
+        command
+    }
+}
+
+impl From<ChildStream> for Stdio {
+    fn from(stream: ChildStream) -> Self {
+        match stream {
+            ChildStream::Null => Self::null(),
+            ChildStream::Pipe => Self::piped(),
+            ChildStream::File(file) => file.into(),
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! Starts programs without a copy of this process.
+//!
+//! The standard library can have a child lead a session only by code that runs in a copy of the whole process (`fork`), which
+//! takes longer the more memory the process has. `posix_spawn` of the C library borrows the memory instead, and knows sessions.
+
+use std::ffi::{CString, OsStr, c_char, c_int, c_short};
+use std::fs::OpenOptions;
+use std::io::{self, PipeReader, PipeWriter};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd, RawFd};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::ExitStatus;
+use std::ptr;
+
+use rustix::io::Errno;
+use rustix::process::{
+    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, WaitIdStatus, getpid, kill_process, pidfd_open, waitid,
+};
+use tokio::io::unix::AsyncFd;
+use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
+
+use crate::command::{ChildCommand, ChildStream};
+
+/// A child that leads a session, and the ends of its pipes.
+#[derive(Debug)]
+pub(crate) struct Spawned {
+    pid: Pid,
+    ended: End,
+    pub(crate) stdin: Option<ChildStdin>,
+    pub(crate) stdout: Option<ChildStdout>,
+    pub(crate) stderr: Option<ChildStderr>,
+}
+
+/// Where the end of a child is learned.
+#[derive(Debug)]
+enum End {
+    Running(AsyncFd<OwnedFd>),
+    Ended(ExitStatus),
+}
+
+/// Gives the command back when this system cannot start it so, and it has to be started in another way.
+pub(crate) enum Start {
+    Started(Spawned),
+    Unable(ChildCommand),
+}
+
+impl Spawned {
+    pub(crate) fn start(command: ChildCommand) -> io::Result<Start> {
+        // Asked of this process first: a child that was started and cannot be watched would be lost.
+        let knows_processes = pidfd_open(getpid(), PidfdFlags::empty()).is_ok();
+        // A name without a directory is looked up in the child's own variables, which the C library does not do.
+        if !knows_processes || !command.program.as_os_str().as_bytes().contains(&b'/') {
+            return Ok(Start::Unable(command));
+        }
+        let (inputs, stdin) = Wanted::input(&command.stdin)?;
+        let (outputs, stdout) = Wanted::output(&command.stdout)?;
+        let (errors, stderr) = Wanted::output(&command.stderr)?;
+        let streams = [inputs.file(&command.stdin)?, outputs.file(&command.stdout)?, errors.file(&command.stderr)?];
+        let words = Words::of(&command)?;
+        let pid = match spawn(&words, streams.each_ref().map(|stream| stream.as_raw_fd())) {
+            Ok(Some(pid)) => pid,
+            Ok(None) => return Ok(Start::Unable(command)),
+            // A script that does not name its interpreter; only the other way has a shell run it.
+            Err(error) if error.raw_os_error() == Some(Errno::NOEXEC.raw_os_error()) => {
+                return Ok(Start::Unable(command));
+            }
+            Err(error) => return Err(error),
+        };
+        let mut spawned = Self { pid, ended: watched(pid)?, stdin: None, stdout: None, stderr: None };
+        spawned.stdin = stdin.map(|pipe| ChildStdin::from_std(OwnedFd::from(pipe).into())).transpose()?;
+        spawned.stdout = stdout.map(|pipe| ChildStdout::from_std(OwnedFd::from(pipe).into())).transpose()?;
+        spawned.stderr = stderr.map(|pipe| ChildStderr::from_std(OwnedFd::from(pipe).into())).transpose()?;
+        Ok(Start::Started(spawned))
+    }
+
+    /// Its number, until it was waited for.
+    pub(crate) fn id(&self) -> Option<Pid> {
+        matches!(self.ended, End::Running(_)).then_some(self.pid)
+    }
+
+    pub(crate) async fn wait(&mut self) -> io::Result<ExitStatus> {
+        loop {
+            let process = match &self.ended {
+                End::Ended(status) => return Ok(*status),
+                End::Running(process) => process,
+            };
+            if let Some(status) = ended(process.get_ref())? {
+                self.ended = End::Ended(status);
+                return Ok(status);
+            }
+            process.readable().await?.clear_ready();
+        }
+    }
+}
+
+impl Drop for Spawned {
+    fn drop(&mut self) {
+        let End::Running(process) = &self.ended else { return };
+        if !matches!(ended(process.get_ref()), Ok(None)) {
+            return;
+        }
+        // Its entry in the table of processes stays until it is waited for, and the runtime may be gone before it ends. Until
+        // then its number is its own, so that no descriptor has to be held for it.
+        let pid = self.pid;
+        let wait =
+            move || while waitid(WaitId::Pid(pid), WaitIdOptions::EXITED).is_err_and(|error| error == Errno::INTR) {};
+        let _ = std::thread::Builder::new().name("windlass-reap".to_owned()).stack_size(64 * 1024).spawn(wait);
+    }
+}
+
+/// How a process ended, if it has.
+fn ended(process: &OwnedFd) -> io::Result<Option<ExitStatus>> {
+    loop {
+        match waitid(WaitId::PidFd(process.as_fd()), WaitIdOptions::EXITED | WaitIdOptions::NOHANG) {
+            Ok(status) => return Ok(status.map(|status| exit_status(&status))),
+            Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+/// As `wait` would have written it.
+fn exit_status(status: &WaitIdStatus) -> ExitStatus {
+    let code = status.exit_status().map(|code| code << 8);
+    let signal = || status.terminating_signal().map(|signal| signal | if status.dumped() { 0x80 } else { 0 });
+    ExitStatus::from_raw(code.or_else(signal).unwrap_or_default())
+}
+
+/// A process that was just started. If it cannot be watched, it is ended at once.
+#[expect(unsafe_code, reason = "tokio wants the word that a descriptor stays open")]
+fn watched(pid: Pid) -> io::Result<End> {
+    // SAFETY: an `OwnedFd` is open until it is dropped and always gives the same number. It is reached by `get_ref` alone, and
+    // dropped with what it is registered as.
+    let register = |process: OwnedFd| unsafe { AsyncFd::register(process) }.map_err(io::Error::from);
+    let watched = pidfd_open(pid, PidfdFlags::empty()).map_err(io::Error::from).and_then(register);
+    watched.map(End::Running).inspect_err(|_| {
+        let _ = kill_process(pid, Signal::KILL);
+        let _ = waitid(WaitId::Pid(pid), WaitIdOptions::EXITED);
+    })
+}
+
+/// The child's end of a stream, where it is made for it.
+enum Wanted {
+    Made(OwnedFd),
+    Given,
+}
+
+impl Wanted {
+    fn input(stream: &ChildStream) -> io::Result<(Self, Option<PipeWriter>)> {
+        let ChildStream::Pipe = stream else { return Self::without_pipe(stream).map(|made| (made, None)) };
+        let (read, write) = io::pipe()?;
+        Ok((Self::Made(read.into()), Some(write)))
+    }
+
+    fn output(stream: &ChildStream) -> io::Result<(Self, Option<PipeReader>)> {
+        let ChildStream::Pipe = stream else { return Self::without_pipe(stream).map(|made| (made, None)) };
+        let (read, write) = io::pipe()?;
+        Ok((Self::Made(write.into()), Some(read)))
+    }
+
+    fn without_pipe(stream: &ChildStream) -> io::Result<Self> {
+        if let ChildStream::File(_) = stream {
+            return Ok(Self::Given);
+        }
+        let null = OpenOptions::new().read(true).write(true).custom_flags(libc::O_CLOEXEC).open("/dev/null")?;
+        Ok(Self::Made(null.into()))
+    }
+
+    /// A copy above the numbers of the streams: else one stream could take the place of another before that is copied.
+    fn file(&self, stream: &ChildStream) -> io::Result<OwnedFd> {
+        let file = match (self, stream) {
+            (Self::Made(file), _) | (Self::Given, ChildStream::File(file)) => file,
+            (Self::Given, _) => return Err(io::ErrorKind::InvalidInput.into()),
+        };
+        Ok(rustix::io::fcntl_dupfd_cloexec(file, 3)?)
+    }
+}
+
+/// A command as the C library reads it.
+struct Words {
+    program: CString,
+    cwd: CString,
+    args: Vec<CString>,
+    env: Vec<CString>,
+}
+
+impl Words {
+    fn of(command: &ChildCommand) -> io::Result<Self> {
+        let text = |word: &OsStr| CString::new(word.as_bytes()).map_err(io::Error::from);
+        let program = text(command.program.as_os_str())?;
+        let args = std::iter::once(Ok(program.clone())).chain(command.args.iter().map(|word| text(word)));
+        let env = command.env.iter().map(|(name, value)| {
+            let line = [name.as_bytes(), b"=", value.as_bytes()].concat();
+            CString::new(line).map_err(io::Error::from)
+        });
+        let cwd = text(command.cwd.as_os_str())?;
+        Ok(Self { args: args.collect::<io::Result<_>>()?, env: env.collect::<io::Result<_>>()?, program, cwd })
+    }
+}
+
+/// A list that ends with a null pointer.
+fn pointers(words: &[CString]) -> Vec<*mut c_char> {
+    words.iter().map(|word| word.as_ptr().cast_mut()).chain([ptr::null_mut()]).collect()
+}
+
+type AddDirectory = unsafe extern "C" fn(*mut libc::posix_spawn_file_actions_t, *const c_char) -> c_int;
+
+/// The function that has a child change its directory. `None` in a C library from before 2.29, which lacks it: a program that
+/// named it would not start there.
+#[cfg(target_env = "gnu")]
+#[expect(unsafe_code, reason = "looks a function up by its name")]
+fn add_directory() -> Option<AddDirectory> {
+    // SAFETY: the name ends with a null byte, and what has this name in the C library is the function of this type; a null
+    // pointer is `None`.
+    unsafe {
+        let found = libc::dlsym(libc::RTLD_DEFAULT, c"posix_spawn_file_actions_addchdir_np".as_ptr());
+        std::mem::transmute::<*mut libc::c_void, Option<AddDirectory>>(found)
+    }
+}
+
+#[cfg(not(target_env = "gnu"))]
+fn add_directory() -> Option<AddDirectory> {
+    Some(libc::posix_spawn_file_actions_addchdir_np)
+}
+
+/// Starts a program as leader of a session, with these three streams. `None` where the C library cannot.
+#[expect(unsafe_code, reason = "no other crate starts a program in a session and a directory by posix_spawn")]
+fn spawn(words: &Words, streams: [RawFd; 3]) -> io::Result<Option<Pid>> {
+    let Some(add_directory) = add_directory() else { return Ok(None) };
+    let (args, env) = (pointers(&words.args), pointers(&words.env));
+    let flags =
+        libc::POSIX_SPAWN_SETSID | libc::POSIX_SPAWN_SETSIGDEF as c_short | libc::POSIX_SPAWN_SETSIGMASK as c_short;
+    let (mut actions, mut attributes) = (MaybeUninit::uninit(), MaybeUninit::uninit());
+    let (mut mask, mut defaults) = (MaybeUninit::uninit(), MaybeUninit::uninit());
+    let mut pid = 0;
+    // SAFETY: both objects are initialised before they are used, stay in their place, and are destroyed once, unless their
+    // initialisation failed. `sigemptyset` initialises a set. Texts and lists end as C wants it, belong to `words`, `args`
+    // and `env`, and live until the call returns; the C library changes none of them. The descriptors are open for as long.
+    // The memory of this process that the child borrows until its program runs is used by the C library alone.
+    let started = unsafe {
+        check(libc::posix_spawn_file_actions_init(actions.as_mut_ptr()))?;
+        if let Err(error) = check(libc::posix_spawnattr_init(attributes.as_mut_ptr())) {
+            libc::posix_spawn_file_actions_destroy(actions.as_mut_ptr());
+            return Err(error);
+        }
+        libc::sigemptyset(mask.as_mut_ptr());
+        libc::sigemptyset(defaults.as_mut_ptr());
+        // This process ignores it, as the standard library has it; programs must not inherit that.
+        libc::sigaddset(defaults.as_mut_ptr(), libc::SIGPIPE);
+        let (actions, attributes) = (actions.as_mut_ptr(), attributes.as_mut_ptr());
+        let prepared = (0..)
+            .zip(streams)
+            .try_for_each(|(number, stream)| check(libc::posix_spawn_file_actions_adddup2(actions, stream, number)));
+        let started = prepared
+            .and_then(|()| check(add_directory(actions, words.cwd.as_ptr())))
+            .and_then(|()| check(libc::posix_spawnattr_setsigmask(attributes, mask.as_ptr())))
+            .and_then(|()| check(libc::posix_spawnattr_setsigdefault(attributes, defaults.as_ptr())))
+            .and_then(|()| check(libc::posix_spawnattr_setflags(attributes, flags)))
+            .and_then(|()| {
+                let program = words.program.as_ptr();
+                check(libc::posix_spawn(&mut pid, program, actions, attributes, args.as_ptr(), env.as_ptr()))
+            });
+        libc::posix_spawnattr_destroy(attributes);
+        libc::posix_spawn_file_actions_destroy(actions);
+        started
+    };
+    started?;
+    Pid::from_raw(pid).map(Some).ok_or_else(|| io::Error::other("the child has no process number"))
+}
+
+/// The functions return the number of the error.
+fn check(number: c_int) -> io::Result<()> {
+    match number {
+        0 => Ok(()),
+        number => Err(io::Error::from_raw_os_error(number)),
+    }
+}
