@@ -6,6 +6,7 @@ use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
+use crate::parents::Parents;
 use crate::{SandboxError, SandboxPolicy};
 
 /// How deep below a writable directory other repositories and protected names are looked for.
@@ -42,6 +43,13 @@ pub struct Watched {
     pub path: PathBuf,
     /// Where it led if it was a link. `None`: it did not exist.
     pub link: Option<PathBuf>,
+}
+
+/// What is watched so far, and the directories that it is in.
+#[derive(Default)]
+struct Watch {
+    found: Vec<Watched>,
+    parents: Parents,
 }
 
 impl Ground {
@@ -86,7 +94,8 @@ impl Ground {
     }
 
     fn protect(&mut self, policy: &SandboxPolicy, nested: &[PathBuf]) {
-        let (mut masks, mut watched) = (BTreeSet::new(), Vec::new());
+        let mut masks = BTreeSet::new();
+        let mut watched = Watch::default();
         for root in &self.writable {
             // First, so that what is below one is found with it.
             for name in &policy.not_made {
@@ -110,11 +119,11 @@ impl Ground {
         }
         self.pins = pins(&self.writable, &masks);
         self.masks = masks.into_iter().collect();
-        self.watched = watched;
+        self.watched = watched.found;
     }
 
     /// Adds a protected path to what is masked or watched.
-    fn one(&self, path: &Path, masks: &mut BTreeSet<PathBuf>, watched: Option<&mut Vec<Watched>>) {
+    fn one(&self, path: &Path, masks: &mut BTreeSet<PathBuf>, watched: Option<&mut Watch>) {
         let is_inside = |path: &Path| self.writable.iter().any(|root| path.starts_with(root));
         let link = match fs::symlink_metadata(path) {
             Ok(found) if found.is_symlink() => fs::read_link(path).ok(),
@@ -141,14 +150,14 @@ impl Ground {
         if let Some(watched) = watched {
             // The parent's links are followed now. Where one leads later does not count: see `sweep`.
             let parent =
-                path.parent().and_then(|parent| fs::canonicalize(parent).ok()).filter(|parent| is_inside(parent));
+                path.parent().and_then(|parent| watched.parents.really(parent)).filter(|parent| is_inside(parent));
             let path = parent.zip(path.file_name()).map_or_else(|| path.to_owned(), |(parent, name)| parent.join(name));
-            watched.push(Watched { path, link });
+            watched.found.push(Watched { path, link });
         }
     }
 
     /// The same for a name that may stay a directory, whose content is no concern. A file or a link there leads elsewhere.
-    fn unless_directory(&self, path: &Path, masks: &mut BTreeSet<PathBuf>, watched: Option<&mut Vec<Watched>>) {
+    fn unless_directory(&self, path: &Path, masks: &mut BTreeSet<PathBuf>, watched: Option<&mut Watch>) {
         if !fs::symlink_metadata(path).is_ok_and(|found| found.is_dir()) {
             self.one(path, masks, watched);
         }

@@ -37,6 +37,7 @@ mod enter;
 mod error;
 mod ground;
 mod level;
+mod parents;
 mod policy;
 mod process;
 mod proof;

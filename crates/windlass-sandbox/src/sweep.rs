@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::ground::Watched;
+use crate::parents::Parents;
 
 /// A protected name that a program made or changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,11 +19,20 @@ pub(crate) struct Made {
 /// Looks at each watched name once its program has ended. What was made there is moved aside (if `restore`), and a link that was
 /// replaced leads where it did before.
 pub(crate) fn sweep(watched: &[Watched], restore: bool) -> Vec<Made> {
-    watched.iter().filter_map(|watched| one(watched, restore)).collect()
+    // No process of the sandbox is left to change what is there.
+    let mut parents = Parents::default();
+    let made = |watched: &Watched| {
+        let made = one(watched, restore, &mut parents);
+        if made.is_some() {
+            parents.forget();
+        }
+        made
+    };
+    watched.iter().filter_map(made).collect()
 }
 
-fn one(watched: &Watched, restore: bool) -> Option<Made> {
-    let path = really_made(&watched.path)?;
+fn one(watched: &Watched, restore: bool, parents: &mut Parents) -> Option<Made> {
+    let path = really_made(&watched.path, parents)?;
     let now = match fs::symlink_metadata(path) {
         Ok(found) => Some(found),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -52,14 +62,13 @@ fn one(watched: &Watched, restore: bool) -> Option<Made> {
 
 /// The path itself, or the directory around it if a program has put a link in its place: what lies behind the link may be anyone's, and
 /// must not be touched. `None`: there is neither.
-fn really_made(path: &Path) -> Option<&Path> {
-    let is_plain = |directory: &Path| fs::canonicalize(directory).is_ok_and(|found| found == directory);
+fn really_made<'a>(path: &'a Path, parents: &mut Parents) -> Option<&'a Path> {
     let parent = path.parent()?;
-    if is_plain(parent) {
+    if parents.is_plain(parent) {
         return Some(path);
     }
     let is_link = fs::symlink_metadata(parent).is_ok_and(|found| found.is_symlink());
-    (is_link && is_plain(parent.parent()?)).then_some(parent)
+    (is_link && parents.is_plain(parent.parent()?)).then_some(parent)
 }
 
 /// Moves what stands at a path to a free name beside it. A rename follows no link and needs no space.
