@@ -21,7 +21,8 @@ const TYPICAL: &[&str] = &[
     "mkdir -p out && cp a.txt out/ && echo done > out/log",
 ];
 
-/// Lines of 10,000 characters, of every kind that could be slow.
+/// Lines of 10,000 characters, of every kind that could be slow: what stands before, what is repeated, what stands behind. `#` is
+/// a number.
 const LONG: &[(&str, &str, &str, &str)] = &[
     ("many commands", "", "echo a; ", "echo a"),
     ("one word", "echo ", "a", ""),
@@ -39,6 +40,10 @@ const LONG: &[(&str, &str, &str, &str)] = &[
     ("heredocs", "", "cat <<A\nA\n", "ls"),
     ("wrappers", "", "timeout 5 ", "ls"),
     ("removals", "rm", " -f a", ""),
+    ("names that differ", "rm -r", " a#", ""),
+    ("redirections that differ", "ls", " >a#", ""),
+    ("paths that differ", "cat", " a/b#", ""),
+    ("paths of an unknown program", "foo", " a/b#", ""),
 ];
 
 pub(crate) fn report() {
@@ -48,14 +53,25 @@ pub(crate) fn report() {
     let mut slowest = (Duration::ZERO, Duration::ZERO);
     let mut name = "";
     for (kind, before, repeated, after) in LONG {
-        let count = 10_000_usize.saturating_sub(before.len() + after.len()) / repeated.len();
-        let text = format!("{before}{}{after}", repeated.repeat(count));
+        let text = long(before, repeated, after);
         let spread = crate::spread(times(&policy, &text, 11));
         if spread > slowest {
             (slowest, name) = (spread, kind);
         }
     }
     crate::row(&format!("10,000 characters, slowest: {name}"), "5 ms", slowest);
+}
+
+fn long(before: &str, repeated: &str, after: &str) -> String {
+    let mut text = before.to_owned();
+    for number in 0.. {
+        let part = repeated.replace('#', &number.to_string());
+        if text.len() + part.len() + after.len() > 10_000 {
+            break;
+        }
+        text.push_str(&part);
+    }
+    text + after
 }
 
 fn times(policy: &Policy, text: &str, rounds: usize) -> Vec<Duration> {

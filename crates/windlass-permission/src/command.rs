@@ -58,8 +58,7 @@ impl<'a> View<'a> {
         if !clear {
             found.extend(parts.iter().flat_map(|part| part.specs.clone()));
         }
-        let mut seen = HashSet::new();
-        found.retain(|spec| seen.insert(spec.clone()));
+        once(&mut found);
         Self { parts: clear.then_some(parts), found, bases: places.bases }
     }
 
@@ -89,6 +88,7 @@ impl<'a> Part<'a> {
                 places.output_specs(found, &mut specs);
             }
         }
+        once(&mut specs);
         Part { command, class, specs, moved: false, on_files, copies: copied, unclear_copy: None, pipeline: 0 }
     }
 
@@ -100,6 +100,12 @@ impl<'a> Part<'a> {
     pub(crate) fn changes_directory(&self) -> bool {
         self.class.effect == Effect::ChangeDirectory
     }
+}
+
+/// Leaves out what is there already.
+fn once(specs: &mut Vec<Spec>) {
+    let mut seen = HashSet::with_capacity(specs.len());
+    specs.retain(|spec| seen.insert(spec.clone()));
 }
 
 /// The paths of a command that the driver resolves for [`CommandFacts::paths`](crate::CommandFacts::paths), in order,

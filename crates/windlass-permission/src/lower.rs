@@ -8,9 +8,10 @@ use crate::matcher::{Directory, PathRule, Rule, Scope, Test, skill_name};
 use crate::network::{Host, host};
 use crate::touch::{NO_PARENT, Touch};
 use crate::workspace::Workspace;
-use crate::{names, programs, protected};
+use crate::{CommandFacts, PathFact, names, programs, protected};
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
-use windlass_shell::{BashPattern, DenyMatch, Understood, catastrophic};
+use windlass_shell::{BashPattern, DenyMatch, FoundCommand, OutputKind, RedirectKind, Understood, catastrophic};
 use windlass_types::{Behavior, Decision, DecisionReason};
 
 /// Whether a deny or ask rule applies to a call; *possible* if that cannot be decided.
@@ -269,58 +270,80 @@ fn written_unseen(call: &Call<'_>) -> Option<Decision> {
 /// Protected names among the arguments and redirections of commands, wherever they stand.
 fn protected_word(call: &Call<'_>) -> Option<String> {
     let command = call.facts.command.as_ref()?;
-    let known = |found: &windlass_shell::FoundCommand| {
+    let known = |found: &FoundCommand| {
         // What an understood command with known effects writes was judged path by path.
         call.parts.iter().flatten().any(|(part, _)| part.is_known() && part.command.words() == found.words())
     };
+    let mut texts = Texts::new(command, &call.facts.cwd);
     command.analysis.found().iter().find_map(|found| {
         if programs::changes_git_config(found) {
             return Some("git config".to_owned());
         }
-        let targets = found.redirects().iter().filter(|redirect| {
-            matches!(redirect.kind, windlass_shell::RedirectKind::Write | windlass_shell::RedirectKind::Append)
-        });
-        let by_target =
-            targets.map(|redirect| &redirect.target).find_map(|word| word_is_protected(word, command, call));
+        let mut targets = found
+            .redirects()
+            .iter()
+            .filter(|redirect| matches!(redirect.kind, RedirectKind::Write | RedirectKind::Append));
+        let by_target = targets.find_map(|redirect| texts.protected_word(redirect.target.text()));
         by_target.or_else(|| {
             if known(found) {
                 return None;
             }
             let words = programs::words_to_protect(found);
-            let by_word = words.into_iter().find_map(|word| word_is_protected(word, command, call));
-            by_word.or_else(|| output_is_protected(found, command, call))
+            let by_word = words.into_iter().find_map(|word| texts.protected_word(word.text()));
+            by_word.or_else(|| texts.protected_output(found))
         })
     })
 }
 
-/// What a command writes without a redirection. For a program that only reads, this is only what is certain.
-fn output_is_protected(
-    found: &windlass_shell::FoundCommand,
-    command: &crate::CommandFacts,
-    call: &Call<'_>,
-) -> Option<String> {
-    let reads = programs::words_to_protect(found).is_empty();
-    let outputs = found.outputs();
-    let mut written = outputs.iter().filter(|output| !reads || output.kind == windlass_shell::OutputKind::Written);
-    written.find_map(|output| text_is_protected(&output.path, command, call))
+/// The texts of a command line that may be protected names. Wrappers and scripts repeat words, so each text is judged once.
+struct Texts<'a> {
+    cwd: &'a Path,
+    facts: HashMap<&'a Path, &'a PathFact>,
+    words: HashSet<String>,
 }
 
-fn word_is_protected(word: &windlass_shell::Word, command: &crate::CommandFacts, call: &Call<'_>) -> Option<String> {
-    // `:(top).vscode/x`, as git reads it.
-    let behind_magic = word.text().strip_prefix(":(").and_then(|magic| magic.split_once(')'));
-    let by_magic = behind_magic.and_then(|(_, path)| protected::protected_in_text(path));
-    by_magic.or_else(|| text_is_protected(word.text(), command, call))
-}
+impl<'a> Texts<'a> {
+    fn new(command: &'a CommandFacts, cwd: &'a Path) -> Self {
+        let mut facts = HashMap::new();
+        for fact in &command.paths {
+            facts.entry(fact.requested.as_path()).or_insert(fact);
+        }
+        Self { cwd, facts, words: HashSet::new() }
+    }
 
-fn text_is_protected(text: &str, command: &crate::CommandFacts, call: &Call<'_>) -> Option<String> {
-    let by_text = protected::protected_in_text(text);
-    by_text.or_else(|| {
-        // It may be a link.
-        let path = crate::path::as_written(&call.facts.cwd, Path::new(text));
-        let fact = command.paths.iter().find(|fact| fact.requested == path)?;
-        let by_git = || fact.git_directory.as_ref().map(|directory| directory.display().to_string());
-        fact.all().find_map(protected::protected_name).or_else(by_git)
-    })
+    /// The name that protects a word.
+    fn protected_word(&mut self, text: &str) -> Option<String> {
+        if self.words.contains(text) {
+            return None;
+        }
+        // `:(top).vscode/x`, as git reads it.
+        let behind_magic = text.strip_prefix(":(").and_then(|magic| magic.split_once(')'));
+        let by_magic = behind_magic.and_then(|(_, path)| protected::protected_in_text(path));
+        let found = by_magic.or_else(|| self.protected_text(text));
+        if found.is_none() {
+            self.words.insert(text.to_owned());
+        }
+        found
+    }
+
+    /// What a command writes without a redirection. For a program that only reads, this is only what is certain.
+    fn protected_output(&self, found: &FoundCommand) -> Option<String> {
+        let reads = programs::words_to_protect(found).is_empty();
+        let outputs = found.outputs();
+        let mut written = outputs.iter().filter(|output| !reads || output.kind == OutputKind::Written);
+        written.find_map(|output| self.protected_text(&output.path))
+    }
+
+    fn protected_text(&self, text: &str) -> Option<String> {
+        let by_text = protected::protected_in_text(text);
+        by_text.or_else(|| {
+            // It may be a link.
+            let path = crate::path::as_written(self.cwd, Path::new(text));
+            let fact = self.facts.get(path.as_path())?;
+            let by_git = || fact.git_directory.as_ref().map(|directory| directory.display().to_string());
+            fact.all().find_map(protected::protected_name).or_else(by_git)
+        })
+    }
 }
 
 /// What an understood command removes or moves away.

@@ -5,7 +5,9 @@ use crate::command::Redirect;
 use crate::reason::Undecided;
 use crate::word::Word;
 
-const MAX_WORDS: usize = 60_000;
+/// How many words may be looked at again, behind wrappers and in scripts, beside those that the text itself has. A command of so many
+/// words that more is needed is not judged.
+const MORE_WORDS: usize = 2_000;
 
 /// The result of a scan.
 #[derive(Debug, Default)]
@@ -29,7 +31,8 @@ impl Sink {
         Self {
             scan: Scan::default(),
             char_fuel: chars.saturating_mul(24).saturating_add(4096),
-            word_fuel: MAX_WORDS,
+            // A word has a character, and another one before the next word.
+            word_fuel: (chars / 2).saturating_add(MORE_WORDS),
             functions: Vec::new(),
         }
     }
