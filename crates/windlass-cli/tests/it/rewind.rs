@@ -1,4 +1,4 @@
-use crate::place::{Place, call, text};
+use crate::place::{Place, call, text, write};
 use serde_json::{Value, json};
 
 const ID: &str = "aaaaaaaa-2222-4222-8222-222222222222";
@@ -170,4 +170,31 @@ fn what_is_kept_for_rewinding_can_be_dropped() {
     assert!(place.run(&["sessions", "rewind", ID]).with_code(0).lines().is_empty());
     // The conversation is still there.
     place.run(&["sessions", "show", ID]).with_code(0);
+}
+
+#[test]
+fn the_setting_for_checkpoints_leaves_out_what_is_larger() {
+    for (settings, is_kept) in [(json!({}), true), (json!({ "fileCheckpoints": { "maxFileBytes": 10 } }), false)] {
+        let place = Place::new();
+        write(&place.home().join(".claude/settings.json"), &settings.to_string());
+        std::fs::write(place.work().join("large"), "the first of all texts\n").unwrap();
+        std::fs::write(place.work().join("small"), "first\n").unwrap();
+        let change = |name: &str| {
+            [
+                call("Read", &json!({ "file_path": name })),
+                call("Write", &json!({ "file_path": name, "content": "second\n" })),
+            ]
+        };
+        place.script(&[&change("large")[..], &change("small"), &[text("ok")]].concat());
+        place.run(&["-p", "first", "--session-id", ID, "--permission-mode", "acceptEdits"]).with_code(0);
+        assert_eq!(read(&place, "large").as_deref(), Some("second\n"));
+        let listed = place.run(&["sessions", "rewind", ID]).with_code(0).lines();
+        let left_out = listed[0]["leftOut"].to_string();
+        assert_eq!(left_out.contains("large"), !is_kept, "{listed:?}");
+        assert!(!left_out.contains("small"), "{listed:?}");
+        place.run(&["sessions", "rewind", ID, listed[0]["id"].as_str().unwrap()]);
+        assert_eq!(read(&place, "small").as_deref(), Some("first\n"));
+        let large = if is_kept { "the first of all texts\n" } else { "second\n" };
+        assert_eq!(read(&place, "large").as_deref(), Some(large));
+    }
 }

@@ -1,6 +1,6 @@
 //! Pages of the web, through the gate of the command.
 
-use crate::place::{Place, Ran, finish};
+use crate::place::{Place, Ran, call, finish, text, write};
 use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -80,4 +80,23 @@ fn a_search_needs_a_key_of_a_service() {
     assert!(!names(&[]));
     assert!(!names(&[("BRAVE_API_KEY", " ")]));
     assert!(names(&[("BRAVE_API_KEY", "key")]) && names(&[("TAVILY_API_KEY", "key")]));
+}
+
+#[test]
+fn hosts_of_the_sandbox_are_allowed_to_pages_only_where_both_share_them() {
+    let port = server();
+    for (is_shared, denied) in [(true, false), (false, false), (true, true)] {
+        let fetch = call("WebFetch", &json!({ "url": format!("http://127.0.0.1:{port}/doors"), "prompt": "What?" }));
+        let place = Place::with_turns(&[fetch, text("done")]);
+        let denied_hosts = if denied { vec!["127.0.0.1"] } else { Vec::new() };
+        let network =
+            json!({ "allowedDomains": ["127.0.0.1"], "deniedDomains": denied_hosts, "sharedWithWebFetch": is_shared });
+        let settings = json!({ "sandbox": { "enabled": true, "network": network } });
+        write(&place.home().join(".claude/settings.json"), &settings.to_string());
+        let hosts = format!("127.0.0.1:{port}");
+        let args = ["-p", "x", "--output-format", "stream-json", "--verbose"];
+        let ran = run_in(&place, &[("WINDLASS_PRIVATE_HOSTS", &hosts)], &args, "").with_code(0);
+        // No one is there to answer a question.
+        assert_eq!(ran.stdout.contains("# Doors"), is_shared && !denied, "{} {}", ran.stdout, ran.stderr);
+    }
 }
