@@ -8,6 +8,7 @@
     reason = "a failure here is a failed test"
 )]
 
+mod broken_streams;
 mod child;
 #[cfg(target_os = "linux")]
 mod faults;
