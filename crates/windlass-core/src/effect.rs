@@ -8,10 +8,10 @@ use std::time::Duration;
 use windlass_context::{FileInstructions, ServerInstructions};
 use windlass_permission::{CallFacts, Classified, Policy, SettingsRules};
 use windlass_types::{
-    ContentBlock, DecisionReason, EditPreview, Effort, Entry, EntryId, Event, EventKind, HookCall, HookEventName,
-    HookOutcome, JsonText, ModelErrorKind, ModelItem, ModelRequest, NanoUsd, PendingQuestion, PermissionAnswer,
-    PermissionMode, PermissionRequest, PermissionUpdate, Prompt, RateLimit, TaskEnded, TaskId, TaskInfo, TaskUsage,
-    Thinking, ToolMatcher, ToolOutcome, ToolSpec, ToolUse, ToolUseId, Usage,
+    AuditedDecision, ContentBlock, DecisionReason, EditPreview, Effort, Entry, EntryId, Event, EventKind, HookCall,
+    HookEventName, HookOutcome, JsonText, ModelErrorKind, ModelItem, ModelRequest, NanoUsd, PendingQuestion,
+    PermissionAnswer, PermissionMode, PermissionRequest, PermissionUpdate, Prompt, RateLimit, TaskEnded, TaskId,
+    TaskInfo, TaskUsage, Thinking, ToolMatcher, ToolOutcome, ToolSpec, ToolUse, ToolUseId, Usage,
 };
 
 /// The name of one effect; results refer to it. Increases with time.
@@ -213,6 +213,8 @@ pub enum Input {
     AddInstructions(Vec<FileInstructions>),
     /// Report this to the host: in the current run, or else in the next one.
     Notice(String),
+    /// A verdict on what passed the gate without being a call of the conversation: it is recorded.
+    Judged(Box<AuditedDecision>),
     /// The model reads these texts with its next turn.
     AddContext(Vec<String>),
     /// Hooks are asked, or have answered, about something that the driver has seen: report that to the host. What they

@@ -198,6 +198,7 @@ impl Machine {
                 }
             }
             (_, Input::Notice(message)) => session.notice(message),
+            (_, Input::Judged(verdict)) => session.record_verdict(*verdict),
             (_, Input::AddContext(texts)) => session.add_context(texts),
             (_, Input::Report(kind)) => session.report(*kind),
             (_, Input::UpdatePermissions(updates)) => session.update_permissions(&updates),

@@ -17,8 +17,9 @@ use crate::{Effect, EffectId, MachineConfig, Prompt, SessionState};
 use std::collections::HashSet;
 use windlass_context::ThinkingLevel;
 use windlass_types::{
-    ContentBlock, Entry, EntryId, EntryKind, EventKind, JsonText, NanoUsd, PermissionDenial, PermissionRequest,
-    QuestionId, RunId, RunOrigin, Status, Steered, SteeredFate, StopReason, Timestamp, Usage, UserEntry,
+    AuditedDecision, ContentBlock, Entry, EntryId, EntryKind, EventKind, JsonText, NanoUsd, PermissionDenial,
+    PermissionRequest, QuestionId, RunId, RunOrigin, Status, Steered, SteeredFate, StopReason, Timestamp, Usage,
+    UserEntry,
 };
 
 /// What all parts of a machine work with.
@@ -232,6 +233,12 @@ impl Session {
     pub(crate) fn record_user(&mut self, user: UserEntry) -> Entry {
         let id = self.ids.entry();
         self.record_user_as(id, user)
+    }
+
+    /// Records a verdict on what is no call of the conversation.
+    pub(crate) fn record_verdict(&mut self, verdict: AuditedDecision) {
+        let entry = self.record(None, EntryKind::Decision(verdict));
+        self.append(vec![entry]);
     }
 
     /// Records texts of the runtime.

@@ -13,8 +13,8 @@ use windlass_permission::{CallFacts, Policy};
 use windlass_types::hook::event::PreToolUse;
 use windlass_types::text::visible_line;
 use windlass_types::{
-    Behavior, Decision, DecisionReason, EventKind, HookCall, HookOutcome, JsonText, PermissionAnswer, PermissionGroup,
-    PermissionRequest, ToolUse, ToolUseId,
+    AnsweredBy, AuditedAnswer, AuditedDecision, Behavior, Decision, DecisionReason, EventKind, HookCall, HookOutcome,
+    HookVerdict, JsonText, MadeCall, PermissionAnswer, PermissionGroup, PermissionRequest, ToolUse, ToolUseId,
 };
 
 /// Who is asked, and what decides.
@@ -45,22 +45,27 @@ impl Gate {
         self.report_hooks(&call, &outcome);
         if self.is_changed(outcome.updated_input.as_ref()) || outcome.verdict.as_ref().is_some_and(|said| said.defers) {
             let message = "A hook wants it changed or decided later, which it cannot be.";
-            return self.settle(Decision::new(Behavior::Deny, DecisionReason::Hook, message));
+            return self.settle(Decision::new(Behavior::Deny, DecisionReason::Hook, message), outcome.verdict, None);
         }
         let decision = self.of.policy.decide(&self.facts, outcome.verdict.as_ref(), None);
         match decision.behavior {
-            Behavior::Allow => Ok(()),
-            Behavior::Deny => self.settle(decision),
-            Behavior::Ask => self.ask(decision).await,
+            // No one was asked: the host hears of what it allows by what follows.
+            Behavior::Allow => {
+                self.record(decision, outcome.verdict, None);
+                Ok(())
+            }
+            Behavior::Deny => self.settle(decision, outcome.verdict, None),
+            Behavior::Ask => self.ask(decision, outcome.verdict).await,
         }
     }
 
     /// Asks hooks and host.
-    async fn ask(&self, decision: Decision) -> Result<(), String> {
+    async fn ask(&self, decision: Decision, hook: Option<HookVerdict>) -> Result<(), String> {
         let call = ToolUse::new(self.id.clone(), self.facts.tool.clone(), self.facts.input.clone());
         let digest = self.facts.digest.clone();
         let mut request = PermissionRequest::new(call, visible_line(&self.title), decision.clone(), digest);
         request.group = PermissionGroup::of(&self.facts.tool, &self.facts.access);
+        let question = request.id.clone();
         let Asked { hooks, cx, asked, answers, questions, .. } = &self.of;
         let open = answers.are_possible().then(|| questions.open(&request));
         if open.is_some() {
@@ -82,7 +87,12 @@ impl Gate {
             };
             Decision::new(Behavior::Deny, reason, message)
         };
-        let input = match question::ask(host, asking, request, reported).await {
+        let answer = question::ask(host, asking, request, reported).await;
+        let by = if by_hook.load(Ordering::Relaxed) { AnsweredBy::Hook } else { AnsweredBy::Host };
+        let answered = answer.is_ok() && (can_ask || by == AnsweredBy::Hook);
+        let answered = answered.then(|| AuditedAnswer::new(question, by));
+        let settle = |decision| self.settle(decision, hook, answered);
+        let input = match answer {
             Ok(PermissionAnswer::Allow { updated_input, updates }) => {
                 if !updates.is_empty() {
                     self.give(Input::UpdatePermissions(updates));
@@ -93,14 +103,14 @@ impl Gate {
                 if interrupt {
                     self.give(Input::Interrupt);
                 }
-                return self.settle(denied(message));
+                return settle(denied(message));
             }
-            _ => return self.settle(denied("The answer was not understood.".to_owned())),
+            _ => return settle(denied("The answer was not understood.".to_owned())),
         };
         if self.is_changed(input.as_ref()) {
-            return self.settle(denied("The answer changes what was asked about, which cannot be changed.".to_owned()));
+            return settle(denied("The answer changes what was asked about, which cannot be changed.".to_owned()));
         }
-        self.settle(Decision::new(Behavior::Allow, DecisionReason::Host, "It was approved."))
+        settle(Decision::new(Behavior::Allow, DecisionReason::Host, "It was approved."))
     }
 
     fn is_changed(&self, input: Option<&JsonText>) -> bool {
@@ -114,12 +124,27 @@ impl Gate {
         }
     }
 
-    /// Reports a verdict, and says what follows from it.
-    fn settle(&self, decision: Decision) -> Result<(), String> {
+    /// Records and reports a verdict, and says what follows from it.
+    fn settle(
+        &self,
+        decision: Decision,
+        hook: Option<HookVerdict>,
+        answer: Option<AuditedAnswer>,
+    ) -> Result<(), String> {
+        self.record(decision.clone(), hook, answer);
         let (allows, message) = (decision.behavior == Behavior::Allow, decision.message.clone());
         let (tool_use_id, tool) = (self.id.clone(), self.facts.tool.clone());
         self.of.asked.report(EventKind::PermissionResolved { tool_use_id, tool, decision });
         if allows { Ok(()) } else { Err(message) }
+    }
+
+    /// Has the log say why it may happen, or why not.
+    fn record(&self, decision: Decision, hook: Option<HookVerdict>, answer: Option<AuditedAnswer>) {
+        let mut verdict = AuditedDecision::new(self.id.clone(), Some(self.facts.digest.clone()), decision);
+        (verdict.hook, verdict.answer) = (hook, answer);
+        let call = MadeCall::new(self.id.clone(), self.facts.tool.clone(), self.facts.input.clone());
+        verdict.made = Some(Box::new(call));
+        self.give(Input::Judged(Box::new(verdict)));
     }
 
     /// Hands something to the machine. It fails when the session has ended.

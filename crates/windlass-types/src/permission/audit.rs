@@ -29,8 +29,8 @@ pub struct AuditedDecision {
     /// The sandbox of the session, if the call runs a program. `None` if there is none, or the log is older than this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<AuditedSandbox>,
-    /// The call itself, if another call made it: no message holds it. `None` for calls of a message, or the log is older than
-    /// this field.
+    /// The call itself, if no message holds it: another call made it, or a server asked for it. `None` for calls of a message, or
+    /// the log is older than this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub made: Option<Box<MadeCall>>,
 }
@@ -41,7 +41,8 @@ pub struct AuditedDecision {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct MadeCall {
-    /// The tool use that made it.
+    /// The tool use that made it. Of what a server asks for beside the calls, such as a message of a model, it is the id of that
+    /// request itself.
     pub by: ToolUseId,
     /// The name of its tool.
     pub tool: String,

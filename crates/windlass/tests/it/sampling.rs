@@ -5,9 +5,10 @@ use std::sync::{Arc, Mutex};
 use windlass::crates::mcp::{McpChannel, McpChannelError, SamplingLimits};
 use windlass::crates::model::Gate;
 use windlass::crates::types::{ModelInfo, ModelRequest, Price, Role, Status};
+use windlass::permission::{AnsweredBy, Behavior, DecisionReason};
 use windlass::mcp::{McpOptions, McpServerConfig, McpServers};
 use windlass::{
-    ContentBlock, EventKind, JsonText, Outcome, PermissionAnswer, PermissionMode, Permissions, PreToolUseAction, Query,
+    ContentBlock, EventKind, Home, JsonText, Outcome, PermissionAnswer, PermissionMode, Permissions, PreToolUseAction, Query,
     RunResult, ScriptedModel, ScriptedTurn, async_trait, hook_fn, query, session,
 };
 
@@ -107,6 +108,39 @@ fn for_server(model: &ScriptedModel) -> Vec<Arc<ModelRequest>> {
 
 fn allowing(rules: &[&str]) -> Permissions {
     Permissions::new().allow(rules.iter().copied())
+}
+
+/// The verdicts that the log alone has on messages for the server.
+async fn audited(permissions: Permissions) -> Vec<windlass::permission::AuditedDecision> {
+    let folder = tempfile::tempdir().unwrap();
+    let home = Home::new(folder.path());
+    let query = asking(&model(), program().sampling(limits())).permissions(permissions.allow([GO]));
+    let id = query.persist(home.clone()).await.unwrap().session_id;
+    let audit = home.audit(&id).await.unwrap();
+    let calls = audit.calls().map(|(_, call)| call).filter(|call| call.tool.as_deref() == Some(SAMPLING));
+    let asked = calls.inspect(|call| assert!(call.input.as_ref().unwrap().as_str().contains("Write a haiku.")));
+    asked.flat_map(|call| call.verdicts.iter().map(|known| known.verdict.clone())).collect()
+}
+
+#[tokio::test]
+async fn the_log_says_why_a_server_was_given_a_message_or_refused() {
+    let [by_rule] = &audited(allowing(&[SAMPLING])).await[..] else { panic!("one verdict") };
+    assert_eq!((by_rule.decision.behavior, by_rule.decision.reason), (Behavior::Allow, DecisionReason::Rule));
+    assert!(by_rule.decision.rule.as_ref().unwrap().rule.contains("sampling_createMessage") && by_rule.answer.is_none());
+
+    let [denied] = &audited(Permissions::new().deny([SAMPLING])).await[..] else { panic!("one verdict") };
+    assert_eq!((denied.decision.behavior, denied.decision.reason), (Behavior::Deny, DecisionReason::Rule));
+
+    let [no_one] = &audited(Permissions::new()).await[..] else { panic!("one verdict") };
+    assert_eq!((no_one.decision.reason, no_one.answer.as_ref()), (DecisionReason::NobodyToAsk, None));
+
+    for answer in [PermissionAnswer::allow(), PermissionAnswer::deny("No.")] {
+        let allows = answer == PermissionAnswer::allow();
+        let permissions = Permissions::ask(move |_| std::future::ready(answer.clone()));
+        let [by_host] = &audited(permissions).await[..] else { panic!("one verdict") };
+        assert_eq!(by_host.decision.behavior == Behavior::Allow, allows);
+        assert_eq!(by_host.answer.as_ref().unwrap().by, AnsweredBy::Host);
+    }
 }
 
 #[tokio::test]
