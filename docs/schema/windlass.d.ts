@@ -696,7 +696,10 @@ export type LineState =
  * its maker. No message holds it, so events and the log name it by its id, which begins with `MadeCall::ID_PREFIX`.
  */
 export type MadeCall = {
-  /** The tool use that made it. */
+  /**
+   * The tool use that made it. Of what a server asks for beside the calls, such as a message of a model, it is the id of that
+   * request itself.
+   */
   by: ToolUseId;
   /** Its input, as it was made. */
   input: JsonText;
@@ -1636,8 +1639,8 @@ export type VerdictAudit = {
    */
   input_changes?: InputChange[];
   /**
-   * The call itself, if another call made it: no message holds it. `None` for calls of a message, or the log is older than
-   * this field.
+   * The call itself, if no message holds it: another call made it, or a server asked for it. `None` for calls of a message, or
+   * the log is older than this field.
    */
   made?: MadeCall | null;
   /** The sandbox of the session, if the call runs a program. `None` if there is none, or the log is older than this field. */

@@ -54,7 +54,8 @@ const HUBS: &[(&str, usize, usize)] = &[
     // Words of others are framed when a result is recorded.
     // Calls that running calls make pass the gate here and go back to their makers.
     // Definitions of servers that are started on demand are withheld beyond a budget of their own.
-    ("windlass-core", 6_334, 390),
+    // Verdicts on messages that servers ask for are recorded.
+    ("windlass-core", 6_340, 390),
     // A session is asked for one result here, and each opening of a session has an id.
     // Hooks are asked within a limit of time.
     // Answers of other processes are looked for.
