@@ -71,7 +71,8 @@ const HUBS: &[(&str, usize, usize)] = &[
     // Looks behind calls go on beside the model's answer, which waits for them, and the baseline is made ahead.
     // Whose repository version control would find is looked up here, as links are followed.
     // What calls make is brought to the machine and back.
-    ("windlass-runtime", 6_100, 490),
+    // What passed the gate beside the calls is recorded with who answered.
+    ("windlass-runtime", 6_130, 490),
     // A quarter of it makes options of settings files, which was in the command alone. Sessions are looked at from the
     // outside here, and names are checked when one opens. All providers are set up by name here, clouds whose models
     // speak two APIs are one provider, and the profile of a model's family is put into a session. Skills are a tool.

@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex};
 use windlass::crates::mcp::{McpChannel, McpChannelError, SamplingLimits};
 use windlass::crates::model::Gate;
 use windlass::crates::types::{ModelInfo, ModelRequest, Price, Role, Status};
-use windlass::permission::{AnsweredBy, Behavior, DecisionReason};
 use windlass::mcp::{McpOptions, McpServerConfig, McpServers};
+use windlass::permission::{AnsweredBy, Behavior, DecisionReason};
 use windlass::{
-    ContentBlock, EventKind, Home, JsonText, Outcome, PermissionAnswer, PermissionMode, Permissions, PreToolUseAction, Query,
-    RunResult, ScriptedModel, ScriptedTurn, async_trait, hook_fn, query, session,
+    ContentBlock, EventKind, Home, JsonText, Outcome, PermissionAnswer, PermissionMode, Permissions, PreToolUseAction,
+    Query, RunResult, ScriptedModel, ScriptedTurn, async_trait, hook_fn, query, session,
 };
 
 /// Asks for `TIMES` messages in each call, and answers with all replies.
@@ -126,7 +126,9 @@ async fn audited(permissions: Permissions) -> Vec<windlass::permission::AuditedD
 async fn the_log_says_why_a_server_was_given_a_message_or_refused() {
     let [by_rule] = &audited(allowing(&[SAMPLING])).await[..] else { panic!("one verdict") };
     assert_eq!((by_rule.decision.behavior, by_rule.decision.reason), (Behavior::Allow, DecisionReason::Rule));
-    assert!(by_rule.decision.rule.as_ref().unwrap().rule.contains("sampling_createMessage") && by_rule.answer.is_none());
+    assert!(
+        by_rule.decision.rule.as_ref().unwrap().rule.contains("sampling_createMessage") && by_rule.answer.is_none()
+    );
 
     let [denied] = &audited(Permissions::new().deny([SAMPLING])).await[..] else { panic!("one verdict") };
     assert_eq!((denied.decision.behavior, denied.decision.reason), (Behavior::Deny, DecisionReason::Rule));
