@@ -105,7 +105,9 @@ impl<'a> Part<'a> {
 /// Leaves out what is there already.
 fn once(specs: &mut Vec<Spec>) {
     let mut seen = HashSet::with_capacity(specs.len());
-    specs.retain(|spec| seen.insert(spec.clone()));
+    let is_new: Vec<bool> = specs.iter().map(|spec| seen.insert(spec)).collect();
+    let mut is_new = is_new.into_iter();
+    specs.retain(|_| is_new.next().unwrap_or(true));
 }
 
 /// The paths of a command that the driver resolves for [`CommandFacts::paths`](crate::CommandFacts::paths), in order,
