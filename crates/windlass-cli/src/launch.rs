@@ -177,7 +177,7 @@ fn tools(names: Option<&str>, cwd: PathBuf, driver: Driver) -> Result<Toolkit, U
     let Some(names) = listed(names) else { return Ok(all) };
     // The list by single calls is offered if it is asked for.
     let all = all.with_task_list();
-    let mut known: Vec<String> = all.tools().iter().map(|tool| tool.spec().name).collect();
+    let mut known: Vec<String> = all.tools().iter().map(|tool| tool.name().into_owned()).collect();
     known.splice(..0, [AGENT_TOOL_NAME, LSP_TOOL, MEMORY_TOOL, SEARCH_TOOL].map(str::to_owned));
     let is_known = |name: &str| known.iter().any(|known| known == name) || is_agent_tool(name);
     match names.iter().find(|name| driver == Driver::Person && !is_known(name)) {

@@ -6,6 +6,7 @@ use crate::server::Server;
 use crate::tools::RemoteTool;
 use crate::{McpError, McpToolPolicy};
 use serde_json::{Map, Value};
+use std::borrow::Cow;
 use std::sync::Arc;
 use windlass_schema::InputSchema;
 use windlass_tool::{Annotations, BoxFuture, DynTool, PreparedCall, ToolCheck, ToolCx, ToolError, ToolOutput};
@@ -40,6 +41,10 @@ impl DynTool for McpTool {
             spec.loading = ToolLoading::OnDemand;
         }
         spec
+    }
+
+    fn name(&self) -> Cow<'_, str> {
+        Cow::Borrowed(&self.name)
     }
 
     fn annotations(&self) -> Annotations {

@@ -5,6 +5,7 @@ use crate::input::{AgentInput, named};
 use crate::report::{self, Task};
 use crate::text::one_line;
 use crate::{AGENT_TOOL_NAME, AgentDefinition, Subagents, background};
+use std::borrow::Cow;
 use std::sync::Arc;
 use windlass_tool::{
     AgentSpec, Annotations, BoxFuture, DynTool, InterruptBehavior, PreparedCall, ToolCx, ToolError, ToolOutput,
@@ -55,6 +56,10 @@ impl AgentTool {
 impl DynTool for AgentTool {
     fn spec(&self) -> ToolSpec {
         ToolSpec::new(AGENT_TOOL_NAME, self.description.as_str(), schema_of::<AgentInput>())
+    }
+
+    fn name(&self) -> Cow<'_, str> {
+        Cow::Borrowed(AGENT_TOOL_NAME)
     }
 
     fn annotations(&self) -> Annotations {

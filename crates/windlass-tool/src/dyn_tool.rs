@@ -2,6 +2,7 @@
 
 use crate::{Annotations, IntoToolOutput, Tool, ToolCheck, ToolCx, ToolError, ToolOutput};
 use schemars::generate::SchemaSettings;
+use std::borrow::Cow;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -71,6 +72,12 @@ pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 pub trait DynTool: Send + Sync + 'static {
     /// Name, description and input schema. Asked once, when a set is built.
     fn spec(&self) -> ToolSpec;
+
+    /// The name of its [spec](Self::spec). It is asked for often, so implement it where the spec takes long to make. Default: the
+    /// spec is made for it.
+    fn name(&self) -> Cow<'_, str> {
+        Cow::Owned(self.spec().name)
+    }
 
     /// What is true of all calls.
     fn annotations(&self) -> Annotations;
@@ -170,6 +177,10 @@ impl<T: Tool> PreparedCall for Typed<T> {
 impl<T: Tool> DynTool for T {
     fn spec(&self) -> ToolSpec {
         ToolSpec::new(T::NAME, T::DESCRIPTION, schema_of::<T::Input>())
+    }
+
+    fn name(&self) -> Cow<'_, str> {
+        Cow::Borrowed(T::NAME)
     }
 
     fn annotations(&self) -> Annotations {

@@ -6,6 +6,7 @@ use crate::{
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use std::borrow::Cow;
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
@@ -213,6 +214,10 @@ where
 {
     fn spec(&self) -> ToolSpec {
         ToolSpec::new(self.name.clone(), self.description.clone(), self.schema.clone())
+    }
+
+    fn name(&self) -> Cow<'_, str> {
+        Cow::Borrowed(&self.name)
     }
 
     fn annotations(&self) -> Annotations {

@@ -25,7 +25,7 @@ pub(crate) async fn settle(servers: &McpServers) -> McpChanges {
 /// The session's own tools and those of the servers that are wanted.
 pub(crate) fn join(own: &ToolSet, servers: &McpServers, is_wanted: impl Fn(&str) -> bool) -> ToolSet {
     let usable = |tool: &Arc<dyn DynTool>| {
-        let name = tool.spec().name;
+        let name = tool.name().into_owned();
         if !is_wanted(&name) {
             return false;
         }

@@ -202,7 +202,7 @@ impl Options {
     pub(crate) fn remember(&mut self, memory: Memory) {
         let tools = &mut self.tools.toolkit.tools;
         if self.tools.memory.is_some() {
-            tools.retain(|tool| tool.spec().name != MEMORY_TOOL);
+            tools.retain(|tool| tool.name() != MEMORY_TOOL);
         }
         tools.push(memory.tool());
         self.tools.memory = Some(memory);

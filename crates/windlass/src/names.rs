@@ -82,7 +82,7 @@ struct Tools {
 
 impl Tools {
     fn of(options: &Options) -> Self {
-        let own = options.tools.toolkit.tools.iter().map(|tool| tool.spec().name);
+        let own = options.tools.toolkit.tools.iter().map(|tool| tool.name().into_owned());
         let agents = options.tools.subagents.is_some().then(|| AGENT_TOOL_NAME.to_owned());
         let output = options.tools.output_schema.is_some().then(|| "StructuredOutput".to_owned());
         Self { offered: own.chain(agents).chain(output).collect() }

@@ -2,6 +2,7 @@
 
 use crate::profile::Profile;
 use crate::{Error, tool::Toolkit};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use windlass_context::{ServerInstructions, ToolBudget};
@@ -39,7 +40,7 @@ pub(crate) struct ToolOptions {
 impl ToolOptions {
     /// The tools that were chosen.
     pub(crate) fn kept(&self) -> Toolkit {
-        let kept = self.toolkit.tools.iter().filter(|tool| self.only.keeps(&tool.spec().name));
+        let kept = self.toolkit.tools.iter().filter(|tool| self.only.keeps(&tool.name()));
         Toolkit::from(kept.cloned().collect::<Vec<_>>())
     }
 
@@ -123,7 +124,7 @@ impl Offer {
     }
 
     fn offers(&self, tool: &Arc<dyn DynTool>) -> bool {
-        (self.can_ask || !tool.annotations().requires_user_interaction) && self.allows(&tool.spec().name)
+        (self.can_ask || !tool.annotations().requires_user_interaction) && self.allows(&tool.name())
     }
 
     fn limited(&self, tool: &Arc<dyn DynTool>) -> Arc<dyn DynTool> {
@@ -150,6 +151,10 @@ impl DynTool for Waiting {
             }
             None => spec,
         }
+    }
+
+    fn name(&self) -> Cow<'_, str> {
+        self.tool.name()
     }
 
     fn annotations(&self) -> Annotations {

@@ -1,6 +1,7 @@
 //! The profile of a model's family, put into a session.
 
 use crate::tool::Toolkit;
+use std::borrow::Cow;
 use std::sync::Arc;
 use windlass_context::{EditTools, HarnessProfile, ModelFamily, SystemPrompt};
 use windlass_runtime::{Alternative, RequestSettings};
@@ -23,21 +24,21 @@ impl Profile {
     /// The tools of a kit: with the one for patches where it has others for edits, and as the profile describes them.
     pub(crate) fn tools(&self, kit: &Toolkit) -> Vec<Arc<dyn DynTool>> {
         let edits = EditTools::Replace.names();
-        let is_edit = |tool: &Arc<dyn DynTool>| edits.contains(&tool.spec().name.as_str());
+        let is_edit = |tool: &Arc<dyn DynTool>| edits.contains(&&*tool.name());
         let takes_patches = !self.is_given || self.profile.edit_tools == EditTools::Patch;
         let patch = kit.patch.as_ref().filter(|_| takes_patches && kit.tools.iter().any(is_edit));
         let is_left_out = |tool: &Arc<dyn DynTool>| {
             let replaces = self.is_given && self.profile.edit_tools == EditTools::Patch && patch.is_some();
             replaces && is_edit(tool)
         };
-        let has_own = patch.is_some_and(|patch| kit.tools.iter().any(|tool| tool.spec().name == patch.spec().name));
+        let has_own = patch.is_some_and(|patch| kit.tools.iter().any(|tool| tool.name() == patch.name()));
         let patch = patch.filter(|_| !has_own);
         let kept = kit.tools.iter().filter(|tool| !is_left_out(tool)).chain(patch);
         kept.map(|tool| self.described(tool)).collect()
     }
 
     fn described(&self, tool: &Arc<dyn DynTool>) -> Arc<dyn DynTool> {
-        let name = tool.spec().name;
+        let name = tool.name().into_owned();
         match self.profile.descriptions.iter().find(|(of, _)| *of == name) {
             Some((_, text)) => Arc::new(Described { tool: Arc::clone(tool), text: text.clone().into_owned() }),
             None => Arc::clone(tool),
@@ -88,6 +89,10 @@ impl DynTool for Described {
         let mut spec = self.tool.spec();
         spec.description.clone_from(&self.text);
         spec
+    }
+
+    fn name(&self) -> Cow<'_, str> {
+        self.tool.name()
     }
 
     fn annotations(&self) -> Annotations {

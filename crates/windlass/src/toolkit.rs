@@ -95,9 +95,9 @@ impl Toolkit {
 
     /// Puts a tool in the place of the one with its name. Without such a one nothing changes.
     pub fn replacing(mut self, tool: impl DynTool) -> Self {
-        let name = tool.spec().name;
+        let name = tool.name().into_owned();
         let tool: Arc<dyn DynTool> = Arc::new(tool);
-        for known in self.tools.iter_mut().filter(|known| known.spec().name == name) {
+        for known in self.tools.iter_mut().filter(|known| known.name() == name) {
             *known = Arc::clone(&tool);
         }
         self
@@ -116,8 +116,8 @@ impl Toolkit {
     /// Adds a tool of the project or of a language server, unless the program has one of its name.
     #[cfg(any(feature = "lsp", feature = "project"))]
     pub(crate) fn add_missing(&mut self, tool: Arc<dyn DynTool>) {
-        let name = tool.spec().name;
-        if !self.tools.iter().any(|known| known.spec().name == name) {
+        let name = tool.name().into_owned();
+        if !self.tools.iter().any(|known| known.name() == name) {
             self.tools.push(tool);
         }
     }
@@ -129,15 +129,15 @@ impl Toolkit {
 
     /// Leaves out tools by name.
     pub fn without(mut self, names: &[&str]) -> Self {
-        self.tools.retain(|tool| !names.contains(&tool.spec().name.as_str()));
-        self.patch = self.patch.filter(|tool| !names.contains(&tool.spec().name.as_str()));
+        self.tools.retain(|tool| !names.contains(&&*tool.name()));
+        self.patch = self.patch.filter(|tool| !names.contains(&&*tool.name()));
         self
     }
 
     /// Keeps only tools of these names.
     pub fn only(mut self, names: &[&str]) -> Self {
-        self.tools.retain(|tool| names.contains(&tool.spec().name.as_str()));
-        self.patch = self.patch.filter(|tool| names.contains(&tool.spec().name.as_str()));
+        self.tools.retain(|tool| names.contains(&&*tool.name()));
+        self.patch = self.patch.filter(|tool| names.contains(&&*tool.name()));
         self
     }
 }
@@ -150,7 +150,7 @@ impl From<Vec<Arc<dyn DynTool>>> for Toolkit {
 
 impl fmt::Debug for Toolkit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<String> = self.tools.iter().map(|tool| tool.spec().name).collect();
+        let names: Vec<String> = self.tools.iter().map(|tool| tool.name().into_owned()).collect();
         f.debug_struct("Toolkit").field("tools", &names).field("cwd", &self.cwd).finish()
     }
 }

@@ -132,7 +132,7 @@ fn run_args(args: &ServeArgs) -> anyhow::Result<RunArgs> {
 /// The tools that are offered where the command line names none.
 fn offered() -> String {
     let of_web = crate::web::with_web(windlass::tool::Toolkit::new());
-    let there = |name: &&str| of_web.tools().iter().any(|tool| tool.spec().name == **name);
+    let there = |name: &&str| of_web.tools().iter().any(|tool| tool.name() == **name);
     let names: Vec<&str> = OFFERED.into_iter().chain(OF_WEB.into_iter().filter(there)).collect();
     names.join(",")
 }

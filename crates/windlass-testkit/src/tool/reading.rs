@@ -30,6 +30,9 @@ pub fn has_a_valid_spec(bench: &ToolBench) -> Result<(), Violation> {
     jsonschema::options()
         .build(&schema)
         .map_err(|error| Violation::new(format!("{name}: its schema is no JSON Schema: {error}")))?;
+    ensure(calmly("ask for the name", || tool.name() == *name)?, || {
+        format!("{name} says another name beside its spec")
+    })?;
     let annotations = tool.annotations();
     ensure(annotations.max_result_bytes > 0, || format!("{name}: its results may have no text"))?;
     for _ in 0..3 {

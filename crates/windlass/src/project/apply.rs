@@ -85,7 +85,7 @@ impl LoadedProject {
             options.tools.toolkit.replace_own_bash(Arc::new(bash));
         }
         let agents = self.known_agents();
-        let tools = options.tools.toolkit.tools().iter().map(|tool| tool.spec().name);
+        let tools = options.tools.toolkit.tools().iter().map(|tool| tool.name().into_owned());
         let tools: Vec<String> = tools.chain(self.memory_tool()).collect();
         let agent = self.main_agent(&agents, &tools, options.permissions.bypass_allowed)?;
         #[cfg(all(feature = "store", feature = "tools"))]

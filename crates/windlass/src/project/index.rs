@@ -54,7 +54,7 @@ impl LoadedProject {
         // A session that keeps nothing leaves nothing in the home.
         let is_kept = options.storage.home.is_some();
         let index = Arc::new(ProjectIndex::new(self.index_config(is_kept).may_read(may_read)));
-        let searches = options.tools.toolkit.tools().iter().any(|tool| SEARCHES.contains(&tool.spec().name.as_str()));
+        let searches = options.tools.toolkit.tools().iter().any(|tool| SEARCHES.contains(&&*tool.name()));
         if searches && !self.choice.without_index_tool {
             options.tools.toolkit.add_missing(Arc::new(ProjectSearch::new(Arc::clone(&index))));
         }

@@ -50,7 +50,7 @@ impl LoadedProject {
     /// Gives a session the memory of the project, or of the agent that it is, if the program wants it and has given none of
     /// its own. Returns what finds the notes of agents below.
     pub(super) fn apply_memory(&self, options: &mut Options, main: Option<&AgentDefinition>) -> Option<Arc<OfAgents>> {
-        let has_tool = options.tools.toolkit.tools().iter().any(|tool| tool.spec().name == MEMORY_TOOL);
+        let has_tool = options.tools.toolkit.tools().iter().any(|tool| tool.name() == MEMORY_TOOL);
         if !self.choice.with_memory || has_tool {
             return None;
         }

@@ -1,5 +1,6 @@
 //! The tool itself.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -63,6 +64,10 @@ changed since. A unified diff with ---, +++ and @@ -LINE,COUNT +LINE,COUNT @@ li
 impl DynTool for ApplyPatch {
     fn spec(&self) -> ToolSpec {
         ToolSpec::new(Self::NAME, DESCRIPTION, schema_of::<ApplyPatchInput>())
+    }
+
+    fn name(&self) -> Cow<'_, str> {
+        Cow::Borrowed(Self::NAME)
     }
 
     fn annotations(&self) -> Annotations {
