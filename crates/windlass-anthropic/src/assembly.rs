@@ -11,6 +11,7 @@ use windlass_types::{
 use crate::{
     error::{Faults, protocol},
     frame::{Block, Delta, Frame, Outline, Start, Transformation},
+    web_search,
 };
 
 /// The most bytes of event data and the most blocks of one message.
@@ -164,9 +165,15 @@ impl Assembly {
         }
         let index = index.filter(|index| *index == self.blocks && *index < MAX_BLOCKS);
         let index = index.ok_or_else(|| protocol("a block with a wrong index"))?;
-        let (open, block) = read_block(block)?;
+        let (open, start) = read_block(block)?;
+        self.beside = match &start {
+            BlockStart::Whole(ContentBlock::Unknown(json)) if json.as_str().contains(web_search::RESULT) => {
+                block.and_then(web_search::results).map(|found| ModelEvent::WebSearched(Box::new(found)))
+            }
+            _ => None,
+        };
         self.open = Some(open);
-        Ok(ModelEvent::BlockStart { index, block })
+        Ok(ModelEvent::BlockStart { index, block: start })
     }
 
     fn delta(&mut self, index: Option<usize>, delta: Option<Delta<'_>>) -> Result<ModelEvent, ModelError> {
@@ -187,6 +194,11 @@ impl Assembly {
             }
             (kind, open) if KNOWN_DELTAS.contains(&kind) && open != Some(Open::Unknown) => {
                 return Err(protocol(format_args!("a {} in a block of another type", delta.kind)));
+            }
+            ("citations_delta", Some(Open::Text)) => {
+                let cited = delta.citation.and_then(web_search::cited);
+                self.beside = cited.map(|cited| ModelEvent::WebSearched(Box::new(cited)));
+                StreamDelta::Unknown
             }
             _ => StreamDelta::Unknown,
         };

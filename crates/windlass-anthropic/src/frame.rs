@@ -53,6 +53,8 @@ pub(crate) struct Delta<'a> {
     pub(crate) signature: Option<String>,
     #[serde(default)]
     pub(crate) partial_json: Option<String>,
+    #[serde(borrow, default)]
+    pub(crate) citation: Option<&'a RawValue>,
     #[serde(default)]
     pub(crate) stop_reason: Option<String>,
 }

@@ -60,6 +60,7 @@ mod rate_limit;
 mod request;
 mod send;
 mod stream;
+mod web_search;
 
 pub use builder::AnthropicBuilder;
 pub use provider::Anthropic;

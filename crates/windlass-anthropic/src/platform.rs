@@ -101,6 +101,11 @@ impl Platform {
         !matches!(self, Self::Anthropic(_))
     }
 
+    /// Whether it searches the web for its models.
+    pub(crate) fn searches_the_web(&self) -> bool {
+        matches!(self, Self::Anthropic(_) | Self::Vertex(_))
+    }
+
     /// The form of requests before anything is added to it.
     pub(crate) fn form(&self) -> Form {
         match self {

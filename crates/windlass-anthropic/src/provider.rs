@@ -17,6 +17,7 @@ use crate::{
     request,
     send::{Call, ERROR_BODY_TIME, MAX_BODY},
     stream::MessageStream,
+    web_search,
 };
 
 /// The Anthropic Messages API behind one base URL and one set of credentials: that of the vendor, or of a cloud.
@@ -99,6 +100,16 @@ impl Inner {
         self.stand_ins.iter().rev().find(|(id, _)| id == model).map_or(model, |(_, known)| known)
     }
 
+    /// What is known of a model at this service.
+    fn info(&self, model: &str) -> ModelInfo {
+        let known = self.known(model);
+        let mut info = self.catalogue.info(known);
+        if self.platform.searches_the_web() && known.starts_with("claude-") {
+            info.web_search = Some(web_search::PRICE);
+        }
+        info
+    }
+
     /// An answer with status 200 that is no event stream: an error of a gateway,
     /// or the page of a server that is not the API at all.
     async fn not_a_stream(&self, response: Response, faults: &Faults) -> ModelError {
@@ -157,7 +168,7 @@ impl Inner {
     /// Asks for an answer with status 200. What the endpoint refuses and the request can do without is left out, at once
     /// and from then on. The errors of the answer are made with what is returned beside it.
     async fn ask(&self, request: &ModelRequest, method: Method) -> Result<(Response, Faults), ModelError> {
-        let info = self.catalogue.info(self.known(&request.model));
+        let info = self.info(&request.model);
         loop {
             let form = self.form(request, &info, method);
             let body = match method {
@@ -193,7 +204,7 @@ impl ModelProvider for Anthropic {
     }
 
     fn model_info(&self, model: &str) -> ModelInfo {
-        let mut info = self.inner.catalogue.info(self.inner.known(model));
+        let mut info = self.inner.info(model);
         info.api = Api::new(self.name(), Api::MESSAGES);
         info
     }

@@ -7,11 +7,12 @@ use windlass_http::Bytes;
 use windlass_http::provider::{COMPOSITIONS, call_id, with_members, without_compositions};
 use windlass_model::Catalogue;
 use windlass_types::{
-    CacheTtl, ContentBlock, Message, ModelInfo, ModelRequest, Role, SharedMessage, Thinking, ToolChoice, ToolResult,
+    CacheTtl, ContentBlock, Message, ModelInfo, ModelRequest, Role, ServerTool, SharedMessage, Thinking, ToolChoice, ToolResult,
     ToolResultContent, ToolSpec,
 };
 
 use crate::form::Form;
+use crate::web_search::WebSearchTool;
 
 /// The API takes four breakpoints; two are for the messages.
 const MAX_SYSTEM_BREAKPOINTS: usize = 2;
@@ -25,7 +26,7 @@ const NO_CONTENT: &str = "(no content)";
 /// The body of a call. What stays the same from request to request comes first, what can change (limits, thinking)
 /// after the messages.
 pub(crate) fn call(request: &ModelRequest, info: &ModelInfo, form: &Form) -> Bytes {
-    let mut body = prefix(request, form, form.model);
+    let mut body = prefix(request, info, form, form.model);
     body.raw(",\"max_tokens\":");
     body.json(&request.max_output_tokens);
     body.raw(",\"stream\":true");
@@ -62,13 +63,13 @@ fn thinking_of(request: &ModelRequest, info: &ModelInfo) -> Thinking {
 /// The body of a token count.
 pub(crate) fn count(request: &ModelRequest, info: &ModelInfo, form: &Form) -> Bytes {
     // Where the model is in the path of calls, that of counts has none.
-    let mut body = prefix(request, form, true);
+    let mut body = prefix(request, info, form, true);
     body.thinking(request, info);
     body.tool_choice(request);
     body.finish(request)
 }
 
-fn prefix<'a>(request: &ModelRequest, form: &'a Form, with_model: bool) -> Body<'a> {
+fn prefix<'a>(request: &ModelRequest, info: &ModelInfo, form: &'a Form, with_model: bool) -> Body<'a> {
     let mut body = Body::for_request(request, form);
     if let Some(version) = form.version {
         body.raw("{\"anthropic_version\":");
@@ -80,14 +81,27 @@ fn prefix<'a>(request: &ModelRequest, form: &'a Form, with_model: bool) -> Body<
     }
     let inline = if form.controls { &[] } else { &*request.added_tools };
     let tools: Vec<_> = request.tools.iter().chain(inline.iter().flat_map(|added| &added.tools)).collect();
+    let served: Vec<_> = request.server_tools.iter().filter_map(|tool| served(tool, info)).collect();
     for (at, tool) in tools.iter().enumerate() {
         body.raw(if at == 0 { ",\"tools\":[" } else { "," });
         body.tool(tool);
     }
-    body.raw(if tools.is_empty() { "" } else { "]" });
+    for (at, tool) in served.iter().enumerate() {
+        body.raw(if at == 0 && tools.is_empty() { ",\"tools\":[" } else { "," });
+        body.json(tool);
+    }
+    body.raw(if tools.is_empty() && served.is_empty() { "" } else { "]" });
     body.system(request);
     body.messages(request);
     body
+}
+
+/// A tool that the API runs, if the model has it.
+fn served<'a>(tool: &'a ServerTool, info: &ModelInfo) -> Option<WebSearchTool<'a>> {
+    match tool {
+        ServerTool::WebSearch(search) => info.web_search.map(|_| search.into()),
+        _ => None,
+    }
 }
 
 struct Body<'a> {

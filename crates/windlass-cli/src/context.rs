@@ -7,7 +7,7 @@ use crate::launch;
 use crate::provider::{Lookup, providers};
 use crate::settings::current_directory;
 use crate::terminal::clean_line;
-use crate::web::with_web;
+use crate::web::with_web_of_session;
 use std::io::{Write, stderr, stdout};
 use std::sync::Arc;
 use windlass::provider::ModelInfo;
@@ -22,7 +22,7 @@ pub(crate) async fn show(args: &ContextShowArgs) -> anyhow::Result<i32> {
     let project = project.load().map_err(of_project)?;
     let variables = project.clone();
     let lookup: Lookup = Arc::new(move |name| variables.variable(name));
-    let mut builder = session().tools(with_web(coding_tools(cwd))).project(project.clone());
+    let mut builder = session().tools(with_web_of_session(coding_tools(cwd))).project(project.clone());
     if let Some(model) = &args.model {
         builder = builder.model(model);
     }

@@ -4,7 +4,7 @@ use crate::args::{OutputFormat, PermissionArgs, RunArgs, SettingsArgs};
 use crate::failure::{Usage, of_project};
 use crate::files::text_or_file;
 use crate::permissions::{permissions, rules};
-use crate::web::with_web;
+use crate::web::with_web_of_session;
 use std::path::{Path, PathBuf};
 use windlass::crates::index::ProjectSearch;
 use windlass::crates::lsp::Lsp;
@@ -170,7 +170,7 @@ pub(crate) fn agents(given: Option<&str>) -> Result<Agents, Usage> {
 
 /// The tools of `--tools`. Those that are a question are offered where a host answers.
 fn tools(names: Option<&str>, cwd: PathBuf, driver: Driver) -> Result<Toolkit, Usage> {
-    let mut all = with_web(coding_tools(cwd));
+    let mut all = with_web_of_session(coding_tools(cwd));
     if driver == Driver::Host {
         all = all.with(AskUserQuestion::default());
     }

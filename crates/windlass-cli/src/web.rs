@@ -4,7 +4,7 @@ use windlass::permission::network::NetworkPolicy;
 use windlass::tool::Toolkit;
 use windlass::web::HttpOptions;
 use windlass::web::fetch::{FetchOptions, WebFetch};
-use windlass::web::search::{BraveSearch, TavilySearch, WebSearch};
+use windlass::web::search::{BraveSearch, ModelSearch, TavilySearch, WebSearch};
 
 /// Hosts that `WebFetch` may reach on this machine and its network, with commas between them. Variables of the project do
 /// not count: they are not in the environment of this process.
@@ -13,14 +13,28 @@ const PRIVATE_HOSTS: &str = "WINDLASS_PRIVATE_HOSTS";
 /// Adds them to others: `WebFetch`, and `WebSearch` where the environment has a key of a service. Each call asks, unless a
 /// rule allows it.
 pub(crate) fn with_web(tools: Toolkit) -> Toolkit {
-    let lookup = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
-    let mut options = FetchOptions::default().look_up(&lookup);
-    options.policy = private_hosts(&lookup(PRIVATE_HOSTS).unwrap_or_default());
-    let tools = tools.with(WebFetch::new(options));
+    let tools = tools.with(fetch(&lookup));
     match search(&lookup) {
         Some(search) => tools.with(search),
         None => tools,
     }
+}
+
+/// The same for a session with a model: without a key of a service, `WebSearch` is by the vendor of the model, where it has a
+/// search.
+pub(crate) fn with_web_of_session(tools: Toolkit) -> Toolkit {
+    let search = search(&lookup).unwrap_or_else(|| WebSearch::by_model(ModelSearch::default()));
+    tools.with(fetch(&lookup)).with(search)
+}
+
+fn lookup(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.trim().is_empty())
+}
+
+fn fetch(lookup: &dyn Fn(&str) -> Option<String>) -> WebFetch {
+    let mut options = FetchOptions::default().look_up(lookup);
+    options.policy = private_hosts(&lookup(PRIVATE_HOSTS).unwrap_or_default());
+    WebFetch::new(options)
 }
 
 /// A key that no header can carry counts as none.

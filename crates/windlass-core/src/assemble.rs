@@ -1,6 +1,6 @@
 //! From a model's stream to its message.
 //!
-//! The grammar, with `Ping`, `RateLimit`, `ReasoningDropped` and `Unknown` allowed anywhere:
+//! The grammar, with `Ping`, `RateLimit`, `ReasoningDropped`, `WebSearched` and `Unknown` allowed anywhere:
 //!
 //! ```text
 //! message = MessageStart (block | usage)* stop usage* MessageStop
@@ -139,7 +139,11 @@ impl Unfinished {
             (Phase::Failed, _) => Err(AssembleError::Ended),
             (
                 _,
-                ModelEvent::Ping | ModelEvent::RateLimit(_) | ModelEvent::ReasoningDropped { .. } | ModelEvent::Unknown,
+                ModelEvent::Ping
+                | ModelEvent::RateLimit(_)
+                | ModelEvent::ReasoningDropped { .. }
+                | ModelEvent::WebSearched(_)
+                | ModelEvent::Unknown,
             ) => Ok(phase),
             (Phase::Complete, _) => Err(AssembleError::Ended),
             (Phase::Waiting, ModelEvent::MessageStart { .. }) => Ok(Phase::Content),

@@ -178,22 +178,20 @@ pub(crate) fn price(
     Price::Costs(CallCost { budget, input, per_output_token: price.output, max_output_tokens })
 }
 
-/// What a call that is no part of a conversation may cost. `None`: there is no limit.
-pub(crate) fn cost_beside(
-    limits: &Limits,
-    model: &ModelProfile,
-    input: u64,
-    max_output_tokens: u32,
-) -> Option<CallCost> {
-    match price(limits, model, || input, max_output_tokens) {
-        Price::Unlimited | Price::Unknown => None,
-        Price::Costs(cost) => Some(cost),
-        Price::Refused => Some(CallCost {
-            budget: NanoUsd::ZERO,
-            input: NanoUsd::new(1),
-            per_output_token: NanoUsd::ZERO,
-            max_output_tokens,
-        }),
+impl Limits {
+    /// What a call of a model that is no part of the conversation may cost at most. `None`: no limit. A model without a
+    /// price costs more than any budget that refuses such models.
+    pub fn cost_beside(&self, model: &ModelProfile, input_tokens: u64, max_output_tokens: u32) -> Option<CallCost> {
+        match price(self, model, || input_tokens, max_output_tokens) {
+            Price::Unlimited | Price::Unknown => None,
+            Price::Costs(cost) => Some(cost),
+            Price::Refused => Some(CallCost {
+                budget: NanoUsd::ZERO,
+                input: NanoUsd::new(1),
+                per_output_token: NanoUsd::ZERO,
+                max_output_tokens,
+            }),
+        }
     }
 }
 

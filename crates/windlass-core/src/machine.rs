@@ -97,15 +97,9 @@ impl Machine {
         self.session.current_model()
     }
 
-    /// What a call of a model that is no part of the conversation may cost at most. `None`: no limit. A model without a
-    /// price costs more than any budget that refuses such models.
-    pub fn cost_beside(
-        &self,
-        model: &crate::ModelProfile,
-        input_tokens: u64,
-        max_output_tokens: u32,
-    ) -> Option<crate::CallCost> {
-        crate::budget::cost_beside(&self.session.config.limits, model, input_tokens, max_output_tokens)
+    /// The limits of the session.
+    pub fn limits(&self) -> &crate::Limits {
+        &self.session.config.limits
     }
 
     /// What all agents of the session have spent, as far as this machine knows.

@@ -7,6 +7,7 @@ mod blocks;
 use crate::error::Faults;
 use crate::finish::Finish;
 use crate::frame::{Chunk, FunctionCall, Part, Plain};
+use crate::grounding::GroundingMetadata;
 use crate::usage::Counts;
 use blocks::Blocks;
 pub(crate) use blocks::PART;
@@ -35,6 +36,8 @@ pub(crate) struct Assembly {
     bytes: usize,
     /// How chunks of text end, once one has been read: with nothing that matters.
     tail: Option<String>,
+    /// What the answer is grounded in: the last report has all of it.
+    grounding: Option<GroundingMetadata>,
 }
 
 impl Assembly {
@@ -50,6 +53,7 @@ impl Assembly {
             finish: None,
             bytes: 0,
             tail: None,
+            grounding: None,
         }
     }
 
@@ -142,6 +146,10 @@ impl Assembly {
             for part in candidate.content.and_then(|content| content.parts).into_iter().flatten() {
                 self.part(part)?;
             }
+            if let Some(grounding) = candidate.grounding_metadata.and_then(GroundingMetadata::read) {
+                self.counts.searched(grounding.searches());
+                self.grounding = Some(grounding);
+            }
             if let Some(later) = candidate.finish_reason.as_deref().and_then(Finish::read) {
                 self.finish = Some(Finish::or_later(self.finish.take(), later));
             }
@@ -230,6 +238,8 @@ impl Assembly {
             Some(Finish::Stopped(reason)) => reason,
         };
         self.blocks.close(&mut self.ready);
+        let pages = self.grounding.take().and_then(GroundingMetadata::pages);
+        self.ready.extend(pages.map(|pages| ModelEvent::WebSearched(Box::new(pages))));
         self.ready.push_back(ModelEvent::MessageDelta { stop_reason: Some(stop_reason), usage: self.counts.report() });
         self.ready.push_back(ModelEvent::MessageStop);
         Ok(())

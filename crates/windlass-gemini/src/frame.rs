@@ -31,6 +31,8 @@ pub(crate) struct Candidate<'a> {
     #[serde(borrow)]
     pub(crate) content: Option<Content<'a>>,
     pub(crate) finish_reason: Option<String>,
+    #[serde(borrow)]
+    pub(crate) grounding_metadata: Option<&'a RawValue>,
 }
 
 #[derive(Debug, Default, Deserialize)]

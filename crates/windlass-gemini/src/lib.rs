@@ -57,6 +57,7 @@ mod endpoint;
 mod error;
 mod finish;
 mod frame;
+mod grounding;
 mod models;
 mod provider;
 mod replay;

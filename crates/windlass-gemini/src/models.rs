@@ -6,7 +6,7 @@
 //! <https://docs.cloud.google.com/gemini-enterprise-agent-platform/models/guides/gemini-4-argon> (levels and budgets).
 
 use windlass_model::{KnownModel, ModelRow, ModelSource};
-use windlass_types::{Api, Effort, LongPrompt, ModelInfo, Price};
+use windlass_types::{Api, Effort, LongPrompt, ModelInfo, NanoUsd, Price};
 
 /// Tokens that a prompt may have. Those of the answer come on top before Gemini 4, and are part of it since.
 const WINDOW: u64 = 1_048_576;
@@ -48,6 +48,11 @@ const MODELS: &[ModelRow] = &[
     flat("gemini-2.5-flash", 300, 2_500),
     flat("gemini-2.5-flash-lite", 100, 400),
 ];
+
+/// What one search of the web costs: 14 USD for a thousand. Before Gemini 3, 35 USD for a thousand prompts with searches, each
+/// of which is counted here as if it were one.
+const SEARCH: NanoUsd = NanoUsd::new(14_000_000);
+const OLD_SEARCH: NanoUsd = NanoUsd::new(35_000_000);
 
 /// Models of a known family whose price is another, or by another unit.
 const OTHER_PRICES: [&str; 5] = ["-tts", "-image", "-live", "-audio", "-native"];
@@ -151,6 +156,9 @@ pub(crate) fn info(model: &str) -> ModelInfo {
     }
     (info.vision, info.documents, info.prompt_cache) = (true, true, true);
     let name = model.rsplit('/').next().unwrap_or(model);
+    if name.starts_with("gemini-") && !OTHER_PRICES.iter().any(|other| name.contains(other)) {
+        info.web_search = Some(if family.is_modern { SEARCH } else { OLD_SEARCH });
+    }
     if let Some(row) = MODELS.iter().filter(|row| is_of(name, row.id)).max_by_key(|row| row.id.len()) {
         (info.price, info.long_prompts) = (row.price, row.long_prompts.to_vec());
     }
@@ -177,7 +185,7 @@ fn is_of(name: &str, prefix: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use windlass_types::{NanoUsd, Usage};
+    use windlass_types::Usage;
 
     #[test]
     fn families_are_told_apart() {

@@ -135,7 +135,12 @@ impl Gemini {
 
 impl Inner {
     fn target<'a>(&'a self, model: &'a str) -> Target<'a> {
-        Target { model, family: models::family(model), endpoint: &self.endpoint }
+        Target {
+            model,
+            family: models::family(model),
+            searches: models::info(model).web_search.is_some(),
+            endpoint: &self.endpoint,
+        }
     }
 
     /// Posts a body. Returns the answer, and what makes the errors of this call: they must not show its token either.

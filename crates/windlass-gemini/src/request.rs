@@ -5,6 +5,7 @@ mod generation;
 mod schema;
 
 use crate::endpoint::Endpoint;
+use crate::grounding;
 use crate::models::Family;
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -18,6 +19,8 @@ use windlass_types::{ModelRequest, ToolChoice};
 pub(crate) struct Target<'a> {
     pub(crate) model: &'a str,
     pub(crate) family: Family,
+    /// Whether the service searches the web for the model.
+    pub(crate) searches: bool,
     pub(crate) endpoint: &'a Endpoint,
 }
 
@@ -79,10 +82,16 @@ fn prompt(members: &mut Members<'_>, request: &ModelRequest, target: &Target<'_>
         }
         out.raw("]}");
     }
+    // Before Gemini 3 the API refuses searches beside tools of the caller.
+    let searches = grounding::is_wanted(&request.server_tools)
+        && target.searches
+        && (request.tools.is_empty() || target.family.is_modern);
+    if (!request.tools.is_empty() || searches)
+        && let Some(out) = members.begin("tools", extra)
+    {
+        tools(out, request, searches);
+    }
     if !request.tools.is_empty() {
-        if let Some(out) = members.begin("tools", extra) {
-            tools(out, request);
-        }
         if let Some(config) = tool_config(request)
             && let Some(out) = members.begin("toolConfig", extra)
         {
@@ -94,7 +103,10 @@ fn prompt(members: &mut Members<'_>, request: &ModelRequest, target: &Target<'_>
     }
 }
 
-fn tools(out: &mut Json, request: &ModelRequest) {
+fn tools(out: &mut Json, request: &ModelRequest, searches: bool) {
+    if request.tools.is_empty() {
+        return out.raw("[{\"googleSearch\":{}}]");
+    }
     out.raw("[{\"functionDeclarations\":[");
     for (at, tool) in request.tools.iter().enumerate() {
         // Alternatives stay; that all of several schemas hold is not among what the API knows.
@@ -107,7 +119,7 @@ fn tools(out: &mut Json, request: &ModelRequest) {
         out.raw(&schema::accepted(tool.input_schema.as_str()));
         out.raw("}");
     }
-    out.raw("]}]");
+    out.raw(if searches { "]},{\"googleSearch\":{}}]" } else { "]}]" });
 }
 
 #[derive(Serialize)]

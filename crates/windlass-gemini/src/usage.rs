@@ -11,6 +11,7 @@ pub(crate) struct Counts {
     of_tools: u64,
     answer: u64,
     thoughts: u64,
+    searches: u64,
     reported: Usage,
 }
 
@@ -24,6 +25,11 @@ impl Counts {
         raise(&mut self.thoughts, counts.thoughts_token_count);
     }
 
+    /// The service has made so many searches.
+    pub(crate) fn searched(&mut self, times: u64) {
+        self.searches = self.searches.max(times);
+    }
+
     /// The usage so far. The API counts cached tokens as part of the prompt and reasoning apart from the answer.
     ///
     /// No figure shrinks: input that was reported as not cached stays that, should the API call it cached later.
@@ -31,6 +37,7 @@ impl Counts {
         let input = self.prompt.saturating_add(self.of_tools);
         let plain = input.saturating_sub(self.cached).max(self.reported.input_tokens);
         self.reported = Usage::new(plain, self.answer.saturating_add(self.thoughts));
+        self.reported.web_search_requests = self.searches;
         self.reported.cache_read_input_tokens = input.saturating_sub(plain);
         self.reported
     }

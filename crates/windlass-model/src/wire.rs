@@ -1,7 +1,7 @@
 //! Model events as the JSON of the Messages API stream, one to one.
 //!
 //! What the API does not have is added, so that every event survives the way there
-//! and back: the types `unknown`, `unknown_delta`, `replay_delta`, `reasoning_dropped` and `rate_limit`, and a member
+//! and back: the types `unknown`, `unknown_delta`, `replay_delta`, `reasoning_dropped`, `web_searched` and `rate_limit`, and a member
 //! `whole` where a block that is usually streamed came at once.
 
 mod delta;
@@ -14,6 +14,7 @@ pub(crate) use read::read_event;
 use serde::Serialize;
 use windlass_types::{
     BlockStart, ContentBlock, JsonText, ModelEvent, ModelItem, RateLimit, StopReason, StreamDelta, ToolUseId, Usage,
+    WebPage,
 };
 
 /// An item of a model's stream, with the frame of the Messages API for its event if frames are wanted
@@ -35,6 +36,7 @@ pub fn framed(event: ModelEvent, wanted: bool) -> ModelItem {
         &event,
         ModelEvent::RateLimit(_)
             | ModelEvent::ReasoningDropped { .. }
+            | ModelEvent::WebSearched(_)
             | ModelEvent::BlockDelta { delta: StreamDelta::Replay(_), .. }
     );
     if !wanted || is_ours {
@@ -72,11 +74,25 @@ enum Event<'a> {
         blocks: usize,
         reason: &'a str,
     },
+    WebSearched {
+        pages: Vec<Page<'a>>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        failure: Option<&'a str>,
+    },
     RateLimit {
         rate_limit: &'a RateLimit,
     },
     Ping,
     Unknown,
+}
+
+#[derive(Serialize)]
+struct Page<'a> {
+    url: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    title: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cited: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -216,9 +232,17 @@ fn mirror(event: &ModelEvent) -> Event<'_> {
         ModelEvent::MessageStop => Event::MessageStop,
         ModelEvent::RateLimit(rate_limit) => Event::RateLimit { rate_limit },
         ModelEvent::ReasoningDropped { blocks, reason } => Event::ReasoningDropped { blocks: *blocks, reason },
+        ModelEvent::WebSearched(searched) => Event::WebSearched {
+            pages: searched.pages.iter().map(mirror_page).collect(),
+            failure: searched.failure.as_deref(),
+        },
         ModelEvent::Ping => Event::Ping,
         _ => Event::Unknown,
     }
+}
+
+fn mirror_page(page: &WebPage) -> Page<'_> {
+    Page { url: &page.url, title: page.title.as_deref(), cited: page.cited.as_deref() }
 }
 
 fn is_streamed(block: &ContentBlock) -> bool {

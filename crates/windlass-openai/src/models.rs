@@ -4,7 +4,11 @@ mod table;
 
 use table::{FAMILIES, Family};
 use windlass_model::KnownModel;
-use windlass_types::{Api, Effort, ModelInfo};
+use windlass_types::{Api, Effort, ModelInfo, NanoUsd};
+
+/// What one search of the web costs: 10 USD for a thousand. The pages that the model reads are billed as input besides.
+/// Source: <https://developers.openai.com/api/docs/pricing>.
+const SEARCH: NanoUsd = NanoUsd::new(10_000_000);
 
 /// The model of a user who names none.
 #[cfg(test)]
@@ -69,6 +73,7 @@ impl Family {
     fn model(&self) -> Model {
         let mut info = self.row.info();
         info.appends_tools = self.appends_tools;
+        info.web_search = Some(SEARCH);
         Model { info, can_skip_reasoning: self.can_skip_reasoning }
     }
 }

@@ -7,6 +7,7 @@ mod replay;
 mod request;
 mod stream;
 mod usage;
+mod web_search;
 
 pub use provider::OpenAi;
 pub(crate) use provider::Settings;

@@ -32,6 +32,7 @@ mod budget;
 mod changes;
 mod checkpoints;
 mod classify;
+mod completions;
 mod driver;
 mod edits;
 mod elsewhere;

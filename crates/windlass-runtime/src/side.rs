@@ -8,23 +8,15 @@ mod gate;
 use crate::budget::Account;
 use crate::handle::{Order, SessionHandle};
 use crate::tasks::AbortOnDrop;
-use crate::written::{Bill, write};
-use futures_util::FutureExt;
+use crate::written::{Unwritten, paid};
 use std::collections::BTreeMap;
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use windlass_core::{CallCost, EffectId, Input, ModelProfile};
 use windlass_model::ModelProvider;
 use windlass_types::{JsonText, Message, ModelRequest, StopReason, Usage};
 
 pub(crate) use gate::{Asked as GateParts, Gate};
-
-/// The longest that a message is waited for, once it may be written.
-const LONGEST: Duration = Duration::from_secs(10 * 60);
-/// Most bytes of a message.
-const MOST_BYTES: usize = 1_000_000;
 
 /// A message of a model that something else than the conversation wants.
 #[derive(Debug, Clone)]
@@ -183,21 +175,13 @@ pub(crate) struct Side {
 impl Side {
     async fn answer(self) -> Answer {
         self.gate.pass().await.map_err(SideCallError::Denied)?;
-        let claim = self.account.claim(EffectId::BESIDE, self.cost).ok_or(SideCallError::Budget)?;
-        let mut bill = Bill::new(claim, self.model.clone(), &self.results);
-        let written = write(&*self.provider, &self.request, MOST_BYTES, &mut bill.usage);
-        let written = tokio::time::timeout(LONGEST, AssertUnwindSafe(written).catch_unwind()).await;
-        let failed = |why: &str| SideCallError::Failed(why.to_owned());
-        let written = match written {
-            Ok(Ok(Ok(written))) => written,
-            Ok(Ok(Err(error))) => return Err(SideCallError::Failed(error.message)),
-            Ok(Err(_)) => return Err(failed("its provider panicked")),
-            Err(_) => return Err(failed("it took longer than ten minutes")),
-        };
-        if !written.is_whole {
-            return Err(failed("its answer was cut off"));
-        }
-        let (usage, stop_reason) = (bill.usage, written.stop_reason.unwrap_or(StopReason::EndTurn));
+        let claim = self.account.claim(EffectId::BESIDE, self.cost);
+        let written = paid(&*self.provider, (&self.model, &self.request), claim, &self.results).await;
+        let (written, usage) = written.map_err(|why| match why {
+            Unwritten::Budget => SideCallError::Budget,
+            Unwritten::Failed(why) => SideCallError::Failed(why),
+        })?;
+        let stop_reason = written.stop_reason.unwrap_or(StopReason::EndTurn);
         Ok(SideAnswer { model: self.model.id.to_string(), text: written.text, stop_reason, usage })
     }
 }

@@ -1,13 +1,22 @@
 //! What a model writes beside the conversation, and what that costs.
 
 use crate::budget::Claim;
-use futures_util::StreamExt;
+use futures_util::{FutureExt, StreamExt};
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::mpsc;
 use windlass_context::estimate_request;
 use windlass_core::{Input, ModelProfile};
 use windlass_model::{ModelError, ModelProvider};
-use windlass_types::{BlockStart, ModelEvent, ModelRequest, StopReason, StreamDelta, Usage};
+use windlass_types::{BlockStart, ModelEvent, ModelRequest, StopReason, StreamDelta, Usage, WebSearched};
+
+/// The longest that a message is waited for, once it may be written.
+const LONGEST: Duration = Duration::from_secs(10 * 60);
+/// Most bytes of a message.
+const MOST_BYTES: usize = 1_000_000;
+/// Most reports of searches that are kept of one message.
+const MOST_SEARCHES: usize = 1_000;
 
 /// What a request has used, which is booked when it ends, also when it is cancelled.
 pub(crate) struct Bill<'a> {
@@ -40,9 +49,39 @@ impl Drop for Bill<'_> {
 #[derive(Debug, Default)]
 pub(crate) struct Written {
     pub(crate) text: String,
+    /// What searches of the vendor found.
+    pub(crate) searches: Vec<WebSearched>,
     pub(crate) stop_reason: Option<StopReason>,
     /// Whether it came to its end: its stream did, and it has no more than the bytes that were allowed.
     pub(crate) is_whole: bool,
+}
+
+/// Why a text was not written.
+pub(crate) enum Unwritten {
+    /// The budget does not buy it.
+    Budget,
+    /// The model did not write it.
+    Failed(String),
+}
+
+/// Has a model write a text to its end, paid with a claim. Returns it with what it used.
+pub(crate) async fn paid(
+    provider: &dyn ModelProvider,
+    (model, request): (&ModelProfile, &Arc<ModelRequest>),
+    claim: Option<Claim>,
+    results: &mpsc::UnboundedSender<Input>,
+) -> Result<(Written, Usage), Unwritten> {
+    let mut bill = Bill::new(claim.ok_or(Unwritten::Budget)?, model.clone(), results);
+    let written = write(provider, request, MOST_BYTES, &mut bill.usage);
+    let written = tokio::time::timeout(LONGEST, AssertUnwindSafe(written).catch_unwind()).await;
+    let failed = |why: &str| Unwritten::Failed(why.to_owned());
+    match written {
+        Ok(Ok(Ok(written))) if written.is_whole => Ok((written, bill.usage)),
+        Ok(Ok(Ok(_))) => Err(failed("its answer was cut off")),
+        Ok(Ok(Err(error))) => Err(Unwritten::Failed(error.message)),
+        Ok(Err(_)) => Err(failed("its provider panicked")),
+        Err(_) => Err(failed("it took longer than ten minutes")),
+    }
 }
 
 /// Has a model write a text of at most so many bytes.
@@ -71,6 +110,7 @@ pub(crate) async fn write(
             }
             ModelEvent::BlockStart { block: BlockStart::Text(begin), .. } => written.text.push_str(&begin),
             ModelEvent::BlockDelta { delta: StreamDelta::Text(more), .. } => written.text.push_str(&more),
+            ModelEvent::WebSearched(searched) if written.searches.len() < MOST_SEARCHES => written.searches.push(*searched),
             ModelEvent::MessageStop => {
                 written.is_whole = true;
                 return Ok(written);

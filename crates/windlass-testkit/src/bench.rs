@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde::Serialize;
 use windlass_schema::CheckedTools;
 use windlass_tool::{
-    Cancel, Clock, DynTool, Ids, JudgedPath, Permit, PreparedCall, Process, ToolCheck, ToolCx, ToolCxParts, ToolError,
+    Cancel, Clock, Completions, DynTool, Ids, JudgedPath, Permit, PreparedCall, Process, ToolCheck, ToolCx, ToolCxParts, ToolError,
     ToolOutput, ToolSet, ToolSetError, Workspace,
 };
 use windlass_types::path::absolute;
@@ -92,6 +92,7 @@ impl ToolBench {
             background: None,
             agents: None,
             calls: None,
+            completions: None,
             progress: Arc::new(move |text| lock(&reports).push(text)),
         };
         Self {
@@ -119,6 +120,12 @@ impl ToolBench {
     #[must_use]
     pub fn clock(self, clock: impl Clock) -> Self {
         self.with(|parts| parts.clock = Arc::new(clock))
+    }
+
+    /// Gives it this model to ask.
+    #[must_use]
+    pub fn completions(self, completions: impl Completions) -> Self {
+        self.with(|parts| parts.completions = Some(Arc::new(completions)))
     }
 
     /// Gives it this source of identifiers.

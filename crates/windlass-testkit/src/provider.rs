@@ -145,6 +145,7 @@ pub async fn gives_frames(provider: &dyn ModelProvider, request: &ModelRequest) 
                 item.event,
                 ModelEvent::RateLimit(_)
                     | ModelEvent::ReasoningDropped { .. }
+                    | ModelEvent::WebSearched(_)
                     | ModelEvent::BlockDelta { delta: StreamDelta::Replay(_), .. }
             )
         };

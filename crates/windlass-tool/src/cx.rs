@@ -1,6 +1,6 @@
 //! What a running tool is given.
 
-use crate::{Agents, Background, Calls, Cancel, Clock, Ids, Permit, Process, ToolError, Workspace};
+use crate::{Agents, Background, Calls, Cancel, Clock, Completions, Ids, Permit, Process, ToolError, Workspace};
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -53,6 +53,8 @@ pub struct ToolCxParts {
     pub agents: Option<Arc<dyn Agents>>,
     /// Makes calls of other tools, if the session can.
     pub calls: Option<Arc<dyn Calls>>,
+    /// Has a model of the session write messages, if the session can.
+    pub completions: Option<Arc<dyn Completions>>,
     /// Called with the progress of the call.
     pub progress: Arc<dyn Fn(String) + Send + Sync>,
 }
@@ -154,6 +156,15 @@ impl ToolCx {
     pub fn calls(&self) -> Result<&Arc<dyn Calls>, ToolError> {
         let none = || ToolError::rejected("No calls of other tools can be made here.");
         self.0.calls.as_ref().ok_or_else(none)
+    }
+
+    /// Has a model of the session write messages that are no part of the conversation.
+    ///
+    /// # Errors
+    /// The context is not that of a session.
+    pub fn completions(&self) -> Result<&Arc<dyn Completions>, ToolError> {
+        let none = || ToolError::rejected("No model can be asked here.");
+        self.0.completions.as_ref().ok_or_else(none)
     }
 
     /// Reports the progress of the call to the host. Only the latest text is kept.

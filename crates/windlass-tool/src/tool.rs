@@ -168,6 +168,10 @@ pub struct Annotations {
     /// Whether the program that serves the tool declares that its calls only read. They then run beside calls that
     /// read; no permission follows from it.
     pub hinted_read_only: bool,
+    /// Whether its calls have the vendor of the session's model search the web
+    /// ([`ServerTool::WebSearch`](windlass_types::ServerTool::WebSearch)). Sessions whose model has no such search do not offer
+    /// it.
+    pub needs_web_search: bool,
 }
 
 impl Default for Annotations {
@@ -180,6 +184,7 @@ impl Default for Annotations {
             bounded_output: false,
             background_field: None,
             hinted_read_only: false,
+            needs_web_search: false,
         }
     }
 }
@@ -189,6 +194,13 @@ impl Annotations {
     #[must_use]
     pub fn with_interrupt(mut self, interrupt: InterruptBehavior) -> Self {
         self.interrupt = interrupt;
+        self
+    }
+
+    /// Offers it only where the vendor of the session's model searches the web.
+    #[must_use]
+    pub fn needing_web_search(mut self) -> Self {
+        self.needs_web_search = true;
         self
     }
 

@@ -44,6 +44,7 @@ pub mod text;
 mod time;
 mod tool;
 mod usage;
+mod web_search;
 
 pub use agent::{AgentIdentity, AgentPath, AgentRights};
 pub use content::{ContentBlock, ToolResult, ToolResultContent, ToolUse};
@@ -90,3 +91,4 @@ pub use tool::{
     ToolSpec,
 };
 pub use usage::{ApiUsage, NanoUsd, Usage};
+pub use web_search::{ServerTool, ServerWebSearch, WebPage, WebSearched};

@@ -1,6 +1,6 @@
 //! What goes to a model and what comes back.
 
-use crate::{ContentBlock, JsonText, MessageId, RateLimit, SharedMessage, ToolSpec, Usage};
+use crate::{ContentBlock, JsonText, MessageId, RateLimit, ServerTool, SharedMessage, ToolSpec, Usage, WebSearched};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
@@ -20,6 +20,8 @@ pub struct ModelRequest {
     /// Tools that came in the middle of the conversation, in order. Empty unless the model takes them there
     /// ([`ModelInfo::appends_tools`](crate::ModelInfo::appends_tools)).
     pub added_tools: Vec<AddedTools>,
+    /// Tools that the vendor runs. A model that does not have one of them ([`ModelInfo`](crate::ModelInfo)) is asked without it.
+    pub server_tools: Vec<ServerTool>,
     /// The conversation. Starts with a user message; roles alternate.
     pub messages: Vec<SharedMessage>,
     /// Most tokens that the model may write.
@@ -56,6 +58,7 @@ impl ModelRequest {
             system: Vec::new(),
             tools: Arc::from([]),
             added_tools: Vec::new(),
+            server_tools: Vec::new(),
             messages,
             max_output_tokens,
             thinking: Thinking::Off,
@@ -229,7 +232,7 @@ pub struct ModelItem {
     /// What happened.
     pub event: ModelEvent,
     /// The provider's frame as it came, when the request asked for it. A [`ModelEvent::RateLimit`] has none, nor have a
-    /// [`ModelEvent::ReasoningDropped`] and a [`StreamDelta::Replay`].
+    /// [`ModelEvent::ReasoningDropped`], a [`ModelEvent::WebSearched`] and a [`StreamDelta::Replay`].
     pub raw: Option<JsonText>,
 }
 
@@ -246,8 +249,8 @@ impl ModelItem {
     }
 }
 
-/// An event of a model's stream, one to one with the Messages API stream but for [`RateLimit`](Self::RateLimit)
-/// and [`ReasoningDropped`](Self::ReasoningDropped).
+/// An event of a model's stream, one to one with the Messages API stream but for [`RateLimit`](Self::RateLimit),
+/// [`ReasoningDropped`](Self::ReasoningDropped) and [`WebSearched`](Self::WebSearched).
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum ModelEvent {
@@ -299,6 +302,9 @@ pub enum ModelEvent {
         /// Why, in the provider's words.
         reason: String,
     },
+    /// A search of the vendor ([`ServerTool::WebSearch`]) found pages or failed, or the model cites a page. No event of the API:
+    /// it repeats what blocks have in the vendor's own form, and like a ping it may stand anywhere.
+    WebSearched(Box<WebSearched>),
     /// A sign of life without content.
     Ping,
     /// An event that is not known here.

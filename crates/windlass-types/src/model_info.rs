@@ -29,6 +29,9 @@ pub struct ModelInfo {
     /// Whether requests may add tools in the middle of a conversation ([`AddedTools`](crate::AddedTools)). To other models
     /// all tools are sent in front, which costs their cache when one is added.
     pub appends_tools: bool,
+    /// What one search of the web by its vendor costs ([`ServerTool::WebSearch`](crate::ServerTool::WebSearch)). `None`: it
+    /// has no such tool.
+    pub web_search: Option<NanoUsd>,
     /// What it costs, when known.
     pub price: Option<Price>,
     /// What calls with a long prompt cost instead, where that differs: of those whose length is exceeded, the longest counts.
@@ -67,6 +70,7 @@ impl ModelInfo {
             documents: false,
             prompt_cache: false,
             appends_tools: false,
+            web_search: None,
             price: None,
             long_prompts: Vec::new(),
         }
@@ -81,7 +85,9 @@ impl ModelInfo {
     /// The cost of one call: what the provider reported, else by the price, when it is known. Not for sums of calls: the
     /// price may depend on the length of the prompt.
     pub fn cost(&self, usage: &Usage) -> Option<NanoUsd> {
-        usage.reported_cost.or_else(|| self.price_for(usage.total_input()).map(|price| price.cost(usage)))
+        let searches = self.web_search.unwrap_or_default().times(usage.web_search_requests);
+        let by_price = || Some(self.price_for(usage.total_input())?.cost(usage).saturating_add(searches));
+        usage.reported_cost.or_else(by_price)
     }
 
     /// The price of a call with a prompt of so many tokens, cached ones counted, when known.

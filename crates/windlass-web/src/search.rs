@@ -2,6 +2,7 @@
 
 mod backend;
 mod brave;
+mod by_model;
 mod filter;
 mod service;
 mod tavily;
@@ -9,5 +10,6 @@ mod tool;
 
 pub use backend::{SearchBackend, SearchError, SearchHit, SearchQuery};
 pub use brave::BraveSearch;
+pub use by_model::ModelSearch;
 pub use tavily::TavilySearch;
 pub use tool::{WebSearch, WebSearchInput};

@@ -124,7 +124,8 @@ impl Offer {
     }
 
     fn offers(&self, tool: &Arc<dyn DynTool>) -> bool {
-        (self.can_ask || !tool.annotations().requires_user_interaction) && self.allows(&tool.name())
+        let is_askable = self.can_ask || !tool.annotations().requires_user_interaction;
+        is_askable && self.profile.suits(tool) && self.allows(&tool.name())
     }
 
     fn limited(&self, tool: &Arc<dyn DynTool>) -> Arc<dyn DynTool> {

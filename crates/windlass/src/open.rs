@@ -162,7 +162,7 @@ impl Opening {
     /// What the session does for its model.
     fn profile(&self) -> Profile {
         let model = &self.options.model;
-        Profile::new(model.harness.as_ref(), &model.profile(&*self.provider).id)
+        Profile::new(model.harness.as_ref(), &model.profile(&*self.provider))
     }
 
     fn ports(&mut self, tools: ToolSet, notices: &mut Vec<String>) -> Result<Ports, Error> {

@@ -4,7 +4,7 @@ use crate::tool::Toolkit;
 use std::borrow::Cow;
 use std::sync::Arc;
 use windlass_context::{EditTools, HarnessProfile, ModelFamily, SystemPrompt};
-use windlass_runtime::{Alternative, RequestSettings};
+use windlass_runtime::{Alternative, ModelProfile, RequestSettings};
 use windlass_tool::{Annotations, DynTool, PreparedCall, ToolError, ToolSet};
 use windlass_types::{JsonText, SectionScope, SystemSection, ToolSpec};
 
@@ -12,13 +12,20 @@ use windlass_types::{JsonText, SectionScope, SystemSection, ToolSpec};
 pub(crate) struct Profile {
     profile: HarnessProfile,
     is_given: bool,
+    /// Whether the vendor of the model searches the web.
+    searches: bool,
 }
 
 impl Profile {
     /// The one that the program gave, else that of the family of the model.
-    pub(crate) fn new(given: Option<&HarnessProfile>, model: &str) -> Self {
-        let profile = given.cloned().unwrap_or_else(|| HarnessProfile::of(model));
-        Self { profile, is_given: given.is_some() }
+    pub(crate) fn new(given: Option<&HarnessProfile>, model: &ModelProfile) -> Self {
+        let profile = given.cloned().unwrap_or_else(|| HarnessProfile::of(&model.id));
+        Self { profile, is_given: given.is_some(), searches: model.info.web_search.is_some() }
+    }
+
+    /// Whether the model has what a tool needs.
+    pub(crate) fn suits(&self, tool: &Arc<dyn DynTool>) -> bool {
+        self.searches || !tool.annotations().needs_web_search
     }
 
     /// The tools of a kit: with the one for patches where it has others for edits, and as the profile describes them.

@@ -16,3 +16,4 @@ mod requests;
 mod stream;
 mod strict;
 mod vertex;
+mod web_search;

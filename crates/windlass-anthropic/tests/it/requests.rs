@@ -7,7 +7,7 @@ use serde_json::json;
 use windlass_anthropic::Anthropic;
 use windlass_model::{Catalogue, DEFAULT_MODEL, ModelError, ModelOverride, ModelProvider};
 use windlass_testkit::wire::{Message as WireMessage, RecordedRequest, Reply, WireServer};
-use windlass_types::{Api, ContentBlock, Message, ModelErrorKind, ModelRequest, SharedMessage, Thinking};
+use windlass_types::{Api, ContentBlock, Message, ModelErrorKind, ModelRequest, NanoUsd, SharedMessage, Thinking};
 
 fn request() -> ModelRequest {
     ModelRequest::new("claude-opus-5-5", vec![Message::user_text("hi").into()], 1000)
@@ -204,6 +204,7 @@ fn models_are_those_of_the_catalogue() {
         assert_eq!(provider.resolve_model(name), id);
         let mut info = Catalogue::new().info(id);
         info.api = Api::new("anthropic", Api::MESSAGES);
+        info.web_search = id.starts_with("claude-").then_some(NanoUsd::new(10_000_000));
         assert_eq!(provider.model_info(id), info, "{id}");
     }
 

@@ -16,4 +16,5 @@ mod history;
 mod requests;
 mod setup;
 mod stream;
+mod web_search;
 mod wire;

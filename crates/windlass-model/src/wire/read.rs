@@ -3,7 +3,9 @@
 use serde::Deserialize;
 use serde::de::Error as _;
 use std::borrow::Cow;
-use windlass_types::{ApiUsage, BlockStart, ContentBlock, JsonText, ModelEvent, RateLimit, StopReason, StreamDelta};
+use windlass_types::{
+    ApiUsage, BlockStart, ContentBlock, JsonText, ModelEvent, RateLimit, StopReason, StreamDelta, WebPage, WebSearched,
+};
 
 #[derive(Deserialize)]
 struct Read<'a> {
@@ -20,6 +22,24 @@ struct Read<'a> {
     rate_limit: Option<Box<RateLimit>>,
     blocks: Option<usize>,
     reason: Option<String>,
+    #[serde(default)]
+    pages: Vec<ReadPage>,
+    failure: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct ReadPage {
+    url: String,
+    title: Option<String>,
+    cited: Option<String>,
+}
+
+impl From<ReadPage> for WebPage {
+    fn from(read: ReadPage) -> Self {
+        let mut page = Self::new(read.url, read.title);
+        page.cited = read.cited;
+        page
+    }
 }
 
 #[derive(Deserialize)]
@@ -85,6 +105,11 @@ pub(crate) fn read_event(text: &str) -> serde_json::Result<ModelEvent> {
             blocks: read.blocks.ok_or_else(|| serde_json::Error::missing_field("blocks"))?,
             reason: read.reason.unwrap_or_default(),
         },
+        "web_searched" => {
+            let mut searched = WebSearched::found(read.pages.into_iter().map(WebPage::from).collect());
+            searched.failure = read.failure;
+            ModelEvent::WebSearched(Box::new(searched))
+        }
         "ping" => ModelEvent::Ping,
         _ => ModelEvent::Unknown,
     })

@@ -102,7 +102,7 @@ fn abilities(info: &mut ModelInfo, compat: &Compat, sees: bool) {
     info.vision = compat.messages.images && sees;
     info.documents = compat.messages.documents;
     info.prompt_cache = compat.cache.key || !compat.cache.control_models.is_empty();
-    info.appends_tools = false;
+    (info.appends_tools, info.web_search) = (false, None);
 }
 
 /// The models of an endpoint that are known, and what the user says of them.

@@ -8,6 +8,7 @@ use windlass_http::Bytes;
 use windlass_model::ModelError;
 use windlass_types::{AddedTools, JsonText, ModelRequest, ResponseFormat, Thinking, ToolChoice, ToolSpec};
 
+use super::web_search::{self, WebSearchTool};
 use crate::models::Model;
 use crate::retention;
 use crate::schema;
@@ -42,6 +43,13 @@ pub(super) struct Form<'a> {
     pub(super) summaries: bool,
 }
 
+impl Form<'_> {
+    /// The search of the web, if one is asked for and the model has it.
+    fn web_search<'r>(&self, request: &'r ModelRequest) -> Option<WebSearchTool<'r>> {
+        self.model.info.web_search.and_then(|_| web_search::of(&request.server_tools))
+    }
+}
+
 /// A body, and whether it holds a strict schema.
 #[derive(Debug)]
 pub(super) struct Written {
@@ -59,8 +67,11 @@ pub(super) fn call(request: &ModelRequest, form: Form<'_>) -> Result<Written, Mo
     body.member("max_output_tokens", |out| out.json(&request.max_output_tokens.max(LEAST_OUTPUT)));
     body.member("stream", |out| out.raw("true"));
     body.member("store", |out| out.raw("false"));
-    if form.model.reasons() {
-        body.member("include", |out| out.raw("[\"reasoning.encrypted_content\"]"));
+    let reasoning = form.model.reasons().then_some("reasoning.encrypted_content");
+    let sources = form.web_search(request).map(|_| web_search::SOURCES);
+    let include: Vec<_> = reasoning.into_iter().chain(sources).collect();
+    if !include.is_empty() {
+        body.member("include", |out| out.json(&include));
     }
     if let Some(key) = cache_key(request) {
         body.member("prompt_cache_key", |out| out.json(&*key));
@@ -108,11 +119,18 @@ fn prompt(body: &mut Body<'_>, request: &ModelRequest, form: Form<'_>) -> bool {
     let (in_front, inside): (&[AddedTools], &[AddedTools]) =
         if form.model.info.appends_tools { (&[], &request.added_tools) } else { (&request.added_tools, &[]) };
     let mut tools = request.tools.iter().chain(in_front.iter().flat_map(|added| &added.tools)).peekable();
-    if tools.peek().is_some() {
+    let search = form.web_search(request);
+    if tools.peek().is_some() || search.is_some() {
         body.member("tools", |out| {
+            out.raw("[");
+            let are_any = tools.peek().is_some();
             for (at, tool) in tools.enumerate() {
-                out.raw(if at == 0 { "[" } else { "," });
+                out.raw(if at == 0 { "" } else { "," });
                 is_strict |= write_tool(out, tool, form.strict);
+            }
+            if let Some(search) = search {
+                out.raw(if are_any { "," } else { "" });
+                out.json(&search);
             }
             out.raw("]");
         });

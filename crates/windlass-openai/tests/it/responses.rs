@@ -7,4 +7,5 @@ mod replay;
 mod requests;
 mod stream;
 mod strict;
+mod web_search;
 mod wire;

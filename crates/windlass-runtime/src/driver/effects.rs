@@ -6,6 +6,7 @@ use crate::attach::{Attaching, ReadingCx};
 use crate::background::CallParts;
 use crate::changes;
 use crate::checkpoints::AroundCall;
+use crate::completions;
 use crate::edits::{self, Before};
 use crate::elsewhere::Elsewhere;
 use crate::hooks::{Asked, ask};
@@ -241,6 +242,7 @@ impl Driver {
             background: None,
             agents: None,
             calls: None,
+            completions: None,
             progress: Arc::new(|_| ()),
         })
     }
@@ -305,7 +307,7 @@ impl Driver {
             Ok(asking) => asking,
             Err(known) => return answer(&self.answers.sender, Input::Classified(id, known)),
         };
-        let cost = self.machine.cost_beside(&asking.model, asking.input_tokens(), asking.max_output_tokens());
+        let cost = self.machine.limits().cost_beside(&asking.model, asking.input_tokens(), asking.max_output_tokens());
         let claim = self.account.claim(id, cost);
         let results = self.answers.sender.clone();
         self.work.tasks.start(id, async move {
@@ -348,6 +350,17 @@ impl Driver {
         }
     }
 
+    /// What a call has messages of a model written with.
+    fn completions(&self) -> completions::OfCall {
+        completions::OfCall {
+            provider: Arc::clone(&self.ports.provider),
+            model: self.machine.model().clone(),
+            limits: self.machine.limits().clone(),
+            places: self.account.places(),
+            results: self.answers.sender.clone(),
+        }
+    }
+
     fn run(&mut self, id: EffectId, run_call: &RunCall) {
         let Some(ReadCall { call, tool }) = self.work.calls.take(run_call.prepared) else {
             return answer(&self.answers.sender, Input::Ran(id, Box::new(not_run())));
@@ -381,6 +394,7 @@ impl Driver {
             background,
             agents: Some(agents),
             calls: Some(self.work.made.of_call(id, &self.answers.sender)),
+            completions: Some(Arc::new(self.completions())),
             progress,
         });
         // What a call made is read by its maker, so it takes no room from what the model reads.

@@ -45,6 +45,7 @@ impl Calls {
             background: None,
             agents: None,
             calls: None,
+            completions: None,
             progress: Arc::new(|_| {}),
         });
         (cx, Stop(cancel))

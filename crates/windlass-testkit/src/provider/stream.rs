@@ -135,9 +135,11 @@ impl Grammar {
                 self.started = true;
                 self.count(usage)
             }
-            ModelEvent::Ping | ModelEvent::Unknown | ModelEvent::RateLimit(_) | ModelEvent::ReasoningDropped { .. } => {
-                Ok(())
-            }
+            ModelEvent::Ping
+            | ModelEvent::Unknown
+            | ModelEvent::RateLimit(_)
+            | ModelEvent::ReasoningDropped { .. }
+            | ModelEvent::WebSearched(_) => Ok(()),
             _ if !self.started => Err("the message has not begun".to_owned()),
             ModelEvent::BlockStart { index, block } => self.begin(*index, block),
             ModelEvent::BlockDelta { index, delta } => self.extend(*index, delta),

@@ -91,6 +91,7 @@ impl Tree {
             background: None,
             agents: None,
             calls: None,
+            completions: None,
             progress: Arc::new(|_| {}),
         })
     }

@@ -27,6 +27,17 @@ pub(super) fn domains(name: &str, list: Option<Vec<String>>) -> Result<Vec<Strin
 /// Whether a page may be shown: its address is one of the web, and of the domains of the query.
 pub(super) fn fits(query: &SearchQuery, hit: &SearchHit) -> bool {
     let Host::Known(host) = host(&hit.url) else { return false };
+    is_of_domains(query, &host)
+}
+
+/// Whether a page of this domain may be shown.
+pub(super) fn fits_domain(query: &SearchQuery, domain: &str) -> bool {
+    let known = Target::new(domain.trim(), 443).filter(|target| target.host().contains('.'));
+    let is_free = query.allowed_domains.is_empty() && query.blocked_domains.is_empty();
+    known.map_or(is_free, |target| is_of_domains(query, target.host()))
+}
+
+fn is_of_domains(query: &SearchQuery, host: &str) -> bool {
     let is_of = |domain: &String| host.strip_suffix(domain).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'));
     (query.allowed_domains.is_empty() || query.allowed_domains.iter().any(is_of))
         && !query.blocked_domains.iter().any(is_of)

@@ -8,17 +8,20 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use windlass_tool::{Annotations, Tool, ToolCx, ToolError, ToolOutput};
 use windlass_types::Access;
-use windlass_types::text::clean_line;
+use windlass_types::text::{clean, clean_line};
 
 use super::filter::{domains, fits};
+use super::by_model::{Found as Answer, ModelSearch};
 use super::{SearchBackend, SearchHit, SearchQuery};
 
 /// Longest search, in characters.
 const LONGEST: usize = 400;
 /// Longest title and snippet of one page, in characters.
 const LONGEST_TEXT: usize = 500;
-/// How long a call may take.
+/// How long a service may take.
 const TIME_LIMIT: Duration = Duration::from_secs(30);
+/// How long a model may take, which searches more than once and reads.
+const MODEL_LIMIT: Duration = Duration::from_secs(120);
 
 /// What the tool takes.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
@@ -38,9 +41,16 @@ pub struct WebSearchInput {
 #[serde(rename_all = "camelCase")]
 struct Searched<'a> {
     query: &'a str,
-    results: [Results<'a>; 1],
+    results: Vec<Part<'a>>,
     duration_seconds: f64,
     search_count: u32,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum Part<'a> {
+    Pages(Results<'a>),
+    Report(&'a str),
 }
 
 #[derive(Debug, Serialize)]
@@ -57,17 +67,47 @@ struct Found<'a> {
     snippet: Option<&'a str>,
 }
 
-/// Searches the web through a service. Each call asks, unless a rule `WebSearch` allows it.
+/// Searches the web, through a service or by the vendor of the session's model. Each call asks, unless a rule `WebSearch`
+/// allows it.
 #[derive(Debug, Clone)]
-pub struct WebSearch {
-    backend: Arc<dyn SearchBackend>,
+pub struct WebSearch(By);
+
+#[derive(Debug, Clone)]
+enum By {
+    Service(Arc<dyn SearchBackend>),
+    Model(ModelSearch),
 }
 
 impl WebSearch {
     /// The tool over a service.
     #[must_use]
     pub fn new(backend: impl SearchBackend) -> Self {
-        Self { backend: Arc::new(backend) }
+        Self(By::Service(Arc::new(backend)))
+    }
+
+    /// The tool over the search that the vendor of the session's model has.
+    #[must_use]
+    pub fn by_model(search: ModelSearch) -> Self {
+        Self(By::Model(search))
+    }
+
+    async fn found(&self, query: &SearchQuery, cx: &ToolCx) -> Result<Answer, ToolError> {
+        let late = |who: &str, limit: Duration| {
+            ToolError::rejected(format!("{who} did not answer within {} s.", limit.as_secs()))
+        };
+        match &self.0 {
+            By::Service(service) => {
+                let found = tokio::time::timeout(TIME_LIMIT, service.search(query)).await;
+                let found = found.map_err(|_| late(service.name(), TIME_LIMIT))?;
+                let hits = found.map_err(|error| ToolError::rejected(format!("{error}.")).with_source(error))?;
+                let hits = hits.into_iter().filter(|hit| fits(query, hit)).collect();
+                Ok(Answer { hits, report: None, searches: 1 })
+            }
+            By::Model(search) => {
+                let found = tokio::time::timeout(MODEL_LIMIT, search.search(query, cx)).await;
+                found.map_err(|_| late("The model", MODEL_LIMIT))?
+            }
+        }
     }
 }
 
@@ -88,26 +128,29 @@ impl Tool for WebSearch {
     }
 
     fn annotations(&self) -> Annotations {
-        Annotations::default().with_foreign_output().with_bounded_output(true)
+        let annotations = Annotations::default().with_foreign_output().with_bounded_output(true);
+        match self.0 {
+            By::Service(_) => annotations,
+            By::Model(_) => annotations.needing_web_search(),
+        }
     }
 
     async fn call(&self, input: WebSearchInput, cx: &ToolCx) -> Result<ToolOutput, ToolError> {
         let began = cx.clock().now();
         let query = query(input)?;
-        let service = self.backend.name();
-        let late = |_| ToolError::rejected(format!("{service} did not answer within {} s.", TIME_LIMIT.as_secs()));
-        let found = tokio::time::timeout(TIME_LIMIT, self.backend.search(&query)).await.map_err(late)?;
-        let found = found.map_err(|error| ToolError::rejected(format!("{error}.")).with_source(error))?;
-        let hits: Vec<SearchHit> = found.iter().filter(|hit| fits(&query, hit)).take(query.limit).map(short).collect();
+        let Answer { hits, report, searches } = self.found(&query, cx).await?;
+        let hits: Vec<SearchHit> = hits.iter().take(query.limit).map(short).collect();
         let content =
             hits.iter().map(|hit| Found { title: &hit.title, url: &hit.url, snippet: hit.snippet.as_deref() });
+        let pages = Results { tool_use_id: cx.tool_use_id().as_str(), content: content.collect() };
+        let report = report.map(|text| clean(&text));
         let searched = Searched {
             query: &query.text,
-            results: [Results { tool_use_id: cx.tool_use_id().as_str(), content: content.collect() }],
+            results: std::iter::once(Part::Pages(pages)).chain(report.as_deref().map(Part::Report)).collect(),
             duration_seconds: cx.clock().now().since(began).as_secs_f64(),
-            search_count: 1,
+            search_count: searches,
         };
-        ToolOutput::text(shown(&query.text, &hits)).with_structured(&searched)
+        ToolOutput::text(shown(&query.text, &hits, report.as_deref())).with_structured(&searched)
     }
 }
 
@@ -133,8 +176,8 @@ fn short(hit: &SearchHit) -> SearchHit {
 }
 
 /// The pages as the model reads them.
-fn shown(query: &str, hits: &[SearchHit]) -> String {
-    if hits.is_empty() {
+fn shown(query: &str, hits: &[SearchHit], report: Option<&str>) -> String {
+    if hits.is_empty() && report.is_none() {
         return format!("No page fits the search for {query}.");
     }
     let mut text = format!("Pages for the search for {query}. Titles and texts were written by others.\n");
@@ -143,6 +186,9 @@ fn shown(query: &str, hits: &[SearchHit]) -> String {
         if let Some(snippet) = &hit.snippet {
             text.push_str(&format!("   {snippet}\n"));
         }
+    }
+    if let Some(report) = report {
+        text.push_str(&format!("\nWhat the model that searched writes about them:\n\n{report}\n"));
     }
     text
 }

@@ -14,9 +14,13 @@ use super::block::Blocks;
 use crate::error::{protocol, unreadable};
 use crate::responses::frame::Item;
 use crate::responses::replay::{Replay, is_replayable};
+use crate::responses::web_search;
 use call::Call;
 use message::Message;
 use thought::{FinishedReasoning, Thought};
+
+/// The item of a search of the web.
+const SEARCH: &str = "web_search_call";
 
 /// What an event adds to an item.
 #[derive(Debug)]
@@ -131,7 +135,7 @@ impl Output {
     }
 
     pub(super) fn is_search(&self) -> bool {
-        matches!(&self.kind, Kind::Other(kind) if kind == "web_search_call")
+        matches!(&self.kind, Kind::Other(kind) if kind == SEARCH)
     }
 
     /// Whether an item is of the same type.
@@ -219,13 +223,21 @@ impl Output {
         let phase = item.phase.clone().or(self.phase.as_deref().map(Cow::Borrowed));
         let replay = Replay { id, phase, refusal: false, reasoning: borrowed(reasoning) };
         match self.kind {
-            Kind::Message(message) => message.finish(&item, &|| replay.clone(), blocks, out),
+            Kind::Message(message) => {
+                let kept = message.finish(&item, &|| replay.clone(), blocks, out)?;
+                out.extend(web_search::cited(item.content).map(|cited| ModelEvent::WebSearched(Box::new(cited))));
+                Ok(kept)
+            }
             Kind::Call(call) => call.finish(&item, self.place, &replay, blocks, out).map(|()| true),
             Kind::Other(kind) => match whole.filter(|_| is_replayable(&kind)) {
                 Some(json) => {
                     let json = JsonText::parse(json).map_err(|error| unreadable("an item", error))?;
                     blocks.open(BlockStart::Whole(ContentBlock::Unknown(json)), out)?;
                     blocks.close(out);
+                    if kind == SEARCH {
+                        let found = whole.and_then(web_search::results);
+                        out.extend(found.map(|found| ModelEvent::WebSearched(Box::new(found))));
+                    }
                     Ok(true)
                 }
                 None => Ok(false),

@@ -1,0 +1,96 @@
+//! The vendor's search of the web: how it is asked for, and what it finds.
+//!
+//! Source: <https://platform.claude.com/docs/en/agents-and-tools/tool-use/web-search-tool>.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use windlass_types::{NanoUsd, ServerWebSearch, WebPage, WebSearched};
+
+/// What one search costs: 10 USD for a thousand.
+pub(crate) const PRICE: NanoUsd = NanoUsd::new(10_000_000);
+
+/// The block in which the results of a search come.
+pub(crate) const RESULT: &str = "web_search_tool_result";
+
+/// The tool, as requests name it.
+#[derive(Serialize)]
+pub(crate) struct WebSearchTool<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    name: &'static str,
+    max_uses: u32,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    allowed_domains: &'a [String],
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    blocked_domains: &'a [String],
+}
+
+impl<'a> From<&'a ServerWebSearch> for WebSearchTool<'a> {
+    fn from(search: &'a ServerWebSearch) -> Self {
+        Self {
+            kind: "web_search_20250305",
+            name: "web_search",
+            max_uses: search.max_uses,
+            allowed_domains: &search.allowed_domains,
+            blocked_domains: &search.blocked_domains,
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct ResultBlock<'a> {
+    #[serde(borrow, default)]
+    content: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct Found<'a> {
+    #[serde(borrow, default, rename = "type")]
+    kind: Cow<'a, str>,
+    #[serde(default)]
+    url: Option<String>,
+    #[serde(default)]
+    title: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Failed {
+    #[serde(default)]
+    error_code: String,
+}
+
+#[derive(Deserialize)]
+struct Citation<'a> {
+    #[serde(borrow, default, rename = "type")]
+    kind: Cow<'a, str>,
+    url: String,
+    #[serde(default)]
+    title: Option<String>,
+    #[serde(default)]
+    cited_text: Option<String>,
+}
+
+/// What a block of results says. A form that is not known here is no reason to lose the answer.
+pub(crate) fn results(block: &RawValue) -> Option<WebSearched> {
+    let block: ResultBlock<'_> = serde_json::from_str(block.get()).ok()?;
+    let content = block.content?.get();
+    if let Ok(found) = serde_json::from_str::<Vec<Found<'_>>>(content) {
+        let found = found.into_iter().filter(|found| found.kind == "web_search_result");
+        return Some(WebSearched::found(found.filter_map(|found| Some(WebPage::new(found.url?, found.title))).collect()));
+    }
+    let failed: Failed = serde_json::from_str(content).ok()?;
+    (!failed.error_code.is_empty()).then(|| WebSearched::failed(failed.error_code))
+}
+
+/// The page that a citation names, if it is one of a search.
+pub(crate) fn cited(citation: &RawValue) -> Option<WebSearched> {
+    let citation: Citation<'_> = serde_json::from_str(citation.get()).ok()?;
+    if citation.kind != "web_search_result_location" {
+        return None;
+    }
+    let mut page = WebPage::new(citation.url, citation.title);
+    page.cited = citation.cited_text;
+    Some(WebSearched::found(vec![page]))
+}

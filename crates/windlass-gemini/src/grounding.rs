@@ -1,0 +1,78 @@
+//! The vendor's search of the web: what it finds.
+//!
+//! Source: <https://ai.google.dev/gemini-api/docs/google-search>.
+
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use windlass_types::{ServerTool, WebPage, WebSearched};
+
+/// What an answer is grounded in.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct GroundingMetadata {
+    web_search_queries: Option<Vec<String>>,
+    grounding_chunks: Option<Vec<GroundingChunk>>,
+    grounding_supports: Option<Vec<GroundingSupport>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct GroundingChunk {
+    web: Option<Web>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Web {
+    uri: Option<String>,
+    title: Option<String>,
+}
+
+/// Which words of the answer come from which chunks.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct GroundingSupport {
+    segment: Option<Segment>,
+    grounding_chunk_indices: Option<Vec<usize>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Segment {
+    text: Option<String>,
+}
+
+impl GroundingMetadata {
+    /// Reads it. A form that is not known here is no reason to lose the answer.
+    pub(crate) fn read(json: &RawValue) -> Option<Self> {
+        serde_json::from_str(json.get()).ok()
+    }
+
+    /// How many searches there were.
+    pub(crate) fn searches(&self) -> u64 {
+        self.web_search_queries.as_ref().map_or(0, |queries| u64::try_from(queries.len()).unwrap_or(u64::MAX))
+    }
+
+    /// The pages. `cited` of each: the words of the answer that come from it first.
+    pub(crate) fn pages(self) -> Option<WebSearched> {
+        let supports = self.grounding_supports.unwrap_or_default();
+        let words = |chunk: usize| {
+            let of = |support: &&GroundingSupport| support.grounding_chunk_indices.iter().flatten().any(|at| *at == chunk);
+            supports.iter().find(of)?.segment.as_ref()?.text.clone()
+        };
+        let chunks = self.grounding_chunks.unwrap_or_default().into_iter().enumerate();
+        let pages = chunks.filter_map(|(at, chunk)| {
+            let web = chunk.web?;
+            let mut page = WebPage::new(web.uri?, web.title);
+            page.cited = words(at);
+            Some(page)
+        });
+        let pages: Vec<_> = pages.collect();
+        (!pages.is_empty()).then(|| WebSearched::found(pages))
+    }
+}
+
+/// Whether a request asks for searches.
+pub(crate) fn is_wanted(tools: &[ServerTool]) -> bool {
+    tools.iter().any(|tool| matches!(tool, ServerTool::WebSearch(_)))
+}

@@ -1,0 +1,108 @@
+//! The vendor's search of the web: how it is asked for, and what it finds.
+//!
+//! Source: <https://developers.openai.com/api/docs/guides/tools-web-search>.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use windlass_types::{ServerTool, ServerWebSearch, WebPage, WebSearched};
+
+/// What is asked for besides: the pages of a search, and not only those that the model cites.
+pub(super) const SOURCES: &str = "web_search_call.action.sources";
+
+/// The tool, as requests name it.
+#[derive(Serialize)]
+pub(super) struct WebSearchTool<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    filters: Option<Filters<'a>>,
+}
+
+#[derive(Serialize)]
+struct Filters<'a> {
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    allowed_domains: &'a [String],
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    blocked_domains: &'a [String],
+}
+
+impl<'a> From<&'a ServerWebSearch> for WebSearchTool<'a> {
+    fn from(search: &'a ServerWebSearch) -> Self {
+        let (allowed_domains, blocked_domains) = (&*search.allowed_domains, &*search.blocked_domains);
+        let is_filtered = !allowed_domains.is_empty() || !blocked_domains.is_empty();
+        Self { kind: "web_search", filters: is_filtered.then_some(Filters { allowed_domains, blocked_domains }) }
+    }
+}
+
+/// The search of a request, if it asks for one.
+pub(super) fn of(tools: &[ServerTool]) -> Option<WebSearchTool<'_>> {
+    tools.iter().find_map(|tool| match tool {
+        ServerTool::WebSearch(search) => Some(search.into()),
+        _ => None,
+    })
+}
+
+#[derive(Deserialize)]
+struct Call {
+    #[serde(default)]
+    status: String,
+    #[serde(default)]
+    action: Option<Action>,
+}
+
+#[derive(Deserialize)]
+struct Action {
+    #[serde(default)]
+    sources: Vec<Source>,
+}
+
+#[derive(Deserialize)]
+struct Source {
+    #[serde(default)]
+    url: Option<String>,
+}
+
+/// What the item of a search says. A form that is not known here is no reason to lose the answer.
+pub(super) fn results(item: &str) -> Option<WebSearched> {
+    let call: Call = serde_json::from_str(item).ok()?;
+    if call.status == "failed" {
+        return Some(WebSearched::failed("the search failed"));
+    }
+    let sources = call.action?.sources.into_iter();
+    let pages: Vec<_> = sources.filter_map(|source| Some(WebPage::new(source.url?, None))).collect();
+    (!pages.is_empty()).then(|| WebSearched::found(pages))
+}
+
+#[derive(Deserialize)]
+struct CitedPart<'a> {
+    #[serde(default)]
+    text: Option<String>,
+    #[serde(borrow, default)]
+    annotations: Option<Vec<Annotation<'a>>>,
+}
+
+#[derive(Deserialize)]
+struct Annotation<'a> {
+    #[serde(borrow, default, rename = "type")]
+    kind: Cow<'a, str>,
+    #[serde(default)]
+    url: Option<String>,
+    #[serde(default)]
+    title: Option<String>,
+}
+
+/// The pages that a message cites.
+pub(super) fn cited(content: Option<&RawValue>) -> Option<WebSearched> {
+    let content = content?.get();
+    // Nearly all messages cite none, and need not be read once more.
+    if !content.contains("url_citation") {
+        return None;
+    }
+    let parts: Vec<CitedPart<'_>> = serde_json::from_str(content).ok()?;
+    let annotations = parts.into_iter().filter(|part| part.text.is_some()).flat_map(|part| part.annotations);
+    let cited = annotations.flatten().filter(|annotation| annotation.kind == "url_citation");
+    let pages: Vec<_> = cited.filter_map(|cited| Some(WebPage::new(cited.url?, cited.title))).collect();
+    (!pages.is_empty()).then(|| WebSearched::found(pages))
+}
