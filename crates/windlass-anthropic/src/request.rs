@@ -7,8 +7,8 @@ use windlass_http::Bytes;
 use windlass_http::provider::{COMPOSITIONS, call_id, with_members, without_compositions};
 use windlass_model::Catalogue;
 use windlass_types::{
-    CacheTtl, ContentBlock, Message, ModelInfo, ModelRequest, Role, ServerTool, SharedMessage, Thinking, ToolChoice, ToolResult,
-    ToolResultContent, ToolSpec,
+    CacheTtl, ContentBlock, Message, ModelInfo, ModelRequest, Role, ServerTool, SharedMessage, Thinking, ToolChoice,
+    ToolResult, ToolResultContent, ToolSpec,
 };
 
 use crate::form::Form;

@@ -78,7 +78,9 @@ pub(crate) fn results(block: &RawValue) -> Option<WebSearched> {
     let content = block.content?.get();
     if let Ok(found) = serde_json::from_str::<Vec<Found<'_>>>(content) {
         let found = found.into_iter().filter(|found| found.kind == "web_search_result");
-        return Some(WebSearched::found(found.filter_map(|found| Some(WebPage::new(found.url?, found.title))).collect()));
+        return Some(WebSearched::found(
+            found.filter_map(|found| Some(WebPage::new(found.url?, found.title))).collect(),
+        ));
     }
     let failed: Failed = serde_json::from_str(content).ok()?;
     (!failed.error_code.is_empty()).then(|| WebSearched::failed(failed.error_code))

@@ -57,7 +57,8 @@ impl GroundingMetadata {
     pub(crate) fn pages(self) -> Option<WebSearched> {
         let supports = self.grounding_supports.unwrap_or_default();
         let words = |chunk: usize| {
-            let of = |support: &&GroundingSupport| support.grounding_chunk_indices.iter().flatten().any(|at| *at == chunk);
+            let of =
+                |support: &&GroundingSupport| support.grounding_chunk_indices.iter().flatten().any(|at| *at == chunk);
             supports.iter().find(of)?.segment.as_ref()?.text.clone()
         };
         let chunks = self.grounding_chunks.unwrap_or_default().into_iter().enumerate();

@@ -9,9 +9,7 @@ use windlass_context::estimate_request;
 use windlass_core::{EffectId, Input, Limits, ModelProfile};
 use windlass_model::ModelProvider;
 use windlass_tool::{BoxFuture, Completed, Completion, Completions, ToolError};
-use windlass_types::{
-    Message, ModelInfo, ModelRequest, SectionScope, ServerTool, StopReason, SystemSection,
-};
+use windlass_types::{Message, ModelInfo, ModelRequest, SectionScope, ServerTool, StopReason, SystemSection};
 
 /// How many tokens the results of one search are taken to have, when money is held for it.
 const SEARCH_TOKENS: u64 = 10_000;

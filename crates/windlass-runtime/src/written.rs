@@ -110,7 +110,9 @@ pub(crate) async fn write(
             }
             ModelEvent::BlockStart { block: BlockStart::Text(begin), .. } => written.text.push_str(&begin),
             ModelEvent::BlockDelta { delta: StreamDelta::Text(more), .. } => written.text.push_str(&more),
-            ModelEvent::WebSearched(searched) if written.searches.len() < MOST_SEARCHES => written.searches.push(*searched),
+            ModelEvent::WebSearched(searched) if written.searches.len() < MOST_SEARCHES => {
+                written.searches.push(*searched)
+            }
             ModelEvent::MessageStop => {
                 written.is_whole = true;
                 return Ok(written);

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde::Serialize;
 use windlass_schema::CheckedTools;
 use windlass_tool::{
-    Cancel, Clock, Completions, DynTool, Ids, JudgedPath, Permit, PreparedCall, Process, ToolCheck, ToolCx, ToolCxParts, ToolError,
-    ToolOutput, ToolSet, ToolSetError, Workspace,
+    Cancel, Clock, Completions, DynTool, Ids, JudgedPath, Permit, PreparedCall, Process, ToolCheck, ToolCx,
+    ToolCxParts, ToolError, ToolOutput, ToolSet, ToolSetError, Workspace,
 };
 use windlass_types::path::absolute;
 use windlass_types::{Access, CallDigest, ContextChange, JsonText, SessionId, ToolUseId};

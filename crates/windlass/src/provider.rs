@@ -47,7 +47,6 @@ pub use windlass_types::{
     AddedTools, Api, ApiUsage, BlockStart, CacheTtl, ContentBlock, DocumentSource, Effort, ErrorClass, ImageSource,
     JsonError, JsonText, LongPrompt, Message, MessageId, ModelErrorKind, ModelEvent, ModelInfo, ModelItem,
     ModelRequest, NanoUsd, Origin, Price, RateLimit, RateLimitKind, RateLimitStatus, ResponseFormat, Role,
-    SectionScope, ServerTool, ServerWebSearch, SharedMessage, StopReason, StreamDelta, SystemSection, Thinking, ToolChoice, ToolResult,
-    ToolResultContent, ToolSpec, ToolUse, ToolUseId, Usage, Utilization, WebPage,
-    WebSearched,
+    SectionScope, ServerTool, ServerWebSearch, SharedMessage, StopReason, StreamDelta, SystemSection, Thinking,
+    ToolChoice, ToolResult, ToolResultContent, ToolSpec, ToolUse, ToolUseId, Usage, Utilization, WebPage, WebSearched,
 };

@@ -9,8 +9,8 @@ use windlass_http::provider::Credential;
 use windlass_model::ModelProvider;
 use windlass_testkit::wire::{Message as WireMessage, WireServer};
 use windlass_types::{
-    BlockStart, ContentBlock, JsonText, Message, ModelEvent, ModelRequest, NanoUsd, ServerTool, ServerWebSearch, ToolSpec, Usage,
-    WebPage, WebSearched,
+    BlockStart, ContentBlock, JsonText, Message, ModelEvent, ModelRequest, NanoUsd, ServerTool, ServerWebSearch,
+    ToolSpec, Usage, WebPage, WebSearched,
 };
 
 fn search() -> ServerWebSearch {
@@ -47,7 +47,8 @@ fn vertex(url: &str) -> Anthropic {
 
 #[tokio::test]
 async fn the_tool_goes_behind_those_of_the_caller_and_only_to_models_that_have_it() {
-    let tool = json!({"type": "web_search_20250305", "name": "web_search", "max_uses": 3, "allowed_domains": ["docs.rs"]});
+    let tool =
+        json!({"type": "web_search_20250305", "name": "web_search", "max_uses": 3, "allowed_domains": ["docs.rs"]});
     assert_eq!(body(own, request("claude-sonnet-4-5")).await["tools"], json!([tool]));
     assert_eq!(body(vertex, request("claude-sonnet-4-5")).await["tools"], json!([tool]));
     let mut both = request("claude-sonnet-4-5");
@@ -71,8 +72,10 @@ fn a_search_is_paid_beside_the_tokens() {
 fn found() -> WireMessage {
     let call = json!({"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}});
     let input = json!({"type": "input_json_delta", "partial_json": "{\"query\": \"doors\"}"});
-    let page = |url: &str, title: &str| json!({"type": "web_search_result", "url": url, "title": title,
-        "encrypted_content": "RW5j", "page_age": "April 30, 2025"});
+    let page = |url: &str, title: &str| {
+        json!({"type": "web_search_result", "url": url, "title": title,
+        "encrypted_content": "RW5j", "page_age": "April 30, 2025"})
+    };
     let results = json!({"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1",
         "content": [page("https://docs.rs/doors", "Doors"), page("https://docs.rs/keys", "Keys"), {"type": "later"}]});
     let cited = json!({"type": "citations_delta", "citation": {"type": "web_search_result_location",
@@ -129,8 +132,7 @@ async fn a_failed_search_says_why_and_odd_results_cost_no_answer() {
     let server = WireServer::start().await.unwrap();
     server.push(message.text("ok"));
     let events = read(&own(&server.url()), request("claude-sonnet-4-5")).await;
-    let searched: Vec<_> =
-        events.iter().filter(|event| matches!(event, ModelEvent::WebSearched(_))).cloned().collect();
+    let searched: Vec<_> = events.iter().filter(|event| matches!(event, ModelEvent::WebSearched(_))).cloned().collect();
     assert_eq!(searched, [ModelEvent::WebSearched(Box::new(WebSearched::failed("max_uses_exceeded")))]);
     assert!(events.contains(&ModelEvent::MessageStop));
 }

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::process::Stdio;
+use windlass_testkit::wire::{Message, WireServer};
 
 /// A server on this machine that answers each request with a page. Gives its port.
 fn server() -> u16 {
@@ -98,5 +99,33 @@ fn hosts_of_the_sandbox_are_allowed_to_pages_only_where_both_share_them() {
         let ran = run_in(&place, &[("WINDLASS_PRIVATE_HOSTS", &hosts)], &args, "").with_code(0);
         // No one is there to answer a question.
         assert_eq!(ran.stdout.contains("# Doors"), is_shared && !denied, "{} {}", ran.stdout, ran.stderr);
+    }
+}
+
+/// Without a key of a service the vendor of the model searches, and the tool is offered where it does.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_vendor_of_the_model_searches() {
+    let server = WireServer::start().await.unwrap();
+    let page = json!({"type": "web_search_result", "url": "https://docs.rs/doors", "title": "Doors"});
+    let found = json!({"type": "web_search_tool_result", "tool_use_id": "s", "content": [page]});
+    server.push(Message::new().tool_use("toolu_1", "WebSearch", json!({ "query": "doors" })));
+    server.push(Message::new().block(&found, &[]).text("They open."));
+    server.push(Message::new().text("Doors open."));
+    let (place, url) = (Place::new(), server.url());
+    let variables = [("ANTHROPIC_API_KEY", "sk-test"), ("ANTHROPIC_BASE_URL", url.as_str())];
+    let args = ["-p", "Look up doors.", "--model", "claude-sonnet-4-5", "--allowedTools", "WebSearch"];
+    let ran = run_in(&place, &variables, &args, "").with_code(0);
+    assert!(ran.stdout.contains("Doors open."), "{} {}", ran.stdout, ran.stderr);
+    let requests: Vec<Value> = server.requests().iter().map(|request| request.json().unwrap()).collect();
+    assert_eq!(requests[1]["tools"][0]["type"], "web_search_20250305");
+    assert!(requests[2]["messages"].to_string().contains("https://docs.rs/doors"), "{}", requests[2]["messages"]);
+    // A key of a service comes first, and a model without a search has no tool.
+    for (more, model, is_offered) in
+        [(("BRAVE_API_KEY", "key"), "glm-5", true), (("BRAVE_API_KEY", " "), "glm-5", false)]
+    {
+        server.push(Message::new().text("No."));
+        run_in(&place, &[variables[0], variables[1], more], &["-p", "x", "--model", model], "").with_code(0);
+        let sent = server.requests().pop().unwrap().json().unwrap();
+        assert_eq!(sent["tools"].to_string().contains("\"WebSearch\""), is_offered, "{more:?}");
     }
 }

@@ -43,8 +43,7 @@ async fn what_the_answer_is_grounded_in_is_reported() {
     });
     let (events, error) = read_chunks(&[chunk]).await;
     assert!(error.is_none(), "{error:?}");
-    let searched: Vec<_> =
-        events.iter().filter(|event| matches!(event, ModelEvent::WebSearched(_))).cloned().collect();
+    let searched: Vec<_> = events.iter().filter(|event| matches!(event, ModelEvent::WebSearched(_))).cloned().collect();
     let mut cited = WebPage::new(format!("{lead}a"), Some("a.example".to_owned()));
     cited.cited = Some("Doors open.".to_owned());
     let pages = vec![cited, WebPage::new(format!("{lead}b"), Some("b.example".to_owned()))];

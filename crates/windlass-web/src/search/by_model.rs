@@ -177,7 +177,10 @@ mod tests {
             Err(error) => error.model_text().to_owned(),
         };
         assert_eq!(text(vec![failed()], 1), "The search failed: max_uses_exceeded.");
-        assert_eq!(text(vec![WebSearched::found(vec![page("https://a.example/", None, None)]), failed()], 2), "1 pages");
+        assert_eq!(
+            text(vec![WebSearched::found(vec![page("https://a.example/", None, None)]), failed()], 2),
+            "1 pages"
+        );
         assert_eq!(text(Vec::new(), 0), "The model answered without a search. Ask with other words.");
         assert_eq!(text(Vec::new(), 1), "0 pages");
     }

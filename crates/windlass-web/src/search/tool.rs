@@ -10,8 +10,8 @@ use windlass_tool::{Annotations, Tool, ToolCx, ToolError, ToolOutput};
 use windlass_types::Access;
 use windlass_types::text::{clean, clean_line};
 
-use super::filter::{domains, fits};
 use super::by_model::{Found as Answer, ModelSearch};
+use super::filter::{domains, fits};
 use super::{SearchBackend, SearchHit, SearchQuery};
 
 /// Longest search, in characters.

@@ -108,3 +108,5 @@ mod task_list;
 mod tool_input;
 mod tool_texts;
 mod trouble;
+#[cfg(feature = "web")]
+mod web_search;

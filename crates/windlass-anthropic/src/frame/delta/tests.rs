@@ -7,7 +7,15 @@ fn members<'a>(frame: &'a Frame<'_>) -> (&'a str, Option<usize>, Option<[Option<
     let delta = frame.delta.as_ref().map(|delta| {
         let Delta { kind, text, thinking, signature, partial_json, stop_reason, citation } = delta;
         let [text, thinking, signature] = [text, thinking, signature].map(Option::as_deref);
-        [Some(&**kind), text, thinking, signature, partial_json.as_deref(), stop_reason.as_deref(), citation.map(serde_json::value::RawValue::get)]
+        [
+            Some(&**kind),
+            text,
+            thinking,
+            signature,
+            partial_json.as_deref(),
+            stop_reason.as_deref(),
+            citation.map(serde_json::value::RawValue::get),
+        ]
     });
     let has_more = frame.content_block.is_some() || frame.message.is_some() || frame.usage.is_some();
     (&frame.kind, frame.index, delta, has_more)

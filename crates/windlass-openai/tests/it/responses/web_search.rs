@@ -47,8 +47,10 @@ async fn sources_and_citations_are_reported() {
     let part = json!({"type": "output_text", "text": "Doors open.", "annotations": [
         {"type": "url_citation", "start_index": 0, "end_index": 5, "url": "https://docs.rs/doors", "title": "Doors"},
         {"type": "file_citation", "file_id": "f", "index": 1}]});
-    let message = |content: Value| json!({"id": "msg_1", "type": "message", "role": "assistant", "status": "completed",
-        "content": content});
+    let message = |content: Value| {
+        json!({"id": "msg_1", "type": "message", "role": "assistant", "status": "completed",
+        "content": content})
+    };
     let delta = json!({"type": "response.output_text.delta", "content_index": 0, "delta": "Doors open."});
     let noted = json!({"type": "response.output_text.annotation.added", "content_index": 0, "annotation_index": 0,
         "annotation": part["annotations"][0]});
