@@ -9,6 +9,7 @@ use proptest::sample::{select, subsequence};
 use serde_json::{Map, Value, json};
 use windlass::crates::project::SettingSources;
 use windlass::web::fetch::{FetchOptions, WebFetch};
+use windlass::web::search::{ModelSearch, WebSearch};
 use windlass::{Home, PermissionMode, Permissions, Project, SessionBuilder, coding_tools, session, tool::Toolkit};
 use windlass_testkit::wire::{Message, RecordedRequest, Reply, WireServer};
 
@@ -260,6 +261,7 @@ impl Case {
         project = project.trust(self.trust == Trust::ForThisRun);
         let (mut permissions, mut builder) = (Permissions::new(), session());
         let mut tools = coding_tools(place.work()).with(WebFetch::new(FetchOptions::default()));
+        tools = tools.with(WebSearch::by_model(ModelSearch::default()));
         for flag in &self.flags {
             match flag {
                 Flag::Model(model) => builder = builder.model(*model),

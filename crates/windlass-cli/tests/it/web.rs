@@ -103,9 +103,9 @@ fn hosts_of_the_sandbox_are_allowed_to_pages_only_where_both_share_them() {
 }
 
 /// Without a key of a service the vendor of the model searches, and the tool is offered where it does.
-#[tokio::test(flavor = "multi_thread")]
-async fn the_vendor_of_the_model_searches() {
-    let server = WireServer::start().await.unwrap();
+#[test]
+fn the_vendor_of_the_model_searches() {
+    let server = WireServer::start_on_thread().unwrap();
     let page = json!({"type": "web_search_result", "url": "https://docs.rs/doors", "title": "Doors"});
     let found = json!({"type": "web_search_tool_result", "tool_use_id": "s", "content": [page]});
     server.push(Message::new().tool_use("toolu_1", "WebSearch", json!({ "query": "doors" })));
