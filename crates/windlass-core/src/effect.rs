@@ -111,6 +111,9 @@ pub enum Effect {
     /// Run a call that was allowed. Answered by [`Input::Ran`], also after a
     /// [`Effect::Cancel`].
     Run(Box<RunCall>),
+    /// End the conversation in the log before a prompt, or where an earlier rewind has left it. Answered by
+    /// [`Input::Rewound`].
+    Rewind(EntryId),
     /// Append entries to the log, in order. Answered by [`Input::Appended`],
     /// when durable if so asked, else when handed to the writer.
     Append {
@@ -220,6 +223,9 @@ pub enum Input {
     /// Hooks are asked, or have answered, about something that the driver has seen: report that to the host. What they
     /// say to the model, it reads with its next turn.
     Report(Box<EventKind>),
+    /// Rewind the conversation to this prompt, or to the mark of an earlier rewind. Only a session that is idle does it;
+    /// prompts wait meanwhile. What files hold, what was spent, the mode and the current directory stay.
+    Rewind(EntryId),
     /// End the session: stop the run, then close.
     Close,
     /// The ledger has answered.
@@ -261,6 +267,8 @@ pub enum Input {
     Ran(EffectId, Box<ToolOutcome>),
     /// Entries were appended, or refused.
     Appended(EffectId, Result<(), StoreFailure>),
+    /// The conversation was rewound: the entries that it consists of now. `None`: it was not, and stays as it is.
+    Rewound(EffectId, Option<Vec<Entry>>),
     /// The log has answered no append for this long. Given again while that lasts.
     LogSilent(Duration),
     /// A wait is over.

@@ -9,7 +9,7 @@ use crate::prompts::Prompts;
 use crate::run::{Flow, Run};
 use crate::session::Session;
 use crate::tasks::Tasks;
-use crate::{EffectId, Input, MachineConfig, Output, Prompt, PromptKind, SessionState, UnfitInput};
+use crate::{Effect, EffectId, Input, MachineConfig, Output, Prompt, PromptKind, SessionState, UnfitInput};
 use windlass_context::unusable_media;
 use windlass_permission::Policy;
 use windlass_types::hook::event::SessionEnd;
@@ -46,6 +46,8 @@ pub struct Machine {
 enum Activity {
     Idle,
     Running(Box<Run>),
+    /// The conversation is rewound in the log.
+    Rewinding(EffectId),
     /// SessionEnd hooks are asked.
     Closing(EffectId),
     Closed,
@@ -168,6 +170,10 @@ impl Machine {
             (_, Input::Steer(prompt)) => self.steer(prompt, false),
             (_, Input::Offer(prompt)) => self.steer(prompt, true),
             (Activity::Running(run), Input::Withdraw(id)) => run.steering.withdraw(session, &id),
+            (Activity::Idle, Input::Rewind(to)) => {
+                let effect = session.effect(Effect::Rewind(to));
+                self.activity = Activity::Rewinding(effect);
+            }
             (_, Input::Interrupt) => return Ok(self.interrupt()),
             (_, Input::Close) => return Ok(self.order_close()),
             (Activity::Running(run), Input::StopTool(id)) => run.stop_tool(session, &id),
@@ -217,6 +223,12 @@ impl Machine {
                 self.tasks.started(&mut self.session, counts, *info);
             }
             (Activity::Running(run), input) => return run.handle(&mut self.session, &self.tasks, effect, input),
+            (Activity::Rewinding(asked), Input::Rewound(_, log)) if *asked == effect => {
+                if let Some(log) = log {
+                    self.session.rewound(&log);
+                }
+                self.activity = Activity::Idle;
+            }
             (Activity::Closing(asked), Input::Hooked(..)) if *asked == effect => self.closed(),
             (_, input) => return Err(not_awaited(effect, &input)),
         }
@@ -283,7 +295,7 @@ impl Machine {
                         return;
                     }
                 }
-                Activity::Closing(_) | Activity::Closed => return,
+                Activity::Rewinding(_) | Activity::Closing(_) | Activity::Closed => return,
             }
         }
     }

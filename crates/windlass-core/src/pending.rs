@@ -23,6 +23,7 @@ impl Kind {
     const QUESTION: Self = Self("a question");
     const SNAPSHOT: Self = Self("a snapshot");
     const CALL: Self = Self("a tool call");
+    const REWIND: Self = Self("a rewind");
     const APPEND: Self = Self("an append");
     const SLEEP: Self = Self("a wait");
 
@@ -36,6 +37,7 @@ impl Kind {
             Effect::Ask { .. } => Self::QUESTION,
             Effect::Snapshot { .. } => Self::SNAPSHOT,
             Effect::Run(_) => Self::CALL,
+            Effect::Rewind(_) => Self::REWIND,
             Effect::Append { .. } => Self::APPEND,
             Effect::Sleep(_) => Self::SLEEP,
             Effect::Settle { .. } | Effect::Return { .. } | Effect::StopTask(_) | Effect::Cancel(_) => return None,
@@ -74,6 +76,7 @@ impl Answer {
             Input::Made(effect, ..) => (effect, Kind::CALL, "a call that a call makes", false),
             Input::TaskStarted(effect, _) => (effect, Kind::CALL, "the start of background work", false),
             Input::Ran(effect, _) => (effect, Kind::CALL, "the end of a call", true),
+            Input::Rewound(effect, _) => (effect, Kind::REWIND, "the end of a rewind", true),
             Input::Appended(effect, _) => (effect, Kind::APPEND, "the end of an append", true),
             Input::Woke(effect) => (effect, Kind::SLEEP, "the end of a wait", true),
             _ => return None,

@@ -139,6 +139,17 @@ impl Session {
         }
     }
 
+    /// The conversation is now that of these entries of the log.
+    pub(crate) fn rewound(&mut self, log: &[Entry]) {
+        self.state.rewound(log);
+        self.ids.taken.extend(log.iter().map(|entry| entry.id.clone()));
+        self.prompt = self.state.last_prompt_id().cloned();
+        self.models.listed.forget();
+        self.models.loading.clear();
+        // The provider has cached more than what is sent from now on.
+        self.models.history_replaced = true;
+    }
+
     /// A run begins.
     pub(crate) fn begin_run(&mut self, origin: RunOrigin) {
         let id = Some(self.ids.run());

@@ -70,6 +70,16 @@ impl SessionState {
         }
     }
 
+    /// The state behind a rewind: the conversation is that of the log. Where calls start, the mode and what was spent stay, for
+    /// a log must not change what this opening allows.
+    pub(crate) fn rewound(&mut self, log: &[Entry]) {
+        let mut state = Self::new(self.cwd.clone());
+        log.iter().for_each(|entry| state.apply(entry));
+        (state.cwd, state.mode) = (std::mem::take(&mut self.cwd), self.mode);
+        state.spending = std::mem::take(&mut self.spending);
+        *self = state;
+    }
+
     pub(crate) fn apply(&mut self, entry: &Entry) {
         self.transcript.apply(entry);
         self.instructions.apply(entry);

@@ -6,10 +6,13 @@ use std::panic::AssertUnwindSafe;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 use windlass_core::{EffectId, Input, StoreFailure};
-use windlass_session::{Durability, Lease, SessionStore};
-use windlass_types::Entry;
+use windlass_session::{
+    Durability, ForkError, Lease, RewindPoint, RewoundMark, SessionKey, SessionStore, StoreError, StoreErrorKind,
+    repair_but_pending, rewind_conversation, rewind_point,
+};
+use windlass_types::{Entry, EntryId};
 
 /// Entries to append, for one effect.
 #[derive(Debug)]
@@ -19,11 +22,31 @@ pub(crate) struct Appending {
     pub(crate) durable: bool,
 }
 
+/// What the writer of a log does.
+#[derive(Debug)]
+pub(crate) enum LogOrder {
+    Append(Appending),
+    /// Find a point to rewind the conversation to.
+    Look(EntryId, oneshot::Sender<Result<RewindPoint, ForkError>>),
+    /// Rewind the conversation.
+    Rewind(Box<Rewinding>),
+}
+
+/// A conversation that is to be rewound.
+#[derive(Debug)]
+pub(crate) struct Rewinding {
+    pub(crate) effect: EffectId,
+    pub(crate) to: EntryId,
+    pub(crate) mark: RewoundMark,
+    /// Who waits for the point.
+    pub(crate) waiting: oneshot::Sender<Result<RewindPoint, ForkError>>,
+}
+
 /// Where a session's entries go.
 #[derive(Debug)]
 pub(crate) enum Log {
     /// To a store, through a task of its own.
-    Store(mpsc::UnboundedSender<Appending>),
+    Store(mpsc::UnboundedSender<LogOrder>),
     /// Nowhere: the session is not kept.
     Nowhere,
 }
@@ -60,18 +83,37 @@ pub(crate) async fn write_log(
     store: Arc<dyn SessionStore>,
     lease: Lease,
     Begin { mut seq, mut first }: Begin,
-    mut waiting: mpsc::UnboundedReceiver<Appending>,
+    mut waiting: mpsc::UnboundedReceiver<LogOrder>,
     inputs: mpsc::UnboundedSender<Input>,
 ) {
-    while let Some(next) = waiting.recv().await {
+    let mut after = None;
+    while let Some(order) = next(&mut after, &mut waiting).await {
+        let next = match order {
+            LogOrder::Append(next) => next,
+            LogOrder::Look(to, answer) => {
+                // Who asked may be gone.
+                let _ = answer.send(look(&*store, lease.key(), &to).await);
+                continue;
+            }
+            LogOrder::Rewind(rewinding) => {
+                rewind(&*store, &lease, &mut seq, *rewinding, &inputs).await;
+                continue;
+            }
+        };
         let mut effects = vec![next.effect];
         let mut entries = std::mem::take(&mut first);
         entries.extend(next.entries);
         let mut durable = next.durable;
-        while let Ok(next) = waiting.try_recv() {
-            effects.push(next.effect);
-            entries.extend(next.entries);
-            durable |= next.durable;
+        while after.is_none() {
+            match waiting.try_recv() {
+                Ok(LogOrder::Append(next)) => {
+                    effects.push(next.effect);
+                    entries.extend(next.entries);
+                    durable |= next.durable;
+                }
+                Ok(other) => after = Some(other),
+                Err(_) => break,
+            }
         }
         let durability = if durable { Durability::Durable } else { Durability::Buffered };
         let appending = AssertUnwindSafe(store.append(&lease, seq, entries, durability)).catch_unwind();
@@ -95,6 +137,51 @@ pub(crate) async fn write_log(
     }
     // What was acknowledged is durable already, and a failure here could not be reported any more.
     let _ = AssertUnwindSafe(store.close(lease)).catch_unwind().await;
+}
+
+async fn next(after: &mut Option<LogOrder>, waiting: &mut mpsc::UnboundedReceiver<LogOrder>) -> Option<LogOrder> {
+    match after.take() {
+        Some(order) => Some(order),
+        None => waiting.recv().await,
+    }
+}
+
+async fn look(store: &dyn SessionStore, key: &SessionKey, to: &EntryId) -> Result<RewindPoint, ForkError> {
+    let look = async { Ok(rewind_point(&store.load(key).await?.entries, to)?) };
+    AssertUnwindSafe(look).catch_unwind().await.unwrap_or_else(|_| Err(panicked()))
+}
+
+/// Rewinds the conversation in the log, and gives the machine what it consists of then.
+async fn rewind(
+    store: &dyn SessionStore,
+    lease: &Lease,
+    seq: &mut u64,
+    rewinding: Rewinding,
+    inputs: &mpsc::UnboundedSender<Input>,
+) {
+    let Rewinding { effect, to, mark, waiting } = rewinding;
+    let rewind = async {
+        let point = rewind_conversation(store, lease.key(), lease, &to, mark).await?;
+        let loaded = store.load(lease.key()).await?;
+        *seq = loaded.seq;
+        let (entries, report) = repair_but_pending(loaded.entries);
+        if !report.synthetic.is_empty() {
+            *seq = store.append(lease, *seq, report.synthetic, Durability::Durable).await?;
+        }
+        Ok((point, entries))
+    };
+    let rewound = AssertUnwindSafe(rewind).catch_unwind().await.unwrap_or_else(|_| Err(panicked()));
+    let (answer, entries) = match rewound {
+        Ok((point, entries)) => (Ok(point), Some(entries)),
+        Err(error) => (Err(error), None),
+    };
+    // The session may have ended, and who waited may be gone.
+    let _ = inputs.send(Input::Rewound(effect, entries));
+    let _ = waiting.send(answer);
+}
+
+fn panicked() -> ForkError {
+    StoreError::new(StoreErrorKind::Io, "the session store panicked; this is a bug in the store").into()
 }
 
 #[cfg(test)]
@@ -127,7 +214,8 @@ mod tests {
         let (log, waiting) = mpsc::unbounded_channel();
         let (effect, entries) = first_append();
         for durable in grades {
-            log.send(Appending { effect, entries: entries.clone(), durable: *durable }).unwrap();
+            let appending = Appending { effect, entries: entries.clone(), durable: *durable };
+            log.send(LogOrder::Append(appending)).unwrap();
         }
         drop(log);
         let (inputs, mut answers) = mpsc::unbounded_channel();

@@ -24,7 +24,7 @@ pub enum RewindError {
     Off,
     /// A run is in progress, whose tools may be changing files, or an agent in the background.
     #[error(
-        "files cannot be rewound while a run is in progress, also that of an agent: wait for its result, or stop it"
+        "nothing can be rewound while a run is in progress, also that of an agent: wait for its result, or stop it"
     )]
     Running,
     /// The session is closed.
@@ -33,6 +33,15 @@ pub enum RewindError {
     /// The checkpoints refused.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
+    /// The session is not kept, so there is no log in which a conversation could be rewound.
+    #[error("this session is not kept: give it a home to rewind its conversation")]
+    NotKept,
+    /// The conversation has no such prompt.
+    #[error("the conversation has no prompt {0}: it never was, or another branch or a compaction hides it")]
+    NoSuchPrompt(EntryId),
+    /// The log cannot be read or written.
+    #[error("the conversation was not rewound: {0}")]
+    Log(String),
 }
 
 /// What a host wants of checkpoints, and where it waits.

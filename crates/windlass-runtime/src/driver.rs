@@ -8,7 +8,7 @@ use crate::agents::{Below, Parent};
 use crate::append::Log;
 use crate::background::{self, Registry};
 use crate::budget::{Account, Budget};
-use crate::checkpoints::SessionFiles;
+use crate::checkpoints::{RewindError, SessionFiles};
 use crate::events::EventQueue;
 use crate::handle::Order;
 use crate::held::Held;
@@ -20,6 +20,7 @@ use crate::orders::Orders;
 use crate::ports::Ports;
 use crate::prepare::ReadCalls;
 use crate::progress::Progress;
+use crate::rewind::{self, ConversationOrder};
 use crate::room::Room;
 use crate::scope::with_models;
 use crate::session::{Nested, Persistence, listened};
@@ -89,6 +90,8 @@ struct Work {
     /// Questions that can be answered, and whose hooks and callback are not asked yet.
     asked: BTreeMap<QuestionId, OpenQuestion>,
     side: SideCalls,
+    /// A rewind of the conversation that is about to begin.
+    rewind: Option<rewind::Wanted>,
 }
 
 /// What all calls of the session share.
@@ -153,6 +156,7 @@ impl Driver {
             room: Room::default(),
             asked: BTreeMap::new(),
             side: SideCalls::default(),
+            rewind: None,
         };
         let hooks = ports.hooks.clone();
         Self {
@@ -292,6 +296,7 @@ impl Driver {
                 self.files.obey(order, busy, self.machine.policy().directories().to_vec());
                 None
             }
+            Order::Conversation(order) => self.obey_conversation(order),
             Order::StopTask(id) => {
                 self.work.background.stop(&id);
                 self.below.stop_task(&id);
@@ -323,6 +328,25 @@ impl Driver {
                 env.retain(|(known, _)| !changes.iter().any(|(name, _)| name == known));
                 env.extend(changes.into_iter().filter_map(|(name, value)| Some((name, value?))));
                 self.give_environment(env)
+            }
+        }
+    }
+
+    /// Looks for a point of the conversation, or begins to rewind it. Not while the session or an agent of it is at work.
+    fn obey_conversation(&mut self, order: ConversationOrder) -> Option<Input> {
+        match order {
+            ConversationOrder::Look(to, answer) => {
+                rewind::look(&self.log, to, answer);
+                None
+            }
+            order if !self.machine.is_idle() || self.below.any_at_work() => {
+                order.refuse(RewindError::Running);
+                None
+            }
+            ConversationOrder::Rewind(wanted) => {
+                let to = wanted.to.clone();
+                self.work.rewind = Some(wanted);
+                Some(Input::Rewind(to))
             }
         }
     }
@@ -381,7 +405,11 @@ impl Driver {
             self.work.progress.end(*effect);
             self.work.made.end(*effect);
         }
+        let is_rewound = matches!(input, Input::Rewound(_, Some(_)));
         self.handle(input);
+        if is_rewound {
+            self.forget_conversation();
+        }
         if self.machine.is_idle() {
             self.work.calls.clear();
         }
@@ -390,6 +418,14 @@ impl Driver {
             let added = self.observer.see_directories(self.machine.policy().directories());
             self.ask_beside(added);
         }
+    }
+
+    /// The conversation is another one: what tools and the classifier know of it is that of its log, as when it is resumed. So an
+    /// edit needs a file that was read in this conversation.
+    fn forget_conversation(&mut self) {
+        self.shared.state = Arc::default();
+        self.shared.state.get::<Recorded>().set_todos(self.machine.state().todos().cloned());
+        self.heard = Heard::default();
     }
 
     /// Asks the hooks about what follows from an event.

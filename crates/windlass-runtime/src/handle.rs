@@ -3,6 +3,7 @@
 use crate::checkpoints::FileOrder;
 use crate::events::EventQueue;
 use crate::open_questions::OpenQuestions;
+use crate::rewind::ConversationOrder;
 use crate::{AnswerError, EventFeed, SessionError, SideAnswer, SideCall, SideCallError, UnknownPosition};
 use std::ffi::OsString;
 use std::sync::Arc;
@@ -33,6 +34,8 @@ pub(crate) enum Order {
     Variables(Vec<(OsString, Option<OsString>)>),
     /// Something about the files that were kept.
     Files(FileOrder),
+    /// Something about the conversation in the log.
+    Conversation(ConversationOrder),
     /// Background work is to stop.
     StopTask(TaskId),
     /// All of it.

@@ -17,13 +17,13 @@ pub use windlass_context::{
 pub use windlass_model::{SummaryError, SummaryRequest};
 pub use windlass_runtime::{
     AnswerError, Diagnostic, Diagnostics, EventFeed, EventStream, ModelSelection, OpenError, Prompt, PromptKind,
-    RewindError, Session, SessionError, SessionHandle, Severity, UnknownPosition, Watched,
+    RewindError, Rewound, Session, SessionError, SessionHandle, Severity, UnknownPosition, Watched,
 };
 pub use windlass_session::{
     AgentSummary, BadAnnotation, BadHead, CallAudit, CheckpointError, CheckpointErrorKind, FileChange, FileChanged,
     HeadCheck, LineAudit, LineRange, LineState, LogAudit, LogHead, LogTextKind, NamedAudit, NamedHead, NotRestored,
-    NotRestoredKind, ProjectKey, QuestionAudit, ResultAudit, Rewind, RewindOptions, RewoundFile, SessionAudit,
-    SessionDigest, SessionSummary, VerdictAudit,
+    NotRestoredKind, ProjectKey, QuestionAudit, ResultAudit, Rewind, RewindOptions, RewindPoint, RewoundFile,
+    SessionAudit, SessionDigest, SessionSummary, VerdictAudit,
 };
 #[cfg(feature = "store")]
 pub use windlass_store::{

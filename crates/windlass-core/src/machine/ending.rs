@@ -105,7 +105,7 @@ impl Machine {
         let session = &mut self.session;
         match std::mem::replace(&mut self.activity, Activity::Closed) {
             Activity::Running(mut run) => run.forsake(session),
-            Activity::Closing(effect) => session.cancel(effect),
+            Activity::Rewinding(effect) | Activity::Closing(effect) => session.cancel(effect),
             Activity::Idle | Activity::Closed => {}
         }
         session.out.forget_unacknowledged(&failure.message);

@@ -115,6 +115,12 @@ impl Checks {
         }
     }
 
+    /// The log has fewer entries now, all of them durable.
+    pub(crate) fn rewound(&mut self, len: usize) {
+        self.durable = self.durable.min(len);
+        self.blocks.clear();
+    }
+
     pub(crate) fn user(&mut self, input: &Input) {
         self.lenient |= matches!(input, Input::SetPermissionMode(_) | Input::Inherit(_));
         self.closing |= matches!(input, Input::Close);

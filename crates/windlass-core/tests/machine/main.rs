@@ -29,6 +29,7 @@ mod pending;
 mod properties;
 mod render;
 mod replay;
+mod rewound;
 mod scopes;
 mod sequences;
 mod sim;

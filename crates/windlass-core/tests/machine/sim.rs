@@ -16,11 +16,11 @@ use windlass_core::{
 use windlass_permission::Classified;
 use windlass_session::TokenSecret;
 use windlass_types::{
-    Behavior, BlockStart, ContentBlock, Entry, EntryId, Event, HookCall, HookEventName, HookOutcome, HookVerdict,
-    JsonText, MessageId, ModelErrorKind, ModelEvent, ModelInfo, ModelItem, ModelRequest, NanoUsd, PermissionAnswer,
-    PermissionMode, PermissionRequest, PermissionUpdate, Price, RateLimit, RateLimitStatus, SessionId, StopReason,
-    StreamDelta, TaskEnded, TaskInfo, TaskKind, TaskStatus, Timestamp, ToolMatcher, ToolOutcome, ToolUse,
-    UpdateDestination, Usage,
+    Behavior, BlockStart, ContentBlock, Entry, EntryId, EntryKind, Event, HookCall, HookEventName, HookOutcome,
+    HookVerdict, JsonText, MessageId, ModelErrorKind, ModelEvent, ModelInfo, ModelItem, ModelRequest, NanoUsd,
+    PermissionAnswer, PermissionMode, PermissionRequest, PermissionUpdate, Price, RateLimit, RateLimitStatus,
+    SessionId, StopReason, StreamDelta, TaskEnded, TaskInfo, TaskKind, TaskStatus, Timestamp, ToolMatcher, ToolOutcome,
+    ToolUse, UpdateDestination, Usage,
 };
 
 /// An effect that waits for its answer.
@@ -44,6 +44,7 @@ pub(crate) enum Going {
     Stopping(RunCall),
     Append,
     Sleep,
+    Rewind(EntryId),
     /// What the ledger has said. `None`: open calls of other agents hold what it needs.
     Reserve(Option<Reservation>),
 }
@@ -262,6 +263,7 @@ impl Sim {
                 Going::Append
             }
             Effect::Sleep(_) => Going::Sleep,
+            Effect::Rewind(to) => Going::Rewind(to),
             Effect::Reserve(cost) => {
                 let answer = self.ledger.borrow_mut().reserve(self.key, id, cost);
                 Going::Reserve(answer)
@@ -443,6 +445,7 @@ impl Sim {
             8 if self.choices.once_in(3) => Input::Close,
             9 => Input::Prompt(Prompt::text("")),
             10 => Input::Prompt(Prompt::compact("the files")),
+            15 if !self.log.is_empty() => Input::Rewind(self.log[self.choices.pick(self.log.len())].id.clone()),
             11 => Input::Prompt(Prompt::note(vec![ContentBlock::text("by the way")])),
             _ => Input::Prompt(Prompt::text("more")),
         };
@@ -526,6 +529,18 @@ impl Sim {
                 Input::Appended(id, if refused { Err(StoreFailure::new("the disk is full")) } else { Ok(()) })
             }
             Going::Sleep => Input::Woke(id),
+            Going::Rewind(to) => {
+                let is_prompt =
+                    |entry: &&Entry| matches!(&entry.kind, EntryKind::User(user) if !user.is_meta && !user.is_summary);
+                let at = self.log.iter().position(|entry| entry.id == to && is_prompt(&entry));
+                if let Some(at) = at {
+                    // What follows is on a branch that the conversation has left.
+                    let left = self.log.split_off(at);
+                    self.log.extend(left.into_iter().filter(|entry| !entry.is_conversation()));
+                    self.checks.rewound(self.log.len());
+                }
+                Input::Rewound(id, at.map(|at| self.log[..at].to_vec()))
+            }
             Going::Reserve(answer) => Input::Reserved(id, answer.expect("the ledger has answered")),
         };
         self.input(input);

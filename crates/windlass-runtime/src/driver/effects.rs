@@ -1,7 +1,7 @@
 //! Carrying out effects.
 
 use super::{Driver, SESSION_END, answer};
-use crate::append::{Appending, Log};
+use crate::append::{Appending, Log, LogOrder};
 use crate::attach::{Attaching, ReadingCx};
 use crate::background::CallParts;
 use crate::changes;
@@ -15,6 +15,7 @@ use crate::nested::{self, NestedInstructions, paths_of};
 use crate::observer::Reporter;
 use crate::prepare::{ReadCall, Surroundings, prepare};
 use crate::question;
+use crate::rewind;
 use crate::room::Room;
 use crate::tool::{Running, permit, run};
 use futures_util::FutureExt;
@@ -28,6 +29,7 @@ use windlass_context::runtime_text;
 use windlass_core::{Attach, Effect, EffectId, Input, RunCall, Unprepared};
 use windlass_hook::HookContext;
 use windlass_permission::{CallFacts, Classified, ClassifierQuestion, Policy};
+use windlass_session::RewoundMark;
 use windlass_tool::{Background, Cancel, Recorded, SeenFiles, ToolCx, ToolCxParts};
 use windlass_types::{
     Access, DecisionReason, EntryId, HookCall, HookEventName, MadeCall, PendingQuestion, PermissionRequest,
@@ -43,6 +45,7 @@ impl Driver {
         match effect {
             Effect::Append { entries, durable } => self.append(id, entries, durable),
             Effect::Cancel(other) => self.cancel(other),
+            Effect::Rewind(_) => self.rewind(id),
             Effect::StopTask(id) => self.work.background.stop(&id),
             Effect::Reserve(cost) => self.account.reserve(id, cost),
             Effect::Settle { reservation, cost } => self.account.settle(reservation, cost),
@@ -77,6 +80,7 @@ impl Driver {
             Effect::Snapshot { tool_use_id, prompt, paths } => self.keep(id, tool_use_id, prompt, paths),
             Effect::Run(call) => self.run(id, &call),
             Effect::Append { .. }
+            | Effect::Rewind(_)
             | Effect::Cancel(_)
             | Effect::StopTask(_)
             | Effect::Sleep(_)
@@ -98,6 +102,15 @@ impl Driver {
         });
     }
 
+    /// Rewinds the conversation in the log, for the host that waits.
+    fn rewind(&mut self, id: EffectId) {
+        let mark = RewoundMark::new(EntryId::from_bits(self.ports.ids.bits()), self.ports.clock.now());
+        let is_taken = self.work.rewind.take().is_some_and(|wanted| rewind::carry_out(&self.log, id, wanted, mark));
+        if !is_taken {
+            answer(&self.answers.sender, Input::Rewound(id, None));
+        }
+    }
+
     fn append(&mut self, effect: EffectId, entries: Vec<windlass_types::Entry>, durable: bool) {
         self.files.heard(&entries, self.machine.policy().directories());
         if self.ports.classifier.is_some() {
@@ -106,7 +119,7 @@ impl Driver {
         match &self.log {
             Log::Nowhere => answer(&self.answers.sender, Input::Appended(effect, Ok(()))),
             Log::Store(log) => {
-                if log.send(Appending { effect, entries, durable }).is_err() {
+                if log.send(LogOrder::Append(Appending { effect, entries, durable })).is_err() {
                     let failure = windlass_core::StoreFailure::new("the log writer has ended after an earlier failure");
                     answer(&self.answers.sender, Input::Appended(effect, Err(failure)));
                 }

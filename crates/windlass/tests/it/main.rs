@@ -90,6 +90,7 @@ mod reminders;
 mod requests;
 mod resumed;
 #[cfg(feature = "macros")]
+mod rewound;
 mod riddles;
 mod run;
 #[cfg(all(feature = "mcp", unix))]
