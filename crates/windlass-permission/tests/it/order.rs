@@ -1,0 +1,83 @@
+//! Which verdict counts, and which reason is named for it.
+
+use crate::common::{Rules, World, allow, deny};
+use windlass_permission::{CallFacts, OwnCheck};
+use windlass_types::Behavior::{self, Allow, Ask, Deny};
+use windlass_types::{Access, CallDigest, Decision, DecisionReason, HookVerdict, JsonText, PermissionGroup, PermissionMode};
+
+fn with_hook(world: &World, facts: &CallFacts, behavior: Behavior) -> Decision {
+    world.policy.decide(facts, Some(&HookVerdict::new(behavior, "guard", "so be it")), None)
+}
+
+/// Of verdicts that are equally strict the first is named: hook, rule, kind, floor, tool.
+#[test]
+fn the_first_of_the_strictest_verdicts_is_named() {
+    let ask = Rules { ask: &["Bash(touch *)"], ..Rules::default() };
+    let world = World::new(ask);
+    let protected = world.call("Bash touch .git/x").with_check(OwnCheck::Ask("the tool asks".to_owned()));
+    let reason = |decision: Decision| (decision.behavior, decision.reason);
+    assert_eq!(reason(with_hook(&world, &protected, Ask)), (Ask, DecisionReason::Hook));
+    assert_eq!(reason(world.policy.decide(&protected, None, None)), (Ask, DecisionReason::Protected));
+    let plain = world.call("Bash touch x").with_check(OwnCheck::Ask("the tool asks".to_owned()));
+    assert_eq!(reason(world.policy.decide(&plain, None, None)), (Ask, DecisionReason::Rule));
+    assert_eq!(reason(with_hook(&world, &plain, Deny)), (Deny, DecisionReason::Hook));
+
+    let mut world = World::in_mode(PermissionMode::Plan, deny(&["Write"]));
+    world.policy.set_group(PermissionGroup::Edit, Deny);
+    let checked = world.call("Write x").with_check(OwnCheck::Deny("the tool denies".to_owned()));
+    assert_eq!(reason(world.policy.decide(&checked, None, None)), (Deny, DecisionReason::Rule));
+    assert_eq!(reason(with_hook(&world, &checked, Deny)), (Deny, DecisionReason::Hook));
+}
+
+/// What a verdict says is what people read before they answer.
+#[test]
+fn a_question_says_what_is_missing_and_where() {
+    let world = World::new(Rules::default());
+    for (call, says, blocked) in [
+        ("Read /etc/hostname", "It reads /etc/hostname, which is outside the workspace.", Some("/etc/hostname")),
+        ("Write /other/x", "It writes /other/x, which is outside the workspace.", Some("/other/x")),
+        ("Write x", "It changes files, which nothing allows.", None),
+        ("custom", "No rule allows this call of custom.", None),
+    ] {
+        let decision = world.decision(call);
+        assert_eq!((decision.behavior, decision.message.as_str()), (Ask, says), "{call}");
+        assert_eq!(decision.blocked_path.as_deref(), blocked.map(std::path::Path::new), "{call}");
+    }
+    assert!(world.decision("Bash eval $x").message.starts_with("Nothing allows it: "));
+}
+
+/// A hook's allow settles what nothing else has decided, and is named as the reason.
+#[test]
+fn a_hook_allows_what_nothing_else_decides() {
+    let world = World::new(Rules::default());
+    let facts = world.call("Bash make");
+    let allowed = with_hook(&world, &facts, Allow);
+    assert_eq!((allowed.behavior, allowed.reason), (Allow, DecisionReason::Hook));
+    assert_eq!(allowed.message, "The hook `guard` allows it: so be it");
+    assert_eq!(with_hook(&World::new(allow(&["Bash(make)"])), &facts, Allow).reason, DecisionReason::Rule);
+}
+
+/// Calls that only start agents, or only make other calls, are judged call by call, in every mode.
+#[test]
+fn what_only_delegates_is_judged_later() {
+    for mode in [PermissionMode::Default, PermissionMode::Plan, PermissionMode::DontAsk] {
+        let world = World::in_mode(mode, Rules::default());
+        for access in [Access::Agents, Access::Calls] {
+            let facts = CallFacts::new("Agent", JsonText::empty_object(), access, CallDigest::new("1"), "/w");
+            let decision = world.policy.decide(&facts, None, None);
+            assert_eq!((decision.behavior, decision.reason), (Allow, DecisionReason::Default), "{mode}");
+            // With a command it is a command.
+            let command = world.call("Bash touch x").command.unwrap();
+            assert_ne!(world.policy.decide(&facts.with_command(command), None, None).behavior, Allow, "{mode}");
+        }
+    }
+}
+
+/// Plan mode denies what may change something, and only that: pages are fetched, and the user is asked.
+#[test]
+fn plan_mode_lets_pages_be_fetched_and_the_user_be_asked() {
+    let world = World::in_mode(PermissionMode::Plan, allow(&["WebFetch"]));
+    world.check(Allow, &["WebFetch https://example.com", "Read a", "TaskCreate"]);
+    world.check(Ask, &["WebSearch", "AskUserQuestion", "ExitPlanMode"]);
+    world.check(Deny, &["Write x", "Bash touch x", "custom"]);
+}
