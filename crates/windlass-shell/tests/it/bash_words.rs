@@ -13,7 +13,7 @@ use proptest::{
 use windlass_shell::{WordKind, analyse};
 
 /// Fragments that are likely to be cut, joined or expanded.
-fn fragment() -> impl Strategy<Value = String> {
+pub(crate) fn fragment() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => prop::sample::select(vec!["a", "b1", "-x", "--k=v", "a.b/c", "HEAD~1", "x=y", "@{0}", "{}", "{a}", "{a}{b}", "%s", "^", "!", "é", "日", "a:b", "=", "+", ","])
             .prop_map(str::to_owned),
@@ -85,7 +85,7 @@ fn words_are_the_arguments_of_bash() {
     assert!(compared >= lines / 2, "{compared} of {tried}");
 }
 
-fn from_environment<T: std::str::FromStr>(name: &str) -> Option<T> {
+pub(crate) fn from_environment<T: std::str::FromStr>(name: &str) -> Option<T> {
     std::env::var(name).ok()?.parse().ok()
 }
 
