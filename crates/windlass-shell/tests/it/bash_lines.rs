@@ -17,9 +17,10 @@ use windlass_shell::{RedirectKind, SimpleCommand, WordKind, analyse};
 use crate::bash_words::{fragment, from_environment};
 
 /// Runs each line of the file that is descriptor 199, and notes at descriptor 200 what it runs: how many fields, the variable `A`, the
-/// program and its arguments. `one` succeeds, the others fail. Whatever else would be run is noted as well.
+/// program and its arguments. Line ends are noted as another character, since bash would write there, and commands of a pipeline at
+/// once. `one` succeeds, the others fail. Whatever else would be run is noted as well.
 const SCRIPT: &str = r#"
-note() { printf '%s\0' "$#" "$@" >&200; }
+note() { printf '%s\0' "$#" "${@//$'\n'/$'\1'}" >&200; }
 one() { note "${A-}" one "$@"; }
 two() { note "${A-}" two "$@"; return 1; }
 three() { note "${A-}" three "$@"; return 2; }
@@ -32,6 +33,9 @@ while IFS= read -r -d '' -u 199 line; do
     printf 'END\0' >&200
 done
 "#;
+
+/// Programs that the script knows.
+const NOTED: [&str; 3] = ["one", "two", "three"];
 
 fn of(all: &'static [&'static str]) -> impl Strategy<Value = String> {
     prop::sample::select(all).prop_map(str::to_owned)
@@ -115,7 +119,11 @@ impl Line {
         let written =
             redirects().filter(|redirect| matches!(redirect.kind, RedirectKind::Write | RedirectKind::Append));
         let targets = written.map(|redirect| redirect.target.text().to_owned()).collect();
-        let all_run = redirects().next().is_none() && !["&&", "||", "\\"].iter().any(|joint| text.contains(joint));
+        // Builtins are not noted, and neither are programs that are named by a path.
+        let are_noted =
+            commands.iter().all(|command| command.program().is_some_and(|program| NOTED.contains(&program)));
+        let all_run =
+            are_noted && redirects().next().is_none() && !["&&", "||", "\\"].iter().any(|joint| text.contains(joint));
         let commands = commands.iter().map(noted).collect();
         Some(Self { text, commands, targets, all_run })
     }
@@ -170,7 +178,7 @@ fn of_one_line<'a>(fields: &mut impl Iterator<Item = &'a str>) -> Vec<Vec<String
     let mut ran = Vec::new();
     while let Some(count) = fields.next().filter(|field| *field != "END") {
         let count = count.parse().expect("how many fields follow");
-        ran.push(fields.by_ref().take(count).map(str::to_owned).collect());
+        ran.push(fields.by_ref().take(count).map(|field| field.replace('\u{1}', "\n")).collect());
     }
     ran
 }
