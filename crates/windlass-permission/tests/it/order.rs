@@ -81,3 +81,35 @@ fn plan_mode_lets_pages_be_fetched_and_the_user_be_asked() {
     world.check(Ask, &["WebSearch", "AskUserQuestion", "ExitPlanMode"]);
     world.check(Deny, &["Write x", "Bash touch x", "custom"]);
 }
+
+/// A rule on a host lowers what goes there, and nothing else. A URL that is not understood may go anywhere.
+#[test]
+fn a_rule_on_a_host_lowers_calls_to_this_host() {
+    for (rules, found) in [
+        (Rules { allow: &["WebFetch"], deny: &["WebFetch(domain:evil.example)"], ask: &[] }, Deny),
+        (Rules { allow: &["WebFetch"], ask: &["WebFetch(domain:evil.example)"], deny: &[] }, Ask),
+    ] {
+        let world = World::new(rules);
+        world.check(found, &["WebFetch https://evil.example/x", "WebFetch https://EVIL.example./"]);
+        world.check(Allow, &["WebFetch https://good.example/?q=evil.example", "WebFetch https://notevil.example"]);
+        world.check(Ask, &["WebFetch https://evil.example\\@good.example", "WebFetch %%"]);
+    }
+}
+
+/// A rule on the field that says so also lowers calls that the session runs in the background by itself.
+#[test]
+fn a_rule_on_the_background_lowers_what_runs_there() {
+    let rules = Rules { allow: &["Bash"], deny: &["Bash(run_in_background:true)"], ask: &[] };
+    let world = World::new(rules);
+    let verdict = |input: serde_json::Value| world.decide("Bash", &input).behavior;
+    assert_eq!(verdict(serde_json::json!({ "command": "make", "run_in_background": true })), Deny);
+    assert_eq!(verdict(serde_json::json!({ "command": "make", "run_in_background": false })), Allow);
+    world.check(Allow, &["Bash make"]);
+    let facts = world.call("Bash make");
+    let command = facts.command.clone().unwrap().with_background(true);
+    let facts = facts.with_command(command);
+    assert_eq!(world.policy.decide(&facts, None, None).behavior, Deny);
+    // Another field of the same value is not this one.
+    let other = World::new(Rules { allow: &["Bash"], deny: &["Bash(dangerouslyDisableSandbox:true)"], ask: &[] });
+    assert_eq!(other.policy.decide(&facts, None, None).behavior, Allow);
+}

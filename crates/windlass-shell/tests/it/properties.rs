@@ -1,4 +1,6 @@
 //! Properties of the analysis over generated texts.
+//!
+//! `WINDLASS_PROPERTY_CASES` is how many texts each is tried with; default: 1,500.
 
 use proptest::prelude::*;
 use windlass_shell::{DenyMatch, MAX_CHARS, analyse, catastrophic, parse_rule_pattern, suggest_rule};
@@ -136,8 +138,12 @@ fn is_denied(text: &str) -> bool {
     analyse(text).found().iter().any(|c| rule.matches_deny(c) == DenyMatch::Yes)
 }
 
+fn cases() -> u32 {
+    crate::bash_words::from_environment("WINDLASS_PROPERTY_CASES").unwrap_or(1_500)
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn any_text_has_an_answer(text in text()) {
