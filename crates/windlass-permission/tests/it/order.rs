@@ -3,7 +3,9 @@
 use crate::common::{Rules, World, allow, deny};
 use windlass_permission::{CallFacts, OwnCheck};
 use windlass_types::Behavior::{self, Allow, Ask, Deny};
-use windlass_types::{Access, CallDigest, Decision, DecisionReason, HookVerdict, JsonText, PermissionGroup, PermissionMode};
+use windlass_types::{
+    Access, CallDigest, Decision, DecisionReason, HookVerdict, JsonText, PermissionGroup, PermissionMode,
+};
 
 fn with_hook(world: &World, facts: &CallFacts, behavior: Behavior) -> Decision {
     world.policy.decide(facts, Some(&HookVerdict::new(behavior, "guard", "so be it")), None)
@@ -112,4 +114,15 @@ fn a_rule_on_the_background_lowers_what_runs_there() {
     // Another field of the same value is not this one.
     let other = World::new(Rules { allow: &["Bash"], deny: &["Bash(dangerouslyDisableSandbox:true)"], ask: &[] });
     assert_eq!(other.policy.decide(&facts, None, None).behavior, Allow);
+}
+
+/// A rule on a skill lowers runs of this skill, whatever its case, and with arguments if it says so.
+#[test]
+fn a_rule_on_a_skill_lowers_its_runs() {
+    let world = World::new(deny(&["Skill(deploy *)"]));
+    world.check(Deny, &["Skill deploy", "Skill deploy now", "Skill /deploy now", "Skill Deploy", "Skill DEPLOY now"]);
+    world.check(Allow, &["Skill deployment now", "Skill redeploy", "Skill now deploy"]);
+    let world = World::new(deny(&["Skill(deploy)"]));
+    world.check(Deny, &["Skill deploy", "Skill /DEPLOY"]);
+    world.check(Allow, &["Skill redeploy", "Skill redeploy deploy"]);
 }

@@ -105,6 +105,11 @@ fn removal() -> impl Strategy<Value = String> {
 
 fn wrap(kind: usize, command: &str) -> String {
     let quoted = command.replace('\'', "'\\''");
+    // The first line that is the delimiter ends a here-document, also one of a command in it.
+    let mut end = "E".to_owned();
+    while command.contains(&end) {
+        end.push('E');
+    }
     match kind {
         0 => format!("x && {command}"),
         1 => format!("echo $( {command} )"),
@@ -116,7 +121,7 @@ fn wrap(kind: usize, command: &str) -> String {
         7 => format!("( {command} )"),
         8 => format!("{{ {command}; }}"),
         9 => format!("echo \"$( {command} )\""),
-        10 => format!("cat <<E\n$( {command} )\nE"),
+        10 => format!("cat <<{end}\n$( {command} )\n{end}"),
         11 => format!("case a in a) {command};; esac"),
         12 => format!("f() {{ {command}; }}; f"),
         13 => format!("while {command}; do :; done"),
@@ -127,7 +132,7 @@ fn wrap(kind: usize, command: &str) -> String {
         18 => format!("echo a # b\n{command}"),
         19 => format!("echo ${{x:-$( {command} )}}"),
         20 => format!("true\n\n{command}\n"),
-        21 => format!("cat <<'E'\nit's\nE\n{command}"),
+        21 => format!("cat <<'{end}'\nit's\n{end}\n{command}"),
         22 => format!("xargs sh -c '{quoted}'"),
         _ => format!("! {command}"),
     }
@@ -181,7 +186,7 @@ proptest! {
         for kind in kinds {
             // A here-document or a comment inside a one-line form needs its line ends.
             text = wrap(kind, &text);
-            if text.ends_with("\nE") {
+            if text.trim_end_matches('E').ends_with('\n') {
                 text.push('\n');
             }
             if text.ends_with(['&', '\n']) {
