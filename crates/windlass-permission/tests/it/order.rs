@@ -126,3 +126,23 @@ fn a_rule_on_a_skill_lowers_its_runs() {
     world.check(Deny, &["Skill deploy", "Skill /DEPLOY"]);
     world.check(Allow, &["Skill redeploy", "Skill redeploy deploy"]);
 }
+
+/// A program that is not known does not necessarily write to what it names: a rule against writing there asks, and does not deny.
+#[test]
+fn what_an_unknown_program_may_write_is_asked_about() {
+    let rules = Rules { allow: &["Bash"], deny: &["Edit(/locked/**)"], ask: &[] };
+    let world = World::in_mode(PermissionMode::BypassPermissions, rules);
+    world.check(Ask, &["Bash frob locked/x", "Bash frob locked/x/y"]);
+    assert_ne!(world.verdict("Bash frob locked"), Deny);
+    world.check(Deny, &["Bash rm -r locked", "Bash touch locked/x"]);
+    world.check(Allow, &["Bash frob other", "Bash cat locked/x"]);
+}
+
+/// Writing to a disk is never allowed. Reading from one is a question as for any other file outside.
+#[test]
+fn a_disk_may_be_asked_for_and_never_be_written() {
+    let world = World::in_mode(PermissionMode::Default, allow(&["Bash", "Write"]));
+    world.check(Deny, &["Bash cp a /dev/sda", "Bash cat a > /dev/sda", "Write /dev/sda"]);
+    let world = World::new(Rules::default());
+    world.check(Ask, &["Bash cat /dev/sda", "Read /dev/sda", "Bash frob /dev/sda"]);
+}
