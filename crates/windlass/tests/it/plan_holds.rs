@@ -186,10 +186,10 @@ async fn no_generated_call_changes_a_byte_in_plan_mode() {
         }
         None => ScriptedTurn::new().text("done"),
     });
-    // The host would allow everything but the end of plan mode, and rules do.
+    // The host would allow everything but another mode, and rules do.
     let permissions = Permissions::ask(|request| {
-        let ends = request.tool == "ExitPlanMode";
-        async move { if ends { PermissionAnswer::deny("keep planning") } else { PermissionAnswer::allow() } }
+        let turns = request.tool.ends_with("PlanMode");
+        async move { if turns { PermissionAnswer::deny("keep planning") } else { PermissionAnswer::allow() } }
     });
     let permissions =
         permissions.allow(["Bash", "Write", "Edit", "MultiEdit", "NotebookEdit"]).mode(PermissionMode::Plan);
