@@ -132,7 +132,7 @@ fn a_rule_on_a_skill_lowers_its_runs() {
 fn what_an_unknown_program_may_write_is_asked_about() {
     let rules = Rules { allow: &["Bash"], deny: &["Edit(/locked/**)"], ask: &[] };
     let world = World::in_mode(PermissionMode::BypassPermissions, rules);
-    world.check(Ask, &["Bash frob locked/x", "Bash frob locked/x/y"]);
+    world.check(Ask, &["Bash frob locked/x", "Bash frob locked/x/y", "Bash frob locked/*"]);
     assert_ne!(world.verdict("Bash frob locked"), Deny);
     world.check(Deny, &["Bash rm -r locked", "Bash touch locked/x"]);
     world.check(Allow, &["Bash frob other", "Bash cat locked/x"]);

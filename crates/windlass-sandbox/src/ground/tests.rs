@@ -1,3 +1,5 @@
+#![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
+
 use super::*;
 use crate::Network;
 use std::os::unix::fs::symlink;
