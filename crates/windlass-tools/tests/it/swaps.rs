@@ -60,10 +60,10 @@ impl Swapper<'_> {
     fn exchange(&self, place: &Path, target: &str) {
         let aside = self.at.join("aside");
         symlink(target, &aside).unwrap();
-        if self.swapped(exchange(&aside, place)) {
+        if self.swapped(&exchange(&aside, place)) {
             std::thread::yield_now();
             // What took the place of the link is inside, and what stood there before counts.
-            if !self.swapped(exchange(&aside, place)) {
+            if !self.swapped(&exchange(&aside, place)) {
                 fs::rename(&aside, place).unwrap();
                 return;
             }
@@ -74,10 +74,10 @@ impl Swapper<'_> {
     /// With moments in which nothing stands there.
     fn rename(&self, place: &Path, target: &str) {
         let aside = self.at.join("aside");
-        if !self.swapped(fs::rename(place, &aside)) {
+        if !self.swapped(&fs::rename(place, &aside)) {
             return;
         }
-        self.swapped(symlink(target, place));
+        self.swapped(&symlink(target, place));
         std::thread::yield_now();
         // A use may make files and directories where nothing stands.
         while fs::rename(&aside, place).is_err() {
@@ -86,7 +86,7 @@ impl Swapper<'_> {
         self.swaps.fetch_add(1, Ordering::SeqCst);
     }
 
-    fn swapped(&self, done: std::io::Result<()>) -> bool {
+    fn swapped(&self, done: &std::io::Result<()>) -> bool {
         self.swaps.fetch_add(1, Ordering::SeqCst);
         done.is_ok()
     }
