@@ -146,3 +146,22 @@ fn a_disk_may_be_asked_for_and_never_be_written() {
     let world = World::new(Rules::default());
     world.check(Ask, &["Bash cat /dev/sda", "Read /dev/sda", "Bash frob /dev/sda"]);
 }
+
+/// A line is allowed for the strongest reason that one of its parts needs: a rule, then the mode, then that it only reads.
+#[test]
+fn a_line_is_allowed_for_the_strongest_reason_of_its_parts() {
+    let world = World::in_mode(PermissionMode::AcceptEdits, allow(&["Bash(make)"]));
+    for (line, reason) in [
+        ("Bash make && cat a", DecisionReason::Rule),
+        ("Bash cat a && make", DecisionReason::Rule),
+        ("Bash touch x && make", DecisionReason::Rule),
+        ("Bash make && touch x", DecisionReason::Rule),
+        ("Bash touch x && cat a", DecisionReason::Mode),
+        ("Bash cat a && touch x", DecisionReason::Mode),
+        ("Bash cat a && ls", DecisionReason::ReadOnly),
+    ] {
+        let decision = world.decision(line);
+        assert_eq!((decision.behavior, decision.reason), (Allow, reason), "{line}");
+        assert_eq!(decision.rule.is_some(), reason == DecisionReason::Rule, "{line}");
+    }
+}
