@@ -165,3 +165,15 @@ fn a_line_is_allowed_for_the_strongest_reason_of_its_parts() {
         assert_eq!(decision.rule.is_some(), reason == DecisionReason::Rule, "{line}");
     }
 }
+
+/// A rule on a program covers what the program writes inside, and no redirection: that is a file of its own.
+#[test]
+fn a_rule_on_a_program_covers_no_redirection() {
+    let world = World::new(allow(&["Bash(make *)", "Bash(cat *)", "Bash(touch *)", "Bash(sort:*)"]));
+    world.check(Allow, &["Bash make x", "Bash make x > /dev/null", "Bash touch x", "Bash sort a -o b"]);
+    world.check(Ask, &["Bash make x > out", "Bash cat a >> out", "Bash touch x > out", "Bash sort a -o b > out"]);
+    // Its exact text covers it, as a line.
+    let world = World::new(allow(&["Bash(make x > out)"]));
+    world.check(Allow, &["Bash make x > out"]);
+    world.check(Ask, &["Bash make x >> out", "Bash cat a && make x > out"]);
+}
