@@ -1,5 +1,10 @@
 //! The laws of merging the answers of several hooks, and the form of every event.
-#![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
+#![allow(
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "a test that cannot be set up has failed"
+)]
 
 use proptest::prelude::*;
 use windlass_hook::{PreToolUse, PreToolUseAction};
@@ -162,4 +167,43 @@ fn an_action_comes_to_the_outcome_that_it_names() {
     let outcome = PreToolUseAction::deny("no").into_outcome("h");
     assert_eq!(outcome.verdict, Some(HookVerdict::new(Behavior::Deny, "h", "no")));
     assert_eq!(PreToolUseAction::Continue.into_outcome("h"), HookOutcome::default());
+}
+
+/// Of two verdicts the stricter counts, whichever hook comes first: deny, then keeping for later, then asking, then allowing.
+#[test]
+fn a_call_is_kept_for_later_unless_a_hook_denies_it() {
+    let verdicts = [
+        HookVerdict::new(Behavior::Deny, "a", ""),
+        HookVerdict::defer("b", ""),
+        HookVerdict::new(Behavior::Ask, "c", ""),
+        HookVerdict::new(Behavior::Allow, "d", ""),
+    ];
+    let outcome = |verdict: &HookVerdict| {
+        let mut outcome = HookOutcome::default();
+        outcome.verdict = Some(verdict.clone());
+        outcome
+    };
+    for (at, stricter) in verdicts.iter().enumerate() {
+        for milder in &verdicts[at..] {
+            for pair in [[stricter, milder], [milder, stricter]] {
+                assert_eq!(merged(&pair.map(outcome)).verdict.as_ref(), Some(stricter), "{pair:?}");
+            }
+        }
+    }
+    assert!(verdicts[1].defers && verdicts[1].behavior == Behavior::Ask);
+}
+
+/// What a library says of a failure may hold secrets: the model reads of a call only that its hook failed, people read why.
+#[test]
+fn only_people_read_why_a_hook_failed() {
+    for event in HookEventName::ALL.iter().filter(|event| event.is_gating()) {
+        let failed = HookOutcome::failed(*event, "h", "it broke".to_owned());
+        assert_eq!(failed.failures, [("h".to_owned(), "it broke".to_owned())]);
+        match (failed.verdict, failed.answer, failed.block) {
+            (Some(verdict), None, None) => assert_eq!(verdict.reason, "the hook \"h\" failed"),
+            (None, Some(answer), None) => assert_eq!(answer, PermissionAnswer::deny("the hook \"h\" failed")),
+            (None, None, Some(block)) => assert_eq!(block.reason, "it broke"),
+            other => panic!("{event}: {other:?}"),
+        }
+    }
 }

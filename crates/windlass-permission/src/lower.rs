@@ -120,7 +120,8 @@ fn runs_in_background(call: &Call<'_>) -> bool {
 
 fn skill_matches(call: &Call<'_>, name: &str, with_arguments: bool) -> bool {
     let called = skill_name(call.text("skill").unwrap_or_default().trim());
-    called.eq_ignore_ascii_case(name) || (with_arguments && called.split_whitespace().next() == Some(name))
+    let is_first = || called.split_whitespace().next().is_some_and(|first| first.eq_ignore_ascii_case(name));
+    called.eq_ignore_ascii_case(name) || (with_arguments && is_first())
 }
 
 fn command_applies(pattern: &BashPattern, call: &Call<'_>) -> DenyMatch {

@@ -214,3 +214,6 @@ fn search(root: &Path, names: &BTreeSet<OsString>, found: &mut Vec<PathBuf>) {
         }
     }
 }
+
+#[cfg(all(test, unix))]
+mod tests;

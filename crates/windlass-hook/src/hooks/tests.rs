@@ -157,3 +157,104 @@ fn a_hook_says_what_it_is_about_and_whether_its_failure_closes_a_gate() {
     assert_eq!((outcome.verdict, outcome.ran.len(), outcome.failures.len()), (None, 1, 1));
     assert_eq!(run("/elsewhere"), HookOutcome::default());
 }
+
+/// Never answers. What it listens to and says to people can be chosen.
+struct Slow {
+    name: &'static str,
+    event: HookEventName,
+    limit: Option<Duration>,
+    status: Option<&'static str>,
+}
+
+impl Slow {
+    fn new(name: &'static str) -> Self {
+        Self { name, event: HookEventName::PreToolUse, limit: None, status: None }
+    }
+}
+
+#[async_trait]
+impl Hook for Slow {
+    fn name(&self) -> &str {
+        self.name
+    }
+
+    fn interests(&self) -> Vec<Interest> {
+        vec![Interest::all(self.event)]
+    }
+
+    fn time_limit(&self) -> Option<Duration> {
+        self.limit
+    }
+
+    fn status_message(&self) -> Option<&str> {
+        self.status
+    }
+
+    async fn pre_tool_use(&self, _: &HookContext, _: &PreToolUse) -> Result<PreToolUseAction, HookError> {
+        std::future::pending().await
+    }
+}
+
+fn hooks(all: impl IntoIterator<Item = Slow>) -> Hooks {
+    Hooks::new(all.into_iter().map(|hook| Arc::new(hook) as Arc<dyn Hook>))
+}
+
+fn call_of_bash() -> HookCall {
+    let (tool_input, tool_use_id) = (JsonText::empty_object(), "t".into());
+    PreToolUse { tool_name: "Bash".into(), tool_input, tool_use_id }.into()
+}
+
+fn context() -> HookContext {
+    HookContext::new("s".into(), "/w".into())
+}
+
+/// A gate that does not answer in time is closed. The hook's own limit counts before that of the session.
+#[test]
+fn a_gate_that_is_late_denies_and_names_its_limit() {
+    let own = Slow { limit: Some(Duration::from_secs(2)), ..Slow::new("own") };
+    let session = hooks([own, Slow::new("other")]).with_time_limit(Duration::from_secs(7));
+    // Hooks that are asked anew keep the limit.
+    for hooks in [session.clone(), session.renewed()] {
+        let outcome = hooks.run_timed(&context(), &call_of_bash(), |_| async {}).now_or_never().unwrap();
+        assert_eq!(outcome.verdict.unwrap().behavior, Behavior::Deny);
+        let reasons: Vec<_> = outcome.failures.into_iter().map(|(_, reason)| reason).collect();
+        assert!(reasons[0].ends_with("within 2 s") && reasons[1].ends_with("within 7 s"), "{reasons:?}");
+    }
+    assert!(session.run(&context(), &call_of_bash()).now_or_never().is_none(), "without a clock nobody is late");
+}
+
+#[test]
+fn hooks_tell_who_they_are_and_what_people_read_meanwhile() {
+    let (cx, call) = (context(), call_of_bash());
+    let says = |name, status| Slow { status: Some(status), ..Slow::new(name) };
+    let elsewhere = Slow { event: HookEventName::Stop, ..says("d", "stopping") };
+    let all = hooks([says("a", "checking"), Slow::new("b"), says("c", "looking"), elsewhere]);
+    assert_eq!(all.listening(&cx, &call).collect::<Vec<_>>(), ["a", "b", "c"]);
+    assert_eq!(all.status_messages(&cx, &call), ["checking", "looking"]);
+    assert_eq!(hooks([Slow::new("b")]).status_messages(&cx, &call), [""; 0]);
+    let [pre, stop] = [HookEventName::PreToolUse, HookEventName::Stop].map(Interest::all);
+    assert_eq!(all.interests(), [pre.clone(), pre.clone(), pre, stop]);
+    assert_eq!(format!("{all:?}"), r#"["a", "b", "c", "d"]"#);
+    assert!(!all.is_empty() && Hooks::default().is_empty());
+}
+
+struct Unusable;
+
+#[async_trait]
+impl Hook for Unusable {
+    fn name(&self) -> &str {
+        "unusable"
+    }
+
+    fn interests(&self) -> Vec<Interest> {
+        vec![Interest::tools(HookEventName::PreToolUse, ["^Write$"])]
+    }
+}
+
+#[test]
+fn a_hook_that_can_never_be_asked_is_named_with_its_reason() {
+    let error = Hooks::new([Arc::new(Unusable) as Arc<dyn Hook>]).check().unwrap_err();
+    assert!(error.to_string().starts_with("the hook \"unusable\" cannot be used: "), "{error}");
+    assert_eq!(error.source().unwrap().to_string(), error.source.to_string());
+    assert_eq!(hooks([Slow::new("a")]).check(), Ok(()));
+}

@@ -19,6 +19,7 @@ mod labelled;
 mod links;
 mod long;
 mod oracle;
+mod order;
 mod powershell;
 mod properties;
 mod sessions;

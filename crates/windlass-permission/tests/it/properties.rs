@@ -1,4 +1,6 @@
 //! What holds for every policy and every call.
+//!
+//! `WINDLASS_PROPERTY_CASES` is how many calls each is tried with; default: 400.
 
 use crate::common::{Rules, World, short};
 use proptest::prelude::*;
@@ -120,8 +122,12 @@ fn world(mode: PermissionMode, allow: &[&str], ask: &[&str], deny: &[&str]) -> W
     World::in_mode(mode, Rules { allow, ask, deny }).link("/w/link", "/etc")
 }
 
+fn cases() -> u32 {
+    std::env::var("WINDLASS_PROPERTY_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(400)
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(400) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases()) })]
 
     #[test]
     fn more_deny_and_ask_rules_never_raise(

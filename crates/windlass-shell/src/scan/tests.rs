@@ -22,6 +22,8 @@ const HIDING_PLACES: &[&str] = &[
     "PS4='$(rm x)' bash -x y",
     "git bisect run rm x",
     "git -c alias.y='!rm x' y",
+    // Git refuses it attached; it is found all the same.
+    "git -calias.y='!rm x' y",
     "git -c core.pager='rm x' log",
     "git submodule foreach 'rm x'",
     "git submodule foreach --recursive rm x",

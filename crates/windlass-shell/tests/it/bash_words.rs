@@ -3,7 +3,7 @@
 //! `WINDLASS_BASH_LINES` is how many generated lines are compared; default: 6,000. `WINDLASS_BASH_SEED` is a byte from which other
 //! lines follow; default: 7.
 
-use std::process::Command;
+use std::{io::Write as _, process::Command};
 
 use proptest::{
     prelude::*,
@@ -13,7 +13,7 @@ use proptest::{
 use windlass_shell::{WordKind, analyse};
 
 /// Fragments that are likely to be cut, joined or expanded.
-fn fragment() -> impl Strategy<Value = String> {
+pub(crate) fn fragment() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => prop::sample::select(vec!["a", "b1", "-x", "--k=v", "a.b/c", "HEAD~1", "x=y", "@{0}", "{}", "{a}", "{a}{b}", "%s", "^", "!", "é", "日", "a:b", "=", "+", ","])
             .prop_map(str::to_owned),
@@ -82,10 +82,12 @@ fn words_are_the_arguments_of_bash() {
         }
         compared += batch.len();
     }
-    assert!(compared >= lines / 2, "{compared} of {tried}");
+    let shown = format!("{compared} of {tried} lines compared\n");
+    std::io::stdout().write_all(shown.as_bytes()).expect("standard output");
+    assert!(compared >= lines, "{shown}");
 }
 
-fn from_environment<T: std::str::FromStr>(name: &str) -> Option<T> {
+pub(crate) fn from_environment<T: std::str::FromStr>(name: &str) -> Option<T> {
     std::env::var(name).ok()?.parse().ok()
 }
 

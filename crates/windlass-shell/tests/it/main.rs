@@ -6,6 +6,7 @@
     reason = "a test that cannot be set up has failed, and helpers of tests fail by panicking"
 )]
 
+mod bash_lines;
 mod bash_words;
 mod properties;
 mod read_only;

@@ -1,4 +1,6 @@
 //! Properties of the analysis over generated texts.
+//!
+//! `WINDLASS_PROPERTY_CASES` is how many texts each is tried with; default: 1,500.
 
 use proptest::prelude::*;
 use windlass_shell::{DenyMatch, MAX_CHARS, analyse, catastrophic, parse_rule_pattern, suggest_rule};
@@ -103,6 +105,11 @@ fn removal() -> impl Strategy<Value = String> {
 
 fn wrap(kind: usize, command: &str) -> String {
     let quoted = command.replace('\'', "'\\''");
+    // The first line that is the delimiter ends a here-document, also one of a command in it.
+    let mut end = "E".to_owned();
+    while command.contains(&end) {
+        end.push('E');
+    }
     match kind {
         0 => format!("x && {command}"),
         1 => format!("echo $( {command} )"),
@@ -114,7 +121,7 @@ fn wrap(kind: usize, command: &str) -> String {
         7 => format!("( {command} )"),
         8 => format!("{{ {command}; }}"),
         9 => format!("echo \"$( {command} )\""),
-        10 => format!("cat <<E\n$( {command} )\nE"),
+        10 => format!("cat <<{end}\n$( {command} )\n{end}"),
         11 => format!("case a in a) {command};; esac"),
         12 => format!("f() {{ {command}; }}; f"),
         13 => format!("while {command}; do :; done"),
@@ -125,7 +132,7 @@ fn wrap(kind: usize, command: &str) -> String {
         18 => format!("echo a # b\n{command}"),
         19 => format!("echo ${{x:-$( {command} )}}"),
         20 => format!("true\n\n{command}\n"),
-        21 => format!("cat <<'E'\nit's\nE\n{command}"),
+        21 => format!("cat <<'{end}'\nit's\n{end}\n{command}"),
         22 => format!("xargs sh -c '{quoted}'"),
         _ => format!("! {command}"),
     }
@@ -136,8 +143,12 @@ fn is_denied(text: &str) -> bool {
     analyse(text).found().iter().any(|c| rule.matches_deny(c) == DenyMatch::Yes)
 }
 
+fn cases() -> u32 {
+    crate::bash_words::from_environment("WINDLASS_PROPERTY_CASES").unwrap_or(1_500)
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1500, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn any_text_has_an_answer(text in text()) {
@@ -175,7 +186,7 @@ proptest! {
         for kind in kinds {
             // A here-document or a comment inside a one-line form needs its line ends.
             text = wrap(kind, &text);
-            if text.ends_with("\nE") {
+            if text.trim_end_matches('E').ends_with('\n') {
                 text.push('\n');
             }
             if text.ends_with(['&', '\n']) {

@@ -13,3 +13,5 @@ mod files;
 mod kits;
 #[cfg(target_os = "linux")]
 mod programs;
+#[cfg(unix)]
+mod swaps;

@@ -35,6 +35,49 @@ const PROGRAMS: [&str; 24] = [
     "grep x",
     "head -c1",
 ];
+/// Lines that write in ways that are easily overlooked. `@` is a file.
+const HOSTILE: [&str; 40] = [
+    "cat <(touch @)",
+    "echo x >| @",
+    "ls &> @",
+    "ls >@ 2>&1",
+    "echo \"${x:=$(touch @)}\"",
+    "cat <<E\n$(touch @)\nE",
+    "cat <<'E' > @\nx\nE",
+    "sh <<< 'touch @'",
+    "find . -name @ -exec rm {} +",
+    "find . -fprint @",
+    "find . -type f -ok rm {} ;",
+    "sed -n 'w @' a.txt",
+    "sed -n '1e touch @' a.txt",
+    "sed --in-place=.bak s/a/b/ @",
+    "awk 'BEGIN { print 1 > \"@\" }'",
+    "awk 'BEGIN { system(\"touch @\") }'",
+    "sort -o@ a.txt",
+    "sort --compress-program=touch @",
+    "uniq a.txt @",
+    "git diff --output=@",
+    "git -c core.pager='touch @' -p log",
+    "git -c alias.log='!touch @' log",
+    "GIT_EXTERNAL_DIFF='touch @' git diff",
+    "git branch @",
+    "git config user.name @",
+    "git stash && git stash pop",
+    "tar -cf @ a.txt",
+    "env -S 'touch @'",
+    "timeout 5 touch @",
+    "nice nohup touch @",
+    "xargs -I{} touch {} < a.txt",
+    "printf @ | xargs touch",
+    "eval 'touch @'",
+    "t=touch; $t @",
+    "touch\\\n @",
+    "test -v 'a[$(touch @)]'",
+    "ls # @\ntouch @",
+    "function ls { touch @; }; ls",
+    "trap 'touch @' EXIT",
+    "exec > @",
+];
 const JOINTS: [&str; 9] = ["; ", " && ", " || ", " | ", " > ", " >> ", " & ", "\n", " 2> "];
 
 /// Choices that are the same each time.
@@ -57,6 +100,9 @@ impl Dice {
     /// A line for Bash: a few commands, joined and wrapped in some way.
     fn line(&mut self) -> String {
         let mut line = self.command();
+        if self.below(4) == 0 {
+            line = self.of(&HOSTILE).replace('@', self.of(&FILES));
+        }
         for _ in 0..self.below(3) {
             line = format!("{line}{}{}", self.of(&JOINTS), self.command());
         }
@@ -72,14 +118,20 @@ impl Dice {
     /// A call of a tool.
     fn call(&mut self) -> (&'static str, Value) {
         let file = self.of(&FILES);
-        match self.below(12) {
+        let edit = json!({ "old_string": "a", "new_string": "b", "replace_all": true });
+        match self.below(24) {
             0 => ("Write", json!({ "file_path": file, "content": "changed" })),
             1 => ("Read", json!({ "file_path": file })),
             2 => ("Edit", json!({ "file_path": file, "old_string": "a", "new_string": "b", "replace_all": true })),
             3 => ("NotebookEdit", json!({ "notebook_path": file, "cell_id": "0", "new_source": "b" })),
             4 => ("Glob", json!({ "pattern": "**/*" })),
             5 => ("Grep", json!({ "pattern": "a" })),
-            6 => ("Bash", json!({ "command": self.line(), "run_in_background": true })),
+            6 => ("MultiEdit", json!({ "file_path": file, "edits": [edit] })),
+            7 => ("TodoWrite", json!({ "todos": [{ "content": file, "status": "pending", "activeForm": file }] })),
+            8 => ("TaskStop", json!({ "task_id": "1" })),
+            9 => ("EnterPlanMode", json!({})),
+            10 => ("ExitPlanMode", json!({ "plan": file })),
+            11 | 12 => ("Bash", json!({ "command": self.line(), "run_in_background": true })),
             _ => ("Bash", json!({ "command": self.line() })),
         }
     }
@@ -134,15 +186,21 @@ async fn no_generated_call_changes_a_byte_in_plan_mode() {
         }
         None => ScriptedTurn::new().text("done"),
     });
-    // The host would allow everything, and a rule does.
-    let permissions = Permissions::ask(|_| async { PermissionAnswer::allow() });
-    let permissions = permissions.allow(["Bash", "Write", "Edit"]).mode(PermissionMode::Plan);
+    // The host would allow everything but another mode, and rules do.
+    let permissions = Permissions::ask(|request| {
+        let turns = request.tool.ends_with("PlanMode");
+        async move { if turns { PermissionAnswer::deny("keep planning") } else { PermissionAnswer::allow() } }
+    });
+    let permissions =
+        permissions.allow(["Bash", "Write", "Edit", "MultiEdit", "NotebookEdit"]).mode(PermissionMode::Plan);
     let run = query("go").provider(model).tools(coding_tools(&work)).permissions(permissions).max_turns(1_000_000);
     let result = run.await.unwrap();
+    assert_eq!(result.text, "done", "the run ended before the last call");
     let allowed = count.saturating_sub(result.permission_denials.len());
     assert!(allowed > count / 20, "only {allowed} of {count} calls ran, which shows little");
     let after = snapshot(root.path());
     let changed: Vec<_> =
         before.keys().chain(after.keys()).filter(|path| before.get(*path) != after.get(*path)).collect();
     assert!(changed.is_empty(), "{changed:?} after {count} calls");
+    println!("{count} calls, {allowed} ran, none changed any of {} files and directories", before.len());
 }

@@ -127,7 +127,6 @@ fn a_filter_hides_parts_of_a_tree() {
 mod unix {
     use super::*;
     use std::os::unix::fs::symlink;
-    use std::sync::atomic::{AtomicBool, Ordering};
 
     #[test]
     fn only_regular_files_are_opened_and_none_is_waited_for() {
@@ -192,75 +191,5 @@ mod unix {
             assert_eq!(error.kind, WorkspaceErrorKind::Changed);
             assert_eq!(fs::read(at.join("outside/file")).unwrap(), b"outside/file");
         });
-    }
-
-    /// Ends the other thread also when an assertion fails.
-    struct StopOnDrop<'a>(&'a AtomicBool);
-
-    impl Drop for StopOnDrop<'_> {
-        fn drop(&mut self) {
-            self.0.store(true, Ordering::Relaxed);
-        }
-    }
-
-    /// Another thread swaps every component for a link to the outside, again and again.
-    #[test]
-    fn a_swap_race_never_reads_or_writes_outside() {
-        let (_tmp, at) = folder();
-        for dir in ["tree/dir", "outside/dir"] {
-            fs::create_dir_all(at.join(dir)).unwrap();
-        }
-        fs::write(at.join("tree/dir/file"), "inside").unwrap();
-        fs::write(at.join("outside/dir/file"), "OUTSIDE").unwrap();
-        let stop = AtomicBool::new(false);
-        std::thread::scope(|scope| {
-            scope.spawn(|| {
-                // One swapped component at a time: the leaf, its folder, the tree.
-                for (name, target) in
-                    [("tree/dir/file", "../../outside/dir/file"), ("tree/dir", "../outside/dir"), ("tree", "outside")]
-                        .iter()
-                        .cycle()
-                {
-                    let (place, aside) = (at.join(name), at.join("aside"));
-                    fs::rename(&place, &aside).unwrap();
-                    // A write may put a new file here first, or over the link.
-                    if symlink(target, &place).is_ok() {
-                        std::thread::yield_now();
-                        fs::remove_file(&place).unwrap();
-                    }
-                    fs::rename(&aside, &place).unwrap();
-                    if stop.load(Ordering::Relaxed) {
-                        break;
-                    }
-                }
-            });
-            let _stop = StopOnDrop(&stop);
-            run(async {
-                let workspace = LocalWorkspace::new();
-                let exact = at.join("tree/dir/file");
-                let one = permit().with_writes(vec![JudgedPath::new(&exact, &exact)]);
-                let tree = permit().with_reads(vec![JudgedPath::new(at.join("tree"), at.join("tree"))]);
-                let (mut reads, mut refusals) = (0, 0);
-                for round in 0..20_000 {
-                    for permit in [&one, &tree] {
-                        match workspace.open(permit, &exact).await {
-                            Ok(mut file) => {
-                                reads += 1;
-                                assert_ne!(file.read(64).await.unwrap(), b"OUTSIDE");
-                            }
-                            Err(_) => refusals += 1,
-                        }
-                    }
-                    if round % 40 == 0 {
-                        let _raced = workspace.write(&one, &exact, b"inside", WriteOptions::default()).await;
-                    }
-                    if round > 500 && reads > 100 && refusals > 100 {
-                        break;
-                    }
-                }
-                assert!(reads > 0 && refusals > 0, "the race never took place: {reads} {refusals}");
-            });
-        });
-        assert_eq!(fs::read(at.join("outside/dir/file")).unwrap(), b"OUTSIDE");
     }
 }

@@ -1,0 +1,179 @@
+//! Which verdict counts, and which reason is named for it.
+
+use crate::common::{Rules, World, allow, deny};
+use windlass_permission::{CallFacts, OwnCheck};
+use windlass_types::Behavior::{self, Allow, Ask, Deny};
+use windlass_types::{
+    Access, CallDigest, Decision, DecisionReason, HookVerdict, JsonText, PermissionGroup, PermissionMode,
+};
+
+fn with_hook(world: &World, facts: &CallFacts, behavior: Behavior) -> Decision {
+    world.policy.decide(facts, Some(&HookVerdict::new(behavior, "guard", "so be it")), None)
+}
+
+/// Of verdicts that are equally strict the first is named: hook, rule, kind, floor, tool.
+#[test]
+fn the_first_of_the_strictest_verdicts_is_named() {
+    let ask = Rules { ask: &["Bash(touch *)"], ..Rules::default() };
+    let world = World::new(ask);
+    let protected = world.call("Bash touch .git/x").with_check(OwnCheck::Ask("the tool asks".to_owned()));
+    let reason = |decision: Decision| (decision.behavior, decision.reason);
+    assert_eq!(reason(with_hook(&world, &protected, Ask)), (Ask, DecisionReason::Hook));
+    assert_eq!(reason(world.policy.decide(&protected, None, None)), (Ask, DecisionReason::Protected));
+    let plain = world.call("Bash touch x").with_check(OwnCheck::Ask("the tool asks".to_owned()));
+    assert_eq!(reason(world.policy.decide(&plain, None, None)), (Ask, DecisionReason::Rule));
+    assert_eq!(reason(with_hook(&world, &plain, Deny)), (Deny, DecisionReason::Hook));
+
+    let mut world = World::in_mode(PermissionMode::Plan, deny(&["Write"]));
+    world.policy.set_group(PermissionGroup::Edit, Deny);
+    let checked = world.call("Write x").with_check(OwnCheck::Deny("the tool denies".to_owned()));
+    assert_eq!(reason(world.policy.decide(&checked, None, None)), (Deny, DecisionReason::Rule));
+    assert_eq!(reason(with_hook(&world, &checked, Deny)), (Deny, DecisionReason::Hook));
+}
+
+/// What a verdict says is what people read before they answer.
+#[test]
+fn a_question_says_what_is_missing_and_where() {
+    let world = World::new(Rules::default());
+    for (call, says, blocked) in [
+        ("Read /etc/hostname", "It reads /etc/hostname, which is outside the workspace.", Some("/etc/hostname")),
+        ("Write /other/x", "It writes /other/x, which is outside the workspace.", Some("/other/x")),
+        ("Write x", "It changes files, which nothing allows.", None),
+        ("custom", "No rule allows this call of custom.", None),
+    ] {
+        let decision = world.decision(call);
+        assert_eq!((decision.behavior, decision.message.as_str()), (Ask, says), "{call}");
+        assert_eq!(decision.blocked_path.as_deref(), blocked.map(std::path::Path::new), "{call}");
+    }
+    assert!(world.decision("Bash eval $x").message.starts_with("Nothing allows it: "));
+}
+
+/// A hook's allow settles what nothing else has decided, and is named as the reason.
+#[test]
+fn a_hook_allows_what_nothing_else_decides() {
+    let world = World::new(Rules::default());
+    let facts = world.call("Bash make");
+    let allowed = with_hook(&world, &facts, Allow);
+    assert_eq!((allowed.behavior, allowed.reason), (Allow, DecisionReason::Hook));
+    assert_eq!(allowed.message, "The hook `guard` allows it: so be it");
+    assert_eq!(with_hook(&World::new(allow(&["Bash(make)"])), &facts, Allow).reason, DecisionReason::Rule);
+}
+
+/// Calls that only start agents, or only make other calls, are judged call by call, in every mode.
+#[test]
+fn what_only_delegates_is_judged_later() {
+    for mode in [PermissionMode::Default, PermissionMode::Plan, PermissionMode::DontAsk] {
+        let world = World::in_mode(mode, Rules::default());
+        for access in [Access::Agents, Access::Calls] {
+            let facts = CallFacts::new("Agent", JsonText::empty_object(), access, CallDigest::new("1"), "/w");
+            let decision = world.policy.decide(&facts, None, None);
+            assert_eq!((decision.behavior, decision.reason), (Allow, DecisionReason::Default), "{mode}");
+            // With a command it is a command.
+            let command = world.call("Bash touch x").command.unwrap();
+            assert_ne!(world.policy.decide(&facts.with_command(command), None, None).behavior, Allow, "{mode}");
+        }
+    }
+}
+
+/// Plan mode denies what may change something, and only that: pages are fetched, and the user is asked.
+#[test]
+fn plan_mode_lets_pages_be_fetched_and_the_user_be_asked() {
+    let world = World::in_mode(PermissionMode::Plan, allow(&["WebFetch"]));
+    world.check(Allow, &["WebFetch https://example.com", "Read a", "TaskCreate"]);
+    world.check(Ask, &["WebSearch", "AskUserQuestion", "ExitPlanMode"]);
+    world.check(Deny, &["Write x", "Bash touch x", "custom"]);
+}
+
+/// A rule on a host lowers what goes there, and nothing else. A URL that is not understood may go anywhere.
+#[test]
+fn a_rule_on_a_host_lowers_calls_to_this_host() {
+    for (rules, found) in [
+        (Rules { allow: &["WebFetch"], deny: &["WebFetch(domain:evil.example)"], ask: &[] }, Deny),
+        (Rules { allow: &["WebFetch"], ask: &["WebFetch(domain:evil.example)"], deny: &[] }, Ask),
+    ] {
+        let world = World::new(rules);
+        world.check(found, &["WebFetch https://evil.example/x", "WebFetch https://EVIL.example./"]);
+        world.check(Allow, &["WebFetch https://good.example/?q=evil.example", "WebFetch https://notevil.example"]);
+        world.check(Ask, &["WebFetch https://evil.example\\@good.example", "WebFetch %%"]);
+    }
+}
+
+/// A rule on the field that says so also lowers calls that the session runs in the background by itself.
+#[test]
+fn a_rule_on_the_background_lowers_what_runs_there() {
+    let rules = Rules { allow: &["Bash"], deny: &["Bash(run_in_background:true)"], ask: &[] };
+    let world = World::new(rules);
+    let verdict = |input: serde_json::Value| world.decide("Bash", &input).behavior;
+    assert_eq!(verdict(serde_json::json!({ "command": "make", "run_in_background": true })), Deny);
+    assert_eq!(verdict(serde_json::json!({ "command": "make", "run_in_background": false })), Allow);
+    world.check(Allow, &["Bash make"]);
+    let facts = world.call("Bash make");
+    let command = facts.command.clone().unwrap().with_background(true);
+    let facts = facts.with_command(command);
+    assert_eq!(world.policy.decide(&facts, None, None).behavior, Deny);
+    // Another field of the same value is not this one.
+    let other = World::new(Rules { allow: &["Bash"], deny: &["Bash(dangerouslyDisableSandbox:true)"], ask: &[] });
+    assert_eq!(other.policy.decide(&facts, None, None).behavior, Allow);
+}
+
+/// A rule on a skill lowers runs of this skill, whatever its case, and with arguments if it says so.
+#[test]
+fn a_rule_on_a_skill_lowers_its_runs() {
+    let world = World::new(deny(&["Skill(deploy *)"]));
+    world.check(Deny, &["Skill deploy", "Skill deploy now", "Skill /deploy now", "Skill Deploy", "Skill DEPLOY now"]);
+    world.check(Allow, &["Skill deployment now", "Skill redeploy", "Skill now deploy"]);
+    let world = World::new(deny(&["Skill(deploy)"]));
+    world.check(Deny, &["Skill deploy", "Skill /DEPLOY"]);
+    world.check(Allow, &["Skill redeploy", "Skill redeploy deploy"]);
+}
+
+/// A program that is not known does not necessarily write to what it names: a rule against writing there asks, and does not deny.
+#[test]
+fn what_an_unknown_program_may_write_is_asked_about() {
+    let rules = Rules { allow: &["Bash"], deny: &["Edit(/locked/**)"], ask: &[] };
+    let world = World::in_mode(PermissionMode::BypassPermissions, rules);
+    world.check(Ask, &["Bash frob locked/x", "Bash frob locked/x/y", "Bash frob locked/*"]);
+    assert_ne!(world.verdict("Bash frob locked"), Deny);
+    world.check(Deny, &["Bash rm -r locked", "Bash touch locked/x"]);
+    world.check(Allow, &["Bash frob other", "Bash cat locked/x"]);
+}
+
+/// Writing to a disk is never allowed. Reading from one is a question as for any other file outside.
+#[test]
+fn a_disk_may_be_asked_for_and_never_be_written() {
+    let world = World::in_mode(PermissionMode::Default, allow(&["Bash", "Write"]));
+    world.check(Deny, &["Bash cp a /dev/sda", "Bash cat a > /dev/sda", "Write /dev/sda"]);
+    let world = World::new(Rules::default());
+    world.check(Ask, &["Bash cat /dev/sda", "Read /dev/sda", "Bash frob /dev/sda"]);
+}
+
+/// A line is allowed for the strongest reason that one of its parts needs: a rule, then the mode, then that it only reads.
+#[test]
+fn a_line_is_allowed_for_the_strongest_reason_of_its_parts() {
+    let world = World::in_mode(PermissionMode::AcceptEdits, allow(&["Bash(make)"]));
+    for (line, reason) in [
+        ("Bash make && cat a", DecisionReason::Rule),
+        ("Bash cat a && make", DecisionReason::Rule),
+        ("Bash touch x && make", DecisionReason::Rule),
+        ("Bash make && touch x", DecisionReason::Rule),
+        ("Bash touch x && cat a", DecisionReason::Mode),
+        ("Bash cat a && touch x", DecisionReason::Mode),
+        ("Bash cat a && ls", DecisionReason::ReadOnly),
+    ] {
+        let decision = world.decision(line);
+        assert_eq!((decision.behavior, decision.reason), (Allow, reason), "{line}");
+        assert_eq!(decision.rule.is_some(), reason == DecisionReason::Rule, "{line}");
+    }
+}
+
+/// A rule on a program covers what the program writes inside, and no redirection: that is a file of its own.
+#[test]
+fn a_rule_on_a_program_covers_no_redirection() {
+    let world = World::new(allow(&["Bash(make *)", "Bash(cat *)", "Bash(touch *)", "Bash(sort:*)"]));
+    world.check(Allow, &["Bash make x", "Bash make x > /dev/null", "Bash touch x", "Bash sort a -o b"]);
+    world.check(Ask, &["Bash make x > out", "Bash cat a >> out", "Bash touch x > out", "Bash sort a -o b > out"]);
+    // Its exact text covers it, as a line.
+    let world = World::new(allow(&["Bash(make x > out)"]));
+    world.check(Allow, &["Bash make x > out"]);
+    world.check(Ask, &["Bash make x >> out", "Bash cat a && make x > out"]);
+}
