@@ -65,7 +65,7 @@ const WAYS: [Way; 5] = [Way::AtOnce, Way::BesidePublic, Way::AfterRedirect, Way:
 
 impl Way {
     /// What the name server answers, lookup after lookup.
-    fn answers<'a>(self, inside: &'a str) -> Vec<Vec<&'a str>> {
+    fn answers(self, inside: &str) -> Vec<Vec<&str>> {
         match self {
             Self::AtOnce => vec![vec![inside]],
             Self::BesidePublic => vec![vec![PUBLIC, inside]],
