@@ -6,7 +6,7 @@ use crate::launch;
 use serde_json::{Map, Value, json};
 use std::io::{Write, stdout};
 use std::path::PathBuf;
-use windlass::crates::project::{ModelSettings, Resolved, ResolvedSession, Setting};
+use windlass::crates::project::{ModelSettings, Resolved, ResolvedSession, Setting, SnapshotContent};
 use windlass::crates::types::text::visible_json;
 use windlass::{permission::Behavior, project::LoadedProject, tool::built_in::given_environment};
 
@@ -107,6 +107,16 @@ fn shown_session(session: &ResolvedSession, add: &mut impl FnMut(&str, Value, St
     }
     if let Some(Setting { value, origin, .. }) = &session.effort {
         add("effortLevel", json!(value.as_str()), origin.to_string());
+    }
+    if let Some(Setting { value, origin, .. }) = &session.background_long_commands {
+        add("backgroundLongCommands", json!(value), origin.to_string());
+    }
+    if let Some(Setting { value, origin, .. }) = &session.shell_snapshot {
+        let value = if *value == SnapshotContent::All { "all" } else { "variables" };
+        add("shellSnapshot", json!(value), origin.to_string());
+    }
+    if let Some(Setting { value, origin, .. }) = &session.file_checkpoints {
+        add("fileCheckpoints", json!(value), origin.to_string());
     }
 }
 

@@ -93,4 +93,5 @@ pub use rule::{ParsedRule, parse_rule, rule_text, split_rules};
 pub use same::same_json;
 pub use sandbox::SandboxedCommands;
 pub use settings::{RuleOrigins, SettingsRules, SourceRules};
+pub use windlass_shell::is_judged_by_name;
 pub use windows::windows_path;

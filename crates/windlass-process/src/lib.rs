@@ -14,6 +14,7 @@
 mod child;
 mod command;
 mod find;
+pub mod job;
 mod last_words;
 mod program;
 #[cfg(target_os = "linux")]

@@ -1,4 +1,7 @@
 //! Children on Windows: a job object holds all that a child starts, and the system ends it with its last handle.
+//!
+//! `process-wrap` makes the calls. It sets no limit but that one, so of a [`JobPlan`](crate::job::JobPlan) it can carry out neither those on
+//! processes, memory and windows, nor what follows when the system takes no second job: the start fails then.
 
 use std::future::poll_fn;
 use std::io;

@@ -91,7 +91,7 @@ pub use request::SettingsRequest;
 pub use resolve::resolve;
 pub use resolved::{
     McpjsonChoice, Resolved, ResolvedHooks, ResolvedMemory, ResolvedPermissions, ResolvedServers, ResolvedSession,
-    RuleSet, Setting,
+    RuleSet, Setting, SnapshotContent,
 };
 pub use review::{ReviewedItem, review_trust};
 pub use sandbox::{ResolvedSandbox, SandboxDomains, SandboxFiles, SandboxSettings};

@@ -127,6 +127,16 @@ pub struct ResolvedHooks {
     pub requests: RequestRules,
 }
 
+/// What commands get of the user's login shell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SnapshotContent {
+    /// Variables alone.
+    Variables,
+    /// Functions and aliases, too.
+    All,
+}
+
 /// What counts of the keys that say how a session speaks, thinks, gets its key, and reads code.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -145,6 +155,8 @@ pub struct ResolvedSession {
     pub lsp_servers: Option<Setting<JsonText>>,
     /// Whether commands continue in the background when their time is up.
     pub background_long_commands: Option<Setting<bool>>,
+    /// What commands get of the user's login shell. No file that others may have written sets it.
+    pub shell_snapshot: Option<Setting<SnapshotContent>>,
     /// How much checkpoints of files keep.
     pub file_checkpoints: Option<Setting<FileCheckpointSettings>>,
 }

@@ -82,7 +82,7 @@ impl SettingsFile {
             add(TrustKind::Variable, name, value.clone());
         }
         // What never counts in a shared file needs no trust.
-        let counts = |key: &str| !["apiKeyHelper", "lspServers"].contains(&key) || !self.is_shared();
+        let counts = |key: &str| !["apiKeyHelper", "lspServers", "shellSnapshot"].contains(&key) || !self.is_shared();
         for (key, content) in settings.widening().into_iter().filter(|(key, _)| counts(key)) {
             add(TrustKind::Setting, key, content);
         }

@@ -119,6 +119,30 @@ fn program_behind(words: &[Word]) -> Findings {
     }
 }
 
+/// Names that [`program`] reads beside those of its tables, and names of programs that run their arguments.
+const OTHERS: &[&str] = &[
+    "[", "awk", "cd", "command", "cp", "date", "echo", "env", "find", "gawk", "git", "gsed", "iconv", "jq", "mawk",
+    "mkdir", "mv", "nawk", "nice", "nohup", "printf", "ps", "rm", "rmdir", "sed", "size", "stdbuf", "strings", "sudo",
+    "tar", "test", "time", "timeout", "touch", "ulimit", "umask", "unzip", "who", "xargs", "xxd", "zipinfo",
+];
+
+/// Whether commands of a program are judged by its name: one for which that is so must not be a function or an alias in the shell that
+/// runs them.
+///
+/// ```
+/// use windlass_shell::is_judged_by_name;
+///
+/// assert!(is_judged_by_name("rg") && is_judged_by_name("git"));
+/// assert!(!is_judged_by_name("deploy"));
+/// ```
+#[must_use]
+pub fn is_judged_by_name(program: &str) -> bool {
+    OTHERS.contains(&program)
+        || NETWORK.contains(&program)
+        || table::find(program).is_some()
+        || archive::is_unpacker(program)
+}
+
 const NETWORK: &[&str] = &[
     "curl",
     "dig",

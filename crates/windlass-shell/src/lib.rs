@@ -43,7 +43,7 @@ mod scan;
 mod word;
 
 pub use analysis::{Analysis, analyse};
-pub use classify::{Classification, Effect, PathOperand, PathRole};
+pub use classify::{Classification, Effect, PathOperand, PathRole, is_judged_by_name};
 pub use command::{Assignment, Connector, Redirect, RedirectKind, SimpleCommand, Understood};
 pub use danger::{Catastrophe, catastrophic};
 pub use directory::DirectoryChange;

@@ -1,6 +1,6 @@
 //! What a baseline and surveys cost in a tree of many files, beside a copy by `cp` and a parallel walk that only asks for the
-//! stamp of each file: `cargo run --profile dist -p windlass-store --example survey_cost -- 50000 [FOLDER]`. A folder that is
-//! named is kept for the next time.
+//! stamp of each file: `cargo run --profile dist -p windlass-store --example survey_cost -- 50000 [FOLDER] [BYTES]`. A folder that is
+//! named is kept for the next time. `BYTES` is the size of each file, for large ones; the copies are made in `TMPDIR`.
 #![allow(
     clippy::disallowed_methods,
     clippy::unwrap_used,
@@ -23,11 +23,13 @@ use windlass_types::EntryId;
 
 const ROUNDS: usize = 15;
 
-fn make(root: &Path, files: usize) {
+fn make(root: &Path, files: usize, bytes: Option<usize>) {
     for at in 0..files {
         let folder = root.join(format!("{}/{}", at % 50, at % 2500));
         fs::create_dir_all(&folder).unwrap();
-        fs::write(folder.join(format!("{at}.txt")), format!("{at}\n").repeat(at % 1000)).unwrap();
+        let line = format!("{at}\n");
+        let lines = bytes.map_or(at % 1000, |bytes| bytes / line.len());
+        fs::write(folder.join(format!("{at}.txt")), line.repeat(lines)).unwrap();
     }
 }
 
@@ -90,6 +92,13 @@ fn sizes(folder: &Path) -> u64 {
     fs::read_dir(folder).unwrap().map(|entry| size(entry.unwrap())).sum()
 }
 
+/// How many bytes of the disk are taken, all written.
+fn taken(folder: &Path) -> i64 {
+    rustix::fs::syncfs(fs::File::open(folder).unwrap()).unwrap();
+    let disk = rustix::fs::statvfs(folder).unwrap();
+    ((disk.f_blocks - disk.f_bfree) * disk.f_frsize) as i64
+}
+
 #[tokio::main]
 async fn main() {
     let mut arguments = std::env::args().skip(1);
@@ -99,15 +108,16 @@ async fn main() {
     fs::create_dir_all(&folder).unwrap();
     let root = folder.canonicalize().unwrap();
     if !root.join("0").is_dir() {
-        make(&root, files);
+        make(&root, files, arguments.next().and_then(|bytes| bytes.parse().ok()));
     }
     let tree = Arc::new(LocalWorkspace::new());
     let (clock, ids) = (Arc::new(SystemClock::default()), Arc::new(SystemIds::default()));
     let checkpoints = FileCheckpoints::new(home.path().join("kept"), tree.clone(), clock, ids);
     let prompt = EntryId::from_bits(1);
     let look = async |by| checkpoints.survey(&Survey::new(prompt.clone(), [root.clone()], by)).await.unwrap();
+    let before = taken(home.path());
     let (_, baseline) = cost(look(ChangedBy::Others)).await;
-    println!("baseline of {files} files: {baseline}");
+    println!("baseline of {files} files: {baseline}, {} MiB of the disk", (taken(home.path()) - before) >> 20);
     let copy = home.path().join("copy");
     let cp = async { Command::new("cp").args(["-r", "--reflink=auto"]).arg(&root).arg(&copy).status().unwrap() };
     let (copied, Cost(copying, _)) = cost(cp).await;

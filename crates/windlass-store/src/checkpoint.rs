@@ -1,6 +1,7 @@
 //! Checkpoints of files: kept by content, found by an index.
 
 mod baseline;
+mod blocks;
 pub(crate) mod collect;
 mod disk;
 mod engine;

@@ -3,6 +3,7 @@
 use crate::{TreeSurvey, WorkspaceError, WorkspaceErrorKind};
 use async_trait::async_trait;
 use std::fmt::Debug;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -117,7 +118,7 @@ pub enum WholeFile {
 }
 
 /// A regular file with its content.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct FileContent {
     /// Every byte.
@@ -126,12 +127,13 @@ pub struct FileContent {
     pub mode: Option<u32>,
     /// How many names it has: more than one when there are hard links.
     pub names: u64,
+    file: Option<Arc<File>>,
 }
 
 impl FileContent {
     /// A file with one name.
     pub fn new(content: Vec<u8>, mode: Option<u32>) -> Self {
-        Self { content, mode, names: 1 }
+        Self { content, mode, names: 1, file: None }
     }
 
     /// Sets how many names it has.
@@ -140,7 +142,28 @@ impl FileContent {
         self.names = names;
         self
     }
+
+    /// Adds the open file of this machine that the content was read from. Who keeps the content may have the file system share its blocks;
+    /// that is of use for large files.
+    #[must_use]
+    pub fn with_file(mut self, file: File) -> Self {
+        self.file = Some(Arc::new(file));
+        self
+    }
+
+    /// The open file that the content was read from, if it was given. It may have changed since.
+    pub fn file(&self) -> Option<&Arc<File>> {
+        self.file.as_ref()
+    }
 }
+
+impl PartialEq for FileContent {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.content, self.mode, self.names) == (&other.content, other.mode, other.names)
+    }
+}
+
+impl Eq for FileContent {}
 
 impl Debug for FileContent {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -15,6 +15,9 @@ use crate::workspace::entry::{Entry, Missing};
 use crate::workspace::local::{LocalWorkspace, named, off_thread};
 use crate::workspace::replace::{Expect, NotRegular, replace_with_mode};
 
+/// From so many bytes on the open file is given with its content.
+const SHARED_FROM: u64 = 256 * 1024;
+
 #[async_trait]
 impl FileTree for LocalWorkspace {
     async fn read_whole(&self, path: &Path, limit: u64) -> Result<WholeFile, WorkspaceError> {
@@ -114,7 +117,9 @@ fn read_whole(path: &Path, limit: u64) -> io::Result<WholeFile> {
         return Ok(WholeFile::TooLarge { size });
     }
     let (mode, names) = rights(&file)?;
-    Ok(WholeFile::File(FileContent::new(content, mode).with_names(names)))
+    let whole = FileContent::new(content, mode).with_names(names);
+    // Small ones are copied sooner than shared.
+    Ok(WholeFile::File(if size >= SHARED_FROM { whole.with_file(file) } else { whole }))
 }
 
 /// How many directories above a missing file are missing as well.

@@ -2,7 +2,7 @@
 
 use crate::canonical::content_of;
 use crate::note::Note;
-use crate::resolved::{ResolvedSession, Setting};
+use crate::resolved::{ResolvedSession, Setting, SnapshotContent};
 use crate::settings_file::SettingsFile;
 use crate::trust::TrustKind;
 use windlass_types::Effort;
@@ -30,6 +30,8 @@ pub(super) fn read(file: &SettingsFile, resolved: &mut ResolvedSession, notes: &
     let servers = servers.filter(|servers| is_shared || trusted("lspServers", content_of(servers)));
     let moves = said.background_long_commands;
     let moves = moves.filter(|moves| !moves || trusted("backgroundLongCommands", content_of(moves)));
+    let snapshot = said.shell_snapshot.clone();
+    let snapshot = snapshot.filter(|said| is_shared || trusted("shellSnapshot", content_of(said)));
     let kept = said.file_checkpoints.filter(|kept| trusted("fileCheckpoints", content_of(kept)));
     let parsed = effort.and_then(|effort| match effort.parse::<Effort>() {
         Ok(effort) => Some(effort),
@@ -38,7 +40,17 @@ pub(super) fn read(file: &SettingsFile, resolved: &mut ResolvedSession, notes: &
             None
         }
     });
-    for (key, is_there) in [("apiKeyHelper", helper.is_some()), ("lspServers", servers.is_some())] {
+    let snapshot_content = snapshot.as_deref().and_then(|said| match said {
+        "variables" => Some(SnapshotContent::Variables),
+        "all" => Some(SnapshotContent::All),
+        _ => {
+            note(format!("`shellSnapshot` is {said:?}: there are variables and all"));
+            None
+        }
+    });
+    let of_user_only =
+        [("apiKeyHelper", helper.is_some()), ("lspServers", servers.is_some()), ("shellSnapshot", snapshot.is_some())];
+    for (key, is_there) in of_user_only {
         if is_shared && is_there {
             note(format!("`{key}` does not count in a file that others may have written"));
         }
@@ -54,6 +66,7 @@ pub(super) fn read(file: &SettingsFile, resolved: &mut ResolvedSession, notes: &
     keep(file, &mut resolved.effort, parsed);
     keep(file, &mut resolved.api_key_helper, helper.filter(|_| !is_shared));
     keep(file, &mut resolved.background_long_commands, moves);
+    keep(file, &mut resolved.shell_snapshot, snapshot_content.filter(|_| !is_shared));
     keep(file, &mut resolved.file_checkpoints, kept);
     keep(file, &mut resolved.lsp_servers, servers.filter(|_| !is_shared));
 }

@@ -1,6 +1,7 @@
 use super::*;
 use crate::Settings;
 use crate::note::Origin;
+use crate::resolved::SnapshotContent;
 use crate::trust::{Approved, Standing};
 use std::path::{Path, PathBuf};
 use windlass_types::RuleSource;
@@ -291,4 +292,26 @@ fn rules_of_files_name_their_lines() {
     let expected =
         ["Allow Read(a) /h/u.json:8", "Deny Bash /h/u.json:4", "Deny Edit /h/u.json:5", "Deny Read(a) /h/u.json:4"];
     assert_eq!(places, expected);
+}
+
+#[test]
+fn only_the_user_has_a_login_shell_asked() {
+    let text = |content: &str| format!(r#"{{"shellSnapshot":"{content}"}}"#);
+    for (layer, standing, shipped, content, expected) in [
+        (Layer::User, Standing::trusted(), false, "variables", Some(SnapshotContent::Variables)),
+        (Layer::User, Standing::trusted(), false, "all", Some(SnapshotContent::All)),
+        (Layer::Flags, Standing::trusted(), false, "all", Some(SnapshotContent::All)),
+        (Layer::User, Standing::trusted(), false, "yes", None),
+        (Layer::Local, Standing::trusted(), false, "all", Some(SnapshotContent::All)),
+        (Layer::Local, Standing::untrusted(), false, "all", None),
+        (Layer::Local, Standing::trusted(), true, "all", None),
+        (Layer::Project, Standing::trusted(), false, "variables", None),
+        (Layer::Project, Standing::untrusted(), false, "all", None),
+    ] {
+        let mut said = file(layer, "f", standing, &text(content));
+        said.shipped = shipped;
+        let resolved = resolve(&[said]).unwrap();
+        assert_eq!(resolved.session.shell_snapshot.map(|said| said.value), expected, "{layer} {content} {shipped}");
+        assert_eq!(resolved.notes.is_empty(), expected.is_some(), "{layer} {content} {shipped}");
+    }
 }

@@ -54,6 +54,11 @@ const UNPACKERS: &[Unpacker] = &[
     unpacker(&["zstd"], Mode::Packs, ZSTD),
 ];
 
+/// Whether a program of this name packs or unpacks.
+pub(super) fn is_unpacker(name: &str) -> bool {
+    UNPACKERS.iter().any(|unpacker| unpacker.names.contains(&name))
+}
+
 /// The letters that are taken as options, by program.
 #[cfg(all(test, target_os = "linux"))]
 pub(super) fn letters() -> Vec<(&'static str, &'static str)> {

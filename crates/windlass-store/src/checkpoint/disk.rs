@@ -3,7 +3,7 @@
 use super::history::History;
 use super::pack::Pack;
 use super::record::Record;
-use super::shelf::{AppendError, Shelf};
+use super::shelf::{AppendError, Content, Shelf};
 use crate::disk::create_dirs;
 use crate::lock::{LockError, Locked};
 use crate::open;
@@ -187,7 +187,7 @@ impl Shelf for Disk {
         Ok(())
     }
 
-    fn add_to_baseline(&self, contents: &[Vec<u8>]) -> Result<Vec<u64>, CheckpointError> {
+    fn add_to_baseline(&self, contents: &[Content]) -> Result<Vec<u64>, CheckpointError> {
         let mut baseline = self.baseline();
         let added = baseline.as_mut().ok_or_else(|| ErrorKind::NotFound.into()).and_then(|pack| pack.add(contents));
         added.map_err(|error| failed(&self.directory.join("baseline"), "write", &error))

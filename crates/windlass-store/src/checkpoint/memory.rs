@@ -1,7 +1,7 @@
 //! Contents in memory.
 
 use super::history::History;
-use super::shelf::{AppendError, Shelf};
+use super::shelf::{AppendError, Content, Shelf};
 use std::collections::HashMap;
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -47,11 +47,11 @@ impl Shelf for Memory {
         Ok(())
     }
 
-    fn add_to_baseline(&self, contents: &[Vec<u8>]) -> Result<Vec<u64>, CheckpointError> {
+    fn add_to_baseline(&self, contents: &[Content]) -> Result<Vec<u64>, CheckpointError> {
         let mut all = self.baseline();
-        let mut add = |content: &Vec<u8>| {
+        let mut add = |content: &Content| {
             let at = all.len() as u64;
-            all.extend_from_slice(content);
+            all.extend_from_slice(&content.bytes);
             at
         };
         Ok(contents.iter().map(&mut add).collect())

@@ -1,5 +1,7 @@
 //! The contents of a baseline, one behind the other in a file without a name.
 
+use super::blocks::{self, ALIGNMENT};
+use super::shelf::Content;
 use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -13,6 +15,8 @@ pub(crate) struct Pack {
     length: u64,
     /// Where a system keeps the name of an open file.
     name: Option<PathBuf>,
+    /// Whether contents may share their blocks with the files that they were read from.
+    shares: bool,
 }
 
 impl Pack {
@@ -24,21 +28,45 @@ impl Pack {
         private_file::create(path)?;
         let file = OpenOptions::new().read(true).write(true).open(path)?;
         let name = fs::remove_file(path).is_err().then(|| path.to_owned());
-        Ok(Self { file, length: 0, name })
+        let shares = blocks::are_shared_on(&file);
+        Ok(Self { file, length: 0, name, shares })
     }
 
     /// Adds contents. Returns where each begins.
-    pub(crate) fn add(&mut self, contents: &[Vec<u8>]) -> io::Result<Vec<u64>> {
-        self.file.seek(SeekFrom::Start(self.length))?;
+    ///
+    /// A file that has changed since it was read may be shared as it is now. Who asks for the content compares its hash.
+    pub(crate) fn add(&mut self, contents: &[Content]) -> io::Result<Vec<u64>> {
+        let shared: Vec<Option<u64>> = contents.iter().map(|content| self.share(content)).collect();
+        let (mut at, mut bytes) = (self.length, Vec::new());
         let mut places = Vec::with_capacity(contents.len());
-        let mut at = self.length;
-        for content in contents {
-            places.push(at);
-            at = at.saturating_add(content.len() as u64);
+        for (content, place) in contents.iter().zip(shared) {
+            places.push(place.unwrap_or(at));
+            if place.is_none() {
+                bytes.extend_from_slice(&content.bytes);
+                at = at.saturating_add(content.len());
+            }
         }
-        self.file.write_all(&contents.concat())?;
+        self.file.seek(SeekFrom::Start(self.length))?;
+        self.file.write_all(&bytes)?;
         self.length = at;
         Ok(places)
+    }
+
+    /// Has a content share the blocks of its file, if that can be. Returns where it begins.
+    fn share(&mut self, content: &Content) -> Option<u64> {
+        let file = content.file.as_deref().filter(|_| self.shares)?;
+        let at = self.length.checked_next_multiple_of(ALIGNMENT)?;
+        match blocks::share(file, &self.file, at, content.len()) {
+            Ok(()) => {
+                self.length = at.saturating_add(content.len());
+                Some(at)
+            }
+            Err(error) => {
+                // One that has become shorter says nothing of the others. A file of another file system does: most are there, too.
+                self.shares = error.kind() == ErrorKind::UnexpectedEof;
+                None
+            }
+        }
     }
 
     /// The content that begins there.
@@ -56,5 +84,73 @@ impl Drop for Pack {
             // What is left of it is removed when the next baseline begins.
             let _ = fs::remove_file(name);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::File;
+    use std::sync::Arc;
+
+    /// A content whose file holds these bytes.
+    fn of_file(folder: &Path, name: &str, bytes: &[u8]) -> Content {
+        let path = folder.join(name);
+        fs::write(&path, bytes).unwrap();
+        Content { bytes: bytes.to_vec(), file: Some(Arc::new(File::open(path).unwrap())) }
+    }
+
+    fn all(pack: &mut Pack, contents: &[Content], places: &[u64]) {
+        for (content, at) in contents.iter().zip(places) {
+            assert!(pack.content(*at, content.len()).unwrap() == content.bytes, "{at}");
+        }
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn contents_that_share_blocks_stand_among_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut pack = Pack::create(&folder.path().join("pack")).unwrap();
+        // Where no blocks are shared the system copies, and all stands in the same places.
+        pack.shares = true;
+        let large: Vec<u8> = (0..300_001_u32).map(|at| (at % 251) as u8).collect();
+        let plain = |bytes: &[u8]| Content { bytes: bytes.to_vec(), file: None };
+        let first = [
+            plain(b"small"),
+            of_file(folder.path(), "a", &large),
+            plain(b""),
+            of_file(folder.path(), "b", &large[7..]),
+            of_file(folder.path(), "empty", b""),
+        ];
+        let places = pack.add(&first).unwrap();
+        let second = [of_file(folder.path(), "c", b"of a few bytes"), plain(&large)];
+        let later = pack.add(&second).unwrap();
+        all(&mut pack, &first, &places);
+        all(&mut pack, &second, &later);
+        assert!(pack.shares);
+        assert!([places[1], places[3], later[0]].iter().all(|at| at % ALIGNMENT == 0), "{places:?} {later:?}");
+        // What changes in a file afterwards is not in the pack.
+        fs::write(folder.path().join("a"), vec![0; large.len()]).unwrap();
+        all(&mut pack, &first, &places);
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn what_cannot_be_shared_is_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut pack = Pack::create(&folder.path().join("pack")).unwrap();
+        pack.shares = true;
+        let shorter = of_file(folder.path(), "a", b"as it was read");
+        fs::write(folder.path().join("a"), "as it").unwrap();
+        let contents = [shorter, of_file(folder.path(), "b", b"whole")];
+        let places = pack.add(&contents).unwrap();
+        all(&mut pack, &contents, &places);
+        assert!(pack.shares, "the next one may be");
+        // A folder is no file that the system copies from.
+        let folder = Content { bytes: b"x".to_vec(), file: Some(Arc::new(File::open(folder.path()).unwrap())) };
+        let contents = [folder];
+        let places = pack.add(&contents).unwrap();
+        all(&mut pack, &contents, &places);
+        assert!(!pack.shares);
     }
 }

@@ -2,7 +2,22 @@
 
 use super::history::History;
 use std::fmt::Debug;
+use std::fs::File;
+use std::sync::Arc;
 use windlass_session::CheckpointError;
+
+/// A content, and the open file that it was read from where its blocks may be shared.
+#[derive(Debug, Default)]
+pub(crate) struct Content {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) file: Option<Arc<File>>,
+}
+
+impl Content {
+    pub(crate) fn len(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+}
 
 /// Where contents and the index are. All methods may block.
 pub(crate) trait Shelf: Debug + Send + Sync + 'static {
@@ -22,7 +37,7 @@ pub(crate) trait Shelf: Debug + Send + Sync + 'static {
     fn clear_baseline(&self) -> Result<(), CheckpointError>;
 
     /// Adds contents to the baseline. Returns where each of them begins.
-    fn add_to_baseline(&self, contents: &[Vec<u8>]) -> Result<Vec<u64>, CheckpointError>;
+    fn add_to_baseline(&self, contents: &[Content]) -> Result<Vec<u64>, CheckpointError>;
 
     /// Reads a content of the baseline, without comparing it with its hash.
     fn baseline_content(&self, at: u64, size: u64) -> std::io::Result<Vec<u8>>;

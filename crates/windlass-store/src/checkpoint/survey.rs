@@ -3,7 +3,7 @@
 use super::baseline::{Baseline, Known, NO_ROOM, SECRET, Tree, named, no_file, outermost, plan, too_large};
 use super::engine::{Engine, seen};
 use super::record::{Kind, Record, State};
-use super::shelf::Shelf;
+use super::shelf::{Content, Shelf};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use windlass_session::{ChangedBy, CheckpointError, LeftOut, Survey};
@@ -26,7 +26,7 @@ const RESTLESS: &str = "it changed while the baseline was made";
 struct Found {
     path: PathBuf,
     state: State,
-    content: Vec<u8>,
+    content: Content,
 }
 
 /// What a file was at the last survey.
@@ -152,7 +152,8 @@ impl<S: Shelf> Engine<S> {
             is_quiet &= !changes.iter().any(|change| change.is_certain);
             let found = changes.into_iter().map(|Change { mut now, is_certain, .. }| {
                 if is_certain && is_last && matches!(now.state, State::File { .. }) {
-                    now = Found { state: State::Unkept { why: RESTLESS.to_owned() }, content: Vec::new(), ..now };
+                    now =
+                        Found { state: State::Unkept { why: RESTLESS.to_owned() }, content: Content::default(), ..now };
                 }
                 now
             });
@@ -332,7 +333,7 @@ impl<S: Shelf> Engine<S> {
             };
             certain.insert(path.clone(), (was, before != now));
             match state {
-                Some(state) => found.push(Found { path, state, content: Vec::new() }),
+                Some(state) => found.push(Found { path, state, content: Content::default() }),
                 None => read.push(path),
             }
         }
@@ -414,12 +415,15 @@ impl<S: Shelf> Engine<S> {
 
 fn whole(path: PathBuf, found: Result<WholeFile, WorkspaceError>, limit: u64) -> Found {
     let (state, content) = match (found.as_ref().ok().and_then(seen), found) {
-        (Some(state), Ok(WholeFile::File(file))) => (state, file.content),
-        (Some(state), _) => (state, Vec::new()),
-        (None, Ok(WholeFile::TooLarge { size })) => (State::Unkept { why: too_large(size, limit) }, Vec::new()),
+        (Some(state), Ok(WholeFile::File(file))) => {
+            let open = file.file().cloned();
+            (state, Content { bytes: file.content, file: open })
+        }
+        (Some(state), _) => (state, Content::default()),
+        (None, Ok(WholeFile::TooLarge { size })) => (State::Unkept { why: too_large(size, limit) }, Content::default()),
         (None, found) => {
             let why = found.err().map_or_else(String::new, |error| error.to_string());
-            (State::Unkept { why: format!("it was not kept: {why}") }, Vec::new())
+            (State::Unkept { why: format!("it was not kept: {why}") }, Content::default())
         }
     };
     Found { path, state, content }

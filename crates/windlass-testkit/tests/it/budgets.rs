@@ -38,7 +38,8 @@ const HUBS: &[(&str, usize, usize)] = &[
     // Calls that calls make go through a port.
     // Looks over trees may rely on what the system has reported, and leave something for the next one.
     // Tools say their names without making their schemas.
-    ("windlass-tool", 2_090, 155),
+    // The file that a content was read from comes with it, so that a copy can share its blocks.
+    ("windlass-tool", 2_105, 155),
     // A router holds several providers. The shape of tables of models is said here, and what users say of any model.
     ("windlass-model", 3_300, 300),
     // A prompt may ask for more thought, and tools for edits are listed by the family of the model. What takes up the

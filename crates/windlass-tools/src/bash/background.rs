@@ -8,6 +8,7 @@ use windlass_tool::{
 };
 use windlass_types::{TaskId, TaskKind, TaskStatus};
 
+use super::snapshot::Taken;
 use super::{BashInput, command, meaning, time_limit};
 
 /// How much of the output goes to the file.
@@ -46,7 +47,12 @@ impl<'a> Structured<'a> {
 }
 
 /// Starts a command and returns.
-pub(super) async fn start(shell: Option<&Path>, input: &BashInput, cx: &ToolCx) -> Result<ToolOutput, ToolError> {
+pub(super) async fn start(
+    shell: Option<&Path>,
+    snapshot: Option<&Taken>,
+    input: &BashInput,
+    cx: &ToolCx,
+) -> Result<ToolOutput, ToolError> {
     let background = cx.background()?;
     let folder = background
         .folder()
@@ -56,7 +62,7 @@ pub(super) async fn start(shell: Option<&Path>, input: &BashInput, cx: &ToolCx) 
     }
     let file = output_file(&folder, cx);
     let start = command::start_directory(cx).await?;
-    let mut command = command::in_bash(shell, input, &start, cx)?;
+    let mut command = command::in_bash(shell, input, &start, snapshot, cx)?;
     command.progress = None;
     command.background = true;
     // It is stopped only if the call has a timeout.

@@ -1,5 +1,6 @@
 //! From the text of a command to the program that runs it.
 
+use std::borrow::Cow;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -7,6 +8,7 @@ use std::sync::Arc;
 use windlass_tool::{EntryKind, ProcessCommand, ToolCx, ToolError};
 
 use super::BashInput;
+use super::snapshot::Taken;
 use super::text::clean;
 use crate::process::child_environment;
 
@@ -26,9 +28,10 @@ pub(super) fn in_bash(
     shell: Option<&Path>,
     input: &BashInput,
     cwd: &Path,
+    snapshot: Option<&Taken>,
     cx: &ToolCx,
 ) -> Result<ProcessCommand, ToolError> {
-    let env = environment(cx, cwd);
+    let env = environment(cx, snapshot, cwd);
     let shell = match shell {
         Some(shell) => shell.to_owned(),
         // Found by the program that starts it.
@@ -47,8 +50,9 @@ pub(super) fn in_bash(
     Ok(command)
 }
 
-fn environment(cx: &ToolCx, cwd: &Path) -> Vec<(OsString, OsString)> {
-    let mut env = unattended_environment(cx.env(), cx.directories());
+fn environment(cx: &ToolCx, snapshot: Option<&Taken>, cwd: &Path) -> Vec<(OsString, OsString)> {
+    let given = snapshot.map_or(Cow::Borrowed(cx.env()), |taken| Cow::Owned(taken.over(cx.env())));
+    let mut env = unattended_environment(&given, cx.directories());
     // Without it a shell forgets by which name (through links) it came to its directory.
     env.retain(|(name, _)| name != "PWD");
     env.push(("PWD".into(), cwd.into()));
@@ -75,7 +79,7 @@ pub fn find_bash(env: &[(OsString, OsString)]) -> Option<PathBuf> {
     fixed.into_iter().chain(std::env::split_paths(path).map(|folder| folder.join(name))).find(|shell| shell.is_file())
 }
 
-fn variable<'a>(env: &'a [(OsString, OsString)], name: &str) -> Option<&'a OsStr> {
+pub(super) fn variable<'a>(env: &'a [(OsString, OsString)], name: &str) -> Option<&'a OsStr> {
     env.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_os_str())
 }
 

@@ -17,17 +17,21 @@ use windlass_tool::{ToolCx, private_file};
 #[derive(Debug)]
 pub(super) struct CwdFile {
     path: PathBuf,
+    /// What bash reads.
+    script: Vec<u8>,
 }
 
 /// No path is longer than this on any system we run on.
 const LONGEST_PATH: u64 = 64 * 1024;
 
 impl CwdFile {
-    pub(super) fn create(folder: &Path, name: u128) -> io::Result<Self> {
+    /// With what bash is to read beside it: functions and aliases.
+    pub(super) fn create(folder: &Path, name: u128, functions: &[u8]) -> io::Result<Self> {
         let path = folder.join(format!("windlass-{name:032x}"));
         let mut file = private_file::create(&path)?;
-        let created = Self { path };
-        file.write_all(&script(&created.path))?;
+        let script = script(&path, functions);
+        let created = Self { path, script };
+        file.write_all(&created.script)?;
         Ok(created)
     }
 
@@ -46,8 +50,9 @@ impl CwdFile {
     /// The directory that the command reported, links resolved.
     pub(super) fn reported(&self) -> Option<PathBuf> {
         let mut report = Vec::new();
-        std::fs::File::open(&self.path).ok()?.take(LONGEST_PATH).read_to_end(&mut report).ok()?;
-        let directory = report.strip_prefix(script(&self.path).as_slice())?;
+        let most = LONGEST_PATH.saturating_add(self.script.len() as u64);
+        std::fs::File::open(&self.path).ok()?.take(most).read_to_end(&mut report).ok()?;
+        let directory = report.strip_prefix(self.script.as_slice())?;
         let path = directory.strip_suffix(b"\n").filter(|path| path.starts_with(b"/"))?;
         Some(PathBuf::from(os_string(path.to_vec())?))
     }
@@ -59,18 +64,20 @@ impl Drop for CwdFile {
     }
 }
 
-fn script(path: &Path) -> Vec<u8> {
+fn script(path: &Path, functions: &[u8]) -> Vec<u8> {
     // No message of an error: the output belongs to the command.
     let mut action = b"builtin pwd -P 2>/dev/null >>".to_vec();
     action.extend(quoted(path.as_os_str().as_encoded_bytes()));
-    let mut script = b"unset BASH_ENV\ntrap -- ".to_vec();
+    let mut script = b"unset BASH_ENV\n".to_vec();
+    script.extend(functions);
+    script.extend(b"trap -- ");
     script.extend(quoted(&action));
     script.extend(b" EXIT\n");
     script
 }
 
 /// A word that bash reads back as exactly these bytes.
-fn quoted(word: &[u8]) -> Vec<u8> {
+pub(super) fn quoted(word: &[u8]) -> Vec<u8> {
     let mut quoted = vec![b'\''];
     for byte in word {
         match byte {

@@ -7,10 +7,12 @@ mod meaning;
 mod moving;
 mod powershell;
 mod report;
+mod snapshot;
 mod text;
 
 pub use command::{find_bash, unattended_environment};
 pub use powershell::{PowerShell, PowerShellInput};
+pub use snapshot::ShellSnapshot;
 pub(crate) use text::clean;
 
 use std::borrow::Cow;
@@ -25,6 +27,7 @@ use windlass_types::{Access, ContextChange};
 use cwd::{CwdFile, Moved};
 use moving::{Movable, Waited};
 use report::Report;
+use snapshot::Taken;
 
 /// Runs shell commands.
 ///
@@ -43,6 +46,7 @@ pub struct Bash {
     max_timeout: Duration,
     max_output: usize,
     moves: bool,
+    snapshot: Option<ShellSnapshot>,
 }
 
 impl Default for Bash {
@@ -53,6 +57,7 @@ impl Default for Bash {
             max_timeout: Self::MAX_TIMEOUT,
             max_output: Self::DEFAULT_MAX_OUTPUT,
             moves: false,
+            snapshot: None,
         }
     }
 }
@@ -100,6 +105,14 @@ impl Bash {
     #[must_use]
     pub fn with_moves_to_background(mut self, on: bool) -> Self {
         self.moves = on;
+        self
+    }
+
+    /// Gives commands what the user's login shell sets up. It runs start-up files of the user, so ask for it only where the user wants
+    /// that. Commands that do not run on this machine go without. Default: none.
+    #[must_use]
+    pub fn with_snapshot(mut self, snapshot: ShellSnapshot) -> Self {
+        self.snapshot = Some(snapshot);
         self
     }
 
@@ -174,18 +187,23 @@ with all of it, which you can read and search.
 
     async fn call(&self, input: BashInput, cx: &ToolCx) -> Result<ToolOutput, ToolError> {
         check_command(&input.command)?;
+        let is_local = cx.workspace().is_local();
+        let snapshot = match &self.snapshot {
+            Some(snapshot) if is_local && cfg!(unix) => Some(snapshot.get(cx).await?),
+            _ => None,
+        };
         if input.run_in_background == Some(true) {
-            return background::start(self.shell.as_deref(), &input, cx).await;
+            return background::start(self.shell.as_deref(), snapshot, &input, cx).await;
         }
         let start = command::start_directory(cx).await?;
-        let is_local = cx.workspace().is_local();
-        let directory = is_local.then(|| CwdFile::create(&command::temporary_folder(cx), cx.ids().bits()));
+        let functions = snapshot.map(Taken::functions).unwrap_or_default();
+        let directory = is_local.then(|| CwdFile::create(&command::temporary_folder(cx), cx.ids().bits(), functions));
         let directory = directory
             .transpose()
             .inspect_err(|error| tracing::warn!(%error, "the directory of a command will not be known"))
             .unwrap_or_default();
         let timeout = self.timeout(input.timeout);
-        let mut command = command::in_bash(self.shell.as_deref(), &input, &start, cx)?;
+        let mut command = command::in_bash(self.shell.as_deref(), &input, &start, snapshot, cx)?;
         if let Some(directory) = &directory {
             command.env.push(("BASH_ENV".into(), directory.bash_env()));
         }
@@ -212,6 +230,7 @@ with all of it, which you can read and search.
         let mut report = Report::new(Some(&input.command), &outcome, timeout);
         report.show_output(&outcome, self.max_output).await;
         report.note_moves(cx.cwd(), &start, &moved);
+        report.add_note(snapshot.and_then(Taken::note));
         let output = report.into_output(Self::NAME)?;
         Ok(match moved {
             Moved::To(directory) => output.with_change(ContextChange::Cwd(directory)),

@@ -121,6 +121,11 @@ impl Report {
         }
     }
 
+    /// Adds a sentence about the shell that ran the command.
+    pub(super) fn add_note(&mut self, note: Option<String>) {
+        self.notes.extend(note);
+    }
+
     pub(super) fn into_output(mut self, tool: &str) -> Result<ToolOutput, ToolError> {
         self.structured.stderr = self.notes.join("\n");
         let output = &self.structured.stdout;

@@ -172,6 +172,7 @@ const MAGIC: &[(usize, &[u8], &str)] = &[
     (0, b"ID3", "MP3 audio"),
     (0, b"OggS", "Ogg audio or video"),
     (0, b"fLaC", "FLAC audio"),
+    (4, b"jP  \r\n\x87\n", "JPEG 2000 image"),
     (0, b"BM", "BMP image"),
     (0, b"II*\0", "TIFF image"),
     (0, b"MM\0*", "TIFF image"),

@@ -198,6 +198,11 @@ fn search_path(path: &OsStr, workspace: &[PathBuf]) -> OsString {
     std::env::join_paths(std::env::split_paths(path).filter(is_safe)).unwrap_or_default()
 }
 
+/// Whether a path is one of the workspace, by its name.
+pub(crate) fn is_in_workspace(path: &Path, workspace: &[PathBuf]) -> bool {
+    workspace.iter().any(|root| leads_into(path, root))
+}
+
 fn leads_into(folder: &Path, root: &Path) -> bool {
     has_parent(folder) || folder.starts_with(root)
 }

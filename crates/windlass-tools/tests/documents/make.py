@@ -1,6 +1,6 @@
 """Writes the documents beside it, with real programs: reportlab, pypdf, Pillow and nbformat.
 
-    pip install reportlab pypdf pillow nbformat && python3 make.py
+    pip install reportlab pypdf pillow nbformat cryptography && python3 make.py
 
 `files/documents.rs` says of each what Read must show of it, or why it must refuse it.
 """
@@ -9,6 +9,7 @@ import io
 import json
 import pathlib
 import random
+import struct
 import zlib
 
 import nbformat
@@ -18,6 +19,7 @@ from PIL import Image, ImageDraw
 from pypdf import PdfReader, PdfWriter
 from reportlab.lib.pagesizes import A4, landscape
 from reportlab.pdfbase import pdfmetrics
+from reportlab.pdfbase.cidfonts import UnicodeCIDFont
 from reportlab.pdfbase.ttfonts import TTFont
 from reportlab.pdfgen import canvas
 
@@ -216,6 +218,82 @@ def notebooks():
     put("widget.ipynb", nbformat.writes(v4.new_notebook(cells=[widget])).encode())
 
 
+def form(page, _):
+    page.drawString(72, 720, "A form")
+    page.acroForm.textfield(name="field", value="filled in", x=72, y=600)
+
+
+def chinese(page, _):
+    page.setFont("STSong-Light", 12)
+    page.drawString(72, 720, "\u4e2d\u6587")
+
+
+def odd_pdfs():
+    pdfmetrics.registerFont(UnicodeCIDFont("STSong-Light"))
+    plain = pdf(hello, 3)
+    put("strong.pdf", rewritten(plain, lambda writer: writer.encrypt("secret", "owner", algorithm="AES-256")))
+    put("strong_owner.pdf", rewritten(plain, lambda writer: writer.encrypt("", "owner", algorithm="AES-256")))
+    put("huge_page.pdf", pdf(hello, size=(14_400, 14_400)))
+    put("form.pdf", pdf(form))
+    put("cid.pdf", pdf(chinese))
+    put("mail.pdf", b"From: somebody\n\n" + plain)
+    # A second revision behind the first, with a page less.
+    second = b"2 0 obj\n<< /Type /Pages /Kids [] /Count 0 >>\nendobj\n"
+    first = raw_pdf(b"<< /Length 16 >>\nstream\nBT (first) Tj ET\nendstream")
+    put("no_pages.pdf", first + second + b"trailer << /Root 1 0 R /Size 5 >>\n%%EOF\n")
+    at = plain.rindex(b"startxref") + len(b"startxref\n")
+    put("wrong_xref.pdf", plain[:at] + b"17\n%%EOF\n")
+
+
+# Where the passes of an interlaced PNG begin, and the steps between their pixels.
+ADAM7 = [(0, 0, 8, 8), (4, 0, 8, 8), (0, 4, 4, 8), (2, 0, 4, 4), (0, 2, 2, 4), (1, 0, 2, 2), (0, 1, 1, 2)]
+
+
+def raw_png(width, height, depth, color, rows, interlaced=False):
+    def chunk(name, data):
+        return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+
+    header = struct.pack(">IIBBBBB", width, height, depth, color, 0, 0, int(interlaced))
+    content = chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + content
+
+
+def odd_images():
+    def pixel(x, y):
+        return bytes([x * 8, y * 8, 128])
+
+    rows = b""
+    for left, top, right, down in ADAM7:
+        for y in range(top, 30, down):
+            rows += b"\0" + b"".join(pixel(x, y) for x in range(left, 30, right))
+    put("interlaced.png", raw_png(30, 30, 8, 2, rows, True))
+    rows = b"".join(b"\0" + b"".join(struct.pack(">HHHH", x * 999, y * 999, 9, 65_535) for x in range(30)) for y in range(30))
+    put("sixteen.png", raw_png(30, 30, 16, 6, rows))
+    put("behind.png", saved(drawn(), "PNG") + b"PK\x03\x04 something behind the end")
+    put("adobe.jpg", saved(drawn("CMYK"), "JPEG", progressive=True, quality=30))
+    put("commented.jpg", saved(drawn(), "JPEG", comment=b"c" * 5_000, optimize=True, quality=20))
+    frames = [Image.new("RGBA", (20, 20), (200, 0, 0, alpha)) for alpha in [0, 128, 255]]
+    put("clear.gif", saved(frames[0], "GIF", save_all=True, append_images=frames[1:], duration=0, disposal=2))
+    put("extended.webp", saved(drawn("RGBA"), "WEBP", exif=b"Exif\0\0II*\0\x08\0\0\0\0\0", icc_profile=b"no profile"))
+    put("pages.tiff", saved(drawn("CMYK", (8, 8)), "TIFF", save_all=True, append_images=[drawn("CMYK", (8, 8))]))
+    put("a.avif", saved(drawn(size=(16, 16)), "AVIF"))
+    put("a.jp2", saved(drawn(size=(16, 16)), "JPEG2000"))
+    put("wide.svg", '<?xml version="1.0" encoding="UTF-16"?><svg>\u00e9</svg>\n'.encode("utf-16"))
+
+
+def odd_notebooks():
+    cell = v4.new_code_cell("x = '\u00e9'", id="x")
+    text = nbformat.writes(v4.new_notebook(cells=[cell]))
+    put("sixteen.ipynb", text.encode("utf-16"))
+    put("latin.ipynb", text.encode("latin-1"))
+    put("later.ipynb", text.replace('"nbformat": 4', '"nbformat": 5').encode())
+    put("twice.ipynb", text.replace('"cells": [', '"cells": [], "cells": [').encode())
+    put("deep.ipynb", text.replace('"metadata": {}', '"metadata": {"x": ' + "[" * 9_000 + "]" * 9_000 + "}", 1).encode())
+
+
 pdfs()
 images()
 notebooks()
+odd_pdfs()
+odd_images()
+odd_notebooks()

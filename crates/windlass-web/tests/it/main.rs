@@ -12,4 +12,5 @@ mod common;
 mod fetch;
 mod proxy;
 mod proxy_attacks;
+mod rebinding;
 mod search;

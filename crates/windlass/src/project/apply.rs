@@ -80,8 +80,9 @@ impl LoadedProject {
         for note in &variables.notes {
             self.note(ProjectNoticeKind::Variable, note.as_str());
         }
-        let moves = self.resolved().session.background_long_commands.as_ref().is_some_and(|moves| moves.value);
-        if let Some(bash) = variables.bash(moves) {
+        let said = &self.resolved().session;
+        let moves = said.background_long_commands.as_ref().is_some_and(|moves| moves.value);
+        if let Some(bash) = variables.bash(moves, said.shell_snapshot.as_ref().map(|content| content.value)) {
             options.tools.toolkit.replace_own_bash(Arc::new(bash));
         }
         let agents = self.known_agents();

@@ -3,7 +3,9 @@
 use std::str::FromStr;
 use std::time::Duration;
 use windlass_context::ToolBudget;
-use windlass_tools::Bash;
+use windlass_permission::is_judged_by_name;
+use windlass_project::SnapshotContent;
+use windlass_tools::{Bash, ShellSnapshot};
 use windlass_types::Thinking;
 
 /// How long a command may run that does not say, unless a variable says otherwise.
@@ -74,13 +76,19 @@ impl Variables {
         variables
     }
 
-    /// The tool for commands with the limits of the variables, if they say any, or if its commands move to the background.
-    pub(crate) fn bash(&self, moves: bool) -> Option<Bash> {
+    /// The tool for commands with the limits of the variables, if they say any, or if its commands move to the background or get
+    /// something of the login shell.
+    pub(crate) fn bash(&self, moves: bool, snapshot: Option<SnapshotContent>) -> Option<Bash> {
         let moves = moves && self.background;
-        if self.timeouts.is_none() && self.max_output.is_none() && !moves {
+        if self.timeouts.is_none() && self.max_output.is_none() && !moves && snapshot.is_none() {
             return None;
         }
-        let bash = Bash::new()
+        let snapshot = snapshot.map(|content| match content {
+            SnapshotContent::All => ShellSnapshot::new().with_functions(is_judged_by_name),
+            _ => ShellSnapshot::new(),
+        });
+        let bash = snapshot
+            .map_or_else(Bash::new, |snapshot| Bash::new().with_snapshot(snapshot))
             .with_moves_to_background(moves)
             .with_max_output(self.max_output.unwrap_or(Bash::DEFAULT_MAX_OUTPUT));
         let (default, most) = self.timeouts.unwrap_or((DEFAULT_TIMEOUT, MAX_TIMEOUT));

@@ -6,13 +6,15 @@ use std::sync::{Arc, Mutex};
 use tempfile::TempDir;
 use windlass::crates::types::{PermissionUpdate, RuleValue, UpdateDestination};
 use windlass::{
-    Event, EventKind, PermissionAnswer, Permissions, Project, Run, RunResult, Script, ScriptedModel, Subagents,
-    coding_tools,
+    Event, EventKind, PermissionAnswer, PermissionMode, Permissions, Project, Run, RunResult, Script, ScriptedModel,
+    Subagents, coding_tools,
     event::Status,
     permission::Behavior,
     project::{PluginDir, ProjectNoticeKind},
     query, session,
 };
+
+use crate::common::watch;
 
 struct Place(TempDir);
 
@@ -62,6 +64,38 @@ async fn ended(mut run: Run) -> (Vec<Event>, RunResult) {
         _ => None,
     });
     (events, result.unwrap())
+}
+
+#[tokio::test]
+async fn commands_know_the_login_shell_of_a_user_who_wants_that() {
+    let place = Place::new();
+    let profile =
+        "export JAVA_HOME=/opt/java MY_TOKEN=secret-of-the-user\ngreet() { echo \"hi $1\"; }\nrg() { echo hidden; }\n";
+    place.write("home/.bash_profile", profile);
+    let command = "echo \"[$JAVA_HOME|${MY_TOKEN-none}]\"; greet you; rg --version >/dev/null; type rg";
+    let shown = async |user: &str, project: &str| {
+        place.write("home/.windlass/settings.json", user);
+        place.write("work/.windlass/settings.json", project);
+        let script = Script::new().turn(|turn| turn.tool_use("Bash", json!({ "command": command })));
+        let model = ScriptedModel::new(script.turn(|turn| turn.text("Done.")));
+        let env = [
+            ("HOME", place.path("home").into_os_string()),
+            ("PATH", "/usr/bin:/bin".into()),
+            ("SHELL", "/bin/bash".into()),
+        ];
+        let asked = query("Go.").provider(model).tools(coding_tools(place.path("work"))).env(env);
+        let asked = asked.permissions(Permissions::new().allow_bypass().mode(PermissionMode::BypassPermissions));
+        let seen = watch(asked.project(place.project())).await;
+        seen.tool_results()[0].1.clone()
+    };
+    let all = shown(r#"{"shellSnapshot":"all"}"#, "{}").await;
+    assert!(all.contains("[/opt/java|none]\nhi you\n") && !all.contains("hidden"), "{all}");
+    let variables = shown(r#"{"shellSnapshot":"variables"}"#, "{}").await;
+    assert!(variables.contains("[/opt/java|none]\n") && !variables.contains("hi you"), "{variables}");
+    for (user, project) in [("{}", "{}"), ("{}", r#"{"shellSnapshot":"all"}"#)] {
+        let plain = shown(user, project).await;
+        assert!(plain.contains("[|none]\n") && !plain.contains("hi you"), "{project}: {plain}");
+    }
 }
 
 /// Says yes, for good.

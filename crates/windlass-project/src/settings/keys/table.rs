@@ -39,6 +39,11 @@ const HONOURED: &[(&str, Shape, &str)] = &[
         "Whether a command continues in the background when its time is up, or when the host wants that.",
     ),
     (
+        "shellSnapshot",
+        Shape::Word(&["variables", "all"]),
+        "What commands get of the user's login shell: its variables, or functions and aliases too.",
+    ),
+    (
         "fileCheckpoints",
         Shape::Object,
         "How much checkpoints of files keep, in bytes: `maxFileBytes`, `maxTotalBytes`, `maxBaselineBytes`.",

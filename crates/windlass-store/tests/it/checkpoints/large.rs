@@ -2,7 +2,7 @@
 
 use super::*;
 use std::fs;
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use windlass_session::{ChangedBy, NotRestoredKind, Survey};
 
 /// A tree that is large enough to be watched.
@@ -82,4 +82,30 @@ async fn a_file_of_one_gigabyte_that_nothing_tracks_is_neither_read_nor_touched(
     let done = checkpoints.rewind(&prompt(1), &world.options()).await.unwrap();
     let left: Vec<_> = done.left().map(|file| (file.path.clone(), file.problem.as_ref().unwrap().kind)).collect();
     assert_eq!(left, [(path.clone(), NotRestoredKind::NotKept)]);
+}
+
+#[tokio::test]
+async fn large_files_come_back_whose_blocks_the_baseline_may_share() {
+    let world = World::new();
+    let content = |at: usize| -> Vec<u8> { (0..700_001_usize).map(|byte| ((byte * 7 + at) % 251) as u8).collect() };
+    let paths: Vec<_> = (0..5).map(|at| world.path(&format!("large{at}"))).collect();
+    for (at, path) in paths.iter().enumerate() {
+        fs::write(path, content(at)).unwrap();
+    }
+    let checkpoints = at(&world.directory());
+    checkpoints.begin(&prompt(1)).await.unwrap();
+    look(&checkpoints, &world, ChangedBy::Others).await;
+    // In place, cut, replaced, removed; one stays.
+    let open = |path| fs::OpenOptions::new().write(true).open(path).unwrap();
+    open(&paths[0]).write_all_at(b"changed", 300_000).unwrap();
+    open(&paths[1]).set_len(10).unwrap();
+    fs::write(world.path("new"), "new").unwrap();
+    fs::rename(world.path("new"), &paths[2]).unwrap();
+    fs::remove_file(&paths[3]).unwrap();
+    look(&checkpoints, &world, ChangedBy::Session).await;
+    let done = checkpoints.rewind(&prompt(1), &world.options()).await.unwrap();
+    assert_eq!(done.left().count(), 0);
+    for (at, path) in paths.iter().enumerate() {
+        assert!(fs::read(path).unwrap() == content(at), "{at}");
+    }
 }

@@ -2,6 +2,7 @@
 //! `tests/documents/make.py` makes them.
 
 use std::collections::BTreeSet;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
@@ -65,6 +66,11 @@ const NOTEBOOKS: &[(&str, Option<&str>, &str)] = &[
     ("widget.ipynb", None, "--- output, application/vnd.jupyter.widget-view+json ---"),
     ("widget.ipynb", None, "--- output, image/svg+xml ---\n<svg/>"),
     ("widget.ipynb", None, "[the image/png is not shown: it is no PNG, JPEG, GIF or WebP image]"),
+    ("sixteen.ipynb", None, "x = 'é'"),
+    ("latin.ipynb", None, "x = 'é'"),
+    ("later.ipynb", None, "\"nbformat\": 5"),
+    ("twice.ipynb", None, "[Notebook: 1 cells"),
+    ("deep.ipynb", None, "[Notebook: 1 cells"),
 ];
 
 const IMAGES: &[(&str, Option<&str>, &str)] = &[
@@ -91,6 +97,17 @@ const IMAGES: &[(&str, Option<&str>, &str)] = &[
     ("a.tiff", None, "!it looks like TIFF image"),
     ("a.ico", None, "!it looks like Windows icon"),
     ("a.svg", None, "1\t<svg"),
+    ("wide.svg", None, "<svg>é</svg>"),
+    ("interlaced.png", None, "<image>"),
+    ("sixteen.png", None, "<image>"),
+    ("behind.png", None, "<image>"),
+    ("adobe.jpg", None, "<image>"),
+    ("commented.jpg", None, "<image>"),
+    ("clear.gif", None, "<image>"),
+    ("extended.webp", None, "<image>"),
+    ("pages.tiff", None, "!it looks like TIFF image"),
+    ("a.avif", None, "!it looks like AVIF image"),
+    ("a.jp2", None, "!it looks like JPEG 2000 image"),
 ];
 
 /// What is refused only where images are decoded.
@@ -135,6 +152,15 @@ const PDFS: &[(&str, Option<&str>, &str)] = &[
     ("bomb.pdf", Some("1"), "[not readable: "),
     ("nested.pdf", Some("1"), "--- page 1 ---\n"),
     ("loop.pdf", Some("1"), "--- page 1 ---\n"),
+    ("strong.pdf", None, "!it is protected by a password"),
+    ("strong_owner.pdf", Some("1"), "Hello from page 1\n"),
+    ("huge_page.pdf", None, "<document>"),
+    ("huge_page.pdf", Some("1"), "Hello from page 1\n"),
+    ("form.pdf", Some("1"), "A form\n"),
+    ("cid.pdf", Some("1"), "--- page 1 ---\n"),
+    ("mail.pdf", None, "1\tFrom: somebody\n2\t\n3\t%PDF-"),
+    ("no_pages.pdf", None, "!cannot be shown: it is damaged"),
+    ("wrong_xref.pdf", Some("2"), "Hello from page 2\n"),
 ];
 
 #[tokio::test]
@@ -154,6 +180,24 @@ async fn images_are_shown_or_refused() {
 #[tokio::test]
 async fn pdf_documents_are_shown_or_refused() {
     check(PDFS).await;
+}
+
+/// A notebook whose one cell has put out 100 MB is refused before all of it is in memory, and the model reads what to do.
+#[tokio::test]
+async fn a_notebook_with_a_flood_of_output_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().canonicalize().unwrap().join("flood.ipynb");
+    let mut file = std::io::BufWriter::new(std::fs::File::create(&path).unwrap());
+    let start = r#"{"nbformat":4,"nbformat_minor":5,"metadata":{},"cells":[{"cell_type":"code","id":"a","metadata":{},"source":"","outputs":[{"output_type":"stream","name":"stdout","text":["#;
+    file.write_all(start.as_bytes()).unwrap();
+    for _ in 0..1_000_000 {
+        writeln!(file, "{:98},", "\"x\"").unwrap();
+    }
+    file.write_all(br#"""]}]}]}"#).unwrap();
+    file.into_inner().unwrap();
+    let session = Session::over(LocalWorkspace::new(), path.parent().unwrap());
+    let refusal = session.call("Read", json!({ "file_path": path })).await.map(|output| shown(&output)).unwrap_err();
+    assert!(refusal.contains("a notebook of 100000"), "{refusal}");
 }
 
 #[test]

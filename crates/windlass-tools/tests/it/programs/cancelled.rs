@@ -1,4 +1,4 @@
-//! A thousand commands that are cancelled leave nothing of the system behind.
+//! Commands that are cancelled leave nothing of the system behind: a thousand that only sleep, and others of many shapes.
 //!
 //! They run in a process of their own: other tests of this one open descriptors and start threads too.
 
@@ -73,42 +73,73 @@ fn runtime() -> Runtime {
     Builder::new_current_thread().enable_all().build().unwrap()
 }
 
-/// Runs this many times eight commands at a time, each cancelled: some before they start, some at once, some when
-/// they run.
-async fn cancelled(process: &Arc<LocalProcess>, tag: &str, rounds: usize) {
-    let sleep = sleeper(tag);
+/// A command that becomes one program.
+fn plain(sleep: &str) -> Vec<String> {
+    vec![format!("exec {sleep}")]
+}
+
+/// Commands that start programs in many ways, and hold on to them. None ends by itself.
+fn of_all_shapes(sleep: &str) -> Vec<String> {
+    [
+        "exec SLEEP",
+        "SLEEP | cat | cat",
+        "SLEEP & SLEEP & SLEEP & wait",
+        "setsid SLEEP & setsid --fork SLEEP; SLEEP",
+        "nohup SLEEP >/dev/null 2>&1 & wait",
+        "(setsid SLEEP >/dev/null 2>&1 &); SLEEP",
+        "(env -i /usr/bin/setsid /bin/SLEEP &); SLEEP",
+        "trap '' TERM HUP INT; SLEEP & while :; do SLEEP; done",
+        "(trap '' TERM; setsid bash -c 'SLEEP & SLEEP') & wait; SLEEP",
+        "SLEEP & kill -STOP $!; wait",
+        "cat <(SLEEP) > >(cat)",
+        "while :; do (: | :); done; SLEEP",
+        "yes SLEEP",
+    ]
+    .map(|shape| shape.replace("SLEEP", sleep))
+    .into()
+}
+
+/// How many commands run at a time.
+const AT_ONCE: usize = 8;
+
+/// Runs at least so many commands, each cancelled: some before they start, some at once, some when they run. Returns how many.
+async fn cancelled(process: &Arc<LocalProcess>, shapes: &[String], commands: usize) -> usize {
+    let rounds = commands.div_ceil(AT_ONCE);
     for round in 0..rounds {
-        let calls: Vec<_> = (0..8)
+        let calls: Vec<_> = (0..AT_ONCE)
             .map(|call| {
-                let (process, command) = (Arc::clone(process), shell(&format!("exec {sleep}")));
+                let number = round * AT_ONCE + call;
+                let (process, command) = (Arc::clone(process), shell(&shapes[number % shapes.len()]));
+                let wait = Duration::from_millis([0, 1, 5, 20, 60][number / shapes.len() % 5]);
                 tokio::spawn(async move {
                     let cancel = Cancel::new();
                     let running = process.run(command, &cancel);
-                    let wait = Duration::from_millis([0, 0, 1, 5, 20][(round + call) % 5]);
                     let stop = async {
                         tokio::time::sleep(wait).await;
                         cancel.cancel();
                     };
-                    tokio::join!(running, stop).0.unwrap().exit
+                    tokio::join!(running, stop).0.unwrap()
                 })
             })
             .collect();
         for call in calls {
-            assert_eq!(call.await.unwrap(), ProcessExit::Cancelled);
+            let outcome = call.await.unwrap();
+            assert_eq!(outcome.exit, ProcessExit::Cancelled, "{shapes:?}");
         }
     }
+    rounds * AT_ONCE
 }
 
-/// Not a test of its own: the process in which the commands run.
-#[test]
-#[ignore = "another test starts it, alone in its process"]
-fn subject() {
+/// What the process does in which the commands run.
+#[expect(clippy::print_stdout, reason = "the figures are what the test is for")]
+fn leave_nothing(shapes: fn(&str) -> Vec<String>, commands: usize) {
     let Some(place) = std::env::var_os(PLACE) else { return };
     let place = Path::new(&place);
     let tag = unique();
+    let shapes = shapes(&sleeper(&tag));
     // What is opened once for the whole life of a process, such as the pipe that signals come through, is open then.
     runtime().block_on(async {
-        cancelled(&Arc::new(LocalProcess::new(tag.clone())), &tag, 1).await;
+        cancelled(&Arc::new(LocalProcess::new(tag.clone())), &shapes, AT_ONCE).await;
         until_childless().await;
     });
     let before = Resources::now(place);
@@ -116,11 +147,18 @@ fn subject() {
     runtime.block_on(async {
         let process = Arc::new(LocalProcess::new(tag.clone()));
         // The runtime has its own descriptors and threads by now, and there is a watchdog.
-        cancelled(&process, &tag, 1).await;
+        cancelled(&process, &shapes, AT_ONCE).await;
         let begun = Resources::now(place);
-        cancelled(&process, &tag, 125).await;
+        let ran = cancelled(&process, &shapes, commands).await;
         let done = Resources::now(place);
-        assert_eq!(alive(&format!("300.{tag}")), NONE);
+        let left = alive(&format!("300.{tag}"));
+        println!(
+            "{ran} commands, {} left, descriptors {} then {}",
+            left.len(),
+            begun.descriptors.len(),
+            done.descriptors.len()
+        );
+        assert_eq!(left, NONE);
         assert_eq!((done.descriptors, done.children, done.files), (begun.descriptors, begun.children, begun.files));
         drop(process);
         until_childless().await;
@@ -130,21 +168,45 @@ fn subject() {
     assert_eq!(Resources::now(place), before);
 }
 
+/// Not a test of its own: the process in which a thousand commands of one shape run.
 #[test]
-fn a_thousand_cancelled_commands_leave_nothing() {
+#[ignore = "another test starts it, alone in its process"]
+fn subject_of_one_shape() {
+    leave_nothing(plain, 1_000);
+}
+
+/// Not a test of its own: the process in which commands of all shapes run, as many as `WINDLASS_CANCELLED` says.
+#[test]
+#[ignore = "another test starts it, alone in its process"]
+fn subject_of_all_shapes() {
+    let commands = std::env::var("WINDLASS_CANCELLED").map_or(39, |number| number.parse().unwrap());
+    leave_nothing(of_all_shapes, commands);
+}
+
+/// Runs one of the two above, and gives what it printed.
+fn run(subject: &str) -> String {
     let place = tempfile::tempdir().unwrap();
     let child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "programs::cancelled::subject", "--ignored", "--test-threads=1"])
+        .args(["--exact", &format!("programs::cancelled::{subject}"), "--ignored", "--nocapture", "--test-threads=1"])
         .env(PLACE, place.path())
         .env("TMPDIR", place.path())
         .current_dir(place.path())
         .stdin(Stdio::null())
         .output()
         .unwrap();
-    let output = String::from_utf8_lossy(&child.stdout);
-    assert!(
-        child.status.success() && output.contains("1 passed"),
-        "{output}{}",
-        String::from_utf8_lossy(&child.stderr)
-    );
+    let output = String::from_utf8_lossy(&child.stdout).into_owned();
+    let errors = String::from_utf8_lossy(&child.stderr);
+    assert!(child.status.success() && output.contains("1 passed"), "{output}{errors}");
+    output
+}
+
+#[test]
+fn a_thousand_cancelled_commands_leave_nothing() {
+    let output = run("subject_of_one_shape");
+    assert!(output.contains("1000 commands, 0 left"), "{output}");
+}
+
+#[test]
+fn cancelled_commands_of_all_shapes_leave_nothing() {
+    print!("{}", run("subject_of_all_shapes"));
 }

@@ -6,4 +6,5 @@ mod cancelled;
 mod faults;
 mod host;
 mod process;
+mod snapshot;
 pub(crate) mod support;

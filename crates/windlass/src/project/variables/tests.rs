@@ -22,7 +22,10 @@ fn each_variable_says_what_its_name_says() {
     assert_eq!((all.max_output_tokens, all.max_retries), (Some(9_000), Some(0)));
     assert_eq!((all.structured_output_retries, all.thinking), (Some(2), Some(Thinking::Budget(4_096))));
     assert_eq!((all.max_output, read(&[]).max_output), (Some(40_000), None));
-    assert!(read(&[("BASH_MAX_OUTPUT_LENGTH", "40000")]).bash(false).is_some() && read(&[]).bash(false).is_none());
+    assert!(
+        read(&[("BASH_MAX_OUTPUT_LENGTH", "40000")]).bash(false, None).is_some()
+            && read(&[]).bash(false, None).is_none()
+    );
     let large = read(&[("BASH_MAX_OUTPUT_LENGTH", "900000")]);
     assert!(large.notes[0].contains("BASH_MAX_OUTPUT_LENGTH is more than 150000"), "{:?}", large.notes);
     assert_eq!(all.timeouts, Some((Duration::from_millis(1_500), Duration::from_secs(3))));
@@ -54,4 +57,12 @@ fn tool_search_is_switched_and_given_a_share() {
     for value in ["auto:101", "auto:x", "yes", "auto:-1"] {
         assert!(budget(value).is_none() && read(&[("ENABLE_TOOL_SEARCH", value)]).notes.len() == 1, "{value}");
     }
+}
+
+#[test]
+fn a_snapshot_of_the_login_shell_is_only_taken_when_settings_say_so() {
+    let bash = |content| Variables::read(|_| None).bash(false, content).map(|bash| format!("{bash:?}"));
+    assert_eq!(bash(None), None);
+    let (variables, all) = (bash(Some(SnapshotContent::Variables)).unwrap(), bash(Some(SnapshotContent::All)).unwrap());
+    assert!(variables.contains("is_judged: None") && all.contains("is_judged: Some("), "{variables} {all}");
 }

@@ -1,0 +1,172 @@
+//! What is taken of the text that a login shell has printed of itself.
+
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+
+use crate::bash::cwd::quoted;
+use crate::process::{given_environment, host_environment};
+
+/// Most bytes of functions and aliases. They are read before each command.
+const MOST_FUNCTIONS: usize = 256 * 1024;
+/// A shorter value may stand in a function by chance.
+const SHORTEST_SECRET: usize = 8;
+/// The agent that a login shell starts ends with that shell.
+const ENDS_WITH_THE_SHELL: &str = "SSH_AUTH_SOCK";
+
+/// Says whether commands of a name are judged by that name, so that no function may have it.
+pub(super) type IsJudged = fn(&str) -> bool;
+
+/// What was taken.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub(super) struct Dump {
+    /// Variables of the list that programs may have.
+    pub(super) env: Vec<(OsString, OsString)>,
+    /// What bash reads before a command to know functions and aliases.
+    pub(super) functions: Vec<u8>,
+    /// How many functions and aliases those are.
+    pub(super) count: usize,
+    /// Why there are none although they were wanted.
+    pub(super) note: Option<String>,
+}
+
+impl fmt::Debug for Dump {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Values and functions may hold secrets.
+        f.debug_struct("Dump")
+            .field("variables", &self.env.len())
+            .field("functions", &self.count)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The lines that print variables, for any shell like that of POSIX. `$1` is the mark.
+const VARIABLES: &str = r#"printf '%s\0' "$1"
+command env -0
+printf '%s\0' "$1"
+"#;
+
+/// The lines that print functions and aliases which have no name of a program, a builtin or a keyword. Functions of completion begin
+/// with one `_`.
+const FUNCTIONS: &str = r#"__windlass_is_free() {
+  local kinds; kinds=" $(builtin type -at -- "$1" 2>/dev/null) "; kinds=${kinds//$'\n'/ }
+  [[ $kinds != *" file "* && $kinds != *" builtin "* && $kinds != *" keyword "* ]]
+}
+for name in $(builtin compgen -A function); do
+  [[ $name == _[^_]* || $name == __windlass_is_free ]] && continue
+  __windlass_is_free "$name" && printf '%s\0' function "$name" "$(builtin declare -f -- "$name")"
+done
+for name in "${!BASH_ALIASES[@]}"; do
+  __windlass_is_free "$name" && printf '%s\0' alias "$name" "${BASH_ALIASES[$name]}"
+done
+"#;
+
+/// The text that a shell runs to print itself.
+pub(super) fn script(with_functions: bool) -> String {
+    let functions = if with_functions { FUNCTIONS } else { "" };
+    format!("{VARIABLES}{functions}printf '%s\\0' \"$1\"\n")
+}
+
+/// Reads what a shell has printed; `None` if it did not get to its end. What start-up files print stands before the first mark.
+pub(super) fn read(printed: &str, mark: &str, is_judged: Option<IsJudged>) -> Option<Dump> {
+    let mut parts = printed.split(mark).skip(1);
+    let (variables, functions, _end) = (parts.next()?, parts.next()?, parts.next()?);
+    let variables: Vec<(OsString, OsString)> = variables
+        .split('\0')
+        .filter_map(|entry| entry.split_once('='))
+        .filter(|(_, value)| !value.contains(char::REPLACEMENT_CHARACTER))
+        .map(|(name, value)| (name.into(), value.into()))
+        .collect();
+    let mut dump = Dump::default();
+    if let Some(is_judged) = is_judged {
+        let secrets = secrets(&variables);
+        dump.add_functions(functions, &|name, body| {
+            is_plain(name) && !is_judged(name) && !secrets.iter().any(|secret| body.contains(secret))
+        });
+    }
+    dump.env = host_environment(variables);
+    dump.env.retain(|(name, _)| name != ENDS_WITH_THE_SHELL);
+    Some(dump)
+}
+
+/// The values that are secrets by their names.
+fn secrets(variables: &[(OsString, OsString)]) -> Vec<String> {
+    let kept_back = given_environment(variables.iter().cloned()).kept_back;
+    let is_secret = |name: &OsStr| kept_back.iter().any(|secret| name == secret.as_str());
+    let values = variables.iter().filter(|(name, _)| is_secret(name)).filter_map(|(_, value)| value.to_str());
+    values.filter(|value| value.len() >= SHORTEST_SECRET).map(str::to_owned).collect()
+}
+
+fn is_plain(name: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-.:+@".contains(c);
+    !name.is_empty() && !name.starts_with('-') && name.chars().all(is_plain)
+}
+
+impl Dump {
+    fn add_functions(&mut self, printed: &str, may_have: &dyn Fn(&str, &str) -> bool) {
+        let mut fields = printed.split('\0').skip(1);
+        let mut aliases = Vec::new();
+        while let (Some(kind), Some(name), Some(body)) = (fields.next(), fields.next(), fields.next()) {
+            if !may_have(name, body) {
+                continue;
+            }
+            // One that needs an option of the shell which is not set does not parse, and is left out without a message.
+            let mut line = |words: &str, text: String, lines: &mut Vec<u8>| {
+                lines.extend(words.as_bytes());
+                lines.extend(quoted(text.as_bytes()));
+                lines.extend(b" 2>/dev/null\n");
+                self.count += 1;
+            };
+            match kind {
+                "function" => line("eval -- ", body.to_owned(), &mut self.functions),
+                "alias" => line("alias -- ", format!("{name}={body}"), &mut aliases),
+                _ => {}
+            }
+        }
+        if !aliases.is_empty() {
+            // Behind the functions: an alias would be put in where they name it.
+            self.functions.extend(aliases);
+            self.functions.extend(b"shopt -s expand_aliases\n");
+        }
+        if self.functions.len() > MOST_FUNCTIONS {
+            let bytes = self.functions.len();
+            self.note =
+                Some(format!("its functions have {bytes} bytes and are left out: {MOST_FUNCTIONS} are the most"));
+            (self.functions, self.count) = (Vec::new(), 0);
+        }
+    }
+}
+
+/// The variables of a session with those of a login shell. What the session has counts, but for the search path: folders that the
+/// login shell has are added, in its order if the path of the session is the one that the shell began with.
+pub(super) fn merged(
+    session: &[(OsString, OsString)],
+    began_with: Option<&OsStr>,
+    taken: &[(OsString, OsString)],
+) -> Vec<(OsString, OsString)> {
+    let mut merged = session.to_vec();
+    for (name, value) in taken {
+        match merged.iter_mut().find(|(known, _)| known == name) {
+            None => merged.push((name.clone(), value.clone())),
+            Some((_, own)) if name == "PATH" => {
+                let is_same = began_with == Some(own.as_os_str());
+                *own = if is_same { joined(value, own) } else { joined(own, value) };
+            }
+            Some(_) => {}
+        }
+    }
+    merged
+}
+
+/// A search path, and behind it the folders of another one that it does not have.
+fn joined(first: &OsStr, second: &OsStr) -> OsString {
+    let mut folders: Vec<_> = std::env::split_paths(first).collect();
+    for folder in std::env::split_paths(second) {
+        if !folders.contains(&folder) {
+            folders.push(folder);
+        }
+    }
+    std::env::join_paths(folders).unwrap_or_else(|_| first.to_owned())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,183 @@
+//! The environment that the user's login shell sets up, taken once for all commands.
+
+mod dump;
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use tokio::sync::OnceCell;
+use windlass_tool::{ProcessCommand, ProcessExit, ToolCx, ToolError};
+
+use super::command::{find_bash, unattended_environment, variable};
+use super::report::in_words;
+use crate::process::is_in_workspace;
+use dump::{Dump, IsJudged, merged, read, script};
+
+/// Most bytes that a login shell may print.
+const MOST_BYTES: usize = 2 * 1024 * 1024;
+/// Shells that understand what they are asked to print.
+const SHELLS: &[&str] = &["bash", "dash", "ksh", "sh", "zsh"];
+
+/// What the user's login shell sets up in its start-up files, for the commands of [`Bash`](super::Bash): the search path and other
+/// variables, and functions and aliases if the program wants them.
+///
+/// It runs code of the user, so a program makes one only if the user wants that. It is taken at the first command, once for
+/// all clones, by a shell that is interactive, leads a session of its own, starts in the user's home and has neither terminal nor input. It does
+/// not last: each session takes it anew. When it cannot be taken (no end in time, too much output, start-up files that end the shell), commands
+/// run without it, and the first of them says why.
+///
+/// Of the variables those are taken that [`host_environment`](crate::host_environment) lets pass, and the session's own count for more, so that no
+/// key of a start-up file reaches a command. The search path leads neither through the workspace nor through the directory of the command.
+#[derive(Debug, Clone)]
+pub struct ShellSnapshot {
+    shell: Option<PathBuf>,
+    timeout: Duration,
+    is_judged: Option<IsJudged>,
+    taken: Arc<OnceCell<Taken>>,
+}
+
+impl Default for ShellSnapshot {
+    fn default() -> Self {
+        Self { shell: None, timeout: Self::DEFAULT_TIMEOUT, is_judged: None, taken: Arc::default() }
+    }
+}
+
+impl ShellSnapshot {
+    /// How long the login shell may take: ten seconds.
+    pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
+
+    /// A snapshot of variables alone, not taken yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Asks this shell. By default it is that of the variable `SHELL`, if it is a bash, dash, ksh, sh or zsh, and else the bash of the
+    /// machine.
+    #[must_use]
+    pub fn with_shell(mut self, shell: impl Into<PathBuf>) -> Self {
+        self.shell = Some(shell.into());
+        self
+    }
+
+    /// Sets how long the login shell may take. Default: [`DEFAULT_TIMEOUT`](Self::DEFAULT_TIMEOUT).
+    #[must_use]
+    pub fn with_timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// Takes functions and aliases, too, of a login shell that is a bash, for commands in the foreground. Those are left out that have the name of a
+    /// program, a builtin or a keyword, or one for which `is_judged` is true: commands of these names are judged by them. So are functions
+    /// of completion (`_x`), what holds the value of a variable that is a secret by its name, and all of them if they have more than 256 KiB.
+    ///
+    /// A rule sees the name of a function, not what it runs, as with a script: a deny rule on `kubectl` does not hold for an alias of
+    /// it.
+    #[must_use]
+    pub fn with_functions(mut self, is_judged: fn(&str) -> bool) -> Self {
+        self.is_judged = Some(is_judged);
+        self
+    }
+
+    /// What was taken, taking it if that was not done yet. Cancel safe: the shell ends, and the next call takes it.
+    ///
+    /// # Errors
+    /// The call was cancelled.
+    pub(super) async fn get(&self, cx: &ToolCx) -> Result<&Taken, ToolError> {
+        self.taken.get_or_try_init(|| self.take(cx)).await
+    }
+
+    async fn take(&self, cx: &ToolCx) -> Result<Taken, ToolError> {
+        let env = unattended_environment(cx.env(), cx.directories());
+        let began_with = variable(&env, "PATH").map(OsStr::to_owned);
+        let taken = match self.shell(&env, cx) {
+            None => Err("there is no shell that can be asked".to_owned()),
+            Some(shell) => self.ask(&shell, env, cx).await?,
+        };
+        let (dump, problem) = match taken {
+            Ok(mut dump) => {
+                let note = dump.note.take();
+                (dump, note)
+            }
+            Err(problem) => (Dump::default(), Some(problem)),
+        };
+        match &problem {
+            Some(problem) => tracing::warn!(%problem, "the snapshot of the login shell"),
+            None => tracing::debug!(?dump, "the snapshot of the login shell"),
+        }
+        Ok(Taken { dump, began_with, problem, is_told: AtomicBool::new(false) })
+    }
+
+    fn shell(&self, env: &[(OsString, OsString)], cx: &ToolCx) -> Option<PathBuf> {
+        if let Some(shell) = &self.shell {
+            return Some(shell.clone());
+        }
+        let of_user = variable(env, "SHELL").map(PathBuf::from).filter(|shell| {
+            let is_known = name(shell).is_some_and(|name| SHELLS.contains(&name));
+            is_known && shell.is_absolute() && !is_in_workspace(shell, cx.directories()) && shell.is_file()
+        });
+        of_user.or_else(|| find_bash(env))
+    }
+
+    /// Has a shell print itself.
+    async fn ask(
+        &self,
+        shell: &Path,
+        env: Vec<(OsString, OsString)>,
+        cx: &ToolCx,
+    ) -> Result<Result<Dump, String>, ToolError> {
+        let home = variable(&env, "HOME").map(PathBuf::from).filter(|home| home.is_absolute() && home.is_dir());
+        let mark = format!("{:032x}", cx.ids().bits());
+        let is_judged = self.is_judged.filter(|_| name(shell) == Some("bash"));
+        let mut command = ProcessCommand::new(shell, home.unwrap_or_else(|| PathBuf::from("/")));
+        command.args = ["-l", "-i", "-c", &script(is_judged.is_some()), "windlass", &mark].map(OsString::from).into();
+        command.env = env;
+        command.timeout = Some(self.timeout);
+        command.inline_bytes = MOST_BYTES;
+        let outcome = match cx.process().run(command, cx.cancel()).await {
+            Ok(outcome) => outcome,
+            Err(error) => return Ok(Err(error.to_string())),
+        };
+        let printed = &outcome.stdout;
+        Ok(match outcome.exit {
+            ProcessExit::Cancelled => return Err(ToolError::cancelled()),
+            ProcessExit::TimedOut => Err(format!("it did not end within {}", in_words(self.timeout))),
+            _ if printed.omitted_bytes > 0 => Err(format!("it printed more than {MOST_BYTES} bytes")),
+            exit => read(&[printed.head.as_str(), &printed.tail].concat(), &mark, is_judged)
+                .ok_or_else(|| format!("its start-up files ended it ({exit:?})")),
+        })
+    }
+}
+
+fn name(shell: &Path) -> Option<&str> {
+    shell.file_name()?.to_str()
+}
+
+/// What was taken of a login shell, or why that failed.
+#[derive(Debug)]
+pub(super) struct Taken {
+    dump: Dump,
+    began_with: Option<OsString>,
+    problem: Option<String>,
+    is_told: AtomicBool,
+}
+
+impl Taken {
+    /// The variables of a session with those that were taken.
+    pub(super) fn over(&self, session: &[(OsString, OsString)]) -> Vec<(OsString, OsString)> {
+        merged(session, self.began_with.as_deref(), &self.dump.env)
+    }
+
+    /// What bash reads before a command.
+    pub(super) fn functions(&self) -> &[u8] {
+        &self.dump.functions
+    }
+
+    /// What the first command says of it.
+    pub(super) fn note(&self) -> Option<String> {
+        let problem = self.problem.as_ref().filter(|_| !self.is_told.swap(true, Ordering::Relaxed))?;
+        Some(format!("The environment of the login shell is not used, or not all of it: {problem}."))
+    }
+}
