@@ -94,6 +94,18 @@ impl Transport {
         }
     }
 
+    /// What tells the place from others.
+    pub(crate) fn full_name(&self) -> String {
+        match &self.target {
+            Target::Container(name) => format!("docker:{name}"),
+            Target::Host(name) => format!("ssh:{name}"),
+            Target::Plain => {
+                let words = std::iter::once(&self.program).chain(&self.options);
+                format!("program:{}", words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" "))
+            }
+        }
+    }
+
     pub(crate) fn connect_time(&self) -> Duration {
         self.connect_time
     }
