@@ -205,6 +205,25 @@ mod tests {
     }
 
     #[test]
+    fn places_elsewhere_have_keys_of_their_own() {
+        let long = format!("/{}", "a".repeat(250));
+        // Slugs of these are alike, but for those of the last two.
+        let all = [
+            ("docker:web", "/1/x"),
+            ("docker:web-1", "/x"),
+            ("docker:web", "-1/x"),
+            ("docker:a", long.as_str()),
+            ("docker:b", long.as_str()),
+        ];
+        let keys = all.map(|(place, path)| ProjectKey::elsewhere(place, Path::new(path)));
+        for (at, key) in keys.iter().enumerate() {
+            assert!(key.is_elsewhere() && !keys.iter().skip(at + 1).any(|other| key.matches(other.as_str())), "{key}");
+            assert!(key.as_str().bytes().all(|byte| byte == b'-' || byte.is_ascii_alphanumeric()), "{key}");
+        }
+        assert!(!ProjectKey::of(Path::new("/elsewhere-1")).is_elsewhere());
+    }
+
+    #[test]
     fn a_long_slug_ends_in_the_hash_of_the_path() {
         let path = format!("/{}", "a".repeat(250));
         let slug = slug(&path);
