@@ -22,7 +22,8 @@ pub(crate) struct Elsewhere {
 impl Elsewhere {
     fn new(start: PathBuf, home: Option<PathBuf>, sources: SettingSources) -> Self {
         // Directories above are of others, but for those in the account's own home.
-        let home_holds = home.as_ref().is_some_and(|home| start.starts_with(home) && start != *home);
+        let home_holds =
+            home.as_ref().is_some_and(|home| home.parent().is_some() && start.starts_with(home) && start != *home);
         let above = start.ancestors().take_while(|folder| home_holds && Some(*folder) != home.as_deref());
         let mut directories: Vec<PathBuf> = above.map(Path::to_path_buf).collect();
         directories.reverse();
@@ -78,13 +79,7 @@ impl Project {
         directory: impl Into<PathBuf>,
         home: Option<&Path>,
     ) -> Result<Self, ProjectError> {
-        let refused = |what| Err(ProjectError::OfThisMachine { what });
-        if !self.plugins.is_empty() {
-            return refused("plugins: their hooks, servers and files are on this machine");
-        }
-        if self.trust {
-            return refused("trust in the project: it is about directories of this machine");
-        }
+        self.check_chosen()?;
         let (directory, sources) = (directory.into(), self.sources);
         self.files_elsewhere = load_elsewhere(files, &directory, sources).await?;
         // Those of the directory here are of another project.
@@ -92,6 +87,23 @@ impl Project {
         (self.file_servers, self.choice.with_memory) = (false, false);
         self.choice.elsewhere = Some(Arc::new(Elsewhere::new(directory, home.map(Path::to_path_buf), sources)));
         Ok(self)
+    }
+
+    /// Refuses what a program chooses that is about this machine.
+    fn check_chosen(&self) -> Result<(), ProjectError> {
+        let of_directories = [Layer::Project, Layer::Local].iter().any(|layer| self.sources.contains(*layer));
+        let is_read = self.choice.elsewhere.is_some();
+        let chosen = [
+            (!self.plugins.is_empty(), "plugins: their hooks, servers and files are on this machine"),
+            (self.trust, "trust in the project: it is about directories of this machine"),
+            (is_read && of_directories, "settings of a directory of this machine: choose sources before `elsewhere`"),
+            (is_read && self.file_servers, "MCP servers of files: they are about a directory of this machine"),
+            (is_read && self.choice.with_memory, "the memory of a directory of this machine"),
+        ];
+        match chosen.into_iter().find(|(is_chosen, _)| *is_chosen) {
+            Some((_, what)) => Err(ProjectError::OfThisMachine { what }),
+            None => Ok(()),
+        }
     }
 }
 
@@ -106,6 +118,7 @@ impl LoadedProject {
         if self.place_elsewhere().is_none() {
             return Ok(());
         }
+        self.read.request.check_chosen()?;
         if let Some(origin) = &self.resolved().sandbox.required {
             return Err(ProjectError::SandboxElsewhere { origin: origin.clone() });
         }
