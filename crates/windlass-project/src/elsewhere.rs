@@ -82,8 +82,10 @@ async fn text_of(workspace: &dyn Workspace, path: &Path) -> Result<Option<String
     };
     match found.kind {
         EntryKind::File => {}
-        // A link that leads nowhere shows that a file should be read.
-        EntryKind::Missing if found.via.is_empty() => return Ok(None),
+        EntryKind::Missing if is_link(workspace, path, &found.path).await.map_err(unreadable)? => {
+            return Err(unusable(path, "it is a link that leads nowhere: it shows that a file should be read"));
+        }
+        EntryKind::Missing => return Ok(None),
         _ => return Err(unusable(path, "it is not a regular file")),
     }
     let permit = Permit::new(CallDigest::new("")).with_reads(vec![JudgedPath::new(path, &found.path)]);
@@ -101,6 +103,19 @@ async fn text_of(workspace: &dyn Workspace, path: &Path) -> Result<Option<String
     }
     let text = String::from_utf8(bytes).map_err(|_| unusable(path, "it is not UTF-8 text"))?;
     Ok(Some(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text)))
+}
+
+/// Whether a path that leads to `resolved`, where nothing is, is a link itself. Its folder may be one.
+async fn is_link(workspace: &dyn Workspace, path: &Path, resolved: &Path) -> Result<bool, WorkspaceError> {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return Ok(false) };
+    if resolved == path {
+        return Ok(false);
+    }
+    match workspace.resolve(folder).await {
+        Ok(found) => Ok(found.path.join(name) != resolved),
+        Err(error) if error.kind == WorkspaceErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 fn unreadable(path: &Path, error: WorkspaceError) -> SettingsError {

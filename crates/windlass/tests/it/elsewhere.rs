@@ -238,13 +238,15 @@ mod project {
             ("larger than", files().with_file(SETTINGS, sized(1024 * 1024))),
             ("not a regular file", files().with_special(SETTINGS)),
             ("not a regular file", files().with_directory(SETTINGS)),
-            ("not a regular file", files().with_link(SETTINGS, "/far/nowhere")),
+            ("leads nowhere", files().with_link(SETTINGS, "/far/nowhere")),
         ] {
             let error = read(&here, &files).await.map(drop).unwrap_err().to_string();
             assert!(error.contains(what), "{what}: {error}");
             let user = Project::at(here.path()).sources([SettingSource::User]);
             user.elsewhere(&files, "/far/project/sub", None).await.unwrap().load().unwrap();
         }
+        let folder = files().with_directory("/far/other").with_link("/far/project/.claude", "/far/other");
+        read(&here, &folder).await.unwrap().load().unwrap();
         let linked = files()
             .with_file("/far/shared.json", r#"{"permissions":{"deny":["Bash"]}}"#)
             .with_link(SETTINGS, "/far/shared.json");
