@@ -1,6 +1,7 @@
 //! From the command line to the options of the library: the one mapping for `-p` and for hosts.
 
 use crate::args::{OutputFormat, PermissionArgs, RunArgs, SettingsArgs};
+use crate::elsewhere::Elsewhere;
 use crate::failure::{Usage, of_project};
 use crate::files::text_or_file;
 use crate::permissions::{permissions, rules};
@@ -55,6 +56,28 @@ pub(crate) fn project(args: &SettingsArgs, cwd: &Path) -> Result<Project, Usage>
 
 /// Reads the project of a session.
 pub(crate) fn load(args: &RunArgs, cwd: &Path, driver: Driver) -> anyhow::Result<LoadedProject> {
+    wanted(args, cwd, driver)?.load().map_err(of_project)
+}
+
+/// The same of a session that a person starts in `cwd` and whose files may be elsewhere.
+pub(crate) async fn load_there(
+    args: &RunArgs,
+    cwd: &Path,
+    elsewhere: Option<&Elsewhere>,
+) -> anyhow::Result<LoadedProject> {
+    moved(wanted(args, cwd, Driver::Person)?, elsewhere).await
+}
+
+/// Reads a project whose files may be elsewhere.
+pub(crate) async fn moved(project: Project, elsewhere: Option<&Elsewhere>) -> anyhow::Result<LoadedProject> {
+    let Some(there) = elsewhere else { return project.load().map_err(of_project) };
+    let (files, home) = (there.remote.workspace(), there.remote.home());
+    let project = project.elsewhere(&*files, &there.directory, home).await.map_err(of_project)?;
+    project.load().map_err(of_project)
+}
+
+/// The project of a session before it is read.
+fn wanted(args: &RunArgs, cwd: &Path, driver: Driver) -> Result<Project, Usage> {
     let mut project = project(&args.settings, cwd)?
         .plugins(args.plugins.directories())
         .file_servers(!args.mcp.strict_mcp_config)
@@ -68,7 +91,7 @@ pub(crate) fn load(args: &RunArgs, cwd: &Path, driver: Driver) -> anyhow::Result
     if let Some(name) = args.model.agent.as_deref() {
         project = project.agent(name);
     }
-    project.load().map_err(of_project)
+    Ok(project)
 }
 
 /// The options of a session, except its model provider, the callback for questions, and where it is kept.
@@ -201,7 +224,9 @@ pub(crate) fn offers_agents(tools: Option<&str>) -> bool {
 
 /// Whether the flags leave the session a memory.
 pub(crate) fn has_memory(args: &RunArgs) -> bool {
-    !args.session.no_session_persistence && offers(args.tools.as_deref(), MEMORY_TOOL)
+    args.elsewhere.workspace.is_none()
+        && !args.session.no_session_persistence
+        && offers(args.tools.as_deref(), MEMORY_TOOL)
 }
 
 /// Whether `--tools` leaves the model a tool of the project.

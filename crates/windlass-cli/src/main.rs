@@ -10,6 +10,7 @@ mod config;
 mod context;
 mod demo;
 mod display;
+mod elsewhere;
 mod explain;
 mod failure;
 mod files;

@@ -78,6 +78,7 @@ const VALUED: &[&str] = &[
     "thinking-display",
     "tools",
     "workload",
+    "workspace",
 ];
 
 /// What a host put on the command line.

@@ -15,6 +15,8 @@ mod config;
 mod context;
 mod debugging;
 mod demo;
+#[cfg(target_os = "linux")]
+mod elsewhere;
 mod errors;
 mod formats;
 #[cfg(unix)]
