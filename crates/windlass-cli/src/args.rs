@@ -68,6 +68,10 @@ pub(crate) struct RunArgs {
     /// The tools that the model is offered: names separated by commas, `default` for all, "" for none
     #[arg(long, value_name = "NAMES", help_heading = "Tools and permissions")]
     pub(crate) tools: Option<String>,
+    /// Also offer the tool Program: the model writes small programs that call other tools, each call passes permissions. Needs
+    /// a build with the feature `program`
+    #[arg(long, help_heading = "Tools and permissions")]
+    pub(crate) programs: bool,
     #[command(flatten)]
     pub(crate) elsewhere: ElsewhereArgs,
     #[command(flatten)]

@@ -5,6 +5,7 @@ use crate::elsewhere::Elsewhere;
 use crate::failure::{Usage, of_project};
 use crate::files::text_or_file;
 use crate::permissions::{permissions, rules};
+use crate::programs::{PROGRAM_TOOL, with_programs};
 use crate::web::with_web;
 use std::path::{Path, PathBuf};
 use windlass::crates::index::ProjectSearch;
@@ -108,7 +109,7 @@ pub(crate) fn options(
         .project(project)
         .thinking_keywords(true)
         .mentions(true)
-        .tools(tools(args.tools.as_deref(), cwd, driver)?)
+        .tools(tools(args, cwd, driver)?)
         .include_partial_messages(
             args.output.include_partial_messages && args.output.output_format == OutputFormat::StreamJson,
         )
@@ -191,22 +192,25 @@ pub(crate) fn agents(given: Option<&str>) -> Result<Agents, Usage> {
     Agents::parse(&text).map_err(|error| Usage(format!("--agents: {error}")))
 }
 
-/// The tools of `--tools`. Those that are a question are offered where a host answers.
-fn tools(names: Option<&str>, cwd: PathBuf, driver: Driver) -> Result<Toolkit, Usage> {
+/// The tools of `--tools` and `--programs`. Those that are a question are offered where a host answers.
+fn tools(args: &RunArgs, cwd: PathBuf, driver: Driver) -> Result<Toolkit, Usage> {
     let mut all = with_web(coding_tools(cwd));
     if driver == Driver::Host {
         all = all.with(AskUserQuestion::default());
     }
-    let Some(names) = listed(names) else { return Ok(all) };
-    // The list by single calls is offered if it is asked for.
-    let all = all.with_task_list();
-    let mut known: Vec<String> = all.tools().iter().map(|tool| tool.name().into_owned()).collect();
-    known.splice(..0, [AGENT_TOOL_NAME, LSP_TOOL, MEMORY_TOOL, SEARCH_TOOL].map(str::to_owned));
-    let is_known = |name: &str| known.iter().any(|known| known == name) || is_agent_tool(name);
-    match names.iter().find(|name| driver == Driver::Person && !is_known(name)) {
-        Some(unknown) => Err(Usage(format!("there is no tool {unknown:?}: --tools takes {}", known.join(", ")))),
-        None => Ok(all.only(&names)),
+    if let Some(names) = listed(args.tools.as_deref()) {
+        // The list by single calls is offered if it is asked for.
+        all = all.with_task_list();
+        let mut known: Vec<String> = all.tools().iter().map(|tool| tool.name().into_owned()).collect();
+        known.splice(..0, [AGENT_TOOL_NAME, LSP_TOOL, MEMORY_TOOL, SEARCH_TOOL].map(str::to_owned));
+        known.extend(args.programs.then(|| PROGRAM_TOOL.to_owned()));
+        let is_known = |name: &str| known.iter().any(|known| known == name) || is_agent_tool(name);
+        if let Some(unknown) = names.iter().find(|name| driver == Driver::Person && !is_known(name)) {
+            return Err(Usage(format!("there is no tool {unknown:?}: --tools takes {}", known.join(", "))));
+        }
+        all = all.only(&names);
     }
+    if args.programs { with_programs(all) } else { Ok(all) }
 }
 
 /// The names in the value of `--tools`; `None` if it means all.

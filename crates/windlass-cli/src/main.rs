@@ -24,6 +24,7 @@ mod models;
 mod output;
 mod permissions;
 mod private;
+mod programs;
 mod prompt;
 mod provider;
 mod proxy;

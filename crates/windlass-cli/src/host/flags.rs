@@ -24,6 +24,7 @@ const SWITCHES: &[&str] = &[
     "managed-settings-in-initialize",
     "no-session-persistence",
     "print",
+    "programs",
     "prompt-suggestions",
     "replay-user-messages",
     "session-mirror",

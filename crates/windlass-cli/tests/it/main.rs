@@ -40,6 +40,7 @@ mod place;
 mod plugins;
 #[cfg(target_os = "linux")]
 mod private;
+mod programs;
 #[cfg(unix)]
 mod proxy;
 #[cfg(target_os = "linux")]
