@@ -136,7 +136,7 @@ fn a_session_is_continued_there_and_nowhere_else() {
     let ran = container.run(&["-p", "more", "--continue"]).with_code(1);
     assert!(ran.stderr.contains("no session") || ran.stderr.contains("sessions list"), "{}", ran.stderr);
     let ran = container.run(&["-p", "more", "--resume", &id]).with_code(1);
-    assert!(ran.stdout.is_empty(), "{ran:?}");
+    assert!(ran.stdout.is_empty() && ran.stderr.contains("give the --workspace that it had"), "{ran:?}");
     let ran = container.run(&["-p", "more", "--continue", "--workspace", "docker:web:/srv/app"]).with_code(0);
     assert_eq!(ran.stdout, "And on.\n");
     assert_eq!(container.0.logs().len(), 1, "it is the same session");
