@@ -1,6 +1,7 @@
 //! The command line.
 
 use crate::config::command::ConfigCommand;
+use crate::elsewhere::Target;
 use crate::mcp::command::McpCommand;
 use crate::memory::command::MemoryCommand;
 use crate::proxy::ProxyArgs;
@@ -67,6 +68,12 @@ pub(crate) struct RunArgs {
     /// The tools that the model is offered: names separated by commas, `default` for all, "" for none
     #[arg(long, value_name = "NAMES", help_heading = "Tools and permissions")]
     pub(crate) tools: Option<String>,
+    /// Also offer the tool Program: the model writes small programs that call other tools, each call passes permissions. Needs
+    /// a build with the feature `program`
+    #[arg(long, help_heading = "Tools and permissions")]
+    pub(crate) programs: bool,
+    #[command(flatten)]
+    pub(crate) elsewhere: ElsewhereArgs,
     #[command(flatten)]
     pub(crate) skip: SkipArgs,
     /// Keep questions that no one answers: the run ends, `windlass sessions answer` answers them, and --resume without a
@@ -132,6 +139,15 @@ pub(crate) struct ModelArgs {
     /// Most money for the session, in US dollars; reserved before each call
     #[arg(long, value_name = "USD", value_parser = budget, allow_negative_numbers = true, help_heading = "Model")]
     pub(crate) max_budget_usd: Option<f64>,
+}
+
+/// Where the agent works.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct ElsewhereArgs {
+    /// Work in a container that runs, or on another machine: docker:NAME[:PATH] or ssh:HOST[:PATH]. Sessions and your settings
+    /// stay here [default: the current directory]
+    #[arg(long, value_name = "PLACE", help_heading = "Tools and permissions")]
+    pub(crate) workspace: Option<Target>,
 }
 
 /// Flags that let calls run without a question.
@@ -415,8 +431,10 @@ pub(crate) struct ToolsCallArgs {
     #[arg(value_name = "JSON")]
     pub(crate) input: Option<String>,
     /// The directory to work in
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", conflicts_with = "workspace")]
     pub(crate) cwd: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) elsewhere: ElsewhereArgs,
     #[command(flatten)]
     pub(crate) permissions: PermissionArgs,
     #[command(flatten)]

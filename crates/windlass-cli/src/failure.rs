@@ -1,6 +1,8 @@
 //! Failures, each in one line that names what to do.
 
 use std::fmt::{self, Write as _};
+use std::path::Path;
+use windlass::crates::session::ProjectKey;
 use windlass::crates::types::text::clause;
 use windlass::{Error, Outcome, RunResult, event::RunFailureKind, project::ProjectError};
 
@@ -51,6 +53,11 @@ pub(crate) fn of_start(error: Error) -> anyhow::Error {
         Error::Open(OpenError::NotFound { .. }) | Error::NothingToContinue { .. } | Error::NoTitle { .. } => {
             return anyhow::anyhow!("{error}; `windlass sessions list` shows the sessions of this directory");
         }
+        Error::KeptElsewhere { id, kept_in, .. } if worked_elsewhere(kept_in) => {
+            return anyhow::anyhow!(
+                "the session {id} worked in a container or on another machine: give the --workspace that it had"
+            );
+        }
         // A wrong command line, or a file that the user must mend.
         Error::Project(problem) => return Usage(problem.to_string()).into(),
         Error::Rule(rule) => return Usage(rule.to_string()).into(),
@@ -71,6 +78,12 @@ pub(crate) fn of_start(error: Error) -> anyhow::Error {
         }
         _ => anyhow::anyhow!("{text}"),
     }
+}
+
+/// Whether a session with this log worked on files that are not of this machine.
+fn worked_elsewhere(log: &Path) -> bool {
+    let folder = log.parent().and_then(Path::file_name).unwrap_or_default();
+    ProjectKey::from_slug(&*folder.to_string_lossy()).is_elsewhere()
 }
 
 /// What of a project keeps a session from starting: a wrong command line, or a file that the user must mend.

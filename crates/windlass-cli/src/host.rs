@@ -51,6 +51,11 @@ pub(crate) async fn host(flags: Flags) -> anyhow::Result<i32> {
     if flags.value("output-format") != Some("stream-json") {
         return Err(Usage("--input-format stream-json needs --output-format stream-json".to_owned()).into());
     }
+    if flags.has("workspace") || flags.value("workspace").is_some() {
+        // Left alone, as other flags are that are not known, it would have the agent work on the wrong machine.
+        let problem = "--workspace does not go with --input-format stream-json: hosts work on this machine";
+        return Err(Usage(problem.to_owned()).into());
+    }
     let host = Host::new(flags)?;
     for note in host.notes() {
         note_to_stderr(&note);

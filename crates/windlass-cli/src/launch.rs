@@ -1,9 +1,11 @@
 //! From the command line to the options of the library: the one mapping for `-p` and for hosts.
 
 use crate::args::{OutputFormat, PermissionArgs, RunArgs, SettingsArgs};
+use crate::elsewhere::Elsewhere;
 use crate::failure::{Usage, of_project};
 use crate::files::text_or_file;
 use crate::permissions::{permissions, rules};
+use crate::programs::{PROGRAM_TOOL, with_programs};
 use crate::web::with_web_of_session;
 use std::path::{Path, PathBuf};
 use windlass::crates::index::ProjectSearch;
@@ -55,6 +57,28 @@ pub(crate) fn project(args: &SettingsArgs, cwd: &Path) -> Result<Project, Usage>
 
 /// Reads the project of a session.
 pub(crate) fn load(args: &RunArgs, cwd: &Path, driver: Driver) -> anyhow::Result<LoadedProject> {
+    wanted(args, cwd, driver)?.load().map_err(of_project)
+}
+
+/// The same of a session that a person starts in `cwd` and whose files may be elsewhere.
+pub(crate) async fn load_there(
+    args: &RunArgs,
+    cwd: &Path,
+    elsewhere: Option<&Elsewhere>,
+) -> anyhow::Result<LoadedProject> {
+    moved(wanted(args, cwd, Driver::Person)?, elsewhere).await
+}
+
+/// Reads a project whose files may be elsewhere.
+pub(crate) async fn moved(project: Project, elsewhere: Option<&Elsewhere>) -> anyhow::Result<LoadedProject> {
+    let Some(there) = elsewhere else { return project.load().map_err(of_project) };
+    let (files, home) = (there.remote.workspace(), there.remote.home());
+    let project = project.elsewhere(&*files, &there.directory, home).await.map_err(of_project)?;
+    project.load().map_err(of_project)
+}
+
+/// The project of a session before it is read.
+fn wanted(args: &RunArgs, cwd: &Path, driver: Driver) -> Result<Project, Usage> {
     let mut project = project(&args.settings, cwd)?
         .plugins(args.plugins.directories())
         .file_servers(!args.mcp.strict_mcp_config)
@@ -68,7 +92,7 @@ pub(crate) fn load(args: &RunArgs, cwd: &Path, driver: Driver) -> anyhow::Result
     if let Some(name) = args.model.agent.as_deref() {
         project = project.agent(name);
     }
-    project.load().map_err(of_project)
+    Ok(project)
 }
 
 /// The options of a session, except its model provider, the callback for questions, and where it is kept.
@@ -85,7 +109,7 @@ pub(crate) fn options(
         .project(project)
         .thinking_keywords(true)
         .mentions(true)
-        .tools(tools(args.tools.as_deref(), cwd, driver)?)
+        .tools(tools(args, cwd, driver)?)
         .include_partial_messages(
             args.output.include_partial_messages && args.output.output_format == OutputFormat::StreamJson,
         )
@@ -168,22 +192,25 @@ pub(crate) fn agents(given: Option<&str>) -> Result<Agents, Usage> {
     Agents::parse(&text).map_err(|error| Usage(format!("--agents: {error}")))
 }
 
-/// The tools of `--tools`. Those that are a question are offered where a host answers.
-fn tools(names: Option<&str>, cwd: PathBuf, driver: Driver) -> Result<Toolkit, Usage> {
+/// The tools of `--tools` and `--programs`. Those that are a question are offered where a host answers.
+fn tools(args: &RunArgs, cwd: PathBuf, driver: Driver) -> Result<Toolkit, Usage> {
     let mut all = with_web_of_session(coding_tools(cwd));
     if driver == Driver::Host {
         all = all.with(AskUserQuestion::default());
     }
-    let Some(names) = listed(names) else { return Ok(all) };
-    // The list by single calls is offered if it is asked for.
-    let all = all.with_task_list();
-    let mut known: Vec<String> = all.tools().iter().map(|tool| tool.name().into_owned()).collect();
-    known.splice(..0, [AGENT_TOOL_NAME, LSP_TOOL, MEMORY_TOOL, SEARCH_TOOL].map(str::to_owned));
-    let is_known = |name: &str| known.iter().any(|known| known == name) || is_agent_tool(name);
-    match names.iter().find(|name| driver == Driver::Person && !is_known(name)) {
-        Some(unknown) => Err(Usage(format!("there is no tool {unknown:?}: --tools takes {}", known.join(", ")))),
-        None => Ok(all.only(&names)),
+    if let Some(names) = listed(args.tools.as_deref()) {
+        // The list by single calls is offered if it is asked for.
+        all = all.with_task_list();
+        let mut known: Vec<String> = all.tools().iter().map(|tool| tool.name().into_owned()).collect();
+        known.splice(..0, [AGENT_TOOL_NAME, LSP_TOOL, MEMORY_TOOL, SEARCH_TOOL].map(str::to_owned));
+        known.extend(args.programs.then(|| PROGRAM_TOOL.to_owned()));
+        let is_known = |name: &str| known.iter().any(|known| known == name) || is_agent_tool(name);
+        if let Some(unknown) = names.iter().find(|name| driver == Driver::Person && !is_known(name)) {
+            return Err(Usage(format!("there is no tool {unknown:?}: --tools takes {}", known.join(", "))));
+        }
+        all = all.only(&names);
     }
+    if args.programs { with_programs(all) } else { Ok(all) }
 }
 
 /// The names in the value of `--tools`; `None` if it means all.
@@ -201,7 +228,9 @@ pub(crate) fn offers_agents(tools: Option<&str>) -> bool {
 
 /// Whether the flags leave the session a memory.
 pub(crate) fn has_memory(args: &RunArgs) -> bool {
-    !args.session.no_session_persistence && offers(args.tools.as_deref(), MEMORY_TOOL)
+    args.elsewhere.workspace.is_none()
+        && !args.session.no_session_persistence
+        && offers(args.tools.as_deref(), MEMORY_TOOL)
 }
 
 /// Whether `--tools` leaves the model a tool of the project.

@@ -2,6 +2,7 @@
 
 use crate::args::RunArgs;
 use crate::ask::AskAtTerminal;
+use crate::elsewhere::{self, Elsewhere};
 use crate::failure::{of_result, of_start};
 use crate::host::mcp::HostServers;
 use crate::host::note_to_stderr;
@@ -55,15 +56,19 @@ async fn run_to_end(
     signals: &Signals,
     writer: &Writer,
 ) -> anyhow::Result<Option<RunResult>> {
-    let project = launch::load(&args, &current_directory()?, Driver::Person)?;
+    let connecting = Elsewhere::of(args.elsewhere.workspace.as_ref());
+    let Some(elsewhere) = signals.stopping(connecting).await else { return Ok(None) };
+    let elsewhere = elsewhere?;
+    let project = launch::load_there(&args, &current_directory()?, elsewhere.as_ref()).await?;
     if let Some(asked) = args.given_prompt().and_then(|prompt| asked::called(prompt, &project)) {
         return tell_of_memory(&args, &project, asked, output_options(&args, "none", terminal), writer).map(Some);
     }
     let provider = Provider::choose(&args, &project)?;
     let asker = terminal.can_ask().then(AskAtTerminal::new);
-    let waits = args.resumes() && !args.has_prompt() && pending::waits(&args, &current_directory()?).await?;
+    let waits = args.resumes() && !args.has_prompt() && pending::waits(&args, elsewhere.as_ref()).await?;
     args.wait_for_answers |= waits;
-    let (builder, notes) = settled(&args, &project, asker.as_ref())?;
+    let (builder, mut notes) = settled(&args, &project, (asker.as_ref(), elsewhere.as_ref()))?;
+    notes.splice(..0, elsewhere.as_ref().map(Elsewhere::note));
     let builder = builder.provider(Arc::clone(&provider.model));
     let prompt = prompt_of(&args, terminal, &builder, waits)?;
     let mut output = Output::new(output_options(&args, provider.key_source, terminal), writer.clone());
@@ -162,13 +167,17 @@ async fn open(run: &mut Run, args: &RunArgs, signals: &Signals, output: &mut Out
 fn settled(
     args: &RunArgs,
     project: &LoadedProject,
-    asker: Option<&AskAtTerminal>,
+    (asker, elsewhere): (Option<&AskAtTerminal>, Option<&Elsewhere>),
 ) -> anyhow::Result<(SessionBuilder, Vec<String>)> {
     let (mut permissions, notes) = launch::permissions_of(args, Driver::Person)?;
     if let Some(asker) = asker {
         permissions = permissions.asking(asker.clone());
     }
     let builder = launch::options(args, project, (Driver::Person, Agents::default()))?.permissions(permissions);
+    let builder = match elsewhere {
+        Some(there) => builder.cwd(&there.directory).remote(&there.remote),
+        None => builder,
+    };
     let builder = resumed(builder, args);
     Ok((builder.resolve().map_err(of_start)?, notes))
 }
@@ -203,6 +212,9 @@ fn agents(options: &Options) -> Vec<String> {
 /// The MCP servers of the command line, of plugins and of files, which begin to connect.
 fn servers(args: &RunArgs, project: &LoadedProject, output: &mut Output) -> anyhow::Result<Option<McpServers>> {
     let configured = Configured::read(args.mcp.mcp_config.iter().map(String::as_str))?;
+    if args.elsewhere.workspace.is_some() {
+        elsewhere::check_servers(&configured)?;
+    }
     for (_, problem) in &configured.problems {
         output.note(problem)?;
     }

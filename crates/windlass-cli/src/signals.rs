@@ -1,9 +1,10 @@
 //! Interrupts and termination.
 
 use crate::writer::Writer;
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use tokio::sync::Notify;
 use windlass::SessionHandle;
 
 /// How long a session may take to close when the process is to end.
@@ -19,6 +20,9 @@ pub(crate) struct Signals(Arc<Shared>);
 struct Shared {
     session: Mutex<Option<SessionHandle>>,
     output: Writer,
+    /// Whether there is work that ends by itself, and what tells it to.
+    stops: AtomicBool,
+    stop: Notify,
     /// The exit code that a signal asks for; zero for none.
     code: AtomicI32,
 }
@@ -27,7 +31,13 @@ impl Signals {
     /// Begins to listen. Without a session the first signal ends the process. A signal to end does not
     /// wait for the reader of the output.
     pub(crate) fn listen(output: Writer) -> Self {
-        let signals = Self(Arc::new(Shared { session: Mutex::default(), output, code: AtomicI32::new(0) }));
+        let signals = Self(Arc::new(Shared {
+            session: Mutex::default(),
+            output,
+            stops: AtomicBool::new(false),
+            stop: Notify::new(),
+            code: AtomicI32::new(0),
+        }));
         let listener = signals.clone();
         // Without the thread signals do what they do by default.
         let _ = std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
@@ -36,6 +46,18 @@ impl Signals {
             }
         });
         signals
+    }
+
+    /// Does work that is dropped when a signal comes; `None` then.
+    pub(crate) async fn stopping<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+        self.0.stops.store(true, Ordering::SeqCst);
+        let done = tokio::select! {
+            done = work => Some(done),
+            () = self.0.stop.notified() => None,
+        };
+        self.0.stops.store(false, Ordering::SeqCst);
+        // A signal that came as the work ended counts too.
+        done.filter(|_| self.exit_code().is_none())
     }
 
     /// The session that signals are about from now on.
@@ -61,6 +83,7 @@ impl Signals {
                     std::process::exit(130);
                 }
             }
+            None if !again && self.0.stops.load(Ordering::SeqCst) => self.0.stop.notify_one(),
             _ => std::process::exit(130),
         }
     }
@@ -73,6 +96,9 @@ impl Signals {
             let _ = tokio::time::timeout(LAST_WORDS, session.close()).await;
             // The run has ended; the process does so by itself unless a task holds it up. The programs that it then leaves
             // are ended by the watchdog.
+            tokio::time::sleep(CLEAN_UP).await;
+        } else if self.0.stops.load(Ordering::SeqCst) {
+            self.0.stop.notify_one();
             tokio::time::sleep(CLEAN_UP).await;
         }
         std::process::exit(code);

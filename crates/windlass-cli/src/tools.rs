@@ -1,8 +1,9 @@
 //! `windlass tools`: the tools, and calls of them through the whole gate, without a model.
 
 use crate::args::{OnAsk, ToolsCallArgs};
+use crate::elsewhere::Elsewhere;
 use crate::explain::Verdict;
-use crate::failure::{Usage, of_project, of_start};
+use crate::failure::{Usage, of_start};
 use crate::host::note_to_stderr;
 use crate::jsonl::{self, Line};
 use crate::launch;
@@ -133,8 +134,42 @@ async fn answer(bench: &mut Bench, line: &Line<Call>, out: &mut impl Write) -> a
     Ok(finished.result.is_error)
 }
 
+/// Where a bench works, and its project.
+struct Site {
+    elsewhere: Option<Elsewhere>,
+    /// The directory there, or here.
+    cwd: PathBuf,
+    project: Option<LoadedProject>,
+}
+
+impl Site {
+    async fn of(args: &ToolsCallArgs) -> anyhow::Result<Self> {
+        let elsewhere = Elsewhere::of(args.elsewhere.workspace.as_ref()).await?;
+        let here = || {
+            std::env::current_dir()
+                .map_err(|error| anyhow::anyhow!("the current directory cannot be used ({error}): give --cwd"))
+        };
+        let cwd = args.cwd.clone().map_or_else(here, Ok);
+        // What flags name beside the place is in the directory here.
+        let project = match (&cwd, &elsewhere) {
+            (Err(_), Some(_)) => bench_project(args, Path::new("/"), elsewhere.as_ref()).await?,
+            (Err(_), None) => None,
+            (Ok(cwd), _) => bench_project(args, cwd, elsewhere.as_ref()).await?,
+        };
+        let cwd = match &elsewhere {
+            Some(there) => there.directory.clone(),
+            None => cwd?,
+        };
+        Ok(Self { elsewhere, cwd, project })
+    }
+}
+
 /// The project of a bench: files count when a flag asks for some, so that calls are judged by the flags alone otherwise.
-fn bench_project(args: &ToolsCallArgs, cwd: &Path) -> anyhow::Result<Option<LoadedProject>> {
+async fn bench_project(
+    args: &ToolsCallArgs,
+    cwd: &Path,
+    elsewhere: Option<&Elsewhere>,
+) -> anyhow::Result<Option<LoadedProject>> {
     let mut settings = args.settings.clone();
     if settings.settings.is_none() && settings.setting_sources.is_none() && !settings.trust {
         return Ok(None);
@@ -144,7 +179,7 @@ fn bench_project(args: &ToolsCallArgs, cwd: &Path) -> anyhow::Result<Option<Load
     if !settings.trust {
         settings.setting_sources.get_or_insert_default();
     }
-    let project = launch::project(&settings, &cwd)?.load().map_err(of_project)?;
+    let project = launch::moved(launch::project(&settings, &cwd)?, elsewhere).await?;
     project.on_notice(|notice| note_to_stderr(&notice.text));
     Ok(Some(project))
 }
@@ -194,12 +229,7 @@ struct Bench {
 
 impl Bench {
     async fn open(args: &ToolsCallArgs) -> anyhow::Result<Self> {
-        let cwd = match &args.cwd {
-            Some(cwd) => cwd.clone(),
-            None => std::env::current_dir()
-                .map_err(|error| anyhow::anyhow!("the current directory cannot be used ({error}): give --cwd"))?,
-        };
-        let project = bench_project(args, &cwd)?;
+        let Site { elsewhere, cwd, project } = Site::of(args).await?;
         let (next, verdicts): (NextCall, _) = (Arc::default(), Arc::new(Verdicts::default()));
         let mut builder = session()
             .provider(calling_model(Arc::clone(&next)))
@@ -222,6 +252,9 @@ impl Bench {
         }
         if let Ok(program) = std::env::current_exe() {
             builder = builder.sandbox_helper(program);
+        }
+        if let Some(there) = &elsewhere {
+            builder = builder.remote(&there.remote);
         }
         let session = builder.open().await.map_err(of_start)?;
         Ok(Self { session, next, verdicts })

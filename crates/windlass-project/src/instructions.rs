@@ -80,6 +80,8 @@ pub struct InstructionFiles {
     excludes: InstructionExcludes,
     /// Directories of the workspace outside of the project whose files are read as well.
     added: Vec<PathBuf>,
+    /// The directories of a project that is not on this machine.
+    elsewhere: Option<Vec<PathBuf>>,
     layout: Option<Layout>,
     /// What was read: the resolved paths, and the digests of the contents.
     seen: (BTreeSet<PathBuf>, BTreeSet<[u8; 32]>),
@@ -132,6 +134,7 @@ impl InstructionFiles {
             files: Files { workspace, may_read: Arc::new(|_, _| true) },
             excludes: InstructionExcludes::default(),
             added: Vec::new(),
+            elsewhere: None,
             layout: None,
             seen: Default::default(),
             waiting: Vec::new(),
@@ -164,6 +167,14 @@ impl InstructionFiles {
         self
     }
 
+    /// Reads the files of these directories in the place of the project's: for a project that is not on this machine. From the
+    /// uppermost to where the session starts; no others above are looked at.
+    #[must_use]
+    pub fn elsewhere(mut self, directories: Vec<PathBuf>) -> Self {
+        self.elsewhere = Some(directories);
+        self
+    }
+
     /// Sets how many characters all instructions together may have. What is over that is left out: first what is imported,
     /// then the user's, then the project's from its root on, then local ones, then managed ones.
     #[must_use]
@@ -175,7 +186,10 @@ impl InstructionFiles {
     /// Reads the instructions that a session begins with, in the order in which the model reads them: managed, user,
     /// project and local ones, those of the start last.
     pub async fn load(&mut self) -> Vec<Instruction> {
-        let layout = Layout::of(&self.places, &self.files).await;
+        let layout = match self.elsewhere.take() {
+            Some(directories) => Layout::given(directories),
+            None => Layout::of(&self.places, &self.files).await,
+        };
         let mut candidates = layout.first(&self.places, self.sources, &self.files).await;
         for directory in self.added.iter().filter(|directory| !layout.holds(directory)) {
             candidates.extend(of_folder(directory, directory, self.sources, &self.files).await);

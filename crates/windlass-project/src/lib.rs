@@ -31,6 +31,7 @@ mod agents;
 mod canonical;
 mod commands;
 mod edit;
+mod elsewhere;
 mod error;
 mod expand;
 mod file;
@@ -71,6 +72,7 @@ pub use commands::{
     SkillDetails, load_commands, load_stamped_commands,
 };
 pub use edit::updated;
+pub use elsewhere::load_elsewhere;
 pub use error::SettingsError;
 pub use expand::split_arguments;
 pub use file::read_named;

@@ -116,6 +116,8 @@ impl Reading<'_> {
             self.loaded.expand_home(home);
         }
         self.loaded.follow_links();
+        self.loaded.files.extend(request.elsewhere.iter().cloned());
+        self.loaded.files.sort_by_key(|file| std::cmp::Reverse(file.layer));
         Ok(())
     }
 
@@ -253,7 +255,7 @@ fn given_file(layer: Layer, text: &str, start: &Path) -> Result<SettingsFile, Se
     Ok(SettingsFile::new(layer, origin, anchor, settings))
 }
 
-fn parse(text: &str, origin: &Origin) -> Result<Settings, SettingsError> {
+pub(crate) fn parse(text: &str, origin: &Origin) -> Result<Settings, SettingsError> {
     Settings::parse(text)
         .map_err(|error| SettingsError::Malformed { origin: origin.clone(), problem: error.to_string() })
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 pub(crate) const FOLDERS: [&str; 2] = [".windlass", ".claude"];
 
 /// Most directories from the root of a project to where a session starts.
-const DEEPEST: usize = 64;
+pub(crate) const DEEPEST: usize = 64;
 
 /// Most files of the administrator in one directory.
 const MOST_DROPPED_IN: usize = 512;

@@ -1,5 +1,6 @@
 //! Which settings are read for a session.
 
+use crate::settings_file::SettingsFile;
 use crate::sources::SettingSources;
 
 /// Which settings are read for a session.
@@ -14,6 +15,8 @@ pub struct SettingsRequest {
     pub managed: Option<String>,
     /// Whether this run trusts the project (`--trust`).
     pub trust: bool,
+    /// Files that were read elsewhere, see [`load_elsewhere`](crate::load_elsewhere).
+    pub elsewhere: Vec<SettingsFile>,
 }
 
 impl SettingsRequest {
@@ -42,6 +45,13 @@ impl SettingsRequest {
     #[must_use]
     pub fn managed(mut self, settings: Option<String>) -> Self {
         self.managed = settings;
+        self
+    }
+
+    /// Adds files that were read elsewhere, the strongest of a layer first.
+    #[must_use]
+    pub fn elsewhere(mut self, files: Vec<SettingsFile>) -> Self {
+        self.elsewhere = files;
         self
     }
 

@@ -9,7 +9,7 @@ use crate::trust::{Standing, TrustItem, TrustKind};
 use std::path::{Path, PathBuf};
 
 /// Most bytes of a settings file.
-const MOST: u64 = 1024 * 1024;
+pub(crate) const MOST: u64 = 1024 * 1024;
 
 /// One settings file with what is known about it.
 #[derive(Debug, Clone)]

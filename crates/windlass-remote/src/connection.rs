@@ -96,6 +96,7 @@ impl Link {
         let mark = format!("{:032x}", self.ids.bits());
         let script = format!("MARK={mark}\n{FILES}\n:");
         let mut connected = Connected::start(&self.transport, script.len()).map_err(|error| self.lost(&error))?;
+        connected.is_up = false;
         let Some((input, output)) = connected.input.take().zip(connected.output.take()) else {
             return Err(self.lost("it has no streams"));
         };
@@ -103,6 +104,7 @@ impl Link {
         let mut shell = Shell { input, output, mark, connected, limit, place: self.transport.place() };
         // The first answer comes by itself.
         let answer = shell.ask_raw(script.as_bytes(), None).await?;
+        shell.connected.is_up = true;
         match answer.code {
             0 => Ok(shell),
             code => Err(self.lost(&format!("its shell began with {code}"))),
@@ -114,10 +116,13 @@ impl Link {
     }
 }
 
-/// The program that connects. Dropped, it ends by itself as its input does, or is ended a while later.
+/// The program that connects. Dropped, it ends by itself as its input does, or is ended a while later; one that is not up
+/// yet is ended at once.
 #[derive(Debug)]
 pub(crate) struct Connected {
     child: Option<Child>,
+    /// Whether there may be something on the other side that is to learn of the end.
+    is_up: bool,
     pub(crate) input: Option<ChildStdin>,
     pub(crate) output: Option<ChildStdout>,
     pub(crate) errors: Option<ChildStderr>,
@@ -130,7 +135,7 @@ impl Connected {
             format!("{name} could not be started: {error}")
         })?;
         let (input, output, errors) = (child.take_stdin(), child.take_stdout(), child.take_stderr());
-        Ok(Self { child: Some(child), input, output, errors })
+        Ok(Self { child: Some(child), is_up: true, input, output, errors })
     }
 
     /// How it ended, if it does now.
@@ -145,6 +150,10 @@ impl Drop for Connected {
         // Its input ends first: what runs on the other side ends by that.
         drop(self.input.take());
         let Some(mut child) = self.child.take() else { return };
+        if !self.is_up {
+            // It may be waiting for a network, and not look at its input. What it has begun there finds no script to run.
+            child.group().signal(EndSignal::Kill);
+        }
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         runtime.spawn(async move {
             if timeout(FAREWELL, child.wait()).await.is_err() {

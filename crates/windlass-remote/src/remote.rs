@@ -25,6 +25,7 @@ use crate::{ConnectError, RemoteProcess, RemoteWorkspace, Transport};
 pub struct Remote {
     link: Arc<Link>,
     environment: Vec<(OsString, OsString)>,
+    start: Option<PathBuf>,
 }
 
 impl Remote {
@@ -53,8 +54,10 @@ impl Remote {
             let (name, value) = part.split_at_checked(at)?;
             Some((os_string(name), os_string(value.get(1..)?)))
         };
-        let environment = about.parts().into_iter().filter_map(variable).collect();
-        Ok(Self { link, environment })
+        let said = about.parts().into_iter().filter_map(variable);
+        let (start, environment): (Vec<_>, Vec<_>) = said.partition(|(name, _)| name == "PWD");
+        let start = start.into_iter().map(|(_, path)| PathBuf::from(path)).find(|path| path.has_root());
+        Ok(Self { link, environment, start })
     }
 
     /// The files there.
@@ -76,6 +79,18 @@ impl Remote {
     pub fn home(&self) -> Option<&Path> {
         let (_, home) = self.environment.iter().find(|(name, _)| name == "HOME")?;
         Some(Path::new(home)).filter(|home| home.is_absolute())
+    }
+
+    /// The directory in which programs begin there, with links resolved: that of the container's image, or the home of the
+    /// account. `None` if the other side does not say.
+    pub fn start(&self) -> Option<&Path> {
+        self.start.as_deref()
+    }
+
+    /// A name that tells this place from others, such as `docker:web` or `ssh:build.example.org`. That of any other
+    /// [program](Transport::program) is the program with its words.
+    pub fn name(&self) -> String {
+        self.link.transport.full_name()
     }
 
     /// Where this is, in words for people.

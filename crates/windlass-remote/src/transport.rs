@@ -94,6 +94,18 @@ impl Transport {
         }
     }
 
+    /// What tells the place from others.
+    pub(crate) fn full_name(&self) -> String {
+        match &self.target {
+            Target::Container(name) => format!("docker:{name}"),
+            Target::Host(name) => format!("ssh:{name}"),
+            Target::Plain => {
+                let words = std::iter::once(&self.program).chain(&self.options);
+                format!("program:{}", words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" "))
+            }
+        }
+    }
+
     pub(crate) fn connect_time(&self) -> Duration {
         self.connect_time
     }
@@ -130,6 +142,9 @@ impl Transport {
             Target::Host(name) => {
                 words.push("-T".into());
                 words.extend(self.options.iter().cloned());
+                // Of two values the first counts.
+                let seconds = self.connect_time.as_secs().max(1);
+                words.extend(["-o".into(), format!("ConnectTimeout={seconds}").into()]);
                 words.extend(["--", name].map(OsString::from));
                 // One word: `ssh` would join several with blanks. There is no line end, quote or backslash in it, so shells of
                 // every kind read it alike.
@@ -166,8 +181,8 @@ mod tests {
         let ssh = Transport::ssh("me@host").with_options(["-p", "22"]);
         let words = shown(&ssh);
         assert_eq!(words.first().map(String::as_str), Some("-T"));
-        let end = ["-p", "22", "--", "me@host", &format!("exec /bin/sh -c '{read}'")];
-        assert_eq!(words.get(words.len() - 5..), Some(end.map(String::from).as_slice()));
+        let end = ["-p", "22", "-o", "ConnectTimeout=30", "--", "me@host", &format!("exec /bin/sh -c '{read}'")];
+        assert_eq!(words.get(words.len() - 7..), Some(end.map(String::from).as_slice()));
         assert_eq!(
             shown(&Transport::program("podman", ["exec", "-i", "c"])),
             ["exec", "-i", "c", "/bin/sh", "-c", read]

@@ -13,6 +13,11 @@ const AGENT_CHARS: usize = 64;
 /// Longest slug that is used whole, in characters.
 const SLUG_CHARS: usize = 200;
 
+/// What the keys of directories elsewhere begin with. Those of absolute paths begin with `-`, or with the letter of a drive.
+const ELSEWHERE: &str = "elsewhere-";
+/// How many digits of the digest stand in such a key.
+const DIGITS: usize = 16;
+
 /// The name of a project's session folder.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProjectKey(Arc<str>);
@@ -22,6 +27,22 @@ impl ProjectKey {
     /// without links) so that one directory has one key.
     pub fn of(directory: &Path) -> Self {
         Self(slug(&directory.to_string_lossy()).into())
+    }
+
+    /// The key of a directory that is not on this machine, so that its sessions are not taken for those of the directory
+    /// here that has the same path. `place` says where it is, such as `docker:web`.
+    pub fn elsewhere(place: &str, directory: &Path) -> Self {
+        let mut digest = blake3::Hasher::new();
+        // Two slugs may be alike where places and paths are not.
+        digest.update(place.as_bytes()).update(&[0]).update(directory.as_os_str().as_encoded_bytes());
+        let digest: String = digest.finalize().to_hex().chars().take(DIGITS).collect();
+        let name = slug(&format!("{place}{}", directory.display()));
+        Self(format!("{ELSEWHERE}{digest}-{name}").into())
+    }
+
+    /// Whether its directory is [not on this machine](Self::elsewhere).
+    pub fn is_elsewhere(&self) -> bool {
+        self.as_str().starts_with(ELSEWHERE)
     }
 
     /// A key that is already a slug, such as the name of a session folder.
@@ -181,6 +202,25 @@ mod tests {
         ] {
             assert_eq!(slug(path), expected, "{path}");
         }
+    }
+
+    #[test]
+    fn places_elsewhere_have_keys_of_their_own() {
+        let long = format!("/{}", "a".repeat(250));
+        // Slugs of these are alike, but for those of the last two.
+        let all = [
+            ("docker:web", "/1/x"),
+            ("docker:web-1", "/x"),
+            ("docker:web", "-1/x"),
+            ("docker:a", long.as_str()),
+            ("docker:b", long.as_str()),
+        ];
+        let keys = all.map(|(place, path)| ProjectKey::elsewhere(place, Path::new(path)));
+        for (at, key) in keys.iter().enumerate() {
+            assert!(key.is_elsewhere() && !keys.iter().skip(at + 1).any(|other| key.matches(other.as_str())), "{key}");
+            assert!(key.as_str().bytes().all(|byte| byte == b'-' || byte.is_ascii_alphanumeric()), "{key}");
+        }
+        assert!(!ProjectKey::of(Path::new("/elsewhere-1")).is_elsewhere());
     }
 
     #[test]

@@ -79,8 +79,8 @@ impl Place<'_> {
 
     /// The root of the project, or else the working directory.
     fn project(&self) -> &Path {
-        let project = self.options.applied_project();
-        project.and_then(|project| project.places().project.first()).map_or(self.cwd, |root| root.as_path())
+        let here = self.options.applied_project().filter(|project| project.place_elsewhere().is_none());
+        here.and_then(|project| project.places().project.first()).map_or(self.cwd, |root| root.as_path())
     }
 
     /// Takes out what is masked in the log, what variables of programs hold, and what has the form of a key.

@@ -3,6 +3,7 @@
 use crate::machine::Surroundings;
 use crate::{Error, session::Options};
 use std::path::{Path, PathBuf};
+use windlass_session::ProjectKey;
 use windlass_tool::{EntryKind, Workspace};
 
 impl Surroundings {
@@ -15,6 +16,7 @@ impl Surroundings {
     #[cfg(feature = "remote")]
     pub(crate) fn move_to(&mut self, remote: &windlass_remote::Remote) {
         let files = remote.workspace();
+        self.place = Some(remote.name());
         self.tree = Some(files.clone());
         self.workspace = Some(files);
         self.process = Some(remote.process());
@@ -24,18 +26,21 @@ impl Surroundings {
 }
 
 impl Options {
+    /// The project that sessions of a directory are kept for.
+    pub(crate) fn project_key(&self, cwd: &Path) -> ProjectKey {
+        match self.surroundings.place.as_ref().filter(|_| self.surroundings.is_elsewhere()) {
+            Some(place) => ProjectKey::elsewhere(place, cwd),
+            None => ProjectKey::of(cwd),
+        }
+    }
+
     /// Finds the directories of the session where its files are. Answers with the one that it works in.
     pub(crate) async fn settle_directories(&mut self) -> Result<PathBuf, Error> {
+        #[cfg(feature = "project")]
+        self.check_project()?;
         let Some(workspace) = self.surroundings.workspace.clone().filter(|workspace| !workspace.is_local()) else {
             return self.working_directory();
         };
-        #[cfg(feature = "project")]
-        if let Some(project) = self.applied_project() {
-            let problem = "settings and trust are those of directories of this machine, and the files are elsewhere: \
-                           leave out `.project(..)`";
-            let path = project.places().start().to_path_buf();
-            return Err(Error::Directory { role: "the project", path, problem: problem.to_owned() });
-        }
         let role = "the working directory";
         let cwd = directory(&*workspace, role, self.given_directory().unwrap_or(Path::new(""))).await?;
         let mut additional = Vec::new();
@@ -46,6 +51,27 @@ impl Options {
         self.surroundings.additional_directories = additional;
         self.surroundings.cwd = Some(cwd.clone());
         Ok(cwd)
+    }
+}
+
+#[cfg(feature = "project")]
+impl Options {
+    /// Refuses a project of this machine where the files are elsewhere, and the other way round.
+    fn check_project(&self) -> Result<(), Error> {
+        let Some(project) = self.applied_project() else { return Ok(()) };
+        let (path, problem) = match (self.surroundings.is_elsewhere(), project.place_elsewhere()) {
+            (true, None) => (
+                project.places().start(),
+                "settings and trust are those of directories of this machine, and the files are elsewhere: leave out \
+                 `.project(..)`, or give it what `Project::elsewhere` has read there",
+            ),
+            (false, Some(there)) => (
+                there.start(),
+                "it was read elsewhere, and the session works on this machine: say where with `.remote(..)`",
+            ),
+            _ => return Ok(()),
+        };
+        Err(Error::Directory { role: "the project", path: path.to_path_buf(), problem: problem.to_owned() })
     }
 }
 

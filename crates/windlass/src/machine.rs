@@ -17,6 +17,8 @@ pub(crate) struct Surroundings {
     pub(crate) user_home: Option<PathBuf>,
     pub(crate) workspace: Option<Arc<dyn Workspace>>,
     pub(crate) process: Option<Arc<dyn Process>>,
+    /// What tells the place of the files from others, where they are elsewhere and the program says that.
+    pub(crate) place: Option<String>,
     /// The whole files of a workspace that the program gave.
     pub(crate) tree: Option<Arc<dyn FileTree>>,
     /// The sandbox of programs, if they are to run in one.

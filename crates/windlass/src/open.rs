@@ -21,7 +21,7 @@ use windlass_hook::Hooks;
 use windlass_model::ModelProvider;
 use windlass_permission::Policy;
 use windlass_runtime::{Classifier, MachineConfig, Persistence, Ports, Session, SessionConfig, SystemIds};
-use windlass_session::{Owner, ProjectKey, SessionKey};
+use windlass_session::{Owner, SessionKey};
 use windlass_tool::{Ids, ToolSet};
 
 /// Opens a session, with what can change its tools. Has the options say what their project says before.
@@ -118,9 +118,10 @@ impl Opening {
         options.limits.check(&options.model, &*provider)?;
         options.storage.check()?;
         let (ids, mut notices) = (SystemIds::default(), names::check(&options, &*provider)?);
-        let chosen = choose(&options.start, &options.storage, &cwd, &ids, &mut notices).await?;
+        let project = options.project_key(&cwd);
+        let chosen = choose(&options.start, &options.storage, (&cwd, &project), &ids, &mut notices).await?;
         let mut policy = options.policy(&cwd, &mut notices)?;
-        let key = SessionKey::new(ProjectKey::of(&cwd), chosen.id.clone());
+        let key = SessionKey::new(project, chosen.id.clone());
         let results = LargeResults::of(&options.storage, &key, &cwd, &ids);
         results.allow_reading(&mut policy, &cwd);
         #[cfg(feature = "project")]

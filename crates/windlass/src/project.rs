@@ -8,6 +8,7 @@ mod apply;
 mod confined_servers;
 #[cfg(feature = "mcp")]
 mod connect;
+mod elsewhere;
 mod error;
 mod hooks;
 mod index;

@@ -60,11 +60,11 @@ impl Chosen {
     }
 }
 
-/// Finds the session that is meant. A notice names each file that was skipped while looking for the last one.
+/// Finds the session that is meant, of a directory and the project that its sessions are kept for. A notice names each file that was skipped while looking for the last one.
 pub(crate) async fn choose(
     start: &Start,
     storage: &Storage,
-    cwd: &Path,
+    (cwd, project): (&Path, &ProjectKey),
     ids: &dyn Ids,
     notices: &mut Vec<String>,
 ) -> Result<Chosen, Error> {
@@ -75,11 +75,10 @@ pub(crate) async fn choose(
         return if branches { Err(Error::NothingToBranchFrom) } else { Ok(Chosen::new(new_id())) };
     }
     let store = storage.store().ok_or(Error::NoStore)?;
-    let project = ProjectKey::of(cwd);
     let source = match &start.from {
         Resume::Session(id) => session_id(id)?,
-        Resume::Titled(title) => titled(title, store.list(&project).await?, cwd)?,
-        from => match latest(storage, &*store, &project, notices).await? {
+        Resume::Titled(title) => titled(title, store.list(project).await?, cwd)?,
+        from => match latest(storage, &*store, project, notices).await? {
             Some(latest) => latest.session_id,
             None if *from == Resume::LatestOrNew && start.at.is_none() => return Ok(Chosen::new(new_id())),
             None => return Err(Error::NothingToContinue { cwd: cwd.to_path_buf() }),
@@ -87,7 +86,7 @@ pub(crate) async fn choose(
     };
     let point = point(start)?;
     if start.fork {
-        let fork_of = Some(SessionKey::new(project, source));
+        let fork_of = Some(SessionKey::new(project.clone(), source));
         return Ok(Chosen { fork_of, point, ..Chosen::new(new_id()) });
     }
     match given {

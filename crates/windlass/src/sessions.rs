@@ -66,6 +66,15 @@ impl Home {
         Ok(self.store().list_all(&ProjectKey::of(&resolved)).await?)
     }
 
+    /// The sessions of a directory that is not on this machine. `place` is what tells that place from others: the name of
+    /// what it is [reached through](crate::SessionBuilder::remote), such as `docker:web`.
+    ///
+    /// # Errors
+    /// The sessions cannot be reached. A directory without any is an empty list.
+    pub async fn sessions_elsewhere(&self, place: &str, directory: impl AsRef<Path>) -> Result<SessionList, Error> {
+        Ok(self.store().list_all(&ProjectKey::elsewhere(place, directory.as_ref())).await?)
+    }
+
     /// The sessions of all directories, the last changed first, page by page. Methods of the list narrow it: to a
     /// directory, a title, a tag, a time.
     ///

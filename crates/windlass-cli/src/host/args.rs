@@ -23,6 +23,7 @@ impl Flags {
         args.plugins.named = self.plugins();
         args.mcp.mcp_config = self.all("mcp-config");
         args.mcp.strict_mcp_config = self.has("strict-mcp-config");
+        args.programs = self.has("programs");
         args.tools = self.value("tools").map(str::to_owned);
         args.model.agent = self.text("agent").map(str::to_owned);
         args.model.agents = self.text("agents").map(str::to_owned);

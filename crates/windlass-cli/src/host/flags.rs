@@ -24,6 +24,7 @@ const SWITCHES: &[&str] = &[
     "managed-settings-in-initialize",
     "no-session-persistence",
     "print",
+    "programs",
     "prompt-suggestions",
     "replay-user-messages",
     "session-mirror",
@@ -78,6 +79,7 @@ const VALUED: &[&str] = &[
     "thinking-display",
     "tools",
     "workload",
+    "workspace",
 ];
 
 /// What a host put on the command line.

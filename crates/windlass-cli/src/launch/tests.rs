@@ -10,7 +10,7 @@ fn args(given: &[&str]) -> RunArgs {
 fn tools_are_all_those_named_or_none() {
     let of = |given: &str, driver| {
         let names = |all: Toolkit| all.tools().iter().map(|tool| tool.spec().name).collect::<Vec<_>>();
-        tools(Some(given), "/".into(), driver).map(names)
+        tools(&args(&["--tools", given]), "/".into(), driver).map(names)
     };
     assert_eq!(of("Read, Bash", Driver::Person).unwrap(), ["Bash", "Read"]);
     assert_eq!(of("TaskList,TaskUpdate,Read", Driver::Person).unwrap(), ["Read", "TaskList", "TaskUpdate"]);
@@ -21,6 +21,12 @@ fn tools_are_all_those_named_or_none() {
     assert!(!asks(of("default", Driver::Person).unwrap()) && asks(of("default", Driver::Host).unwrap()));
     assert!(of("Reed", Driver::Person).unwrap_err().to_string().contains("Agent, "));
     assert_eq!(of("Reed,Read", Driver::Host).unwrap(), ["Read"]);
+    assert!(of("Program", Driver::Person).unwrap_err().to_string().contains("there is no tool"));
+    let with_programs = tools(&args(&["--programs", "--tools", "Read,Program"]), "/".into(), Driver::Person);
+    match cfg!(feature = "program") {
+        true => assert!(with_programs.unwrap().tools().iter().any(|tool| tool.name() == "Program")),
+        false => assert!(with_programs.unwrap_err().to_string().contains("--features program")),
+    }
     for (given, offered) in [(None, true), (Some("default"), true), (Some("Task"), true), (Some("Read"), false)] {
         assert_eq!(offers_agents(given), offered, "{given:?}");
     }

@@ -19,7 +19,9 @@ pub(crate) fn called<'a>(prompt: &'a str, project: &LoadedProject) -> Option<&'a
 /// The memory of a session with these flags, or why it has none.
 pub(crate) fn of_session(args: &RunArgs, project: &LoadedProject) -> Result<MemoryDirectory, String> {
     if !launch::has_memory(args) {
-        return Err("this session has no memory: --no-session-persistence or --tools leave it out".to_owned());
+        return Err(
+            "this session has no memory: --no-session-persistence, --workspace or --tools leave it out".to_owned()
+        );
     }
     project.memory().ok_or_else(|| super::NONE.to_owned())
 }

@@ -2,8 +2,10 @@
 
 use super::{age, find};
 use crate::args::RunArgs;
+use crate::elsewhere::Elsewhere;
 use crate::failure::of_start;
 use crate::jsonl;
+use crate::settings::current_directory;
 use crate::terminal::{Terminal, clean_line};
 use clap::{Args, ValueEnum};
 use std::io::{Write, stderr, stdout};
@@ -132,13 +134,19 @@ pub(super) async fn answer(args: AnswerArgs) -> anyhow::Result<i32> {
 }
 
 /// Whether the session that a command line resumes waits for answers.
-pub(crate) async fn waits(args: &RunArgs, cwd: &Path) -> anyhow::Result<bool> {
+pub(crate) async fn waits(args: &RunArgs, elsewhere: Option<&Elsewhere>) -> anyhow::Result<bool> {
     let home = Home::from_env().map_err(of_start)?;
-    let latest = match &args.session.resume {
-        Some(id) => Some(id.clone()),
-        None => home.sessions(cwd).await?.sessions.into_iter().next().map(|session| session.session_id.to_string()),
+    let latest = match (&args.session.resume, elsewhere) {
+        (Some(id), _) => Some(id.clone()),
+        (None, Some(there)) => latest(home.sessions_elsewhere(&there.remote.name(), &there.directory).await?),
+        (None, None) => latest(home.sessions(current_directory()?).await?),
     };
     let Some(id) = latest else { return Ok(false) };
     // What keeps the session from being resumed is said when that is tried.
     Ok(home.pending_questions(&id).await.is_ok_and(|questions| !questions.is_empty()))
+}
+
+/// The id of the session that was changed last.
+fn latest(list: SessionList) -> Option<String> {
+    list.sessions.into_iter().next().map(|session| session.session_id.to_string())
 }

@@ -95,6 +95,11 @@ pub(crate) async fn rewind(args: RewindArgs, terminal: Terminal) -> anyhow::Resu
     let checkpoints = home.file_checkpoints(&key.project, &key.session);
     let (what, conflicts) = (args.what, args.conflicts());
     let Some(to) = args.to else { return list(&store, &key, &checkpoints, terminal).await };
+    if key.project.is_elsewhere() && what != What::Conversation {
+        let problem = "the session worked in a container or on another machine, and this command reaches files of this one: use \
+                       --what conversation";
+        return Err(Usage(problem.to_owned()).into());
+    }
     // The session stays locked while its files change.
     let owner = Owner::new(std::process::id(), "windlass sessions rewind");
     let lease = store.open(&key, &owner, LogHeader::default()).await?;

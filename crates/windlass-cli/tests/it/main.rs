@@ -15,6 +15,8 @@ mod config;
 mod context;
 mod debugging;
 mod demo;
+#[cfg(target_os = "linux")]
+mod elsewhere;
 mod errors;
 mod formats;
 #[cfg(unix)]
@@ -38,6 +40,7 @@ mod place;
 mod plugins;
 #[cfg(target_os = "linux")]
 mod private;
+mod programs;
 #[cfg(unix)]
 mod proxy;
 #[cfg(target_os = "linux")]

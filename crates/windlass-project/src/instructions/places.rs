@@ -54,6 +54,11 @@ impl Layout {
         Self { root, chain }
     }
 
+    /// These directories, from the uppermost to the start.
+    pub(super) fn given(chain: Vec<PathBuf>) -> Self {
+        Self { root: chain.first().cloned().unwrap_or_default(), chain }
+    }
+
     /// The files that a session begins with.
     pub(super) async fn first(&self, places: &Places, sources: SettingSources, files: &Files) -> Vec<Candidate> {
         let mut all = Vec::new();

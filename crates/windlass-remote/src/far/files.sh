@@ -277,6 +277,8 @@ about() {
         command -v "$needed" >/dev/null 2>&1 || fail 20 "there is no program $needed"
     done
     printf '%s\0' "HOME=$HOME" "PATH=$PATH"
+    start=$(pwd -P; printf x)
+    printf '%s\0' "PWD=${start%"$NL"x}"
     for name in USER LOGNAME SHELL LANG TMPDIR TZ; do
         eval "value=\${$name-}"
         if [ -n "$value" ]; then printf '%s\0' "$name=$value"; fi

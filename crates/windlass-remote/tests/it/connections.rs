@@ -91,6 +91,26 @@ async fn a_connection_that_is_lost_in_the_middle_is_said_to_be() {
     assert!(std::error::Error::source(&error).is_some_and(|source| source.is::<windlass_remote::ConnectionLost>()));
 }
 
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_program_that_does_not_connect_is_ended_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let number = folder.path().join("number");
+    let words = ["-c", "echo $$ >\"$0.new\"; mv \"$0.new\" \"$0\"; exec sleep 600", number.to_str().unwrap()];
+    let deaf = || Transport::program("/bin/sh", words).with_connect_time(std::time::Duration::from_secs(120));
+    let connecting = tokio::spawn(Remote::connect(deaf()));
+    while !number.exists() {
+        tokio::task::yield_now().await;
+    }
+    let stat = format!("/proc/{}/stat", std::fs::read_to_string(&number).unwrap().trim());
+    connecting.abort();
+    assert!(connecting.await.unwrap_err().is_cancelled());
+    // A test that waits for as long as this never ends has failed.
+    while std::fs::read_to_string(&stat).is_ok_and(|stat| !stat.contains(") Z ")) {
+        tokio::task::yield_now().await;
+    }
+}
+
 #[tokio::test]
 async fn no_answer_is_an_error_of_its_own_kind() {
     let silent = Transport::program("/bin/sh", ["-c", "exec sleep 600"]);
@@ -99,4 +119,19 @@ async fn no_answer_is_an_error_of_its_own_kind() {
     let far = Remote::connect(ssh("host")).await.unwrap();
     let error = far.workspace().resolve(Path::new("relative")).await.unwrap_err();
     assert_ne!(error.kind, WorkspaceErrorKind::ConnectionLost);
+}
+
+#[tokio::test]
+async fn a_place_says_where_programs_begin_and_what_it_is() {
+    for (far, name) in super::remotes().await.iter().zip(["ssh:noisy", "docker:web"]) {
+        assert_eq!((far.start(), far.name().as_str()), (Some(Path::new("/")), name));
+        assert!(!far.environment().iter().any(|(name, _)| name == "PWD"), "each program has its own");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let odd = folder.path().canonicalize().unwrap().join("a\nb \n");
+    std::fs::create_dir(&odd).unwrap();
+    let there = Transport::program("/bin/sh", ["-c", "cd \"$0\" && exec \"$@\"", odd.to_str().unwrap()]);
+    let far = Remote::connect(there.with_connect_time(std::time::Duration::from_secs(120))).await.unwrap();
+    assert_eq!(far.start(), Some(odd.as_path()));
+    assert!(far.name().starts_with("program:/bin/sh -c"), "{}", far.name());
 }

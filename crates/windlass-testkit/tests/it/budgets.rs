@@ -92,9 +92,10 @@ const HUBS: &[(&str, usize, usize)] = &[
     // know each other. Hosts of programs and of pages become one. Model, effort, variables and servers follow settings.
     // MCP servers reach the models of a session, and changes of their resources reach its model.
     // Sessions whose files are elsewhere find their directories there, and lack what belongs to this machine: two options in the builder.
+    // A project there is read, and what of its settings and of those here counts is decided: 75 lines for it, and conditions in ten places.
     // A model of the session ranks its notes, a function of the program writes summaries, and the index waits for the first
     // request. All options of a builder stand in one file.
-    ("windlass", 8_590, 312),
+    ("windlass", 8_680, 312),
 ];
 
 /// Lines of code in the body of one function.

@@ -34,6 +34,7 @@ impl Options {
             }
         };
         project.check_hooks()?;
+        project.check_elsewhere()?;
         project.is_of(self)?;
         project.choice.skills.extend(self.prompts.skills.iter().cloned());
         project.choice.directories = Arc::new(self.surroundings.additional_directories.clone());
@@ -52,6 +53,9 @@ impl Options {
 impl LoadedProject {
     /// Whether the session works where the project's session starts; it does if nobody said where.
     fn is_of(&self, options: &mut Options) -> Result<(), ProjectError> {
+        if let Some(there) = self.place_elsewhere() {
+            return self.apply_start(there, options);
+        }
         let start = self.places().start();
         match options.given_directory() {
             None => options.surroundings.cwd = Some(start.to_path_buf()),
@@ -182,7 +186,8 @@ impl LoadedProject {
         permissions.auto.forbidden |= self.resolved().permissions.auto_disabled.is_some();
         let mode = self.start_mode(permissions.mode, permissions.bypass_allowed, agent);
         permissions.mode = Some(mode);
-        permissions.remember = Some(self.remembering());
+        // Answers are kept for directories of this machine.
+        permissions.remember = self.place_elsewhere().is_none().then(|| self.remembering());
         #[cfg(feature = "sandbox")]
         let permissions = {
             let (denied, allowed) = self.page_rules();
@@ -198,6 +203,11 @@ impl LoadedProject {
 
     /// Directories, the environment of programs, and whether git may be asked.
     fn apply_surroundings(&self, options: &mut Options, variables: &Variables) {
+        options.tools.budget = options.tools.budget.or(variables.tool_budget);
+        options.tools.background = Some(options.tools.background.unwrap_or(true) && variables.background);
+        if self.place_elsewhere().is_some() {
+            return;
+        }
         options.surroundings.additional_directories.extend(self.directories().map(Path::to_path_buf));
         options.surroundings.env = match options.surroundings.env.take() {
             Some(own) => {
@@ -210,8 +220,6 @@ impl LoadedProject {
         options.surroundings.host_environment = self.process_environment();
         let home = self.places().user_home.clone();
         options.surroundings.user_home = options.surroundings.user_home.take().or(home);
-        options.tools.budget = options.tools.budget.or(variables.tool_budget);
-        options.tools.background = Some(options.tools.background.unwrap_or(true) && variables.background);
         options.surroundings.git_status = Some(options.surroundings.git_status.unwrap_or_else(|| self.may_ask_git()));
     }
 }

@@ -37,7 +37,7 @@ impl LoadedProject {
         let options = McpOptions::new()
             .with_auth(auth)
             .with_cwd(self.places().start())
-            .with_roots([self.places().start()])
+            .with_roots(self.place_elsewhere().is_none().then(|| self.places().start()))
             .with_env(host_environment(self.usual_environment()))
             .with_watch(process.clone());
         #[cfg(feature = "sandbox")]

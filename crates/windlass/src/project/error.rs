@@ -2,9 +2,7 @@
 
 use std::io;
 use std::path::PathBuf;
-#[cfg(not(feature = "sandbox"))]
-use windlass_project::Origin;
-use windlass_project::{AgentError, CommandError, KeepError, SettingsError};
+use windlass_project::{AgentError, CommandError, KeepError, Origin, SettingsError};
 
 /// What keeps a session of a project from being opened. The text names the file and what to do.
 #[derive(Debug, thiserror::Error)]
@@ -28,6 +26,30 @@ pub enum ProjectError {
         cwd: PathBuf,
         /// Where the project's session starts.
         project: PathBuf,
+    },
+    /// A session whose files are elsewhere was given what is about this machine.
+    #[error("the files are elsewhere, and there is no place there for {what}")]
+    OfThisMachine {
+        /// What, and why.
+        what: &'static str,
+    },
+    /// A hook runs a command of this machine, and the files are elsewhere. Without it more could happen than its writer wants.
+    #[error(
+        "the hook {hook} runs on this machine and can deny something, and the files are elsewhere: say \
+         `\"onFailure\":\"continue\"` in it to start without it, or switch hooks off with `--settings '{{\"disableAllHooks\":true}}'`"
+    )]
+    HookElsewhere {
+        /// The hook.
+        hook: String,
+    },
+    /// Settings require a sandbox of this machine, and programs run elsewhere.
+    #[error(
+        "{origin} requires a sandbox, and programs run elsewhere, where it does not apply: take `failIfUnavailable` out, \
+         or leave the file out with `--setting-sources`"
+    )]
+    SandboxElsewhere {
+        /// Who asks.
+        origin: Origin,
     },
     /// A settings file cannot be used.
     #[error(transparent)]

@@ -1,5 +1,6 @@
 //! The configured hooks of a project.
 
+use super::elsewhere::runs_a_command;
 use super::{LoadedProject, ProjectError};
 use windlass_hooks::{ConfiguredHook, HookDefinition, HookScope};
 use windlass_project::{Command, Commands, LoadedAgent};
@@ -17,6 +18,15 @@ impl LoadedProject {
 
     /// The hooks of settings files, plugins and agents that count, in order.
     pub(crate) fn configured_hooks(&self) -> Vec<ConfiguredHook> {
+        let mut hooks = self.all_hooks();
+        if self.place_elsewhere().is_some() {
+            hooks.retain(|hook| !runs_a_command(hook));
+        }
+        hooks
+    }
+
+    /// The same wherever the files are.
+    pub(super) fn all_hooks(&self) -> Vec<ConfiguredHook> {
         let resolved = &self.resolved().hooks;
         let mut hooks: Vec<ConfiguredHook> =
             resolved.all.iter().map(|hook| ConfiguredHook::new(hook.value.clone())).collect();

@@ -1,5 +1,6 @@
 //! The instruction files of a project in its sessions.
 
+use super::elsewhere::Elsewhere;
 use super::{LoadedProject, ProjectNoticeKind};
 use crate::lock::Lock;
 use async_trait::async_trait;
@@ -79,17 +80,22 @@ impl LoadedProject {
         let (places, sources, policy) = (self.places().clone(), self.read.settings.sources, policy.clone());
         let (excludes, unusable) = InstructionExcludes::new(&self.read.resolved, places.user_home.as_deref());
         let added = policy.directories().iter().skip(1).filter(|_| self.reads_added_directories());
-        let files = InstructionFiles::new(places, sources, Arc::clone(workspace))
+        let sources = self.place_elsewhere().map_or(sources, Elsewhere::sources);
+        let mut files = InstructionFiles::new(places, sources, Arc::clone(workspace))
             .excluding(excludes)
             .with_directories(added.cloned().collect());
+        if let Some(there) = self.place_elsewhere() {
+            files = files.elsewhere(there.directories().to_vec());
+        }
         (files.may_read(move |path, resolved| policy.may_read(path, resolved)), unusable)
     }
 
     /// The instructions that sessions with these rights read later, when a file is used that they are for: rules with `paths`, and
     /// those of directories below the start. Their tokens are [withheld](ContextSection::withheld), and each says what it
-    /// waits for. For people: all that may wait is looked for, which takes longer than opening a session.
+    /// waits for. For people: all that may wait is looked for, which takes longer than opening a session. None where the files
+    /// are not on this machine.
     pub async fn waiting_instructions(&self, policy: &Policy) -> Vec<ContextSection> {
-        if self.choice.without_instructions {
+        if self.choice.without_instructions || self.place_elsewhere().is_some() {
             return Vec::new();
         }
         let workspace: Arc<dyn Workspace> = Arc::new(windlass_tools::LocalWorkspace::new());

@@ -21,7 +21,7 @@ impl LoadedProject {
         }
     }
 
-    /// The language servers that settings and plugins name. `None`: there are none. A session that takes the project heeds them
+    /// The language servers that settings and plugins name. `None`: there are none, or the files are not on this machine. A session that takes the project heeds them
     /// by itself. None is started yet.
     pub fn language_servers(&self) -> Option<LanguageServers> {
         self.language_servers_with(self.program_environment())
@@ -29,6 +29,9 @@ impl LoadedProject {
 
     /// Without an environment they get what other programs here get.
     fn language_servers_with(&self, env: Option<Vec<(OsString, OsString)>>) -> Option<LanguageServers> {
+        if self.place_elsewhere().is_some() {
+            return None;
+        }
         let servers = self.configured_servers();
         if servers.is_empty() {
             return None;

@@ -34,6 +34,7 @@ impl Project {
     pub fn load(self) -> Result<LoadedProject, ProjectError> {
         let project = self.review()?;
         project.check_hooks()?;
+        project.check_elsewhere()?;
         Ok(project)
     }
 
@@ -158,13 +159,18 @@ impl LoadedProject {
         if let Err(error) = self.check_hooks() {
             add(Setting, format!("no session starts here: {error}"));
         }
+        self.left_out_elsewhere().into_iter().for_each(|text| add(Setting, text));
         #[cfg(not(feature = "sandbox"))]
         if let Some(origin) = &resolved.sandbox.enabled {
             let why = "this program is built without the feature `sandbox`, so commands run without one";
             add(Setting, format!("{origin}: {why}"));
         }
-        for missing in
-            resolved.permissions.additional_directories.iter().filter(|found| !counts(found.layer, &found.value))
+        let here = self.place_elsewhere().is_none();
+        for missing in resolved
+            .permissions
+            .additional_directories
+            .iter()
+            .filter(|found| here && !counts(found.layer, &found.value))
         {
             let shown = missing.value.display();
             add(Directory, format!("{}: the directory {shown} is not there and is left out", missing.origin));
@@ -233,10 +239,11 @@ impl LoadedProject {
         }
     }
 
-    /// More directories of the workspace: those that are there.
+    /// More directories of the workspace: those that are there. None where the files are not on this machine.
     pub fn directories(&self) -> impl Iterator<Item = &Path> {
+        let here = self.place_elsewhere().is_none();
         let all = self.resolved().permissions.additional_directories.iter();
-        all.filter(|found| counts(found.layer, &found.value)).map(|found| found.value.as_path())
+        all.filter(move |_| here).filter(|found| counts(found.layer, &found.value)).map(|found| found.value.as_path())
     }
 
     /// A variable for the model provider and for sessions: what the program adds, else what settings say that may set up
@@ -271,8 +278,12 @@ impl LoadedProject {
         variables
     }
 
-    /// The environment of the programs that tools run, if settings or the program add to the usual one.
+    /// The environment of the programs that tools run, if settings or the program add to the usual one. None where the files
+    /// are not on this machine.
     pub fn program_environment(&self) -> Option<Vec<(OsString, OsString)>> {
+        if self.place_elsewhere().is_some() {
+            return None;
+        }
         let said = self.added_variables();
         // The environment of a program that an SDK started is what its host chose for it.
         let started_by_sdk =

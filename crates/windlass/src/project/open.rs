@@ -29,6 +29,10 @@ impl LoadedProject {
     pub(crate) fn opened(self, base: Option<Subagents>, session: &mut Session, tools: &SessionTools) {
         let waiting = self.shared.notices.opened(&session.handle);
         session.notices.splice(..0, waiting);
+        if self.place_elsewhere().is_some() {
+            // What has changed here is not looked for again: directories and variables would be those of this machine.
+            return self.shared.forget_at_end(&session.handle);
+        }
         self.follow_settings(&session.handle);
         self.shared.forget_at_end(&session.handle);
         let mut sessions = self.shared.sessions.lock();

@@ -45,6 +45,10 @@ impl LoadedProject {
         if self.resolved().permissions.managed_rules_only {
             commands = commands.without_allow_rules();
         }
+        if self.place_elsewhere().is_some() {
+            // Their files are on this machine.
+            commands.commands.retain(|command| command.skill.is_none());
+        }
         let commands = Arc::new(commands.overridden(said));
         *self.shared.commands.lock() = Some((stamp, Arc::clone(&commands)));
         commands
@@ -101,8 +105,10 @@ impl LoadedProject {
     pub(super) fn used<'a>(&'a self, arguments: &'a str, session: Option<&'a SessionId>) -> CommandUse<'a> {
         let mut used = CommandUse::with(arguments);
         used.session = session.map(SessionId::as_str).unwrap_or_default();
-        used.project = &self.places().project;
-        used.home = self.places().user_home.as_deref();
+        (used.project, used.home) = match self.place_elsewhere() {
+            Some(there) => (there.directories(), there.home()),
+            None => (self.places().project.as_slice(), self.places().user_home.as_deref()),
+        };
         used.without_programs = self.resolved().skills.without_programs;
         used
     }

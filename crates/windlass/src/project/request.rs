@@ -1,13 +1,14 @@
 //! Which project a session belongs to, and which of its files count.
 
 use super::ProjectError;
+use super::elsewhere::Elsewhere;
 use super::live::Follows;
 use crate::Home;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::sync::Arc;
-use windlass_project::{Agents, Places, PluginDir, SettingSources, SettingsRequest, SettingsUpdates};
+use windlass_project::{Agents, Places, PluginDir, SettingSources, SettingsFile, SettingsRequest, SettingsUpdates};
 
 /// A project directory, and which of its files count for a session.
 ///
@@ -53,13 +54,15 @@ pub struct Project {
     pub(super) sources: SettingSources,
     settings: Option<String>,
     managed: Option<String>,
-    trust: bool,
+    pub(super) trust: bool,
     pub(super) plugins: Vec<PluginDir>,
     pub(super) file_servers: bool,
     pub(super) in_claude_folder: bool,
     #[cfg(feature = "sandbox")]
     pub(super) sandbox_helper: Option<PathBuf>,
     pub(super) choice: Choice,
+    /// Settings files that were read elsewhere.
+    pub(super) files_elsewhere: Vec<SettingsFile>,
 }
 
 /// What a program chooses of what a project offers. It may differ between sessions of one loaded project.
@@ -75,6 +78,8 @@ pub(crate) struct Choice {
     pub(crate) without_index_tool: bool,
     #[cfg(feature = "lsp")]
     pub(crate) without_lsp_tool: bool,
+    /// Where the files are, if they are not on this machine.
+    pub(crate) elsewhere: Option<Arc<Elsewhere>>,
     /// Directories of the workspace that the program adds.
     pub(crate) directories: Arc<Vec<PathBuf>>,
     /// Skills that the program gives.
@@ -267,6 +272,7 @@ impl Project {
             .flags(self.settings.clone())
             .managed(self.managed.clone())
             .trust(self.trust)
+            .elsewhere(self.files_elsewhere.clone())
     }
 
     /// A variable of the environment, if it is text.

@@ -15,10 +15,11 @@ impl LoadedProject {
         }
     }
 
-    /// The sandbox that settings ask for. `None`: none does. A session that takes the project heeds it by itself.
+    /// The sandbox that settings ask for. `None`: none does, or the files are not on this machine. A session that takes the
+    /// project heeds it by itself.
     pub fn sandbox(&self) -> Option<SandboxOptions> {
         let resolved = &self.resolved().sandbox;
-        resolved.enabled.as_ref()?;
+        resolved.enabled.as_ref().filter(|_| self.place_elsewhere().is_none())?;
         let said = &resolved.settings;
         let (files, domains) = (&said.files, &said.domains);
         let domains = &self.with_pages(domains);

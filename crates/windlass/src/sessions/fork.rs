@@ -76,7 +76,8 @@ pub(super) async fn fork(store: &JsonlStore, source: FoundSession, options: Fork
     let title = Annotation::title(&title)?;
     let cwd = summary.and_then(|summary| summary.cwd).unwrap_or_else(|| directory_of(&key.project));
     let entrypoint = options.entrypoint.unwrap_or_else(|| "sdk-rust".to_owned());
-    let header = LogHeader::new(&*cwd, env!("CARGO_PKG_VERSION"), entrypoint).with_git_branch(git_branch(cwd.as_ref()));
+    let branch = (!key.project.is_elsewhere()).then(|| git_branch(cwd.as_ref())).flatten();
+    let header = LogHeader::new(&*cwd, env!("CARGO_PKG_VERSION"), entrypoint).with_git_branch(branch);
     let request = ForkRequest::new(owner(), header, SystemClock::default().now())
         .at(options.at.map(ResumePoint::new))
         .titled(Some(title));

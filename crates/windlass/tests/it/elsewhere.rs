@@ -172,6 +172,121 @@ async fn what_is_elsewhere_is_not_looked_for_here() {
     }
 }
 
+#[cfg(feature = "project")]
+mod project {
+    use super::*;
+    use windlass::Project;
+    use windlass::project::{PluginDir, ProjectError, SettingSource};
+
+    const SETTINGS: &str = "/far/project/.claude/settings.json";
+
+    fn files() -> MemoryWorkspace {
+        MemoryWorkspace::new().with_directory("/far/project/sub").with_directory("/far/project/.git")
+    }
+
+    /// A directory of this machine, and the project of a session that is started there and works in `sub`.
+    async fn read(here: &tempfile::TempDir, files: &MemoryWorkspace) -> Result<Project, ProjectError> {
+        Project::at(here.path()).elsewhere(files, "/far/project/sub", None).await
+    }
+
+    #[tokio::test]
+    async fn settings_there_forbid_and_instructions_are_read() {
+        let here = tempfile::tempdir().unwrap();
+        std::fs::create_dir(here.path().join(".claude")).unwrap();
+        std::fs::write(here.path().join(".claude/settings.json"), "{ broken, and of another project").unwrap();
+        let files = files()
+            .with_file(
+                SETTINGS,
+                r#"{"permissions":{"deny":["Read(/secret.txt)"],"allow":["Bash"],"defaultMode":"acceptEdits"}}"#,
+            )
+            .with_file("/far/project/sub/CLAUDE.md", "Speak of far things.")
+            .with_file("/far/project/CLAUDE.md", "Of others.")
+            .with_file("/far/project/secret.txt", "far secret\n")
+            .with_file("/far/project/sub/deep/AGENTS.md", "Deeper things.")
+            .with_file("/far/project/sub/deep/a.txt", "a\n");
+        let project = read(&here, &files).await.unwrap().load().unwrap();
+        let notices = format!("{:?}", project.notices());
+        assert!(notices.contains("Bash") && notices.contains("cannot widen the mode"), "{notices}");
+        let model = ScriptedModel::new(calls(&[
+            ("Read", json!({"file_path": "/far/project/secret.txt"})),
+            ("Write", json!({"file_path": "new.txt", "content": "x"})),
+            ("Read", json!({"file_path": "deep/a.txt"})),
+        ]));
+        let files = Arc::new(files);
+        let opened = session()
+            .provider(model.clone())
+            .tools(coding_tools("/far/project/sub"))
+            .project(project)
+            .workspace(files.clone());
+        let mut session = opened.open().await.unwrap();
+        let results = run(&mut session, 1).await;
+        assert!(results[0].0 && !results[0].1.contains("far secret"), "{results:?}");
+        assert!(results[1].0 && files.text("/far/project/sub/new.txt").is_none(), "{results:?}");
+        let requests = format!("{:?}", model.requests());
+        assert!(requests.contains("Speak of far things.") && requests.contains("Deeper things."), "{requests}");
+        assert!(!requests.contains("Of others."), "directories above may be those of others");
+    }
+
+    #[tokio::test]
+    async fn what_cannot_be_read_there_keeps_the_project_from_being_read() {
+        let here = tempfile::tempdir().unwrap();
+        let sized = |bytes: usize| format!("{{\"model\":\"{}\"}}", "m".repeat(bytes));
+        for (what, files) in [
+            ("cannot be used", files().with_file(SETTINGS, "{")),
+            ("cannot be used", files().with_file("/far/project/sub/.windlass/settings.local.json", "[]")),
+            ("not UTF-8", files().with_file(SETTINGS, [0xff, 0xfe])),
+            ("larger than", files().with_file(SETTINGS, sized(1024 * 1024))),
+            ("not a regular file", files().with_special(SETTINGS)),
+            ("not a regular file", files().with_directory(SETTINGS)),
+            ("leads nowhere", files().with_link(SETTINGS, "/far/nowhere")),
+        ] {
+            let error = read(&here, &files).await.map(drop).unwrap_err().to_string();
+            assert!(error.contains(what), "{what}: {error}");
+            let user = Project::at(here.path()).sources([SettingSource::User]);
+            user.elsewhere(&files, "/far/project/sub", None).await.unwrap().load().unwrap();
+        }
+        let folder = files().with_directory("/far/other").with_link("/far/project/.claude", "/far/other");
+        read(&here, &folder).await.unwrap().load().unwrap();
+        let linked = files()
+            .with_file("/far/shared.json", r#"{"permissions":{"deny":["Bash"]}}"#)
+            .with_link(SETTINGS, "/far/shared.json");
+        let project = read(&here, &linked).await.unwrap().load().unwrap();
+        assert_eq!(project.resolved().permissions.rules.len(), 1);
+    }
+
+    #[tokio::test]
+    async fn what_is_of_one_machine_does_not_go_with_the_other() {
+        let here = tempfile::tempdir().unwrap();
+        let files = files();
+        let trusted = Project::at(here.path()).trust(true).elsewhere(&files, "/far/project", None).await;
+        assert!(matches!(trusted, Err(ProjectError::OfThisMachine { .. })));
+        let plugin = Project::at(here.path()).plugins([PluginDir::new(here.path())]);
+        assert!(matches!(
+            plugin.elsewhere(&files, "/far/project", None).await,
+            Err(ProjectError::OfThisMachine { .. })
+        ));
+
+        type Choose = fn(Project) -> Project;
+        let later: [Choose; 4] = [
+            |project| project.sources([SettingSource::Project]),
+            |project| project.trust(true),
+            |project| project.file_servers(true),
+            |project| project.memory(true),
+        ];
+        for choose in later {
+            let project = choose(read(&here, &files).await.unwrap());
+            assert!(matches!(project.load(), Err(ProjectError::OfThisMachine { .. })));
+        }
+
+        let open = |root: &str| session().provider(ScriptedModel::new(Script::new())).tools(coding_tools(root));
+        let project = read(&here, &files).await.unwrap().load().unwrap();
+        let error = open("/far/project/sub").project(project.clone()).open().await.unwrap_err();
+        assert!(error.to_string().contains(".remote(..)"), "{error}");
+        let other = open("/far/project").project(project).workspace(Arc::new(files)).open().await.unwrap_err();
+        assert!(other.to_string().contains("/far/project/sub"), "{other}");
+    }
+}
+
 #[cfg(feature = "remote")]
 mod remote {
     use super::*;
@@ -237,6 +352,10 @@ mod remote {
         session.handle.close().await.unwrap();
         let id = session.handle.session_id().to_string();
         let script = calls(&[("Grep", json!({"pattern": "7$", "path": file, "output_mode": "count"}))]);
+        let here = Home::new(world.home.path());
+        assert!(here.sessions_elsewhere("docker:web", "/srv/project").await.unwrap().sessions.is_empty());
+        let kept = here.sessions_elsewhere(&remote.name(), "/srv/project").await.unwrap().sessions;
+        assert_eq!(kept.len(), 1);
         let mut session = builder(&world.home, &world.root, script).resume(id).remote(&remote).open().await.unwrap();
         let results = run(&mut session, 2).await;
         assert!(results.iter().all(|(is_error, text)| !is_error && text.contains(":1")), "{results:?}");

@@ -1,0 +1,172 @@
+//! Projects whose files are not on this machine: what of them counts, and what of this machine.
+
+use super::{LoadedProject, Project, ProjectError};
+use crate::session::Options;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use windlass_hooks::{ConfiguredHook, HookHandler, OnFailure};
+use windlass_project::{Layer, SettingSource, SettingSources, load_elsewhere};
+use windlass_tool::Workspace;
+
+/// Where the files of a project are, if they are not on this machine.
+#[derive(Debug, Clone)]
+pub(crate) struct Elsewhere {
+    /// The directories whose instructions are read there, from the uppermost to where the session works.
+    directories: Vec<PathBuf>,
+    /// The home directory there.
+    home: Option<PathBuf>,
+    /// The layers that the program chose.
+    sources: SettingSources,
+}
+
+impl Elsewhere {
+    fn new(start: PathBuf, home: Option<PathBuf>, sources: SettingSources) -> Self {
+        // Directories above are of others, but for those in the account's own home.
+        let home_holds =
+            home.as_ref().is_some_and(|home| home.parent().is_some() && start.starts_with(home) && start != *home);
+        let above = start.ancestors().take_while(|folder| home_holds && Some(*folder) != home.as_deref());
+        let mut directories: Vec<PathBuf> = above.map(Path::to_path_buf).collect();
+        directories.reverse();
+        if directories.is_empty() {
+            directories.push(start);
+        }
+        Self { directories, home, sources }
+    }
+
+    /// Where the session works.
+    pub(crate) fn start(&self) -> &Path {
+        self.directories.last().map_or(Path::new("/"), PathBuf::as_path)
+    }
+
+    pub(super) fn directories(&self) -> &[PathBuf] {
+        &self.directories
+    }
+
+    pub(super) fn home(&self) -> Option<&Path> {
+        self.home.as_deref()
+    }
+
+    pub(super) fn sources(&self) -> SettingSources {
+        self.sources
+    }
+}
+
+impl Project {
+    /// The same for a session whose files are elsewhere ([`remote`](crate::SessionBuilder::remote)): in `directory`, an
+    /// absolute path there with links followed. Reads the settings files of the project through the port.
+    ///
+    /// Of this machine count the settings of the user, the administrator and the program, the user's agents, commands, output
+    /// styles and instructions, and what sets up the model provider. Nothing is read of the directory that this project is
+    /// [at](Self::at) but files that the program names relative to it. Of the project there count:
+    ///
+    /// - of `settings.json` and `settings.local.json` what they **forbid**. Trust is about directories of this machine, so
+    ///   nothing they allow, set or run counts, and a notice says so;
+    /// - instruction files.
+    ///
+    /// What programs of this machine would do to files of this machine is not there: hooks that run commands, skills, memory, the index,
+    /// language servers, servers of `.mcp.json` and `.claude.json`, variables for programs, more directories, answers that
+    /// are kept. A notice names what the settings want of these. A session does not open where that would allow more than
+    /// they say: with a command hook that can deny something, or a required sandbox.
+    ///
+    /// `home` is the home directory there; instruction files are read of the directories between it and `directory`, too.
+    ///
+    /// # Errors
+    /// A settings file there cannot be used, or it cannot be found out whether there is one; or the project has
+    /// [plugins](Self::plugins), or was [trusted](Self::trust).
+    pub async fn elsewhere(
+        mut self,
+        files: &dyn Workspace,
+        directory: impl Into<PathBuf>,
+        home: Option<&Path>,
+    ) -> Result<Self, ProjectError> {
+        self.check_chosen()?;
+        let (directory, sources) = (directory.into(), self.sources);
+        self.files_elsewhere = load_elsewhere(files, &directory, sources).await?;
+        // Those of the directory here are of another project.
+        self.sources = [SettingSource::User].into_iter().filter(|_| sources.contains(Layer::User)).collect();
+        (self.file_servers, self.choice.with_memory) = (false, false);
+        self.choice.elsewhere = Some(Arc::new(Elsewhere::new(directory, home.map(Path::to_path_buf), sources)));
+        Ok(self)
+    }
+
+    /// Refuses what a program chooses that is about this machine.
+    fn check_chosen(&self) -> Result<(), ProjectError> {
+        let of_directories = [Layer::Project, Layer::Local].iter().any(|layer| self.sources.contains(*layer));
+        let is_read = self.choice.elsewhere.is_some();
+        let chosen = [
+            (!self.plugins.is_empty(), "plugins: their hooks, servers and files are on this machine"),
+            (self.trust, "trust in the project: it is about directories of this machine"),
+            (is_read && of_directories, "settings of a directory of this machine: choose sources before `elsewhere`"),
+            (is_read && self.file_servers, "MCP servers of files: they are about a directory of this machine"),
+            (is_read && self.choice.with_memory, "the memory of a directory of this machine"),
+        ];
+        match chosen.into_iter().find(|(is_chosen, _)| *is_chosen) {
+            Some((_, what)) => Err(ProjectError::OfThisMachine { what }),
+            None => Ok(()),
+        }
+    }
+}
+
+impl LoadedProject {
+    /// Where the files are, if they are not on this machine.
+    pub(crate) fn place_elsewhere(&self) -> Option<&Elsewhere> {
+        self.choice.elsewhere.as_deref()
+    }
+
+    /// Refuses what settings want so that less happens, and cannot hold elsewhere.
+    pub(super) fn check_elsewhere(&self) -> Result<(), ProjectError> {
+        if self.place_elsewhere().is_none() {
+            return Ok(());
+        }
+        self.read.request.check_chosen()?;
+        if let Some(origin) = &self.resolved().sandbox.required {
+            return Err(ProjectError::SandboxElsewhere { origin: origin.clone() });
+        }
+        match self.all_hooks().iter().find(|hook| closes_a_gate(hook)) {
+            Some(hook) => Err(ProjectError::HookElsewhere { hook: hook.definition.to_string() }),
+            None => Ok(()),
+        }
+    }
+
+    /// What settings want that is not there elsewhere, in a sentence.
+    pub(super) fn left_out_elsewhere(&self) -> Option<String> {
+        self.place_elsewhere()?;
+        let resolved = self.resolved();
+        let left_out = [
+            (self.all_hooks().iter().any(runs_a_command), "hooks that run commands"),
+            (resolved.sandbox.enabled.is_some(), "the sandbox"),
+            (!resolved.env.is_empty(), "`env` for programs"),
+            (!resolved.permissions.additional_directories.is_empty(), "`additionalDirectories`"),
+            (resolved.session.lsp_servers.is_some(), "language servers"),
+            (!resolved.servers.provided.is_empty(), "`managedMcpServers`"),
+        ];
+        let left_out: Vec<&str> = left_out.into_iter().filter(|(wanted, _)| *wanted).map(|(_, name)| name).collect();
+        (!left_out.is_empty()).then(|| {
+            format!("the files are elsewhere, so these settings have no effect there: {}", left_out.join(", "))
+        })
+    }
+
+    /// What of the surroundings a session elsewhere has of the project.
+    pub(super) fn apply_start(&self, there: &Elsewhere, options: &mut Options) -> Result<(), ProjectError> {
+        match options.given_directory() {
+            Some(given) if given != there.start() => {
+                let project = there.start().to_path_buf();
+                Err(ProjectError::OtherDirectory { cwd: given.to_path_buf(), project })
+            }
+            _ => {
+                options.surroundings.cwd = Some(there.start().to_path_buf());
+                Ok(())
+            }
+        }
+    }
+}
+
+pub(super) fn runs_a_command(hook: &ConfiguredHook) -> bool {
+    matches!(hook.definition.handler, HookHandler::Command(_))
+}
+
+/// Whether more could happen without the hook than its writer wants.
+fn closes_a_gate(hook: &ConfiguredHook) -> bool {
+    let definition = &hook.definition;
+    runs_a_command(hook) && definition.event.is_gating() && definition.on_failure == OnFailure::Block
+}
