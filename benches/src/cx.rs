@@ -29,6 +29,7 @@ pub fn in_folder(root: &Path, permit: Permit) -> ToolCx {
         background: None,
         agents: None,
         calls: None,
+        completions: None,
         progress: Arc::new(|_| {}),
     })
 }
