@@ -110,7 +110,12 @@ impl AnthropicBuilder {
 
     /// The models that the provider would know; no key is needed.
     pub fn known_models(&self) -> Vec<windlass_model::KnownModel> {
-        self.catalogue.known_models(&windlass_types::Api::new("anthropic", windlass_types::Api::MESSAGES))
+        let api = windlass_types::Api::new("anthropic", windlass_types::Api::MESSAGES);
+        let mut models = self.catalogue.known_models(&api);
+        for known in &mut models {
+            known.info.web_search = crate::web_search::price(&known.id);
+        }
+        models
     }
 
     /// Says which model an id stands for that does not show it, such as the ARN of an application inference profile: its

@@ -104,9 +104,7 @@ impl Inner {
     fn info(&self, model: &str) -> ModelInfo {
         let known = self.known(model);
         let mut info = self.catalogue.info(known);
-        if self.platform.searches_the_web() && known.starts_with("claude-") {
-            info.web_search = Some(web_search::PRICE);
-        }
+        info.web_search = web_search::price(known).filter(|_| self.platform.searches_the_web());
         info
     }
 

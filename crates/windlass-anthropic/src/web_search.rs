@@ -8,8 +8,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use windlass_types::{NanoUsd, ServerWebSearch, WebPage, WebSearched};
 
-/// What one search costs: 10 USD for a thousand.
-pub(crate) const PRICE: NanoUsd = NanoUsd::new(10_000_000);
+/// What one search of a model costs, if it is one of the vendor: 10 USD for a thousand.
+pub(crate) fn price(model: &str) -> Option<NanoUsd> {
+    model.starts_with("claude-").then_some(NanoUsd::new(10_000_000))
+}
 
 /// The block in which the results of a search come.
 pub(crate) const RESULT: &str = "web_search_tool_result";

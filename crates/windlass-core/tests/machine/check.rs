@@ -118,6 +118,7 @@ impl Checks {
     /// The log has fewer entries now, all of them durable.
     pub(crate) fn rewound(&mut self, len: usize) {
         self.durable = self.durable.min(len);
+        self.appends.values_mut().for_each(|(upto, _)| *upto = len.min(*upto));
         self.blocks.clear();
     }
 

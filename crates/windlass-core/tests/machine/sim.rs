@@ -445,7 +445,6 @@ impl Sim {
             8 if self.choices.once_in(3) => Input::Close,
             9 => Input::Prompt(Prompt::text("")),
             10 => Input::Prompt(Prompt::compact("the files")),
-            15 if !self.log.is_empty() => Input::Rewind(self.log[self.choices.pick(self.log.len())].id.clone()),
             11 => Input::Prompt(Prompt::note(vec![ContentBlock::text("by the way")])),
             _ => Input::Prompt(Prompt::text("more")),
         };

@@ -383,8 +383,7 @@ impl Driver {
         }
         let policy = self.shared.policy(&self.machine);
         let around = self.around(run_call, &policy);
-        let cancel = Cancel::new();
-        let directories: Arc<[PathBuf]> = policy.directories().into();
+        let (cancel, directories): (_, Arc<[PathBuf]>) = (Cancel::new(), policy.directories().into());
         let (ids, results) = (Arc::clone(&self.ports.ids), self.answers.sender.clone());
         let progress = self.work.progress.of_call(id);
         let background = self.ports.background.then(|| self.background_of(id, run_call, around.as_ref()));

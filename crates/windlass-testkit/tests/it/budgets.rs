@@ -25,7 +25,8 @@ const HUBS: &[(&str, usize, usize)] = &[
     // Verdicts say where their rule stands, which command decided, and what the sandbox had to do with it.
     // Whether others have written a result is known with its outcome.
     // Verdicts on calls that no message holds have the call.
-    ("windlass-types", 5_610, 310),
+    // What searches of a vendor find is an event of a model's stream, and requests ask for them.
+    ("windlass-types", 5_680, 310),
     // Private files are written here, which six other crates did. A closure can say all that a type says of a tool. Files
     // can be removed and renamed.
     // Which files the model has seen is known here, for the tools that edit and for reminders.
@@ -39,9 +40,11 @@ const HUBS: &[(&str, usize, usize)] = &[
     // Looks over trees may rely on what the system has reported, and leave something for the next one.
     // Tools say their names without making their schemas.
     // The file that a content was read from comes with it, so that a copy can share its blocks.
-    ("windlass-tool", 2_105, 155),
+    // Tools have a model write messages through a port.
+    ("windlass-tool", 2_170, 155),
     // A router holds several providers. The shape of tables of models is said here, and what users say of any model.
-    ("windlass-model", 3_300, 300),
+    // What searches found has a form in cassettes.
+    ("windlass-model", 3_340, 300),
     // A prompt may ask for more thought, and tools for edits are listed by the family of the model. What takes up the
     // context window is reported.
     // A run that waits for answers ends with open calls, and another one judges them anew.
@@ -57,7 +60,8 @@ const HUBS: &[(&str, usize, usize)] = &[
     // Calls that running calls make pass the gate here and go back to their makers.
     // Definitions of servers that are started on demand are withheld beyond a budget of their own.
     // Verdicts on messages that servers ask for are recorded.
-    ("windlass-core", 6_340, 390),
+    // An idle session rewinds its conversation.
+    ("windlass-core", 6_375, 390),
     // A session is asked for one result here, and each opening of a session has an id.
     // Hooks are asked within a limit of time.
     // Answers of other processes are looked for.
@@ -74,7 +78,9 @@ const HUBS: &[(&str, usize, usize)] = &[
     // Whose repository version control would find is looked up here, as links are followed.
     // What calls make is brought to the machine and back.
     // What passed the gate beside the calls is recorded with who answered.
-    ("windlass-runtime", 6_130, 490),
+    // Messages that tools want of a model are written and paid here: 100 lines. The conversation of an open session is rewound by the writer of
+    // its log, in turn with what is appended, and hosts wait for both: 210 lines.
+    ("windlass-runtime", 6_475, 490),
     // A quarter of it makes options of settings files, which was in the command alone. Sessions are looked at from the
     // outside here, and names are checked when one opens. All providers are set up by name here, clouds whose models
     // speak two APIs are one provider, and the profile of a model's family is put into a session. Skills are a tool.
@@ -95,7 +101,8 @@ const HUBS: &[(&str, usize, usize)] = &[
     // A project there is read, and what of its settings and of those here counts is decided: 75 lines for it, and conditions in ten places.
     // A model of the session ranks its notes, a function of the program writes summaries, and the index waits for the first
     // request. All options of a builder stand in one file.
-    ("windlass", 8_680, 312),
+    // Tools that need a search of the model's vendor are offered with such models alone.
+    ("windlass", 8_690, 312),
 ];
 
 /// Lines of code in the body of one function.
