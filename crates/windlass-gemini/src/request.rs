@@ -91,12 +91,11 @@ fn prompt(members: &mut Members<'_>, request: &ModelRequest, target: &Target<'_>
     {
         tools(out, request, searches);
     }
-    if !request.tools.is_empty() {
-        if let Some(config) = tool_config(request)
-            && let Some(out) = members.begin("toolConfig", extra)
-        {
-            out.json(&config);
-        }
+    if !request.tools.is_empty()
+        && let Some(config) = tool_config(request)
+        && let Some(out) = members.begin("toolConfig", extra)
+    {
+        out.json(&config);
     }
     if let Some(out) = members.begin("contents", extra) {
         contents::write(out, &request.messages, target);
