@@ -224,6 +224,7 @@ impl Machine {
             }
             (Activity::Running(run), input) => return run.handle(&mut self.session, &self.tasks, effect, input),
             (Activity::Rewinding(asked), Input::Rewound(_, log)) if *asked == effect => {
+                self.session.out.heard();
                 if let Some(log) = log {
                     self.session.rewound(&log);
                 }

@@ -8,6 +8,7 @@ use crate::error::Faults;
 use crate::finish::Finish;
 use crate::frame::{Chunk, FunctionCall, Part, Plain};
 use crate::grounding::GroundingMetadata;
+use crate::models::family;
 use crate::usage::Counts;
 use blocks::Blocks;
 pub(crate) use blocks::PART;
@@ -147,7 +148,9 @@ impl Assembly {
                 self.part(part)?;
             }
             if let Some(grounding) = candidate.grounding_metadata.and_then(GroundingMetadata::read) {
-                self.counts.searched(grounding.searches());
+                // Before Gemini 3 a prompt with searches is billed once, however many there are.
+                let billed = if family(&self.model).is_modern { u64::MAX } else { 1 };
+                self.counts.searched(grounding.searches().min(billed));
                 self.grounding = Some(grounding);
             }
             if let Some(later) = candidate.finish_reason.as_deref().and_then(Finish::read) {

@@ -49,8 +49,8 @@ const MODELS: &[ModelRow] = &[
     flat("gemini-2.5-flash-lite", 100, 400),
 ];
 
-/// What one search of the web costs: 14 USD for a thousand. Before Gemini 3, 35 USD for a thousand prompts with searches, each
-/// of which is counted here as if it were one.
+/// What one search of the web costs: 14 USD for a thousand. Before Gemini 3, 35 USD for a thousand prompts with searches.
+/// Source: <https://ai.google.dev/gemini-api/docs/pricing>, by several who quote it; the page itself was not read.
 const SEARCH: NanoUsd = NanoUsd::new(14_000_000);
 const OLD_SEARCH: NanoUsd = NanoUsd::new(35_000_000);
 

@@ -1,7 +1,7 @@
 //! Job objects of Windows as data: what a job holds its members to, and in which order a program gets into one.
 //!
 //! Nothing here calls the system. A [`JobPlan`] says what is wanted, in the values of the system's interface; a [`JobStart`] names one
-//! step after the other, is told what came of each, and says at the end whether the program runs. What carries the steps out decides
+//! step after the other, takes in what came of each, and says at the end whether the program runs. What carries the steps out decides
 //! nothing.
 //!
 //! A program is created suspended and resumed only as a member of its job: what it starts is a member too, and none of it has

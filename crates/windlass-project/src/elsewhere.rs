@@ -1,7 +1,7 @@
 //! The settings files of a project that is not on this machine.
 
 use crate::error::SettingsError;
-use crate::file::ReadError;
+use crate::file::read_text_through;
 use crate::load::parse;
 use crate::note::Origin;
 use crate::places::{DEEPEST, FOLDERS};
@@ -10,11 +10,7 @@ use crate::sources::{Layer, SettingSources};
 use crate::trust::Standing;
 use std::io;
 use std::path::{Path, PathBuf};
-use windlass_tool::{EntryKind, JudgedPath, Permit, Workspace, WorkspaceError, WorkspaceErrorKind};
-use windlass_types::CallDigest;
-
-/// What is read at once, in bytes.
-const PART: usize = 64 * 1024;
+use windlass_tool::{EntryKind, Workspace, WorkspaceError, WorkspaceErrorKind};
 
 /// Reads the settings files of a project through the [`Workspace`] that it is in: those of `start`, an absolute path with
 /// links followed, and of the directories above it up to the one that holds `.git`, if one does. Layers that `sources` leaves
@@ -88,21 +84,8 @@ async fn text_of(workspace: &dyn Workspace, path: &Path) -> Result<Option<String
         EntryKind::Missing => return Ok(None),
         _ => return Err(unusable(path, "it is not a regular file")),
     }
-    let permit = Permit::new(CallDigest::new("")).with_reads(vec![JudgedPath::new(path, &found.path)]);
-    let mut file = workspace.open(&permit, path).await.map_err(unreadable)?;
-    let mut bytes = Vec::new();
-    loop {
-        let part = file.read(PART).await.map_err(unreadable)?;
-        if part.is_empty() {
-            break;
-        }
-        bytes.extend(part);
-        if bytes.len() as u64 > MOST {
-            return Err(SettingsError::unread(path, MOST, ReadError::TooBig));
-        }
-    }
-    let text = String::from_utf8(bytes).map_err(|_| unusable(path, "it is not UTF-8 text"))?;
-    Ok(Some(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text)))
+    let text = read_text_through(workspace, path, &found.path, MOST).await;
+    text.map(Some).map_err(|error| SettingsError::unread(path, MOST, error))
 }
 
 /// Whether a path that leads to `resolved`, where nothing is, is a link itself. Its folder may be one.

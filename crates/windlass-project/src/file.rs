@@ -3,6 +3,8 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
 use std::path::Path;
+use windlass_tool::{JudgedPath, Permit, Workspace};
+use windlass_types::CallDigest;
 
 /// Why a file was not read.
 #[derive(Debug)]
@@ -30,6 +32,32 @@ pub fn read_named(path: &Path, limit: u64) -> io::Result<String> {
         Err(ReadError::TooBig) => Err(io::Error::other(format!("it is larger than {limit} bytes"))),
         Err(ReadError::Io(error)) => Err(error),
     }
+}
+
+/// The text of a regular file of a workspace, without a byte-order mark. `resolved`: where it is, links followed.
+pub(crate) async fn read_text_through(
+    workspace: &dyn Workspace,
+    path: &Path,
+    resolved: &Path,
+    limit: u64,
+) -> Result<String, ReadError> {
+    /// What is read at once, in bytes.
+    const PART: usize = 64 * 1024;
+    let permit = Permit::new(CallDigest::new("")).with_reads(vec![JudgedPath::new(path, resolved)]);
+    let mut file = workspace.open(&permit, path).await.map_err(io::Error::other)?;
+    let mut bytes = Vec::new();
+    loop {
+        let part = file.read(PART).await.map_err(io::Error::other)?;
+        if part.is_empty() {
+            break;
+        }
+        bytes.extend(part);
+        if bytes.len() as u64 > limit {
+            return Err(ReadError::TooBig);
+        }
+    }
+    let text = String::from_utf8(bytes).map_err(|_| io::Error::other("it is not UTF-8 text"))?;
+    Ok(text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text))
 }
 
 /// The text of a regular file, without a byte-order mark; `None` if there is none of that name. A link that leads

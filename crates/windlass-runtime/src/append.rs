@@ -92,7 +92,7 @@ pub(crate) async fn write_log(
             LogOrder::Append(next) => next,
             LogOrder::Look(to, answer) => {
                 // Who asked may be gone.
-                let _ = answer.send(look(&*store, lease.key(), &to).await);
+                let _ = answer.send(with_patience(look(&*store, lease.key(), &to), &inputs).await);
                 continue;
             }
             LogOrder::Rewind(rewinding) => {
@@ -161,16 +161,17 @@ async fn rewind(
 ) {
     let Rewinding { effect, to, mark, waiting } = rewinding;
     let rewind = async {
-        let point = rewind_conversation(store, lease.key(), lease, &to, mark).await?;
+        let (point, behind) = rewind_conversation(store, lease.key(), lease, &to, mark).await?;
+        *seq = behind;
         let loaded = store.load(lease.key()).await?;
-        *seq = loaded.seq;
         let (entries, report) = repair_but_pending(loaded.entries);
         if !report.synthetic.is_empty() {
             *seq = store.append(lease, *seq, report.synthetic, Durability::Durable).await?;
         }
         Ok((point, entries))
     };
-    let rewound = AssertUnwindSafe(rewind).catch_unwind().await.unwrap_or_else(|_| Err(panicked()));
+    let rewound = with_patience(AssertUnwindSafe(rewind).catch_unwind(), inputs).await;
+    let rewound = rewound.unwrap_or_else(|_| Err(panicked()));
     let (answer, entries) = match rewound {
         Ok((point, entries)) => (Ok(point), Some(entries)),
         Err(error) => (Err(error), None),

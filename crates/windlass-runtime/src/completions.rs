@@ -14,9 +14,9 @@ use windlass_types::{Message, ModelInfo, ModelRequest, SectionScope, ServerTool,
 /// How many tokens the results of one search are taken to have, when money is held for it.
 const SEARCH_TOKENS: u64 = 10_000;
 
-/// What a running call has messages written with.
+/// What running calls have messages written with.
 #[derive(Clone)]
-pub(crate) struct OfCall {
+pub(crate) struct OfCalls {
     pub(crate) provider: Arc<dyn ModelProvider>,
     /// The model of the session.
     pub(crate) model: ModelProfile,
@@ -26,7 +26,7 @@ pub(crate) struct OfCall {
     pub(crate) results: mpsc::UnboundedSender<Input>,
 }
 
-impl OfCall {
+impl OfCalls {
     fn profile(&self, name: Option<&str>) -> ModelProfile {
         let Some(name) = name else { return self.model.clone() };
         let id = self.provider.resolve_model(name);
@@ -60,7 +60,7 @@ impl OfCall {
     }
 }
 
-impl Completions for OfCall {
+impl Completions for OfCalls {
     fn model_info(&self, model: Option<&str>) -> ModelInfo {
         self.profile(model).info
     }
@@ -70,9 +70,9 @@ impl Completions for OfCall {
     }
 }
 
-impl fmt::Debug for OfCall {
+impl fmt::Debug for OfCalls {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OfCall").field("model", &self.model.id).finish_non_exhaustive()
+        f.debug_struct("OfCalls").field("model", &self.model.id).finish_non_exhaustive()
     }
 }
 

@@ -9,6 +9,7 @@ use crate::append::Log;
 use crate::background::{self, Registry};
 use crate::budget::{Account, Budget};
 use crate::checkpoints::{RewindError, SessionFiles};
+use crate::completions;
 use crate::events::EventQueue;
 use crate::handle::Order;
 use crate::held::Held;
@@ -99,6 +100,7 @@ struct Work {
 struct Shared {
     state: Arc<SessionState>,
     policy: Option<(u64, Arc<Policy>)>,
+    completions: Option<Arc<completions::OfCalls>>,
 }
 
 impl Shared {

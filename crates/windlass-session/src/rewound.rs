@@ -98,6 +98,8 @@ pub fn rewind_point(entries: &[Entry], to: &EntryId) -> Result<RewindPoint, Unkn
 /// Ends the conversation of a stored session before a prompt. Nothing is removed from the log: what follows the prompt is
 /// on a branch that the conversation has left, and rewinding to the mark returns to it, until the conversation continues.
 ///
+/// Returns the point, and the position of the log behind the mark.
+///
 /// # Errors
 /// There is no such prompt in the conversation, or the store refuses. Then nothing was written.
 pub async fn rewind_conversation(
@@ -106,7 +108,7 @@ pub async fn rewind_conversation(
     lease: &Lease,
     to: &EntryId,
     mark: RewoundMark,
-) -> Result<RewindPoint, ForkError> {
+) -> Result<(RewindPoint, u64), ForkError> {
     let loaded = store.load(key).await?;
     let point = rewind_point(&loaded.entries, to)?;
     let line = Line {
@@ -123,8 +125,8 @@ pub async fn rewind_conversation(
     let json = serde_json::to_string(&line).ok().and_then(|json| JsonText::parse(json).ok());
     let kind = EntryKind::Foreign(json.unwrap_or_else(JsonText::empty_object));
     let entry = Entry::new(mark.id, point.kept.clone(), mark.at, kind);
-    store.append(lease, loaded.seq, vec![entry], Durability::Durable).await?;
-    Ok(point)
+    let seq = store.append(lease, loaded.seq, vec![entry], Durability::Durable).await?;
+    Ok((point, seq))
 }
 
 /// Whether a line of the conversation says that it was rewound: then the conversation ends in it.

@@ -187,7 +187,8 @@ impl JsonlStore {
         if would.conversation.is_some() {
             let mark = mark.with_files(done.undo.take());
             done.undo = Some(mark.id.clone());
-            done.conversation = Some(rewind_conversation(self, key, lease, &wanted.to, mark).await?);
+            let (point, _) = rewind_conversation(self, key, lease, &wanted.to, mark).await?;
+            done.conversation = Some(point);
         }
         Ok(done)
     }

@@ -123,6 +123,12 @@ impl Offer {
         Ok(ToolSet::new(all.chain([Arc::new(ToolSearch::default()) as Arc<dyn DynTool>]))?)
     }
 
+    /// The tools that somebody named and the model of the session lacks what they need.
+    pub(crate) fn unsuited(&self) -> impl Iterator<Item = Cow<'_, str>> {
+        let tools = self.options.toolkit.tools.iter().filter(|tool| !self.profile.suits(tool));
+        tools.map(|tool| tool.name()).filter(|name| self.options.only.names().any(|named| *named == **name))
+    }
+
     fn offers(&self, tool: &Arc<dyn DynTool>) -> bool {
         let is_askable = self.can_ask || !tool.annotations().requires_user_interaction;
         is_askable && self.profile.suits(tool) && self.allows(&tool.name())

@@ -51,6 +51,10 @@ pub(crate) async fn open_settled(options: Options) -> Result<(Session, SessionTo
     let (mut opening, mut notices) = Opening::new(options).await?;
     let can_ask = opening.options.permissions.can_ask();
     let offer = Offer::new(&opening.options.tools, can_ask, &opening.policy, opening.profile())?;
+    let unsuited = offer.unsuited();
+    notices.extend(
+        unsuited.map(|name| format!("the vendor of the model does not search the web, so {name} is not offered")),
+    );
     #[cfg(feature = "mcp")]
     let changes = offer.settle().await;
     let tools = offer.tools(opening.options.tools.subagents.as_ref())?;

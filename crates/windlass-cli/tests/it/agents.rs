@@ -66,7 +66,7 @@ fn a_restricted_agent_does_not_get_other_tools() {
             // It never gets more than the command line lets it have.
             (json!({"tools": ["Read", "Bash"]}), &["--tools", "Read,Grep"], &["Read"]),
             (json!({"tools": ["Read", "Bash"]}), &["--disallowedTools", "Bash"], &["Read"]),
-            (json!({"tools": ["WebFind", "Bash(ls *)"]}), &[], &[]),
+            (json!({"tools": ["WebSearch", "WebFind", "Bash(ls *)"]}), &[], &[]),
         ] {
             let place = Place::with_turns(&[call("Bash", &json!({ "command": "touch made" })), text("Finished.")]);
             let mut agents = json!({"a": {"description": "d", "prompt": "You review."}});
@@ -75,8 +75,9 @@ fn a_restricted_agent_does_not_get_other_tools() {
             let ran = run(&place, way, Some(&agents), &args).with_code(0);
             assert_eq!(init(&ran)["tools"], json!(offered), "{way:?} {definition} {ran:#?}");
             assert!(!place.work().join("made").exists(), "{way:?} {definition}");
-            let named = definition["tools"][0] == "WebFind";
+            let named = definition["tools"][0] == "WebSearch";
             assert_eq!(ran.stderr.contains("tools that are not there: WebFind"), named, "{}", ran.stderr);
+            assert_eq!(ran.stderr.contains("so WebSearch is not offered"), named, "{}", ran.stderr);
         }
     }
 }

@@ -177,7 +177,7 @@ fn a_project_there_forbids_and_widens_nothing() {
         &json!({ "mcpServers": { "x": { "command": "touch", "args": ["/srv/app/served"] } } }).to_string(),
     );
     container.write("app/.claude/agents/a.md", "---\nname: a\ndescription: d\n---\nDo.\n");
-    // Whatever is named, and whoever asks: nobody can trust it.
+    // No flag and no answer makes it trusted.
     for args in [&[][..], &["--setting-sources", "user,project,local"]] {
         let ran = container.prompt(args).with_code(0);
         assert!(!ran.stdout.contains("the-far-secret"), "{}", ran.stdout);

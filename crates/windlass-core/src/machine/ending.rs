@@ -85,7 +85,11 @@ impl Machine {
     /// The log has not answered for this long. The host reads of it before all events that wait for the log; a session
     /// that is being closed ends.
     pub(super) fn log_is_silent(&mut self, silence: Duration) {
-        if matches!(self.activity, Activity::Closed) && silence >= LONGEST_SILENCE {
+        let is_ending = match &self.activity {
+            Activity::Rewinding(_) => self.closing,
+            activity => matches!(activity, Activity::Closed),
+        };
+        if is_ending && silence >= LONGEST_SILENCE {
             return self.broken(StoreFailure::unanswered(silence));
         }
         if self.session.out.silent_for(silence) {

@@ -3,6 +3,7 @@
 use crate::lessons::lines;
 use crate::sequences::{sim, text};
 use crate::sim::{Going, Sim, config};
+use std::time::Duration;
 use windlass_core::Input;
 use windlass_types::{EntryId, EntryKind};
 
@@ -75,4 +76,17 @@ fn no_run_is_rewound_and_a_session_closes_behind_a_rewind() {
     assert!(!sim.over, "it was closed while the log was at work");
     sim.play();
     assert!(sim.over && sim.machine.state().is_empty());
+}
+
+#[test]
+fn a_session_that_is_closed_does_not_wait_for_ever_for_a_log_that_rewinds() {
+    let mut sim = two_runs();
+    let first = prompts(&sim)[0].clone();
+    sim.input(Input::Rewind(first));
+    sim.input(Input::LogSilent(Duration::from_secs(60)));
+    assert!(!sim.over, "an open session waits");
+    sim.checks.user(&Input::Close);
+    sim.input(Input::Close);
+    sim.input(Input::LogSilent(Duration::from_secs(65)));
+    assert!(sim.over);
 }

@@ -1,8 +1,9 @@
 //! Searches of the web that the API makes, in the forms of its documentation.
 
-use crate::wire::{asking, ending, last, read_chunks, request, sent, tool};
+use crate::wire::{answer, asking, ending, last, provider, read, read_chunks, request, sent, tool};
 use serde_json::json;
 use std::sync::Arc;
+use windlass_testkit::wire::WireServer;
 use windlass_types::{Message, ModelEvent, ServerTool, ServerWebSearch, WebPage, WebSearched};
 
 fn search() -> Vec<ServerTool> {
@@ -49,6 +50,20 @@ async fn what_the_answer_is_grounded_in_is_reported() {
     let pages = vec![cited, WebPage::new(format!("{lead}b"), Some("b.example".to_owned()))];
     assert_eq!(searched, [ModelEvent::WebSearched(Box::new(WebSearched::found(pages)))]);
     assert_eq!(ending(&events).unwrap().1.web_search_requests, 2);
+}
+
+/// Before Gemini 3 a request with searches is billed once.
+#[tokio::test]
+async fn searches_of_older_models_are_billed_together() {
+    for (model, billed) in [("gemini-2.5-flash", 1), ("gemini-3.8-flash", 3)] {
+        let mut chunk = last(json!([{"text": "ok"}]), "STOP");
+        chunk["candidates"][0]["groundingMetadata"] = json!({"webSearchQueries": ["a", "b", "c"]});
+        let server = WireServer::start().await.unwrap();
+        server.push(answer(&[chunk]));
+        let (events, error) = read(&provider(&server), asking(model, vec![Message::user_text("hi")])).await;
+        assert!(error.is_none(), "{error:?}");
+        assert_eq!(ending(&events).unwrap().1.web_search_requests, billed, "{model}");
+    }
 }
 
 #[tokio::test]

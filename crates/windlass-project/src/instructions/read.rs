@@ -1,19 +1,16 @@
 //! Reading the files that instructions are in.
 
 use super::MOST_BYTES;
-use crate::file::{ReadError, read_text};
+use crate::file::{ReadError, read_text, read_text_through};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use windlass_tool::{EntryKind, JudgedPath, Permit, Workspace, WorkspaceErrorKind};
-use windlass_types::CallDigest;
+use windlass_tool::{EntryKind, Workspace, WorkspaceErrorKind};
 
 /// Whether a path, as it is written and as it resolves, may be read.
 pub(super) type MayRead = Arc<dyn Fn(&Path, &Path) -> bool + Send + Sync>;
 
 /// Most names in a folder of rules.
 const MOST_NAMES: usize = 1_024;
-/// What is read at once, in bytes.
-const PART: usize = 64 * 1024;
 
 /// A file that was read.
 #[derive(Debug)]
@@ -66,22 +63,11 @@ impl Files {
         if !(self.may_read)(path, &resolved) {
             return Err("a rule forbids to read it".to_owned());
         }
-        let permit = Permit::new(CallDigest::new("")).with_reads(vec![JudgedPath::new(path, &resolved)]);
-        let unreadable = |error: windlass_tool::WorkspaceError| error.to_string();
-        let mut file = self.workspace.open(&permit, path).await.map_err(unreadable)?;
-        let mut bytes = Vec::new();
-        loop {
-            let part = file.read(PART).await.map_err(unreadable)?;
-            if part.is_empty() {
-                break;
-            }
-            bytes.extend(part);
-            if bytes.len() as u64 > MOST_BYTES {
-                return Err(too_big());
-            }
-        }
-        let text = String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned())?;
-        let text = text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text);
+        let text = read_text_through(&*self.workspace, path, &resolved, MOST_BYTES).await;
+        let text = text.map_err(|error| match error {
+            ReadError::TooBig => too_big(),
+            ReadError::Io(error) => error.to_string(),
+        })?;
         Ok(Some(Found { resolved, text }))
     }
 

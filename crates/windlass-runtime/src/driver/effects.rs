@@ -363,15 +363,21 @@ impl Driver {
         }
     }
 
-    /// What a call has messages of a model written with.
-    fn completions(&self) -> completions::OfCall {
-        completions::OfCall {
+    /// What calls have messages of a model written with. The same for all, until the model changes.
+    fn completions(&mut self) -> Arc<completions::OfCalls> {
+        let model = self.machine.model();
+        if let Some(known) = self.shared.completions.as_ref().filter(|known| known.model == *model) {
+            return Arc::clone(known);
+        }
+        let made = Arc::new(completions::OfCalls {
             provider: Arc::clone(&self.ports.provider),
-            model: self.machine.model().clone(),
+            model: model.clone(),
             limits: self.machine.limits().clone(),
             places: self.account.places(),
             results: self.answers.sender.clone(),
-        }
+        });
+        self.shared.completions = Some(Arc::clone(&made));
+        made
     }
 
     fn run(&mut self, id: EffectId, run_call: &RunCall) {
@@ -406,7 +412,7 @@ impl Driver {
             background,
             agents: Some(agents),
             calls: Some(self.work.made.of_call(id, &self.answers.sender)),
-            completions: Some(Arc::new(self.completions())),
+            completions: Some(self.completions()),
             progress,
         });
         // What a call made is read by its maker, so it takes no room from what the model reads.

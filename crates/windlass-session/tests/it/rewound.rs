@@ -40,7 +40,7 @@ impl Stored {
     async fn rewind(&self, to: u128, mark: u128) -> Result<usize, String> {
         let mark = RewoundMark::new(id(mark), Timestamp::default()).with_files(Some(id(mark + 1_000)));
         let done = rewind_conversation(&self.store, &self.key, &self.lease, &id(to), mark).await;
-        done.map(|point| point.dropped).map_err(|error| error.to_string())
+        done.map(|(point, _)| point.dropped).map_err(|error| error.to_string())
     }
 
     /// The prompts of the conversation, as a session that is resumed has them.

@@ -230,7 +230,7 @@ fn awk_programs() {
 
 #[test]
 fn every_name_that_is_read_is_judged_by_name() {
-    // The names stand in the function that reads them: whoever adds one is told to add it to the list.
+    // The names stand in the function that reads them: a test fails for one that is not in the list.
     let source = include_str!("../classify.rs");
     let start = source.find("fn program(words").unwrap();
     let end = source.get(start..).unwrap().find("\n}\n").unwrap() + start;

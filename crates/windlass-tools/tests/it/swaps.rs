@@ -39,7 +39,7 @@ const USES: [&str; 9] = [
 /// How often a use is repeated until it is done, so that the next one finds what it needs.
 const REPEATS: usize = 8;
 
-/// The other side: it swaps components until it is told to end.
+/// The other side: it swaps components until `ends` is set.
 struct Swapper<'a> {
     at: &'a Path,
     swaps: &'a AtomicU64,

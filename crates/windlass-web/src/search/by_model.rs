@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use windlass_tool::{Completed, Completion, ToolCx, ToolError};
-use windlass_types::{Api, Effort, ServerTool, ServerWebSearch, WebPage};
+use windlass_types::{Effort, ServerTool, ServerWebSearch, WebPage};
 
 use super::filter::{fits, fits_domain};
 use super::{SearchHit, SearchQuery};
@@ -54,18 +54,13 @@ pub(super) struct Found {
 impl ModelSearch {
     pub(super) async fn search(&self, query: &SearchQuery, cx: &ToolCx) -> Result<Found, ToolError> {
         let completions = cx.completions()?;
-        let info = completions.model_info(self.model.as_deref());
-        if info.web_search.is_none() {
+        if completions.model_info(self.model.as_deref()).web_search.is_none() {
             return Err(ToolError::rejected(
                 "The model of this session cannot search the web. Read pages whose address you know with WebFetch, or ask the \
                  user for a service that searches.",
             ));
         }
-        let completed = completions.complete(self.completion(query)).await?;
-        // Gemini takes no lists of domains: what the model writes may come from pages that are not wanted.
-        let is_free = query.allowed_domains.is_empty() && query.blocked_domains.is_empty();
-        let keeps_report = is_free || info.api.dialect() != Api::GEMINI;
-        found(query, completed, keeps_report)
+        found(query, completions.complete(self.completion(query)).await?)
     }
 
     fn completion(&self, query: &SearchQuery) -> Completion {
@@ -82,8 +77,9 @@ impl ModelSearch {
     }
 }
 
-/// The pages of an answer, each once, with what the model cites of them.
-fn found(query: &SearchQuery, completed: Completed, keeps_report: bool) -> Result<Found, ToolError> {
+/// The pages of an answer, each once, with what the model cites of them. The report comes along if all pages are wanted: not all
+/// vendors keep to lists of domains, and what the model writes may come from any page that it has read.
+fn found(query: &SearchQuery, completed: Completed) -> Result<Found, ToolError> {
     let failure = completed.searches.iter().find_map(|searched| searched.failure.clone());
     let mut hits: Vec<SearchHit> = Vec::new();
     let mut places = BTreeMap::new();
@@ -102,7 +98,10 @@ fn found(query: &SearchQuery, completed: Completed, keeps_report: bool) -> Resul
         }
         _ => {}
     }
+    let all = hits.len();
     hits.retain(|hit| is_wanted(query, hit));
+    let is_free = query.allowed_domains.is_empty() && query.blocked_domains.is_empty();
+    let keeps_report = is_free || (all == hits.len() && !hits.is_empty());
     let report = Some(completed.text.trim().chars().take(LONGEST_ANSWER).collect::<String>());
     Ok(Found { hits, report: report.filter(|text| keeps_report && !text.is_empty()), searches: searches.max(1) })
 }
@@ -151,7 +150,7 @@ mod tests {
             page("javascript:alert(1)", Some("no page"), None),
         ]);
         let cited = WebSearched::found(vec![page("https://a.example/1", Some("A"), Some("It is so."))]);
-        let found = found(&SearchQuery::new("q"), completed(vec![first, cited], 2), true).unwrap();
+        let found = found(&SearchQuery::new("q"), completed(vec![first, cited], 2)).unwrap();
         let a = SearchHit::new("A", "https://a.example/1").with_snippet("It is so.");
         assert_eq!(found.hits, [a, SearchHit::new("B", "https://b.example/")]);
         assert_eq!((found.report.as_deref(), found.searches), (Some("The pages agree."), 2));
@@ -164,15 +163,20 @@ mod tests {
         query.blocked_domains = vec!["bad.example".to_owned()];
         for (title, count) in [("good.example", 1), ("www.bad.example", 0), ("A title", 0), ("", 0)] {
             let answer = completed(vec![WebSearched::found(vec![lead(title)])], 1);
-            let found = found(&query, answer, false).unwrap();
-            assert_eq!((found.hits.len(), found.report), (count, None), "{title}");
+            let found = found(&query, answer).unwrap();
+            assert_eq!((found.hits.len(), found.report.is_some()), (count, count == 1), "{title}");
         }
+        // One page that is not wanted is enough, for the report may come from it.
+        let both =
+            WebSearched::found(vec![page("https://a.example/", None, None), page("https://bad.example/", None, None)]);
+        let found = found(&query, completed(vec![both], 1)).unwrap();
+        assert_eq!((found.hits.len(), found.report), (1, None));
     }
 
     #[test]
     fn a_failure_and_an_answer_without_a_search_are_errors() {
         let failed = || WebSearched::failed("max_uses_exceeded");
-        let text = |searches, requests| match found(&SearchQuery::new("q"), completed(searches, requests), true) {
+        let text = |searches, requests| match found(&SearchQuery::new("q"), completed(searches, requests)) {
             Ok(found) => format!("{} pages", found.hits.len()),
             Err(error) => error.model_text().to_owned(),
         };

@@ -14,17 +14,17 @@ use windlass::{
     tool::ToolUseId,
 };
 
-struct World {
-    home: tempfile::TempDir,
-    work: tempfile::TempDir,
+pub(crate) struct World {
+    pub(crate) home: tempfile::TempDir,
+    pub(crate) work: tempfile::TempDir,
 }
 
 impl World {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { home: tempfile::tempdir().unwrap(), work: tempfile::tempdir().unwrap() }
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.work.path().canonicalize().unwrap().join(name)
     }
 
@@ -32,7 +32,7 @@ impl World {
         std::fs::read_to_string(self.path(name)).ok()
     }
 
-    fn builder(&self, script: Script) -> SessionBuilder {
+    pub(crate) fn builder(&self, script: Script) -> SessionBuilder {
         session()
             .provider(ScriptedModel::new(script))
             .tools(coding_tools(self.work.path()))
@@ -41,7 +41,7 @@ impl World {
     }
 }
 
-fn prompt(number: u128) -> EntryId {
+pub(crate) fn prompt(number: u128) -> EntryId {
     EntryId::from_bits(number)
 }
 

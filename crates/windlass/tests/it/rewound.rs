@@ -1,44 +1,20 @@
 //! The conversation of an open session, rewound alone or with its files.
 
+use crate::checkpoints::{World, prompt};
 use crate::common::log_of;
 use serde_json::json;
-use std::path::PathBuf;
 use windlass::crates::model::Gate;
 use windlass::crates::runtime::Prompt;
 use windlass::{
-    EventKind, Home, Outcome, PermissionMode, RunResult, ScriptedModel, ScriptedTurn, Session, SessionBuilder,
-    coding_tools,
+    EventKind, Outcome, RunResult, Script, ScriptedModel, ScriptedTurn, Session, SessionBuilder,
     provider::{Message, Role, Usage},
     session,
-    session::{EntryId, RewindError},
+    session::RewindError,
 };
 
-struct World {
-    home: tempfile::TempDir,
-    work: tempfile::TempDir,
-}
-
-impl World {
-    fn new() -> Self {
-        Self { home: tempfile::tempdir().unwrap(), work: tempfile::tempdir().unwrap() }
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.work.path().canonicalize().unwrap().join(name)
-    }
-
-    fn builder(&self, model: &ScriptedModel) -> SessionBuilder {
-        session()
-            .provider(model.clone())
-            .tools(coding_tools(self.work.path()))
-            .permission_mode(PermissionMode::AcceptEdits)
-            .persist(Home::new(self.home.path()))
-            .file_checkpoints(true)
-    }
-}
-
-fn prompt(number: u128) -> EntryId {
-    EntryId::from_bits(number)
+/// A kept session with checkpoints.
+fn kept(world: &World, model: &ScriptedModel) -> SessionBuilder {
+    world.builder(Script::new()).provider(model.clone()).file_checkpoints(true)
 }
 
 /// What the user wrote in a message, without reminders.
@@ -88,7 +64,7 @@ fn asked(model: &ScriptedModel) -> Vec<String> {
 async fn the_next_prompt_continues_where_the_conversation_was_rewound_to_also_when_it_is_resumed() {
     let world = World::new();
     let model = model(&world);
-    let mut session = world.builder(&model).open().await.unwrap();
+    let mut session = kept(&world, &model).open().await.unwrap();
     for (number, text) in [(1, "one"), (2, "two"), (3, "three")] {
         run(&mut session, number, text).await;
     }
@@ -111,7 +87,7 @@ async fn the_next_prompt_continues_where_the_conversation_was_rewound_to_also_wh
     assert_eq!(asked(&model), ["one", "five", "six"]);
     let id = session.handle.session_id().to_string();
     session.handle.close().await.unwrap();
-    let mut again = world.builder(&model).resume(id).open().await.unwrap();
+    let mut again = kept(&world, &model).resume(id).open().await.unwrap();
     run(&mut again, 7, "seven").await;
     assert_eq!(asked(&model), ["one", "five", "six", "seven"]);
     // The log still has all of it.
@@ -123,7 +99,7 @@ async fn the_next_prompt_continues_where_the_conversation_was_rewound_to_also_wh
 async fn files_and_conversation_go_back_together_and_forth_again() {
     let world = World::new();
     let model = model(&world);
-    let mut session = world.builder(&model).open().await.unwrap();
+    let mut session = kept(&world, &model).open().await.unwrap();
     for (number, name) in [(1, "a"), (2, "b"), (3, "c")] {
         run(&mut session, number, &format!("write {name}")).await;
     }
@@ -153,13 +129,13 @@ async fn what_was_read_in_the_part_that_is_gone_was_not_read() {
     let path = world.path("a");
     let read = json!({"file_path": path});
     let edit = json!({"file_path": path, "old_string": "text", "new_string": "word"});
-    let script = windlass::Script::new()
+    let script = Script::new()
         .turn(|turn| turn.tool_use("Read", read))
         .turn(|turn| turn.text("ok"))
         .turn(|turn| turn.tool_use("Edit", edit))
         .turn(|turn| turn.text("ok"));
     let model = ScriptedModel::new(script);
-    let mut session = world.builder(&model).open().await.unwrap();
+    let mut session = kept(&world, &model).open().await.unwrap();
     run(&mut session, 1, "read").await;
     session.handle.rewind_conversation(&prompt(1)).await.unwrap();
     run(&mut session, 2, "edit").await;
@@ -178,7 +154,7 @@ async fn a_rewind_waits_for_no_run_and_prompts_wait_for_a_rewind() {
             true => ScriptedTurn::new().text("ok").gate(&held),
             false => ScriptedTurn::new().text("ok"),
         });
-    let mut session = world.builder(&model).open().await.unwrap();
+    let mut session = kept(&world, &model).open().await.unwrap();
     run(&mut session, 1, "one").await;
     session.handle.prompt(Prompt::text("late").with_id(prompt(2))).unwrap();
     assert_eq!(session.handle.rewind_conversation(&prompt(1)).await.unwrap_err(), RewindError::Running);
@@ -199,7 +175,7 @@ async fn a_rewind_waits_for_no_run_and_prompts_wait_for_a_rewind() {
 
 #[tokio::test]
 async fn a_session_that_is_not_kept_has_no_conversation_to_rewind() {
-    let model = ScriptedModel::new(windlass::Script::new().turn(|turn| turn.text("ok")));
+    let model = ScriptedModel::new(Script::new().turn(|turn| turn.text("ok")));
     let mut session = session().provider(model).open().await.unwrap();
     run(&mut session, 1, "one").await;
     assert_eq!(session.handle.rewind_conversation(&prompt(1)).await.unwrap_err(), RewindError::NotKept);

@@ -13,10 +13,10 @@ fn asks(id: &str, query: &str) -> Message {
 }
 
 /// What the vendor answers to the search.
-fn found() -> Message {
+fn found(others: &[&str]) -> Message {
     let page = |url: &str, title: &str| json!({"type": "web_search_result", "url": url, "title": title, "encrypted_content": "x"});
     let results = json!({"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1",
-        "content": [page("https://docs.rs/doors", "Doors"), page("https://bad.example/", "Bad")]});
+        "content": others.iter().map(|url| page(url, "Other")).chain([page("https://docs.rs/doors", "Doors")]).collect::<Vec<_>>()});
     Message::new()
         .block(
             &json!({"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {"query": "doors"}}),
@@ -47,7 +47,7 @@ fn result_of(request: &RecordedRequest) -> Value {
 #[tokio::test]
 async fn the_model_searches_apart_and_the_conversation_gets_pages_and_report() {
     let server = WireServer::start().await.unwrap();
-    for reply in [asks("toolu_1", "how doors open"), found(), Message::new().text("They open.").usage(10, 10)] {
+    for reply in [asks("toolu_1", "how doors open"), found(&[]), Message::new().text("They open.").usage(10, 10)] {
         server.push(reply);
     }
     let host = watch(base(&server, "claude-sonnet-4-5")).await;
@@ -68,9 +68,20 @@ async fn the_model_searches_apart_and_the_conversation_gets_pages_and_report() {
     for part in ["1. Doors", "https://docs.rs/doors", "What the model that searched writes", "Doors open."] {
         assert!(result.contains(part), "{part}: {result}");
     }
-    assert!(!result.contains("bad.example"), "{result}");
     // What the search took is on the bill of the session.
     assert_eq!(host.result().cost.nano(), 120 * 3_000 + 40 * 15_000);
+}
+
+/// A page that is not wanted is left out, and with it a report that may come from it.
+#[tokio::test]
+async fn a_vendor_that_does_not_keep_to_the_domains_costs_its_report() {
+    let server = WireServer::start().await.unwrap();
+    let replies = [asks("toolu_1", "doors"), found(&["https://bad.example/"]), Message::new().text("They open.")];
+    replies.into_iter().for_each(|reply| server.push(reply));
+    watch(base(&server, "claude-sonnet-4-5")).await;
+    let result = result_of(&server.requests()[2]).to_string();
+    assert!(result.contains("https://docs.rs/doors"), "{result}");
+    assert!(!result.contains("bad.example") && !result.contains("Doors open."), "{result}");
 }
 
 #[tokio::test]

@@ -107,7 +107,7 @@ impl ShellSnapshot {
             Some(problem) => tracing::warn!(%problem, "the snapshot of the login shell"),
             None => tracing::debug!(?dump, "the snapshot of the login shell"),
         }
-        Ok(Taken { dump, began_with, problem, is_told: AtomicBool::new(false) })
+        Ok(Taken { dump, began_with, problem, is_noted: AtomicBool::new(false) })
     }
 
     fn shell(&self, env: &[(OsString, OsString)], cx: &ToolCx) -> Option<PathBuf> {
@@ -161,7 +161,7 @@ pub(super) struct Taken {
     dump: Dump,
     began_with: Option<OsString>,
     problem: Option<String>,
-    is_told: AtomicBool,
+    is_noted: AtomicBool,
 }
 
 impl Taken {
@@ -177,7 +177,7 @@ impl Taken {
 
     /// What the first command says of it.
     pub(super) fn note(&self) -> Option<String> {
-        let problem = self.problem.as_ref().filter(|_| !self.is_told.swap(true, Ordering::Relaxed))?;
+        let problem = self.problem.as_ref().filter(|_| !self.is_noted.swap(true, Ordering::Relaxed))?;
         Some(format!("The environment of the login shell is not used, or not all of it: {problem}."))
     }
 }
