@@ -9,7 +9,7 @@
 //! are left to the user.
 
 use windlass_model::{Catalogue, KnownModel, ModelSource};
-use windlass_types::{Api, Effort, ModelInfo};
+use windlass_types::{Api, Effort, MediaLimits, ModelInfo};
 
 /// Where limits and abilities are listed.
 const PAGE: ModelSource =
@@ -300,6 +300,7 @@ pub(crate) fn similar(name: &str) -> Vec<String> {
 pub(crate) fn info(model: &str) -> ModelInfo {
     let (family, name) = (family(model), bare(model));
     let mut info = if is_claude(model) { claude(model) } else { limits(name) };
+    info.media = media();
     info.prompt_cache = family.caching != Caching::None;
     match family.dial {
         Dial::None | Dial::Claude => {}
@@ -313,6 +314,15 @@ pub(crate) fn info(model: &str) -> ModelInfo {
         }
     }
     info
+}
+
+/// What the API takes: 20 images and 5 documents of a message, 3.75 MB an image, 4.5 MB a document
+/// (<https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Message.html>, read 2026-11-28). For whole requests it says
+/// nothing, and 20 MB are the limit of other calls of the service.
+fn media() -> MediaLimits {
+    let mut media = MediaLimits::default().with_total(15 * 1024 * 1024, 20);
+    (media.documents, media.image_bytes, media.document_bytes) = (5, 5_000_000, 6_000_000);
+    media
 }
 
 /// Claude is what it is elsewhere, but for its price, and for tools that come between messages.
@@ -378,6 +388,10 @@ mod tests {
         }
         let info = info("us.anthropic.claude-sonnet-4-5-20250929-v1:0");
         assert_eq!((info.context_window, info.vision, info.price), (200_000, true, None));
+        // But for images, which the API limits.
+        let media = super::info("global.anthropic.claude-opus-5").media;
+        assert_eq!((media.count, media.documents, media.image_bytes), (20, 5, 5_000_000));
+        assert_eq!((MediaLimits::of_file(5_000_000), MediaLimits::of_file(6_000_000)), (3_750_000, 4_500_000));
         assert!(!is_claude("amazon.nova-lite-v1:0") && !is_claude("my.anthropic"));
     }
 

@@ -3,65 +3,50 @@
 use crate::imitation::foreign_text;
 use crate::{estimate_blocks, estimate_text};
 use windlass_types::{
-    ContentBlock, DocumentSource, ImageSource, SharedMessage, ToolResult, ToolResultContent, TrimRecord, TrimmedResult,
+    ContentBlock, DocumentSource, ImageSource, MediaLimits, SharedMessage, ToolResult, ToolResultContent, TrimRecord,
+    TrimmedResult,
 };
 
 /// Most characters of a result's own text that its note keeps.
 const KEPT_TEXT: usize = 4_000;
 
-/// How much of images and documents a request may hold. Services refuse larger ones, and then every later one, too.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct MediaLimits {
-    /// Most bytes of all of them together, as they are sent, which is mostly base64. Default: 20 MiB.
-    pub bytes: usize,
-    /// Most images and documents. Default: 90.
-    pub count: usize,
-}
-
-impl Default for MediaLimits {
-    fn default() -> Self {
-        Self { bytes: 20 * 1024 * 1024, count: 90 }
-    }
-}
-
-impl MediaLimits {
-    /// Half of what a conversation has, for one that a service has refused as too large.
-    #[must_use]
-    pub fn half_of(messages: &[SharedMessage]) -> Self {
-        let all = messages.iter().map(|message| weight(&message.content)).fold(Weight::default(), Weight::and);
-        Self { bytes: all.bytes / 2, count: all.count / 2 }
-    }
+/// Half of what the images and documents of a conversation weigh, for one that a service has refused as too large.
+#[must_use]
+pub fn half_of_media(messages: &[SharedMessage], limits: MediaLimits) -> MediaLimits {
+    let all = messages.iter().map(|message| weight(&message.content)).fold(Weight::default(), Weight::and);
+    limits.with_total(all.bytes / 2, all.count / 2)
 }
 
 /// The results of tools whose images and documents should go, the oldest first; `None` if all are within the limits, or none
 /// can go.
 ///
 /// Once some go, more do, down to three quarters of the limits: the provider reads the conversation anew behind the first of
-/// them, and that should not happen with each image. What the user has sent stays.
+/// them, and that should not happen with each image. A single one that is too large goes whatever the rest weighs: it was made
+/// for another model. What the user has sent stays.
 #[must_use]
 pub fn media_to_drop(messages: &[SharedMessage], limits: MediaLimits, context: u64) -> Option<TrimRecord> {
     let mut left = messages.iter().map(|message| weight(&message.content)).fold(Weight::default(), Weight::and);
-    if left.fits(limits) {
-        return None;
-    }
-    let aim = MediaLimits { bytes: limits.bytes - limits.bytes / 4, count: limits.count - limits.count / 4 };
+    let aim = if left.fits(limits) { limits } else { three_quarters(limits) };
     let (mut dropped, mut freed) = (Vec::new(), 0_u64);
     for block in messages.iter().flat_map(|message| &message.content) {
-        if left.fits(aim) {
-            break;
-        }
         let ContentBlock::ToolResult(result) = block else { continue };
         let own = weight(std::slice::from_ref(block));
-        if own.count == 0 {
+        if !left.is_eased_by(own, aim) && own.each_fits(limits) {
             continue;
         }
         let note = note(result, own.count);
         freed = freed.saturating_add(estimate_blocks(std::slice::from_ref(block)).saturating_sub(estimate_text(&note)));
-        left = Weight { bytes: left.bytes.saturating_sub(own.bytes), count: left.count.saturating_sub(own.count) };
+        left = left.without(own);
         dropped.push(TrimmedResult::new(result.tool_use_id.clone(), note));
     }
     (!dropped.is_empty()).then(|| TrimRecord::new(dropped, context, freed))
+}
+
+fn three_quarters(limits: MediaLimits) -> MediaLimits {
+    let of = |limit: usize| limit - limit / 4;
+    let mut aim = limits.with_total(of(limits.bytes), of(limits.count));
+    aim.documents = of(limits.documents);
+    aim
 }
 
 /// What images and documents weigh.
@@ -69,25 +54,62 @@ pub fn media_to_drop(messages: &[SharedMessage], limits: MediaLimits, context: u
 struct Weight {
     bytes: usize,
     count: usize,
+    documents: usize,
+    largest_image: usize,
+    largest_document: usize,
 }
 
 impl Weight {
+    fn image(bytes: usize) -> Self {
+        Self { bytes, count: 1, largest_image: bytes, ..Self::default() }
+    }
+
+    fn document(bytes: usize) -> Self {
+        Self { bytes, count: 1, documents: 1, largest_document: bytes, ..Self::default() }
+    }
+
     fn and(self, other: Self) -> Self {
-        Self { bytes: self.bytes.saturating_add(other.bytes), count: self.count.saturating_add(other.count) }
+        Self {
+            bytes: self.bytes.saturating_add(other.bytes),
+            count: self.count.saturating_add(other.count),
+            documents: self.documents.saturating_add(other.documents),
+            largest_image: self.largest_image.max(other.largest_image),
+            largest_document: self.largest_document.max(other.largest_document),
+        }
+    }
+
+    fn without(self, other: Self) -> Self {
+        Self {
+            bytes: self.bytes.saturating_sub(other.bytes),
+            count: self.count.saturating_sub(other.count),
+            documents: self.documents.saturating_sub(other.documents),
+            ..self
+        }
     }
 
     fn fits(self, limits: MediaLimits) -> bool {
-        self.bytes <= limits.bytes && self.count <= limits.count
+        self.bytes <= limits.bytes && self.count <= limits.count && self.documents <= limits.documents
+    }
+
+    fn each_fits(self, limits: MediaLimits) -> bool {
+        self.largest_image <= limits.image_bytes && self.largest_document <= limits.document_bytes
+    }
+
+    /// Whether what is above a limit becomes less without some of it.
+    fn is_eased_by(self, part: Self, limits: MediaLimits) -> bool {
+        let all = self.bytes > limits.bytes || self.count > limits.count;
+        all && part.count > 0 || self.documents > limits.documents && part.documents > 0
     }
 }
 
 fn weight(blocks: &[ContentBlock]) -> Weight {
-    let one = |bytes| Weight { bytes, count: 1 };
     let each = blocks.iter().map(|block| match block {
-        ContentBlock::Image { source: ImageSource::Base64 { data, .. } }
-        | ContentBlock::Document { source: DocumentSource::Base64 { data, .. }, .. } => one(data.len()),
-        ContentBlock::Image { .. } => one(0),
-        ContentBlock::Document { source: DocumentSource::Url { .. } | DocumentSource::File { .. }, .. } => one(0),
+        ContentBlock::Image { source: ImageSource::Base64 { data, .. } } => Weight::image(data.len()),
+        ContentBlock::Image { .. } => Weight::image(0),
+        ContentBlock::Document { source: DocumentSource::Base64 { data, .. }, .. } => Weight::document(data.len()),
+        ContentBlock::Document { source: DocumentSource::Url { .. } | DocumentSource::File { .. }, .. } => {
+            Weight::document(0)
+        }
         ContentBlock::ToolResult(ToolResult { content: ToolResultContent::Blocks(inner), .. }) => weight(inner),
         _ => Weight::default(),
     });
@@ -126,7 +148,15 @@ mod tests {
     }
 
     fn dropped(messages: &[SharedMessage], bytes: usize, count: usize) -> Vec<String> {
-        let record = media_to_drop(messages, MediaLimits { bytes, count }, 1_000);
+        dropped_by(messages, total(bytes, count))
+    }
+
+    fn total(bytes: usize, count: usize) -> MediaLimits {
+        MediaLimits::default().with_total(bytes, count)
+    }
+
+    fn dropped_by(messages: &[SharedMessage], limits: MediaLimits) -> Vec<String> {
+        let record = media_to_drop(messages, limits, 1_000);
         record.into_iter().flat_map(|record| record.results).map(|result| result.tool_use_id.to_string()).collect()
     }
 
@@ -136,9 +166,39 @@ mod tests {
         assert_eq!(dropped(&messages, 800, 8), [] as [&str; 0]);
         assert_eq!(dropped(&messages, 799, 8), ["t0", "t1"]);
         assert_eq!(dropped(&messages, 8_000, 4), ["t0", "t1", "t2", "t3", "t4"]);
-        let half = MediaLimits::half_of(&messages);
-        assert_eq!(half, MediaLimits { bytes: 400, count: 4 });
+        let half = half_of_media(&messages, MediaLimits::default());
+        assert_eq!(half, total(400, 4));
         assert_eq!(dropped(&messages, half.bytes, half.count).len(), 5);
+    }
+
+    #[test]
+    fn single_ones_that_are_too_large_go_alone() {
+        let document = |data: &str| ContentBlock::Document {
+            source: DocumentSource::Base64 { media_type: "application/pdf".to_owned(), data: data.to_owned() },
+            title: None,
+        };
+        let messages = [
+            result("small", vec![image(10)]),
+            result("large", vec![image(101)]),
+            result("short", vec![document("x")]),
+            result("long", vec![image(1), document("xxx")]),
+        ];
+        let mut limits = total(1_000, 9);
+        assert_eq!(dropped_by(&messages, limits), [] as [&str; 0]);
+        (limits.image_bytes, limits.document_bytes) = (100, 2);
+        assert_eq!(dropped_by(&messages, limits), ["large", "long"]);
+        limits.documents = 1;
+        assert_eq!(dropped_by(&messages, limits), ["large", "short", "long"]);
+    }
+
+    #[test]
+    fn many_documents_take_no_images_along() {
+        let document = || ContentBlock::Document { source: DocumentSource::Url { url: "u".to_owned() }, title: None };
+        let mut messages = vec![result("image", vec![image(10)])];
+        messages.extend((0..6).map(|at| result(&format!("d{at}"), vec![document()])));
+        let mut limits = total(1_000, 90);
+        limits.documents = 5;
+        assert_eq!(dropped_by(&messages, limits), ["d0", "d1"]);
     }
 
     #[test]
@@ -153,14 +213,14 @@ mod tests {
     #[test]
     fn a_note_keeps_the_text_of_its_result() {
         let blocks = vec![ContentBlock::text("cell 1"), image(90), image(90)];
-        let record = media_to_drop(&[result("t", blocks)], MediaLimits { bytes: 0, count: 0 }, 7).unwrap();
+        let record = media_to_drop(&[result("t", blocks)], total(0, 0), 7).unwrap();
         let [only] = record.results.as_slice() else { panic!("{record:?}") };
         assert_eq!(only.tool_use_id, ToolUseId::from("t"));
         let says = "cell 1\n[2 images or documents of this result were taken out:";
         assert!(only.note.starts_with(says), "{}", only.note);
         assert_eq!(record.pre_tokens, 7);
         let long = vec![ContentBlock::text("é".repeat(5_000)), image(9)];
-        let record = media_to_drop(&[result("t", long)], MediaLimits { bytes: 0, count: 0 }, 7).unwrap();
+        let record = media_to_drop(&[result("t", long)], total(0, 0), 7).unwrap();
         assert!(record.results.iter().all(|result| result.note.contains("The end of its text went with them.")));
     }
 }

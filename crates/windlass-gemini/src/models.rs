@@ -51,6 +51,9 @@ const MODELS: &[ModelRow] = &[
 
 /// What one search of the web costs: 14 USD for a thousand. Before Gemini 3, 35 USD for a thousand prompts with searches.
 /// Source: <https://ai.google.dev/gemini-api/docs/pricing>, by several who quote it; the page itself was not read.
+/// Bytes and count of images and documents: some ways to these models take requests of 20 MB only
+/// (<https://firebase.google.com/docs/vertex-ai/input-file-requirements>, read 2026-11-28).
+const MEDIA: (usize, usize) = (16 * 1024 * 1024, 90);
 const SEARCH: NanoUsd = NanoUsd::new(14_000_000);
 const OLD_SEARCH: NanoUsd = NanoUsd::new(35_000_000);
 
@@ -155,6 +158,7 @@ pub(crate) fn info(model: &str) -> ModelInfo {
         });
     }
     (info.vision, info.documents, info.prompt_cache) = (true, true, true);
+    info.media = info.media.with_total(MEDIA.0, MEDIA.1);
     let name = model.rsplit('/').next().unwrap_or(model);
     if name.starts_with("gemini-") && !OTHER_PRICES.iter().any(|other| name.contains(other)) {
         info.web_search = Some(if family.is_modern { SEARCH } else { OLD_SEARCH });

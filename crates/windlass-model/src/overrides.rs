@@ -21,6 +21,8 @@ pub struct ModelOverride {
     pub max_output_tokens: Option<u32>,
     /// Output tokens to ask for.
     pub default_output_tokens: Option<u32>,
+    /// Most images and documents of one request.
+    pub max_images: Option<u32>,
     /// What it costs; for long prompts too.
     pub price: Option<Price>,
     /// Parts of the price, where the whole is not given.
@@ -84,6 +86,13 @@ impl ModelOverride {
         self
     }
 
+    /// Sets the most images and documents of one request. Those of the oldest results go before it has more.
+    #[must_use]
+    pub fn max_images(mut self, count: u32) -> Self {
+        self.max_images = Some(count);
+        self
+    }
+
     /// Sets the whole price, for long prompts too.
     #[must_use]
     pub fn price(mut self, price: Price) -> Self {
@@ -118,6 +127,9 @@ impl ModelOverride {
         info.max_output_tokens = self.max_output_tokens.unwrap_or(info.max_output_tokens);
         let default = self.default_output_tokens.unwrap_or(info.default_output_tokens);
         info.default_output_tokens = default.min(info.max_output_tokens);
+        if let Some(count) = self.max_images {
+            info.media.count = usize::try_from(count).unwrap_or(usize::MAX);
+        }
         if let Some(price) = self.priced(info.price) {
             info.price = Some(price);
             info.long_prompts.clear();
@@ -147,6 +159,7 @@ impl ModelOverride {
             ("contextWindow", self.context_window.is_some()),
             ("maxOutputTokens", self.max_output_tokens.is_some()),
             ("defaultOutputTokens", self.default_output_tokens.is_some()),
+            ("maxImages", self.max_images.is_some()),
             ("inputPrice", whole || self.rates.input.is_some()),
             ("outputPrice", whole || self.rates.output.is_some()),
             ("cacheReadPrice", whole || self.rates.cache_read.is_some()),

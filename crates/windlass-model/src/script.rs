@@ -129,10 +129,12 @@ impl ScriptedModel {
     }
 
     fn with_source(source: Source) -> Self {
+        let mut info = ModelInfo::new(200_000, 32_000);
+        (info.vision, info.documents) = (true, true);
         Self {
             shared: Arc::new(Shared { source, state: Mutex::default() }),
             name: Arc::from("script"),
-            info: ModelInfo::new(200_000, 32_000),
+            info,
             delta_chars: 16,
             pacing: None,
             record: true,
@@ -147,7 +149,7 @@ impl ScriptedModel {
     }
 
     /// Sets the description of every model it plays. Default: a window of
-    /// 200,000 tokens, an output of 32,000, and no price.
+    /// 200,000 tokens, an output of 32,000, images and documents are read, and there is no price.
     #[must_use]
     pub fn with_info(mut self, info: ModelInfo) -> Self {
         self.info = info;

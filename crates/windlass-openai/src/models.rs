@@ -8,6 +8,9 @@ use windlass_types::{Api, Effort, ModelInfo, NanoUsd};
 
 /// What one search of the web costs: 10 USD for a thousand. The pages that the model reads are billed as input besides.
 /// Source: <https://developers.openai.com/api/docs/pricing>.
+/// Bytes and count of images and documents. The vendor takes 500 images and 50 MB of them in a request
+/// (<https://developers.openai.com/api/docs/guides/images-vision>, read 2026-11-28).
+const MEDIA: (usize, usize) = (40 * 1024 * 1024, 450);
 const SEARCH: NanoUsd = NanoUsd::new(10_000_000);
 
 /// The model of a user who names none.
@@ -74,6 +77,7 @@ impl Family {
         let mut info = self.row.info();
         info.appends_tools = self.appends_tools;
         info.web_search = Some(SEARCH);
+        info.media = info.media.with_total(MEDIA.0, MEDIA.1);
         Model { info, can_skip_reasoning: self.can_skip_reasoning }
     }
 }

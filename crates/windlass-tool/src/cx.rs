@@ -8,7 +8,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use windlass_types::path::absolute;
-use windlass_types::{JsonText, SessionId, ToolUseId};
+use windlass_types::{JsonText, ModelInfo, SessionId, ToolUseId};
 
 /// What a running tool is given. Cheap to clone.
 ///
@@ -165,6 +165,17 @@ impl ToolCx {
     pub fn completions(&self) -> Result<&Arc<dyn Completions>, ToolError> {
         let none = || ToolError::rejected("No model can be asked here.");
         self.0.completions.as_ref().ok_or_else(none)
+    }
+
+    /// What is known of the session's model, such as how large images may be ([`ModelInfo::media`]). Where no session is, a model
+    /// is assumed that sees images and documents.
+    pub fn model(&self) -> ModelInfo {
+        let assumed = || {
+            let mut info = ModelInfo::new(200_000, 32_000);
+            (info.vision, info.documents) = (true, true);
+            info
+        };
+        self.0.completions.as_ref().map_or_else(assumed, |completions| completions.model_info(None))
     }
 
     /// Reports the progress of the call to the host. Only the latest text is kept.

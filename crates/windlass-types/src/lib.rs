@@ -24,6 +24,7 @@ mod id;
 mod json;
 pub mod mcp_name;
 mod media;
+mod media_limits;
 mod message;
 mod model;
 mod model_failure;
@@ -63,6 +64,7 @@ pub use hook::{HookCall, HookEventName, HookOutcome, HookVerdict};
 pub use id::{AgentId, EntryId, MessageId, QuestionId, RunId, SessionId, TaskId, ToolUseId};
 pub use json::{JsonError, JsonText};
 pub use media::{DocumentSource, IMAGE_TYPES, ImageSource, media_type_of};
+pub use media_limits::MediaLimits;
 pub use message::{Message, Role, SharedMessage};
 pub use model::{
     AddedTools, BlockStart, CacheTtl, Effort, ModelEvent, ModelItem, ModelRequest, ResponseFormat, SectionScope,

@@ -1,6 +1,6 @@
 //! What is known of a model.
 
-use crate::{Api, Effort, NanoUsd, Usage};
+use crate::{Api, Effort, MediaLimits, NanoUsd, Usage};
 
 /// What is known of a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +24,8 @@ pub struct ModelInfo {
     pub vision: bool,
     /// Whether it reads PDF documents.
     pub documents: bool,
+    /// How much of images and documents one request may hold.
+    pub media: MediaLimits,
     /// Whether prompts can be cached.
     pub prompt_cache: bool,
     /// Whether requests may add tools in the middle of a conversation ([`AddedTools`](crate::AddedTools)). To other models
@@ -68,6 +70,7 @@ impl ModelInfo {
             efforts: Vec::new(),
             vision: false,
             documents: false,
+            media: MediaLimits::default(),
             prompt_cache: false,
             appends_tools: false,
             web_search: None,

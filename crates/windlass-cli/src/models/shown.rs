@@ -147,6 +147,7 @@ pub(super) fn json(known: &KnownModel) -> Value {
         "aliases": known.aliases,
         "contextWindow": known.context_window,
         "maxOutputTokens": known.max_output_tokens,
+        "maxImages": info.vision.then_some(info.media.count),
         "abilities": abilities(info),
         "efforts": info.efforts.iter().map(|effort| effort.as_str()).collect::<Vec<_>>(),
         "price": info.price.as_ref().map(rates),

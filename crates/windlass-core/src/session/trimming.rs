@@ -1,7 +1,7 @@
 //! Old results that notes stand for.
 
 use super::Session;
-use windlass_context::{MediaLimits, media_to_drop, results_to_trim};
+use windlass_context::{half_of_media, media_to_drop, results_to_trim};
 use windlass_types::{Api, EntryKind, TrimRecord};
 
 impl Session {
@@ -42,7 +42,8 @@ impl Session {
     /// more than half of what was `refused`. Returns whether it did.
     pub(crate) fn drop_media(&mut self, refused: bool) -> bool {
         let messages = self.state.transcript().messages();
-        let limits = if refused { MediaLimits::half_of(&messages) } else { MediaLimits::default() };
+        let known = self.current_model().info.media;
+        let limits = if refused { half_of_media(&messages, known) } else { known };
         let Some(record) = media_to_drop(&messages, limits, self.state.context_tokens()) else { return false };
         let results = record.results.len();
         self.put_notes(record);

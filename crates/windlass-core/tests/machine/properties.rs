@@ -32,7 +32,7 @@ proptest! {
     /// Invariants 1 to 8 and 11, whatever everybody does.
     #[test]
     fn any_world_keeps_the_invariants(choices in choices(250)) {
-        let mut sim = world(choices, WILD);
+        let mut sim = world(choices, Wild { rewinds: true, ..WILD });
         sim.play();
         prop_assert!(sim.machine.is_idle());
         prop_assert_eq!(finished(&sim), sim.checks.runs);

@@ -100,7 +100,7 @@ proptest! {
         budget in 20_000_000_u64..400_000_000,
         store in any::<bool>(),
     ) {
-        let mut tree = Tree::new(choices, budget, Wild { store, ..WILD });
+        let mut tree = Tree::new(choices, budget, Wild { store, rewinds: true, ..WILD });
         tree.play(Choices::new(order));
         for (number, (config, sim)) in tree.agents.into_iter().enumerate() {
             let (inputs, outputs) = sim.recorded.unwrap();

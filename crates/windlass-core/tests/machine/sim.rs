@@ -63,10 +63,12 @@ pub(crate) struct Wild {
     pub(crate) gate: bool,
     /// The store refuses.
     pub(crate) store: bool,
+    /// The user rewinds the conversation: messages and reports that were delivered may be gone then.
+    pub(crate) rewinds: bool,
 }
 
-pub(crate) const TAME: Wild = Wild { user: false, model: false, gate: false, store: false };
-pub(crate) const WILD: Wild = Wild { user: true, model: true, gate: true, store: false };
+pub(crate) const TAME: Wild = Wild { user: false, model: false, gate: false, store: false, rewinds: false };
+pub(crate) const WILD: Wild = Wild { user: true, model: true, gate: true, store: false, rewinds: false };
 
 pub(crate) struct Sim {
     pub(crate) machine: Machine,
@@ -445,6 +447,9 @@ impl Sim {
             8 if self.choices.once_in(3) => Input::Close,
             9 => Input::Prompt(Prompt::text("")),
             10 => Input::Prompt(Prompt::compact("the files")),
+            15 if self.wild.rewinds && !self.log.is_empty() => {
+                Input::Rewind(self.log[self.choices.pick(self.log.len())].id.clone())
+            }
             11 => Input::Prompt(Prompt::note(vec![ContentBlock::text("by the way")])),
             _ => Input::Prompt(Prompt::text("more")),
         };
@@ -528,21 +533,34 @@ impl Sim {
                 Input::Appended(id, if refused { Err(StoreFailure::new("the disk is full")) } else { Ok(()) })
             }
             Going::Sleep => Input::Woke(id),
-            Going::Rewind(to) => {
-                let is_prompt =
-                    |entry: &&Entry| matches!(&entry.kind, EntryKind::User(user) if !user.is_meta && !user.is_summary);
-                let at = self.log.iter().position(|entry| entry.id == to && is_prompt(&entry));
-                if let Some(at) = at {
-                    // What follows is on a branch that the conversation has left.
-                    let left = self.log.split_off(at);
-                    self.log.extend(left.into_iter().filter(|entry| !entry.is_conversation()));
-                    self.checks.rewound(self.log.len());
-                }
-                Input::Rewound(id, at.map(|at| self.log[..at].to_vec()))
-            }
+            Going::Rewind(to) => return self.rewind(id, &to),
             Going::Reserve(answer) => Input::Reserved(id, answer.expect("the ledger has answered")),
         };
         self.input(input);
+    }
+
+    /// The log rewinds to a prompt, if it has it.
+    fn rewind(&mut self, id: EffectId, to: &EntryId) {
+        // The writer of a log answers in the order in which it was asked.
+        let before = |(other, going): &(EffectId, Going)| matches!(going, Going::Append) && *other < id;
+        while let Some(at) = self.going.iter().position(before) {
+            let (append, going) = self.going.remove(at);
+            self.answer(append, going);
+        }
+        // A log that refuses ends the session, and does not rewind.
+        if self.over {
+            return;
+        }
+        let is_prompt =
+            |entry: &&Entry| matches!(&entry.kind, EntryKind::User(user) if !user.is_meta && !user.is_summary);
+        let at = self.log.iter().position(|entry| entry.id == *to && is_prompt(&entry));
+        if let Some(at) = at {
+            // What follows is on a branch that the conversation has left.
+            let left = self.log.split_off(at);
+            self.log.extend(left.into_iter().filter(|entry| !entry.is_conversation()));
+            self.checks.rewound(self.log.len());
+        }
+        self.input(Input::Rewound(id, at.map(|at| self.log[..at].to_vec())));
     }
 
     /// A running call makes a call.

@@ -1,5 +1,5 @@
 use super::*;
-use windlass_types::{NanoUsd, Price, Usage};
+use windlass_types::{MediaLimits, NanoUsd, Price, Usage};
 
 #[test]
 fn aliases_stand_for_the_newest_family() {
@@ -120,6 +120,17 @@ fn betas_are_those_that_a_model_needs() {
 }
 
 #[test]
+fn long_windows_hold_more_images() {
+    let catalogue = Catalogue::new();
+    let count = |model| catalogue.info(model).media.count;
+    assert_eq!((count("claude-opus-5-5"), count("claude-sonnet-4-5[1m]")), (540, 540));
+    assert_eq!((count("claude-sonnet-4-5"), count("llama")), (90, 90));
+    // What the user says of the window is no word on images.
+    let window = ModelOverride::new().context_window(1_000_000);
+    assert_eq!(Catalogue::new().with_override("llama", window).info("llama").media, MediaLimits::default());
+}
+
+#[test]
 fn what_the_user_says_wins() {
     let window = |window| ModelOverride { context_window: Some(window), ..ModelOverride::new() };
     let catalogue = Catalogue::new()
@@ -131,6 +142,8 @@ fn what_the_user_says_wins() {
     assert_eq!((opus.context_window, opus.max_output_tokens, opus.default_output_tokens), (50_000, 4_000, 4_000));
     assert!(opus.price.is_some());
     assert_eq!(catalogue.info("claude-sonnet-4-5[1m]").context_window, 60_000);
+    let local = Catalogue::new().with_override("own", ModelOverride::new().max_images(1)).info("own-2");
+    assert_eq!((local.media.count, local.media.bytes), (1, MediaLimits::default().bytes));
     assert_eq!(catalogue.info("own-2").cost(&Usage::new(1, 1)), Some(NanoUsd::new(3)));
 }
 

@@ -21,6 +21,9 @@ pub struct ModelSettings {
     /// Output tokens to ask for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default_output_tokens: Option<u32>,
+    /// Most images and documents of one request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_images: Option<u32>,
     /// Plain input.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input_price: Option<NanoUsd>,
@@ -41,10 +44,11 @@ pub struct ModelSettings {
     pub aliases: Vec<String>,
 }
 
-const KEYS: [&str; 9] = [
+const KEYS: [&str; 10] = [
     "contextWindow",
     "maxOutputTokens",
     "defaultOutputTokens",
+    "maxImages",
     "inputPrice",
     "outputPrice",
     "cacheReadPrice",
@@ -97,6 +101,7 @@ impl ModelSettings {
             "contextWindow" => self.context_window = Some(tokens(value)?),
             "maxOutputTokens" => self.max_output_tokens = Some(few_tokens(value)?),
             "defaultOutputTokens" => self.default_output_tokens = Some(few_tokens(value)?),
+            "maxImages" => self.max_images = Some(images(value)?),
             "inputPrice" => self.input_price = Some(price(value)?),
             "outputPrice" => self.output_price = Some(price(value)?),
             "cacheReadPrice" => self.cache_read_price = Some(price(value)?),
@@ -122,6 +127,11 @@ fn tokens(value: &Value) -> Result<u64, String> {
 
 fn few_tokens(value: &Value) -> Result<u32, String> {
     u32::try_from(tokens(value)?).map_err(|_| "is more tokens than a model can write".to_owned())
+}
+
+fn images(value: &Value) -> Result<u32, String> {
+    let count = value.as_u64().and_then(|count| u32::try_from(count).ok()).filter(|count| *count > 0);
+    count.ok_or_else(|| "must be a whole number of images above zero".to_owned())
 }
 
 /// A price of one token from dollars for a million.
@@ -162,7 +172,7 @@ mod tests {
     fn models_are_read() {
         let text = r#"{"openai/my-model": {"contextWindow": 64000, "maxOutputTokens": 4000, "inputPrice": 0.0375,
             "outputPrice": 1.5, "cacheReadPrice": null, "cacheWrite1hPrice": 3, "aliases": ["fast", "cheap"]},
-            "llama": {"aliases": "small"}}"#;
+            "llama": {"aliases": "small", "maxImages": 1}}"#;
         let models = serde_json::from_str::<Models>(text).unwrap().0;
         let mine = &models["openai/my-model"];
         assert_eq!(
@@ -173,7 +183,8 @@ mod tests {
         assert_eq!((mine.output_price, mine.cache_read_price), (Some(NanoUsd::new(1_500)), None));
         assert_eq!(mine.cache_write_1h_price, Some(NanoUsd::new(3_000)));
         assert_eq!(mine.aliases, ["fast", "cheap"]);
-        assert_eq!(models["llama"].aliases, ["small"]);
+        assert_eq!((&*models["llama"].aliases, models["llama"].max_images), (&["small".to_owned()][..], Some(1)));
+        assert_eq!(mine.max_images, None);
     }
 
     #[test]
@@ -185,6 +196,7 @@ mod tests {
             (r#"{"m": {"contextwindow": 1}}"#, "`models.m.contextwindow` is not known: did you mean `contextWindow`?"),
             (r#"{"m": {"inputPrise": 1}}"#, "`models.m.inputPrise` is not known: did you mean `inputPrice`?"),
             (r#"{"m": {"colour": 1}}"#, "`models.m.colour` is not known: there are contextWindow, "),
+            (r#"{"m": {"maxImages": 0}}"#, "`models.m.maxImages` must be a whole number of images above zero"),
             (r#"{"m": {"contextWindow": 0}}"#, "`models.m.contextWindow` must be a whole number of tokens above zero"),
             (r#"{"m": {"contextWindow": "1"}}"#, "`models.m.contextWindow` must be a whole number"),
             (r#"{"m": {"maxOutputTokens": 5000000000}}"#, "`models.m.maxOutputTokens` is more tokens"),

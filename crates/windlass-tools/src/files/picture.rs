@@ -6,10 +6,8 @@
 
 use super::kind::{Dimensions, ImageFormat};
 
-/// Bytes of an image: its base64 form must not exceed 5 MiB.
-const MAX_BYTES: usize = 5 * 1024 * 1024 / 4 * 3;
 /// Bytes of a file that is looked at.
-pub(crate) const MAX_FILE: usize = if cfg!(feature = "images") { 32 * 1024 * 1024 } else { MAX_BYTES };
+pub(crate) const MAX_FILE: usize = if cfg!(feature = "images") { 32 * 1024 * 1024 } else { 10 * 1024 * 1024 };
 
 /// An image that models take.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,18 +21,18 @@ pub(crate) struct Picture {
 }
 
 impl Picture {
-    /// An image as it is, or made smaller. Decodes the whole of it with the feature `images`: run it where that may take time.
+    /// An image as it is, or made smaller than `most` bytes. Decodes the whole of it with the feature `images`: run it where that may take time.
     ///
     /// # Errors
     /// Why it cannot be shown, as the rest of a sentence that begins with the image.
-    pub(crate) fn fit(bytes: Vec<u8>) -> Result<Self, String> {
+    pub(crate) fn fit(bytes: Vec<u8>, most: usize) -> Result<Self, String> {
         let format = ImageFormat::by_magic(&bytes).ok_or("it is no PNG, JPEG, GIF or WebP image")?;
         let damaged = || format!("it begins like a {} image but is cut off or damaged", format.name());
         let original = format.dimensions(&bytes).ok_or_else(damaged)?;
         #[cfg(feature = "images")]
-        return scaled::fit(bytes, format, original);
+        return scaled::fit(bytes, format, original, most);
         #[cfg(not(feature = "images"))]
-        unscaled(bytes, format, original)
+        unscaled(bytes, format, original, most)
     }
 
     fn unchanged(bytes: Vec<u8>, format: ImageFormat, size: Dimensions) -> Self {
@@ -49,15 +47,15 @@ pub(crate) fn is_picture(media_type: &str) -> bool {
 
 /// An image that is taken as it is, by its header.
 #[cfg(not(feature = "images"))]
-fn unscaled(bytes: Vec<u8>, format: ImageFormat, size: Dimensions) -> Result<Picture, String> {
+fn unscaled(bytes: Vec<u8>, format: ImageFormat, size: Dimensions, most: usize) -> Result<Picture, String> {
     /// Pixels in each direction.
     const MAX_SIDE: u32 = 8000;
     let Dimensions { width, height } = size;
     if width.max(height) > MAX_SIDE {
         return Err(format!("it has {width}×{height} pixels, at most {MAX_SIDE} in each direction can be shown"));
     }
-    if bytes.len() > MAX_BYTES {
-        return Err(format!("it has {} bytes, at most {MAX_BYTES} can be shown", bytes.len()));
+    if bytes.len() > most {
+        return Err(format!("it has {} bytes, at most {most} can be shown", bytes.len()));
     }
     Ok(Picture::unchanged(bytes, format, size))
 }
@@ -72,7 +70,7 @@ mod scaled {
     use image::metadata::Orientation;
     use image::{DynamicImage, ImageDecoder, ImageReader, Limits};
 
-    use super::{MAX_BYTES, Picture};
+    use super::Picture;
     use crate::files::kind::{Dimensions, ImageFormat};
 
     /// Pixels in each direction. Services take more of a single image, but refuse larger ones when a request has many.
@@ -83,9 +81,14 @@ mod scaled {
     const QUALITY: u8 = 85;
 
     /// An image as it is, if that can be shown and is whole, else a smaller one.
-    pub(super) fn fit(bytes: Vec<u8>, format: ImageFormat, original: Dimensions) -> Result<Picture, String> {
+    pub(super) fn fit(
+        bytes: Vec<u8>,
+        format: ImageFormat,
+        original: Dimensions,
+        most: usize,
+    ) -> Result<Picture, String> {
         let (image, orientation) = decoded(&bytes, format)?;
-        if original.width.max(original.height) <= MAX_SIDE && bytes.len() <= MAX_BYTES {
+        if original.width.max(original.height) <= MAX_SIDE && bytes.len() <= most {
             return Ok(Picture::unchanged(bytes, format, original));
         }
         let mut image =
@@ -93,9 +96,9 @@ mod scaled {
         image.apply_orientation(orientation);
         let is_photo = format == ImageFormat::Jpeg;
         loop {
-            let (media_type, bytes) = encoded(&image, is_photo)?;
+            let (media_type, bytes) = encoded(&image, is_photo, most)?;
             let shown = Dimensions { width: image.width(), height: image.height() };
-            if bytes.len() <= MAX_BYTES {
+            if bytes.len() <= most {
                 return Ok(Picture { media_type, bytes, original, shown });
             }
             let side = shown.width.max(shown.height) / 4 * 3;
@@ -130,14 +133,14 @@ mod scaled {
     }
 
     /// The smaller of what suits it: JPEG for photos, PNG for the rest unless that is too large.
-    fn encoded(image: &DynamicImage, is_photo: bool) -> Result<(&'static str, Vec<u8>), String> {
+    fn encoded(image: &DynamicImage, is_photo: bool, most: usize) -> Result<(&'static str, Vec<u8>), String> {
         let failed = |error: image::ImageError| format!("it cannot be written anew: {error}");
         if !is_photo {
             let mut png = Cursor::new(Vec::new());
             let simple = DynamicImage::ImageRgba8(image.to_rgba8());
             let simple = if image.color().has_alpha() { simple } else { DynamicImage::ImageRgb8(image.to_rgb8()) };
             simple.write_to(&mut png, image::ImageFormat::Png).map_err(failed)?;
-            if png.get_ref().len() <= MAX_BYTES {
+            if png.get_ref().len() <= most {
                 return Ok(("image/png", png.into_inner()));
             }
         }

@@ -105,7 +105,7 @@ impl Tool for Read {
         let content = classify(&reading.sample, complete);
         if matches!(content, Content::Text(_))
             && is_notebook(&path)
-            && let Some(shown) = reading.notebook(&mut *file, self.cells(&input)).await?
+            && let Some(shown) = reading.notebook(&mut *file, self.cells(&input, cx)).await?
         {
             return Ok(shown);
         }
@@ -137,9 +137,9 @@ impl Read {
 
 impl Read {
     /// Which cells of a notebook are wanted.
-    fn cells(&self, input: &ReadInput) -> CellRange {
+    fn cells(&self, input: &ReadInput, cx: &ToolCx) -> CellRange {
         let PageRequest { offset, max_tokens, .. } = self.request(input);
-        CellRange { offset, limit: input.limit.unwrap_or(u64::MAX).max(1), max_tokens }
+        CellRange { offset, limit: input.limit.unwrap_or(u64::MAX).max(1), max_tokens, media: cx.model().media }
     }
 }
 

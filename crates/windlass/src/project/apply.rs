@@ -164,7 +164,7 @@ impl LoadedProject {
         for (name, setting) in &self.resolved().models {
             let (said, mut values) = (&setting.value, ModelOverride::new());
             (values.context_window, values.max_output_tokens) = (said.context_window, said.max_output_tokens);
-            values.default_output_tokens = said.default_output_tokens;
+            (values.default_output_tokens, values.max_images) = (said.default_output_tokens, said.max_images);
             (values.rates.input, values.rates.output) = (said.input_price, said.output_price);
             values.rates.cache_read = said.cache_read_price;
             (values.rates.cache_write, values.rates.cache_write_1h) =

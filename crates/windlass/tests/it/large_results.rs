@@ -2,7 +2,7 @@
 
 use crate::instructions::{Place, run};
 use std::collections::BTreeSet;
-use windlass::crates::types::{ModelErrorKind, ModelRequest, ToolResultContent, Usage};
+use windlass::crates::types::{ModelErrorKind, ModelInfo, ModelRequest, ToolResultContent, Usage};
 use windlass::tool::tool_json;
 use windlass::{
     ContentBlock, EventKind, Home, JsonText, Permissions, ScriptedModel, ScriptedTurn, SessionBuilder, ToolCx,
@@ -88,6 +88,30 @@ async fn the_oldest_images_go_before_a_request_is_too_large() {
     let mut session = open(&again, &place).resume(id).open().await.unwrap();
     run(&mut session, "once more").await;
     assert_eq!(images(&again.requests()[0]), 2);
+}
+
+#[tokio::test]
+async fn each_model_has_the_images_that_it_takes() {
+    let place = Place::new(&[]);
+    let mut info = ModelInfo::new(200_000, 8_000);
+    (info.vision, info.media.count) = (true, 2);
+    let small = ScriptedModel::from_fn(|_, asked| match asked {
+        0..4 => ScriptedTurn::new().tool_use("shot", serde_json::json!({})).usage(Usage::default()),
+        _ => ScriptedTurn::new().text("ok"),
+    });
+    let mut session = open(&small.clone().with_info(info.clone()), &place).open().await.unwrap();
+    run(&mut session, "go").await;
+    let counts: Vec<usize> = small.requests().iter().map(|request| images(request)).collect();
+    assert_eq!(counts, [0, 1, 2, 2, 2]);
+    let id = session.handle.session_id().clone();
+    session.handle.close().await.unwrap();
+
+    // Another model takes smaller images: those that it does not take go.
+    (info.media.count, info.media.image_bytes) = (90, 1 << 20);
+    let other = ScriptedModel::from_fn(|_, _| ScriptedTurn::new().text("ok"));
+    let mut session = open(&other.clone().with_info(info), &place).resume(id).open().await.unwrap();
+    run(&mut session, "once more").await;
+    assert_eq!(images(&other.requests()[0]), 0);
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Value, json};
-use windlass_types::{ContentBlock, ImageSource};
+use windlass_types::{ContentBlock, ImageSource, MediaLimits};
 
 use super::document::{Cell, Notebook};
 use super::json::{Members, joined};
@@ -13,7 +13,7 @@ use crate::files::picture::{Picture, is_picture};
 
 /// Most characters of one output: of longer ones the beginning and the end are shown.
 const MOST_OUTPUT: usize = 8_000;
-/// Most images of a notebook that are shown at once.
+/// Most images of a notebook that are shown at once, if a request may hold twice as many.
 const MOST_IMAGES: usize = 20;
 /// Most bytes of images, in base64, that are shown at once.
 const MOST_IMAGE_BYTES: usize = 12 * 1024 * 1024;
@@ -27,6 +27,8 @@ pub(crate) struct CellRange {
     pub(crate) limit: u64,
     /// Estimated tokens of text at most.
     pub(crate) max_tokens: u64,
+    /// What a request may hold of its images.
+    pub(crate) media: MediaLimits,
 }
 
 /// What is shown of a notebook.
@@ -39,7 +41,7 @@ pub(crate) struct Shown {
 
 /// Shows cells of a notebook; `None` if it has none from the first wanted one on.
 pub(crate) fn show(notebook: &Notebook<'_>, range: CellRange) -> Option<Shown> {
-    let mut page = Page { left: range.max_tokens, ..Page::default() };
+    let mut page = Page { left: range.max_tokens, media: range.media, ..Page::default() };
     let count = notebook.cells.len();
     let first = usize::try_from(range.offset).unwrap_or(usize::MAX);
     if count > 0 && first > count {
@@ -175,6 +177,7 @@ struct Page {
     text: String,
     /// Estimated tokens that may still come.
     left: u64,
+    media: MediaLimits,
     images: usize,
     image_bytes: usize,
 }
@@ -195,14 +198,16 @@ impl Page {
     }
 
     fn image(&mut self, name: &str, base64: &str) {
-        if self.images >= MOST_IMAGES {
-            return self.text(&format!("[not shown: {MOST_IMAGES} images are shown at once. Read fewer cells.]\n"));
+        let most = MOST_IMAGES.min((self.media.count / 2).max(1));
+        if self.images >= most {
+            return self.text(&format!("[not shown: {most} images are shown at once. Read fewer cells.]\n"));
         }
-        let picture = BASE64.decode(base64).map_err(|_| "its base64 is damaged".to_owned()).and_then(Picture::fit);
+        let bytes = BASE64.decode(base64).map_err(|_| "its base64 is damaged".to_owned());
+        let picture = bytes.and_then(|bytes| Picture::fit(bytes, MediaLimits::of_file(self.media.image_bytes)));
         match picture {
             Ok(picture) => {
                 let data = BASE64.encode(&picture.bytes);
-                if self.image_bytes.saturating_add(data.len()) > MOST_IMAGE_BYTES {
+                if self.image_bytes.saturating_add(data.len()) > MOST_IMAGE_BYTES.min(self.media.bytes / 2) {
                     return self.text("[not shown: together the images are too large. Read fewer cells.]\n");
                 }
                 self.image_bytes += data.len();

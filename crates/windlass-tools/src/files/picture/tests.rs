@@ -1,5 +1,8 @@
 use super::*;
 
+/// As many bytes as 5 MiB of base64 hold.
+const MOST: usize = 5 * 1024 * 1024 / 4 * 3;
+
 #[test]
 fn what_no_model_takes_is_refused() {
     for (bytes, expected) in [
@@ -7,7 +10,7 @@ fn what_no_model_takes_is_refused() {
         (Vec::new(), "no PNG, JPEG, GIF or WebP image"),
         (b"\x89PNG\r\n\x1A\n\0\0".to_vec(), "begins like a PNG image but is cut off or damaged"),
     ] {
-        assert!(Picture::fit(bytes).unwrap_err().contains(expected), "{expected}");
+        assert!(Picture::fit(bytes, MOST).unwrap_err().contains(expected), "{expected}");
     }
 }
 
@@ -40,7 +43,7 @@ mod scaled {
     fn what_fits_stays_byte_for_byte() {
         for format in [Format::Png, Format::Jpeg, Format::Gif, Format::WebP] {
             let bytes = written(&DynamicImage::ImageRgb8(RgbImage::new(30, 20)), format);
-            let picture = Picture::fit(bytes.clone()).unwrap();
+            let picture = Picture::fit(bytes.clone(), MOST).unwrap();
             assert_eq!((picture.bytes, picture.media_type), (bytes, format.to_mime_type()));
             assert_eq!(picture.shown, Dimensions { width: 30, height: 20 });
         }
@@ -49,15 +52,15 @@ mod scaled {
     #[test]
     fn what_is_too_large_is_made_smaller() {
         let clear = DynamicImage::ImageRgba8(RgbaImage::new(4000, 1000));
-        let picture = Picture::fit(written(&clear, Format::Png)).unwrap();
+        let picture = Picture::fit(written(&clear, Format::Png), MOST).unwrap();
         assert_eq!((picture.shown, picture.media_type), (Dimensions { width: 2000, height: 500 }, "image/png"));
         assert_eq!(picture.original, Dimensions { width: 4000, height: 1000 });
         // Small enough by its sides, but not by its bytes.
         let bytes = written(&noise(1500, 1400), Format::Png);
-        assert!(bytes.len() > MAX_BYTES);
-        let picture = Picture::fit(bytes).unwrap();
-        assert!(picture.bytes.len() <= MAX_BYTES && picture.media_type == "image/jpeg");
-        let photo = Picture::fit(written(&noise(2500, 10), Format::Jpeg)).unwrap();
+        assert!(bytes.len() > MOST);
+        let picture = Picture::fit(bytes, MOST).unwrap();
+        assert!(picture.bytes.len() <= MOST && picture.media_type == "image/jpeg");
+        let photo = Picture::fit(written(&noise(2500, 10), Format::Jpeg), MOST).unwrap();
         assert_eq!((photo.shown.width, photo.media_type), (2000, "image/jpeg"));
     }
 
@@ -65,12 +68,12 @@ mod scaled {
     fn damaged_images_and_bombs_are_refused() {
         let png = written(&noise(50, 50), Format::Png);
         let cut = png[..png.len() / 2].to_vec();
-        assert!(Picture::fit(cut).unwrap_err().contains("cut off or damaged"));
+        assert!(Picture::fit(cut, MOST).unwrap_err().contains("cut off or damaged"));
         // The header alone says that the pixels take gigabytes.
         let mut bomb = png;
         bomb[16..20].copy_from_slice(&60_000_u32.to_be_bytes());
         bomb[20..24].copy_from_slice(&60_000_u32.to_be_bytes());
-        let error = Picture::fit(bomb).unwrap_err();
+        let error = Picture::fit(bomb, MOST).unwrap_err();
         assert!(error.contains("256 MiB") || error.contains("damaged"), "{error}");
     }
 
@@ -83,7 +86,7 @@ mod scaled {
                 for value in [0, 0x7F, 0xFF] {
                     let mut damaged = bytes.clone();
                     damaged[at] = value;
-                    let _ = Picture::fit(damaged);
+                    let _ = Picture::fit(damaged, MOST);
                 }
             }
         }

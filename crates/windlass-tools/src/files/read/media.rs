@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::json;
 use windlass_tool::{OpenFile, ToolError, ToolOutput};
-use windlass_types::{ContentBlock, DocumentSource, ImageSource};
+use windlass_types::{ContentBlock, DocumentSource, ImageSource, MediaLimits};
 
 use super::Reading;
 use crate::files::kind::ImageFormat;
@@ -36,7 +36,8 @@ impl Reading<'_> {
         let bytes = self.whole(file, MAX_FILE, &format!("{} image", format.name())).await?;
         let size = bytes.len();
         let path = self.path.display();
-        let fitted = blocking(|| Picture::fit(bytes)).await?;
+        let most = MediaLimits::of_file(self.cx.model().media.image_bytes);
+        let fitted = blocking(move || Picture::fit(bytes, most)).await?;
         let picture = fitted.map_err(|problem| {
             ToolError::rejected(format!(
                 "{path} cannot be shown: {problem}. A program through Bash can look into it or make a smaller copy."
@@ -99,10 +100,16 @@ impl Reading<'_> {
     /// A PDF document as it is, or the text of some of its pages.
     pub(super) async fn pdf(mut self, file: &mut dyn OpenFile, pages: Option<&str>) -> Result<ToolOutput, ToolError> {
         let pages = pages.map(pages_of).transpose().map_err(ToolError::invalid_input)?;
-        let most = if pages.is_some() { MAX_PDF_FOR_TEXT } else { MAX_PDF };
+        let model = self.cx.model();
+        let as_text = pages.is_some() || cfg!(feature = "pdf") && !model.documents;
+        let most = MAX_PDF.min(MediaLimits::of_file(model.media.document_bytes));
+        let most = if as_text { MAX_PDF_FOR_TEXT } else { most };
         let bytes = self.whole(file, most, "PDF document").await?;
         if let Some(pages) = pages {
             return self.pdf_text(bytes, pages).await;
+        }
+        if as_text {
+            return self.pdf_as_text(bytes).await;
         }
         let bytes = self.checked_pdf(bytes).await?;
         let data = BASE64.encode(&bytes);
@@ -121,11 +128,7 @@ impl Reading<'_> {
     async fn checked_pdf(&self, bytes: Vec<u8>) -> Result<Vec<u8>, ToolError> {
         let (count, bytes) = blocking(move || (pdf::page_count(&bytes), bytes)).await?;
         match count {
-            Ok(count) if count > WHOLE_PAGES => Err(ToolError::rejected(format!(
-                "{} has {count} pages; at most {WHOLE_PAGES} are shown at once. Give pages, such as \"1-{MOST_PAGES}\", to \
-                 read their text.",
-                self.path.display()
-            ))),
+            Ok(count) if count > WHOLE_PAGES => Err(self.too_many_pages(count, WHOLE_PAGES)),
             Ok(_) => Ok(bytes),
             Err(problem) => Err(self.unreadable(&problem)),
         }
@@ -135,6 +138,25 @@ impl Reading<'_> {
     #[expect(clippy::unused_async, reason = "with the feature it waits")]
     async fn checked_pdf(&self, bytes: Vec<u8>) -> Result<Vec<u8>, ToolError> {
         Ok(bytes)
+    }
+
+    /// The text of all pages, for a model that does not read documents.
+    #[cfg(feature = "pdf")]
+    async fn pdf_as_text(&self, bytes: Vec<u8>) -> Result<ToolOutput, ToolError> {
+        let (count, bytes) = blocking(move || (pdf::page_count(&bytes), bytes)).await?;
+        match count.map_err(|problem| self.unreadable(&problem))? {
+            count if count > MOST_PAGES => Err(self.too_many_pages(count, MOST_PAGES)),
+            count => self.pdf_text(bytes, (1, count.max(1))).await,
+        }
+    }
+
+    #[cfg(feature = "pdf")]
+    fn too_many_pages(&self, count: u32, most: u32) -> ToolError {
+        let path = self.path.display();
+        ToolError::rejected(format!(
+            "{path} has {count} pages; at most {most} are shown at once. Give pages, such as \"1-{MOST_PAGES}\", to read their \
+             text."
+        ))
     }
 
     #[cfg(feature = "pdf")]
@@ -153,6 +175,11 @@ impl Reading<'_> {
             "count": last - first + 1,
         }});
         ToolOutput::text(text).with_structured(&structured)
+    }
+
+    #[cfg(not(feature = "pdf"))]
+    async fn pdf_as_text(&self, bytes: Vec<u8>) -> Result<ToolOutput, ToolError> {
+        self.pdf_text(bytes, (1, MOST_PAGES)).await
     }
 
     #[cfg(not(feature = "pdf"))]

@@ -6,9 +6,9 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use windlass_tool::ToolOutput;
+use windlass_tool::{BoxFuture, Completed, Completion, Completions, ToolError, ToolOutput};
 use windlass_tools::LocalWorkspace;
-use windlass_types::{ContentBlock, ToolResultContent};
+use windlass_types::{ContentBlock, ImageSource, ModelInfo, ToolResultContent};
 
 use crate::files::session::Session;
 
@@ -52,6 +52,56 @@ async fn check(cases: &[(&str, Option<&str>, &str)]) {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A model that takes little.
+#[derive(Debug)]
+struct SmallModel(ModelInfo);
+
+impl SmallModel {
+    fn session() -> Session {
+        let mut info = ModelInfo::new(100_000, 1_000);
+        (info.media.image_bytes, info.media.count) = (8_000, 2);
+        Session::over(LocalWorkspace::new(), &folder()).with_model(Self(info))
+    }
+}
+
+impl Completions for SmallModel {
+    fn model_info(&self, _: Option<&str>) -> ModelInfo {
+        self.0.clone()
+    }
+
+    fn complete(&self, _: Completion) -> BoxFuture<'static, Result<Completed, ToolError>> {
+        Box::pin(async { Err(ToolError::rejected("it writes nothing")) })
+    }
+}
+
+#[tokio::test]
+async fn images_are_as_small_as_the_model_wants_them() {
+    let size = |output: &ToolOutput| match &output.content {
+        ToolResultContent::Blocks(blocks) => match blocks.first() {
+            Some(ContentBlock::Image { source: ImageSource::Base64 { data, .. } }) => data.len(),
+            other => panic!("{other:?}"),
+        },
+        other => panic!("{other:?}"),
+    };
+    let name = "turned.jpg";
+    let whole = read(&Session::over(LocalWorkspace::new(), &folder()), name, None).await.unwrap();
+    assert!(size(&whole) > 8_000, "{}", size(&whole));
+    match read(&SmallModel::session(), name, None).await {
+        Ok(small) => assert!(cfg!(feature = "images") && size(&small) <= 8_000, "{}", size(&small)),
+        Err(error) => assert!(cfg!(not(feature = "images")) && error.contains("at most 6000 can be shown"), "{error}"),
+    }
+}
+
+#[cfg(feature = "pdf")]
+#[tokio::test]
+async fn a_model_that_reads_no_documents_gets_their_text() {
+    let session = SmallModel::session();
+    let text = shown(&read(&session, "plain.pdf", None).await.unwrap());
+    assert!(text.contains("--- page 1 ---") && text.contains("Hello from page 3"), "{text}");
+    let text = shown(&read(&session, "twelve.pdf", None).await.unwrap());
+    assert!(text.contains("--- page 12 ---"), "{text}");
 }
 
 const NOTEBOOKS: &[(&str, Option<&str>, &str)] = &[

@@ -9,7 +9,7 @@ use serde_json::Value;
 use windlass_testkit::fake::MemoryWorkspace;
 use windlass_testkit::fault::{FaultyWorkspace, FileOperation};
 use windlass_testkit::{Gate, ToolBench};
-use windlass_tool::{Cancel, DynTool, SessionState, ToolOutput, Workspace};
+use windlass_tool::{Cancel, Completions, DynTool, SessionState, ToolOutput, Workspace};
 use windlass_tools::{ApplyPatch, Edit, MultiEdit, NotebookEdit, Read, TodoWrite, Write};
 
 /// One session with the file tools, in `/w`.
@@ -27,6 +27,14 @@ impl Session {
         let files = MemoryWorkspace::default().with_directory("/w");
         let disk = FaultyWorkspace::new(files.clone());
         Self { files, disk: disk.clone(), ..Self::over(disk, Path::new("/w")) }
+    }
+
+    /// The same with a model.
+    pub(crate) fn with_model(mut self, model: impl Completions) -> Self {
+        let model: Arc<dyn Completions> = Arc::new(model);
+        let with = |tool: ToolBench| tool.with(|parts| parts.completions = Some(Arc::clone(&model)));
+        self.tools = self.tools.into_iter().map(with).collect();
+        self
     }
 
     /// A session over other files.
