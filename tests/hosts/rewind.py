@@ -7,6 +7,7 @@ import subprocess
 import common
 from claude_agent_sdk import UserMessage
 from common import CLI, client, collect, contains, equal, play, raises, result, say, test, text, tool
+from raw import Host, control, user
 
 FREE = {"permission_mode": "bypassPermissions", "extra_args": {"replay-user-messages": None}}
 ON = {"enable_file_checkpointing": True, **FREE}
@@ -170,6 +171,81 @@ async def the_command_line_rewinds_too(world):
     rewind(undo["undo"])
     equal(world.read("file"), "1\nzwei\n")
     equal(world.files(), ["deep", "file", "made"])
+
+
+def turn(host, prompt, uuid=None):
+    """One turn without an SDK: its result."""
+    host.send(user(prompt, **({"uuid": uuid} if uuid else {})))
+    return host.result()["result"]
+
+
+def rewind(host, to, **more):
+    host.send(control("windlass_rewind_conversation", id=f"r{to}{len(more)}", user_message_id=to, **more))
+    answer = host.answered(f"r{to}{len(more)}")
+    return answer["response"] if answer["subtype"] == "success" else answer["error"]
+
+
+@test
+async def the_conversation_ends_before_a_message_and_continues_again(world):
+    host = Host(world, "--permission-mode", "bypassPermissions")
+    turn(host, play(text("one")), FIRST)
+    turn(host, play(text("two")), SECOND)
+    equal(rewind(host, SECOND, dry_run=True), {"canRewind": True, "messagesDropped": 2})
+    done = rewind(host, SECOND)
+    undo = done.pop("undoMessageId")
+    equal(done, {"canRewind": True, "messagesDropped": 2})
+    back = rewind(host, undo)
+    equal((back["messagesDropped"], back["takesBack"]), (0, True))
+    done = rewind(host, FIRST)
+    # With what the first prompt has brought of the surroundings.
+    equal(done["messagesDropped"], 5)
+    # A prompt that is sent right behind the request comes after it.
+    host.send(control("windlass_rewind_conversation", id="last", user_message_id=done["undoMessageId"]),
+              control("windlass_rewind_conversation", id="again", user_message_id=SECOND), user(play(text("three"))))
+    equal(host.answered("again")["response"]["messagesDropped"], 2)
+    equal(host.result()["result"], "three")
+    contains(rewind(host, SECOND), SECOND)
+    contains(rewind(host, "nonsense"), "nonsense")
+    # A prompt that waits for it has its turn, also where the input ends.
+    host.send(control("windlass_rewind_conversation", id="end", user_message_id=FIRST), user(play(text("four"))))
+    host.close_input()
+    equal(host.result()["result"], "four")
+    equal(host.exit(), 0)
+
+
+@test
+async def files_and_conversation_are_rewound_together(world):
+    world.write("file", "one\ntwo\n")
+    world.env["CLAUDE_CODE_ENABLE_SDK_FILE_CHECKPOINTING"] = "true"
+    host = Host(world, "--permission-mode", "bypassPermissions")
+    read = tool("Read", file_path=world.path("file"))
+    turn(host, play(read, edit(world, "file", "two", "2"), text("ok")), FIRST)
+    would = rewind(host, FIRST, files=True, dry_run=True)
+    equal([os.path.basename(path) for path in would["filesChanged"]], ["file"])
+    equal(world.read("file"), "one\n2\n")
+    done = rewind(host, FIRST, files=True)
+    equal((done["canRewind"], len(done["filesChanged"])), (True, 1))
+    assert done["messagesDropped"] > 2, done
+    equal(world.read("file"), "one\ntwo\n")
+    # During a run it waits for the end.
+    host.send(user(play(write(world, "late", "x"), text("ok")), uuid=SECOND))
+    again = rewind(host, SECOND, files=True)
+    equal(len(again["filesChanged"]), 1)
+    equal(world.files(), ["file"])
+    equal(rewind(host, again["undoMessageId"], files=True)["takesBack"], True)
+    equal(world.files(), ["file", "late"])
+    host.close_input()
+    equal(host.exit(), 0)
+
+
+@test
+async def a_session_without_checkpoints_rewinds_its_conversation_alone(world):
+    host = Host(world, "--permission-mode", "bypassPermissions")
+    turn(host, play(text("one")), FIRST)
+    contains(rewind(host, FIRST, files=True), "not enabled")
+    equal(rewind(host, FIRST)["messagesDropped"], 3)
+    host.close_input()
+    equal(host.exit(), 0)
 
 
 if __name__ == "__main__":

@@ -4,10 +4,10 @@ use super::asking::{Asking, Message};
 use super::error::OpenFailure;
 use super::extras::Extras;
 use super::hooks::HostHooks;
-use super::jobs::{order_mcp, tail};
+use super::jobs::{conversation_changes, order_mcp, rewind_conversation, tail};
 use super::machine::io::{
-    Facts, Generation, Initialization, Initialized, Input, Job, Order, Outcome, Reloaded, SessionOrder, Ticket, Timer,
-    Wish,
+    Facts, Generation, HostRewind, Initialization, Initialized, Input, Job, Order, Outcome, Reloaded, RewindScope,
+    SessionOrder, Ticket, Timer, Wish,
 };
 use super::mcp::{HostMcp, McpStatus};
 use super::mirror::Copying;
@@ -18,6 +18,7 @@ use super::scene::Scene;
 use super::setup::{HostSetup, Models, Opened};
 use crate::channel::requests::{Answer, AskError};
 use futures_util::FutureExt;
+use futures_util::future::Either;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
@@ -25,7 +26,7 @@ use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Sleep, sleep};
-use windlass_runtime::{EventStream, SessionError, SessionHandle};
+use windlass_runtime::{EventStream, RewindError, SessionError, SessionHandle};
 use windlass_types::{EntryId, JsonText};
 
 /// All effects of a server: sessions, MCP servers, disks, clocks, and the tasks that wait for answers.
@@ -302,7 +303,7 @@ impl Orders {
                 let (tail, total) = tail(&path, most).await.unwrap_or_default();
                 Outcome::Tail(tail, total)
             }),
-            Job::Rewind { to, dry_run } => self.rewind(ticket, &to, dry_run),
+            Job::Rewind { to, scope, dry_run } => self.rewind(ticket, to, scope, dry_run),
             Job::Reload(order) => self.reload(ticket, order),
             Job::Initialize(what) => self.initialize(ticket, what),
             Job::Context => match self.live.as_ref().map(|live| live.handle.clone()) {
@@ -329,17 +330,25 @@ impl Orders {
     }
 
     /// The order is given before this returns: prompts that come later wait for it.
-    fn rewind(&mut self, ticket: Ticket, to: &EntryId, dry_run: bool) {
+    fn rewind(&mut self, ticket: Ticket, to: EntryId, scope: RewindScope, dry_run: bool) {
         let Some(handle) = self.live.as_ref().map(|live| live.handle.clone()) else {
-            return self.done(ticket, Outcome::Rewound(Err(windlass_runtime::RewindError::Closed)));
+            return self.done(ticket, Outcome::Rewound(Err(RewindError::Closed)));
         };
-        if dry_run {
-            let changes = handle.file_changes(to);
-            self.spawn(ticket, changes.map(Outcome::Rewound));
-        } else {
-            let rewind = handle.rewind_files(to);
-            self.spawn(ticket, rewind.map(Outcome::Rewound));
+        if scope == RewindScope::Files {
+            let files =
+                if dry_run { Either::Left(handle.file_changes(&to)) } else { Either::Right(handle.rewind_files(&to)) };
+            let of_files = |files| HostRewind { files: Some(files), ..HostRewind::default() };
+            return self.spawn(ticket, files.map(move |files| Outcome::Rewound(files.map(of_files))));
         }
+        self.spawn(ticket, async move {
+            let with_files = scope == RewindScope::Both;
+            let rewound = if dry_run {
+                conversation_changes(&handle, &to, with_files).await
+            } else {
+                rewind_conversation(&handle, &to, with_files).await
+            };
+            Outcome::Rewound(rewound)
+        });
     }
 
     fn reload(&mut self, ticket: Ticket, order: PluginReload) {

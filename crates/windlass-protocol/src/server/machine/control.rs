@@ -55,7 +55,7 @@ impl Machine {
             "stop_task" => self.stop_task(body),
             "get_task_output" => self.task_output(id, body),
             "background_tasks" => self.move_to_background(id, body),
-            "rewind_files" => self.rewind(id, body),
+            "rewind_files" | "windlass_rewind_conversation" => self.rewind(id, subtype, body),
             other => Err(unsupported(other)),
         }
     }
@@ -71,7 +71,7 @@ impl Machine {
                     self.say_mode(mode);
                 }
             }
-            "rewind_files" => self.advance(),
+            "rewind_files" | "windlass_rewind_conversation" => self.advance(),
             _ => {}
         }
     }

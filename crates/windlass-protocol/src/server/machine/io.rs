@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 use windlass_runtime::{Prompt, RewindError};
-use windlass_session::Rewind;
+use windlass_session::{Rewind, RewindPoint};
 use windlass_types::{
     ContentBlock, ContextUsage, Effort, EntryId, Event, JsonText, PermissionMode, PermissionUpdate, TaskId, Thinking,
     ToolUseId,
@@ -150,6 +150,7 @@ pub(crate) enum Job {
     Tail(PathBuf, u64),
     Rewind {
         to: EntryId,
+        scope: RewindScope,
         dry_run: bool,
     },
     Reload(PluginReload),
@@ -183,6 +184,23 @@ pub(crate) enum McpJob {
     ForgetLogin(String),
 }
 
+/// What of a session a host wants rewound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RewindScope {
+    Files,
+    Conversation,
+    Both,
+}
+
+/// What was rewound for a host, or would be.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct HostRewind {
+    pub(crate) files: Option<Rewind>,
+    pub(crate) conversation: Option<RewindPoint>,
+    /// What takes back the rewind of a conversation.
+    pub(crate) undo: Option<EntryId>,
+}
+
 /// The outcome of a job.
 #[derive(Debug, Clone)]
 pub(crate) enum Outcome {
@@ -191,7 +209,7 @@ pub(crate) enum Outcome {
     Renamed(Result<(), String>),
     /// The end of a file, and how long all of it is.
     Tail(String, u64),
-    Rewound(Result<Rewind, RewindError>),
+    Rewound(Result<HostRewind, RewindError>),
     Reloaded(Result<Box<Reloaded>, String>),
     Initialized(Initialized),
     Context(Option<Box<ContextUsage>>),

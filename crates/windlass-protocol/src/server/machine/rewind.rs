@@ -1,13 +1,14 @@
-//! `rewind_files`: the host wants files back as they were before a message.
+//! `rewind_files`: the host wants files back as they were before a message. `windlass_rewind_conversation`: it wants the
+//! conversation to end before a message, and the files too if it says so.
 
 use super::Machine;
 use super::answers::{Refusal, Reply, field};
-use super::io::{Job, Order, Ticket, Timer};
+use super::io::{HostRewind, Job, Order, RewindScope, Ticket, Timer};
 use super::tickets::{Asked, Pending, Rewinding, Stage};
 use serde_json::{Value, json};
 use std::time::Duration;
 use windlass_runtime::RewindError;
-use windlass_session::{NotRestoredKind, Rewind};
+use windlass_session::{NotRestoredKind, Rewind, RewindPoint};
 use windlass_types::{EntryId, JsonText};
 
 /// How long a rewind waits for the run that continues. The SDKs wait for a minute.
@@ -15,18 +16,23 @@ const MOST_WAIT: Duration = Duration::from_secs(30);
 
 impl Machine {
     /// Begins a rewind, which is answered when it is done. A session that is not open is opened for it.
-    pub(super) fn rewind(&mut self, id: &str, body: &JsonText) -> Result<Reply, Refusal> {
+    pub(super) fn rewind(&mut self, id: &str, subtype: &str, body: &JsonText) -> Result<Reply, Refusal> {
         let to = field::<String>(body, "user_message_id")?;
         let to = EntryId::from(to.ok_or_else(|| Refusal::new("`user_message_id` is missing"))?);
         let dry_run = field::<bool>(body, "dry_run")?.unwrap_or_default();
+        let scope = match (subtype, field::<bool>(body, "files")?) {
+            ("rewind_files", _) => RewindScope::Files,
+            (_, Some(true)) => RewindScope::Both,
+            (_, Some(false) | None) => RewindScope::Conversation,
+        };
         if !self.tickets.has_room_for_rewind() {
             return Err(Refusal::new("too many rewinds wait already"));
         }
         let stage = if self.session.is_open() { Stage::Ordered } else { Stage::Early };
-        let rewind = Rewinding { to: to.clone(), dry_run, stage, has_waited: false, is_late: false };
+        let rewind = Rewinding { to: to.clone(), scope, dry_run, stage, has_waited: false, is_late: false };
         let ticket = self.tickets.add(Pending::Request(id.to_owned(), Asked::Rewind(rewind)));
         if stage == Stage::Ordered {
-            self.order(Order::Begin(ticket, Job::Rewind { to, dry_run }));
+            self.order(Order::Begin(ticket, Job::Rewind { to, scope, dry_run }));
         }
         Ok(Reply::Later)
     }
@@ -48,7 +54,8 @@ impl Machine {
         let mut orders = Vec::new();
         for (ticket, rewind) in self.tickets.rewinds(stage) {
             rewind.stage = Stage::Ordered;
-            orders.push(Order::Begin(ticket, Job::Rewind { to: rewind.to.clone(), dry_run: rewind.dry_run }));
+            let (to, scope, dry_run) = (rewind.to.clone(), rewind.scope, rewind.dry_run);
+            orders.push(Order::Begin(ticket, Job::Rewind { to, scope, dry_run }));
         }
         for order in orders {
             self.order(order);
@@ -71,11 +78,17 @@ impl Machine {
         ticket: Ticket,
         id: String,
         mut rewind: Rewinding,
-        outcome: Result<Rewind, RewindError>,
+        outcome: Result<HostRewind, RewindError>,
     ) {
         let again = outcome == Err(RewindError::Running) && !rewind.is_late;
         if !again {
-            return self.reply(&id, answer(rewind.dry_run, outcome));
+            self.reply(&id, answer(rewind.dry_run, outcome));
+            if rewind.scope != RewindScope::Files {
+                // It was in the way of others, like a run. Prompts have waited for it.
+                self.begin_rewinds(Stage::Waiting);
+                self.advance();
+            }
+            return;
         }
         let missed = rewind.stage == Stage::OrderedAgain;
         rewind.stage = Stage::Waiting;
@@ -107,7 +120,7 @@ impl Machine {
 }
 
 /// The answer to the host.
-fn answer(dry_run: bool, outcome: Result<Rewind, RewindError>) -> super::answers::Answer {
+fn answer(dry_run: bool, outcome: Result<HostRewind, RewindError>) -> super::answers::Answer {
     let answer = match outcome {
         Ok(rewind) => answer_of(&rewind, dry_run),
         Err(error) => Err(error.to_string()),
@@ -120,8 +133,29 @@ fn answer(dry_run: bool, outcome: Result<Rewind, RewindError>) -> super::answers
     }
 }
 
-/// The answer to a rewind. An error when files should have changed and none did.
-fn answer_of(rewind: &Rewind, dry_run: bool) -> Result<Value, String> {
+/// The answer to a rewind.
+fn answer_of(rewind: &HostRewind, dry_run: bool) -> Result<Value, String> {
+    let mut answer = match &rewind.files {
+        // The conversation is rewound already where it was wanted: that some files stayed is no failure then.
+        Some(files) => files_of(files, dry_run, rewind.conversation.is_some())?,
+        None => json!({ "canRewind": true }),
+    };
+    let (Some(point), Some(fields)) = (&rewind.conversation, answer.as_object_mut()) else { return Ok(answer) };
+    let RewindPoint { dropped, is_undo, .. } = point;
+    fields.insert("messagesDropped".to_owned(), json!(dropped));
+    if *is_undo {
+        fields.insert("takesBack".to_owned(), json!(true));
+    }
+    // Rewinding the files alone is another step back.
+    fields.remove("undoMessageId");
+    if let Some(undo) = &rewind.undo {
+        fields.insert("undoMessageId".to_owned(), json!(undo));
+    }
+    Ok(answer)
+}
+
+/// What became of files. An error when some should have changed and none did.
+fn files_of(rewind: &Rewind, dry_run: bool, with_conversation: bool) -> Result<Value, String> {
     let left: Vec<String> = rewind
         .left()
         .map(|file| {
@@ -129,7 +163,7 @@ fn answer_of(rewind: &Rewind, dry_run: bool) -> Result<Value, String> {
             format!("{}: {reason}", file.path.display())
         })
         .collect();
-    if !left.is_empty() && rewind.changed().next().is_none() {
+    if !left.is_empty() && rewind.changed().next().is_none() && !with_conversation {
         return Err(format!("No file could be rewound. {}", left.join("; ")));
     }
     let paths: Vec<String> = rewind.changed().map(|file| file.path.display().to_string()).collect();

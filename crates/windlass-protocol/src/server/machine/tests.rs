@@ -30,6 +30,8 @@ fn orders() -> impl Strategy<Value = Action> {
         ("get_task_output", json!({ "task_id": "b" })),
         ("rewind_files", json!({ "user_message_id": "u" })),
         ("rewind_files", json!({ "user_message_id": "u", "dry_run": true })),
+        ("windlass_rewind_conversation", json!({ "user_message_id": "u" })),
+        ("windlass_rewind_conversation", json!({ "user_message_id": "u", "files": true, "dry_run": true })),
         ("reload_plugins", json!({})),
         ("end_session", json!({})),
         ("from_the_future", json!({})),

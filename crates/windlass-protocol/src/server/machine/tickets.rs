@@ -1,6 +1,6 @@
 //! The jobs whose outcome is awaited, each for a request of the host or for a turn.
 
-use super::io::Ticket;
+use super::io::{RewindScope, Ticket};
 use crate::server::hooks::table::HookTable;
 use crate::server::setup::Initialize;
 use std::collections::BTreeMap;
@@ -49,10 +49,11 @@ pub(crate) struct Greeting {
     pub(crate) forwards_text: bool,
 }
 
-/// A rewind of files that the host wants.
+/// A rewind that the host wants.
 #[derive(Debug, Clone)]
 pub(crate) struct Rewinding {
     pub(crate) to: EntryId,
+    pub(crate) scope: RewindScope,
     pub(crate) dry_run: bool,
     pub(crate) stage: Stage,
     /// Whether its timer was started.
@@ -133,6 +134,19 @@ impl Tickets {
     /// Whether another order to an MCP server may be carried out.
     pub(crate) fn has_room_for_mcp(&self) -> bool {
         self.asked().filter(|asked| matches!(asked, Asked::Mcp)).count() < MOST_MCP
+    }
+
+    /// Whether a session rewinds its conversation: prompts wait for that.
+    pub(crate) fn rewinds_conversation(&self) -> bool {
+        let rewinds = |asked: &Asked| match asked {
+            Asked::Rewind(rewind) => {
+                rewind.scope != RewindScope::Files
+                    && !rewind.dry_run
+                    && matches!(rewind.stage, Stage::Ordered | Stage::OrderedAgain)
+            }
+            _ => false,
+        };
+        self.asked().any(rewinds)
     }
 
     /// The rewinds at a stage, in the order in which they came.

@@ -18,6 +18,7 @@ impl Machine {
     /// Continues with the next turn, if one waits and none continues.
     pub(super) fn advance(&mut self) {
         let is_busy = self.turns.has_run() || self.turns.work.is_some() || self.tickets.prepares();
+        let is_busy = is_busy || self.tickets.rewinds_conversation();
         if is_busy || self.is_closing() || self.session.is_over() {
             return;
         }

@@ -2,7 +2,8 @@
 
 use super::super::Machine;
 use super::super::io::{
-    Facts, Generation, Initialized, Input, Job, Order, Outcome, Output, Reloaded, SessionOrder, Ticket, Timer,
+    Facts, Generation, HostRewind, Initialized, Input, Job, Order, Outcome, Output, Reloaded, SessionOrder, Ticket,
+    Timer,
 };
 use super::super::questions::{About, Asker, Question};
 use crate::input::Inbound;
@@ -15,7 +16,6 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use windlass_runtime::RewindError;
-use windlass_session::Rewind;
 use windlass_types::{
     ContentBlock, EntryId, Event, EventKind, JsonText, MessageId, Outcome as RunOutcome, PermissionMode, RunId,
     RunResult, RunStarted, SessionId, Steered, SteeredFate, ToolUse, Usage,
@@ -392,7 +392,7 @@ impl World {
             Job::Rename(_) => Outcome::Renamed(if succeeds { Ok(()) } else { Err("no".into()) }),
             Job::Tail(..) => Outcome::Tail(String::new(), 0),
             Job::Rewind { .. } if runs => Outcome::Rewound(Err(RewindError::Running)),
-            Job::Rewind { .. } => Outcome::Rewound(Ok(Rewind::default())),
+            Job::Rewind { .. } => Outcome::Rewound(Ok(HostRewind::default())),
             Job::Reload(_) => Outcome::Reloaded(Ok(Box::new(Reloaded::default()))),
             Job::Initialize(_) => Outcome::Initialized(Initialized::default()),
             Job::Context => Outcome::Context(None),
