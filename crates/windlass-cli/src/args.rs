@@ -442,6 +442,9 @@ pub(crate) struct ToolsCallArgs {
     /// The answer to calls that ask
     #[arg(long, value_enum, default_value_t, value_name = "ANSWER")]
     pub(crate) on_ask: OnAsk,
+    /// Have the tool Program, too. Needs a build with the feature `program`
+    #[arg(long)]
+    pub(crate) programs: bool,
 }
 
 /// The answer to calls that ask.

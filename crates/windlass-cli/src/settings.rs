@@ -111,6 +111,9 @@ fn shown_session(session: &ResolvedSession, add: &mut impl FnMut(&str, Value, St
     if let Some(Setting { value, origin, .. }) = &session.background_long_commands {
         add("backgroundLongCommands", json!(value), origin.to_string());
     }
+    if let Some(Setting { value, origin, .. }) = &session.command_terminals {
+        add("commandTerminals", json!(value), origin.to_string());
+    }
     if let Some(Setting { value, origin, .. }) = &session.shell_snapshot {
         let value = if *value == SnapshotContent::All { "all" } else { "variables" };
         add("shellSnapshot", json!(value), origin.to_string());

@@ -8,6 +8,7 @@ use crate::host::note_to_stderr;
 use crate::jsonl::{self, Line};
 use crate::launch;
 use crate::permissions::permissions;
+use crate::programs::with_programs;
 use crate::terminal::{Terminal, clean};
 use crate::web::with_web;
 use anyhow::Context;
@@ -231,9 +232,16 @@ impl Bench {
     async fn open(args: &ToolsCallArgs) -> anyhow::Result<Self> {
         let Site { elsewhere, cwd, project } = Site::of(args).await?;
         let (next, verdicts): (NextCall, _) = (Arc::default(), Arc::new(Verdicts::default()));
+        let mut tools = with_web(coding_tools(cwd)).with_task_list();
+        if args.programs {
+            tools = with_programs(tools)?;
+        }
+        if let Some(bash) = project.as_ref().and_then(LoadedProject::bash) {
+            tools = tools.replacing_shared(&bash);
+        }
         let mut builder = session()
             .provider(calling_model(Arc::clone(&next)))
-            .tools(with_web(coding_tools(cwd)).with_task_list())
+            .tools(tools)
             .permissions(bench_permissions(args, project.as_ref())?)
             .store(Arc::clone(&verdicts) as Arc<dyn SessionStore>)
             .entrypoint("cli");

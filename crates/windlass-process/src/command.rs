@@ -25,6 +25,8 @@ pub struct ChildCommand {
     pub(crate) stdin: ChildStream,
     pub(crate) stdout: ChildStream,
     pub(crate) stderr: ChildStream,
+    #[cfg(unix)]
+    pub(crate) terminal: Option<crate::Terminal>,
 }
 
 /// Where a stream of a child leads.
@@ -45,7 +47,17 @@ impl ChildCommand {
     pub fn new(program: impl Into<PathBuf>, cwd: impl Into<PathBuf>) -> Self {
         let (stdin, stdout, stderr) = Default::default();
         let (args, env) = Default::default();
-        Self { program: program.into(), args, env, cwd: cwd.into(), stdin, stdout, stderr }
+        Self {
+            program: program.into(),
+            args,
+            env,
+            cwd: cwd.into(),
+            stdin,
+            stdout,
+            stderr,
+            #[cfg(unix)]
+            terminal: None,
+        }
     }
 
     /// Sets the words behind the program's name. Default: none.
@@ -82,6 +94,18 @@ impl ChildCommand {
         self
     }
 
+    /// Gives it a terminal, which is its input and both outputs.
+    ///
+    /// # Errors
+    /// No file numbers are free.
+    #[cfg(unix)]
+    pub fn on_terminal(mut self, terminal: crate::Terminal) -> std::io::Result<Self> {
+        let end = || terminal.child_end().map(ChildStream::File);
+        (self.stdin, self.stdout, self.stderr) = (end()?, end()?, end()?);
+        self.terminal = Some(terminal);
+        Ok(self)
+    }
+
     /// Sets where its standard error goes. Default: it is thrown away.
     #[must_use]
     pub fn stderr(mut self, stream: ChildStream) -> Self {
@@ -92,7 +116,7 @@ impl ChildCommand {
 
 impl From<ChildCommand> for Command {
     fn from(command: ChildCommand) -> Self {
-        let ChildCommand { program, args, env, cwd, stdin, stdout, stderr } = command;
+        let ChildCommand { program, args, env, cwd, stdin, stdout, stderr, .. } = command;
         let mut command = Self::new(program);
         command.args(args).env_clear().envs(env).current_dir(cwd);
         command.stdin(stdin).stdout(stdout).stderr(stderr);

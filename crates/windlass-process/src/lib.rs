@@ -1,6 +1,6 @@
 //! Programs of this machine that end with all they have started.
 //!
-//! A [`Child`] leads a session and a process group of its own, so that it has no terminal and can be signalled with what it
+//! A [`Child`] leads a session and a process group of its own, so that it has no terminal, or one of its own, and can be signalled with what it
 //! has started; on Windows it is in a job object. A [`Program`] is a child that runs beside calls, such as a language server:
 //! it is asked to end, then killed, and what it said last is kept.
 //!
@@ -21,6 +21,8 @@ mod program;
 mod spawn;
 
 #[cfg(unix)]
+mod terminal;
+#[cfg(unix)]
 mod unix;
 #[cfg(unix)]
 use unix as sys;
@@ -34,3 +36,5 @@ pub use command::{ChildCommand, ChildStream, StreamFile};
 pub use find::find;
 pub use last_words::LastWords;
 pub use program::Program;
+#[cfg(unix)]
+pub use terminal::Terminal;

@@ -3,7 +3,7 @@
 //! The standard library can have a child lead a session only by code that runs in a copy of the whole process (`fork`), which
 //! takes longer the more memory the process has. `posix_spawn` of the C library borrows the memory instead, and knows sessions.
 
-use std::ffi::{CString, OsStr, c_char, c_int, c_short};
+use std::ffi::{CStr, CString, OsStr, c_char, c_int, c_short};
 use std::fs::OpenOptions;
 use std::io::{self, PipeReader, PipeWriter};
 use std::mem::MaybeUninit;
@@ -21,6 +21,7 @@ use rustix::process::{
 use tokio::io::unix::AsyncFd;
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 
+use crate::Terminal;
 use crate::command::{ChildCommand, ChildStream};
 
 /// A child that leads a session, and the ends of its pipes.
@@ -59,7 +60,8 @@ impl Spawned {
         let (errors, stderr) = Wanted::output(&command.stderr)?;
         let streams = [inputs.file(&command.stdin)?, outputs.file(&command.stdout)?, errors.file(&command.stderr)?];
         let words = Words::of(&command)?;
-        let pid = match spawn(&words, streams.each_ref().map(|stream| stream.as_raw_fd())) {
+        let terminal = command.terminal.as_ref().map(Terminal::name);
+        let pid = match spawn(&words, streams.each_ref().map(|stream| stream.as_raw_fd()), terminal) {
             Ok(Some(pid)) => pid,
             Ok(None) => return Ok(Start::Unable(command)),
             // A script that does not name its interpreter; only the other way has a shell run it.
@@ -225,9 +227,10 @@ fn add_directory() -> Option<AddDirectory> {
     Some(libc::posix_spawn_file_actions_addchdir_np)
 }
 
-/// Starts a program as leader of a session, with these three streams. `None` where the C library cannot.
+/// Starts a program as leader of a session, with these three streams, or with a terminal as all three. `None` where the C library
+/// cannot.
 #[expect(unsafe_code, reason = "no other crate starts a program in a session and a directory by posix_spawn")]
-fn spawn(words: &Words, streams: [RawFd; 3]) -> io::Result<Option<Pid>> {
+fn spawn(words: &Words, streams: [RawFd; 3], terminal: Option<&CStr>) -> io::Result<Option<Pid>> {
     let Some(add_directory) = add_directory() else { return Ok(None) };
     let (args, env) = (pointers(&words.args), pointers(&words.env));
     let flags =
@@ -236,8 +239,8 @@ fn spawn(words: &Words, streams: [RawFd; 3]) -> io::Result<Option<Pid>> {
     let (mut mask, mut defaults) = (MaybeUninit::uninit(), MaybeUninit::uninit());
     let mut pid = 0;
     // SAFETY: both objects are initialised before they are used, stay in their place, and are destroyed once, unless their
-    // initialisation failed. `sigemptyset` initialises a set. Texts and lists end as C wants it, belong to `words`, `args`
-    // and `env`, and live until the call returns; the C library changes none of them. The descriptors are open for as long.
+    // initialisation failed. `sigemptyset` initialises a set. Texts and lists end as C wants it, belong to `words`, `args`,
+    // `env` and `terminal`, and live until the call returns; the C library changes none of them. The descriptors are open for as long.
     // The memory of this process that the child borrows until its program runs is used by the C library alone.
     let started = unsafe {
         check(libc::posix_spawn_file_actions_init(actions.as_mut_ptr()))?;
@@ -254,6 +257,11 @@ fn spawn(words: &Words, streams: [RawFd; 3]) -> io::Result<Option<Pid>> {
             .zip(streams)
             .try_for_each(|(number, stream)| check(libc::posix_spawn_file_actions_adddup2(actions, stream, number)));
         let started = prepared
+            .and_then(|()| match terminal {
+                // The child leads a session already and has no terminal: the one that it opens becomes its own.
+                Some(name) => check(libc::posix_spawn_file_actions_addopen(actions, 0, name.as_ptr(), libc::O_RDWR, 0)),
+                None => Ok(()),
+            })
             .and_then(|()| check(add_directory(actions, words.cwd.as_ptr())))
             .and_then(|()| check(libc::posix_spawnattr_setsigmask(attributes, mask.as_ptr())))
             .and_then(|()| check(libc::posix_spawnattr_setsigdefault(attributes, defaults.as_ptr())))

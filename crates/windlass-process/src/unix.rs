@@ -3,7 +3,7 @@
 use std::io;
 use std::process::ExitStatus;
 
-use rustix::process::{Pid, Signal, WaitOptions, kill_process_group, setsid, waitpgid};
+use rustix::process::{Pid, Signal, WaitOptions, ioctl_tiocsctty, kill_process_group, setsid, waitpgid};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout, Command};
 use windlass_tool::EndSignal;
 
@@ -20,8 +20,12 @@ pub(crate) enum Child {
 }
 
 impl Child {
-    pub(crate) fn spawn(mut command: Command) -> io::Result<Self> {
-        lead_a_session(&mut command);
+    pub(crate) fn spawn(command: Command) -> io::Result<Self> {
+        Self::fork(command, false)
+    }
+
+    fn fork(mut command: Command, has_terminal: bool) -> io::Result<Self> {
+        lead_a_session(&mut command, has_terminal);
         // The command holds copies of what the child writes to. They close with it, else no pipe would ever end.
         command.spawn().map(Self::Forked)
     }
@@ -30,13 +34,19 @@ impl Child {
     pub(crate) fn start(command: ChildCommand) -> io::Result<Self> {
         match Spawned::start(command)? {
             Start::Started(child) => Ok(Self::Spawned(child)),
-            Start::Unable(command) => Self::spawn(command.into()),
+            Start::Unable(command) => Self::forked(command),
         }
+    }
+
+    /// Its end of a terminal stays open here until it has it.
+    fn forked(mut command: ChildCommand) -> io::Result<Self> {
+        let terminal = command.terminal.take();
+        Self::fork(command.into(), terminal.is_some())
     }
 
     #[cfg(not(target_os = "linux"))]
     pub(crate) fn start(command: ChildCommand) -> io::Result<Self> {
-        Self::spawn(command.into())
+        Self::forked(command)
     }
 
     /// Its number, until it was waited for.
@@ -85,14 +95,21 @@ impl Child {
     }
 }
 
-/// Has the child become the leader of a new session, and so of a new group, before it runs its program. The standard library
-/// can only set the group: the child would keep the terminal of this process.
+/// Has the child become the leader of a new session, and so of a new group, before it runs its program, and take its input for
+/// its terminal if that is one. The standard library can only set the group: the child would keep the terminal of this process.
 #[expect(unsafe_code, reason = "std has no other way to code that runs in the child; see the comment at the block")]
-fn lead_a_session(command: &mut Command) {
-    let lead = || setsid().map(drop).map_err(io::Error::from);
+fn lead_a_session(command: &mut Command, has_terminal: bool) {
+    let lead = move || -> io::Result<()> {
+        setsid()?;
+        if has_terminal {
+            ioctl_tiocsctty(rustix::stdio::stdin())?;
+        }
+        Ok(())
+    };
     // SAFETY: the closure runs in the child between fork and exec, where another thread of this process may have held any
-    // lock. It makes one system call, which is safe there, and turns its error number into an `io::Error`; neither takes a
-    // lock, allocates, or reads memory that others write. It holds no value and so drops none.
+    // lock. It makes two system calls, which are safe there, and turns an error number into an `io::Error`; neither takes a
+    // lock, allocates, or reads memory that others write. It holds a truth value and so drops nothing. The standard library
+    // has set the streams of the child before it.
     unsafe {
         command.pre_exec(lead);
     }

@@ -155,6 +155,8 @@ pub struct ResolvedSession {
     pub lsp_servers: Option<Setting<JsonText>>,
     /// Whether commands continue in the background when their time is up.
     pub background_long_commands: Option<Setting<bool>>,
+    /// Whether commands may ask for a terminal.
+    pub command_terminals: Option<Setting<bool>>,
     /// What commands get of the user's login shell. No file that others may have written sets it.
     pub shell_snapshot: Option<Setting<SnapshotContent>>,
     /// How much checkpoints of files keep.

@@ -181,6 +181,7 @@ impl Settings {
             session.effort_level.as_ref().map(|effort| ("effortLevel", content_of(effort))),
             session.api_key_helper.as_ref().map(|helper| ("apiKeyHelper", content_of(helper))),
             when(session.background_long_commands == Some(true), "backgroundLongCommands", "true".to_owned()),
+            when(session.command_terminals == Some(true), "commandTerminals", "true".to_owned()),
             session.shell_snapshot.as_ref().map(|said| ("shellSnapshot", content_of(said))),
             session.file_checkpoints.as_ref().map(|kept| ("fileCheckpoints", content_of(kept))),
             session.lsp_servers.as_ref().map(|servers| ("lspServers", content_of(servers))),

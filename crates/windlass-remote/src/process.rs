@@ -241,6 +241,9 @@ impl Process for RemoteProcess {
             () = cancel.cancelled() => return never_started(),
             place = self.place(&command) => place,
         };
+        if command.terminal.is_some() {
+            return Err(ProcessError::new("Programs that run elsewhere have no terminal: run it without one."));
+        }
         let mut running = self.start(&command)?;
         let mut kept = KeptOutput::new(&command).await;
         let began = std::time::Instant::now();

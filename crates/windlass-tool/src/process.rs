@@ -55,6 +55,9 @@ pub struct ProcessCommand {
     pub cwd: PathBuf,
     /// Its whole environment: no variable is inherited.
     pub env: Vec<(OsString, OsString)>,
+    /// Gives it a terminal of this size of its own, which is its input and both outputs: for programs that refuse to run without one.
+    /// Who has no terminals fails. Default: none.
+    pub terminal: Option<TerminalSize>,
     /// What it reads from standard input, which then ends. A program that does not read it is not held up. Default: nothing.
     pub stdin: Option<Arc<[u8]>>,
     /// When it is stopped. `None`: never.
@@ -92,6 +95,7 @@ impl ProcessCommand {
             args: Vec::new(),
             cwd: cwd.into(),
             env: Vec::new(),
+            terminal: None,
             stdin: None,
             timeout: None,
             inline_bytes: 64 * 1024,
@@ -105,6 +109,29 @@ impl ProcessCommand {
             shell_text: None,
             reports_directory: false,
         }
+    }
+}
+
+/// The size of a terminal, in characters. Default: 40 rows of 120 columns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TerminalSize {
+    /// Lines.
+    pub rows: u16,
+    /// Characters of a line.
+    pub columns: u16,
+}
+
+impl TerminalSize {
+    /// A terminal with so many lines of so many characters.
+    pub const fn new(rows: u16, columns: u16) -> Self {
+        Self { rows, columns }
+    }
+}
+
+impl Default for TerminalSize {
+    fn default() -> Self {
+        Self::new(40, 120)
     }
 }
 

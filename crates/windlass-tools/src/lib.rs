@@ -16,7 +16,10 @@ mod workspace;
 
 pub use workspace::{LocalWorkspace, WithLocalFolders};
 
-pub use bash::{Bash, BashInput, PowerShell, PowerShellInput, ShellSnapshot, find_bash, unattended_environment};
+pub use bash::{
+    Bash, BashInput, BashOnTerminals, BashOnTerminalsInput, PowerShell, PowerShellInput, ShellSnapshot, find_bash,
+    unattended_environment,
+};
 pub use files::{
     ApplyPatch, ApplyPatchInput, CellKind, Edit, EditInput, EditMode, EditStep, Hunk, MultiEdit, MultiEditInput,
     NotebookEdit, NotebookEditInput, Patch, Read, ReadInput, ReadLedger, Write, WriteInput,

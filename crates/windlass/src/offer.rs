@@ -126,7 +126,10 @@ impl Offer {
     /// The tools that somebody named and the model of the session lacks what they need.
     pub(crate) fn unsuited(&self) -> impl Iterator<Item = Cow<'_, str>> {
         let tools = self.options.toolkit.tools.iter().filter(|tool| !self.profile.suits(tool));
-        tools.map(|tool| tool.name()).filter(|name| self.options.only.names().any(|named| *named == **name))
+        let named = |name: &str| {
+            self.options.only.names().any(|named| named == name) || self.options.toolkit.named.iter().any(|n| n == name)
+        };
+        tools.map(|tool| tool.name()).filter(move |name| named(name))
     }
 
     fn offers(&self, tool: &Arc<dyn DynTool>) -> bool {

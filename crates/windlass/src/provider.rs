@@ -45,7 +45,7 @@ pub use windlass_openai::{
 pub use windlass_runtime::{Limits, ModelProfile, ModelSelection, UnpricedModels};
 pub use windlass_types::{
     AddedTools, Api, ApiUsage, BlockStart, CacheTtl, ContentBlock, DocumentSource, Effort, ErrorClass, ImageSource,
-    JsonError, JsonText, LongPrompt, Message, MessageId, ModelErrorKind, ModelEvent, ModelInfo, ModelItem,
+    JsonError, JsonText, LongPrompt, MediaLimits, Message, MessageId, ModelErrorKind, ModelEvent, ModelInfo, ModelItem,
     ModelRequest, NanoUsd, Origin, Price, RateLimit, RateLimitKind, RateLimitStatus, ResponseFormat, Role,
     SectionScope, ServerTool, ServerWebSearch, SharedMessage, StopReason, StreamDelta, SystemSection, Thinking,
     ToolChoice, ToolResult, ToolResultContent, ToolSpec, ToolUse, ToolUseId, Usage, Utilization, WebPage, WebSearched,

@@ -20,6 +20,8 @@ pub struct Toolkit {
     pub(crate) cwd: Option<PathBuf>,
     /// The tool for commands of [`coding_tools`], which variables of a project set up.
     pub(crate) bash: Option<Arc<dyn DynTool>>,
+    /// The names that were chosen, if some were.
+    pub(crate) named: Vec<String>,
     /// The tool that changes files for models that were trained on patches, in the place of Edit and MultiEdit.
     pub(crate) patch: Option<Arc<dyn DynTool>>,
 }
@@ -53,6 +55,7 @@ pub fn coding_tools(workspace: impl Into<PathBuf>) -> Toolkit {
         ],
         cwd: Some(workspace.into()),
         bash: Some(bash),
+        named: Vec::new(),
         patch: Some(Arc::new(ApplyPatch::default())),
     }
 }
@@ -90,15 +93,21 @@ impl Toolkit {
         self.tools.extend(other.tools);
         self.cwd = other.cwd.or(self.cwd.take());
         self.bash = other.bash.or(self.bash.take());
+        self.named.extend(other.named);
         self.patch = other.patch.or(self.patch.take());
     }
 
     /// Puts a tool in the place of the one with its name. Without such a one nothing changes.
-    pub fn replacing(mut self, tool: impl DynTool) -> Self {
-        let name = tool.name().into_owned();
+    pub fn replacing(self, tool: impl DynTool) -> Self {
         let tool: Arc<dyn DynTool> = Arc::new(tool);
+        self.replacing_shared(&tool)
+    }
+
+    /// The same with a tool that others have, too.
+    pub fn replacing_shared(mut self, tool: &Arc<dyn DynTool>) -> Self {
+        let name = tool.name().into_owned();
         for known in self.tools.iter_mut().filter(|known| known.name() == name) {
-            *known = Arc::clone(&tool);
+            *known = Arc::clone(tool);
         }
         self
     }
@@ -136,6 +145,7 @@ impl Toolkit {
 
     /// Keeps only tools of these names.
     pub fn only(mut self, names: &[&str]) -> Self {
+        self.named = names.iter().map(|name| (*name).to_owned()).collect();
         self.tools.retain(|tool| names.contains(&&*tool.name()));
         self.patch = self.patch.filter(|tool| names.contains(&&*tool.name()));
         self
@@ -144,7 +154,7 @@ impl Toolkit {
 
 impl From<Vec<Arc<dyn DynTool>>> for Toolkit {
     fn from(tools: Vec<Arc<dyn DynTool>>) -> Self {
-        Self { tools, cwd: None, bash: None, patch: None }
+        Self { tools, ..Self::default() }
     }
 }
 

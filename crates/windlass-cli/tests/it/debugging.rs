@@ -168,6 +168,22 @@ fn one_call_from_the_arguments() {
     place.run(&["tools", "call", "Read", twice]).with_code(1);
 }
 
+/// What settings say of commands counts for calls without a model, too.
+#[cfg(target_os = "linux")]
+#[test]
+fn settings_of_commands_count_for_calls() {
+    let place = Place::new();
+    let input = r#"{"command":"test -t 1 && echo terminal || echo none","tty":true}"#;
+    for (settings, expected) in [("{}", "none"), (r#"{"commandTerminals":true}"#, "terminal")] {
+        let ran =
+            place.run(&["tools", "call", "--settings", settings, "--on-ask", "allow", "Bash", input]).with_code(0);
+        assert_eq!(ran.lines()[0]["content"][0]["text"], expected, "{settings}");
+    }
+    let short = r#"{"env":{"BASH_DEFAULT_TIMEOUT_MS":"300"}}"#;
+    let ran = place.run(&["tools", "call", "--settings", short, "Bash", r#"{"command":"sleep 60"}"#]).with_code(1);
+    assert!(ran.lines()[0]["content"][0]["text"].as_str().unwrap().contains("300 ms"), "{}", ran.stdout);
+}
+
 #[test]
 fn an_input_of_explain_means_what_it_means_to_a_call() {
     let place = Place::new();

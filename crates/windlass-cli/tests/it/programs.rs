@@ -23,6 +23,15 @@ fn place() -> Place {
 
 #[cfg(feature = "program")]
 #[test]
+fn programs_run_without_a_model() {
+    let place = place();
+    let input = json!({ "program": "return 'a' .. 1 + 1" }).to_string();
+    let ran = place.run(&["tools", "call", "--programs", "Program", &input]).with_code(0);
+    assert!(ran.lines()[0]["content"][0]["text"].as_str().unwrap().contains("a2"), "{}", ran.stdout);
+}
+
+#[cfg(feature = "program")]
+#[test]
 fn calls_of_a_program_pass_permissions_and_its_result_is_all_the_model_reads() {
     let place = place();
     let root = format!("{}/", place.work().canonicalize().unwrap().display());

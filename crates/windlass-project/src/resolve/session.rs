@@ -28,10 +28,10 @@ pub(super) fn read(file: &SettingsFile, resolved: &mut ResolvedSession, notes: &
     let helper = helper.filter(|helper| is_shared || trusted("apiKeyHelper", content_of(helper)));
     let servers = said.lsp_servers.clone();
     let servers = servers.filter(|servers| is_shared || trusted("lspServers", content_of(servers)));
-    let moves = said.background_long_commands;
-    let moves = moves.filter(|moves| !moves || trusted("backgroundLongCommands", content_of(moves)));
-    let snapshot = said.shell_snapshot.clone();
-    let snapshot = snapshot.filter(|said| is_shared || trusted("shellSnapshot", content_of(said)));
+    let mut switch = |key: &str, on: Option<bool>| on.filter(|on| !on || trusted(key, content_of(on)));
+    let moves = switch("backgroundLongCommands", said.background_long_commands);
+    let terminals = switch("commandTerminals", said.command_terminals);
+    let snapshot = said.shell_snapshot.clone().filter(|said| is_shared || trusted("shellSnapshot", content_of(said)));
     let kept = said.file_checkpoints.filter(|kept| trusted("fileCheckpoints", content_of(kept)));
     let parsed = effort.and_then(|effort| match effort.parse::<Effort>() {
         Ok(effort) => Some(effort),
@@ -66,6 +66,7 @@ pub(super) fn read(file: &SettingsFile, resolved: &mut ResolvedSession, notes: &
     keep(file, &mut resolved.effort, parsed);
     keep(file, &mut resolved.api_key_helper, helper.filter(|_| !is_shared));
     keep(file, &mut resolved.background_long_commands, moves);
+    keep(file, &mut resolved.command_terminals, terminals);
     keep(file, &mut resolved.shell_snapshot, snapshot_content.filter(|_| !is_shared));
     keep(file, &mut resolved.file_checkpoints, kept);
     keep(file, &mut resolved.lsp_servers, servers.filter(|_| !is_shared));

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use windlass_types::JsonText;
 
 /// The keys `outputStyle`, `language`, `attribution`, `includeCoAuthoredBy`, `effortLevel`, `apiKeyHelper`, `lspServers`,
-/// `backgroundLongCommands`, `shellSnapshot` and `fileCheckpoints`.
+/// `backgroundLongCommands`, `commandTerminals`, `shellSnapshot` and `fileCheckpoints`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[non_exhaustive]
@@ -25,6 +25,8 @@ pub struct SessionSettings {
     pub lsp_servers: Option<JsonText>,
     /// Whether commands continue in the background when their time is up.
     pub background_long_commands: Option<bool>,
+    /// Whether commands may ask for a terminal.
+    pub command_terminals: Option<bool>,
     /// What commands get of the user's login shell, as it is written.
     pub shell_snapshot: Option<String>,
     /// How much checkpoints of files keep.

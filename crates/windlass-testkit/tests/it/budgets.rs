@@ -26,7 +26,8 @@ const HUBS: &[(&str, usize, usize)] = &[
     // Whether others have written a result is known with its outcome.
     // Verdicts on calls that no message holds have the call.
     // What searches of a vendor find is an event of a model's stream, and requests ask for them.
-    ("windlass-types", 5_680, 310),
+    // How much of images and documents models take.
+    ("windlass-types", 5_710, 310),
     // Private files are written here, which six other crates did. A closure can say all that a type says of a tool. Files
     // can be removed and renamed.
     // Which files the model has seen is known here, for the tools that edit and for reminders.
@@ -41,10 +42,11 @@ const HUBS: &[(&str, usize, usize)] = &[
     // Tools say their names without making their schemas.
     // The file that a content was read from comes with it, so that a copy can share its blocks.
     // Tools have a model write messages through a port.
-    ("windlass-tool", 2_170, 155),
+    // Programs may have a terminal, and tools know what the model of their session takes.
+    ("windlass-tool", 2_210, 155),
     // A router holds several providers. The shape of tables of models is said here, and what users say of any model.
     // What searches found has a form in cassettes.
-    ("windlass-model", 3_340, 300),
+    ("windlass-model", 3_360, 300),
     // A prompt may ask for more thought, and tools for edits are listed by the family of the model. What takes up the
     // context window is reported.
     // A run that waits for answers ends with open calls, and another one judges them anew.
@@ -102,7 +104,8 @@ const HUBS: &[(&str, usize, usize)] = &[
     // A model of the session ranks its notes, a function of the program writes summaries, and the index waits for the first
     // request. All options of a builder stand in one file.
     // Tools that need a search of the model's vendor are offered with such models alone, and a notice names those that lack one.
-    ("windlass", 8_710, 312),
+    // Calls without a model have the tool for commands as settings want it.
+    ("windlass", 8_740, 312),
 ];
 
 /// Lines of code in the body of one function.

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use windlass_tool::{
-    BoxFuture, ProcessError, ProcessExit, ProcessOutcome, TaskCx, TaskOutcome, TaskSpec, ToolCx, ToolError, ToolOutput,
+    BoxFuture, ProcessError, ProcessExit, ProcessOutcome, TaskCx, TaskOutcome, TaskSpec, TerminalSize, ToolCx,
+    ToolError, ToolOutput,
 };
 use windlass_types::{TaskId, TaskKind, TaskStatus};
 
@@ -51,6 +52,7 @@ pub(super) async fn start(
     shell: Option<&Path>,
     snapshot: Option<&Taken>,
     input: &BashInput,
+    terminal: Option<TerminalSize>,
     cx: &ToolCx,
 ) -> Result<ToolOutput, ToolError> {
     let background = cx.background()?;
@@ -64,7 +66,7 @@ pub(super) async fn start(
     let start = command::start_directory(cx).await?;
     let mut command = command::in_bash(shell, input, &start, snapshot, cx)?;
     command.progress = None;
-    command.background = true;
+    (command.background, command.terminal) = (true, terminal);
     // It is stopped only if the call has a timeout.
     command.timeout = time_limit(input.timeout);
     command.inline_bytes = IN_MEMORY;

@@ -8,11 +8,13 @@ mod moving;
 mod powershell;
 mod report;
 mod snapshot;
+mod terminal;
 mod text;
 
 pub use command::{find_bash, unattended_environment};
 pub use powershell::{PowerShell, PowerShellInput};
 pub use snapshot::ShellSnapshot;
+pub use terminal::{BashOnTerminals, BashOnTerminalsInput};
 pub(crate) use text::clean;
 
 use std::borrow::Cow;
@@ -21,7 +23,7 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use windlass_tool::{Annotations, Tool, ToolCx, ToolError, ToolOutput};
+use windlass_tool::{Annotations, TerminalSize, Tool, ToolCx, ToolError, ToolOutput};
 use windlass_types::{Access, ContextChange};
 
 use cwd::{CwdFile, Moved};
@@ -116,6 +118,12 @@ impl Bash {
         self
     }
 
+    /// Lets calls ask for a terminal (`tty`), which programs have that refuse to run without one. Default: they cannot.
+    #[must_use]
+    pub fn with_terminals(self) -> BashOnTerminals {
+        BashOnTerminals::new(self)
+    }
+
     fn timeout(&self, asked: Option<f64>) -> Duration {
         time_limit(asked).map_or(self.default_timeout, |asked| asked.min(self.max_timeout))
     }
@@ -186,6 +194,18 @@ with all of it, which you can read and search.
     }
 
     async fn call(&self, input: BashInput, cx: &ToolCx) -> Result<ToolOutput, ToolError> {
+        self.run(input, None, cx).await
+    }
+}
+
+impl Bash {
+    /// Runs a command, on a terminal if it has a size for one.
+    async fn run(
+        &self,
+        input: BashInput,
+        terminal: Option<TerminalSize>,
+        cx: &ToolCx,
+    ) -> Result<ToolOutput, ToolError> {
         check_command(&input.command)?;
         let is_local = cx.workspace().is_local();
         let snapshot = match &self.snapshot {
@@ -193,7 +213,7 @@ with all of it, which you can read and search.
             _ => None,
         };
         if input.run_in_background == Some(true) {
-            return background::start(self.shell.as_deref(), snapshot, &input, cx).await;
+            return background::start(self.shell.as_deref(), snapshot, &input, terminal, cx).await;
         }
         let start = command::start_directory(cx).await?;
         let functions = snapshot.map(Taken::functions).unwrap_or_default();
@@ -207,7 +227,7 @@ with all of it, which you can read and search.
         if let Some(directory) = &directory {
             command.env.push(("BASH_ENV".into(), directory.bash_env()));
         }
-        command.reports_directory = !is_local;
+        (command.reports_directory, command.terminal) = (!is_local, terminal);
         command.timeout = Some(timeout);
         command.spill = cx.artifacts().map(|folder| folder.join(command::spill_name(cx)));
         command.spill_above = Some(self.max_output);

@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use windlass_tool::{Cancel, CapturedOutput, Process, ProcessCommand, ProcessError, ProcessExit, ProcessOutcome};
@@ -46,13 +47,27 @@ fn spec_of(command: ProcessCommand, spill_cap: u64) -> Spec {
         args: command.args,
         env: command.env,
         cwd: command.cwd,
-        stdin: command.stdin,
-        streams: if command.merge_streams { Streams::Merged } else { Streams::Separate },
+        stdin: match command.terminal {
+            Some(_) => Some(typed(command.stdin.as_deref().unwrap_or_default())),
+            None => command.stdin,
+        },
+        streams: if command.merge_streams || command.terminal.is_some() { Streams::Merged } else { Streams::Separate },
+        terminal: command.terminal,
         background: command.background,
         timeout: command.timeout,
         stdout,
         stderr,
     }
+}
+
+/// The end of transmission, which a terminal reads as the end of input where a line begins.
+const END_OF_INPUT: u8 = 4;
+
+/// Input as it is typed at a terminal, with its end.
+fn typed(input: &[u8]) -> Arc<[u8]> {
+    // Behind a line without an end the first one only sends the line.
+    let ends = if input.is_empty() || input.ends_with(b"\n") { &[END_OF_INPUT][..] } else { &[END_OF_INPUT; 2] };
+    [input, ends].concat().into()
 }
 
 /// The file for standard error: the same name with `.stderr` added.

@@ -320,7 +320,9 @@ impl Stream {
                 }
                 pipe.read(&mut self.buffer).await.unwrap_or_else(|error| {
                     // It is as final as the end, and is not met on pipes that work.
-                    tracing::warn!(%error, "the output of a program cannot be read further");
+                    if !sys::is_end_of_terminal(&error) {
+                        tracing::warn!(%error, "the output of a program cannot be read further");
+                    }
                     0
                 })
             }

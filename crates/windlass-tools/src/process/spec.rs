@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use windlass_tool::TerminalSize;
+
 use super::capture::{CaptureLimits, Captured};
 
 /// Whether stderr has a pipe of its own.
@@ -27,6 +29,8 @@ pub(crate) struct Spec {
     /// What stdin holds; it is empty without.
     pub(crate) stdin: Option<Arc<[u8]>>,
     pub(crate) streams: Streams,
+    /// A terminal takes the place of all pipes.
+    pub(crate) terminal: Option<TerminalSize>,
     /// Takes none of the places for programs that run at a time.
     pub(crate) background: bool,
     /// From the start of the child; waiting for a free place does not count.

@@ -81,6 +81,9 @@ impl Watchdog {
 }
 
 pub(super) fn spawn(spec: &Spec, mark: (&str, &str)) -> io::Result<Spawned> {
+    if spec.terminal.is_some() {
+        return Err(io::Error::new(io::ErrorKind::Unsupported, "programs have no terminal on Windows"));
+    }
     let (out_read, out_write) = io::pipe()?;
     let (err_read, err_write) = match spec.streams {
         Streams::Merged => (None, out_write.try_clone()?),
@@ -145,6 +148,11 @@ fn input(spec: &Spec) -> io::Result<(Stdio, Option<InputPipe>)> {
 /// None is needed: who starts a program in a job ends it with the job.
 pub(super) fn tree_of(_leader: u32, _mark: String) -> Option<Tree> {
     None
+}
+
+/// There are no terminals here.
+pub(super) fn is_end_of_terminal(_: &io::Error) -> bool {
+    false
 }
 
 /// How a child ended.

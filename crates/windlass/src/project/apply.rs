@@ -12,6 +12,8 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::sync::Arc;
 use windlass_model::{ModelOverride, ModelOverrides};
+use windlass_project::Setting;
+use windlass_tool::DynTool;
 use windlass_types::PermissionMode;
 
 impl Options {
@@ -79,15 +81,32 @@ impl LoadedProject {
         }
     }
 
+    /// The tool for commands as settings and variables of the project want it, for [`Toolkit::replacing_shared`]. `None`: as it
+    /// is without them. A session that takes the project heeds them by itself.
+    ///
+    /// [`Toolkit::replacing_shared`]: crate::tool::Toolkit::replacing_shared
+    pub fn bash(&self) -> Option<Arc<dyn DynTool>> {
+        self.bash_with(&self.session_variables())
+    }
+
+    fn bash_with(&self, variables: &Variables) -> Option<Arc<dyn DynTool>> {
+        let said = &self.resolved().session;
+        let is_on = |setting: &Option<Setting<bool>>| setting.as_ref().is_some_and(|setting| setting.value);
+        let snapshot = said.shell_snapshot.as_ref().map(|content| content.value);
+        let bash = variables.bash(is_on(&said.background_long_commands), snapshot);
+        match is_on(&said.command_terminals) {
+            true => Some(Arc::new(bash.unwrap_or_default().with_terminals())),
+            false => bash.map(|bash| Arc::new(bash) as Arc<dyn DynTool>),
+        }
+    }
+
     fn apply(&self, options: &mut Options) -> Result<(), Error> {
         let variables = self.session_variables();
         for note in &variables.notes {
             self.note(ProjectNoticeKind::Variable, note.as_str());
         }
-        let said = &self.resolved().session;
-        let moves = said.background_long_commands.as_ref().is_some_and(|moves| moves.value);
-        if let Some(bash) = variables.bash(moves, said.shell_snapshot.as_ref().map(|content| content.value)) {
-            options.tools.toolkit.replace_own_bash(Arc::new(bash));
+        if let Some(bash) = self.bash_with(&variables) {
+            options.tools.toolkit.replace_own_bash(bash);
         }
         let agents = self.known_agents();
         let tools = options.tools.toolkit.tools().iter().map(|tool| tool.name().into_owned());

@@ -232,6 +232,7 @@ fn differing(before: &Resolved, now: &Resolved) -> Vec<&'static str> {
         ("effortLevel", before.session.effort != now.session.effort),
         ("apiKeyHelper", before.session.api_key_helper != now.session.api_key_helper),
         ("backgroundLongCommands", before.session.background_long_commands != now.session.background_long_commands),
+        ("commandTerminals", before.session.command_terminals != now.session.command_terminals),
         ("shellSnapshot", before.session.shell_snapshot != now.session.shell_snapshot),
         ("fileCheckpoints", before.session.file_checkpoints != now.session.file_checkpoints),
         ("lspServers", before.session.lsp_servers != now.session.lsp_servers),

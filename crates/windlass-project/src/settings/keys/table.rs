@@ -38,6 +38,7 @@ const HONOURED: &[(&str, Shape, &str)] = &[
         Shape::Flag,
         "Whether a command continues in the background when its time is up, or when the host wants that.",
     ),
+    ("commandTerminals", Shape::Flag, "Whether commands may ask for a terminal of their own."),
     (
         "shellSnapshot",
         Shape::Word(&["variables", "all"]),

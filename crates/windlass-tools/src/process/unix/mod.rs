@@ -18,9 +18,11 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::process::ExitStatus;
 use std::time::Instant;
 
+use rustix::fs::OFlags;
+use rustix::io::Errno;
 use rustix::process::Pid;
 use tokio::net::unix::pipe::{Receiver, Sender};
-use windlass_process::{Child, ChildCommand, ChildStream};
+use windlass_process::{Child, ChildCommand, ChildStream, Terminal};
 
 use super::spec::{Exit, Spec, Streams};
 
@@ -48,6 +50,9 @@ pub(super) struct Spawned {
 /// environment plus `mark`.
 #[expect(clippy::disallowed_methods, reason = "compares with the start times of the system's processes")]
 pub(super) fn spawn(spec: &Spec, mark: (&str, &str)) -> io::Result<Spawned> {
+    if let Some(size) = spec.terminal {
+        return on_terminal(spec, Terminal::open(size)?, mark);
+    }
     let (out_read, out_write) = io::pipe()?;
     let mut pipes = vec![inode(&out_write)?];
     let (err_read, err_write) = match spec.streams {
@@ -61,17 +66,42 @@ pub(super) fn spawn(spec: &Spec, mark: (&str, &str)) -> io::Result<Spawned> {
     let stdout = receiver(out_read.into())?;
     let (in_read, stdin) = input(spec)?;
     let started = Instant::now();
-    let command = ChildCommand::new(&spec.program, &spec.cwd)
-        .args(&spec.args)
-        .envs(spec.env.iter().map(|(name, value)| (name, value)))
-        .envs([mark])
+    let command = command(spec, mark)
         .stdin(in_read)
         .stdout(ChildStream::File(out_write.into()))
         .stderr(ChildStream::File(err_write.into()));
     let child = Child::start(command)?;
-    let leader = pid(child.id()).ok_or_else(|| io::Error::other("the child has no process number"))?;
-    let tree = Tree { leader, mark: format!("{}={}", mark.0, mark.1), pipes, started, start: scan::start_of(leader) };
+    let tree = tree(&child, mark, pipes, started)?;
     Ok(Spawned { child, stdin, stdout, stderr: err_read, tree })
+}
+
+/// Starts a child with a terminal of its own.
+#[expect(clippy::disallowed_methods, reason = "compares with the start times of the system's processes")]
+fn on_terminal(spec: &Spec, terminal: Terminal, mark: (&str, &str)) -> io::Result<Spawned> {
+    let host = terminal.host_end()?;
+    rustix::fs::fcntl_setfl(&host, rustix::fs::fcntl_getfl(&host)? | OFlags::NONBLOCK)?;
+    let stdin = Some(Sender::from_owned_fd_unchecked(host.try_clone()?)?);
+    let stdout = Receiver::from_owned_fd_unchecked(host)?;
+    let started = Instant::now();
+    let child = Child::start(command(spec, mark).on_terminal(terminal)?)?;
+    // Whoever still writes to the terminal is in the session of the child, or has its mark.
+    let tree = tree(&child, mark, Vec::new(), started)?;
+    Ok(Spawned { child, stdin, stdout, stderr: None, tree })
+}
+
+fn command(spec: &Spec, mark: (&str, &str)) -> ChildCommand {
+    let env = spec.env.iter().map(|(name, value)| (name, value));
+    ChildCommand::new(&spec.program, &spec.cwd).args(&spec.args).envs(env).envs([mark])
+}
+
+fn tree(child: &Child, mark: (&str, &str), pipes: Vec<u64>, started: Instant) -> io::Result<Tree> {
+    let leader = pid(child.id()).ok_or_else(|| io::Error::other("the child has no process number"))?;
+    Ok(Tree { leader, mark: format!("{}={}", mark.0, mark.1), pipes, started, start: scan::start_of(leader) })
+}
+
+/// Whether reading failed because a terminal has ended.
+pub(super) fn is_end_of_terminal(error: &io::Error) -> bool {
+    Errno::from_io_error(error) == Some(Errno::IO)
 }
 
 /// The tree of a program that other code has started, as leader of a group of its own.

@@ -8,3 +8,5 @@ mod host;
 mod process;
 mod snapshot;
 pub(crate) mod support;
+#[cfg(target_os = "linux")]
+mod terminal;

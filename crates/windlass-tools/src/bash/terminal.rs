@@ -1,0 +1,64 @@
+//! The Bash tool whose calls may ask for a terminal.
+
+use std::borrow::Cow;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use windlass_tool::{Annotations, TerminalSize, Tool, ToolCx, ToolError, ToolOutput};
+use windlass_types::Access;
+
+use super::{Bash, BashInput};
+
+/// [`Bash`] whose calls may ask for a terminal, see [`Bash::with_terminals`].
+///
+/// Such a command has a terminal of 40 rows and 120 columns as its input and output. Nobody types there: the first time that it
+/// reads, it reads the end of input, and later it waits until its time is up. Where programs run elsewhere, or on Windows, there
+/// are no terminals, and such a call fails.
+#[derive(Debug, Clone, Default)]
+pub struct BashOnTerminals(Bash);
+
+impl BashOnTerminals {
+    pub(super) fn new(bash: Bash) -> Self {
+        Self(bash)
+    }
+}
+
+/// The input of [`BashOnTerminals`].
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub struct BashOnTerminalsInput {
+    /// That of [`Bash`].
+    #[serde(flatten)]
+    pub bash: BashInput,
+    /// Gives the command a terminal, for programs that refuse to run without one. Nobody types there.
+    #[serde(default)]
+    pub tty: Option<bool>,
+}
+
+impl Tool for BashOnTerminals {
+    const NAME: &'static str = Bash::NAME;
+    const DESCRIPTION: &'static str = Bash::DESCRIPTION;
+    type Input = BashOnTerminalsInput;
+    type Output = ToolOutput;
+
+    fn access(&self, input: &Self::Input) -> Access {
+        self.0.access(&input.bash)
+    }
+
+    fn command<'a>(&self, input: &'a Self::Input) -> Option<&'a str> {
+        self.0.command(&input.bash)
+    }
+
+    fn title(&self, input: &Self::Input) -> Cow<'static, str> {
+        self.0.title(&input.bash)
+    }
+
+    fn annotations(&self) -> Annotations {
+        self.0.annotations()
+    }
+
+    async fn call(&self, input: Self::Input, cx: &ToolCx) -> Result<ToolOutput, ToolError> {
+        let terminal = (input.tty == Some(true)).then(TerminalSize::default);
+        self.0.run(input.bash, terminal, cx).await
+    }
+}
