@@ -227,6 +227,7 @@ impl Machine {
                 self.session.out.heard();
                 if let Some(log) = log {
                     self.session.rewound(&log);
+                    self.tasks.rewound(&mut self.session, &log);
                 }
                 self.activity = Activity::Idle;
             }

@@ -20,6 +20,14 @@ impl News {
     /// What the model should read with the next prompt: the ends that it has not read of, and the work whose end is
     /// not in the log. Such work is gone with the process that ran it.
     pub(crate) fn left_by(log: &[Entry]) -> Self {
+        Self::of(log, |info| {
+            let why = "It was stopped: the process that kept it going has ended.";
+            Some(TaskEnded::new(info.clone(), TaskStatus::Stopped, why))
+        })
+    }
+
+    /// The same, where `end` says how work ended whose end is not in the log; `None` if it is running.
+    pub(crate) fn of(log: &[Entry], end: impl Fn(&TaskInfo) -> Option<TaskEnded>) -> Self {
         let mut started: Vec<&TaskInfo> = Vec::new();
         let mut ended: BTreeMap<&TaskId, &TaskEnded> = BTreeMap::new();
         let mut known: HashSet<&TaskId> = HashSet::new();
@@ -39,13 +47,8 @@ impl News {
         let mut news = Self::default();
         // Work of a part of the conversation that was taken back is left out.
         for info in started.into_iter().filter(|info| !known.contains(&info.id) && calls.contains(&info.tool_use_id)) {
-            match ended.get(&info.id) {
-                Some(ended) => news.add(ended, false),
-                None => {
-                    let why = "It was stopped: the process that kept it going has ended.";
-                    news.add(&TaskEnded::new(info.clone(), TaskStatus::Stopped, why), false);
-                }
-            }
+            let ended = ended.get(&info.id).map(|ended| (*ended).clone()).or_else(|| end(info));
+            ended.iter().for_each(|ended| news.add(ended, false));
         }
         news
     }

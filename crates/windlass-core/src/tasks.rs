@@ -4,21 +4,26 @@
 //! The model reads of the end at the next safe point of the open run; without one,
 //! a run of its own begins with it.
 
+use crate::news::News;
 use crate::session::Session;
 use crate::{Effect, EffectId};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use windlass_types::{
-    EntryKind, EventKind, RunId, TaskEnded, TaskId, TaskInfo, TaskProgress, TaskRecord, TaskStatus, TaskUsage,
+    Entry, EntryKind, EventKind, RunId, TaskEnded, TaskId, TaskInfo, TaskProgress, TaskRecord, TaskStatus, TaskUsage,
 };
 
 /// How many runs in a row may begin by themselves. Then news waits for the next
 /// prompt, so that work which starts work comes to an end.
 const MAX_WAKES: u32 = 50;
+/// How many tasks that have ended are remembered.
+const MAX_ENDED: usize = 256;
 
 /// The tasks of a session that are running. They do not outlive it.
 #[derive(Debug, Default)]
 pub(crate) struct Tasks {
     running: BTreeMap<TaskId, Task>,
+    /// Those that ended last, for a conversation that is rewound to before it had their ends.
+    ended: VecDeque<TaskEnded>,
     /// Runs that began by themselves since the last prompt.
     wakes: u32,
 }
@@ -89,7 +94,28 @@ impl Tasks {
             session.news.add(&ended, ended.status != TaskStatus::Stopped);
         }
         let append = record(session, TaskRecord::Ended(ended.clone()));
+        if self.ended.len() >= MAX_ENDED {
+            self.ended.pop_front();
+        }
+        self.ended.push_back(ended.clone());
         session.out.event(task.run, task.turn, EventKind::TaskEnded(ended), Some(append));
+    }
+
+    /// The conversation was rewound: the model reads again of ends that it has not read of in what is left, and of none whose
+    /// beginning is not there any more.
+    pub(crate) fn rewound(&mut self, session: &mut Session, log: &[Entry]) {
+        let has = |wanted: &TaskId, stopping: bool| {
+            log.iter().any(|entry| match &entry.kind {
+                EntryKind::Task(TaskRecord::Started(info)) => !stopping && info.id == *wanted,
+                EntryKind::Task(TaskRecord::Stopping(id)) => stopping && id == wanted,
+                _ => false,
+            })
+        };
+        for (id, task) in &mut self.running {
+            task.known = !has(id, false) || has(id, true);
+        }
+        let ended = |info: &TaskInfo| self.ended.iter().rfind(|ended| ended.info.id == info.id).cloned();
+        session.news = News::of(log, ended);
     }
 
     /// The model stops a task. It does not read of the end.

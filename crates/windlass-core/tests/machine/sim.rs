@@ -404,7 +404,12 @@ impl Sim {
 
     /// A running call leaves work behind.
     pub(crate) fn leave_work(&mut self, call: EffectId) {
-        let info = self.work();
+        let mut info = self.work();
+        let running = self.going.iter().find_map(|(id, going)| match going {
+            Going::Run(run) | Going::Stopping(run) if *id == call => Some(run.call.id.clone()),
+            _ => None,
+        });
+        info.tool_use_id = running.unwrap_or(info.tool_use_id);
         self.tasks.push((info.clone(), false));
         self.input(Input::TaskStarted(call, Box::new(info)));
     }

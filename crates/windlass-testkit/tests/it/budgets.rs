@@ -62,8 +62,8 @@ const HUBS: &[(&str, usize, usize)] = &[
     // Calls that running calls make pass the gate here and go back to their makers.
     // Definitions of servers that are started on demand are withheld beyond a budget of their own.
     // Verdicts on messages that servers ask for are recorded.
-    // An idle session rewinds its conversation.
-    ("windlass-core", 6_375, 390),
+    // An idle session rewinds its conversation, and reports the ends of work anew that are not in what is left.
+    ("windlass-core", 6_400, 390),
     // A session is asked for one result here, and each opening of a session has an id.
     // Hooks are asked within a limit of time.
     // Answers of other processes are looked for.
