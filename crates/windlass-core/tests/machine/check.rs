@@ -116,10 +116,13 @@ impl Checks {
     }
 
     /// The log has fewer entries now, all of them durable.
-    pub(crate) fn rewound(&mut self, len: usize) {
+    pub(crate) fn rewound(&mut self, log: &[Entry]) {
+        let len = log.len();
         self.durable = self.durable.min(len);
         self.appends.values_mut().for_each(|(upto, _)| *upto = len.min(*upto));
         self.blocks.clear();
+        // An idle session has no other calls than those that wait for answers.
+        self.pending = Transcript::from_entries(log).open_calls().map(|call| call.id.clone()).collect();
     }
 
     pub(crate) fn user(&mut self, input: &Input) {

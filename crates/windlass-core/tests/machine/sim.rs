@@ -563,7 +563,7 @@ impl Sim {
             // What follows is on a branch that the conversation has left.
             let left = self.log.split_off(at);
             self.log.extend(left.into_iter().filter(|entry| !entry.is_conversation()));
-            self.checks.rewound(self.log.len());
+            self.checks.rewound(&self.log);
         }
         self.input(Input::Rewound(id, at.map(|at| self.log[..at].to_vec())));
     }
