@@ -31,6 +31,7 @@ fn json_has_all_prices() {
         "aliases": ["anthropic/haiku"],
         "contextWindow": 1_000_000,
         "maxOutputTokens": 128_000,
+        "maxImages": 540,
         "abilities": ["images", "pdf", "cache", "thinking", "effort"],
         "efforts": ["low", "medium", "high", "xhigh", "max"],
         "price": {"input": 0.1, "output": 0.5, "cacheRead": 0.01, "cacheWrite": 0.125, "cacheWrite1h": 0.2},
