@@ -23,7 +23,13 @@ impl ProgramWatch for Notes {
     }
 
     fn watch(&self, leader: u32, mark: &OsStr) -> Arc<dyn WatchedProgram> {
-        let environment = std::fs::read(format!("/proc/{leader}/environ")).unwrap_or_default();
+        // The system shows none for a moment while the program takes the place of the one that starts it.
+        let read = || std::fs::read(format!("/proc/{leader}/environ")).unwrap_or_default();
+        let mut tries = (0..500).map(|_| {
+            std::thread::sleep(Duration::from_millis(10));
+            read()
+        });
+        let environment = Some(read()).into_iter().chain(&mut tries).find(|read| !read.is_empty()).unwrap_or_default();
         let marked = environment.split(|byte| *byte == 0).any(|entry| entry == b"THE_MARK=m1");
         let seen = marked || !cfg!(target_os = "linux");
         self.0.lock().unwrap().push(format!("watch {} {seen}", mark.to_string_lossy()));
