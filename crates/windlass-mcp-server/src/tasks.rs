@@ -6,8 +6,7 @@ use crate::handler::Done;
 use crate::parked::Running;
 use crate::rounds::Rounds;
 use rmcp::model::{
-    CallToolResult, CreateTaskResult, DetailedTask, ErrorData, GetTaskResult, InputResponses, JsonObject, Task,
-    TaskPayload, TaskStatus,
+    CreateTaskResult, DetailedTask, ErrorData, GetTaskResult, InputResponses, JsonObject, Task, TaskPayload, TaskStatus,
 };
 use serde::Serialize;
 use std::collections::HashMap;
@@ -137,7 +136,9 @@ impl Tasks {
 
     fn end(&self, id: &str, done: Result<Result<Done, ErrorData>, JoinError>) {
         let state = match done {
-            Ok(Ok(Done::Call(result))) => of_result(result),
+            Ok(Ok(Done::Call(result))) => {
+                object(&result).map_or_else(|| failed("its result cannot be written"), State::Done)
+            }
             Ok(Ok(_)) => failed("it has no result of a call"),
             Ok(Err(error)) => object(&error).map_or_else(|| failed("it failed"), State::Failed),
             Err(error) if error.is_cancelled() => return,
@@ -162,10 +163,6 @@ impl One {
 
 fn unknown() -> ErrorData {
     ErrorData::invalid_params("there is no such task, or no longer", None)
-}
-
-fn of_result(result: CallToolResult) -> State {
-    object(&result).map_or_else(|| failed("its result cannot be written"), State::Done)
 }
 
 fn failed(why: &str) -> State {
