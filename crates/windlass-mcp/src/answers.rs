@@ -132,12 +132,18 @@ impl Answers {
     /// # Errors
     /// It is not offered, refused or failed.
     pub(crate) async fn sample(&self, params: &CreateMessageRequestParams) -> Result<CreateMessageResult, ErrorData> {
+        let broken = |error: serde_json::Error| ErrorData::internal_error(error.to_string(), None);
+        let answer = self.message(serde_json::to_value(params).map_err(broken)?).await?;
+        serde_json::from_value(answer).map_err(broken)
+    }
+
+    /// The same for parameters that may be anything.
+    pub(crate) async fn message(&self, params: Value) -> Result<Value, ErrorData> {
         let refused = |why: String| ErrorData::invalid_request(why, None);
         let Some(sampling) = &self.sampling else { return Err(refused(NOT_OFFERED.to_owned())) };
         let Ok(_place) = self.samples.try_acquire() else {
             return Err(refused("too many requests are open".to_owned()));
         };
-        let params = serde_json::to_value(params).map_err(|error| refused(error.to_string()))?;
         let invalid = |why: String| ErrorData::invalid_params(why, None);
         let takes_tools = sampling.takes_tools();
         let mut request = SamplingRequest::read(&self.server, params, takes_tools).map_err(invalid)?;
@@ -146,8 +152,7 @@ impl Answers {
         }
         let names = request.names.clone();
         let answer = sampling.sample(request).await.map_err(refused)?;
-        serde_json::from_value(answer.result(&names).map_err(refused)?)
-            .map_err(|error| ErrorData::internal_error(error.to_string(), None))
+        answer.result(&names).map_err(refused)
     }
 
     /// Has a person asked to visit pages, one after the other. That they agree does not mean that they are done.

@@ -67,11 +67,21 @@ impl Intake {
     }
 }
 
+/// Whether a message would take up too much memory.
+pub(crate) fn is_too_much(text: &[u8]) -> bool {
+    values(text) > MOST_VALUES
+}
+
 /// Reads a message, unless it would take up too much memory.
 pub(crate) fn read(text: &[u8]) -> Result<ServerJsonRpcMessage, String> {
-    if values(text) > MOST_VALUES {
+    if is_too_much(text) {
         return Err(format!("it holds more than {MOST_VALUES} values"));
     }
+    parse(text)
+}
+
+/// Reads a message that is not too much.
+pub(crate) fn parse(text: &[u8]) -> Result<ServerJsonRpcMessage, String> {
     match std::str::from_utf8(text).ok().and_then(with_execution) {
         Some(message) => serde_json::from_value(message),
         None => serde_json::from_slice(text),

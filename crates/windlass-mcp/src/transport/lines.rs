@@ -1,7 +1,7 @@
 //! One message a line.
 
 use super::correlate::is_same;
-use super::intake::{Intake, read};
+use super::intake::{Intake, MOST_VALUES, is_too_much, parse};
 use super::{AbortOnDrop, SendError, Sent};
 use rmcp::model::{ClientJsonRpcMessage, ClientNotification, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
 use rmcp::service::RoleClient;
@@ -164,7 +164,11 @@ async fn read_lines(
         if text.is_empty() {
             continue;
         }
-        match read(text) {
+        // It may be what a call waits for: to leave it out would let that wait for ever.
+        if is_too_much(text) {
+            return fault.set(format!("it printed a line of more than {MOST_VALUES} values"));
+        }
+        match parse(text) {
             Ok(message) => {
                 nonsense = 0;
                 if intake.admits(&message) && found.send(open.answered(message)).await.is_err() {
