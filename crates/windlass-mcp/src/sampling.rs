@@ -238,7 +238,7 @@ impl SamplingAnswer {
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", expecting = "an object")]
 struct Given {
     messages: Vec<messages::Given>,
     #[serde(default)]
@@ -294,11 +294,16 @@ impl SamplingRequest {
 }
 
 fn tool_choice(given: &Value, tools: &[ToolSpec]) -> Result<ToolChoice, String> {
-    match given.get("mode").and_then(Value::as_str).unwrap_or("auto") {
-        "auto" => Ok(ToolChoice::Auto),
-        "none" => Ok(ToolChoice::None),
-        "required" if tools.is_empty() => Err("a tool is to be called, and there is none".to_owned()),
-        "required" => Ok(ToolChoice::Any),
+    let mode = match given {
+        Value::Null => Some("auto"),
+        Value::Object(given) => given.get("mode").map_or(Some("auto"), Value::as_str),
+        _ => None,
+    };
+    match mode {
+        Some("auto") => Ok(ToolChoice::Auto),
+        Some("none") => Ok(ToolChoice::None),
+        Some("required") if tools.is_empty() => Err("a tool is to be called, and there is none".to_owned()),
+        Some("required") => Ok(ToolChoice::Any),
         _ => Err("the choice of tools is none of `auto`, `required` and `none`".to_owned()),
     }
 }
@@ -382,7 +387,9 @@ mod tests {
             assert_eq!(read(tools.clone(), choice), Ok(expected));
         }
         assert!(read(json!([]), json!({ "mode": "required" })).unwrap_err().contains("there is none"));
-        assert!(read(tools, json!({ "mode": "t" })).unwrap_err().contains("none of"));
+        for odd in [json!({ "mode": "t" }), json!({ "mode": 7 }), json!("required"), json!([])] {
+            assert!(read(tools.clone(), odd.clone()).unwrap_err().contains("none of"), "{odd}");
+        }
     }
 
     #[test]

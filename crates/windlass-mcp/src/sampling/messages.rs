@@ -14,6 +14,7 @@ const MOST_PARTS: usize = 1000;
 const LONGEST_ID: usize = 256;
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 pub(super) struct Given {
     role: String,
     content: Value,

@@ -26,7 +26,7 @@ struct Own {
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", expecting = "an object")]
 struct Given {
     name: String,
     #[serde(default)]

@@ -1,7 +1,7 @@
 //! One message a line.
 
 use super::correlate::is_same;
-use super::intake::{Intake, MOST_VALUES, is_too_much, parse};
+use super::intake::{Intake, MOST_DEPTH, MOST_VALUES, is_too_much, parse};
 use super::{AbortOnDrop, SendError, Sent};
 use rmcp::model::{ClientJsonRpcMessage, ClientNotification, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
 use rmcp::service::RoleClient;
@@ -166,7 +166,8 @@ async fn read_lines(
         }
         // It may be what a call waits for: to leave it out would let that wait for ever.
         if is_too_much(text) {
-            return fault.set(format!("it printed a line of more than {MOST_VALUES} values"));
+            let most = format!("{MOST_VALUES} values, or one that is nested more than {MOST_DEPTH} deep");
+            return fault.set(format!("it printed a line of more than {most}"));
         }
         match parse(text) {
             Ok(message) => {

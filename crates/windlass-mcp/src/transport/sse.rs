@@ -127,7 +127,9 @@ async fn pass_on(mut stream: Stream, found: mpsc::Sender<ServerJsonRpcMessage>, 
             continue;
         }
         if is_too_much(event.data.as_bytes()) {
-            return tracing::debug!("the stream of an MCP server ended: an event holds too many values");
+            return tracing::debug!(
+                "the stream of an MCP server ended: an event holds too many values, or is nested too deep"
+            );
         }
         match parse(event.data.as_bytes()) {
             Ok(message) if intake.admits(&message) => {

@@ -84,7 +84,7 @@ async fn answers_that_are_wrong_fail_the_call_alone() {
     assert_eq!(status(&servers).state, McpServerState::Connected);
     servers.close().await;
 
-    for behaviour in ["long line", "many values"] {
+    for behaviour in ["long line", "many values", "deep"] {
         let servers = one(behaviour).await;
         let lost = servers.call("s", "go", &json("{}"), Some(LONG)).await.unwrap_err();
         assert!(matches!(&lost, McpError::Lost { output, .. } if output.contains("line of more than")), "{lost}");
