@@ -5,12 +5,15 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::Semaphore;
 use windlass::permission::can_use_tool_fn;
 use windlass::{
     Event, EventKind, JsonText, Outcome, PermissionRequest, Permissions, RunResult, SessionBuilder, ToolOutput,
 };
 
+/// How long one may take until its client has to ask how it is, if it can.
+const TASK_AFTER: Duration = Duration::from_secs(10);
 /// How many tasks may run at once.
 const MOST_TASKS: usize = 8;
 
@@ -21,7 +24,7 @@ const OUTPUT: &str = r#"{"type":"object","properties":{"result":{"type":"string"
 /// A whole agent as one tool: it takes a prompt, works on it in a session of its own, and returns its last words.
 ///
 /// What its tools do is progress for the client. A question of its permission gate goes to the client's user. A call that is
-/// cancelled stops the run. At most 8 tasks run at once; others are refused.
+/// cancelled stops the run. One that takes longer than ten seconds goes on as a [task](ServedTool::with_task). At most 8 tasks run at once; others are refused.
 pub struct AgentTool {
     tool: ServedTool,
     permissions: Permissions,
@@ -55,6 +58,7 @@ impl AgentTool {
     ) -> Self {
         let schema = |text| JsonText::parse(text).unwrap_or_else(|_| JsonText::empty_object());
         let tool = ServedTool::new(name, description, schema(INPUT)).with_output_schema(schema(OUTPUT));
+        let tool = tool.with_task(TASK_AFTER);
         Self { tool, permissions, session: Arc::new(session), tasks: Semaphore::new(MOST_TASKS) }
     }
 

@@ -2,7 +2,7 @@
 
 use rmcp::model::{
     ClientCapabilities, ElicitResult, ElicitationAction, ElicitationCapability, FormElicitationCapability,
-    InputRequest, RootsCapabilities, SamplingCapability, UrlElicitationCapability,
+    InputRequest, JsonObject, RootsCapabilities, SamplingCapability, TASKS_EXTENSION_ID, UrlElicitationCapability,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -42,6 +42,8 @@ pub enum ClientAbility {
     Sampling,
     /// It says in which directories its user works.
     Roots,
+    /// It takes tasks, and asks how they are.
+    Tasks,
 }
 
 /// What a client answered to a question.
@@ -167,6 +169,7 @@ impl ClientAbility {
             Self::Pages => elicitation.is_some_and(|known| known.url.is_some()),
             Self::Sampling => declared.sampling.is_some(),
             Self::Roots => declared.roots.is_some(),
+            Self::Tasks => declared.supports_tasks(),
         }
     }
 
@@ -186,6 +189,9 @@ impl ClientAbility {
             }
             Self::Sampling => declared.sampling = Some(SamplingCapability::default()),
             Self::Roots => declared.roots = Some(RootsCapabilities::default()),
+            Self::Tasks => {
+                declared.extensions.get_or_insert_default().insert(TASKS_EXTENSION_ID.to_owned(), JsonObject::new());
+            }
         }
     }
 }

@@ -26,6 +26,8 @@ struct Remote {
     questions: AtomicU64,
     /// Whether a report is on its way.
     busy: AtomicBool,
+    /// The last report, for those who ask how a task stands.
+    said: Mutex<Option<String>>,
     declared: ClientCapabilities,
     /// Present if the client cannot be asked while a call runs.
     rounds: Option<Arc<Rounds>>,
@@ -104,6 +106,7 @@ impl Client {
             reports: AtomicU64::new(0),
             questions: AtomicU64::new(0),
             busy: AtomicBool::new(false),
+            said: Mutex::default(),
             declared: context.client_capabilities().unwrap_or_default(),
             rounds,
         })))
@@ -143,7 +146,15 @@ impl Client {
         self.report_progress(done, Some(total), None).await;
     }
 
+    /// What the client was last informed of.
+    pub(crate) fn said(&self) -> Option<String> {
+        self.0.as_ref().and_then(|remote| remote.said().clone())
+    }
+
     async fn report_progress(&self, done: f64, total: Option<f64>, text: Option<&str>) {
+        if let Some(remote) = &self.0 {
+            remote.says(text, done, total);
+        }
         let Some(link) = self.0.as_ref().map(|remote| remote.link().clone()) else { return };
         let Some(token) = link.progress else { return };
         let mut report = ProgressNotificationParam::new(token, done);
@@ -156,7 +167,11 @@ impl Client {
 
     /// The same without waiting for the client. While it has not taken a report, others are left out.
     pub(crate) fn report(&self, text: String) {
-        let Some(remote) = self.0.clone().filter(|remote| remote.link().progress.is_some()) else { return };
+        let Some(remote) = self.0.clone() else { return };
+        if remote.link().progress.is_none() {
+            remote.says(Some(&text), 0.0, None);
+            return;
+        }
         if remote.busy.swap(true, Ordering::AcqRel) {
             return;
         }
@@ -225,6 +240,20 @@ impl Client {
 impl Remote {
     fn link(&self) -> MutexGuard<'_, Link> {
         self.link.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn said(&self) -> MutexGuard<'_, Option<String>> {
+        self.said.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps a report.
+    fn says(&self, text: Option<&str>, done: f64, total: Option<f64>) {
+        let said = match (text, total) {
+            (Some(text), _) => text.chars().take(LONGEST_TEXT).collect(),
+            (None, Some(total)) => format!("{done} of {total}"),
+            (None, None) => done.to_string(),
+        };
+        *self.said() = Some(said);
     }
 
     /// Asks a client that takes requests while a call runs.

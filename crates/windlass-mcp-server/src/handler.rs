@@ -10,11 +10,12 @@ use crate::content::listed;
 use crate::{Completion, CompletionOf, LogLevel};
 use rmcp::ServerHandler;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams, CompleteResult, CompletionInfo,
-    ErrorData, GetPromptRequestParams, GetPromptResponse, GetPromptResult, InputRequiredResult, ListPromptsResult,
-    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Reference, ServerConfig,
-    SubscribeRequestParams, SubscriptionFilter, Tool, UnsubscribeRequestParams,
+    CallToolRequestParams, CallToolResponse, CallToolResult, CancelTaskParams, CompleteRequestParams, CompleteResult,
+    CompletionInfo, CreateTaskResult, ErrorData, GetPromptRequestParams, GetPromptResponse, GetPromptResult,
+    GetTaskParams, GetTaskResult, InputRequiredResult, ListPromptsResult, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse,
+    ReadResourceResult, Reference, ServerConfig, SubscribeRequestParams, SubscriptionFilter, Tool,
+    UnsubscribeRequestParams, UpdateTaskParams,
 };
 #[expect(deprecated, reason = "revisions that have logs stay in use")]
 use rmcp::model::{SetLevelRequestMethod, SetLevelRequestParams};
@@ -35,6 +36,7 @@ pub(crate) enum Done {
 enum Step {
     Done(Done),
     Asked(InputRequiredResult),
+    Task(CreateTaskResult),
 }
 
 /// The side of one client. `guard` is held as long as the client is there.
@@ -119,8 +121,21 @@ impl<G: Send + Sync + 'static> ServerHandler for Handler<G> {
         match self.drive(begun, &context).await? {
             Step::Done(Done::Call(result)) => Ok(result.into()),
             Step::Asked(questions) => Ok(questions.into()),
+            Step::Task(task) => Ok(CallToolResponse::Task(task)),
             Step::Done(_) => Err(unexpected()),
         }
+    }
+
+    async fn get_task(&self, params: GetTaskParams, _: RequestContext<RoleServer>) -> Result<GetTaskResult, ErrorData> {
+        self.offer.tasks.get(&params.task_id)
+    }
+
+    async fn update_task(&self, params: UpdateTaskParams, _: RequestContext<RoleServer>) -> Result<(), ErrorData> {
+        self.offer.tasks.answer(&params.task_id, params.input_responses)
+    }
+
+    async fn cancel_task(&self, params: CancelTaskParams, _: RequestContext<RoleServer>) -> Result<(), ErrorData> {
+        self.offer.tasks.cancel(&params.task_id)
     }
 
     async fn list_resources(
@@ -148,7 +163,7 @@ impl<G: Send + Sync + 'static> ServerHandler for Handler<G> {
         match self.drive(begun, &context).await? {
             Step::Done(Done::Read(result)) => Ok(result.into()),
             Step::Asked(questions) => Ok(questions.into()),
-            Step::Done(_) => Err(unexpected()),
+            Step::Done(_) | Step::Task(_) => Err(unexpected()),
         }
     }
 
@@ -169,7 +184,7 @@ impl<G: Send + Sync + 'static> ServerHandler for Handler<G> {
         match self.drive(begun, &context).await? {
             Step::Done(Done::Prompt(result)) => Ok(result.into()),
             Step::Asked(questions) => Ok(questions.into()),
-            Step::Done(_) => Err(unexpected()),
+            Step::Done(_) | Step::Task(_) => Err(unexpected()),
         }
     }
 

@@ -37,6 +37,7 @@ mod question;
 mod rounds;
 mod server;
 mod service;
+mod tasks;
 
 pub use agent::AgentTool;
 pub use ask::{ClientAbility, ClientAnswer, Question};

@@ -23,6 +23,8 @@ pub(crate) struct Running {
     pub(crate) client: Client,
     /// What was asked for: the answers are for this and nothing else.
     pub(crate) request: String,
+    /// How long it may take until it becomes a task, if it can.
+    pub(crate) task_after: Option<Duration>,
 }
 
 /// The calls that wait, by the handle that their client shows. A handle is drawn at random and holds once.

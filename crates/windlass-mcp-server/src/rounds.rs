@@ -67,7 +67,8 @@ impl Rounds {
         }
     }
 
-    fn requests(&self) -> InputRequests {
+    /// What is asked at the moment.
+    pub(crate) fn requests(&self) -> InputRequests {
         let mut state = self.lock();
         // No one waits for the answer any more, for example because a call was stopped.
         state.open.retain(|_, (_, waits)| !waits.is_closed());

@@ -2,6 +2,7 @@
 
 use crate::{Client, ClientAbility};
 use async_trait::async_trait;
+use std::time::Duration;
 use windlass::{JsonText, ToolOutput};
 
 /// Some of the tools that a server offers.
@@ -30,7 +31,8 @@ pub trait McpService: Send + Sync + 'static {
     /// The tools, each time that a client asks for them. Of two with one name that of the service that was added first counts.
     fn tools(&self) -> Vec<ServedTool>;
 
-    /// Carries out a call of one of the tools. The future is dropped when the client cancels the call or is gone.
+    /// Carries out a call of one of the tools. The future is dropped when the client cancels the call or is gone; a task
+    /// goes on without its client.
     async fn call(&self, call: ServedCall) -> ToolOutput;
 }
 
@@ -52,6 +54,8 @@ pub struct ServedTool {
     pub hints: ServedHints,
     /// What a client has to be able to do, or the call is refused before it is made. Default: nothing.
     pub needs: Vec<ClientAbility>,
+    /// How long a call may take until it becomes a task, see [`with_task`](Self::with_task). Default: none becomes one.
+    pub task_after: Option<Duration>,
 }
 
 impl ServedTool {
@@ -65,7 +69,21 @@ impl ServedTool {
             output_schema: None,
             hints: ServedHints::default(),
             needs: Vec::new(),
+            task_after: None,
         }
+    }
+
+    /// Lets calls that take longer than this become tasks (the extension `io.modelcontextprotocol/tasks`), for clients of 2026-07-28
+    /// that take them: the call goes on by itself, and its client asks how it is, answers its questions and can stop it. With zero
+    /// every call is one from its begin. Others wait for the result as for any other.
+    ///
+    /// What a call asks before it becomes a task is asked in place of its result. A task goes on for at most 24 hours, for as long as
+    /// its result is kept; at most 64 go on at once. A tool whose calls cannot wait [needs](Self::with_need)
+    /// [`ClientAbility::Tasks`].
+    #[must_use]
+    pub fn with_task(mut self, after: Duration) -> Self {
+        self.task_after = Some(after);
+        self
     }
 
     /// Sets what it is called for people.

@@ -16,7 +16,7 @@ use futures_util::future::try_join_all;
 use rmcp::model::{
     ClientCapabilities, CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams, ElicitResult,
     ElicitationAction, ElicitationCapability, ErrorData, FormElicitationCapability, InputRequest, InputRequests,
-    InputResponses, ListRootsResult, Root, RootsCapabilities, SamplingCapability, UrlElicitationCapability,
+    InputResponses, JsonObject, ListRootsResult, Root, RootsCapabilities, SamplingCapability, UrlElicitationCapability,
 };
 use serde_json::{Map, Value};
 use std::path::PathBuf;
@@ -72,7 +72,11 @@ impl Answers {
                 .with_form(FormElicitationCapability::default())
                 .with_url(UrlElicitationCapability::default())
         });
-        capabilities.sampling = self.sampling.is_some().then(SamplingCapability::default);
+        capabilities.sampling = self.sampling.as_ref().map(|sampling| {
+            let mut capability = SamplingCapability::default();
+            capability.tools = sampling.takes_tools().then(JsonObject::new);
+            capability
+        });
         capabilities.roots = (!self.roots.is_empty()).then(RootsCapabilities::default);
         capabilities
     }
@@ -128,18 +132,27 @@ impl Answers {
     /// # Errors
     /// It is not offered, refused or failed.
     pub(crate) async fn sample(&self, params: &CreateMessageRequestParams) -> Result<CreateMessageResult, ErrorData> {
+        let broken = |error: serde_json::Error| ErrorData::internal_error(error.to_string(), None);
+        let answer = self.message(serde_json::to_value(params).map_err(broken)?).await?;
+        serde_json::from_value(answer).map_err(broken)
+    }
+
+    /// The same for parameters that may be anything.
+    pub(crate) async fn message(&self, params: Value) -> Result<Value, ErrorData> {
         let refused = |why: String| ErrorData::invalid_request(why, None);
         let Some(sampling) = &self.sampling else { return Err(refused(NOT_OFFERED.to_owned())) };
         let Ok(_place) = self.samples.try_acquire() else {
             return Err(refused("too many requests are open".to_owned()));
         };
-        let params = serde_json::to_value(params).map_err(|error| refused(error.to_string()))?;
-        let mut request = SamplingRequest::read(&self.server, params).map_err(refused)?;
+        let invalid = |why: String| ErrorData::invalid_params(why, None);
+        let takes_tools = sampling.takes_tools();
+        let mut request = SamplingRequest::read(&self.server, params, takes_tools).map_err(invalid)?;
         if let Some(limits) = self.limits {
             (request.max_tokens, request.limits) = (request.max_tokens.min(limits.max_tokens), limits);
         }
+        let names = request.names.clone();
         let answer = sampling.sample(request).await.map_err(refused)?;
-        serde_json::from_value(answer.result()).map_err(|error| ErrorData::internal_error(error.to_string(), None))
+        answer.result(&names).map_err(refused)
     }
 
     /// Has a person asked to visit pages, one after the other. That they agree does not mean that they are done.

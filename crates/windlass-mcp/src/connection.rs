@@ -21,10 +21,12 @@ use crate::process::LastWords;
 use crate::text::{LONGEST_ERROR, chain, clipped};
 use crate::tools::{Collector, Offered};
 use crate::transport::{Sent, lacks_rights};
-use call::{CallLimits, OpenCall};
+use call::{CallLimits, OpenCall, now};
 use ending::Ending;
 pub(crate) use open::Introduction;
-use rmcp::model::{ClientRequest, CustomRequest, ListToolsRequest, PaginatedRequestParams, ServerResult};
+use rmcp::model::{
+    ClientRequest, CustomRequest, InputRequiredResult, ListToolsRequest, PaginatedRequestParams, ServerResult,
+};
 use rmcp::service::{Peer, PeerRequestOptions, RoleClient, ServiceError};
 use rounds::Rounds;
 use serde_json::Value;
@@ -115,20 +117,40 @@ impl Connection {
         timeout(limit, pages).await.unwrap_or_else(|_| Err(timed_out()))
     }
 
-    /// The result of a request of any kind, as it came.
+    /// The result of a request of any kind, as it came. `limit` is for each time that it is sent.
     pub(crate) async fn request(&self, method: &str, params: Value, limit: Duration) -> Result<JsonText, McpError> {
-        let mut params = params;
+        let begun = now();
+        let wanted = match self.ask_for(method, &params, limit).await? {
+            ServerResult::InputRequiredResult(wanted) => wanted,
+            result => return JsonText::of(&result).map_err(|_| self.bad_answer()),
+        };
+        let whole = self.limits.rounds.time;
+        let timed_out = || McpError::TimedOut { name: self.server.clone(), limit: whole };
+        let left = whole.saturating_sub(begun.elapsed());
+        timeout(left, self.in_rounds(method, params, wanted, limit)).await.unwrap_or_else(|_| Err(timed_out()))
+    }
+
+    async fn in_rounds(
+        &self,
+        method: &str,
+        mut params: Value,
+        mut wanted: InputRequiredResult,
+        limit: Duration,
+    ) -> Result<JsonText, McpError> {
         let mut rounds = Rounds::default();
         loop {
-            let asked = self.ask(ClientRequest::CustomRequest(CustomRequest::new(method, Some(params.clone()))));
-            let timed_out = || McpError::TimedOut { name: self.server.clone(), limit };
-            let result = timeout(limit, asked).await.unwrap_or_else(|_| Err(timed_out()))?;
-            let ServerResult::InputRequiredResult(wanted) = result else {
-                return JsonText::of(&result).map_err(|_| self.bad_answer());
-            };
-            let input = self.input(wanted, &mut rounds).await?;
-            input.add_to(&mut params);
+            self.input(wanted, &mut rounds).await?.add_to(&mut params);
+            match self.ask_for(method, &params, limit).await? {
+                ServerResult::InputRequiredResult(more) => wanted = more,
+                result => return JsonText::of(&result).map_err(|_| self.bad_answer()),
+            }
         }
+    }
+
+    async fn ask_for(&self, method: &str, params: &Value, limit: Duration) -> Result<ServerResult, McpError> {
+        let asked = self.ask(ClientRequest::CustomRequest(CustomRequest::new(method, Some(params.clone()))));
+        let timed_out = || McpError::TimedOut { name: self.server.clone(), limit };
+        timeout(limit, asked).await.unwrap_or_else(|_| Err(timed_out()))
     }
 
     async fn ask(&self, request: ClientRequest) -> Result<ServerResult, McpError> {

@@ -129,6 +129,22 @@ pub enum McpError {
         /// How long was waited.
         limit: Duration,
     },
+    /// The server asked for something again and again in place of a result.
+    #[error("the MCP server {name:?} asked for something more than {limit} times in place of one result")]
+    TooManyRounds {
+        /// The name.
+        name: String,
+        /// How often it may: [`RoundLimits::rounds`](crate::RoundLimits::rounds).
+        limit: u32,
+    },
+    /// The server wants too much back with the answers to what it asked for.
+    #[error("the MCP server {name:?} wants a request state of more than {limit} bytes back")]
+    StateTooLarge {
+        /// The name.
+        name: String,
+        /// How many it may have: [`RoundLimits::state_bytes`](crate::RoundLimits::state_bytes).
+        limit: usize,
+    },
     /// The server answered with an error.
     #[error("MCP error {code}: {message}")]
     Refused {

@@ -57,6 +57,7 @@ mod prompts;
 mod resource_tools;
 mod resources;
 mod review;
+mod round_limits;
 mod sampling;
 mod schema;
 mod server;
@@ -86,6 +87,7 @@ pub use options::McpOptions;
 pub use prompts::{McpPrompt, McpPromptArgument};
 pub use resources::{McpResource, McpResourceAddress};
 pub use review::ElicitationReview;
+pub use round_limits::RoundLimits;
 pub use sampling::{Sampling, SamplingAnswer, SamplingLimits, SamplingMessage, SamplingRequest};
 pub use servers::{McpChanges, McpServers};
 pub use status::{

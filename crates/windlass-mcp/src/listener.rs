@@ -12,10 +12,10 @@ use crate::text::clipped;
 use crate::watched::Watched;
 use rmcp::handler::client::ClientHandler;
 use rmcp::model::{
-    ClientConfig, CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams, ElicitResult,
-    ElicitationAction, ErrorData, Implementation, JsonObject, ListRootsResult, LoggingLevel,
-    LoggingMessageNotificationParam, ProgressNotificationParam, ProgressToken, ProtocolVersion,
-    ResourceUpdatedNotificationParam, TASKS_EXTENSION_ID,
+    ClientConfig, ConstString as _, CreateMessageRequestMethod, CreateMessageRequestParams, CreateMessageResult,
+    CustomRequest, CustomResult, ElicitRequestParams, ElicitResult, ElicitationAction, ErrorCode, ErrorData,
+    Implementation, JsonObject, ListRootsResult, LoggingLevel, LoggingMessageNotificationParam,
+    ProgressNotificationParam, ProgressToken, ProtocolVersion, ResourceUpdatedNotificationParam, TASKS_EXTENSION_ID,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleClient};
 use std::collections::HashMap;
@@ -110,6 +110,21 @@ impl ClientHandler for Listener {
     ) -> Result<CreateMessageResult, ErrorData> {
         tokio::select! {
             answer = self.answers.sample(&request) => answer,
+            () = context.ct.cancelled() => Err(ErrorData::internal_error("the request was taken back", None)),
+        }
+    }
+
+    /// A request for a message that is not as it should be is told why, and others are not known.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        context: RequestContext<RoleClient>,
+    ) -> Result<CustomResult, ErrorData> {
+        if request.method != CreateMessageRequestMethod::VALUE {
+            return Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, request.method, None));
+        }
+        tokio::select! {
+            answer = self.answers.message(request.params.unwrap_or_default()) => answer.map(CustomResult::new),
             () = context.ct.cancelled() => Err(ErrorData::internal_error("the request was taken back", None)),
         }
     }

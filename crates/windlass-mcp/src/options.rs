@@ -1,7 +1,7 @@
 //! The options of a set of servers.
 
 use crate::sampling::Samplers;
-use crate::{Elicitation, McpToolCache, ProgramConfinement, Sampling};
+use crate::{Elicitation, McpToolCache, ProgramConfinement, RoundLimits, Sampling};
 use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
@@ -20,6 +20,7 @@ pub struct McpOptions {
     pub(crate) env: Vec<(OsString, OsString)>,
     pub(crate) connect_timeout: Duration,
     pub(crate) call_timeout: Duration,
+    pub(crate) rounds: RoundLimits,
     pub(crate) elicitation: Option<Arc<dyn Elicitation>>,
     pub(crate) watch: Option<Arc<dyn ProgramWatch>>,
     pub(crate) roots: Vec<PathBuf>,
@@ -41,6 +42,7 @@ impl Default for McpOptions {
             env: Vec::new(),
             connect_timeout: Duration::from_secs(30),
             call_timeout: Duration::from_secs(60 * 60),
+            rounds: RoundLimits::default(),
             elicitation: None,
             watch: None,
             roots: Vec::new(),
@@ -104,6 +106,13 @@ impl McpOptions {
     #[must_use]
     pub fn with_call_timeout(mut self, limit: Duration) -> Self {
         self.call_timeout = limit;
+        self
+    }
+
+    /// Sets how often and how long a server may ask for something in place of a result. Default: 10 times, 24 hours.
+    #[must_use]
+    pub fn with_round_limits(mut self, limits: RoundLimits) -> Self {
+        self.rounds = limits;
         self
     }
 

@@ -1,14 +1,16 @@
 //! Messages of a model that a server asks for.
 
 mod conversation;
+mod messages;
+mod tools;
 
-use crate::content::lenient_output;
 use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
-use windlass_types::{ContentBlock, ToolResultContent};
+use tools::OwnNames;
+use windlass_types::{ContentBlock, ToolChoice, ToolSpec, ToolUse};
 
 /// Most messages of one request, and most characters of its system prompt.
 const MOST_MESSAGES: usize = 100;
@@ -96,6 +98,12 @@ pub trait Sampling: Send + Sync + 'static {
     fn has_ended(&self) -> bool {
         false
     }
+
+    /// Whether it gives the model the [tools](SamplingRequest::tools) of a request. Default: no, servers are informed that they
+    /// cannot bring any, and requests with tools are refused.
+    fn takes_tools(&self) -> bool {
+        false
+    }
 }
 
 /// The sessions whose models write for the servers of a set.
@@ -130,6 +138,10 @@ impl Sampling for Samplers {
             (None, _) => Err("no session is open".to_owned()),
         }
     }
+
+    fn takes_tools(&self) -> bool {
+        true
+    }
 }
 
 /// A message that a server asks for. All of it is untrusted.
@@ -150,8 +162,15 @@ pub struct SamplingRequest {
     pub stop_sequences: Vec<String>,
     /// Names of models, or parts of them, that the server prefers, the best first.
     pub model_hints: Vec<String>,
+    /// Tools that the server brings for this message alone: at most 64, with names and schemas that providers take. Their calls are
+    /// for the server to carry out: [`SamplingAnswer::calls`]. Empty unless [`Sampling::takes_tools`].
+    pub tools: Vec<ToolSpec>,
+    /// Whether the model must call one of them.
+    pub tool_choice: ToolChoice,
     /// How much the server may have written. Default where its configuration says nothing: [`SamplingLimits::default`].
     pub limits: SamplingLimits,
+    /// What the server calls its tools.
+    pub(crate) names: OwnNames,
 }
 
 /// A message of the conversation.
@@ -160,7 +179,8 @@ pub struct SamplingRequest {
 pub struct SamplingMessage {
     /// Whether it is the model's own; otherwise it is the user's.
     pub is_assistant: bool,
-    /// What it says: texts and images. What models cannot read is a note.
+    /// What it says: texts and images, the model's calls of tools, and in a message of its own their results. What models cannot
+    /// read is a note.
     pub content: Vec<ContentBlock>,
 }
 
@@ -172,6 +192,8 @@ pub struct SamplingAnswer {
     pub model: String,
     /// The text.
     pub text: String,
+    /// Calls of the [tools](SamplingRequest::tools) of the request, for the server to carry out. Default: none.
+    pub calls: Vec<ToolUse>,
     /// Why it ended there, in the words of the protocol. Default: `endTurn`.
     pub stop_reason: String,
 }
@@ -179,10 +201,20 @@ pub struct SamplingAnswer {
 impl SamplingAnswer {
     /// A text that a model wrote to its end.
     pub fn new(model: impl Into<String>, text: impl Into<String>) -> Self {
-        Self { model: model.into(), text: text.into(), stop_reason: "endTurn".to_owned() }
+        Self { model: model.into(), text: text.into(), calls: Vec::new(), stop_reason: "endTurn".to_owned() }
     }
 
-    /// Sets why the text ended: `endTurn`, `stopSequence` or `maxTokens`.
+    /// Sets the calls that follow the text. With calls the reason for the end is `toolUse`.
+    #[must_use]
+    pub fn calls(mut self, calls: Vec<ToolUse>) -> Self {
+        if !calls.is_empty() {
+            "toolUse".clone_into(&mut self.stop_reason);
+        }
+        self.calls = calls;
+        self
+    }
+
+    /// Sets why the text ended: `endTurn`, `stopSequence`, `maxTokens` or `toolUse`.
     #[must_use]
     pub fn stop_reason(mut self, reason: impl Into<String>) -> Self {
         self.stop_reason = reason.into();
@@ -190,16 +222,25 @@ impl SamplingAnswer {
     }
 
     /// As it is sent.
-    pub(crate) fn result(&self) -> Value {
-        let content = json!({ "type": "text", "text": self.text });
-        json!({ "role": "assistant", "content": content, "model": self.model, "stopReason": self.stop_reason })
+    ///
+    /// # Errors
+    /// A call cannot be read.
+    pub(crate) fn result(&self, names: &OwnNames) -> Result<Value, String> {
+        let text = json!({ "type": "text", "text": self.text });
+        let content = if self.calls.is_empty() {
+            text
+        } else {
+            let calls = self.calls.iter().map(|call| names.call(call)).collect::<Result<Vec<_>, _>>()?;
+            Some(text).filter(|_| !self.text.is_empty()).into_iter().chain(calls).collect()
+        };
+        Ok(json!({ "role": "assistant", "content": content, "model": self.model, "stopReason": self.stop_reason }))
     }
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", expecting = "an object")]
 struct Given {
-    messages: Vec<Message>,
+    messages: Vec<messages::Given>,
     #[serde(default)]
     system_prompt: Option<String>,
     max_tokens: u32,
@@ -211,51 +252,59 @@ struct Given {
     model_preferences: Value,
     #[serde(default)]
     tools: Option<Vec<Value>>,
-}
-
-#[derive(Deserialize)]
-struct Message {
-    role: String,
-    content: Value,
+    #[serde(default)]
+    tool_choice: Value,
 }
 
 impl SamplingRequest {
-    /// Reads the parameters of a request.
-    pub(crate) fn read(server: &str, params: Value) -> Result<Self, String> {
+    /// Reads the parameters of a request. `takes_tools`: whether it may have tools.
+    pub(crate) fn read(server: &str, params: Value, takes_tools: bool) -> Result<Self, String> {
         let given: Given = serde_json::from_value(params).map_err(|error| error.to_string())?;
         if given.messages.len() > MOST_MESSAGES {
             return Err(format!("there are more than {MOST_MESSAGES} messages"));
         }
-        if given.tools.is_some_and(|tools| !tools.is_empty()) {
-            return Err("tools are not offered".to_owned());
-        }
         if given.system_prompt.as_ref().is_some_and(|system| system.chars().count() > LONGEST_SYSTEM) {
             return Err(format!("the system prompt has more than {LONGEST_SYSTEM} characters"));
         }
+        let tools = given.tools.unwrap_or_default();
+        if !(takes_tools || tools.is_empty() && given.tool_choice.is_null()) {
+            return Err("tools are not offered".to_owned());
+        }
+        let (mut names, tools) = OwnNames::read(tools)?;
+        let tool_choice = tool_choice(&given.tool_choice, &tools)?;
+        let messages = given.messages.into_iter().map(|message| message.read(&mut names));
+        let messages = messages.collect::<Result<Vec<_>, _>>()?;
+        messages::check_balance(&messages)?;
         let hints = given.model_preferences.get("hints").and_then(Value::as_array).into_iter().flatten();
         let hints = hints.filter_map(|hint| hint.get("name").and_then(Value::as_str)).take(20).map(str::to_owned);
         Ok(Self {
             server: server.to_owned(),
-            messages: given.messages.into_iter().map(Message::read).collect(),
+            messages,
             system: given.system_prompt.filter(|system| !system.is_empty()),
             max_tokens: given.max_tokens,
             temperature: given.temperature,
             stop_sequences: given.stop_sequences.unwrap_or_default(),
             model_hints: hints.collect(),
+            tools,
+            tool_choice,
             limits: SamplingLimits::default(),
+            names,
         })
     }
 }
 
-impl Message {
-    fn read(self) -> SamplingMessage {
-        let parts = if self.content.is_array() { self.content } else { json!([self.content]) };
-        let content = match lenient_output(json!({ "content": parts })).map(|output| output.content) {
-            Some(ToolResultContent::Blocks(blocks)) => blocks,
-            Some(ToolResultContent::Text(text)) => vec![ContentBlock::text(text)],
-            None => Vec::new(),
-        };
-        SamplingMessage { is_assistant: self.role == "assistant", content }
+fn tool_choice(given: &Value, tools: &[ToolSpec]) -> Result<ToolChoice, String> {
+    let mode = match given {
+        Value::Null => Some("auto"),
+        Value::Object(given) => given.get("mode").map_or(Some("auto"), Value::as_str),
+        _ => None,
+    };
+    match mode {
+        Some("auto") => Ok(ToolChoice::Auto),
+        Some("none") => Ok(ToolChoice::None),
+        Some("required") if tools.is_empty() => Err("a tool is to be called, and there is none".to_owned()),
+        Some("required") => Ok(ToolChoice::Any),
+        _ => Err("the choice of tools is none of `auto`, `required` and `none`".to_owned()),
     }
 }
 
@@ -276,6 +325,7 @@ mod tests {
                 "systemPrompt": "", "maxTokens": 7, "stopSequences": ["x"], "includeContext": "allServers",
                 "modelPreferences": { "hints": [{ "name": "small" }, {}], "costPriority": 1 },
             }),
+            false,
         );
         let request = request.unwrap();
         assert_eq!(request.messages[0].content, [ContentBlock::text("Hi")]);
@@ -303,9 +353,11 @@ mod tests {
     #[test]
     fn requests_that_are_too_much_are_refused() {
         let message = json!({ "role": "user", "content": { "type": "text", "text": "x" } });
+        let tool = json!({ "name": "t", "inputSchema": {} });
         for (params, problem) in [
             (json!({ "messages": vec![message.clone(); 101], "maxTokens": 1 }), "messages"),
-            (json!({ "messages": [message], "maxTokens": 1, "tools": [{ "name": "t" }] }), "tools"),
+            (json!({ "messages": [message], "maxTokens": 1, "tools": [tool] }), "tools are not offered"),
+            (json!({ "messages": [message], "maxTokens": 1, "toolChoice": {} }), "tools are not offered"),
             (
                 json!({ "messages": [], "maxTokens": 1, "systemPrompt": "x".repeat(LONGEST_SYSTEM + 1) }),
                 "system prompt",
@@ -313,8 +365,41 @@ mod tests {
             (json!({ "messages": [] }), "maxTokens"),
             (json!({ "messages": [], "maxTokens": -1 }), "invalid"),
         ] {
-            let refused = SamplingRequest::read("s", params).unwrap_err();
+            let refused = SamplingRequest::read("s", params, false).unwrap_err();
             assert!(refused.contains(problem), "{refused}");
         }
+    }
+
+    #[test]
+    fn a_request_may_say_whether_a_tool_is_called() {
+        let read = |tools: Value, choice: Value| {
+            let params = json!({ "messages": [], "maxTokens": 1, "tools": tools, "toolChoice": choice });
+            SamplingRequest::read("s", params, true).map(|request| request.tool_choice)
+        };
+        let tools = json!([{ "name": "t", "inputSchema": {} }]);
+        for (choice, expected) in [
+            (json!(null), ToolChoice::Auto),
+            (json!({}), ToolChoice::Auto),
+            (json!({ "mode": "auto" }), ToolChoice::Auto),
+            (json!({ "mode": "required" }), ToolChoice::Any),
+            (json!({ "mode": "none" }), ToolChoice::None),
+        ] {
+            assert_eq!(read(tools.clone(), choice), Ok(expected));
+        }
+        assert!(read(json!([]), json!({ "mode": "required" })).unwrap_err().contains("there is none"));
+        for odd in [json!({ "mode": "t" }), json!({ "mode": 7 }), json!("required"), json!([])] {
+            assert!(read(tools.clone(), odd.clone()).unwrap_err().contains("none of"), "{odd}");
+        }
+    }
+
+    #[test]
+    fn an_answer_with_calls_is_a_list_of_parts() {
+        let call = ToolUse::new("c", "t", windlass_types::JsonText::empty_object());
+        let sent = |text: &str| SamplingAnswer::new("m", text).calls(vec![call.clone()]).result(&OwnNames::default());
+        let part = json!({ "type": "tool_use", "id": "c", "name": "t", "input": {} });
+        assert_eq!(sent("").unwrap()["content"], json!([part]));
+        let with_text = sent("I look.").unwrap();
+        assert_eq!(with_text["content"], json!([{ "type": "text", "text": "I look." }, part]));
+        assert_eq!(with_text["stopReason"], "toolUse");
     }
 }

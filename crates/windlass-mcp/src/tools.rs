@@ -22,7 +22,7 @@ const LONGEST_TITLE: usize = 200;
 /// Longest schemas of all tools of a server together, in bytes.
 const LONGEST_SCHEMAS: usize = 4 * 1024 * 1024;
 /// Longest name of a tool.
-const LONGEST_NAME: usize = 256;
+pub(crate) const LONGEST_NAME: usize = 256;
 
 /// A tool of a server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -169,7 +169,8 @@ fn usable_output(schema: &Map<String, Value>) -> Option<JsonText> {
     InputSchema::new(schema.clone()).check_schema().ok().map(|()| schema)
 }
 
-fn description(text: &str) -> String {
+/// A description as models read it.
+pub(crate) fn description(text: &str) -> String {
     let mut kept: String = text.chars().filter(|c| *c != '\0').take(LONGEST_DESCRIPTION + 1).collect();
     if let Some((end, _)) = kept.char_indices().nth(LONGEST_DESCRIPTION) {
         kept.truncate(end);

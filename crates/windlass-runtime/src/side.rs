@@ -14,7 +14,7 @@ use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 use windlass_core::{CallCost, EffectId, Input, ModelProfile};
 use windlass_model::ModelProvider;
-use windlass_types::{JsonText, Message, ModelRequest, StopReason, Usage};
+use windlass_types::{JsonText, Message, ModelRequest, StopReason, ToolChoice, ToolSpec, ToolUse, Usage};
 
 pub(crate) use gate::{Asked as GateParts, Gate};
 
@@ -36,6 +36,10 @@ pub struct SideCall {
     pub system: Option<String>,
     /// The messages to continue.
     pub messages: Vec<Message>,
+    /// Tools that the model has for this message alone. Nothing carries its calls out: [`SideAnswer::calls`]. Default: none.
+    pub tools: Vec<ToolSpec>,
+    /// Whether it must call one of them. Default: it may.
+    pub tool_choice: ToolChoice,
     /// The most tokens that it may have.
     pub max_output_tokens: u32,
     /// Most messages under this name in one run. Default: 10.
@@ -54,6 +58,8 @@ impl SideCall {
             hints: Vec::new(),
             system: None,
             messages,
+            tools: Vec::new(),
+            tool_choice: ToolChoice::Auto,
             max_output_tokens,
             most_in_run: 10,
         }
@@ -68,6 +74,8 @@ pub struct SideAnswer {
     pub model: String,
     /// The text, without reasoning.
     pub text: String,
+    /// Calls of the tools of the message. A message that was cut off has none.
+    pub calls: Vec<ToolUse>,
     /// Why it ended there.
     pub stop_reason: StopReason,
     /// What it used.
@@ -182,6 +190,12 @@ impl Side {
             Unwritten::Failed(why) => SideCallError::Failed(why),
         })?;
         let stop_reason = written.stop_reason.unwrap_or(StopReason::EndTurn);
-        Ok(SideAnswer { model: self.model.id.to_string(), text: written.text, stop_reason, usage })
+        let is_ended = matches!(stop_reason, StopReason::EndTurn | StopReason::ToolUse | StopReason::MalformedToolCall);
+        let calls = match written.calls.read() {
+            _ if self.request.tools.is_empty() || !is_ended => Vec::new(),
+            Some(calls) if stop_reason != StopReason::MalformedToolCall => calls,
+            _ => return Err(SideCallError::Failed("it wrote a call that cannot be read".to_owned())),
+        };
+        Ok(SideAnswer { model: self.model.id.to_string(), text: written.text, calls, stop_reason, usage })
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::budget::Claim;
 use futures_util::{FutureExt, StreamExt};
+use std::collections::BTreeMap;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +10,9 @@ use tokio::sync::mpsc;
 use windlass_context::estimate_request;
 use windlass_core::{Input, ModelProfile};
 use windlass_model::{ModelError, ModelProvider};
-use windlass_types::{BlockStart, ModelEvent, ModelRequest, StopReason, StreamDelta, Usage, WebSearched};
+use windlass_types::{
+    BlockStart, JsonText, ModelEvent, ModelRequest, StopReason, StreamDelta, ToolUse, ToolUseId, Usage, WebSearched,
+};
 
 /// The longest that a message is waited for, once it may be written.
 const LONGEST: Duration = Duration::from_secs(10 * 60);
@@ -49,11 +52,45 @@ impl Drop for Bill<'_> {
 #[derive(Debug, Default)]
 pub(crate) struct Written {
     pub(crate) text: String,
+    /// Calls of tools that the request brought.
+    pub(crate) calls: Calls,
     /// What searches of the vendor found.
     pub(crate) searches: Vec<WebSearched>,
     pub(crate) stop_reason: Option<StopReason>,
     /// Whether it came to its end: its stream did, and it has no more than the bytes that were allowed.
     pub(crate) is_whole: bool,
+}
+
+/// The calls of a message.
+#[derive(Debug, Default)]
+pub(crate) struct Calls {
+    /// By their places in the message: id, name and the text of the input.
+    all: BTreeMap<usize, (ToolUseId, String, String)>,
+    bytes: usize,
+}
+
+impl Calls {
+    fn begin(&mut self, index: usize, id: ToolUseId, name: String) {
+        self.bytes += id.as_str().len() + name.len();
+        self.all.insert(index, (id, name, String::new()));
+    }
+
+    fn add(&mut self, index: usize, more: &str) {
+        if let Some((_, _, input)) = self.all.get_mut(&index) {
+            self.bytes += more.len();
+            input.push_str(more);
+        }
+    }
+
+    /// The calls. `None` if the input of one is no object.
+    pub(crate) fn read(self) -> Option<Vec<ToolUse>> {
+        let read = |(id, name, input): (ToolUseId, String, String)| {
+            let input = if input.trim().is_empty() { "{}".to_owned() } else { input };
+            let input = JsonText::parse_strict(input).ok().filter(JsonText::is_object)?;
+            Some(ToolUse::new(id, name, input))
+        };
+        self.all.into_values().map(read).collect()
+    }
 }
 
 /// Why a text was not written.
@@ -110,6 +147,10 @@ pub(crate) async fn write(
             }
             ModelEvent::BlockStart { block: BlockStart::Text(begin), .. } => written.text.push_str(&begin),
             ModelEvent::BlockDelta { delta: StreamDelta::Text(more), .. } => written.text.push_str(&more),
+            ModelEvent::BlockStart { index, block: BlockStart::ToolUse { id, name } } => {
+                written.calls.begin(index, id, name);
+            }
+            ModelEvent::BlockDelta { index, delta: StreamDelta::ToolInput(more) } => written.calls.add(index, &more),
             ModelEvent::WebSearched(searched) if written.searches.len() < MOST_SEARCHES => {
                 written.searches.push(*searched)
             }
@@ -119,7 +160,7 @@ pub(crate) async fn write(
             }
             _ => {}
         }
-        if written.text.len() > most_bytes {
+        if written.text.len() + written.calls.bytes > most_bytes {
             break;
         }
     }

@@ -22,11 +22,13 @@ pub(crate) fn offer(servers: &McpServers, session: &SessionHandle, other: Option
 impl Sampling for OfSession {
     async fn sample(&self, request: SamplingRequest) -> Result<SamplingAnswer, String> {
         let messages = request.conversation()?;
+        let (tools, tool_choice) = request.offered_tools();
         let mut call = SideCall::new(request.tool_name(), request.shown(), messages, request.max_tokens);
         call.title = format!("A message of a model for the MCP server {:?}", request.server);
         call.models = self.other.iter().cloned().collect();
         (call.hints, call.system, call.most_in_run) =
             (request.model_hints, request.system, request.limits.max_requests);
+        (call.tools, call.tool_choice) = (tools, tool_choice);
         let answer = self.handle.side_call(call).await.map_err(|error| error.to_string())?;
         let (read, written) = (answer.usage.total_input(), answer.usage.output_tokens);
         let model = &answer.model;
@@ -45,7 +47,13 @@ impl Sampling for OfSession {
             StopReason::EndTurn => "endTurn",
             other => other.as_str(),
         };
-        Ok(SamplingAnswer::new(model, text).stop_reason(reason))
+        // A model that stops at a text does not come to what follows.
+        let calls = if end.is_some() { Vec::new() } else { answer.calls };
+        Ok(SamplingAnswer::new(model, text).stop_reason(reason).calls(calls))
+    }
+
+    fn takes_tools(&self) -> bool {
+        true
     }
 
     fn has_ended(&self) -> bool {

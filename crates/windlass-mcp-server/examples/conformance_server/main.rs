@@ -8,6 +8,7 @@ mod library;
 mod plain;
 mod questions;
 mod services;
+mod tasks;
 
 use tokio::net::TcpListener;
 use windlass_mcp_server::{BearerToken, HttpOptions, McpServer};
@@ -20,6 +21,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .service(plain::behind_the_gate().await?)
         .service(services::Talkative { changes })
         .service(questions::Asking)
+        .service(tasks::Slow)
         .library(library::Fixtures);
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let mut options = HttpOptions::new(BearerToken::new(std::env::var("WINDLASS_MCP_TOKEN")?)?);

@@ -5,7 +5,7 @@ use crate::client::is_asked_in_rounds;
 use crate::content::{contents_of, message, result};
 use crate::parked::Running;
 use crate::rounds::Rounds;
-use crate::{Client, LibraryError, McpLibrary, PromptCall, ServedCall, ServedPrompt, ServedRead};
+use crate::{Client, ClientAbility, LibraryError, McpLibrary, PromptCall, ServedCall, ServedPrompt, ServedRead};
 use rmcp::model::{
     CallToolRequestParams, ClientCapabilities, ErrorData, GetPromptRequestParams, GetPromptResult, InputRequiredResult,
     InputResponses, JsonObject, ReadResourceRequestParams, ReadResourceResult,
@@ -20,7 +20,8 @@ use windlass::JsonText;
 impl<G: Send + Sync + 'static> Handler<G> {
     pub(super) fn call(&self, params: CallToolRequestParams, context: &RequestContext<RoleServer>) -> Begun {
         let request = json!(["tools/call", params.name, params.arguments]).to_string();
-        self.going(request, params.request_state, params.input_responses, context, |client| {
+        let task_after = self.offer.tool(&params.name).and_then(|(tool, _)| tool.task_after);
+        let begun = self.going(request, params.request_state, params.input_responses, context, |client| {
             let unknown = || ErrorData::invalid_params(format!("there is no tool {:?}", params.name), None);
             let (tool, service) = self.offer.tool(&params.name).ok_or_else(unknown)?;
             let missing: Vec<_> = tool.needs.into_iter().filter(|ability| !client.can(*ability)).collect();
@@ -33,7 +34,8 @@ impl<G: Send + Sync + 'static> Handler<G> {
                 .map_err(|error| ErrorData::invalid_params(error.to_string(), None))?;
             let (service, call) = (Arc::clone(service), ServedCall::new(params.name.into_owned(), input, client));
             Ok(async move { result(service.call(call).await).map(Done::Call).map_err(broken) })
-        })
+        });
+        begun.map(|running| Running { task_after, ..running })
     }
 
     pub(super) fn read(&self, params: ReadResourceRequestParams, context: &RequestContext<RoleServer>) -> Begun {
@@ -75,7 +77,7 @@ impl<G: Send + Sync + 'static> Handler<G> {
                 let rounds = Arc::new(Rounds::default());
                 let asked = is_asked_in_rounds(context).then(|| Arc::clone(&rounds));
                 let client = Client::of(context, self.level(), asked);
-                Running { future: Box::pin(begin(client.clone())?), rounds, client, request }
+                Running { future: Box::pin(begin(client.clone())?), rounds, client, request, task_after: None }
             }
         };
         running.client.give(responses.unwrap_or_default());
@@ -85,16 +87,31 @@ impl<G: Send + Sync + 'static> Handler<G> {
     /// Goes on until it is done, or has to ask its client.
     pub(super) async fn drive(&self, running: Begun, context: &RequestContext<RoleServer>) -> Result<Step, ErrorData> {
         let mut running = running?;
+        let takes_tasks = is_asked_in_rounds(context) && running.client.can(ClientAbility::Tasks);
+        let task_after = running.task_after.filter(|_| takes_tasks);
+        if task_after.is_some_and(|after| after.is_zero()) {
+            return self.go_on(running, context).await;
+        }
         let rounds = Arc::clone(&running.rounds);
         let questions = tokio::select! {
             biased;
             done = &mut running.future => return done.map(Step::Done),
-            questions = rounds.asked() => questions,
+            questions = rounds.asked() => Some(questions),
+            () = tokio::time::sleep(task_after.unwrap_or_default()), if task_after.is_some() => None,
             // Dropping the call stops it. A client that cancels reads no answer.
             () = context.ct.cancelled() => return Err(ErrorData::internal_error("the request was cancelled", None)),
         };
+        let Some(questions) = questions else { return self.go_on(running, context).await };
         let handle = self.offer.parked.park(running);
         Ok(Step::Asked(InputRequiredResult::new(Some(questions), Some(handle))))
+    }
+
+    /// Makes a task of a call. If there are too many, its client waits for the result.
+    async fn go_on(&self, running: Running, context: &RequestContext<RoleServer>) -> Result<Step, ErrorData> {
+        match self.offer.tasks.begin(running) {
+            Ok(task) => Ok(Step::Task(task)),
+            Err(call) => Box::pin(self.drive(Ok(Running { task_after: None, ..call }), context)).await,
+        }
     }
 }
 

@@ -3,10 +3,11 @@
 use crate::changes::ServedChanges;
 use crate::content::{listed, prompt, resource, template};
 use crate::parked::Parked;
+use crate::tasks::Tasks;
 use crate::{McpLibrary, McpService, ServedPrompt, ServedTool};
 use rmcp::model::{
     Implementation, InitializeResult, JsonObject, Prompt, PromptsCapability, Resource, ResourceTemplate,
-    ResourcesCapability, ServerCapabilities, ServerConfig, Tool, ToolsCapability,
+    ResourcesCapability, ServerCapabilities, ServerConfig, TASKS_EXTENSION_ID, Tool, ToolsCapability,
 };
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -21,6 +22,8 @@ pub(crate) struct Offer {
     pub(crate) changes: Option<ServedChanges>,
     /// The calls that wait for answers of their clients.
     pub(super) parked: Arc<Parked>,
+    /// The calls that go on by themselves.
+    pub(super) tasks: Arc<Tasks>,
 }
 
 impl Offer {
@@ -33,6 +36,7 @@ impl Offer {
             libraries: Vec::new(),
             changes: None,
             parked: Arc::default(),
+            tasks: Arc::default(),
         }
     }
 
@@ -53,6 +57,9 @@ impl Offer {
         tools.list_changed = changes;
         capabilities.tools = Some(tools);
         capabilities.logging = Some(JsonObject::new());
+        if self.services.iter().any(|service| service.tools().iter().any(|tool| tool.task_after.is_some())) {
+            capabilities.extensions.get_or_insert_default().insert(TASKS_EXTENSION_ID.to_owned(), JsonObject::new());
+        }
         if !self.libraries.is_empty() {
             let mut resources = ResourcesCapability::default();
             (resources.subscribe, resources.list_changed) = (changes, changes);

@@ -13,4 +13,5 @@ mod gated;
 mod http;
 mod library;
 mod rounds;
+mod tasks;
 mod world;

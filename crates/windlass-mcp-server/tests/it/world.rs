@@ -22,6 +22,8 @@ pub(crate) const LONG: Duration = Duration::from_secs(60);
 #[derive(Clone, Default)]
 pub(crate) struct User {
     pub(crate) answer: Option<bool>,
+    /// Whether it says that it takes tasks.
+    pub(crate) takes_tasks: bool,
     pub(crate) asked: Arc<Mutex<Vec<String>>>,
     pub(crate) progress: Arc<Mutex<Vec<String>>>,
     pub(crate) reported: Arc<Notify>,
@@ -44,10 +46,13 @@ impl User {
 #[allow(deprecated, reason = "revisions that have logs stay in use")]
 impl ClientHandler for User {
     fn get_info(&self) -> ClientConfig {
-        let capabilities = match self.answer {
+        let mut capabilities = match self.answer {
             Some(_) => ClientCapabilities::builder().enable_elicitation().build(),
             None => ClientCapabilities::default(),
         };
+        if self.takes_tasks {
+            capabilities.extensions = ClientCapabilities::builder().enable_tasks().build().extensions;
+        }
         ClientConfig::new(capabilities, Implementation::new("user", "1"))
     }
 

@@ -2,9 +2,9 @@
 
 use super::rounds::Rounds;
 use super::{Called, Connection, Lifecycle};
-use crate::McpError;
 use crate::text::{LONGEST_ERROR, chain, clipped};
 use crate::transport::{SendError, was_not_sent};
+use crate::{McpError, RoundLimits};
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, ClientRequest, ErrorCode, ProgressToken, RequestId, RequestMetaObject,
     ServerResult,
@@ -25,6 +25,28 @@ pub(super) struct CallLimits {
     pub(super) whole: Option<Duration>,
     /// Without a sign of progress.
     pub(super) silence: Duration,
+    /// Where the server asks for something in place of a result.
+    pub(super) rounds: RoundLimits,
+}
+
+/// When a call must have ended, whatever happens.
+#[derive(Debug, Clone, Copy)]
+struct End {
+    at: Instant,
+    /// How long that is from its begin.
+    limit: Duration,
+}
+
+impl End {
+    fn after(begun: Instant, limit: Duration) -> Self {
+        // Far enough for a limit that no clock can hold.
+        let at = begun.checked_add(limit).unwrap_or_else(|| begun + Duration::from_secs(365 * 24 * 3600));
+        Self { at, limit }
+    }
+
+    fn or_earlier(self, other: Self) -> Self {
+        if other.at < self.at { other } else { self }
+    }
 }
 
 /// Why a call has no result.
@@ -63,7 +85,8 @@ impl Connection {
             NotCalled::Failed(McpError::Refused { code, message: error.to_string() })
         })?;
         let called = if as_task && self.introduction.lifecycle == Lifecycle::Initialize {
-            let answered = self.call_once(self.call_as_task(tool, &arguments, &cx), &cx).await;
+            let end = self.end_of_call(now(), &cx);
+            let answered = self.call_once(self.call_as_task(tool, &arguments, &cx), &cx, end).await;
             answered.and_then(|(answer, token)| self.called(answer, token))
         } else {
             self.call_in_rounds(CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments), &cx).await
@@ -74,11 +97,20 @@ impl Connection {
         called
     }
 
+    fn end_of_call(&self, begun: Instant, cx: &CallCx<'_>) -> End {
+        End::after(begun, cx.timeout.or(self.limits.whole).unwrap_or(Duration::MAX))
+    }
+
+    fn timed_out(&self, limit: Duration) -> NotCalled {
+        NotCalled::Failed(McpError::TimedOut { name: self.server.clone(), limit })
+    }
+
     async fn call_in_rounds(&self, mut params: CallToolRequestParams, cx: &CallCx<'_>) -> Result<Called, NotCalled> {
-        let mut rounds = Rounds::default();
+        let (mut rounds, begun) = (Rounds::default(), now());
+        let mut end = self.end_of_call(begun, cx);
         loop {
             let request = ClientRequest::CallToolRequest(CallToolRequest::new(params.clone()));
-            let wanted = match self.call_once(request, cx).await {
+            let wanted = match self.call_once(request, cx, end).await {
                 Ok((ServerResult::InputRequiredResult(wanted), _)) => wanted,
                 Ok((answer, token)) => return self.called(answer, token),
                 // An earlier round did reach it.
@@ -87,9 +119,11 @@ impl Connection {
                 }
                 Err(failed) => return Err(failed),
             };
+            end = end.or_earlier(End::after(begun, self.limits.rounds.time));
             let input = tokio::select! {
                 biased;
                 () = cx.cancel.cancelled() => return Err(NotCalled::Failed(McpError::Stopped)),
+                () = sleep_until(end.at) => return Err(self.timed_out(end.limit)),
                 input = self.input(wanted, &mut rounds) => input.map_err(NotCalled::Failed)?,
             };
             params.input_responses = input.responses;
@@ -112,6 +146,7 @@ impl Connection {
         &self,
         request: ClientRequest,
         cx: &CallCx<'_>,
+        end: End,
     ) -> Result<(ServerResult, ProgressToken), NotCalled> {
         let mut options = PeerRequestOptions::no_options();
         if let Some(id) = cx.tool_use_id {
@@ -125,7 +160,7 @@ impl Connection {
         let handle = sent.map_err(|error| self.unsent(&error))?;
         one.has_id(&handle.id);
         let token = handle.progress_token.clone();
-        let answer = self.await_answer(OpenCall(Some(handle)), cx).await;
+        let answer = self.await_answer(OpenCall(Some(handle)), cx, end).await;
         match &answer {
             Ok(_) => one.was_answered(),
             Err(NotCalled::Lost { .. }) => one.was_lost(),
@@ -167,14 +202,12 @@ impl Connection {
         NotCalled::Failed(self.failed(error))
     }
 
-    async fn await_answer(&self, mut call: OpenCall, cx: &CallCx<'_>) -> Result<ServerResult, NotCalled> {
-        let limit = cx.timeout.or(self.limits.whole).unwrap_or(Duration::MAX);
-        let end = deadline(limit);
+    async fn await_answer(&self, mut call: OpenCall, cx: &CallCx<'_>, end: End) -> Result<ServerResult, NotCalled> {
         let silence = self.limits.silence;
         let Some(handle) = &mut call.0 else { return Err(NotCalled::Failed(self.bad_answer())) };
         let id = handle.id.clone();
         let (mut progress, _listening) = self.heard.listen(handle.progress_token.clone());
-        let mut patience = deadline(silence);
+        let mut patience = End::after(now(), silence);
         loop {
             tokio::select! {
                 biased;
@@ -187,11 +220,10 @@ impl Connection {
                 }
                 Ok(()) = progress.changed() => {
                     (cx.progress)(progress.borrow_and_update().clone());
-                    patience = deadline(silence);
+                    patience = End::after(now(), silence);
                 }
-                () = sleep_until(end.min(patience)) => {
-                    let limit = if end <= patience { limit } else { silence };
-                    return Err(NotCalled::Failed(McpError::TimedOut { name: self.server.clone(), limit }));
+                () = sleep_until(end.or_earlier(patience).at) => {
+                    return Err(self.timed_out(end.or_earlier(patience).limit));
                 }
             }
         }
@@ -234,8 +266,6 @@ impl Drop for OpenCall {
 }
 
 #[expect(clippy::disallowed_methods, reason = "a deadline on the clock of tokio, which tests can hold")]
-fn deadline(limit: Duration) -> Instant {
-    let now = Instant::now();
-    // Far enough for a limit that no clock can hold.
-    now.checked_add(limit).unwrap_or_else(|| now + Duration::from_secs(365 * 24 * 3600))
+pub(super) fn now() -> Instant {
+    Instant::now()
 }

@@ -211,7 +211,7 @@ impl Connection {
             spent: requests.spent,
             ended: AtomicBool::new(false),
             calls: Calls::default(),
-            limits: CallLimits { whole: config.timeout, silence: options.call_timeout },
+            limits: CallLimits { whole: config.timeout, silence: options.call_timeout, rounds: options.rounds },
         };
         Ok((connection, ended))
     }

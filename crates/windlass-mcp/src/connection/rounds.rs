@@ -8,8 +8,6 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// Most rounds of one request.
-const MOST_ROUNDS: u32 = 10;
 /// Before a request is sent again whose server asked for nothing but that: as long after the first round, and twice
 /// as long after each further one.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -50,7 +48,14 @@ impl Connection {
         rounds.count += 1;
         let requests = wanted.input_requests.unwrap_or_default();
         let is_empty = requests.is_empty();
-        if rounds.count > MOST_ROUNDS || (is_empty && wanted.request_state.is_none()) {
+        let (name, limits) = (|| self.server.clone(), self.limits.rounds);
+        if rounds.count > limits.rounds {
+            return Err(McpError::TooManyRounds { name: name(), limit: limits.rounds });
+        }
+        if wanted.request_state.as_ref().is_some_and(|state| state.len() > limits.state_bytes) {
+            return Err(McpError::StateTooLarge { name: name(), limit: limits.state_bytes });
+        }
+        if is_empty && wanted.request_state.is_none() {
             return Err(self.bad_answer());
         }
         if is_empty {

@@ -9,7 +9,6 @@ use rmcp::model::{ClientRequest, CustomRequest, InputRequests, ProgressToken, Se
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::time::timeout;
 use windlass_tool::ToolOutput;
 
 /// How long a server may take to say how a task stands.
@@ -43,9 +42,7 @@ impl Connection {
     }
 
     async fn about(&self, method: &str, params: Value, limit: Duration) -> Result<ServerResult, McpError> {
-        let asked = self.ask(ClientRequest::CustomRequest(CustomRequest::new(method, Some(params))));
-        let timed_out = || McpError::TimedOut { name: self.server.clone(), limit };
-        timeout(limit, asked).await.unwrap_or_else(|_| Err(timed_out()))
+        self.ask_for(method, &params, limit).await
     }
 
     /// How a task stands, and the pause until it is looked at again, if the server says one.

@@ -2,7 +2,9 @@
 
 use super::SamplingRequest;
 use serde_json::{Value, json};
-use windlass_types::{ContentBlock, ImageSource, JsonText, Message, Role, mcp_name};
+use windlass_types::{
+    ContentBlock, ImageSource, JsonText, Message, Role, ToolChoice, ToolResultContent, ToolSpec, mcp_name,
+};
 
 /// Most characters of the messages of one request.
 const MOST_CHARACTERS: usize = 200_000;
@@ -24,10 +26,7 @@ impl SamplingRequest {
         let (mut characters, mut images) = (0, 0);
         for message in self.messages.iter().filter(|message| !message.content.is_empty()) {
             for block in &message.content {
-                match block.as_text() {
-                    Some(text) => characters += text.chars().count(),
-                    None => images += 1,
-                }
+                count(block, &mut characters, &mut images);
             }
             let content = message.content.clone();
             let message = if message.is_assistant { Message::assistant(content) } else { Message::user(content) };
@@ -46,6 +45,25 @@ impl SamplingRequest {
         Ok(messages)
     }
 
+    /// The tools that the model reads. Providers refuse a conversation with calls and no tools: then there are those that were
+    /// called, of which the model can call none.
+    pub fn offered_tools(&self) -> (Vec<ToolSpec>, ToolChoice) {
+        if !self.tools.is_empty() {
+            return (self.tools.clone(), self.tool_choice.clone());
+        }
+        let anything = JsonText::of(&json!({ "type": "object" })).unwrap_or_else(|_| JsonText::empty_object());
+        let mut tools: Vec<ToolSpec> = Vec::new();
+        for block in self.messages.iter().flat_map(|message| &message.content) {
+            if let ContentBlock::ToolUse(call) = block
+                && !tools.iter().any(|tool| tool.name == call.name)
+            {
+                tools.push(ToolSpec::new(call.name.clone(), "Cannot be called any more.", anything.clone()));
+            }
+        }
+        let choice = if tools.is_empty() { ToolChoice::Auto } else { ToolChoice::None };
+        (tools, choice)
+    }
+
     /// What hooks and people are shown of it: all of it, but images by their kind and size.
     pub fn shown(&self) -> JsonText {
         let messages: Vec<Value> = self
@@ -60,12 +78,44 @@ impl SamplingRequest {
         if let (Some(fields), Some(system)) = (shown.as_object_mut(), &self.system) {
             fields.insert("systemPrompt".to_owned(), system.as_str().into());
         }
+        if let (Some(fields), false) = (shown.as_object_mut(), self.tools.is_empty()) {
+            fields.insert("tools".to_owned(), self.tools.iter().map(shown_tool).collect());
+        }
         JsonText::of(&shown).unwrap_or_else(|_| JsonText::empty_object())
     }
 }
 
+/// Adds what a block has to the characters and images of its request.
+fn count(block: &ContentBlock, characters: &mut usize, images: &mut usize) {
+    match block {
+        ContentBlock::ToolUse(call) => *characters += call.name.chars().count() + call.input.as_str().chars().count(),
+        ContentBlock::ToolResult(result) => match &result.content {
+            ToolResultContent::Text(text) => *characters += text.chars().count(),
+            ToolResultContent::Blocks(blocks) => blocks.iter().for_each(|block| count(block, characters, images)),
+        },
+        block => match block.as_text() {
+            Some(text) => *characters += text.chars().count(),
+            None => *images += 1,
+        },
+    }
+}
+
+fn shown_tool(tool: &ToolSpec) -> Value {
+    json!({ "name": tool.name, "description": tool.description, "inputSchema": tool.input_schema })
+}
+
 fn shown(block: &ContentBlock) -> Value {
     match block {
+        ContentBlock::ToolUse(call) => {
+            json!({ "type": "tool_use", "id": call.id, "name": call.name, "input": call.input })
+        }
+        ContentBlock::ToolResult(result) => {
+            let content: Vec<Value> = match &result.content {
+                ToolResultContent::Text(text) => vec![Value::from(text.as_str())],
+                ToolResultContent::Blocks(blocks) => blocks.iter().map(shown).collect(),
+            };
+            json!({ "type": "tool_result", "toolUseId": result.tool_use_id, "content": content, "isError": result.is_error })
+        }
         ContentBlock::Image { source: ImageSource::Base64 { media_type, data } } => {
             json!({ "type": "image", "mimeType": media_type, "characters": data.len() })
         }
@@ -82,7 +132,7 @@ mod tests {
 
     fn request(messages: &Value) -> SamplingRequest {
         let params = json!({ "messages": messages, "maxTokens": 5, "systemPrompt": "Be short." });
-        SamplingRequest::read("my notes", params).unwrap()
+        SamplingRequest::read("my notes", params, true).unwrap()
     }
 
     fn said(role: &str, text: &str) -> Value {

@@ -12,6 +12,9 @@ const MOST_REQUESTS: usize = 16;
 /// Most values in one message: what a small text can blow up to in memory.
 pub(crate) const MOST_VALUES: usize = 500_000;
 
+/// How deep values may be nested in one message: no more is read.
+pub(crate) const MOST_DEPTH: usize = 127;
+
 /// Most lines of a server's log that are let in over one connection.
 const MOST_LOGGED: usize = 1000;
 
@@ -67,11 +70,22 @@ impl Intake {
     }
 }
 
+/// Whether a message holds too many values or is nested too deep.
+pub(crate) fn is_too_much(text: &[u8]) -> bool {
+    let (count, depth) = values(text);
+    count > MOST_VALUES || depth > MOST_DEPTH
+}
+
 /// Reads a message, unless it would take up too much memory.
 pub(crate) fn read(text: &[u8]) -> Result<ServerJsonRpcMessage, String> {
-    if values(text) > MOST_VALUES {
-        return Err(format!("it holds more than {MOST_VALUES} values"));
+    if is_too_much(text) {
+        return Err(format!("it holds more than {MOST_VALUES} values, or is nested more than {MOST_DEPTH} deep"));
     }
+    parse(text)
+}
+
+/// Reads a message that is not too much.
+pub(crate) fn parse(text: &[u8]) -> Result<ServerJsonRpcMessage, String> {
     match std::str::from_utf8(text).ok().and_then(with_execution) {
         Some(message) => serde_json::from_value(message),
         None => serde_json::from_slice(text),
@@ -79,9 +93,9 @@ pub(crate) fn read(text: &[u8]) -> Result<ServerJsonRpcMessage, String> {
     .map_err(|error| error.to_string())
 }
 
-/// About how many values a JSON text holds: what separates and opens them.
-fn values(text: &[u8]) -> usize {
-    let mut count = 0_usize;
+/// About how many values a JSON text holds, what separates and opens them, and how deep they are nested.
+fn values(text: &[u8]) -> (usize, usize) {
+    let (mut count, mut depth, mut deepest) = (0_usize, 0_usize, 0_usize);
     let mut in_string = false;
     let mut escaped = false;
     for byte in text {
@@ -89,11 +103,16 @@ fn values(text: &[u8]) -> usize {
             _ if escaped => escaped = false,
             b'\\' if in_string => escaped = true,
             b'"' => in_string = !in_string,
-            b',' | b'[' | b'{' | b':' if !in_string => count = count.saturating_add(1),
+            b',' | b'[' | b'{' | b':' if !in_string => {
+                count = count.saturating_add(1);
+                depth = depth.saturating_add(usize::from(matches!(byte, b'[' | b'{')));
+                deepest = deepest.max(depth);
+            }
+            b']' | b'}' if !in_string => depth = depth.saturating_sub(1),
             _ => {}
         }
     }
-    count
+    (count, deepest)
 }
 
 #[cfg(test)]
@@ -102,11 +121,21 @@ mod tests {
 
     #[test]
     fn values_are_counted_outside_of_strings() {
-        for (text, count) in
-            [("1", 0), ("[1,2]", 2), (r#"{"a":"[,,{"}"#, 2), (r#"["\",[",","]"#, 2), (r#"{"a\\":[{}]}"#, 4)]
-        {
-            assert_eq!(values(text.as_bytes()), count, "{text}");
+        for (text, count, depth) in [
+            ("1", 0, 0),
+            ("[1,2]", 2, 1),
+            (r#"{"a":"[,,{"}"#, 2, 1),
+            (r#"["\",[",","]"#, 2, 1),
+            (r#"{"a\\":[{}]}"#, 4, 3),
+            ("[[],[],[[]]]", 7, 3),
+            ("]]]][", 1, 1),
+        ] {
+            assert_eq!(values(text.as_bytes()), (count, depth), "{text}");
         }
+        let nested = |deep: usize| {
+            format!(r#"{{"jsonrpc":"2.0","method":"x","params":{}{}}}"#, "[".repeat(deep), "]".repeat(deep))
+        };
+        assert!(!is_too_much(nested(126).as_bytes()) && is_too_much(nested(127).as_bytes()));
         let many = format!(r#"{{"jsonrpc":"2.0","method":"x","params":{{"a":[{}1]}}}}"#, "1,".repeat(MOST_VALUES));
         assert!(read(many.as_bytes()).is_err_and(|error| error.contains("values")));
     }

@@ -1,7 +1,7 @@
 //! One message a line.
 
 use super::correlate::is_same;
-use super::intake::{Intake, read};
+use super::intake::{Intake, MOST_DEPTH, MOST_VALUES, is_too_much, parse};
 use super::{AbortOnDrop, SendError, Sent};
 use rmcp::model::{ClientJsonRpcMessage, ClientNotification, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
 use rmcp::service::RoleClient;
@@ -164,7 +164,12 @@ async fn read_lines(
         if text.is_empty() {
             continue;
         }
-        match read(text) {
+        // It may be what a call waits for: to leave it out would let that wait for ever.
+        if is_too_much(text) {
+            let most = format!("{MOST_VALUES} values, or one that is nested more than {MOST_DEPTH} deep");
+            return fault.set(format!("it printed a line of more than {most}"));
+        }
+        match parse(text) {
             Ok(message) => {
                 nonsense = 0;
                 if intake.admits(&message) && found.send(open.answered(message)).await.is_err() {

@@ -5,7 +5,7 @@
 use super::authorized::{is_refusal, respond};
 use super::events::{Event, Events};
 use super::http::Address;
-use super::intake::{Intake, read};
+use super::intake::{Intake, is_too_much, parse};
 use super::{AbortOnDrop, SendError, Sent};
 use crate::greeting::Greeting;
 use crate::text::chain;
@@ -126,7 +126,12 @@ async fn pass_on(mut stream: Stream, found: mpsc::Sender<ServerJsonRpcMessage>, 
         if !matches!(event.kind.as_str(), "" | "message") {
             continue;
         }
-        match read(event.data.as_bytes()) {
+        if is_too_much(event.data.as_bytes()) {
+            return tracing::debug!(
+                "the stream of an MCP server ended: an event holds too many values, or is nested too deep"
+            );
+        }
+        match parse(event.data.as_bytes()) {
             Ok(message) if intake.admits(&message) => {
                 if found.send(message).await.is_err() {
                     return;

@@ -133,6 +133,12 @@ fn odd(behaviour: &str) {
             ("long line", "tools/call") => {
                 answer(&id, &json!({ "content": [{ "type": "text", "text": "x".repeat(17 << 20) }] }))
             }
+            ("many values", "tools/call") => {
+                answer(&id, &json!({ "content": [], "structuredContent": vec![1; 600_000] }))
+            }
+            ("deep", "tools/call") => {
+                println!(r#"{{"jsonrpc":"2.0","id":{id},"result":{}1{}}}"#, "[".repeat(200), "]".repeat(200))
+            }
             ("asks for roots", "tools/call") => {
                 waiting = id;
                 say(&json!({ "jsonrpc": "2.0", "id": "asked", "method": "roots/list" }));

@@ -1,6 +1,6 @@
 //! Programs that do not behave.
 
-use crate::world::{json, names, one, one_with, options, program, status, text, until};
+use crate::world::{LONG, json, names, one, one_with, options, program, status, text, until};
 #[cfg(target_os = "linux")]
 use crate::world::{marked, until_gone};
 use std::time::{Duration, Instant};
@@ -84,10 +84,12 @@ async fn answers_that_are_wrong_fail_the_call_alone() {
     assert_eq!(status(&servers).state, McpServerState::Connected);
     servers.close().await;
 
-    let servers = one("long line").await;
-    let lost = servers.call("s", "go", &json("{}"), None).await.unwrap_err();
-    assert!(matches!(&lost, McpError::Lost { output, .. } if output.contains("line of more than")), "{lost}");
-    servers.close().await;
+    for behaviour in ["long line", "many values", "deep"] {
+        let servers = one(behaviour).await;
+        let lost = servers.call("s", "go", &json("{}"), Some(LONG)).await.unwrap_err();
+        assert!(matches!(&lost, McpError::Lost { output, .. } if output.contains("line of more than")), "{lost}");
+        servers.close().await;
+    }
 }
 
 #[tokio::test]

@@ -3,11 +3,13 @@
 use crate::world::{LONG, json as read, one_with, options, status, text, until};
 use async_trait::async_trait;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 use tokio::sync::mpsc;
 use windlass_mcp::{
     Elicitation, ElicitationAnswer, ElicitationKind, ElicitationRequest, McpChannel, McpChannelError, McpError,
-    McpOptions, McpServerConfig, McpServerState, McpServers, Sampling, SamplingAnswer, SamplingRequest,
+    McpOptions, McpServerConfig, McpServerState, McpServers, RoundLimits, Sampling, SamplingAnswer, SamplingRequest,
 };
 use windlass_types::JsonText;
 
@@ -44,6 +46,7 @@ impl Newest {
             Some("ask") => done(&format!("{} {}", params["inputResponses"]["q"], params["requestState"])),
             Some("wait") if params["requestState"].is_null() => asks(json!({}), json!("later")),
             Some("circle") => asks(json!({}), json!("again")),
+            Some("ask again") => asks(question, json!("x".repeat(100))),
             Some("sample") if !params["inputResponses"].is_null() => done(&params["inputResponses"]["s"].to_string()),
             Some("sample") => asks(
                 json!({ "s": { "method": "sampling/createMessage", "params": { "messages": [{ "role": "user", "content": { "type": "text", "text": "Hi" } }], "maxTokens": 9 } } }),
@@ -61,7 +64,7 @@ impl Newest {
     }
 
     fn tools(&self) -> Value {
-        let mut names = vec!["ask", "wait", "circle", "sample", "visit", "grow"];
+        let mut names = vec!["ask", "wait", "circle", "ask again", "sample", "visit", "grow", "plain"];
         names.extend(self.grown.lock().unwrap().then_some("new"));
         let tools: Vec<Value> =
             names.iter().map(|name| json!({ "name": name, "inputSchema": { "type": "object" } })).collect();
@@ -93,7 +96,7 @@ impl McpChannel for Newest {
                     JsonText::of(&json!({ "jsonrpc": "2.0", "id": message["id"], "error": error })).unwrap(),
                 ));
             }
-            Some("tools/call") => self.called(&message["params"]),
+            Some("tools/call" | "prompts/get") => self.called(&message["params"]),
             Some("subscriptions/listen") => {
                 let meta = json!({ "io.modelcontextprotocol/subscriptionId": message["id"] });
                 let notifications = message["params"]["notifications"].clone();
@@ -169,7 +172,7 @@ async fn what_is_asked_for_without_end_or_is_not_offered_fails_the_call() {
     let server = Newest::new(-32601);
     let servers = connected(&server, options()).await;
     let error = servers.call("s", "circle", &read("{}"), Some(LONG)).await.unwrap_err().to_string();
-    assert!(error.contains("not understood"), "{error}");
+    assert!(error.contains("more than 10 times"), "{error}");
     assert_eq!(server.heard("tools/call").len(), 11);
     let error = servers.call("s", "sample", &read("{}"), None).await.unwrap_err().to_string();
     assert!(error.contains("does not offer"), "{error}");
@@ -177,6 +180,75 @@ async fn what_is_asked_for_without_end_or_is_not_offered_fails_the_call() {
     let asked = servers.call("s", "ask", &read("{}"), None).await.unwrap();
     assert!(text(&asked).starts_with(r#"{"action":"decline"}"#), "{}", text(&asked));
     servers.close().await;
+}
+
+/// A person who takes ten minutes for each answer.
+struct Slow;
+
+#[async_trait]
+impl Elicitation for Slow {
+    async fn elicit(&self, _: ElicitationRequest) -> ElicitationAnswer {
+        tokio::time::sleep(Duration::from_secs(600)).await;
+        ElicitationAnswer::Accept(None)
+    }
+}
+
+fn limited(limits: RoundLimits) -> McpOptions {
+    options().with_elicitation(Arc::new(Slow)).with_round_limits(limits)
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_server_asks_for_in_place_of_a_result_is_bounded() {
+    let none = RoundLimits::default();
+    for (limits, calls, expected) in [
+        (none, 11, "more than 10 times"),
+        (none.rounds(2), 3, "more than 2 times"),
+        (none.rounds(0), 1, "more than 0 times"),
+        (none.state_bytes(99), 1, "a request state of more than 99 bytes"),
+        (none.state_bytes(100).rounds(1), 2, "more than 1 times"),
+        // Questions at 0, 10 and 20 minutes.
+        (none.time(Duration::from_secs(1500)), 3, "did not answer within 1500 s"),
+        (none.time(Duration::ZERO), 1, "did not answer within 0 s"),
+    ] {
+        let server = Newest::new(-32601);
+        let servers = connected(&server, limited(limits)).await;
+        let begun = tokio::time::Instant::now();
+        let error = servers.call("s", "ask again", &read("{}"), None).await.unwrap_err().to_string();
+        assert!(error.contains(expected), "{expected}: {error}");
+        assert_eq!(server.heard("tools/call").len(), calls, "{expected}");
+        assert!(begun.elapsed() <= Duration::from_secs(6001), "{expected}: {:?}", begun.elapsed());
+        servers.close().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_time_of_a_call_is_that_of_all_its_rounds() {
+    let server = Newest::new(-32601);
+    let servers = connected(&server, limited(RoundLimits::default())).await;
+    let begun = tokio::time::Instant::now();
+    let limit = Some(Duration::from_secs(1500));
+    let error = servers.call("s", "ask again", &read("{}"), limit).await.unwrap_err().to_string();
+    assert!(error.contains("did not answer within 1500 s"), "{error}");
+    assert_eq!((begun.elapsed().as_secs(), server.heard("tools/call").len()), (1500, 3));
+    // Calls without rounds may take longer than these.
+    let servers = connected(&server, limited(RoundLimits::default().time(Duration::ZERO))).await;
+    assert_eq!(text(&servers.call("s", "plain", &read("{}"), None).await.unwrap()), "done");
+    servers.close().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn prompts_are_bounded_as_calls_are() {
+    for (limits, expected) in [
+        (RoundLimits::default(), "more than 10 times"),
+        (RoundLimits::default().state_bytes(99), "more than 99 bytes"),
+        (RoundLimits::default().time(Duration::from_secs(1500)), "did not answer within 1500 s"),
+    ] {
+        let server = Newest::new(-32601);
+        let servers = connected(&server, limited(limits)).await;
+        let error = servers.prompt("s", "ask again", &BTreeMap::new()).await.unwrap_err().to_string();
+        assert!(error.contains(expected), "{expected}: {error}");
+        servers.close().await;
+    }
 }
 
 /// Writes a message for servers that do not ask for much.
@@ -243,7 +315,7 @@ async fn reports_of_changes_are_asked_for() {
     }
     servers.call("s", "grow", &read("{}"), None).await.unwrap();
     let grown = async {
-        while servers.tools().len() < 7 {
+        while servers.tools().len() < 9 {
             assert!(changes.changed().await);
         }
     };

@@ -35,6 +35,8 @@ impl Driver {
         let messages = call.messages.into_iter().map(Into::into).collect();
         let mut request = ModelRequest::new(model.id.to_string(), messages, limit);
         request.system = call.system.map(|text| SystemSection::new(text, SectionScope::Session)).into_iter().collect();
+        request.tools = call.tools.into_iter().map(Arc::new).collect();
+        request.tool_choice = call.tool_choice;
         let cost = self.machine.limits().cost_beside(&model, estimate_request(&request), limit);
         let results = self.answers.sender.clone();
         let account = self.account.places().budget().open(results.clone());

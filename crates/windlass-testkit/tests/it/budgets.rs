@@ -82,7 +82,8 @@ const HUBS: &[(&str, usize, usize)] = &[
     // What passed the gate beside the calls is recorded with who answered.
     // Messages that tools want of a model are written and paid here: 100 lines. The conversation of an open session is rewound by the writer of
     // its log, in turn with what is appended, and hosts wait for both: 210 lines.
-    ("windlass-runtime", 6_475, 490),
+    // Messages of a model may have tools of a server, whose calls are put together here: 40 lines.
+    ("windlass-runtime", 6_515, 490),
     // A quarter of it makes options of settings files, which was in the command alone. Sessions are looked at from the
     // outside here, and names are checked when one opens. All providers are set up by name here, clouds whose models
     // speak two APIs are one provider, and the profile of a model's family is put into a session. Skills are a tool.

@@ -95,6 +95,8 @@ mod riddles;
 mod run;
 #[cfg(all(feature = "mcp", unix))]
 mod sampling;
+#[cfg(all(feature = "mcp", unix))]
+mod sampling_tools;
 #[cfg(feature = "project")]
 mod skills;
 #[cfg(all(feature = "bedrock", feature = "gemini", feature = "openai"))]

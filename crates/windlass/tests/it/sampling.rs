@@ -244,9 +244,9 @@ async fn a_server_that_is_not_allowed_to_is_told_that_it_cannot_ask() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_read_or_wants_tools_is_refused() {
+async fn what_cannot_be_read_is_refused() {
     for (name, value, expected) in [
-        ("MORE", r#","tools":[{"name":"t","inputSchema":{"type":"object"}}]"#, "tools are not offered"),
+        ("MORE", r#","tools":[{"name":"","inputSchema":{"type":"object"}}]"#, "its name is empty"),
         ("MESSAGES", "", "must be the user"),
     ] {
         let model = model();

@@ -1,0 +1,196 @@
+//! Calls that go on by themselves, and of which their client asks how they are: tasks (the extension
+//! `io.modelcontextprotocol/tasks` of 2026-07-28).
+
+use crate::client::Client;
+use crate::handler::Done;
+use crate::parked::Running;
+use crate::rounds::Rounds;
+use rmcp::model::{
+    CreateTaskResult, DetailedTask, ErrorData, GetTaskResult, InputResponses, JsonObject, Task, TaskPayload, TaskStatus,
+};
+use serde::Serialize;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+use tokio::task::{AbortHandle, JoinError, JoinHandle};
+use tokio::time::sleep;
+use windlass::crates::tool::{Clock, Ids, SystemClock, SystemIds};
+use windlass::crates::types::Timestamp;
+
+/// Most tasks that go on at once, and most that are known. Calls beyond that are answered when they are done.
+const MOST_RUNNING: usize = 64;
+const MOST_KNOWN: usize = 1000;
+/// How long a task may go on and its result is kept, from its begin.
+const KEPT: Duration = Duration::from_secs(24 * 3600);
+/// What clients are advised to wait between two looks, in milliseconds.
+const PAUSE: u64 = 1000;
+
+/// The tasks of a server, by ids that are drawn at random. Dropping it stops those that go on.
+pub(crate) struct Tasks {
+    all: Mutex<HashMap<String, One>>,
+    clock: Box<dyn Clock>,
+}
+
+struct One {
+    begun: Timestamp,
+    changed: Timestamp,
+    state: State,
+    client: Client,
+    rounds: Arc<Rounds>,
+    work: AbortHandle,
+}
+
+enum State {
+    Working,
+    Done(JsonObject),
+    Failed(JsonObject),
+    Cancelled,
+}
+
+impl Drop for One {
+    fn drop(&mut self) {
+        self.work.abort();
+    }
+}
+
+impl Default for Tasks {
+    fn default() -> Self {
+        Self { all: Mutex::default(), clock: Box::new(SystemClock::default()) }
+    }
+}
+
+impl Tasks {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, One>> {
+        self.all.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lets a call go on by itself. Gives it back if there are too many.
+    pub(crate) fn begin(self: &Arc<Self>, call: Running) -> Result<CreateTaskResult, Running> {
+        let mut all = self.lock();
+        let running = all.values().filter(|one| matches!(one.state, State::Working)).count();
+        if running >= MOST_RUNNING || all.len() >= MOST_KNOWN {
+            return Err(call);
+        }
+        let id = format!("{:032x}", SystemIds::default().bits());
+        let work = tokio::spawn(call.future);
+        let begun = self.clock.now();
+        let one = One {
+            begun,
+            changed: begun,
+            state: State::Working,
+            client: call.client,
+            rounds: call.rounds,
+            work: work.abort_handle(),
+        };
+        let created = CreateTaskResult::new(one.task(&id));
+        // It is known before its client hears of it.
+        all.insert(id.clone(), one);
+        drop(all);
+        tokio::spawn(watch(Arc::downgrade(self), id, work));
+        Ok(created)
+    }
+
+    /// How a task stands.
+    ///
+    /// # Errors
+    /// It is not known.
+    pub(crate) fn get(&self, id: &str) -> Result<GetTaskResult, ErrorData> {
+        let all = self.lock();
+        let one = all.get(id).ok_or_else(unknown)?;
+        let payload = match &one.state {
+            State::Working => match one.rounds.requests() {
+                open if open.is_empty() => TaskPayload::Working,
+                input_requests => TaskPayload::InputRequired { input_requests },
+            },
+            State::Done(result) => TaskPayload::Completed { result: result.clone() },
+            State::Failed(error) => TaskPayload::Failed { error: error.clone() },
+            State::Cancelled => TaskPayload::Cancelled,
+        };
+        Ok(GetTaskResult::new(DetailedTask::new(one.task(id), payload)))
+    }
+
+    /// Takes answers to what a task asks. Others are left alone.
+    ///
+    /// # Errors
+    /// It is not known.
+    pub(crate) fn answer(&self, id: &str, responses: InputResponses) -> Result<(), ErrorData> {
+        let rounds = Arc::clone(&self.lock().get(id).ok_or_else(unknown)?.rounds);
+        let open = rounds.requests();
+        rounds.give(responses.into_iter().filter(|(name, _)| open.contains_key(name)).collect());
+        Ok(())
+    }
+
+    /// Stops a task. One that has ended stays as it is.
+    ///
+    /// # Errors
+    /// It is not known.
+    pub(crate) fn cancel(&self, id: &str) -> Result<(), ErrorData> {
+        let mut all = self.lock();
+        let one = all.get_mut(id).ok_or_else(unknown)?;
+        if matches!(one.state, State::Working) {
+            (one.state, one.changed) = (State::Cancelled, self.clock.now());
+            one.work.abort();
+        }
+        Ok(())
+    }
+
+    fn end(&self, id: &str, done: Result<Result<Done, ErrorData>, JoinError>) {
+        let state = match done {
+            Ok(Ok(Done::Call(result))) => {
+                object(&result).map_or_else(|| failed("its result cannot be written"), State::Done)
+            }
+            Ok(Ok(_)) => failed("it has no result of a call"),
+            Ok(Err(error)) => object(&error).map_or_else(|| failed("it failed"), State::Failed),
+            Err(error) if error.is_cancelled() => return,
+            Err(_) => failed("the tool failed unexpectedly"),
+        };
+        if let Some(one) = self.lock().get_mut(id).filter(|one| matches!(one.state, State::Working)) {
+            (one.state, one.changed) = (state, self.clock.now());
+        }
+    }
+}
+
+impl One {
+    fn task(&self, id: &str) -> Task {
+        let task = Task::new(id, TaskStatus::Working, self.begun.to_string(), self.changed.to_string());
+        let task = task.with_ttl_ms(u64::try_from(KEPT.as_millis()).unwrap_or(u64::MAX)).with_poll_interval_ms(PAUSE);
+        match self.client.said() {
+            Some(said) if matches!(self.state, State::Working) => task.with_status_message(said),
+            _ => task,
+        }
+    }
+}
+
+fn unknown() -> ErrorData {
+    ErrorData::invalid_params("there is no such task, or no longer", None)
+}
+
+fn failed(why: &str) -> State {
+    State::Failed(object(&ErrorData::internal_error(why.to_owned(), None)).unwrap_or_default())
+}
+
+fn object(value: &impl Serialize) -> Option<JsonObject> {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::Object(object)) => Some(object),
+        _ => None,
+    }
+}
+
+/// Waits for the end of a task, and then until it is forgotten. One that has not ended by then is stopped.
+async fn watch(tasks: Weak<Tasks>, id: String, work: JoinHandle<Result<Done, ErrorData>>) {
+    let forgotten = sleep(KEPT);
+    tokio::pin!(forgotten);
+    let done = tokio::select! {
+        biased;
+        done = work => Some(done),
+        () = &mut forgotten => None,
+    };
+    if let (Some(tasks), Some(done)) = (tasks.upgrade(), done) {
+        tasks.end(&id, done);
+        forgotten.await;
+    }
+    if let Some(tasks) = tasks.upgrade() {
+        let gone = tasks.lock().remove(&id);
+        drop(gone);
+    }
+}
