@@ -3,6 +3,7 @@
 use super::authorized::Authorized;
 use super::correlate::{answer_to, is_stray_error};
 use super::execution::with_execution;
+use super::intake::{MOST_DEPTH, MOST_VALUES, is_too_much};
 use super::{SendError, Sent};
 use futures_util::StreamExt;
 use futures_util::stream::BoxStream;
@@ -13,6 +14,7 @@ use rmcp::transport::streamable_http_client::{
     SseError, StreamableHttpClient, StreamableHttpClientTransportConfig, StreamableHttpError,
     StreamableHttpPostResponse,
 };
+use serde_json::json;
 use sse_stream::Sse;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -78,8 +80,15 @@ impl Endpoint {
     }
 }
 
-/// An event of the stream that answers a request.
+/// An event of the stream that answers a request. One that would take up too much memory is an error of the request.
 fn of_request(id: &RequestId, mut event: Sse) -> Sse {
+    if event.data.as_deref().is_some_and(|text| is_too_much(text.as_bytes())) {
+        let message =
+            format!("a message holds more than {MOST_VALUES} values, or is nested more than {MOST_DEPTH} deep");
+        let error = json!({ "code": -32603, "message": message });
+        event.data = Some(json!({ "jsonrpc": "2.0", "id": id, "error": error }).to_string());
+        return event;
+    }
     let text = event.data.as_deref().filter(|text| text.contains("\"error\""));
     if let Some(Ok(message)) = text.map(serde_json::from_str::<ServerJsonRpcMessage>)
         && is_stray_error(&message, id)
@@ -90,6 +99,15 @@ fn of_request(id: &RequestId, mut event: Sse) -> Sse {
     }
     if let Some(message) = event.data.as_deref().and_then(with_execution) {
         event.data = Some(message.to_string());
+    }
+    event
+}
+
+/// An event of the stream that no request waits for. One that would take up too much memory is left out.
+fn bounded(mut event: Sse) -> Sse {
+    if event.data.as_deref().is_some_and(|text| is_too_much(text.as_bytes())) {
+        tracing::warn!("a message of an MCP server was dropped: it holds too many values, or is nested too deep");
+        event.data = None;
     }
     event
 }
@@ -173,10 +191,15 @@ impl StreamableHttpClient for Endpoint {
         custom_headers: Headers,
         limit: usize,
     ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failure> {
-        let client = &self.client;
-        client
-            .get_stream_with_max_sse_event_size(uri, session_id, last_event_id, auth_header, custom_headers, limit)
-            .await
+        let stream = self.client.get_stream_with_max_sse_event_size(
+            uri,
+            session_id,
+            last_event_id,
+            auth_header,
+            custom_headers,
+            limit,
+        );
+        Ok(stream.await?.map(|event| event.map(bounded)).boxed())
     }
 }
 

@@ -146,6 +146,46 @@ async fn an_endpoint_without_a_handshake_may_be_slow() {
     servers.close().await;
 }
 
+/// Serves a tool whose answers hold too many values.
+async fn serve_too_much() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let Some(body) = posted(&mut stream).await else { continue };
+            let result = match body["method"].as_str().unwrap() {
+                "initialize" => serde_json::json!({
+                    "protocolVersion": "2025-06-18", "capabilities": { "tools": {} },
+                    "serverInfo": { "name": "much", "version": "1" },
+                }),
+                "tools/list" => {
+                    serde_json::json!({ "tools": [{ "name": "flood", "inputSchema": { "type": "object" } }] })
+                }
+                "tools/call" => serde_json::json!({ "content": [], "structuredContent": { "a": vec![1; 600_000] } }),
+                _ => serde_json::Value::Null,
+            };
+            let answer = serde_json::json!({ "jsonrpc": "2.0", "id": body["id"], "result": result });
+            let words = match body["id"].is_null() || result.is_null() {
+                true => "HTTP/1.1 202 Accepted\r\nConnection: close\r\nContent-Length: 0\r\n\r\n".to_owned(),
+                false => format!(
+                    "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\ndata: {answer}\n\n"
+                ),
+            };
+            let _ = stream.write_all(words.as_bytes()).await;
+        }
+    });
+    url
+}
+
+#[tokio::test]
+async fn an_answer_with_too_many_values_is_an_error_of_its_call() {
+    let servers = one(McpServerConfig::http(serve_too_much().await)).await;
+    assert_eq!(status(&servers).state, McpServerState::Connected, "{:?}", status(&servers).error);
+    let error = servers.call("web", "flood", &json("{}"), None).await.unwrap_err().to_string();
+    assert!(error.contains("more than 500000 values"), "{error}");
+    servers.close().await;
+}
+
 /// A command prints headers, and what it prints is in no error.
 #[cfg(unix)]
 #[tokio::test]
