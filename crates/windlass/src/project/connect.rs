@@ -63,7 +63,8 @@ impl LoadedProject {
             set.confine(Arc::new(self.server_confinement(Self::server_process())));
         }
         servers.begin();
-        if given.is_none() && !servers.is_empty() {
+        // One may join as long as files are read.
+        if given.is_none() && (servers.follows_files() || !servers.is_empty()) {
             *offered = Some(servers.set().clone());
         }
         Ok(())
