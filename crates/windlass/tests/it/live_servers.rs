@@ -419,3 +419,22 @@ async fn a_call_of_a_server_that_is_stopped_ends_with_an_error() {
     assert!(results(&model)[0].contains("one"), "{:?}", results(&model));
     open.close().await;
 }
+
+/// A session that is opened later finds the servers as files and lists say then, also where an older reading of them is used.
+#[tokio::test]
+async fn a_session_that_is_opened_later_has_the_servers_of_its_time() {
+    let place = Place::new();
+    place.servers(USER, &[("one", "first")]);
+    let first = Open::new(place.project(), silent()).await;
+    assert_eq!(first.settled().await, ["one"]);
+    let project = first.project.clone();
+    place.servers(USER, &[("one", "first"), ("two", "second")]);
+    place.settings(&json!({"deniedMcpServers": [{"serverName": "one"}]}));
+    let builder = session().provider(silent()).project(project.clone());
+    let second = builder.open().await.unwrap();
+    project.servers().set().settled(Duration::from_secs(30)).await;
+    assert_eq!(first.connected(), ["two"]);
+    assert_eq!(place.log(), ["first starts", "first ends", "second starts"]);
+    second.handle.close().await.unwrap();
+    first.close().await;
+}
