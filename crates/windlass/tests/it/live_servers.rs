@@ -438,3 +438,25 @@ async fn a_session_that_is_opened_later_has_the_servers_of_its_time() {
     second.handle.close().await.unwrap();
     first.close().await;
 }
+
+/// One of two servers with one name hides the other, and says so once.
+#[tokio::test]
+async fn a_server_that_comes_to_hide_another_is_said() {
+    let place = Place::new();
+    place.settings(&json!({"enableAllProjectMcpServers": true}));
+    place.servers(USER, &[("one", "user")]);
+    let open = Open::new(place.project(), silent()).await;
+    assert_eq!(open.settled().await, ["one"]);
+    place.servers(PROJECT, &[("one", "project")]);
+    assert_eq!(open.settled().await, ["one"]);
+    let said = open.take_notices();
+    assert!(
+        said.contains("has changed and is started anew") && said.contains("the MCP server \"one\" is that of"),
+        "{said}"
+    );
+    place.servers(PROJECT, &[("one", "project"), ("two", "project")]);
+    assert_eq!(open.settled().await, ["one", "two"]);
+    assert!(!open.take_notices().contains("is that of"));
+    assert_eq!(place.log()[..3], ["user starts", "user ends", "project starts"]);
+    open.close().await;
+}

@@ -6,7 +6,7 @@ use super::{AbsentServer, ProjectServers, ServerNotConnected, about, grouped};
 use crate::mcp::server_config;
 use std::collections::BTreeMap;
 use windlass_mcp::McpError;
-use windlass_project::{LeftOutServer, Plugins, ServerDefinition, ServerScope, Servers};
+use windlass_project::{LeftOutServer, Note, Plugins, ServerDefinition, ServerScope, Servers};
 
 /// The servers of files.
 #[derive(Debug, Default)]
@@ -25,6 +25,8 @@ pub(super) struct Files {
     barred: Vec<LeftOutServer>,
     /// Those that cannot be used, and why.
     unusable: Vec<(ServerDefinition, String)>,
+    /// What else was said of them.
+    notes: Vec<Note>,
 }
 
 /// Servers that come and go.
@@ -48,7 +50,7 @@ enum NotBegun {
 impl Files {
     pub(super) fn new(servers: Servers, plugins: &Plugins) -> Self {
         let waiting = servers.servers.into_iter().chain(plugins.servers().cloned()).collect();
-        Self { left_out: servers.left_out, waiting, ..Self::default() }
+        Self { left_out: servers.left_out, notes: servers.notes, waiting, ..Self::default() }
     }
 
     /// Whether no file defines a server.
@@ -134,6 +136,12 @@ impl Files {
     pub(super) fn leave_out(&mut self, left_out: Vec<LeftOutServer>) -> Vec<LeftOutServer> {
         let before = std::mem::replace(&mut self.left_out, left_out);
         self.left_out.iter().filter(|left| !before.contains(left)).cloned().collect()
+    }
+
+    /// Puts other notes in the place of those before, and returns the new ones.
+    pub(super) fn note(&mut self, notes: Vec<Note>) -> Vec<Note> {
+        let before = std::mem::replace(&mut self.notes, notes);
+        self.notes.iter().filter(|note| !before.contains(note)).cloned().collect()
     }
 
     pub(super) fn are_open(&self) -> bool {

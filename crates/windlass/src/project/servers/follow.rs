@@ -66,7 +66,10 @@ impl ProjectServers {
         if self.0.files.lock().are_open() {
             self.begin_but_for(&tried);
         }
-        self.tell_of_files(&before, &come, wanted.map(|wanted| wanted.left_out).unwrap_or_default());
+        let Servers { left_out, notes, .. } = wanted.unwrap_or_default();
+        let notes = self.0.files.lock().note(notes);
+        notes.iter().for_each(|note| self.tell(note.to_string()));
+        self.tell_of_files(&before, &come, left_out);
     }
 
     /// Has servers go that settings do not let in any more, and returns their names.
