@@ -61,6 +61,10 @@ pub mod runtime_text {
     /// Ends the answer to a call that a hook wants to be kept for later, in a run that cannot keep it.
     pub const NOT_DEFERRED: &str = "A hook wants this call to be decided later, and this run does not wait for answers, so \
                                     it was denied.";
+    /// Ends the answer to a call of an agent below the main one that would be a question, in a run that waits for answers.
+    pub const AGENT_CANNOT_WAIT: &str = "Only calls of the main agent wait for an answer of the user. Do without this call, \
+                                         or say in your report exactly which call needs approval, so that the main agent \
+                                         can make it.";
     /// Answers a call that would have to wait for one before it, whose question stays open.
     pub const BEHIND_QUESTION: &str = "The call did not run: an earlier call of the same message that it must not overtake \
                                        waits for an answer of the user. Call it again if it is still needed.";

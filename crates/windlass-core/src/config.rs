@@ -326,6 +326,11 @@ impl MachineConfig {
         self.listeners.waits.as_ref().filter(|_| self.agent.is_none())
     }
 
+    /// Whether this is an agent below one whose runs wait for answers.
+    pub(crate) fn cannot_wait(&self) -> bool {
+        self.listeners.waits.is_some() && self.agent.is_some()
+    }
+
     /// Whether any hook listens to an event (about a tool).
     pub(crate) fn listens(&self, event: HookEventName, tool: Option<&str>) -> bool {
         let means = |only: &ToolMatcher| tool.is_some_and(|tool| only.matches(tool));

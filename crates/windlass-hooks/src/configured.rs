@@ -167,9 +167,13 @@ impl Configured {
             let said = Said { hook: &name, call: &call, on_failure: OnFailure::Continue, texts: &ports.texts };
             match program.run(&ports, &cwd, &input, &cancel).await {
                 Ok(ended) if ended.code == 2 && handler.background == Background::Rewake => {
-                    ports.host.wake(Late::wake_text(&name, &ports.texts.short(ended.stderr)));
+                    let said = (ports.frame)(&name, ports.texts.short(ended.stderr).trim().to_owned());
+                    ports.host.wake(Late::wake_text(&name, &said));
                 }
-                Ok(ended) => late.add(&name, crate::exit::read_exit(&said, &ended)),
+                Ok(ended) => {
+                    let said = crate::exit::read_exit(&said, &ended);
+                    late.add(&name, said.map(|said| ports.framed(&name, said)));
+                }
                 Err(error) => tracing::warn!(hook = %name, %error, "a hook failed that no run waits for"),
             }
         });
@@ -210,7 +214,8 @@ impl Hook for Configured {
     }
 
     async fn answer(&self, cx: &HookContext, call: &HookCall) -> Result<Option<HookOutcome>, HookError> {
-        self.run(cx, call).await.map(Some)
+        let said = self.run(cx, call).await?;
+        Ok(Some(self.shared.ports.framed(&self.name, said)))
     }
 }
 

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use windlass_hook::HookError;
 use windlass_tool::Process;
-use windlass_types::{AgentIdentity, JsonText};
+use windlass_types::{AgentIdentity, HookOutcome, JsonText};
 
 /// What configured hooks reach the world through.
 #[derive(Clone)]
@@ -32,6 +32,8 @@ pub struct HookPorts {
     pub texts: HookTexts,
     /// Takes secrets out of what programs write to standard error, which people and models read. Default: nothing is taken out.
     pub mask: MaskErrors,
+    /// Frames what a hook, by its name, adds for the model. Default: it stands as it is.
+    pub frame: FrameContext,
     /// Models, servers and the session. Default: there are none, and hooks that need them fail.
     pub host: Arc<dyn HookHost>,
 }
@@ -48,8 +50,19 @@ impl HookPorts {
             requests: RequestRules::default(),
             texts: HookTexts::cut(),
             mask: Arc::new(|text| text),
+            frame: Arc::new(|_, text| text),
             host: Arc::new(Alone),
         }
+    }
+}
+
+impl HookPorts {
+    /// What a hook has said, with what it adds for the model in its frame.
+    pub(crate) fn framed(&self, hook: &str, mut said: HookOutcome) -> HookOutcome {
+        for text in said.additional_context.iter_mut().filter(|text| !text.trim().is_empty()) {
+            *text = (self.frame)(hook, std::mem::take(text));
+        }
+        said
     }
 }
 
@@ -62,6 +75,9 @@ impl fmt::Debug for HookPorts {
 
 /// A text without the secrets in it.
 pub type MaskErrors = Arc<dyn Fn(String) -> String + Send + Sync>;
+
+/// A text that a hook adds for the model, in its frame.
+pub type FrameContext = Arc<dyn Fn(&str, String) -> String + Send + Sync>;
 
 /// A question that a hook puts to a model.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -318,8 +318,11 @@ impl McpServers {
         })
     }
 
-    /// The configuration of a server.
-    pub(crate) fn config(&self, name: &str) -> Result<McpServerConfig, McpError> {
+    /// The configuration of a server, as far as it was given: variables are in place.
+    ///
+    /// # Errors
+    /// There is no such server.
+    pub fn config(&self, name: &str) -> Result<McpServerConfig, McpError> {
         Ok(self.get(name)?.config.clone())
     }
 

@@ -69,6 +69,8 @@ impl Judged<'_> {
                 DenyMatch::Yes
             }
             _ if touch.is_unknown() => DenyMatch::Possible,
+            // What an unknown program does to a directory that it names, it may do to all in it.
+            Reach::Below if touch.usage.loose && touch.holds_only(path, workspace) => DenyMatch::Possible,
             Reach::Below if self.matters_below(touch) && touch.may_hold(path, workspace) => DenyMatch::Possible,
             _ => DenyMatch::No,
         }

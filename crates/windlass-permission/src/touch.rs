@@ -163,6 +163,11 @@ impl Touch {
         self.subjects().any(covered) || (whole && found())
     }
 
+    /// Whether a deny or ask rule covers all that may lie below it, though not the path itself.
+    pub(crate) fn holds_only(&self, rule: &PathRule, workspace: &[Directory]) -> bool {
+        self.pattern.is_none() && self.subjects().any(|subject| rule.covers_all_below(subject, workspace))
+    }
+
     /// How far a deny or ask rule reaches into it.
     pub(crate) fn reach(&self, rule: &PathRule, workspace: &[Directory]) -> Reach {
         let reach = |subject: &Subject| match &self.pattern {

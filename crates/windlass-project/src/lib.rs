@@ -100,8 +100,8 @@ pub use sandbox::{ResolvedSandbox, SandboxDomains, SandboxFiles, SandboxSettings
 #[cfg(feature = "server-policy")]
 pub use servers::ServerPolicy;
 pub use servers::{
-    AllowedServers, LeftOutServer, ServerAddress, ServerDefinition, ServerLists, ServerPattern, ServerScope, Servers,
-    load_servers,
+    AllowedServers, LeftOutServer, ServerAddress, ServerDefinition, ServerFiles, ServerLists, ServerPattern,
+    ServerScope, Servers, load_servers,
 };
 pub use settings::{
     Attribution, FileCheckpointSettings, KeyEffect, KeyReport, McpjsonSettings, MemorySettings, ModelSettings,

@@ -5,6 +5,7 @@
 
 pub(crate) mod definition;
 pub(crate) mod entries;
+mod files;
 pub(crate) mod lists;
 #[cfg(feature = "server-policy")]
 mod matching;
@@ -14,6 +15,7 @@ mod policy;
 mod user;
 
 pub use definition::{LeftOutServer, ServerDefinition, ServerScope};
+pub use files::ServerFiles;
 pub use lists::{AllowedServers, ServerLists};
 pub use pattern::{ServerAddress, ServerPattern};
 #[cfg(feature = "server-policy")]
@@ -22,12 +24,10 @@ pub use policy::ServerPolicy;
 use crate::canonical::canonical;
 use crate::note::{Note, Notes};
 use crate::places::Places;
-use crate::records::read_trust;
 use crate::request::SettingsRequest;
 use crate::resolved::Resolved;
 use crate::sources::Layer;
 use crate::trust::{Standing, TrustKind};
-use entries::{FILE, read_project};
 use user::UserServers;
 
 /// Most servers.
@@ -60,26 +60,38 @@ pub struct Servers {
 /// Of two servers with one name the stronger [`ServerScope`] counts.
 #[must_use]
 pub fn load_servers(places: &Places, request: &SettingsRequest, resolved: &Resolved) -> Servers {
-    let mut notes = Notes::default();
-    let user = UserServers::read(places, &mut notes);
-    let mut reading = Reading { places, request, resolved, user: &user, notes, all: Servers::default() };
-    reading.add_all(&resolved.servers.provided);
-    if request.sources.contains(Layer::Local) {
-        reading.add_all(&user.local);
+    let files = ServerFiles::read(places, request);
+    let mut servers = files.servers(places, request, resolved);
+    servers.notes.splice(0..0, files.notes().iter().cloned());
+    servers
+}
+
+impl ServerFiles {
+    /// The servers that count and those that do not, with what these settings say. See [`load_servers`]; the notes are those on
+    /// servers, without [those](Self::notes) on files.
+    #[must_use]
+    pub fn servers(&self, places: &Places, request: &SettingsRequest, resolved: &Resolved) -> Servers {
+        let user = self.of_user(places);
+        let (notes, all) = (Notes::default(), Servers::default());
+        let mut reading = Reading { places, request, resolved, files: self, user: &user, notes, all };
+        reading.add_all(&resolved.servers.provided);
+        if request.sources.contains(Layer::Local) {
+            reading.add_all(&user.local);
+        }
+        if request.sources.contains(Layer::Project) {
+            reading.project();
+        }
+        if request.sources.contains(Layer::User) {
+            reading.add_all(&user.user);
+        }
+        let Reading { mut all, notes, .. } = reading;
+        all.notes = notes.0;
+        let Servers { servers, left_out, .. } = &mut all;
+        servers.sort_by(|a, b| a.name.cmp(&b.name));
+        left_out.retain(|left| !servers.iter().any(|server| server.name == left.server.name));
+        left_out.sort_by(|a, b| a.server.name.cmp(&b.server.name));
+        all
     }
-    if request.sources.contains(Layer::Project) {
-        reading.project();
-    }
-    if request.sources.contains(Layer::User) {
-        reading.add_all(&user.user);
-    }
-    let Reading { mut all, notes, .. } = reading;
-    all.notes = notes.0;
-    let Servers { servers, left_out, .. } = &mut all;
-    servers.sort_by(|a, b| a.name.cmp(&b.name));
-    left_out.retain(|left| !servers.iter().any(|server| server.name == left.server.name));
-    left_out.sort_by(|a, b| a.server.name.cmp(&b.server.name));
-    all
 }
 
 /// Servers on their way, the strongest first.
@@ -87,6 +99,7 @@ struct Reading<'a> {
     places: &'a Places,
     request: &'a SettingsRequest,
     resolved: &'a Resolved,
+    files: &'a ServerFiles,
     user: &'a UserServers,
     notes: Notes,
     all: Servers,
@@ -112,28 +125,17 @@ impl Reading<'_> {
 
     /// The servers of the project's own files.
     fn project(&mut self) {
-        let mut trust = None;
-        for directory in self.places.project.iter().rev() {
-            let path = directory.join(FILE);
-            let found = match read_project(&path, directory) {
-                Ok(found) => found,
-                Err(problem) => {
-                    self.notes.add(&path, format!("its MCP servers are left out: {problem}"));
-                    continue;
-                }
-            };
-            if found.is_empty() {
-                continue;
-            }
-            let standing = trust
-                .get_or_insert_with(|| read_trust(self.places, &mut self.notes.0).for_this_run(self.request.trust))
-                .standing(&self.places.project, directory, self.request.sources.names(Layer::Project));
+        let (files, places) = (self.files, self.places);
+        let trust = files.trust().for_this_run(self.request.trust);
+        let named = self.request.sources.names(Layer::Project);
+        for (directory, path, found) in files.of_project(places) {
+            let standing = trust.standing(&places.project, directory, named);
             for (name, config) in found {
                 if name.len() > LONGEST_NAME {
                     self.notes.add(&path, format!("a name of an MCP server has more than {LONGEST_NAME} bytes"));
                     continue;
                 }
-                let server = ServerDefinition::new(name, ServerScope::Project, &path, config);
+                let server = ServerDefinition::new(name, ServerScope::Project, &path, config.clone());
                 match self.why_not(&server, &standing) {
                     None => self.add(server),
                     Some(reason) => self.leave_out(server, reason),

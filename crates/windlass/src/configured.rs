@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
+use windlass_context::bounded_hook_context;
 use windlass_hook::{Hook, HookError};
 use windlass_hooks::{ConfiguredHook, HookHost, HookPorts, HookTexts, MaskErrors, ModelQuestion, configured_hooks};
 #[cfg(feature = "credentials")]
@@ -73,6 +74,8 @@ impl Place<'_> {
         }
         ports.requests = project.map(|project| project.resolved().hooks.requests.clone()).unwrap_or_default();
         ports.mask = self.masking();
+        let ids = Arc::clone(&self.ports.ids);
+        ports.frame = Arc::new(move |hook, text| bounded_hook_context(hook, &text, ids.bits()));
         ports.host = Arc::clone(&host) as _;
         Ok((configured_hooks(hooks, ports), Some(host)))
     }

@@ -33,7 +33,7 @@ pub(crate) async fn open(mut options: Options) -> Result<(Session, SessionTools)
     #[cfg(all(feature = "mcp", feature = "sandbox"))]
     project.hear_sandbox(&options);
     #[cfg(feature = "mcp")]
-    project.offer_servers(&mut options.tools.mcp)?;
+    project.offer_servers(&mut options.tools.mcp).await?;
     let base = options.tools.base_subagents.take();
     let (mut session, tools) = open_settled(options).await?;
     project.opened(base, &mut session, &tools);

@@ -115,7 +115,8 @@ impl Permissions {
     /// [`SessionBuilder::continue_run`](crate::SessionBuilder::continue_run): each call is judged anew, and an answer counts
     /// for exactly the call that was asked about. A new prompt withdraws the questions.
     ///
-    /// Only calls of the main agent wait. What an agent below it would ask is denied if no host answers it.
+    /// Only calls of the main agent wait. What an agent below it would ask is denied if no host answers it, and the agent reads that
+    /// the main one can make the call.
     ///
     /// ```
     /// use windlass::{Home, Outcome, PermissionAnswer, Permissions, Script, ScriptedModel, query, session, tool_fn};

@@ -10,6 +10,7 @@ mod confined_servers;
 mod connect;
 mod elsewhere;
 mod error;
+mod helper_files;
 mod hooks;
 mod index;
 mod input;

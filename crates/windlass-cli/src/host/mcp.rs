@@ -276,13 +276,16 @@ impl McpControl for HostServers {
         let (kept, gone): (BTreeMap<_, _>, BTreeMap<_, _>) = std::mem::take(&mut *self.added())
             .into_iter()
             .partition(|(name, entry)| described.get(name) == Some(entry));
-        for name in gone.into_keys() {
-            if self.set().remove(&name).await {
-                changed.removed.push(name);
+        // Settings may have stopped one that was added, or let in one that was kept out.
+        let mut gone: BTreeSet<String> = gone.into_keys().collect();
+        gone.append(&mut self.kept_out());
+        self.servers.forget_kept_out(&gone);
+        let of_files: BTreeSet<String> = self.servers.definitions().into_iter().map(|server| server.name).collect();
+        for name in gone.difference(&of_files) {
+            if self.set().remove(name).await {
+                changed.removed.push(name.clone());
             }
         }
-        let before = std::mem::take(&mut *self.kept_out());
-        self.servers.forget_kept_out(&before);
         for (name, config) in wanted.into_iter().filter(|(name, _)| !kept.contains_key(name)) {
             if config.as_ref().is_ok_and(|config| self.servers.refusal(&name, config).is_none()) {
                 self.servers.give_way(&name).await;

@@ -24,6 +24,8 @@ mod hostile;
 mod index;
 mod kept_out;
 #[cfg(unix)]
+mod live_servers;
+#[cfg(unix)]
 mod living;
 #[cfg(unix)]
 mod logins;

@@ -3,6 +3,7 @@
 use crate::place::{Place, call, text};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
 use std::process::Stdio;
 
 const SESSION: &str = "aaaaaaaa-1111-4111-8111-111111111111";
@@ -107,4 +108,72 @@ fn a_host_that_is_killed_while_it_is_asked_leaves_the_question() {
     place.script(&[text("It is done.")]);
     place.run(&["--resume", SESSION]).with_code(0);
     assert_eq!(ran(&place), 1);
+}
+
+fn task() -> Value {
+    let input = json!({
+        "description": "Run it", "prompt": "Run it.", "subagent_type": "general-purpose", "run_in_background": false,
+    });
+    call("Agent", &input)
+}
+
+fn bash() -> Value {
+    call("Bash", &json!({ "command": "echo ran >> ran.txt" }))
+}
+
+/// How many logs below a folder have a text.
+fn logs_with(folder: &Path, text: &str) -> usize {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let found = entries.map(|path| match path.is_dir() {
+        true => logs_with(&path, text),
+        false => usize::from(std::fs::read_to_string(&path).unwrap_or_default().contains(text)),
+    });
+    found.sum()
+}
+
+/// A question of an agent below does not wait: the agent reads who can, and the main agent's own call does.
+#[test]
+fn what_an_agent_below_would_ask_waits_when_the_main_agent_calls_it() {
+    let place = Place::with_turns(&[task(), bash(), text("Bash needs approval."), bash(), text("It is done.")]);
+    let args = ["-p", "do it", "--wait-for-answers", "--session-id", SESSION, "--output-format", "json"];
+    let result = &place.run(&args).with_code(10).lines()[0];
+    let questions = result["windlass_pending_questions"].as_array().unwrap();
+    assert_eq!((questions.len(), ran(&place)), (1, 0));
+    let read = logs_with(&place.home(), "Only calls of the main agent wait");
+    assert_eq!(read, 1, "one agent has read it");
+
+    let text_of = |name: &str| questions[0][name].as_str().unwrap().to_owned();
+    answer(&place, &text_of("id"), "allow", &text_of("token"), 0);
+    place.script(&[text("It is done.")]);
+    assert_eq!(place.run(&["--resume", SESSION]).with_code(0).stdout, "It is done.\n");
+    assert_eq!(ran(&place), 1);
+}
+
+/// A host that dies while an agent below is asked leaves no question that could be answered, and nothing runs later.
+#[test]
+fn a_host_that_is_killed_while_an_agent_below_is_asked_leaves_no_question() {
+    let place = Place::with_turns(&[task(), bash(), text("never"), text("never")]);
+    let flags = ["--input-format", "stream-json", "--output-format", "stream-json", "--verbose"];
+    let more = ["--permission-prompt-tool", "stdio", "--wait-for-answers", "--session-id", SESSION];
+    let mut host = place.command(&[&flags[..], &more].concat()).stdin(Stdio::piped()).spawn().unwrap();
+    let mut input = host.stdin.take().unwrap();
+    let prompt = json!({ "type": "user", "message": { "role": "user", "content": "do it" } });
+    writeln!(input, "{prompt}").unwrap();
+    let lines = BufReader::new(host.stdout.take().unwrap()).lines();
+    let asked = lines.map_while(Result::ok).find_map(|line| {
+        let frame: Value = serde_json::from_str(&line).unwrap();
+        Some(frame["request"].clone()).filter(|request| request["subtype"] == "can_use_tool")
+    });
+    let asked = asked.expect("no question came");
+    assert!(asked["agent_id"].is_string() && asked["windlass_question"].get("token").is_none(), "{asked:#}");
+    host.kill().unwrap();
+    host.wait().unwrap();
+    assert!(place.run(&["sessions", "pending"]).with_code(0).lines().is_empty());
+    if let Some(id) = asked["windlass_question"]["id"].as_str() {
+        answer(&place, id, "allow", "any", 3);
+    }
+    place.script(&[text("I do not know whether it ran.")]);
+    place.run(&["-p", "And?", "--resume", SESSION]).with_code(0);
+    assert_eq!(ran(&place), 0);
+    assert_eq!(place.run(&["sessions", "check", SESSION]).with_code(0).lines()[0]["warnings"], json!([]));
 }

@@ -286,3 +286,24 @@ fn servers_of_a_program_that_are_outside_are_named_or_refused() {
         assert!(!excluded.notices.iter().any(|notice| notice.contains("early")), "{:?}", excluded.notices);
     }
 }
+
+/// A program that prints the key runs outside of the sandbox. What a command inside writes into it would too.
+#[test]
+fn the_program_that_prints_the_key_cannot_be_written_from_inside() {
+    let settings = json!({
+        "apiKeyHelper": "sh tools/key.sh",
+        "sandbox": { "enabled": true, "autoAllowBashIfSandboxed": true },
+    });
+    let script = "echo evil > tools/key.sh; mv tools/key.sh moved; mv tools away; echo tried";
+    let write_it = call("Write", &json!({ "file_path": "tools/key.sh", "content": "evil" }));
+    let place = Place::with_turns(&[bash(script), write_it, text("done")]);
+    write(&place.home().join(".claude/settings.json"), &settings.to_string());
+    write(&place.work().join("tools/key.sh"), "echo key");
+    let args = ["-p", "x", "--output-format", "stream-json", "--verbose", "--permission-mode", "acceptEdits"];
+    let ran = place.run(&args).with_code(0);
+    if !holds_all(&ran.stderr) {
+        return;
+    }
+    assert!(ran.stdout.contains("tried"), "{}", ran.stdout);
+    assert_eq!(std::fs::read_to_string(place.work().join("tools/key.sh")).unwrap(), "echo key");
+}

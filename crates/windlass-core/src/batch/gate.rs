@@ -2,7 +2,7 @@
 
 use super::call::{Allowed, Call, Cx, Preparing, Read, Settling, Stage, Step, footprint};
 use crate::{Effect, EffectId, Prepared, Unprepared};
-use windlass_context::withheld_call;
+use windlass_context::{runtime_text, withheld_call};
 use windlass_types::hook::event::PreToolUse;
 use windlass_types::text::sentence;
 use windlass_types::{
@@ -122,7 +122,10 @@ impl Call {
             Behavior::Deny => self.deny(cx, &read, decision),
             Behavior::Ask if verdict.is_some_and(|verdict| verdict.defers) => self.defer(cx, read, decision),
             Behavior::Ask if can_ask => self.ask_host(cx, read, decision),
-            Behavior::Ask => self.deny(cx, &read, denied_unasked(decision)),
+            Behavior::Ask => {
+                let denied = denied_unasked(cx, decision);
+                self.deny(cx, &read, denied);
+            }
         }
     }
 
@@ -276,8 +279,14 @@ impl Call {
 }
 
 /// What would ask is denied when no host can answer.
-fn denied_unasked(mut decision: Decision) -> Decision {
-    decision.message = format!("{} Nobody is there to approve it, so it was denied.", sentence(&decision.message));
+fn denied_unasked(cx: &Cx<'_>, mut decision: Decision) -> Decision {
+    let denied = format!("{} Nobody is there to approve it, so it was denied.", sentence(&decision.message));
     (decision.behavior, decision.reason) = (Behavior::Deny, DecisionReason::NobodyToAsk);
+    decision.message = told_where_it_waits(cx, denied);
     decision
+}
+
+/// A denial, with what an agent can do whose questions do not wait although those of the main one do.
+pub(super) fn told_where_it_waits(cx: &Cx<'_>, denied: String) -> String {
+    if cx.session.config.cannot_wait() { format!("{denied} {}", runtime_text::AGENT_CANNOT_WAIT) } else { denied }
 }

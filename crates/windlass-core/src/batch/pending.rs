@@ -3,6 +3,7 @@
 
 use super::Batch;
 use super::call::{Call, Cx, Read, Stage, Step};
+use super::gate::told_where_it_waits;
 use crate::Unanswered;
 use crate::session::Session;
 use windlass_context::runtime_text;
@@ -44,7 +45,8 @@ impl Call {
             return self.ask_host(cx, read, decision);
         }
         decision.behavior = Behavior::Deny;
-        decision.message = format!("{} {}", sentence(&decision.message), runtime_text::NOT_DEFERRED);
+        let denied = format!("{} {}", sentence(&decision.message), runtime_text::NOT_DEFERRED);
+        decision.message = told_where_it_waits(cx, denied);
         self.deny(cx, &read, decision);
     }
 
@@ -106,8 +108,8 @@ impl Call {
         match why {
             Unanswered::Yet if self.consent.question.is_some() => self.stage = Stage::Pending(Some(read)),
             Unanswered::Yet => {
-                let decision =
-                    Decision::new(Behavior::Deny, DecisionReason::NobodyToAsk, "No one is there to approve the call.");
+                let denied = told_where_it_waits(cx, "No one is there to approve the call.".to_owned());
+                let decision = Decision::new(Behavior::Deny, DecisionReason::NobodyToAsk, denied);
                 self.deny(cx, &read, decision);
             }
             Unanswered::Unusable(why) => {

@@ -8,13 +8,14 @@ use crate::sequences::{call, is_ask, is_run, sim, text};
 use crate::sim::{Going, Sim, TAME, config};
 use crate::tools;
 use std::path::Path;
-use windlass_core::{Input, Machine, MachineConfig, Prompt, Unanswered};
+use windlass_core::{AgentConfig, Input, Machine, MachineConfig, Prompt, Unanswered};
 use windlass_session::{
     LogEncoder, LogHeader, OUTCOME_UNKNOWN, TokenSecret, Transcript, is_token_of, read_log, repair_but_pending,
 };
 use windlass_types::{
-    Behavior, CallDigest, ContentBlock, Entry, EntryKind, EventKind, HookEventName, JsonText, Outcome, PendingQuestion,
-    PermissionAnswer, PermissionMode, PermissionRequest, PromptCall, PromptPart, RuleSource, RunFailureKind, RunScope,
+    AgentIdentity, Behavior, CallDigest, ContentBlock, Entry, EntryKind, EventKind, HookEventName, JsonText, Outcome,
+    PendingQuestion, PermissionAnswer, PermissionMode, PermissionRequest, PromptCall, PromptPart, RuleSource,
+    RunFailureKind, RunScope,
 };
 
 /// Runs wait for answers.
@@ -397,4 +398,27 @@ fn a_run_that_is_continued_keeps_what_its_command_denied() {
         _ => None,
     });
     assert_eq!(denied.collect::<Vec<_>>(), ["t2"], "the next run is free of it");
+}
+
+/// Only the main agent waits. An agent below it, in whatever way its question has no answer, is denied and reads where it would wait.
+#[test]
+fn an_agent_below_is_denied_and_reads_who_can_wait() {
+    for hooks in [false, true] {
+        let mut config = waiting();
+        config.agent = Some(AgentConfig::new(AgentIdentity::new("a1".into(), "scout")));
+        if hooks {
+            config.listeners.hooks.insert((HookEventName::PermissionRequest, None));
+        }
+        let mut sim = sim(config, &[&[call("t1", "Write", "a")], &[text("Done.")]]);
+        unanswered(&mut sim);
+        assert_eq!((ran(&sim).len(), questions(&sim.log).len(), left(&sim).len()), (0, 0, 0));
+        assert!(!sim.machine.state().transcript().has_open_calls());
+        let denials = sim.log.iter().filter_map(|entry| match &entry.kind {
+            EntryKind::Decision(verdict) => Some(verdict.decision.clone()),
+            _ => None,
+        });
+        let denials: Vec<_> = denials.collect();
+        assert_eq!((denials.len(), denials[0].behavior), (1, Behavior::Deny));
+        assert!(denials[0].message.contains("Only calls of the main agent wait"), "{}", denials[0].message);
+    }
 }

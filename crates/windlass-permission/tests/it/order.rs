@@ -133,9 +133,56 @@ fn what_an_unknown_program_may_write_is_asked_about() {
     let rules = Rules { allow: &["Bash"], deny: &["Edit(/locked/**)"], ask: &[] };
     let world = World::in_mode(PermissionMode::BypassPermissions, rules);
     world.check(Ask, &["Bash frob locked/x", "Bash frob locked/x/y", "Bash frob locked/*"]);
-    assert_ne!(world.verdict("Bash frob locked"), Deny);
     world.check(Deny, &["Bash rm -r locked", "Bash touch locked/x"]);
     world.check(Allow, &["Bash frob other", "Bash cat locked/x"]);
+}
+
+/// A program that is not known and names a directory may do to all in it what it does: a rule that covers all in it is met as by a name
+/// in it, however the directory is written.
+#[test]
+fn a_directory_that_a_rule_covers_is_touched_by_its_own_name() {
+    for rule in ["Edit(/locked/**)", "Edit(/locked/*)", "Edit(//w/locked/**)", "Edit(locked/**)", "Read(/locked/**)"] {
+        let rules = Rules { allow: &["Bash"], deny: &[rule], ask: &[] };
+        let world = World::in_mode(PermissionMode::BypassPermissions, rules).link("/w/alias", "/w/locked");
+        for line in [
+            "frob locked",
+            "frob ./locked",
+            "frob locked/",
+            "frob locked/.",
+            "frob /w/locked",
+            "frob other/../locked",
+            "frob LOCKED",
+            "frob 'lock'ed",
+            "frob --out=locked",
+            "frob --out locked",
+            "frob a b locked",
+            "frob alias",
+            "env A=b frob locked",
+            "timeout 5 frob locked",
+            "sh -c 'frob locked'",
+            "cd locked && frob .",
+            "cd other; frob ../locked",
+            "true && frob locked | cat",
+            "(frob locked)",
+            "for i in 1; do frob locked; done",
+        ] {
+            assert_eq!(world.verdict(&format!("Bash {line}")), Ask, "{rule} {line}");
+        }
+        for line in ["frob other", "frob unlocked", "frob locked2", "frob other/locked2", "ls other"] {
+            assert_eq!(world.verdict(&format!("Bash {line}")), Allow, "{rule} {line}");
+        }
+    }
+    // What is covered in part only is no more than before.
+    for rule in ["Edit(/locked/a/**)", "Edit(/locked/*.md)", "Edit(**/.env)"] {
+        let rules = Rules { allow: &["Bash"], deny: &[rule], ask: &[] };
+        World::in_mode(PermissionMode::BypassPermissions, rules).check(Allow, &["Bash frob locked", "Bash frob other"]);
+    }
+    // At any depth.
+    let rules = Rules { allow: &["Bash"], deny: &["Edit(**/locked/**)"], ask: &[] };
+    World::in_mode(PermissionMode::BypassPermissions, rules).check(Ask, &["Bash frob locked", "Bash frob a/b/locked"]);
+    // A rule that asks does so in the same way.
+    let rules = Rules { allow: &["Bash"], deny: &[], ask: &["Edit(/locked/**)"] };
+    World::in_mode(PermissionMode::BypassPermissions, rules).check(Ask, &["Bash frob locked"]);
 }
 
 /// Writing to a disk is never allowed. Reading from one is a question as for any other file outside.

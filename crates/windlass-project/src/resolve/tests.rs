@@ -315,3 +315,27 @@ fn only_the_user_has_a_login_shell_asked() {
         assert_eq!(resolved.notes.is_empty(), expected.is_some(), "{layer} {content} {shipped}");
     }
 }
+
+#[test]
+fn only_the_user_and_the_administrator_choose_a_program_that_prints_keys() {
+    let text = r#"{"apiKeyHelper":"print-key"}"#;
+    for (layer, standing, shipped, counts) in [
+        (Layer::Managed, Standing::trusted(), false, true),
+        (Layer::Flags, Standing::trusted(), false, true),
+        (Layer::User, Standing::trusted(), false, true),
+        (Layer::Local, Standing::trusted(), false, true),
+        (Layer::Local, Standing::trusted(), true, false),
+        (Layer::Local, Standing::untrusted(), false, false),
+        (Layer::Local, Standing::untrusted(), true, false),
+        (Layer::Project, Standing::trusted(), false, false),
+        (Layer::Project, Standing::untrusted(), false, false),
+    ] {
+        let mut said = file(layer, "f", standing, text);
+        said.shipped = shipped;
+        let user = file(Layer::User, "own", Standing::trusted(), r#"{"apiKeyHelper":"own-key"}"#);
+        let resolved = resolve(&[said, user]).unwrap();
+        let expected = if counts { "print-key" } else { "own-key" };
+        assert_eq!(resolved.session.api_key_helper.unwrap().value, expected, "{layer} {shipped}");
+        assert_eq!(resolved.notes.is_empty(), counts, "{layer} {shipped}: {:?}", resolved.notes);
+    }
+}

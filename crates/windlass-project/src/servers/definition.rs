@@ -1,5 +1,6 @@
 //! An MCP server as a file defines it, and the variables that it may use.
 
+use crate::canonical::canonical;
 use crate::expand::PLUGIN_ROOT;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -93,6 +94,14 @@ impl ServerDefinition {
     pub(crate) fn of_plugin(mut self, root: &Path) -> Self {
         self.plugin_root = Some(root.to_path_buf());
         self
+    }
+
+    /// Whether another definition says the same of the same server. How its entry is laid out makes no difference.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        let of = |server: &Self| (server.scope, canonical(server.config.as_str()));
+        (&self.name, &self.path, &self.plugin_root) == (&other.name, &other.path, &other.plugin_root)
+            && of(self) == of(other)
     }
 
     /// A configuration with this server alone: `{"mcpServers":{"NAME":{…}}}`.

@@ -32,7 +32,7 @@ struct Project {
 }
 
 /// The user's servers, and which of the project's the user wants, from outside of settings.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct UserServers {
     /// Servers for all projects.
     pub(super) user: Vec<ServerDefinition>,
@@ -45,33 +45,36 @@ pub(super) struct UserServers {
 }
 
 impl UserServers {
-    pub(super) fn read(places: &Places, notes: &mut Notes) -> Self {
+    /// What a file says; nothing if it is not there. What concerns a single directory and cannot be read is noted.
+    ///
+    /// # Errors
+    /// The file cannot be used.
+    pub(super) fn of_file(path: &Path, places: &Places, notes: &mut Notes) -> Result<Self, String> {
         let mut all = Self::default();
-        for path in &places.claude_json {
-            if let Err(problem) = all.add(path, places, notes) {
-                notes.add(path, format!("its MCP servers are left out: {problem}"));
-            }
-        }
-        all
-    }
-
-    fn add(&mut self, path: &Path, places: &Places, notes: &mut Notes) -> Result<(), String> {
         let text = read_text(path, MOST_RECORD).map_err(|error| match error {
             ReadError::TooBig => format!("it is larger than {MOST_RECORD} bytes"),
             ReadError::Io(error) => error.to_string(),
         })?;
-        let Some(text) = text else { return Ok(()) };
+        let Some(text) = text else { return Ok(all) };
         let file: File = serde_json::from_str(&text).map_err(|error| error.to_string())?;
         let mut projects = file.projects.unwrap_or_default();
         for directory in places.project.iter().rev() {
             let Some(known) = projects.remove(directory) else { continue };
             match known.to::<Project>() {
-                Ok(project) => self.add_project(path, project),
+                Ok(project) => all.add_project(path, project),
                 Err(problem) => notes.add(path, format!("its entry for {}: {problem}", directory.display())),
             }
         }
-        self.user.extend(definitions(path, ServerScope::User, file.mcp_servers));
-        Ok(())
+        all.user.extend(definitions(path, ServerScope::User, file.mcp_servers));
+        Ok(all)
+    }
+
+    /// Adds what a further file says.
+    pub(super) fn add(&mut self, file: &Self) {
+        self.user.extend(file.user.iter().cloned());
+        self.local.extend(file.local.iter().cloned());
+        self.enabled.extend(file.enabled.iter().cloned());
+        self.disabled.extend(file.disabled.iter().map(|(name, origin)| (name.clone(), origin.clone())));
     }
 
     fn add_project(&mut self, path: &Path, project: Project) {

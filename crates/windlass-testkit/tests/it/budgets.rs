@@ -63,7 +63,8 @@ const HUBS: &[(&str, usize, usize)] = &[
     // Definitions of servers that are started on demand are withheld beyond a budget of their own.
     // Verdicts on messages that servers ask for are recorded.
     // An idle session rewinds its conversation, and reports the ends of work anew that are not in what is left.
-    ("windlass-core", 6_400, 390),
+    // Agents below the main one read where a question can wait.
+    ("windlass-core", 6_410, 390),
     // A session is asked for one result here, and each opening of a session has an id.
     // Hooks are asked within a limit of time.
     // Answers of other processes are looked for.

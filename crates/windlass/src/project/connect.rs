@@ -54,18 +54,32 @@ impl LoadedProject {
     }
 
     /// Gives a session the project's servers, and begins to connect those of files.
-    pub(crate) fn offer_servers(&self, offered: &mut Option<McpServers>) -> Result<(), ProjectError> {
+    pub(crate) async fn offer_servers(&self, offered: &mut Option<McpServers>) -> Result<(), ProjectError> {
         let given = offered.clone();
+        let are_shared = self.shared.servers.get().is_some();
         let servers = self.servers_in(|| given.clone().unwrap_or_else(|| McpServers::new(self.server_options())));
+        if are_shared && self.place_elsewhere().is_none() {
+            self.renew_servers(&servers).await;
+        }
         if let Some(set) = &given {
             servers.check(set)?;
             #[cfg(feature = "sandbox")]
             set.confine(Arc::new(self.server_confinement(Self::server_process())));
         }
         servers.begin();
-        if given.is_none() && !servers.is_empty() {
+        // One may join as long as files are read.
+        if given.is_none() && (servers.follows_files() || !servers.is_empty()) {
             *offered = Some(servers.set().clone());
         }
         Ok(())
+    }
+
+    /// Has servers that were made for an earlier session be as files and settings say now.
+    async fn renew_servers(&self, servers: &ProjectServers) {
+        let news = self.read.live.look(self.places(), &self.read.settings);
+        if let Some((newer, _)) = servers.look() {
+            servers.take(newer, &[]);
+        }
+        servers.follow(news.as_ref().map_or(self.resolved(), |news| &news.now)).await;
     }
 }

@@ -1,5 +1,7 @@
 //! Settings that change while a session is open.
 
+#[cfg(feature = "mcp")]
+use super::ProjectServers;
 use super::{LoadedProject, ProjectNotice, ProjectNoticeKind};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -59,7 +61,11 @@ impl LoadedProject {
     /// The model and the effort count from the next request on, if the session has them from settings; variables from the next program on.
     ///
     /// **What fails never widens**: of a file that cannot be used counts what it said before, and a notice says so. Other
-    /// settings, such as `defaultMode` and servers, count in sessions that are opened later; a notice names them.
+    /// settings, such as `defaultMode`, count in sessions that are opened later; a notice names them.
+    ///
+    /// MCP servers start, start anew or end as `.mcp.json`, the user's files and settings say, with the same trust and lists as
+    /// at opening. The sessions of a project share them: what counts in the session that has last looked decides. This waits
+    /// until those that go have ended, at most a few seconds, and for none that starts.
     ///
     /// Hooks of the event ConfigChange are asked first. What they block counts as it did before, but for managed settings, and a
     /// notice names the hook. Cancel safe: what has not come to count is looked at the next time.
@@ -80,8 +86,21 @@ impl LoadedProject {
     pub(super) async fn refresh_settings(&self, session: &SessionHandle) -> Result<(), SessionError> {
         // One at a time, so that hooks are asked once about a change.
         let _turn = self.shared.refreshing.lock().await;
-        let Some(news) = self.settings_news(session.session_id()) else { return Ok(()) };
-        let refused = self.refused(session, &news).await?;
+        let news = self.settings_news(session.session_id());
+        #[cfg(feature = "mcp")]
+        let have_changed = news.is_some();
+        if let Some(news) = news {
+            self.take_settings(session, news).await?;
+        }
+        #[cfg(feature = "mcp")]
+        if let Some(servers) = self.shared.servers.get() {
+            self.refresh_servers(session, servers, have_changed).await?;
+        }
+        Ok(())
+    }
+
+    async fn take_settings(&self, session: &SessionHandle, news: SettingsNews) -> Result<(), SessionError> {
+        let refused = self.refused(session, &news.changed).await?;
         let mut all = self.shared.settings.lock();
         let Some(open) = all.get_mut(session.session_id()) else { return Ok(()) };
         let news = open.live.take(news, &refused);
@@ -95,6 +114,29 @@ impl LoadedProject {
         }
         let taken = self.take_over(session, &news, follows)?;
         self.tell_of(&news, &taken);
+        Ok(())
+    }
+
+    /// Has MCP servers start, start anew and end as files and settings say now, by what counts in this session.
+    #[cfg(feature = "mcp")]
+    async fn refresh_servers(
+        &self,
+        session: &SessionHandle,
+        servers: &ProjectServers,
+        have_changed: bool,
+    ) -> Result<(), SessionError> {
+        let newer = servers.look();
+        if newer.is_none() && !have_changed {
+            return Ok(());
+        }
+        if let Some((newer, changed)) = newer {
+            let refused = self.refused(session, &changed).await?;
+            servers.take(newer, &refused);
+        }
+        let resolved = self.shared.settings.lock().get(session.session_id()).map(|open| open.live.resolved().clone());
+        if let Some(resolved) = resolved {
+            servers.follow(&resolved).await;
+        }
         Ok(())
     }
 
@@ -118,6 +160,9 @@ impl LoadedProject {
         if before.env != now.env {
             session.change_environment(self.changed_variables(before, now))?;
             taken.push("env");
+        }
+        if cfg!(feature = "mcp") && before.servers != now.servers {
+            taken.push("MCP servers");
         }
         Ok(taken)
     }
@@ -146,9 +191,9 @@ impl LoadedProject {
     }
 
     /// The layers whose changes hooks block.
-    async fn refused(&self, session: &SessionHandle, news: &SettingsNews) -> Result<Vec<Layer>, SessionError> {
+    async fn refused(&self, session: &SessionHandle, changed: &[(Layer, Origin)]) -> Result<Vec<Layer>, SessionError> {
         let mut refused = Vec::new();
-        for (layer, origin) in &news.changed {
+        for (layer, origin) in changed {
             let source = source(*layer).to_owned();
             let file_path = match origin {
                 Origin::File(path) => Some(path.display().to_string()),

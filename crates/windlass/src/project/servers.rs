@@ -2,6 +2,7 @@
 //! let them be connected.
 
 mod files;
+mod follow;
 
 use super::notice::Notices;
 use super::read::Read;
@@ -13,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::{Arc, Weak};
 use windlass_mcp::{McpError, McpServerConfig, McpServers};
-use windlass_project::{LeftOutServer, Plugins, ServerDefinition, ServerPolicy, Servers, load_servers};
+use windlass_project::{LeftOutServer, Plugins, Resolved, ServerDefinition, ServerFiles, ServerPolicy};
 
 /// Most names of servers in a notice.
 const MOST_NAMES: usize = 8;
@@ -29,16 +30,36 @@ pub struct ProjectServers(Arc<Inner>);
 
 struct Inner {
     set: McpServers,
-    policy: ServerPolicy,
-    /// Whether settings name servers that may or may not be connected.
-    has_lists: bool,
+    gate: Lock<Gate>,
+    /// What files say, as far as servers of files are read.
+    sources: Lock<Option<ServerFiles>>,
+    /// Held while a change is put in place.
+    renewing: tokio::sync::Mutex<()>,
     /// Servers that were let in.
     checked: Lock<BTreeSet<String>>,
     files: Lock<Files>,
     /// Servers of the program that settings keep out, and why.
-    kept_out: Lock<BTreeMap<String, String>>,
+    kept_out: Lock<BTreeMap<String, (McpServerConfig, String)>>,
     read: Arc<Read>,
     notices: Weak<Notices>,
+}
+
+/// Which servers settings let in.
+struct Gate {
+    policy: ServerPolicy,
+    /// Whether settings name servers that may or may not be connected.
+    has_lists: bool,
+}
+
+impl Gate {
+    fn new(resolved: &Resolved, read: &Read) -> Self {
+        let lists = &resolved.servers.lists;
+        let has_lists = !lists.denied.is_empty()
+            || !lists.allowed.is_empty()
+            || lists.managed_only.is_some()
+            || lists.unreadable.is_some();
+        Self { policy: server_policy(resolved, |name| read.request.variable(name)), has_lists }
+    }
 }
 
 /// A server that is known and not connected.
@@ -71,23 +92,19 @@ pub enum ServerNotConnected {
 
 impl ProjectServers {
     pub(super) fn new(read: &Arc<Read>, notices: &Arc<Notices>, plugins: &Plugins, set: McpServers) -> Self {
-        let lists = &read.resolved.servers.lists;
-        let has_lists = !lists.denied.is_empty()
-            || !lists.allowed.is_empty()
-            || lists.managed_only.is_some()
-            || lists.unreadable.is_some();
-        let servers = match read.request.file_servers {
-            true => load_servers(&read.places, &read.settings, &read.resolved),
-            false => Servers::default(),
-        };
-        let left_out = grouped(servers.left_out.iter().map(about));
-        for note in servers.notes.iter().map(ToString::to_string).chain(left_out) {
+        let sources = read.request.file_servers.then(|| ServerFiles::read(&read.places, &read.settings));
+        let servers = sources.as_ref().map(|files| files.servers(&read.places, &read.settings, &read.resolved));
+        let servers = servers.unwrap_or_default();
+        let of_files = sources.iter().flat_map(ServerFiles::notes);
+        let notes = of_files.chain(&servers.notes).map(ToString::to_string);
+        for note in notes.chain(grouped(servers.left_out.iter().map(about))) {
             notices.add(ProjectNoticeKind::Server, note);
         }
         Self(Arc::new(Inner {
             set,
-            policy: server_policy(&read.resolved, |name| read.request.variable(name)),
-            has_lists,
+            gate: Lock::new(Gate::new(&read.resolved, read)),
+            sources: Lock::new(sources),
+            renewing: tokio::sync::Mutex::default(),
             checked: Lock::default(),
             files: Lock::new(Files::new(servers, plugins)),
             kept_out: Lock::default(),
@@ -118,10 +135,12 @@ impl ProjectServers {
     /// # Errors
     /// Settings keep it out, there is one of this name already, or it cannot be added.
     pub fn connect(&self, name: &str, config: McpServerConfig) -> Result<(), ServerNotConnected> {
-        let added = self.add(name, config);
+        let added = self.add(name, config.clone());
         match &added {
             Ok(()) => drop(self.0.kept_out.lock().remove(name)),
-            Err(ServerNotConnected::KeptOut(why)) => drop(self.0.kept_out.lock().insert(name.to_owned(), why.clone())),
+            Err(ServerNotConnected::KeptOut(why)) => {
+                drop(self.0.kept_out.lock().insert(name.to_owned(), (config, why.clone())));
+            }
             Err(ServerNotConnected::Refused(_)) => {}
         }
         added
@@ -144,17 +163,20 @@ impl ProjectServers {
     }
 
     fn add(&self, name: &str, config: McpServerConfig) -> Result<(), ServerNotConnected> {
-        if let Some(why) = self.refusal(name, &config) {
+        // Held until it is added: a list that comes to count meanwhile finds it.
+        let gate = self.0.gate.lock();
+        if let Some(why) = server_refusal(&gate.policy, name, &config) {
             return Err(ServerNotConnected::KeptOut(why));
         }
         self.0.set.add(name, config)?;
+        drop(gate);
         self.0.checked.lock().insert(name.to_owned());
         Ok(())
     }
 
     /// Why settings keep a server out, if they do. Servers inside the program never are: the program itself runs them.
     pub fn refusal(&self, name: &str, config: &McpServerConfig) -> Option<String> {
-        server_refusal(&self.0.policy, name, config)
+        server_refusal(&self.0.gate.lock().policy, name, config)
     }
 
     /// Forgets servers of the program that were kept out, so that they are no longer [listed](Self::absent).
@@ -165,7 +187,7 @@ impl ProjectServers {
     /// Servers that are known and not connected: first those of the program.
     pub fn absent(&self) -> Vec<AbsentServer> {
         let kept_out = self.0.kept_out.lock();
-        let of_program = kept_out.iter().map(|(name, reason)| AbsentServer {
+        let of_program = kept_out.iter().map(|(name, (_, reason))| AbsentServer {
             name: name.clone(),
             source: None,
             failed: false,
@@ -177,7 +199,7 @@ impl ProjectServers {
 
     /// Whether every server of a set was checked, where settings have lists of servers.
     pub(super) fn check(&self, set: &McpServers) -> Result<(), ProjectError> {
-        if !self.0.has_lists {
+        if !self.0.gate.lock().has_lists {
             return Ok(());
         }
         let checked = self.0.checked.lock();

@@ -61,6 +61,8 @@ mod link_oracle;
 #[cfg(unix)]
 mod links;
 mod live;
+#[cfg(all(unix, feature = "mcp"))]
+mod live_servers;
 #[cfg(feature = "mcp")]
 mod mcp;
 #[cfg(feature = "mcp")]

@@ -4,4 +4,4 @@
 mod agents;
 mod kept_out;
 mod orphans;
-mod turns;
+pub(crate) mod turns;

@@ -6,7 +6,7 @@ use super::{AbsentServer, ProjectServers, ServerNotConnected, about, grouped};
 use crate::mcp::server_config;
 use std::collections::BTreeMap;
 use windlass_mcp::McpError;
-use windlass_project::{LeftOutServer, Plugins, ServerDefinition, ServerScope, Servers};
+use windlass_project::{LeftOutServer, Note, Plugins, ServerDefinition, ServerScope, Servers};
 
 /// The servers of files.
 #[derive(Debug, Default)]
@@ -17,13 +17,19 @@ pub(super) struct Files {
     waiting: Vec<ServerDefinition>,
     /// Those that were, by name.
     begun: BTreeMap<String, ServerDefinition>,
-    /// Those that are not to be started, and why.
+    /// Those in whose place there is one of the program, by name.
+    hidden: BTreeMap<String, ServerDefinition>,
+    /// Those that the gates of files leave out, and why.
     left_out: Vec<LeftOutServer>,
+    /// Those that the lists of settings keep out, and why.
+    barred: Vec<LeftOutServer>,
     /// Those that cannot be used, and why.
     unusable: Vec<(ServerDefinition, String)>,
+    /// What else was said of them.
+    notes: Vec<Note>,
 }
 
-/// Servers of plugins that come and go.
+/// Servers that come and go.
 #[derive(Debug, Default)]
 pub(crate) struct Renewal {
     /// Those that are new or others than before.
@@ -32,15 +38,24 @@ pub(crate) struct Renewal {
     pub(crate) go: Vec<String>,
 }
 
+/// Why a server of a file does not begin.
+enum NotBegun {
+    /// The lists of settings keep it out.
+    KeptOut(String),
+    /// The program has one of its name.
+    Hidden,
+    Unusable(String),
+}
+
 impl Files {
     pub(super) fn new(servers: Servers, plugins: &Plugins) -> Self {
         let waiting = servers.servers.into_iter().chain(plugins.servers().cloned()).collect();
-        Self { left_out: servers.left_out, waiting, ..Self::default() }
+        Self { left_out: servers.left_out, notes: servers.notes, waiting, ..Self::default() }
     }
 
     /// Whether no file defines a server.
     pub(super) fn is_empty(&self) -> bool {
-        self.waiting.is_empty() && self.begun.is_empty() && self.left_out.is_empty() && self.unusable.is_empty()
+        self.waiting.is_empty() && self.begun.is_empty() && self.absent().is_empty()
     }
 
     /// The servers that count: those that have begun and those that wait.
@@ -52,7 +67,7 @@ impl Files {
 
     /// The servers that are listed and not started.
     pub(super) fn absent(&self) -> Vec<AbsentServer> {
-        let left_out = self.left_out.iter().map(|left| (&left.server, false, left.reason.as_str()));
+        let left_out = self.left_out.iter().chain(&self.barred).map(|left| (&left.server, false, left.reason.as_str()));
         let unusable = self.unusable.iter().map(|(server, problem)| (server, true, problem.as_str()));
         let absent = |(server, failed, reason): (&ServerDefinition, bool, &str)| AbsentServer {
             name: server.name.clone(),
@@ -66,23 +81,75 @@ impl Files {
 
     /// What would change if these were the plugins.
     fn renewal(&self, plugins: &Plugins) -> Renewal {
-        let of_plugins = |server: &&ServerDefinition| server.scope == ServerScope::Plugin;
-        let broken = self.unusable.iter().map(|(server, _)| server);
-        let broken = broken.chain(self.left_out.iter().map(|left| &left.server));
-        let known: Vec<&ServerDefinition> =
-            self.begun.values().chain(&self.waiting).chain(broken).filter(of_plugins).collect();
         let wanted: Vec<&ServerDefinition> = plugins.servers().collect();
+        self.change(&wanted, |server| server.scope == ServerScope::Plugin)
+    }
+
+    /// What would change if these were the servers of other files than those of plugins.
+    pub(super) fn change_of_files(&self, wanted: &[ServerDefinition]) -> Renewal {
+        let wanted: Vec<&ServerDefinition> = wanted.iter().collect();
+        self.change(&wanted, |server| server.scope != ServerScope::Plugin)
+    }
+
+    /// What would change if, of servers like these, those that are wanted counted.
+    fn change(&self, wanted: &[&ServerDefinition], is_one: impl Fn(&ServerDefinition) -> bool) -> Renewal {
+        let broken = self.unusable.iter().map(|(server, _)| server);
+        let broken = broken.chain(self.barred.iter().map(|left| &left.server));
+        let all = self.begun.values().chain(&self.waiting).chain(self.hidden.values()).chain(broken);
+        let known: Vec<&ServerDefinition> = all.filter(|server| is_one(server)).collect();
+        let is_in = |all: &[&ServerDefinition], one: &ServerDefinition| all.iter().any(|other| other.is_same(one));
         Renewal {
-            come: wanted.iter().filter(|server| !known.contains(server)).map(|server| (*server).clone()).collect(),
-            go: known.iter().filter(|server| !wanted.contains(server)).map(|server| server.name.clone()).collect(),
+            come: wanted.iter().filter(|server| !is_in(&known, server)).map(|server| (*server).clone()).collect(),
+            go: known.iter().filter(|server| !is_in(wanted, server)).map(|server| server.name.clone()).collect(),
         }
     }
 
-    /// Forgets a server that did not begin, and returns one that did.
-    fn remove(&mut self, name: &str) -> Option<ServerDefinition> {
+    /// Forgets a server, and returns it if it has begun.
+    pub(super) fn remove(&mut self, name: &str) -> Option<ServerDefinition> {
         self.waiting.retain(|server| server.name != name);
         self.unusable.retain(|(server, _)| server.name != name);
+        self.barred.retain(|left| left.server.name != name);
+        self.hidden.remove(name);
         self.begun.remove(name)
+    }
+
+    /// Keeps a server out that has begun.
+    pub(super) fn bar(&mut self, name: &str, why: &str) -> Option<LeftOutServer> {
+        let left = LeftOutServer::new(self.begun.remove(name)?, why);
+        self.barred.push(left.clone());
+        Some(left)
+    }
+
+    /// Has those that were kept out or could not be used wait for another try. Returns them with the reasons.
+    pub(super) fn retry(&mut self) -> Vec<(ServerDefinition, String)> {
+        let barred = std::mem::take(&mut self.barred).into_iter().map(|left| (left.server, left.reason));
+        let tried: Vec<(ServerDefinition, String)> = barred.chain(std::mem::take(&mut self.unusable)).collect();
+        self.waiting.extend(tried.iter().map(|(server, _)| server.clone()));
+        tried
+    }
+
+    pub(super) fn add(&mut self, come: impl IntoIterator<Item = ServerDefinition>) {
+        self.waiting.extend(come);
+    }
+
+    /// Puts those that files leave out in the place of those before, and returns the new ones.
+    pub(super) fn leave_out(&mut self, left_out: Vec<LeftOutServer>) -> Vec<LeftOutServer> {
+        let before = std::mem::replace(&mut self.left_out, left_out);
+        self.left_out.iter().filter(|left| !before.contains(left)).cloned().collect()
+    }
+
+    /// Puts other notes in the place of those before, and returns the new ones.
+    pub(super) fn note(&mut self, notes: Vec<Note>) -> Vec<Note> {
+        let before = std::mem::replace(&mut self.notes, notes);
+        self.notes.iter().filter(|note| !before.contains(note)).cloned().collect()
+    }
+
+    pub(super) fn are_open(&self) -> bool {
+        self.open
+    }
+
+    pub(super) fn has_begun(&self, server: &ServerDefinition) -> bool {
+        self.begun.get(&server.name).is_some_and(|begun| begun.is_same(server))
     }
 }
 
@@ -90,36 +157,50 @@ impl ProjectServers {
     /// Begins to connect the servers of files that wait, and those that come later at once. Must be called inside a tokio
     /// runtime.
     pub fn begin(&self) {
+        self.begin_but_for(&[]);
+    }
+
+    /// The same; what people know already is not told again: which were tried, and why they did not begin.
+    pub(super) fn begin_but_for(&self, known: &[(ServerDefinition, String)]) {
         let waiting = {
             let mut files = self.0.files.lock();
             files.open = true;
             std::mem::take(&mut files.waiting)
         };
-        let kept_out: Vec<LeftOutServer> = waiting.into_iter().filter_map(|server| self.begin_file(server)).collect();
-        grouped(kept_out.iter().map(about)).into_iter().for_each(|note| self.tell(note));
-        self.0.files.lock().left_out.extend(kept_out);
+        let is_known = |server: &ServerDefinition, why: &str| {
+            known.iter().any(|(tried, reason)| reason == why && tried.is_same(server))
+        };
+        let mut barred = Vec::new();
+        for server in waiting {
+            match self.begin_file(&server) {
+                Ok(()) => drop(self.0.files.lock().begun.insert(server.name.clone(), server)),
+                Err(NotBegun::KeptOut(why)) => barred.push(LeftOutServer::new(server, why)),
+                Err(NotBegun::Hidden) => {
+                    self.tell(said(&server, "the command line or the host has another server of this name"));
+                    self.0.files.lock().hidden.insert(server.name.clone(), server);
+                }
+                Err(NotBegun::Unusable(problem)) => {
+                    if !is_known(&server, &problem) {
+                        self.tell(said(&server, &problem));
+                    }
+                    self.0.files.lock().unusable.push((server, problem));
+                }
+            }
+        }
+        let new = barred.iter().filter(|left| !is_known(&left.server, &left.reason));
+        grouped(new.map(about)).into_iter().for_each(|note| self.tell(note));
+        self.0.files.lock().barred.extend(barred);
     }
 
-    /// Begins to connect a server, or returns it with the reason why settings keep it out.
-    fn begin_file(&self, server: ServerDefinition) -> Option<LeftOutServer> {
-        let config =
-            server_config(&server, |name| self.0.read.request.variable(name)).map_err(|error| error.to_string());
-        let problem = match config.map(|config| self.add(&server.name, config)) {
-            Ok(Ok(())) => {
-                self.0.files.lock().begun.insert(server.name.clone(), server);
-                return None;
-            }
-            Ok(Err(ServerNotConnected::KeptOut(why))) => return Some(LeftOutServer::new(server, why)),
-            Ok(Err(ServerNotConnected::Refused(McpError::Duplicate { .. }))) => {
-                self.tell(said(&server, "the command line or the host has another server of this name"));
-                return None;
-            }
-            Ok(Err(ServerNotConnected::Refused(error))) => error.to_string(),
-            Err(problem) => problem,
-        };
-        self.tell(said(&server, &problem));
-        self.0.files.lock().unusable.push((server, problem));
-        None
+    /// Begins to connect a server.
+    fn begin_file(&self, server: &ServerDefinition) -> Result<(), NotBegun> {
+        let config = server_config(server, |name| self.0.read.request.variable(name));
+        let config = config.map_err(|problem| NotBegun::Unusable(problem.to_string()))?;
+        self.add(&server.name, config).map_err(|refused| match refused {
+            ServerNotConnected::KeptOut(why) => NotBegun::KeptOut(why),
+            ServerNotConnected::Refused(McpError::Duplicate { .. }) => NotBegun::Hidden,
+            ServerNotConnected::Refused(error) => NotBegun::Unusable(error.to_string()),
+        })
     }
 
     /// What would change if these were the plugins.
@@ -131,11 +212,7 @@ impl ProjectServers {
     pub(crate) fn renew(&self, renewal: Renewal) {
         let gone: Vec<ServerDefinition> = {
             let mut files = self.0.files.lock();
-            let remove = |name: &String| {
-                files.left_out.retain(|left| left.server.name != *name);
-                files.remove(name)
-            };
-            renewal.go.iter().filter_map(remove).collect()
+            renewal.go.iter().filter_map(|name| files.remove(name)).collect()
         };
         for server in gone {
             let servers = self.set().clone();
@@ -152,9 +229,16 @@ impl ProjectServers {
         }
     }
 
-    /// Frees the name of a server of a file for one of the program.
+    /// Frees the name of a server of a file for one of the program. The one of the file comes back when its definition changes.
     pub async fn give_way(&self, name: &str) {
-        let begun = self.0.files.lock().remove(name).is_some();
+        let begun = {
+            let mut files = self.0.files.lock();
+            let waiting = files.waiting.iter().find(|server| server.name == name).cloned();
+            let begun = files.remove(name);
+            let hidden = begun.clone().or(waiting);
+            files.hidden.extend(hidden.map(|server| (name.to_owned(), server)));
+            begun.is_some()
+        };
         if begun {
             self.set().remove(name).await;
         }
