@@ -282,11 +282,11 @@ impl Call {
 fn denied_unasked(cx: &Cx<'_>, mut decision: Decision) -> Decision {
     let denied = format!("{} Nobody is there to approve it, so it was denied.", sentence(&decision.message));
     (decision.behavior, decision.reason) = (Behavior::Deny, DecisionReason::NobodyToAsk);
-    decision.message = told_where_it_waits(cx, denied);
+    decision.message = with_what_can_wait(cx, denied);
     decision
 }
 
 /// A denial, with what an agent can do whose questions do not wait although those of the main one do.
-pub(super) fn told_where_it_waits(cx: &Cx<'_>, denied: String) -> String {
+pub(super) fn with_what_can_wait(cx: &Cx<'_>, denied: String) -> String {
     if cx.session.config.cannot_wait() { format!("{denied} {}", runtime_text::AGENT_CANNOT_WAIT) } else { denied }
 }

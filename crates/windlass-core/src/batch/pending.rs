@@ -3,7 +3,7 @@
 
 use super::Batch;
 use super::call::{Call, Cx, Read, Stage, Step};
-use super::gate::told_where_it_waits;
+use super::gate::with_what_can_wait;
 use crate::Unanswered;
 use crate::session::Session;
 use windlass_context::runtime_text;
@@ -46,7 +46,7 @@ impl Call {
         }
         decision.behavior = Behavior::Deny;
         let denied = format!("{} {}", sentence(&decision.message), runtime_text::NOT_DEFERRED);
-        decision.message = told_where_it_waits(cx, denied);
+        decision.message = with_what_can_wait(cx, denied);
         self.deny(cx, &read, decision);
     }
 
@@ -108,7 +108,7 @@ impl Call {
         match why {
             Unanswered::Yet if self.consent.question.is_some() => self.stage = Stage::Pending(Some(read)),
             Unanswered::Yet => {
-                let denied = told_where_it_waits(cx, "No one is there to approve the call.".to_owned());
+                let denied = with_what_can_wait(cx, "No one is there to approve the call.".to_owned());
                 let decision = Decision::new(Behavior::Deny, DecisionReason::NobodyToAsk, denied);
                 self.deny(cx, &read, decision);
             }

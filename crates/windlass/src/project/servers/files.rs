@@ -160,7 +160,7 @@ impl ProjectServers {
         self.begin_but_for(&[]);
     }
 
-    /// The same; what people know already is not told again: which were tried, and why they did not begin.
+    /// The same. `known`: the servers that were tried before, and why they did not begin, which is not reported again.
     pub(super) fn begin_but_for(&self, known: &[(ServerDefinition, String)]) {
         let waiting = {
             let mut files = self.0.files.lock();
