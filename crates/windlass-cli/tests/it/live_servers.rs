@@ -1,6 +1,7 @@
 //! MCP servers that come, change and go with files while the command runs. They are real programs.
 
 use crate::client::turns::program;
+use crate::living::eventually;
 use crate::place::{Place, call, text, write};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -92,7 +93,7 @@ async fn servers_of_files_follow_in_a_hosts_session() {
     write(&place.path("home/.windlass/settings.json"), r#"{"deniedMcpServers":[{"serverName":"one"}]}"#);
     turn(&mut client).await;
     shown(&client, &[("foreign", "disabled"), ("one", "disabled")]).await;
-    let log = log(&place);
+    let log = eventually("the second server ends", || Some(log(&place)).filter(|log| log.contains("second ends")));
     let lines: Vec<&str> = log.lines().filter(|line| !line.ends_with("ready")).collect();
     assert_eq!(lines, ["first starts", "first ends", "second starts", "second ends"]);
 }
