@@ -24,7 +24,7 @@ const OUTPUT: &str = r#"{"type":"object","properties":{"result":{"type":"string"
 /// A whole agent as one tool: it takes a prompt, works on it in a session of its own, and returns its last words.
 ///
 /// What its tools do is progress for the client. A question of its permission gate goes to the client's user. A call that is
-/// cancelled stops the run. One that takes longer than ten seconds goes on as a [task](ServedTool::with_task). At most 8 tasks run at once; others are refused.
+/// cancelled stops the run. One that takes longer than ten seconds becomes a [task](ServedTool::with_task). At most 8 tasks run at once; others are refused.
 pub struct AgentTool {
     tool: ServedTool,
     permissions: Permissions,

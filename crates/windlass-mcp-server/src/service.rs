@@ -32,7 +32,7 @@ pub trait McpService: Send + Sync + 'static {
     fn tools(&self) -> Vec<ServedTool>;
 
     /// Carries out a call of one of the tools. The future is dropped when the client cancels the call or is gone; a task
-    /// goes on without its client.
+    /// continues without its client.
     async fn call(&self, call: ServedCall) -> ToolOutput;
 }
 
@@ -74,11 +74,11 @@ impl ServedTool {
     }
 
     /// Lets calls that take longer than this become tasks (the extension `io.modelcontextprotocol/tasks`), for clients of 2026-07-28
-    /// that take them: the call goes on by itself, and its client asks how it is, answers its questions and can stop it. With zero
+    /// that take them: the call continues while its client asks for its state, answers its questions and can stop it. With zero
     /// every call is one from its begin. Others wait for the result as for any other.
     ///
-    /// What a call asks before it becomes a task is asked in place of its result. A task goes on for at most 24 hours, for as long as
-    /// its result is kept; at most 64 go on at once. A tool whose calls cannot wait [needs](Self::with_need)
+    /// What a call asks before it becomes a task is asked in place of its result. A task runs for at most 24 hours, for as long as
+    /// its result is kept; at most 64 run at once. A tool whose calls cannot wait [needs](Self::with_need)
     /// [`ClientAbility::Tasks`].
     #[must_use]
     pub fn with_task(mut self, after: Duration) -> Self {

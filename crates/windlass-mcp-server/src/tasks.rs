@@ -1,4 +1,4 @@
-//! Calls that go on by themselves, and of which their client asks how they are: tasks (the extension
+//! Calls that continue while no client waits, and whose state clients ask for: tasks (the extension
 //! `io.modelcontextprotocol/tasks` of 2026-07-28).
 
 use crate::client::Client;
@@ -17,15 +17,15 @@ use tokio::time::sleep;
 use windlass::crates::tool::{Clock, Ids, SystemClock, SystemIds};
 use windlass::crates::types::Timestamp;
 
-/// Most tasks that go on at once, and most that are known. Calls beyond that are answered when they are done.
+/// Most tasks that run at once, and most that are known. Calls beyond that are answered when they are done.
 const MOST_RUNNING: usize = 64;
 const MOST_KNOWN: usize = 1000;
-/// How long a task may go on and its result is kept, from its begin.
+/// How long a task may run and its result is kept, from its begin.
 const KEPT: Duration = Duration::from_secs(24 * 3600);
 /// What clients are advised to wait between two looks, in milliseconds.
 const PAUSE: u64 = 1000;
 
-/// The tasks of a server, by ids that are drawn at random. Dropping it stops those that go on.
+/// The tasks of a server, by ids that are drawn at random. Dropping it stops those that run.
 pub(crate) struct Tasks {
     all: Mutex<HashMap<String, One>>,
     clock: Box<dyn Clock>,
@@ -64,7 +64,7 @@ impl Tasks {
         self.all.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets a call go on by itself. Gives it back if there are too many.
+    /// Makes a task of a call. Gives it back if there are too many.
     pub(crate) fn begin(self: &Arc<Self>, call: Running) -> Result<CreateTaskResult, Running> {
         let mut all = self.lock();
         let running = all.values().filter(|one| matches!(one.state, State::Working)).count();

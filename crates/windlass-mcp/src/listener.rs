@@ -114,7 +114,7 @@ impl ClientHandler for Listener {
         }
     }
 
-    /// A request for a message that is not as it should be is told why, and others are not known.
+    /// A request for a message that is not as it should be is refused with the reason; others are not known.
     async fn on_custom_request(
         &self,
         request: CustomRequest,

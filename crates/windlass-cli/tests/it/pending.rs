@@ -4,7 +4,7 @@ use crate::place::{Place, call, text};
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Child, Stdio};
 
 const SESSION: &str = "aaaaaaaa-1111-4111-8111-111111111111";
 
@@ -83,22 +83,26 @@ fn without_the_mark_what_would_ask_is_denied() {
     assert!(!std::fs::read_to_string(&place.logs()[0]).unwrap().contains("windlass-question"));
 }
 
-#[test]
-fn a_host_that_is_killed_while_it_is_asked_leaves_the_question() {
-    let place = place();
+/// A run of a host that is asked about a call, and the question.
+fn asked_host(place: &Place) -> (Child, Value) {
     let flags = ["--input-format", "stream-json", "--output-format", "stream-json", "--verbose"];
     let more = ["--permission-prompt-tool", "stdio", "--wait-for-answers", "--session-id", SESSION];
-    let args: Vec<&str> = flags.into_iter().chain(more).collect();
-    let mut host = place.command(&args).stdin(Stdio::piped()).spawn().unwrap();
-    let mut input = host.stdin.take().unwrap();
+    let mut host = place.command(&[&flags[..], &more].concat()).stdin(Stdio::piped()).spawn().unwrap();
     let prompt = json!({ "type": "user", "message": { "role": "user", "content": "do it" } });
-    writeln!(input, "{prompt}").unwrap();
+    writeln!(host.stdin.as_mut().unwrap(), "{prompt}").unwrap();
     let lines = BufReader::new(host.stdout.take().unwrap()).lines();
     let asked = lines.map_while(Result::ok).find_map(|line| {
         let frame: Value = serde_json::from_str(&line).unwrap();
-        Some(frame["request"]["windlass_question"].clone()).filter(Value::is_object)
+        Some(frame["request"].clone()).filter(|request| request["subtype"] == "can_use_tool")
     });
-    let asked = asked.expect("no question came");
+    (host, asked.unwrap())
+}
+
+#[test]
+fn a_host_that_is_killed_while_it_is_asked_leaves_the_question() {
+    let place = place();
+    let (mut host, request) = asked_host(&place);
+    let asked = &request["windlass_question"];
     // Nothing is settled: the process is gone at once.
     host.kill().unwrap();
     host.wait().unwrap();
@@ -153,18 +157,7 @@ fn what_an_agent_below_would_ask_waits_when_the_main_agent_calls_it() {
 #[test]
 fn a_host_that_is_killed_while_an_agent_below_is_asked_leaves_no_question() {
     let place = Place::with_turns(&[task(), bash(), text("never"), text("never")]);
-    let flags = ["--input-format", "stream-json", "--output-format", "stream-json", "--verbose"];
-    let more = ["--permission-prompt-tool", "stdio", "--wait-for-answers", "--session-id", SESSION];
-    let mut host = place.command(&[&flags[..], &more].concat()).stdin(Stdio::piped()).spawn().unwrap();
-    let mut input = host.stdin.take().unwrap();
-    let prompt = json!({ "type": "user", "message": { "role": "user", "content": "do it" } });
-    writeln!(input, "{prompt}").unwrap();
-    let lines = BufReader::new(host.stdout.take().unwrap()).lines();
-    let asked = lines.map_while(Result::ok).find_map(|line| {
-        let frame: Value = serde_json::from_str(&line).unwrap();
-        Some(frame["request"].clone()).filter(|request| request["subtype"] == "can_use_tool")
-    });
-    let asked = asked.expect("no question came");
+    let (mut host, asked) = asked_host(&place);
     assert!(asked["agent_id"].is_string() && asked["windlass_question"].get("token").is_none(), "{asked:#}");
     host.kill().unwrap();
     host.wait().unwrap();

@@ -22,7 +22,7 @@ pub(crate) struct Offer {
     pub(crate) changes: Option<ServedChanges>,
     /// The calls that wait for answers of their clients.
     pub(super) parked: Arc<Parked>,
-    /// The calls that go on by themselves.
+    /// The calls that continue without a client that waits.
     pub(super) tasks: Arc<Tasks>,
 }
 

@@ -1,4 +1,4 @@
-//! Calls that go on by themselves.
+//! Calls that continue while no client waits.
 
 use crate::world::{Connected, User, connected_anew, params};
 use rmcp::model::{CallToolResponse, ClientRequest, CustomRequest};
@@ -207,5 +207,5 @@ async fn tasks_are_bounded_in_number_and_time() {
     for task in tasks.iter().chain([&last]) {
         assert_eq!(ground.ask("tasks/get", json!({ "taskId": task })).await, Err(-32602));
     }
-    assert_eq!(ground.counts(), (66, 66), "what goes on for a day is stopped");
+    assert_eq!(ground.counts(), (66, 66), "what runs for a day is stopped");
 }

@@ -11,7 +11,7 @@ use super::{Bash, BashInput};
 
 /// [`Bash`] whose calls may ask for a terminal, see [`Bash::with_terminals`].
 ///
-/// Such a command has a terminal of 40 rows and 120 columns as its input and output. Nobody types there: the first time that it
+/// Such a command has a terminal of 40 rows and 120 columns as its input and output. No one types there: the first time that it
 /// reads, it reads the end of input, and later it waits until its time is up. Where programs run elsewhere, or on Windows, there
 /// are no terminals, and such a call fails.
 #[derive(Debug, Clone, Default)]
@@ -30,7 +30,7 @@ pub struct BashOnTerminalsInput {
     /// That of [`Bash`].
     #[serde(flatten)]
     pub bash: BashInput,
-    /// Gives the command a terminal, for programs that refuse to run without one. Nobody types there.
+    /// Gives the command a terminal, for programs that refuse to run without one. Its input is empty.
     #[serde(default)]
     pub tty: Option<bool>,
 }

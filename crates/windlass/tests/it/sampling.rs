@@ -316,8 +316,20 @@ async fn a_message_ends_with_its_run() {
     session.handle.close().await.unwrap();
 }
 
-/// A server of the newest revision, which asks in place of a result.
-struct Newest;
+/// A server of the newest revision, with what it answers to a call with these parameters.
+pub(crate) struct Newest(pub(crate) fn(&Value) -> Value);
+
+/// Asks in place of a result.
+fn called(params: &Value) -> Value {
+    let reply = &params["inputResponses"]["s"];
+    if reply.is_null() {
+        let user = json!({ "role": "user", "content": { "type": "text", "text": "Hi" } });
+        let params = json!({ "maxTokens": 9, "messages": [user] });
+        let asks = json!({ "s": { "method": "sampling/createMessage", "params": params } });
+        return json!({ "resultType": "input_required", "inputRequests": asks });
+    }
+    json!({ "resultType": "complete", "content": [{ "type": "text", "text": reply.to_string() }] })
+}
 
 #[async_trait]
 impl McpChannel for Newest {
@@ -329,13 +341,7 @@ impl McpChannel for Newest {
                 "supportedVersions": ["2026-07-28"], "capabilities": { "tools": {} }, "serverInfo": { "name": "n", "version": "1" } }),
             Some("tools/list") => json!({ "resultType": "complete", "ttlMs": 0, "cacheScope": "private",
                 "tools": [{ "name": "go", "inputSchema": { "type": "object" } }] }),
-            Some("tools/call") if params["inputResponses"].is_null() => {
-                json!({ "resultType": "input_required", "inputRequests": { "s": {
-                "method": "sampling/createMessage", "params": { "maxTokens": 9, "messages": [{ "role": "user", "content": { "type": "text", "text": "Hi" } }] } } } })
-            }
-            Some("tools/call") => {
-                json!({ "resultType": "complete", "content": [{ "type": "text", "text": params["inputResponses"]["s"].to_string() }] })
-            }
+            Some("tools/call") => (self.0)(params),
             Some(_) if !message["id"].is_null() => {
                 let error = json!({ "code": -32601, "message": "not here" });
                 return Ok(Some(
@@ -351,7 +357,7 @@ impl McpChannel for Newest {
 #[tokio::test]
 async fn a_server_that_asks_in_place_of_a_result_has_it_too() {
     let model = model();
-    let config = McpServerConfig::in_process(Arc::new(Newest)).sampling(limits());
+    let config = McpServerConfig::in_process(Arc::new(Newest(called))).sampling(limits());
     done(asking(&model, config).permissions(allowing(&["mcp__notes"]))).await;
     assert!(told(&model).contains("silent pond"), "{}", told(&model));
     assert_eq!(for_server(&model)[0].max_output_tokens, 9);

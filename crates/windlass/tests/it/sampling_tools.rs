@@ -1,16 +1,17 @@
 //! Servers that bring tools to the messages that they have written: the calls go back to them.
 
+use crate::sampling::Newest;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
-use windlass::crates::mcp::{McpChannel, McpChannelError, Sampling, SamplingAnswer, SamplingLimits, SamplingRequest};
+use windlass::crates::mcp::{Sampling, SamplingAnswer, SamplingLimits, SamplingRequest};
 use windlass::crates::types::{ModelRequest, Role, StopReason, ToolChoice};
 use windlass::mcp::{McpOptions, McpServerConfig, McpServers};
 use windlass::{
-    ContentBlock, EventKind, JsonText, Outcome, PermissionAnswer, Permissions, RunResult, ScriptedModel, ScriptedTurn,
+    ContentBlock, EventKind, Outcome, PermissionAnswer, Permissions, RunResult, ScriptedModel, ScriptedTurn,
     async_trait, query,
 };
 
-/// Has the model call a tool, carries the call out, and has it go on. Answers with both replies.
+/// Has the model call a tool, carries the call out, and has the model continue. Answers with both replies.
 const SERVER: &str = r#"
 SUM=${SUM-'{"name":"calc.add","description":"Adds.","inputSchema":{"type":"object","properties":{"a[0]":{"type":"number"}}}}'}
 USER='{"role":"user","content":{"type":"text","text":"Add 2 and 3."}}'
@@ -228,9 +229,6 @@ async fn a_program_that_writes_by_itself_says_whether_it_takes_tools() {
     assert!(told.contains("cannot bring tools:") && told.contains("tools are not offered"), "{told}");
 }
 
-/// A server of the newest revision, which asks in place of a result: for a call, then for the end.
-struct Newest;
-
 fn input_required(messages: &Value) -> Value {
     let tool = json!({ "name": "calc.add", "inputSchema": { "type": "object" } });
     let params = json!({ "maxTokens": 9, "systemPrompt": "For a server.", "messages": messages, "tools": [tool] });
@@ -238,7 +236,10 @@ fn input_required(messages: &Value) -> Value {
         "inputRequests": { "s": { "method": "sampling/createMessage", "params": params } } })
 }
 
+/// Asks in place of a result: for a call, then for the end.
 fn called(params: &Value) -> Value {
+    let able = &params["_meta"]["io.modelcontextprotocol/clientCapabilities"]["sampling"]["tools"];
+    assert_eq!(able, &json!({}), "{params}");
     let user = json!({ "role": "user", "content": { "type": "text", "text": "Add." } });
     let reply = &params["inputResponses"]["s"];
     match reply["stopReason"].as_str() {
@@ -254,37 +255,10 @@ fn called(params: &Value) -> Value {
     }
 }
 
-#[async_trait]
-impl McpChannel for Newest {
-    async fn send(&self, message: JsonText) -> Result<Option<JsonText>, McpChannelError> {
-        let message: Value = message.to().unwrap();
-        let params = &message["params"];
-        let result = match message["method"].as_str() {
-            Some("server/discover") => json!({ "resultType": "complete", "ttlMs": 0, "cacheScope": "private",
-                "supportedVersions": ["2026-07-28"], "capabilities": { "tools": {} }, "serverInfo": { "name": "n", "version": "1" } }),
-            Some("tools/list") => json!({ "resultType": "complete", "ttlMs": 0, "cacheScope": "private",
-                "tools": [{ "name": "go", "inputSchema": { "type": "object" } }] }),
-            Some("tools/call") => {
-                let able = &params["_meta"]["io.modelcontextprotocol/clientCapabilities"]["sampling"]["tools"];
-                assert_eq!(able, &json!({}), "{params}");
-                called(params)
-            }
-            Some(_) if !message["id"].is_null() => {
-                let error = json!({ "code": -32601, "message": "not here" });
-                return Ok(Some(
-                    JsonText::of(&json!({ "jsonrpc": "2.0", "id": message["id"], "error": error })).unwrap(),
-                ));
-            }
-            _ => return Ok(None),
-        };
-        Ok(Some(JsonText::of(&json!({ "jsonrpc": "2.0", "id": message["id"], "result": result })).unwrap()))
-    }
-}
-
 #[tokio::test]
 async fn a_server_that_asks_in_place_of_a_result_has_calls_too() {
     let model = model();
-    let config = McpServerConfig::in_process(Arc::new(Newest)).sampling(SamplingLimits::default());
+    let config = McpServerConfig::in_process(Arc::new(Newest(called))).sampling(SamplingLimits::default());
     let told = told(&model, config).await;
     assert!(told.contains("It is 5."), "{told}");
     assert_eq!(for_server(&model).len(), 2);

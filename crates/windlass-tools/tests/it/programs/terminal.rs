@@ -41,7 +41,7 @@ async fn a_program_has_a_terminal_of_its_own() {
 }
 
 #[tokio::test]
-async fn nobody_types_and_what_is_given_is_typed() {
+async fn the_input_is_what_is_given() {
     assert_eq!(run(on_terminal("read line; echo \"$? <$line>\"")).await.stdout.head, "1 <>\n");
     for (input, expected) in [("a\nb\n", "a\nb\n|"), ("no end", "no end|")] {
         let mut command = on_terminal("cat; echo -n '|'");

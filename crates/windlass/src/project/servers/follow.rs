@@ -122,8 +122,8 @@ impl ProjectServers {
             self.tell(text);
         }
         let had = |server: &ServerDefinition| before.iter().any(|before| before.name == server.name);
-        let not_told = new.iter().filter(|left| !had(&left.server));
-        grouped(not_told.map(about)).into_iter().for_each(|note| self.tell(note));
+        let unreported = new.iter().filter(|left| !had(&left.server));
+        grouped(unreported.map(about)).into_iter().for_each(|note| self.tell(note));
         for server in come.iter().filter(|server| self.0.files.lock().has_begun(server)) {
             let (name, path) = (&server.name, server.path.display());
             let what = if had(server) { "has changed and is started anew" } else { "is new and is started" };
