@@ -1,5 +1,7 @@
 //! What a call waits for before it runs: `cargo build --profile dist -p windlass-benches-gates && target/dist/gates`.
 //!
+//! `gates verdicts` measures these alone and prints each line of 10,000 characters; `gates verdicts copies` measures one.
+//!
 //! Figures are medians. What is compared takes turns, so that other load meets both.
 #![allow(clippy::disallowed_methods, reason = "it measures real time in its own environment")]
 
@@ -14,7 +16,15 @@ fn main() -> anyhow::Result<()> {
     if let Some(code) = windlass_sandbox::become_helper(std::env::args_os().skip(1)) {
         std::process::exit(code);
     }
-    verdicts::report();
+    let mut arguments = std::env::args().skip(1);
+    let verdicts_alone = arguments.next().is_some_and(|name| name == "verdicts");
+    if arguments.next().is_some_and(|kind| verdicts::report_one(&kind)) {
+        return Ok(());
+    }
+    verdicts::report(verdicts_alone);
+    if verdicts_alone {
+        return Ok(());
+    }
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     runtime.block_on(async {
         hooks::report().await?;

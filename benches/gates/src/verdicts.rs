@@ -44,9 +44,34 @@ const LONG: &[(&str, &str, &str, &str)] = &[
     ("redirections that differ", "ls", " >a#", ""),
     ("paths that differ", "cat", " a/b#", ""),
     ("paths of an unknown program", "foo", " a/b#", ""),
+    ("commands that differ", "", "foo# a#; ", "ls"),
+    ("pipes that differ", "ls", " | foo# a#", ""),
+    ("assignments", "", "A#=b# ", "ls"),
+    ("commands of assignments", "", "A#=b#; ", "ls"),
+    ("options that differ", "foo", " --a#=b#", ""),
+    ("patterns that differ", "rm", " a#*", ""),
+    ("variables that differ", "rm", " $a#/b", ""),
+    ("deep paths", "rm a", "/b#", ""),
+    ("one giant quoted word", "foo '", "a/b# ", "'"),
+    ("a script in quotes", "bash -c '", "rm a#; ", "'"),
+    ("loops", "", "for i in a#; do rm $i; done; ", "ls"),
+    ("names for find", "find", " a#", " -exec rm {} +"),
+    ("names for git", "git add", " a#", ""),
+    ("names with endings", "rm -r", " a#.rs", ""),
+    ("copies", "cp -r", " a#", " b"),
+    ("copies and what reads them", "ls && cp -r", " a#", " b && cat b/a1 b/a2 c"),
+    ("copies of copies", "mv x y && cp -r", " a# ../b#", " b && cp -r b c"),
 ];
 
-pub(crate) fn report() {
+/// Measures one kind of line alone, for a profiler. Whether there is such a kind.
+pub(crate) fn report_one(kind: &str) -> bool {
+    let Some((_, before, repeated, after)) = LONG.iter().find(|(name, ..)| *name == kind) else { return false };
+    crate::row(kind, "5 ms", crate::spread(times(&policy(), &long(before, repeated, after), 11)));
+    true
+}
+
+/// Prints the typical command and the slowest line, or each line if `all`.
+pub(crate) fn report(all: bool) {
     let policy = policy();
     let typical: Vec<Duration> = TYPICAL.iter().flat_map(|text| times(&policy, text, ROUNDS)).collect();
     crate::row("verdict on a typical command", "50 µs", crate::spread(typical));
@@ -55,6 +80,9 @@ pub(crate) fn report() {
     for (kind, before, repeated, after) in LONG {
         let text = long(before, repeated, after);
         let spread = crate::spread(times(&policy, &text, 11));
+        if all {
+            crate::row(kind, "5 ms", spread);
+        }
         if spread > slowest {
             (slowest, name) = (spread, kind);
         }

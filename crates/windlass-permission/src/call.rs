@@ -50,7 +50,8 @@ impl<'a> Call<'a> {
         let facts = Found::new(command, links);
         let view = View::new(&command.analysis, &self.facts.cwd, workspace.home());
         self.touches.extend(view.found.iter().map(|spec| facts.touch_of(spec)));
-        let named: HashSet<&Path> = view.specs().map(|spec| spec.written.as_path()).collect();
+        let mut named: HashSet<&Path> = HashSet::with_capacity(view.specs().count());
+        named.extend(view.specs().map(|spec| spec.written.as_path()));
         for fact in command.paths.iter().filter(|fact| !named.contains(fact.requested.as_path())) {
             let usage = Usage { read: true, write: fact.write, ..Usage::default() };
             let mut extra = Touch::new(&normalize(&self.facts.cwd, &fact.requested), usage, links);

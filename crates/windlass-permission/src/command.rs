@@ -47,7 +47,7 @@ pub(crate) struct View<'a> {
 impl<'a> View<'a> {
     pub(crate) fn new(analysis: &'a Analysis, cwd: &Path, home: Option<&Path>) -> Self {
         let places = Places::new(analysis, cwd, home);
-        let (parts, clear) = understood_parts(analysis, cwd, &places);
+        let (mut parts, clear) = understood_parts(analysis, cwd, &places);
         let mut found = Vec::new();
         for command in analysis.found() {
             let covered = parts.iter().any(|part| part.is_known() && same_words(part.command, command));
@@ -56,7 +56,7 @@ impl<'a> View<'a> {
             }
         }
         if !clear {
-            found.extend(parts.iter().flat_map(|part| part.specs.clone()));
+            found.extend(parts.iter_mut().flat_map(|part| std::mem::take(&mut part.specs)));
         }
         once(&mut found);
         Self { parts: clear.then_some(parts), found, bases: places.bases }
@@ -77,8 +77,9 @@ impl<'a> Part<'a> {
         let piped = runs_on_names(analysis);
         let (mut specs, mut copied) = (Vec::new(), Vec::new());
         for base in bases {
-            class_specs(command, &class, base, piped, &mut specs);
-            copied.extend(copies(command, &class, base));
+            let of_base = copies(command, &class, base);
+            class_specs(command, &class, base, (piped, !of_base.is_empty()), &mut specs);
+            copied.extend(of_base);
             for spec in &mut specs {
                 spec.usage.loose = !on_files && !spec.usage.redirect && unknown;
             }
@@ -115,10 +116,10 @@ fn once(specs: &mut Vec<Spec>) {
 #[must_use]
 pub fn command_paths(analysis: &Analysis, cwd: &Path) -> Vec<CommandPath> {
     let mut paths: Vec<CommandPath> = Vec::new();
-    let mut known: HashMap<(PathBuf, Option<String>), usize> = HashMap::new();
     let view = View::new(analysis, cwd, None);
+    let mut known: HashMap<(&Path, Option<&str>), usize> = HashMap::with_capacity(view.specs().count());
     for spec in view.specs().filter(|spec| !spec.unknown) {
-        let index = *known.entry((spec.written.clone(), spec.pattern.clone())).or_insert(paths.len());
+        let index = *known.entry((&spec.written, spec.pattern.as_deref())).or_insert(paths.len());
         if index == paths.len() {
             let pattern = spec.pattern.as_deref().map(ShellPattern::new);
             paths.push(CommandPath { path: spec.written.clone(), write: false, pattern, tree: false });
@@ -184,14 +185,19 @@ fn runs(command: &SimpleCommand, found: &FoundCommand) -> bool {
     tail.is_some_and(|tail| tail.iter().zip(found.words()).all(|(a, b)| a.text() == b.text()))
 }
 
-fn class_specs(command: &SimpleCommand, class: &Classification, base: &Path, piped: bool, specs: &mut Vec<Spec>) {
+fn class_specs(
+    command: &SimpleCommand,
+    class: &Classification,
+    base: &Path,
+    (piped, carries): (bool, bool),
+    specs: &mut Vec<Spec>,
+) {
     let known = !matches!(class.effect, Effect::Unknown | Effect::Network);
     let lists = command.program().is_some_and(programs::only_lists);
     let hands_on = hands_on(command.words(), piped);
     let program = program_behind(command.words());
     let (moves, handles) = (program == "mv", handles_whole(command.words()));
     let follows = known && follows_links(command.words());
-    let carries = !copies(command, class, base).is_empty();
     // What git prints of the content of files is found by the views.
     let history = class.effect == Effect::Git;
     for operand in &class.reads {

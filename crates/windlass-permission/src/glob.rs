@@ -3,7 +3,6 @@
 //! Matching by names, not over one string, has two gains: only `**` ever crosses a `/`, and a
 //! pattern can tell whether it could match something *below* a directory.
 
-use std::borrow::Cow;
 use std::str::Chars;
 
 /// More alternatives than this in one pattern are refused.
@@ -11,13 +10,14 @@ const MAX_ALTERNATIVES: usize = 256;
 /// More names than this in one pattern are refused: states are the bits of a `u64`.
 const MAX_PARTS: usize = 60;
 
-/// What [`any_name`] is made of: no name has it and no class matches it.
+/// What [`ANY_NAME`] is made of: no name has it and no class matches it.
 const ANY_NAME_CHAR: char = '\0';
 
 /// A name that only patterns for every name match: it stands for all names at once.
-pub(crate) fn any_name() -> String {
-    String::from(ANY_NAME_CHAR).repeat(MAX_PARTS)
-}
+pub(crate) const ANY_NAME: &str = match str::from_utf8(&[0; MAX_PARTS]) {
+    Ok(name) => name,
+    Err(_) => "\0",
+};
 
 /// How a pattern relates to a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -71,12 +71,24 @@ impl Part {
         }
     }
 
-    /// What one name is made of; empty for `**`.
-    fn tokens(&self) -> Option<Cow<'_, [Token]>> {
+    /// Whether it matches a name.
+    fn is(&self, name: &str) -> bool {
         match self {
-            Self::Tree => None,
-            Self::Literal(name) => Some(name.chars().map(Token::Char).collect()),
-            Self::Name(tokens) => Some(Cow::Borrowed(tokens)),
+            Self::Tree => true,
+            Self::Literal(own) => own == name,
+            Self::Name(tokens) => name_matches(tokens, name),
+        }
+    }
+
+    /// Whether one name may match it and a part of a pattern of the shell, whose wildcards stand for no leading dot.
+    fn meets(&self, shell: &Self) -> bool {
+        match (self, shell) {
+            (Self::Tree, _) | (_, Self::Tree) => true,
+            (own, Self::Literal(name)) => own.is(name),
+            (Self::Literal(own), Self::Name(tokens)) => {
+                !(own.starts_with('.') && begins_wild(tokens)) && name_matches(tokens, own)
+            }
+            (Self::Name(own), Self::Name(tokens)) => names_meet(own, tokens),
         }
     }
 }
@@ -123,52 +135,44 @@ impl Glob {
     }
 
     /// Follows the names of a path through the pattern.
-    pub(crate) fn reach<S: AsRef<str>>(&self, names: &[S]) -> Reach {
+    pub(crate) fn reach<S: AsRef<str>>(&self, names: impl IntoIterator<Item = S>) -> Reach {
+        self.follow(&mut self.through_trees(1), names, |part, name| part.is(name.as_ref()))
+    }
+
+    /// The same for these names and behind them a pattern, as the shell would expand it: whether any of the paths it
+    /// stands for may be matched. A wildcard at the start of a name stands for no leading dot.
+    pub(crate) fn may_reach(&self, names: &[String], paths: &Self) -> Reach {
+        if names.len().saturating_add(paths.parts.len()) > MAX_PARTS {
+            return Reach::Covers;
+        }
         let mut states = self.through_trees(1);
+        let on_the_way = self.follow(&mut states, names, |part, name| part.is(name));
+        if on_the_way != Reach::Below {
+            return on_the_way;
+        }
+        let known = paths.parts.iter().take_while(|part| **part != Part::Tree);
+        let reach = self.follow(&mut states, known, |part, shell| part.meets(shell));
+        if reach == Reach::Below && paths.parts.contains(&Part::Tree) { Reach::Covers } else { reach }
+    }
+
+    /// Takes the states on by names, each of which a part of the pattern may match.
+    fn follow<N>(&self, states: &mut u64, names: impl IntoIterator<Item = N>, is: impl Fn(&Part, &N) -> bool) -> Reach {
         for name in names {
             let mut next = 0_u64;
             for (index, part) in self.parts.iter().enumerate() {
-                if states & (1 << index) != 0 {
+                if *states & (1 << index) != 0 {
                     match part {
                         Part::Tree => next |= 1 << index,
-                        Part::Literal(own) if own == name.as_ref() => next |= 1 << (index + 1),
-                        Part::Name(tokens) if name_matches(tokens, name.as_ref()) => next |= 1 << (index + 1),
+                        part if is(part, &name) => next |= 1 << (index + 1),
                         Part::Literal(_) | Part::Name(_) => {}
                     }
                 }
             }
-            states = self.through_trees(next);
-            if states & (1 << self.parts.len()) != 0 {
+            *states = self.through_trees(next);
+            if *states & (1 << self.parts.len()) != 0 {
                 return Reach::Covers;
             }
-            if states == 0 {
-                return Reach::No;
-            }
-        }
-        Reach::Below
-    }
-
-    /// The same for a path that is itself a pattern, as the shell would expand it: whether any of the paths it
-    /// stands for may be matched. A wildcard at the start of a name stands for no leading dot.
-    pub(crate) fn may_reach(&self, paths: &Self) -> Reach {
-        let mut states = self.through_trees(1);
-        for name in &paths.parts {
-            let Some(name) = name.tokens() else { return Reach::Covers };
-            let mut next = 0_u64;
-            for (index, part) in self.parts.iter().enumerate() {
-                if states & (1 << index) != 0 {
-                    match part.tokens() {
-                        None => next |= 1 << index,
-                        Some(own) if names_meet(&own, &name) => next |= 1 << (index + 1),
-                        Some(_) => {}
-                    }
-                }
-            }
-            states = self.through_trees(next);
-            if states & (1 << self.parts.len()) != 0 {
-                return Reach::Covers;
-            }
-            if states == 0 {
+            if *states == 0 {
                 return Reach::No;
             }
         }
@@ -313,11 +317,14 @@ fn name_matches(tokens: &[Token], name: &str) -> bool {
     }
 }
 
+fn begins_wild(tokens: &[Token]) -> bool {
+    !matches!(tokens.first(), None | Some(Token::Char(_)))
+}
+
 /// Whether one name may match a rule's name pattern and a shell's.
 fn names_meet(rule: &[Token], shell: &[Token]) -> bool {
     let hidden = |tokens: &[Token]| tokens.first() == Some(&Token::Char('.'));
-    let wild = |tokens: &[Token]| !matches!(tokens.first(), None | Some(Token::Char(_)));
-    if hidden(rule) && wild(shell) {
+    if hidden(rule) && begins_wild(shell) {
         return false;
     }
     // One row of a table: whether what precedes in the shell's pattern and the first tokens of the rule's

@@ -302,7 +302,7 @@ fn protected_word(call: &Call<'_>) -> Option<String> {
 struct Texts<'a> {
     cwd: &'a Path,
     facts: HashMap<&'a Path, &'a PathFact>,
-    words: HashSet<String>,
+    words: HashSet<&'a str>,
 }
 
 impl<'a> Texts<'a> {
@@ -315,7 +315,7 @@ impl<'a> Texts<'a> {
     }
 
     /// The name that protects a word.
-    fn protected_word(&mut self, text: &str) -> Option<String> {
+    fn protected_word(&mut self, text: &'a str) -> Option<String> {
         if self.words.contains(text) {
             return None;
         }
@@ -324,7 +324,7 @@ impl<'a> Texts<'a> {
         let by_magic = behind_magic.and_then(|(_, path)| protected::protected_in_text(path));
         let found = by_magic.or_else(|| self.protected_text(text));
         if found.is_none() {
-            self.words.insert(text.to_owned());
+            self.words.insert(text);
         }
         found
     }
@@ -344,7 +344,8 @@ impl<'a> Texts<'a> {
             let path = crate::path::as_written(self.cwd, Path::new(text));
             let fact = self.facts.get(path.as_path())?;
             let by_git = || fact.git_directory.as_ref().map(|directory| directory.display().to_string());
-            fact.all().find_map(protected::protected_name).or_else(by_git)
+            let ends_there = fact.resolved == fact.requested;
+            fact.all().skip(usize::from(ends_there)).find_map(protected::protected_name).or_else(by_git)
         })
     }
 }

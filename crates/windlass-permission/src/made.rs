@@ -11,8 +11,10 @@ use crate::pattern::ShellPattern;
 use crate::protected;
 use crate::touch::Touch;
 use crate::transfer::{Copy, program_behind};
+use std::collections::{HashMap, HashSet};
 use std::path::{Component, Path, PathBuf};
 use windlass_shell::Effect;
+use windlass_types::path::has_parent;
 
 /// A path whose meaning another part may have changed.
 pub(crate) const MADE: &str = "another part of it may make a link of a path that it uses";
@@ -21,24 +23,67 @@ const NOT_KNOWN: &str = "it is not known whether the tree that it copies or move
 /// A tree that is copied or moved and has protected files in it.
 const PROTECTED: &str = "the tree that it copies or moves has protected files in it";
 
-/// Places where a part may have put links.
-struct Made {
-    pipeline: usize,
-    part: usize,
-    places: Vec<PathBuf>,
+/// The places where parts may have put links, with the number of each part and of its pipeline.
+#[derive(Default)]
+struct Made(HashMap<PathBuf, Vec<(usize, usize)>>);
+
+impl Made {
+    fn add(&mut self, place: PathBuf, part: usize, pipeline: usize) {
+        let by = self.0.entry(place).or_default();
+        // The places of one part come one after the other.
+        if by.last() != Some(&(part, pipeline)) {
+            by.push((part, pipeline));
+        }
+    }
+
+    fn places(&self) -> impl Iterator<Item = &Path> {
+        self.0.keys().map(PathBuf::as_path)
+    }
 }
+
+/// What a part may find changed: its own number and that of its pipeline, and what was made.
+struct Changed<'a> {
+    made: &'a Made,
+    part: usize,
+    pipeline: usize,
+}
+
+impl Changed<'_> {
+    /// Whether one of these parts stands before it, or beside it in its pipeline.
+    fn by(&self, parts: &[(usize, usize)]) -> bool {
+        parts.iter().any(|(part, pipeline)| *part < self.part || (*pipeline == self.pipeline && *part != self.part))
+    }
+
+    /// Whether a path is, or lies below, a place where such a part may have put links.
+    fn holds(&self, path: &Path) -> bool {
+        path.ancestors().filter_map(|above| self.made.0.get(above)).any(|parts| self.by(parts))
+    }
+
+    fn places(&self) -> impl Iterator<Item = &Path> {
+        self.made.0.iter().filter(|(_, parts)| self.by(parts)).map(|(place, _)| place.as_path())
+    }
+}
+
+/// The touches of a part by the path that they request.
+type Requested<'a> = HashMap<&'a Path, Vec<&'a Touch>>;
 
 /// Marks the paths that another part may change, and the trees that cannot be copied without a question. Returns
 /// what the copies bring along to protected places.
 pub(crate) fn settle(parts: &mut [(Part<'_>, Vec<Touch>)], found: &Found<'_>, links: &Links) -> Vec<Touch> {
-    let mut made: Vec<Made> = Vec::new();
+    let mut made = Made::default();
     let mut brought = Vec::new();
+    // What one part makes matters to others alone.
+    let others = parts.len() > 1;
     for (index, (part, touches)) in parts.iter_mut().enumerate() {
-        let earlier: Vec<&Path> = made.iter().flat_map(|made| &made.places).map(PathBuf::as_path).collect();
         let mut places = Vec::new();
+        let mut seen = HashSet::new();
+        let requested = if others && !part.copies.is_empty() { by_request(touches) } else { Requested::new() };
         for copy in &part.copies {
             let tree = found.tree(&copy.source);
-            places.extend(linked(copy, tree, touches, &earlier));
+            if others && puts_links(copy, tree, &requested, &made) {
+                let targets = copy.targets.iter().filter(|target| seen.insert(target.as_path()));
+                places.extend(targets.flat_map(|target| forms(target, &requested)));
+            }
             let guarded: Vec<PathBuf> = copy.targets.iter().flat_map(|target| guarded(target, tree)).collect();
             if !tree.is_some_and(|tree| tree.is_whole) {
                 part.unclear_copy = Some(NOT_KNOWN);
@@ -50,32 +95,43 @@ pub(crate) fn settle(parts: &mut [(Part<'_>, Vec<Touch>)], found: &Found<'_>, li
             }
         }
         // Of `ln`, and of what is not understood, every operand may have become a link.
-        if makes_links(part) {
+        if others && makes_links(part) {
             let written = touches.iter().filter(|touch| touch.usage.write && !touch.usage.redirect);
             places.extend(written.flat_map(|touch| touch.subjects().map(|subject| subject.path.clone())));
         }
-        if !places.is_empty() {
-            made.push(Made { pipeline: part.pipeline, part: index, places });
+        made.0.reserve(places.len());
+        for place in places {
+            made.add(place, index, part.pipeline);
         }
     }
     mark(parts, &made);
     brought
 }
 
-/// Where a copy may put links: at its targets, unless the source was seen to have none and no earlier part may have
-/// put one there.
-fn linked(copy: &Copy, tree: Option<&TreeFact>, touches: &[Touch], earlier: &[&Path]) -> Vec<PathBuf> {
-    let sources = forms(&copy.source, touches);
-    let meets = |place: &Path| sources.iter().any(|way| place.starts_with(way) || way.starts_with(place));
-    let has_links = tree.filter(|tree| tree.is_whole).is_none_or(|tree| !tree.links.is_empty());
-    if has_links || earlier.iter().any(|place| meets(place)) {
-        return copy.targets.iter().flat_map(|target| forms(target, touches)).collect();
+fn by_request(touches: &[Touch]) -> Requested<'_> {
+    let mut requested = Requested::with_capacity(touches.len());
+    for touch in touches {
+        requested.entry(touch.requested_path()).or_default().push(touch);
     }
-    Vec::new()
+    requested
+}
+
+/// Whether a copy may put links at its targets: unless the source was seen to have none and no earlier part may have
+/// put one there.
+fn puts_links(copy: &Copy, tree: Option<&TreeFact>, touches: &Requested<'_>, earlier: &Made) -> bool {
+    let has_links = tree.filter(|tree| tree.is_whole).is_none_or(|tree| !tree.links.is_empty());
+    has_links || {
+        let sources = forms(&copy.source, touches);
+        let is_below = |way: &PathBuf| way.ancestors().any(|above| earlier.0.contains_key(above));
+        sources.iter().any(is_below) || earlier.places().any(|place| sources.iter().any(|way| place.starts_with(way)))
+    }
 }
 
 /// The protected paths that a copy of a tree would make below a target.
 fn guarded(target: &Path, tree: Option<&TreeFact>) -> Vec<PathBuf> {
+    if tree.is_none_or(|tree| tree.entries.is_empty()) {
+        return Vec::new();
+    }
     // What the names of its ancestors protect is found without looking below.
     if protected::protected_name(&normalize(Path::new("/"), target)).is_some() {
         return Vec::new();
@@ -86,21 +142,22 @@ fn guarded(target: &Path, tree: Option<&TreeFact>) -> Vec<PathBuf> {
 }
 
 /// Marks the paths that may lead through what an earlier part made, or one beside it in its pipeline.
-fn mark(parts: &mut [(Part<'_>, Vec<Touch>)], made: &[Made]) {
+fn mark(parts: &mut [(Part<'_>, Vec<Touch>)], made: &Made) {
+    if made.0.is_empty() {
+        return;
+    }
     for (index, (part, touches)) in parts.iter_mut().enumerate() {
-        let before = |made: &&Made| made.part < index || (made.pipeline == part.pipeline && made.part != index);
-        for place in made.iter().filter(before).flat_map(|made| &made.places) {
-            for touch in touches.iter_mut().filter(|touch| touch.may_meet(place)) {
-                touch.unclear = touch.unclear.or(Some(MADE));
-            }
+        let changed = Changed { made, part: index, pipeline: part.pipeline };
+        for touch in touches.iter_mut().filter(|touch| touch.may_meet(&changed)) {
+            touch.unclear = touch.unclear.or(Some(MADE));
         }
     }
 }
 
 /// A path by its text, and in every form that was found for it.
-fn forms(written: &Path, touches: &[Touch]) -> Vec<PathBuf> {
+fn forms(written: &Path, touches: &Requested<'_>) -> Vec<PathBuf> {
     let path = normalize(Path::new("/"), written);
-    let same = touches.iter().filter(|touch| touch.requested_path() == path);
+    let same = touches.get(path.as_path()).into_iter().flatten();
     let mut forms: Vec<PathBuf> = same.flat_map(|touch| touch.subjects().map(|subject| subject.path.clone())).collect();
     forms.push(path);
     forms
@@ -112,28 +169,32 @@ fn makes_links(part: &Part<'_>) -> bool {
 }
 
 impl Touch {
-    /// Whether the path, or a path that it stands for, may be at or below a place.
-    fn may_meet(&self, place: &Path) -> bool {
-        let reaches = |path: &Path| {
-            path.starts_with(place) || place.strip_prefix(path).is_ok_and(|rest| self.usage.follows || self.names(rest))
-        };
-        self.subjects().any(|subject| reaches(&subject.path)) || self.leaves(place)
+    /// Whether the path, or a path that it stands for, may be at or below a place that others changed.
+    fn may_meet(&self, changed: &Changed<'_>) -> bool {
+        if self.subjects().any(|subject| changed.holds(&subject.path)) || self.leaves(changed) {
+            return true;
+        }
+        let pattern = self.pattern.as_deref().map(ShellPattern::new);
+        let reaches = |below: &Path| self.usage.follows || pattern.as_ref().is_some_and(|own| names(own, below));
+        let stands_above =
+            |place: &Path| self.subjects().any(|subject| place.strip_prefix(&subject.path).is_ok_and(reaches));
+        (self.usage.follows || pattern.is_some()) && changed.places().any(stands_above)
     }
 
-    /// Whether it goes to a place, or below it, and leaves it again by `..`.
-    fn leaves(&self, place: &Path) -> bool {
+    /// Whether it goes to such a place, or below it, and leaves it again by `..`.
+    fn leaves(&self, changed: &Changed<'_>) -> bool {
         let mut way = PathBuf::new();
-        self.written.components().any(|part| {
-            let left = part == Component::ParentDir && normalize(Path::new("/"), &way).starts_with(place);
-            way.push(part);
-            left
-        })
+        has_parent(&self.written)
+            && self.written.components().any(|part| {
+                let left = part == Component::ParentDir && changed.holds(&normalize(Path::new("/"), &way));
+                way.push(part);
+                left
+            })
     }
+}
 
-    /// Whether its pattern may stand for the way to what lies below it.
-    fn names(&self, below: &Path) -> bool {
-        let Some(pattern) = self.pattern.as_deref().map(ShellPattern::new) else { return false };
-        let mut ways = below.iter().zip(pattern.names());
-        ways.all(|(name, own)| own.literal().map_or_else(|| own.may_match(name), |own| own == name))
-    }
+/// Whether a pattern may stand for the way to what lies below the directory in which it starts.
+fn names(pattern: &ShellPattern, below: &Path) -> bool {
+    let mut ways = below.iter().zip(pattern.names());
+    ways.all(|(name, own)| own.literal().map_or_else(|| own.may_match(name), |own| own == name))
 }

@@ -2,12 +2,13 @@
 
 mod below;
 
-use crate::glob::{Glob, Reach, any_name};
+use crate::glob::{ANY_NAME, Glob, Reach};
 use crate::network::Domain;
 use crate::path::{self, PathStyle, Subject};
 use crate::rule::ParsedRule;
 use crate::wildcard::Wildcard;
 use crate::{RuleError, RuleWarning, names};
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 use windlass_shell::{BashPattern, PatternProblem, parse_rule_pattern};
@@ -151,7 +152,7 @@ impl Directory {
 
     /// The same in any spelling.
     pub(crate) fn holds(&self, subject: &Subject) -> bool {
-        !subject.is_sure || subject.folded.iter().any(|names| path::strip(names, &self.folded).is_some())
+        !subject.is_sure || subject.spellings().iter().any(|names| path::strip(names, &self.folded).is_some())
     }
 }
 
@@ -174,7 +175,7 @@ impl PathRule {
         let covered = |names: &[String]| self.globs.iter().any(|glob| glob.reach(names) == Reach::Covers);
         path::strip(&subject.exact, start)
             .filter(|_| subject.is_sure)
-            .is_some_and(|rest| covered(rest) || (tree && covered(&[rest, &[any_name()]].concat())))
+            .is_some_and(|rest| covered(rest) || (tree && covered(&[rest, &[ANY_NAME.to_owned()]].concat())))
     }
 
     /// How far a deny or ask rule reaches: in any spelling, from any directory of the workspace.
@@ -182,38 +183,31 @@ impl PathRule {
         if !subject.is_sure {
             return Reach::Covers;
         }
-        let spellings = subject.folded.iter();
-        spellings.map(|names| self.reach_from(names, workspace)).max().unwrap_or(Reach::No)
+        let spellings = subject.spellings().iter();
+        spellings.map(|names| self.reach_from(names, &[], workspace)).max().unwrap_or(Reach::No)
     }
 
-    fn reach_from(&self, names: &[String], workspace: &[Directory]) -> Reach {
-        self.starts(workspace)
-            .map(|start| match path::strip(names, start) {
-                Some(rest) => self.globs.iter().map(|glob| glob.reach(rest)).max().unwrap_or(Reach::No),
-                None if path::strip(start, names).is_some() => Reach::Below,
-                None => Reach::No,
-            })
-            .max()
-            .unwrap_or(Reach::No)
+    /// How far it reaches into the path of these names and more of them.
+    fn reach_from(&self, names: &[String], more: &[Cow<'_, str>], workspace: &[Directory]) -> Reach {
+        let all = || names.iter().map(String::as_str).chain(more.iter().map(AsRef::as_ref));
+        let reach = |start: &[String]| {
+            let shared = all().zip(start).take_while(|(name, own)| name == own).count();
+            if shared == start.len() {
+                return self.globs.iter().map(|glob| glob.reach(all().skip(shared))).max().unwrap_or(Reach::No);
+            }
+            if shared == names.len().saturating_add(more.len()) { Reach::Below } else { Reach::No }
+        };
+        self.starts(workspace).map(reach).max().unwrap_or(Reach::No)
     }
 
-    /// The same for a file name pattern below a directory, whose names are folded.
-    pub(crate) fn reach_pattern(&self, base: &[String], pattern: &str, workspace: &[Directory]) -> Reach {
+    /// The same for a file name pattern below a directory, whose names are folded. `None`: a pattern that cannot be read.
+    pub(crate) fn reach_pattern(&self, base: &[String], patterns: Option<&[Glob]>, workspace: &[Directory]) -> Reach {
         self.starts(workspace)
             .map(|start| match path::strip(base, start) {
                 Some(rest) => {
-                    let prefix: String = rest.iter().map(|name| format!("{}/", crate::glob::escape(name))).collect();
-                    // Without globstar the shell reads `**` as `*`.
-                    let text = format!("{prefix}{}", pattern.replace("**", "*"));
-                    match Glob::parse(&text, true) {
-                        Ok(paths) => self
-                            .globs
-                            .iter()
-                            .flat_map(|own| paths.iter().map(|paths| own.may_reach(paths)))
-                            .max()
-                            .unwrap_or(Reach::No),
-                        Err(_) => Reach::Covers,
-                    }
+                    let Some(patterns) = patterns else { return Reach::Covers };
+                    let pairs = self.globs.iter().flat_map(|own| patterns.iter().map(move |pattern| (own, pattern)));
+                    pairs.map(|(own, pattern)| own.may_reach(rest, pattern)).max().unwrap_or(Reach::No)
                 }
                 None if path::strip(start, base).is_some() => Reach::Covers,
                 None => Reach::No,

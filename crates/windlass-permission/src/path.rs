@@ -8,10 +8,15 @@ use unicode_normalization::is_nfc;
 use crate::windows_path;
 
 pub(crate) use windlass_types::path::absolute as normalize;
+use windlass_types::path::is_written_plainly;
 
 /// Joins and leaves every `..` where it is, as the system walks the path.
 pub(crate) fn as_written(base: &Path, path: &Path) -> PathBuf {
-    base.join(path).components().filter(|part| *part != Component::CurDir).collect()
+    let joined = base.join(path);
+    if is_written_plainly(&joined) {
+        return joined;
+    }
+    joined.components().filter(|part| *part != Component::CurDir).collect()
 }
 
 /// Whether a path is absolute and has no `.` or `..`.
@@ -119,8 +124,8 @@ pub(crate) struct Subject {
     pub(crate) path: PathBuf,
     /// Its names, byte for byte where they are Unicode.
     pub(crate) exact: Vec<String>,
-    /// Its names folded; a second spelling where one is shorter.
-    pub(crate) folded: Vec<Vec<String>>,
+    /// Its names folded; a second spelling where one is shorter. Empty if they are the exact ones.
+    folded: Vec<Vec<String>>,
     /// Whether its text says for sure which file it is. Otherwise nothing is allowed by it, and every rule that lowers is met.
     pub(crate) is_sure: bool,
 }
@@ -134,15 +139,23 @@ impl Subject {
         let sure = style.names(&path);
         let is_sure = sure.is_some();
         let exact = sure.unwrap_or_else(|| names(&path).into_iter().map(Cow::into_owned).collect());
-        let plain: Vec<String> = exact.iter().map(|name| fold(name)).collect();
-        let short: Vec<String> =
-            plain.iter().map(|name| trimmed(name).map_or_else(|| name.clone(), str::to_owned)).collect();
-        let mut folded = vec![plain];
-        if folded.first() != Some(&short) {
-            folded.push(short);
-        }
+        let is_folded = |name: &String| name.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase());
+        let has_one_spelling = exact.iter().all(|name| is_folded(name) && trimmed(name).is_none());
+        let folded = if has_one_spelling { Vec::new() } else { spellings(&exact) };
         Self { path, exact, folded, is_sure }
     }
+
+    /// Its names folded, in each spelling.
+    pub(crate) fn spellings(&self) -> &[Vec<String>] {
+        if self.folded.is_empty() { std::slice::from_ref(&self.exact) } else { &self.folded }
+    }
+}
+
+fn spellings(exact: &[String]) -> Vec<Vec<String>> {
+    let plain: Vec<String> = exact.iter().map(|name| fold(name)).collect();
+    let short: Vec<String> =
+        plain.iter().map(|name| trimmed(name).map_or_else(|| name.clone(), str::to_owned)).collect();
+    if plain == short { vec![plain] } else { vec![plain, short] }
 }
 
 /// Whether `path` is `directory` or below it, by names.

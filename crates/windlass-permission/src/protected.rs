@@ -4,6 +4,7 @@
 //! configuration of agents, editors and package managers, start-up files of shells.
 
 use crate::path::{fold_char, is_ignorable};
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use unicode_normalization::UnicodeNormalization as _;
 
@@ -104,30 +105,41 @@ pub fn protected_names() -> impl Iterator<Item = PathBuf> {
 
 /// The name that protects a path, if one does.
 pub(crate) fn protected_name(path: &Path) -> Option<String> {
-    let names: Vec<String> = crate::path::names(path).iter().map(|name| spelling(name)).collect();
-    protected_among(&names)
+    if path.to_str().is_some_and(has_no_protected_name) {
+        return None;
+    }
+    let names = crate::path::names(path);
+    protected_among(&names.iter().map(|name| spelling(name)).collect::<Vec<_>>())
 }
 
 /// The same for the text of an argument, which may be a path under any base or hold one after an `=`.
 pub(crate) fn protected_in_text(text: &str) -> Option<String> {
-    let names: Vec<String> =
+    if has_no_protected_name(text) {
+        return None;
+    }
+    let names: Vec<Cow<'_, str>> =
         text.split(['/', '\\', '=', ':', ',', '@', ';']).filter(|name| !name.is_empty()).map(spelling).collect();
     protected_among(&names)
 }
 
-fn protected_among(names: &[String]) -> Option<String> {
+/// Whether no spelling of a protected name can be in a text: each has a dot, or is a short name with a tilde.
+fn has_no_protected_name(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii() && !matches!(byte, b'.' | b'~'))
+}
+
+fn protected_among(names: &[Cow<'_, str>]) -> Option<String> {
     let mut below: Option<&str> = None;
     for (index, name) in names.iter().enumerate() {
         let last = names.get(index.saturating_add(1)).is_none();
-        let worktree = matches!(name.as_str(), ".claude" | ".windlass")
+        let worktree = matches!(name.as_ref(), ".claude" | ".windlass")
             && names.get(index.saturating_add(1)).is_some_and(|n| n == "worktrees");
         let nested = below.is_some_and(|above| NESTED.iter().any(|(a, b)| *a == above && b == name));
         if nested || (!worktree && is_protected_directory(name)) || (last && is_protected_file(name)) {
-            return Some(name.clone());
+            return Some(name.to_string());
         }
         // A file's name as a directory: replacing the file by a tree, or reading through a link.
-        if !last && FILES.contains(&name.as_str()) {
-            return Some(name.clone());
+        if !last && FILES.contains(&name.as_ref()) {
+            return Some(name.to_string());
         }
         below = Some(name);
     }
@@ -137,8 +149,15 @@ fn protected_among(names: &[String]) -> Option<String> {
 /// Whether a file name pattern, as the shell expands it, could stand for a protected name.
 pub(crate) fn pattern_may_be_protected(pattern: &str) -> bool {
     pattern.split('/').filter(|part| part.contains(['*', '?', '['])).any(|part| {
+        // What begins with a letter stands for names that begin with it.
+        let letter = part.chars().next().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase());
+        let begins = |name: &&&str| letter.is_none_or(|letter| name.starts_with(letter));
+        let names = DIRECTORIES.iter().chain(FILES).chain(NESTED.iter().map(|(above, _)| above));
+        let mut all = names.filter(begins).peekable();
+        if all.peek().is_none() {
+            return false;
+        }
         let Ok(globs) = crate::glob::Glob::parse(part, true) else { return true };
-        let mut all = DIRECTORIES.iter().chain(FILES).chain(NESTED.iter().map(|(above, _)| above));
         // The shell's patterns do not match a leading dot unless they write it.
         all.any(|name| {
             (part.starts_with('.') || !name.starts_with('.'))
@@ -159,14 +178,20 @@ fn is_protected_file(name: &str) -> bool {
 }
 
 /// A folded name without what file systems ignore at its end.
-fn spelling(name: &str) -> String {
-    let name: String = if name.is_ascii() {
-        name.to_ascii_lowercase()
-    } else {
-        name.nfkc().filter(|c| !is_ignorable(*c)).flat_map(fold_char).collect()
-    };
-    let end = name.split(':').next().unwrap_or(&name).trim_end_matches(['.', ' ']);
-    if end.is_empty() { name } else { end.to_owned() }
+fn spelling(name: &str) -> Cow<'_, str> {
+    match name {
+        plain if plain.is_ascii() && !plain.bytes().any(|byte| byte.is_ascii_uppercase()) => without_end(plain).into(),
+        ascii if ascii.is_ascii() => without_end(&ascii.to_ascii_lowercase()).to_owned().into(),
+        other => {
+            let folded: String = other.nfkc().filter(|c| !is_ignorable(*c)).flat_map(fold_char).collect();
+            without_end(&folded).to_owned().into()
+        }
+    }
+}
+
+fn without_end(name: &str) -> &str {
+    let end = name.split(':').next().unwrap_or(name).trim_end_matches(['.', ' ']);
+    if end.is_empty() { name } else { end }
 }
 
 /// `GIT~1` for `.git`: up to six letters of the name without its dots, a tilde and a number.

@@ -1,12 +1,14 @@
 //! A path that a command touches, by its text.
 
-use crate::path::{as_written, normalize};
+use crate::path::as_written;
 use crate::usage::Usage;
+use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 use windlass_shell::{PathOperand, PathRole};
+use windlass_types::path::{has_parent, normalized};
 
 /// A path that a command touches, by its text.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Spec {
     /// Absolute, by its text alone. Of a file name pattern, the directory it starts in.
     pub(crate) path: PathBuf,
@@ -24,11 +26,20 @@ pub(crate) struct Spec {
     pub(crate) dotted: bool,
 }
 
+/// Those of one path differ in little, so the rest of them would not be worth its time.
+impl Hash for Spec {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.written.hash(state);
+        self.pattern.hash(state);
+    }
+}
+
 impl Spec {
     pub(crate) fn new(base: &Path, path: &Path) -> Self {
+        let written = as_written(base, path);
         Self {
-            path: normalize(base, path),
-            written: as_written(base, path),
+            path: if has_parent(&written) { normalized(&written) } else { written.clone() },
+            written,
             usage: Usage::default(),
             carries: false,
             pattern: None,

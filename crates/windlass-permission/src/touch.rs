@@ -2,10 +2,11 @@
 
 use crate::facts::PathFact;
 use crate::git::GitTracked;
-use crate::glob::Reach;
+use crate::glob::{Glob, Reach};
 use crate::matcher::{Directory, PathRule};
 use crate::path::{Links, Subject, forms, normalize};
 use crate::usage::Usage;
+use std::cell::OnceCell;
 use std::path::{Path, PathBuf};
 
 /// `..` names no place that could be found.
@@ -70,6 +71,8 @@ pub(crate) struct Touch {
     pub(crate) written: PathBuf,
     /// A file name pattern of the shell, below the path.
     pub(crate) pattern: Option<String>,
+    /// The same as rules compare it, once one has: `None` if it cannot be read.
+    pub(crate) globs: OnceCell<Option<Vec<Glob>>>,
     pub(crate) unknown: bool,
     /// Why it is not known what the path stands for when the command runs.
     pub(crate) unclear: Option<&'static str>,
@@ -91,6 +94,7 @@ impl Touch {
             usage,
             written: PathBuf::new(),
             pattern: None,
+            globs: OnceCell::new(),
             unknown: false,
             unclear: None,
             stands_for: Vec::new(),
@@ -177,8 +181,8 @@ impl Touch {
                 if exact == Reach::Covers {
                     return exact;
                 }
-                let names = subject.folded.iter();
-                let most = names.map(|names| rule.reach_pattern(names, pattern, workspace)).max();
+                let names = subject.spellings().iter();
+                let most = names.map(|names| rule.reach_pattern(names, self.globs(pattern), workspace)).max();
                 // Which of the names that the pattern matches exist is not known.
                 if most == Some(Reach::Covers) || (self.usage.tree && most == Some(Reach::Below)) {
                     Reach::Below
@@ -188,6 +192,11 @@ impl Touch {
             }
         };
         self.subjects().map(reach).max().unwrap_or(Reach::No)
+    }
+
+    fn globs(&self, pattern: &str) -> Option<&[Glob]> {
+        // Without globstar the shell reads `**` as `*`.
+        self.globs.get_or_init(|| Glob::parse(&pattern.replace("**", "*"), true).ok()).as_deref()
     }
 
     /// Whether what is read below it may include a path that a rule covers.

@@ -11,6 +11,7 @@ mod scripts;
 pub use output::{Output, OutputKind};
 
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
 use crate::classify;
 use crate::scan::FoundCommand;
@@ -152,6 +153,16 @@ const WRITERS: &[Writer] = &[
     },
 ];
 
+static BY_NAME: LazyLock<HashMap<&str, Vec<&Writer>>> = LazyLock::new(|| {
+    let mut by_name: HashMap<&str, Vec<&Writer>> = HashMap::new();
+    for writer in WRITERS {
+        for name in writer.names {
+            by_name.entry(name).or_default().push(writer);
+        }
+    }
+    by_name
+});
+
 impl FoundCommand {
     /// The files that the command may write without a redirection, as far as its options, its operands and the texts
     /// among its arguments name them, in any spelling: attached, bundled, abbreviated. For deny rules and the like:
@@ -164,7 +175,7 @@ impl FoundCommand {
         if program == "git" {
             outputs.extend(git::outputs(args));
         }
-        for writer in WRITERS.iter().filter(|writer| writer.names.contains(&program)) {
+        for writer in BY_NAME.get(program).into_iter().flatten() {
             writer.outputs(args, &mut outputs);
         }
         if !classify::is_understood(words) {

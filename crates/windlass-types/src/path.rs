@@ -27,7 +27,19 @@ pub fn normalized(path: &Path) -> PathBuf {
 /// A path that starts at `base` unless it is absolute already, [`normalized`].
 #[must_use]
 pub fn absolute(base: &Path, path: &Path) -> PathBuf {
-    normalized(&base.join(path))
+    let joined = base.join(path);
+    if is_written_plainly(&joined) && !has_parent(&joined) { joined } else { normalized(&joined) }
+}
+
+/// Whether a path is absolute and has no `.`, no two slashes in a row and none at its end, so that putting its components together
+/// again gives the same text. False for some paths of Windows of which that is true.
+#[must_use]
+pub fn is_written_plainly(path: &Path) -> bool {
+    if cfg!(windows) {
+        return false;
+    }
+    let names = path.as_os_str().as_encoded_bytes().strip_prefix(b"/");
+    names.is_some_and(|names| names.split(|byte| *byte == b'/').all(|name| !matches!(name, b"" | b".")))
 }
 
 /// Whether there is a `..` in a path: it may leave the directory that it seems to be in.
@@ -59,6 +71,24 @@ mod tests {
     fn a_relative_path_stays_one() {
         for (path, expected) in [("./a/../b/.", "b"), ("../a", "a"), ("a/..", ""), ("..", "")] {
             assert_eq!(normalized(Path::new(path)), Path::new(expected), "{path}");
+        }
+    }
+
+    #[test]
+    fn what_is_written_plainly_is_what_its_components_make() {
+        for (path, expected) in [
+            ("/a/b", true),
+            ("/a/../b", true),
+            ("/.a/b.", true),
+            ("/", false),
+            ("a/b", false),
+            ("/a/", false),
+            ("/a//b", false),
+            ("//a", false),
+            ("/./a", false),
+            ("/a/.", false),
+        ] {
+            assert_eq!(is_written_plainly(Path::new(path)), expected && cfg!(unix), "{path}");
         }
     }
 

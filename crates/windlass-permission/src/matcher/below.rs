@@ -1,27 +1,27 @@
 //! What a rule surely covers below a path.
 
 use super::{Directory, PathRule};
-use crate::glob::{Reach, any_name};
+use crate::glob::{ANY_NAME, Reach};
 use crate::path::{self, Subject};
 use crate::pattern;
+use std::borrow::Cow;
 
 impl PathRule {
     /// Whether a deny or ask rule covers whatever may lie below a path.
     pub(crate) fn covers_all_below(&self, subject: &Subject, workspace: &[Directory]) -> bool {
-        self.covers_with(subject, &[any_name()], workspace)
+        self.covers_with(subject, &[ANY_NAME.into()], workspace)
     }
 
     /// Whether it covers whatever a file name pattern of the shell stands for below a directory.
     pub(crate) fn covers_all_of(&self, base: &Subject, names: &str, workspace: &[Directory]) -> bool {
         let names = names.split('/').filter(|name| !name.is_empty());
-        let names: Vec<String> =
-            names.map(|name| if pattern::is_wild(name) { any_name() } else { path::fold(name) }).collect();
+        let names: Vec<Cow<'_, str>> =
+            names.map(|name| if pattern::is_wild(name) { ANY_NAME.into() } else { path::fold(name).into() }).collect();
         self.covers_with(base, &names, workspace)
     }
 
-    fn covers_with(&self, subject: &Subject, more: &[String], workspace: &[Directory]) -> bool {
-        let whole = |names: &Vec<String>| [names.as_slice(), more].concat();
-        subject.folded.iter().any(|names| self.reach_from(&whole(names), workspace) == Reach::Covers)
+    fn covers_with(&self, subject: &Subject, more: &[Cow<'_, str>], workspace: &[Directory]) -> bool {
+        subject.spellings().iter().any(|names| self.reach_from(names, more, workspace) == Reach::Covers)
     }
 
     /// Whether it is about one fixed place at or below a path.
@@ -32,6 +32,6 @@ impl PathRule {
                 path::strip(start, names).is_some() && self.globs.iter().any(|glob| glob.is_fixed_below::<String>(&[]))
             }
         };
-        subject.folded.iter().any(|names| self.starts(workspace).any(|start| from(names, start)))
+        subject.spellings().iter().any(|names| self.starts(workspace).any(|start| from(names, start)))
     }
 }

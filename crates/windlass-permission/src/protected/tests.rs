@@ -56,3 +56,29 @@ fn patterns_that_could_be_protected() {
         assert!(!pattern_may_be_protected(pattern), "{pattern}");
     }
 }
+
+#[test]
+fn each_protected_name_has_a_dot() {
+    let nested = NESTED.iter().map(|(above, _)| above);
+    for name in DIRECTORIES.iter().chain(FILES).chain(PREFIXES).chain(nested) {
+        assert!(!has_no_protected_name(name), "{name}");
+    }
+    assert!(!has_no_protected_name("git~1"));
+    assert!(!has_no_protected_name("\u{ff0e}git"));
+}
+
+#[test]
+fn a_pattern_that_begins_with_a_letter_is_compared_with_the_names_that_do() {
+    for (pattern, expected) in [
+        ("p*config.json", true),
+        ("PYRIGHT*.json", true),
+        ("l?fthook.yml", true),
+        ("src/b*.toml", true),
+        ("a*", false),
+        ("git*", false),
+        ("{x,bunfig}.t*", true),
+        ("\\bunfig.t*", true),
+    ] {
+        assert_eq!(pattern_may_be_protected(pattern), expected, "{pattern}");
+    }
+}

@@ -39,6 +39,12 @@ const VALUED_OPTIONS: &[(&str, &[&str])] = &[
 ];
 
 pub(super) fn matches_words(pattern: &[String], command: &FoundCommand, exact: bool) -> DenyMatch {
+    // The program is the first word of each variant.
+    if let (Some(start), Some(program)) = (pattern.get(..1), command.words().first())
+        && compare(start, &[program], false) == DenyMatch::No
+    {
+        return DenyMatch::No;
+    }
     let words: Vec<&Word> = command.words().iter().collect();
     let mut best = compare(pattern, &words, exact);
     if pattern.len() > 1 {
