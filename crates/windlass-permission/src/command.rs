@@ -7,6 +7,7 @@ use crate::programs;
 use crate::spec::Spec;
 use crate::transfer::{Copy, copies, follows_links, handles_whole, hands_on, program_behind, runs_on_names};
 use std::collections::{HashMap, HashSet};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use windlass_shell::{
     Analysis, Classification, Connector, DirectoryChange, Effect, FoundCommand, PathRole, SimpleCommand,
@@ -117,9 +118,9 @@ fn once(specs: &mut Vec<Spec>) {
 pub fn command_paths(analysis: &Analysis, cwd: &Path) -> Vec<CommandPath> {
     let mut paths: Vec<CommandPath> = Vec::new();
     let view = View::new(analysis, cwd, None);
-    let mut known: HashMap<(&Path, Option<&str>), usize> = HashMap::with_capacity(view.specs().count());
+    let mut known: HashMap<(&OsStr, Option<&str>), usize> = HashMap::with_capacity(view.specs().count());
     for spec in view.specs().filter(|spec| !spec.unknown) {
-        let index = *known.entry((&spec.written, spec.pattern.as_deref())).or_insert(paths.len());
+        let index = *known.entry((spec.written.as_os_str(), spec.pattern.as_deref())).or_insert(paths.len());
         if index == paths.len() {
             let pattern = spec.pattern.as_deref().map(ShellPattern::new);
             paths.push(CommandPath { path: spec.written.clone(), write: false, pattern, tree: false });

@@ -26,10 +26,11 @@ pub(crate) struct Spec {
     pub(crate) dotted: bool,
 }
 
-/// Those of one path differ in little, so the rest of them would not be worth its time.
+/// Those of one path differ in little, so the rest of them would not be worth its time. Of paths that were put together in one
+/// way, equal ones have equal texts.
 impl Hash for Spec {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.written.hash(state);
+        self.written.as_os_str().hash(state);
         self.pattern.hash(state);
     }
 }

@@ -449,3 +449,21 @@ fn variables_that_change_which_programs_run_leave_it_undecided() {
         assert_eq!(scan(text).undecided, None, "{text}");
     }
 }
+
+/// Only a number, or a name in braces, directly before a redirection is its descriptor. What else stands there is an argument.
+#[test]
+fn half_a_brace_before_a_redirection_is_an_argument() {
+    let texts = |line: &str| -> Vec<String> {
+        scan(line).found.iter().map(|command| format!("{} >{}", command.text(), command.redirects().len())).collect()
+    };
+    for (line, expected) in [
+        ("rm x}>y", "rm x} >1"),
+        ("rm {x>y", "rm {x >1"),
+        ("rm x}<y", "rm x} >1"),
+        ("rm {x}>y", "rm >1"),
+        ("rm 2>y", "rm >1"),
+        ("rm x2>y", "rm x2 >1"),
+    ] {
+        assert_eq!(texts(line), [expected], "{line}");
+    }
+}
