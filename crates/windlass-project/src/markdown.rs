@@ -72,6 +72,10 @@ impl Walk {
     /// The Markdown files of a folder, sorted by their names.
     pub(crate) fn files(&mut self, folder: &Folder, notes: &mut Notes) -> Vec<MarkdownFile> {
         let mut files = Vec::new();
+        // Most folders are not there, and to resolve one costs a call for each part of its path.
+        if folder.path.symlink_metadata().is_err() {
+            return files;
+        }
         let Ok(resolved) = folder.path.canonicalize() else { return files };
         if folder.within.as_ref().is_some_and(|within| !resolved.starts_with(within)) {
             notes.add(&folder.path, "the folder leads out of the project and is left out");

@@ -63,7 +63,9 @@ fn of_project(places: &Places) -> Vec<(PathBuf, Option<PathBuf>)> {
 
 /// The skills of one folder, sorted by name. Those of a project must lie in it.
 pub(crate) fn in_folder(folder: &Path, within: Option<&Path>) -> Vec<Found> {
-    let (Ok(entries), Ok(folder)) = (std::fs::read_dir(folder), folder.canonicalize()) else { return Vec::new() };
+    // Most folders are not there, and to resolve one costs a call for each part of its path.
+    let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };
+    let Ok(folder) = folder.canonicalize() else { return Vec::new() };
     // Few are links, and each part of a path that is resolved costs a call.
     let resolved = |entry: &DirEntry, name: &str| match entry.file_type() {
         Ok(kind) if kind.is_dir() => Some(folder.join(name)),
