@@ -161,7 +161,7 @@ pub(crate) fn pattern_may_be_protected(pattern: &str) -> bool {
         // The shell's patterns do not match a leading dot unless they write it.
         all.any(|name| {
             (part.starts_with('.') || !name.starts_with('.'))
-                && globs.iter().any(|glob| glob.reach(&[*name]) == crate::glob::Reach::Covers)
+                && globs.iter().any(|glob| glob.reach([*name]) == crate::glob::Reach::Covers)
         })
     })
 }

@@ -109,7 +109,7 @@ proptest! {
         prop_assume!(name != "." && name != "..");
         let glob = Glob::parse(&escape(&name), false).unwrap();
         let [glob] = glob.as_slice() else { panic!("one pattern") };
-        prop_assert_eq!(glob.reach(&[name.as_str()]), Reach::Covers);
-        prop_assert_eq!(glob.reach(&[other.as_str()]) == Reach::Covers, other == name);
+        prop_assert_eq!(glob.reach([name.as_str()]), Reach::Covers);
+        prop_assert_eq!(glob.reach([other.as_str()]) == Reach::Covers, other == name);
     }
 }
