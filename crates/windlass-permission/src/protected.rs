@@ -149,12 +149,12 @@ fn protected_among(names: &[Cow<'_, str>]) -> Option<String> {
 /// Whether a file name pattern, as the shell expands it, could stand for a protected name.
 pub(crate) fn pattern_may_be_protected(pattern: &str) -> bool {
     pattern.split('/').filter(|part| part.contains(['*', '?', '['])).any(|part| {
-        // What begins with a letter stands for names that begin with it.
+        // What begins with a letter stands for names that begin with it, if it can be read.
         let letter = part.chars().next().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase());
         let begins = |name: &&&str| letter.is_none_or(|letter| name.starts_with(letter));
         let names = DIRECTORIES.iter().chain(FILES).chain(NESTED.iter().map(|(above, _)| above));
         let mut all = names.filter(begins).peekable();
-        if all.peek().is_none() {
+        if all.peek().is_none() && !part.contains(['{', '}', '[', '\\']) {
             return false;
         }
         let Ok(globs) = crate::glob::Glob::parse(part, true) else { return true };
