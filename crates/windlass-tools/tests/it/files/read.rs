@@ -74,7 +74,7 @@ async fn what_is_no_readable_text_is_refused_by_name() {
         ("/dev/zero", "is not a regular file. Only regular files"),
         ("/w/cut.png", "cut off or damaged"),
         ("/w/wide.png", if cfg!(feature = "images") { "cut off or damaged" } else { "9000×10 pixels" }),
-        ("/w/big.png", if cfg!(feature = "images") { "at most 33554432" } else { "at most 3932160 can be shown" }),
+        ("/w/big.png", if cfg!(feature = "images") { "at most 33554432" } else { "at most 10485760 can be shown" }),
         ("/w/big.pdf", "at most 10485760 can be shown"),
         ("", "file_path is empty"),
     ] {
