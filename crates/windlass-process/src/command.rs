@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::process::Stdio;
 
 use tokio::process::Command;
+use windlass_tool::ConfinedStart;
 
 /// An open file that a stream of a child can be.
 #[cfg(unix)]
@@ -27,6 +28,8 @@ pub struct ChildCommand {
     pub(crate) stderr: ChildStream,
     #[cfg(unix)]
     pub(crate) terminal: Option<crate::Terminal>,
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "threads are confined on Linux alone"))]
+    pub(crate) confined: Option<ConfinedStart>,
 }
 
 /// Where a stream of a child leads.
@@ -57,6 +60,7 @@ impl ChildCommand {
             stderr,
             #[cfg(unix)]
             terminal: None,
+            confined: None,
         }
     }
 
@@ -104,6 +108,14 @@ impl ChildCommand {
         (self.stdin, self.stdout, self.stderr) = (end()?, end()?, end()?);
         self.terminal = Some(terminal);
         Ok(self)
+    }
+
+    /// Gives it a quicker way to the same end, for a program that confines itself and becomes another one: a thread that confines
+    /// itself and starts that. It is taken on Linux alone, and where it fails the program itself is started. Default: none.
+    #[must_use]
+    pub fn confined_start(mut self, start: Option<ConfinedStart>) -> Self {
+        self.confined = start;
+        self
     }
 
     /// Sets where its standard error goes. Default: it is thrown away.

@@ -3,7 +3,7 @@
 //! The standard library can have a child lead a session only by code that runs in a copy of the whole process (`fork`), which
 //! takes longer the more memory the process has. `posix_spawn` of the C library borrows the memory instead, and knows sessions.
 
-use std::ffi::{CStr, CString, OsStr, c_char, c_int, c_short};
+use std::ffi::{CStr, CString, OsStr, OsString, c_char, c_int, c_short};
 use std::fs::OpenOptions;
 use std::io::{self, PipeReader, PipeWriter};
 use std::mem::MaybeUninit;
@@ -20,6 +20,7 @@ use rustix::process::{
 };
 use tokio::io::unix::AsyncFd;
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
+use windlass_tool::ConfinedStart;
 
 use crate::Terminal;
 use crate::command::{ChildCommand, ChildStream};
@@ -59,9 +60,14 @@ impl Spawned {
         let (outputs, stdout) = Wanted::output(&command.stdout)?;
         let (errors, stderr) = Wanted::output(&command.stderr)?;
         let streams = [inputs.file(&command.stdin)?, outputs.file(&command.stdout)?, errors.file(&command.stderr)?];
-        let words = Words::of(&command)?;
         let terminal = command.terminal.as_ref().map(Terminal::name);
-        let pid = match spawn(&words, streams.each_ref().map(|stream| stream.as_raw_fd()), terminal) {
+        let numbers = streams.each_ref().map(|stream| stream.as_raw_fd());
+        let confined = command.confined.as_ref().and_then(|start| confined(start, &command, numbers, terminal));
+        let started = match confined {
+            Some(pid) => Ok(Some(pid)),
+            None => spawn(&Words::of(&command, &command.program, &command.args)?, numbers, terminal),
+        };
+        let pid = match started {
             Ok(Some(pid)) => pid,
             Ok(None) => return Ok(Start::Unable(command)),
             // A script that does not name its interpreter; only the other way has a shell run it.
@@ -189,10 +195,10 @@ struct Words {
 }
 
 impl Words {
-    fn of(command: &ChildCommand) -> io::Result<Self> {
+    fn of(command: &ChildCommand, program: impl AsRef<OsStr>, args: &[OsString]) -> io::Result<Self> {
         let text = |word: &OsStr| CString::new(word.as_bytes()).map_err(io::Error::from);
-        let program = text(command.program.as_os_str())?;
-        let args = std::iter::once(Ok(program.clone())).chain(command.args.iter().map(|word| text(word)));
+        let program = text(program.as_ref())?;
+        let args = std::iter::once(Ok(program.clone())).chain(args.iter().map(|word| text(word)));
         let env = command.env.iter().map(|(name, value)| {
             let line = [name.as_bytes(), b"=", value.as_bytes()].concat();
             CString::new(line).map_err(io::Error::from)
@@ -200,6 +206,28 @@ impl Words {
         let cwd = text(command.cwd.as_os_str())?;
         Ok(Self { args: args.collect::<io::Result<_>>()?, env: env.collect::<io::Result<_>>()?, program, cwd })
     }
+}
+
+/// Enough for what confines a thread and starts a program.
+const STACK: usize = 256 * 1024;
+
+/// Starts a program by a thread that confines itself. `None`: it did not start, and the program that confines itself can say why.
+fn confined(
+    start: &ConfinedStart,
+    command: &ChildCommand,
+    streams: [RawFd; 3],
+    terminal: Option<&CStr>,
+) -> Option<Pid> {
+    // The other program looks a name up, and runs a script that names no interpreter.
+    if !start.program.as_bytes().contains(&b'/') {
+        return None;
+    }
+    let words = Words::of(command, &start.program, &start.args).ok()?;
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().name("windlass-start".to_owned()).stack_size(STACK);
+        let confined = || start.confine().and_then(|()| spawn(&words, streams, terminal));
+        thread.spawn_scoped(scope, confined).ok()?.join().ok()?.ok()?
+    })
 }
 
 /// A list that ends with a null pointer.

@@ -3,13 +3,13 @@
 use std::fmt;
 use std::sync::Arc;
 
-use windlass_tool::{ProcessCommand, ProcessError, SandboxViolation};
+use windlass_tool::{Confine, ProcessCommand, ProcessError, SandboxViolation};
 
-use crate::Ground;
 #[cfg(target_os = "linux")]
 use crate::bridge::Bridge;
 use crate::sandbox::Inner;
 use crate::sweep::{Made, sweep};
+use crate::{Ground, SandboxError};
 
 /// A program as it is to be started, so that it runs inside. Keep it until the program has ended: with it go its way into the network
 /// and the look at [protected names](crate::SandboxPolicy::protected) that it may have made.
@@ -69,11 +69,18 @@ impl Drop for Held {
 }
 
 impl Inner {
-    /// What of the policy is there now.
-    async fn look(self: &Arc<Self>) -> Result<Ground, ProcessError> {
+    /// What of the policy is there now, and what confines a thread so.
+    async fn look(self: &Arc<Self>) -> Result<(Ground, Option<Arc<Confine>>), ProcessError> {
         let inner = Arc::clone(self);
         let not_run = |reason: String| ProcessError::new(format!("The program was not started: {reason}."));
-        let look = tokio::task::spawn_blocking(move || Ground::look(&inner.policy, &inner.nested));
+        let look = tokio::task::spawn_blocking(move || {
+            let ground = Ground::look(&inner.policy, &inner.nested)?;
+            #[cfg(target_os = "linux")]
+            let thread = inner.wrap.thread(&inner.policy, &ground, &inner.threads);
+            #[cfg(not(target_os = "linux"))]
+            let thread = None;
+            Ok::<_, SandboxError>((ground, thread))
+        });
         let ground = look.await.map_err(|error| not_run(error.to_string()))?;
         ground.map_err(|error| not_run(error.to_string()))
     }
@@ -82,7 +89,7 @@ impl Inner {
         let own = &self.environment;
         command.env.retain(|(name, _)| !own.iter().any(|(own, _)| own == name));
         command.env.extend(own.iter().cloned());
-        let ground = self.look().await?;
+        let (ground, thread) = self.look().await?;
         // What is made beside a program in the background may be the user's.
         let restore = !command.background;
         #[cfg(target_os = "linux")]
@@ -93,7 +100,7 @@ impl Inner {
         let proxy = bridge.as_ref().map(Bridge::socket);
         #[cfg(not(target_os = "linux"))]
         let proxy = None;
-        let command = self.wrap.command(&self.policy, &ground, command, proxy).ok_or_else(|| {
+        let command = self.wrap.command(&self.policy, &ground, command, proxy, thread).ok_or_else(|| {
             ProcessError::new("The program was not started: the sandbox cannot express what it is to hold.")
         })?;
         let held = Held {

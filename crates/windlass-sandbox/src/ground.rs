@@ -78,6 +78,10 @@ impl Ground {
     fn hide(&mut self, policy: &SandboxPolicy) {
         for path in &policy.hidden {
             // A link is followed: what is secret is where it leads, and a directory of links to secrets is hidden too.
+            // Most are not there, and to resolve one costs a call for each part of its path.
+            if fs::symlink_metadata(path).is_err() {
+                continue;
+            }
             let Ok(found) = fs::canonicalize(path) else { continue };
             if !policy.hides(path) || !policy.hides(&found) {
                 continue;
@@ -123,9 +127,11 @@ impl Ground {
     }
 
     /// Adds a protected path to what is masked or watched.
-    fn one(&self, path: &Path, masks: &mut BTreeSet<PathBuf>, watched: Option<&mut Watch>) {
+    fn one(&self, path: &Path, masks: &mut BTreeSet<PathBuf>, mut watched: Option<&mut Watch>) {
         let is_inside = |path: &Path| self.writable.iter().any(|root| path.starts_with(root));
-        let link = match fs::symlink_metadata(path) {
+        let is_lacking = watched.as_mut().is_some_and(|watched| watched.parents.lacks(path));
+        let found = if is_lacking { Err(io::ErrorKind::NotFound.into()) } else { fs::symlink_metadata(path) };
+        let link = match found {
             Ok(found) if found.is_symlink() => fs::read_link(path).ok(),
             Ok(_) => {
                 if let Ok(found) = fs::canonicalize(path)

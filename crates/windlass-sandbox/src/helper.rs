@@ -1,15 +1,16 @@
 //! The helper: a program that confines itself and then becomes another one.
 //!
-//! A process with threads cannot confine a child of its own without `unsafe`, so the program that uses windlass is started a second
+//! A process with threads cannot give a child namespaces of its own without `unsafe`, so the program that uses windlass is started a second
 //! time, with [`HELPER_WORD`](crate::HELPER_WORD) as its first argument, and has to call [`become_helper`] before all else.
 
-mod failed;
-mod filter;
+pub(crate) mod failed;
+pub(crate) mod filter;
 mod listener;
 mod loopback;
-mod mounts;
+pub(crate) mod mounts;
 mod probe;
-mod rules;
+pub(crate) mod rules;
+pub(crate) mod stamps;
 
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -57,9 +58,10 @@ fn confine(confinement: &Confinement) -> Result<(), Failed> {
     if let Some(socket) = &confinement.proxy {
         listener::hand_over(socket)?;
     }
-    rules::restrict(confinement)?;
+    let (ruleset, _) = rules::ruleset(confinement)?;
+    rules::restrict(ruleset, confinement.has_own_view())?;
     mounts::drop_capabilities()?;
-    filter::apply(confinement)
+    filter::apply(&filter::filter(confinement)?)
 }
 
 /// Becomes the program. Comes back only if that fails.

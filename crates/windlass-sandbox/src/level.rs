@@ -67,6 +67,19 @@ impl Holds {
         self.all().into_iter().all(|holds| holds)
     }
 
+    /// What both hold.
+    pub(crate) fn and(self, other: Self) -> Self {
+        Self {
+            writes: self.writes && other.writes,
+            metadata: self.metadata && other.metadata,
+            protected: self.protected && other.protected,
+            hidden: self.hidden && other.hidden,
+            network: self.network && other.network,
+            sockets: self.sockets && other.sockets,
+            processes: self.processes && other.processes,
+        }
+    }
+
     /// How much of it holds: the more, the better.
     pub(crate) fn count(self) -> usize {
         self.all().into_iter().filter(|holds| *holds).count()

@@ -52,6 +52,8 @@ mod wrap;
 mod bridge;
 #[cfg(target_os = "linux")]
 mod helper;
+#[cfg(target_os = "linux")]
+mod thread;
 
 pub use confinement::HELPER_WORD;
 pub use enter::Entered;

@@ -6,11 +6,14 @@ use std::fs;
 use std::io::{self, Write as _};
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
-use windlass_tool::{Cancel, Process, ProcessCommand, ProcessExit};
+use windlass_tool::{Cancel, Confine, Process, ProcessCommand, ProcessExit};
 
 use crate::level::Holds;
+#[cfg(target_os = "linux")]
+use crate::thread::Threads;
 use crate::wrap::Wrap;
 use crate::{Ground, Network, SandboxPolicy};
 
@@ -73,11 +76,33 @@ impl Proof {
         })
     }
 
-    /// Runs the probe in a sandbox of these means. `None`: it does not start, or does not let do what is allowed.
+    /// Runs the probe in a sandbox of these means, by each way in which programs start there, and says what all of them hold.
     pub(crate) async fn run(&self, wrap: &Wrap, process: &dyn Process) -> Result<Holds, String> {
+        let holds = self.try_one(wrap, process, None).await?;
+        match self.thread(wrap).await? {
+            Some(thread) => Ok(holds.and(self.try_one(wrap, process, Some(thread)).await?)),
+            None => Ok(holds),
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    async fn thread(&self, wrap: &Wrap) -> Result<Option<Arc<Confine>>, String> {
+        let (own, policy, ground) = (wrap.clone(), self.policy.clone(), self.ground.clone());
+        let thread = tokio::task::spawn_blocking(move || own.thread(&policy, &ground, &Threads::default()));
+        thread.await.map_err(|error| error.to_string())
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    #[expect(clippy::unused_async, clippy::unused_self, reason = "threads are confined on Linux alone")]
+    async fn thread(&self, _: &Wrap) -> Result<Option<Arc<Confine>>, String> {
+        Ok(None)
+    }
+
+    async fn try_one(&self, wrap: &Wrap, process: &dyn Process, thread: Option<Arc<Confine>>) -> Result<Holds, String> {
         let mut command = self.probe(wrap);
         command.timeout = Some(PATIENCE);
-        let command = wrap.command(&self.policy, &self.ground, command, None).ok_or("it cannot express the policy")?;
+        let command = wrap.command(&self.policy, &self.ground, command, None, thread);
+        let command = command.ok_or("it cannot express the policy")?;
         let outcome = process.run(command, &Cancel::new()).await.map_err(|error| error.to_string())?;
         if outcome.exit != ProcessExit::Code(0) {
             let said = format!("{}{}", outcome.stdout.head, outcome.stderr.head);
@@ -93,8 +118,10 @@ impl Proof {
         Ok(self.judge(&came))
     }
 
-    /// What was renamed by a probe that could, for the next one.
+    /// What was made or renamed by a probe that could, for the next one.
     fn repair(&self) {
+        let _ = fs::remove_file(self.folder.join("outside/new"));
+        let _ = fs::remove_file(self.folder.join("inside/new"));
         let _ = fs::rename(self.folder.join("inside/box.moved"), self.folder.join("inside/box"));
     }
 

@@ -16,7 +16,7 @@ use crate::proof::Proof;
 use crate::wrap::Wrap;
 use crate::{Entered, Ground, RefusedHosts, SandboxError, SandboxPolicy, nested_projects};
 #[cfg(target_os = "linux")]
-use crate::{Network, bridge::Bridge};
+use crate::{Network, bridge::Bridge, thread::Threads};
 
 /// Where bubblewrap is looked for unless the configuration names it. Never in the search path: a project may change that.
 const BUBBLEWRAP: &[&str] = &["/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap"];
@@ -139,6 +139,8 @@ pub(crate) struct Inner {
     /// How many bridges to the proxy were made: each has a socket of its own.
     #[cfg(target_os = "linux")]
     bridges: AtomicU64,
+    #[cfg(target_os = "linux")]
+    pub(crate) threads: Threads,
     level: Level,
     folder: Folder,
     pub(crate) environment: Vec<(OsString, OsString)>,
@@ -177,6 +179,8 @@ impl Sandbox {
                 wrap,
                 #[cfg(target_os = "linux")]
                 bridges: AtomicU64::new(0),
+                #[cfg(target_os = "linux")]
+                threads: Threads::default(),
                 level,
                 folder,
                 environment: config.environment,

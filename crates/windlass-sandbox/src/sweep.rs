@@ -33,7 +33,8 @@ pub(crate) fn sweep(watched: &[Watched], restore: bool) -> Vec<Made> {
 
 fn one(watched: &Watched, restore: bool, parents: &mut Parents) -> Option<Made> {
     let path = really_made(&watched.path, parents)?;
-    let now = match fs::symlink_metadata(path) {
+    let found = if parents.lacks(path) { Err(io::ErrorKind::NotFound.into()) } else { fs::symlink_metadata(path) };
+    let now = match found {
         Ok(found) => Some(found),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(_) => return None,

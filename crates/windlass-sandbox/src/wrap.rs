@@ -2,11 +2,14 @@
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use windlass_tool::ProcessCommand;
+use windlass_tool::{Confine, ConfinedStart, ProcessCommand};
 
 use crate::confinement::Confinement;
 use crate::level::Mechanism;
+#[cfg(target_os = "linux")]
+use crate::thread::Threads;
 use crate::{Ground, SandboxPolicy, bubblewrap, seatbelt_profile};
 
 /// The sandbox of macOS.
@@ -27,20 +30,32 @@ impl Wrap {
         self.helper.is_some() && self.mechanism != Mechanism::Landlock
     }
 
-    /// Replaces the program by the one that confines it. `proxy` is the socket at which the host takes a listener for its proxy. `None`:
-    /// this means cannot express the policy, so nothing may run.
+    /// What confines a thread that starts a program, where that takes no more than a thread can do. Looks through directories. `None`:
+    /// the helper confines the program, and can say what is wrong.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn thread(&self, policy: &SandboxPolicy, ground: &Ground, threads: &Threads) -> Option<Arc<Confine>> {
+        if self.mechanism != Mechanism::Landlock {
+            return None;
+        }
+        let confine = threads.prepare(Confinement::new(policy, ground, ""));
+        confine.inspect_err(|failed| tracing::debug!(%failed, "the helper starts a program")).ok()
+    }
+
+    /// Replaces the program by the one that confines it. `proxy` is the socket at which the host takes a listener for its proxy,
+    /// `thread` what confines a thread. `None`: this means cannot express the policy, so nothing may run.
     pub(crate) fn command(
         &self,
         policy: &SandboxPolicy,
         ground: &Ground,
         mut command: ProcessCommand,
         proxy: Option<&Path>,
+        thread: Option<Arc<Confine>>,
     ) -> Option<ProcessCommand> {
         let (program, arguments) = match self.mechanism {
             Mechanism::Seatbelt => {
                 let profile = seatbelt_profile(policy, ground)?;
-                let mut words = vec![OsString::from("-p"), profile.into(), command.program];
-                words.append(&mut command.args);
+                let mut words = vec![OsString::from("-p"), profile.into(), command.program.clone()];
+                words.extend(command.args.iter().cloned());
                 (SANDBOX_EXEC.into(), words)
             }
             _ => {
@@ -49,7 +64,9 @@ impl Wrap {
                 self.linux(confinement, &command.program, &command.args)?
             }
         };
+        let (meant, its_arguments) = (command.program, command.args);
         (command.program, command.args) = (program, arguments);
+        command.confined_start = thread.map(|confine| ConfinedStart::new(meant, its_arguments, confine));
         Some(command)
     }
 

@@ -51,7 +51,8 @@ pub use function::{ToolFn, tool_fn, tool_fn_with, tool_json};
 pub use nowhere::Nowhere;
 pub use output::{IntoToolOutput, Json, ToolOutput};
 pub use process::{
-    CapturedOutput, OutputProgress, Process, ProcessCommand, ProcessError, ProcessExit, ProcessOutcome, TerminalSize,
+    CapturedOutput, Confine, ConfinedStart, OutputProgress, Process, ProcessCommand, ProcessError, ProcessExit,
+    ProcessOutcome, TerminalSize,
 };
 pub use seen_files::SeenFiles;
 pub use set::{ToolSet, ToolSetError};

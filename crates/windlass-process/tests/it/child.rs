@@ -3,12 +3,13 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Stdio;
+use std::sync::Arc;
 
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader, Lines};
 use tokio::process::{ChildStdout, Command};
 use tokio::time::timeout;
 use windlass_process::{Child, ChildCommand, ChildStream};
-use windlass_tool::EndSignal;
+use windlass_tool::{ConfinedStart, EndSignal};
 
 use crate::LONG;
 
@@ -171,6 +172,46 @@ async fn no_signal_is_blocked_in_a_child_a_broken_pipe_ends_it_and_no_file_is_le
     command.arg("/proc/self/fd").stdin(Stdio::null()).stderr(Stdio::null());
     let inherited = String::from_utf8(command.output().await.unwrap().stdout).unwrap();
     assert_eq!(output(ChildCommand::new("/bin/ls", "/").args(["/proc/self/fd"])).await.0, inherited);
+}
+
+/// What a thread gives up, its children lack, and no other thread.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_thread_that_confines_itself_starts_the_program() {
+    let privileges = |status: &str| status.lines().find(|line| line.starts_with("NoNewPrivs:")).unwrap().to_owned();
+    let own = privileges(&fs::read_to_string("/proc/thread-self/status").unwrap());
+    let confine = Arc::new(|| Ok(rustix::thread::set_no_new_privs(true)?));
+    let start = ConfinedStart::new("/bin/cat", vec!["/proc/self/status".into()], confine);
+    let other = || ChildCommand::new("/bin/echo", "/").args(["NoNewPrivs:\tother"]);
+    let (text, code) = output(other().confined_start(Some(start))).await;
+    assert_eq!((privileges(&text).as_str(), code), ("NoNewPrivs:\t1", Some(0)));
+    assert_eq!(own, privileges(&fs::read_to_string("/proc/thread-self/status").unwrap()));
+    // In a session of its own as any child.
+    let start = ConfinedStart::new("/bin/sh", vec!["-c".into(), "read line".into()], Arc::new(|| Ok(())));
+    let child = Child::start(other().stdin(ChildStream::Pipe).confined_start(Some(start))).unwrap();
+    assert_eq!(crate::stat(child.id()).unwrap()[2], child.id().to_string());
+}
+
+/// The program of the command confines itself, so it is what may take the place.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn where_a_thread_starts_no_program_that_of_the_command_is_started() {
+    type Confine = fn() -> std::io::Result<()>;
+    let fails: Confine = || Err(std::io::Error::other("not this thread"));
+    let panics: Confine = || panic!("in the middle of it");
+    let confines: Confine = || Ok(());
+    for (program, confine) in [
+        ("/bin/cat", fails),
+        ("/bin/cat", panics),
+        ("/no/such/program", confines),
+        ("echo", confines),
+        ("/bin/e\0cho", confines),
+        ("/etc/passwd", confines),
+    ] {
+        let start = ConfinedStart::new(program, vec!["/proc/self/status".into()], Arc::new(confine));
+        let other = ChildCommand::new("/bin/echo", "/").args(["other"]).confined_start(Some(start));
+        assert_eq!(output(other).await, ("other\n".to_owned(), Some(0)), "{program}");
+    }
 }
 
 #[cfg(target_os = "linux")]

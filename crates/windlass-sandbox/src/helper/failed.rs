@@ -4,7 +4,7 @@ use std::fmt::{self, Display};
 
 /// A step that failed, and why.
 #[derive(Debug)]
-pub(super) struct Failed {
+pub(crate) struct Failed {
     step: String,
     problem: String,
 }
@@ -16,6 +16,6 @@ impl Display for Failed {
 }
 
 /// Names the step in which an error came.
-pub(super) fn context<E: Display>(step: impl Into<String>) -> impl FnOnce(E) -> Failed {
+pub(crate) fn context<E: Display>(step: impl Into<String>) -> impl FnOnce(E) -> Failed {
     move |error| Failed { step: step.into(), problem: error.to_string() }
 }

@@ -70,25 +70,19 @@ const NAMESPACES: &[i32] = &[
 /// Requests by which a program types into a terminal.
 const TYPING: &[u64] = &[0x5412, 0x541C];
 
-/// Applies the filters, for good. New privileges are given up with them.
-pub(super) fn apply(confinement: &Confinement) -> Result<(), Failed> {
+/// Applies a filter to this thread, for good. New privileges are given up with it.
+pub(crate) fn apply(filter: &BpfProgram) -> Result<(), Failed> {
+    apply_filter(filter).map_err(context("calls"))
+}
+
+/// The filter as the kernel takes it. One, because the kernel takes longer for each than for all that is in it.
+pub(crate) fn filter(confinement: &Confinement) -> Result<BpfProgram, Failed> {
     let arch: TargetArch = std::env::consts::ARCH.try_into().map_err(context("calls"))?;
-    let refuse = |rules: Rules, code: i32| -> Result<BpfProgram, seccompiler::Error> {
-        let errno = u32::try_from(code).unwrap_or(1);
-        Ok(SeccompFilter::new(rules, SeccompAction::Allow, SeccompAction::Errno(errno), arch)?.try_into()?)
-    };
-    let mut programs = vec![
-        refuse(forbidden(confinement).map_err(context("calls"))?, libc::EPERM),
-        // A program that reads that there is no such call takes the older one, whose flags can be seen.
-        refuse(Rules::from([(libc::SYS_clone3, Vec::new())]), libc::ENOSYS),
-    ];
-    if arch == TargetArch::x86_64 {
-        programs.push(Ok(without_foreign_numbers()));
-    }
-    for program in programs {
-        apply_filter(&program.map_err(context("calls"))?).map_err(context("calls"))?;
-    }
-    Ok(())
+    let rules = forbidden(confinement).map_err(context("calls"))?;
+    let refused = SeccompAction::Errno(libc::EPERM.unsigned_abs());
+    let filter = SeccompFilter::new(rules, SeccompAction::Allow, refused, arch).map_err(context("calls"))?;
+    let rest: BpfProgram = filter.try_into().map_err(context("calls"))?;
+    Ok([without_hidden_flags(arch), rest].concat())
 }
 
 fn forbidden(confinement: &Confinement) -> Result<Rules, seccompiler::BackendError> {
@@ -134,15 +128,17 @@ fn rule(
     SeccompRule::new(conditions)
 }
 
-/// Refuses the calls of the x32 interface. They have numbers of their own, which the other filters do not know.
-fn without_foreign_numbers() -> BpfProgram {
+/// Says that some calls are not there. Jumps of the kernel's language are relative, so it can stand before another filter.
+fn without_hidden_flags(arch: TargetArch) -> BpfProgram {
     let step = |code, jt, jf, k| sock_filter { code, jt, jf, k };
-    let not_there = 0x0005_0000 | libc::ENOSYS.unsigned_abs();
-    vec![
-        // Load the number of the call, compare, answer.
-        step(0x20, 0, 0, 0),
-        step(0x35, 0, 1, 0x4000_0000),
-        step(0x06, 0, 0, not_there),
-        step(0x06, 0, 0, 0x7fff_0000),
-    ]
+    let not_there = || step(0x06, 0, 0, 0x0005_0000 | libc::ENOSYS.unsigned_abs());
+    // A program that reads that there is no `clone3` takes the older call, whose flags can be seen.
+    let clone3 = u32::try_from(libc::SYS_clone3).unwrap_or(u32::MAX);
+    // Load the number of the call, compare, answer.
+    let mut filter = vec![step(0x20, 0, 0, 0), step(0x15, 0, 1, clone3), not_there()];
+    if arch == TargetArch::x86_64 {
+        // The calls of the x32 interface have numbers of their own, which the rest does not know.
+        filter.extend([step(0x35, 0, 1, 0x4000_0000), not_there()]);
+    }
+    filter
 }

@@ -5,10 +5,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use landlock::{
-    ABI, Access as _, AccessFs, AccessNet, BitFlags, Ruleset, RulesetAttr as _, RulesetCreatedAttr as _, RulesetError,
-    RulesetStatus, Scope, path_beneath_rules,
+    ABI, Access as _, AccessFs, AccessNet, BitFlags, Ruleset, RulesetAttr as _, RulesetCreated,
+    RulesetCreatedAttr as _, RulesetError, RulesetStatus, Scope, path_beneath_rules,
 };
 
+use super::stamps::Stamps;
 use super::{Failed, context};
 use crate::confinement::Confinement;
 
@@ -16,17 +17,24 @@ use crate::confinement::Confinement;
 const DEVICES: &[&str] =
     &["/dev/full", "/dev/null", "/dev/ptmx", "/dev/pts", "/dev/random", "/dev/tty", "/dev/urandom", "/dev/zero"];
 
-/// Confines this process, and what it becomes. What the kernel does not know is left out: what holds is tried, not assumed.
-pub(super) fn restrict(confinement: &Confinement) -> Result<(), Failed> {
-    let status = ruleset(confinement).map_err(context("Landlock"))?;
+/// Confines this thread, and what it becomes or starts. What the kernel does not know is left out: what holds is tried, not assumed.
+pub(crate) fn restrict(ruleset: RulesetCreated, has_own_view: bool) -> Result<(), Failed> {
+    let status = ruleset.restrict_self().map_err(context("Landlock"))?.ruleset;
     // With a view of its own there is still something; without, there would be no limit at all.
-    if status == RulesetStatus::NotEnforced && !confinement.has_own_view() {
+    if status == RulesetStatus::NotEnforced && !has_own_view {
         return Err(context("Landlock")("this kernel does not have it"));
     }
     Ok(())
 }
 
-fn ruleset(confinement: &Confinement) -> Result<RulesetStatus, RulesetError> {
+/// The rules about what is there now, and the places by which it is known whether they still stand for that.
+pub(crate) fn ruleset(confinement: &Confinement) -> Result<(RulesetCreated, Stamps), Failed> {
+    let mut stamps = Stamps::default();
+    let ruleset = created(confinement, &mut stamps).map_err(context("Landlock"))?;
+    Ok((ruleset, stamps))
+}
+
+fn created(confinement: &Confinement, stamps: &mut Stamps) -> Result<RulesetCreated, RulesetError> {
     let all = AccessFs::from_all(ABI::V5);
     let mut ruleset = Ruleset::default().handle_access(all)?.scope(Scope::from_all(ABI::V6))?;
     if !confinement.network && !confinement.has_own_view() {
@@ -39,16 +47,15 @@ fn ruleset(confinement: &Confinement) -> Result<RulesetStatus, RulesetError> {
         .create()?
         // Names may be listed everywhere: what is hidden is what is in the files.
         .add_rules(path_beneath_rules(["/"], AccessFs::ReadDir))?
-        .add_rules(path_beneath_rules(seen(Path::new("/"), confinement), read))?
+        .add_rules(path_beneath_rules(seen(Path::new("/"), confinement, stamps), read))?
         .add_rules(path_beneath_rules(DEVICES, device))?;
     let shared = confinement.has_own_view().then_some("/dev/shm");
-    let writable = confinement.writable.iter().flat_map(|root| seen(root, confinement));
-    let created = created.add_rules(path_beneath_rules(writable.chain(shared.map(PathBuf::from)), all))?;
-    Ok(created.restrict_self()?.ruleset)
+    let writable = confinement.writable.iter().flat_map(|root| seen(root, confinement, stamps));
+    created.add_rules(path_beneath_rules(writable.chain(shared.map(PathBuf::from)), all))
 }
 
 /// The paths that together are a directory without what is hidden below it. Where mounts hide it, that is the directory itself.
-fn seen(root: &Path, confinement: &Confinement) -> Vec<PathBuf> {
+fn seen(root: &Path, confinement: &Confinement, stamps: &mut Stamps) -> Vec<PathBuf> {
     let hidden: BTreeSet<&Path> = match confinement.has_own_view() {
         true => BTreeSet::new(),
         false => {
@@ -56,6 +63,7 @@ fn seen(root: &Path, confinement: &Confinement) -> Vec<PathBuf> {
             both.map(PathBuf::as_path).collect()
         }
     };
+    stamps.add_place(root);
     let (mut seen, mut open) = (Vec::new(), vec![root.to_owned()]);
     while let Some(path) = open.pop() {
         if hidden.iter().any(|hidden| path.starts_with(hidden)) {
@@ -65,6 +73,7 @@ fn seen(root: &Path, confinement: &Confinement) -> Vec<PathBuf> {
             seen.push(path);
             continue;
         }
+        stamps.add_names(&path);
         for entry in fs::read_dir(&path).into_iter().flatten().flatten() {
             // A link would be followed, to what may be hidden. What it leads to has a name of its own.
             if entry.file_type().is_ok_and(|kind| !kind.is_symlink()) {

@@ -43,7 +43,8 @@ const HUBS: &[(&str, usize, usize)] = &[
     // The file that a content was read from comes with it, so that a copy can share its blocks.
     // Tools have a model write messages through a port.
     // Programs may have a terminal, and tools know what the model of their session takes.
-    ("windlass-tool", 2_210, 155),
+    // A thread that confines itself may start a program.
+    ("windlass-tool", 2_220, 155),
     // A router holds several providers. The shape of tables of models is said here, and what users say of any model.
     // What searches found has a form in cassettes.
     ("windlass-model", 3_360, 300),

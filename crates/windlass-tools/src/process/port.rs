@@ -45,6 +45,7 @@ fn spec_of(command: ProcessCommand, spill_cap: u64) -> Spec {
     Spec {
         program: command.program,
         args: command.args,
+        confined_start: command.confined_start,
         env: command.env,
         cwd: command.cwd,
         stdin: match command.terminal {

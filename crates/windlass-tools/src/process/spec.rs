@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use windlass_tool::TerminalSize;
+use windlass_tool::{ConfinedStart, TerminalSize};
 
 use super::capture::{CaptureLimits, Captured};
 
@@ -23,6 +23,9 @@ pub(crate) enum Streams {
 pub(crate) struct Spec {
     pub(crate) program: OsString,
     pub(crate) args: Vec<OsString>,
+    /// A quicker way to the same program, where `program` confines itself first.
+    #[cfg_attr(windows, expect(dead_code, reason = "threads are confined on Linux alone"))]
+    pub(crate) confined_start: Option<ConfinedStart>,
     /// The whole environment of the child, except the mark of the call.
     pub(crate) env: Vec<(OsString, OsString)>,
     pub(crate) cwd: PathBuf,

@@ -91,7 +91,8 @@ fn on_terminal(spec: &Spec, terminal: Terminal, mark: (&str, &str)) -> io::Resul
 
 fn command(spec: &Spec, mark: (&str, &str)) -> ChildCommand {
     let env = spec.env.iter().map(|(name, value)| (name, value));
-    ChildCommand::new(&spec.program, &spec.cwd).args(&spec.args).envs(env).envs([mark])
+    let command = ChildCommand::new(&spec.program, &spec.cwd).args(&spec.args).envs(env).envs([mark]);
+    command.confined_start(spec.confined_start.clone())
 }
 
 fn tree(child: &Child, mark: (&str, &str), pipes: Vec<u64>, started: Instant) -> io::Result<Tree> {

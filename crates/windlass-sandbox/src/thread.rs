@@ -1,0 +1,55 @@
+//! The start of a program by a thread that confines itself: what Landlock and seccomp take from a thread, it cannot hand on.
+
+use std::fmt;
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use landlock::RulesetCreated;
+use seccompiler::BpfProgram;
+use windlass_tool::Confine;
+
+use crate::confinement::Confinement;
+use crate::helper::failed::{Failed, context};
+use crate::helper::stamps::Stamps;
+use crate::helper::{filter, mounts, rules};
+
+/// What confines threads, kept for as long as it stands for what is there.
+#[derive(Default)]
+pub(crate) struct Threads(Mutex<Option<Prepared>>);
+
+struct Prepared {
+    confinement: Confinement,
+    stamps: Stamps,
+    confine: Arc<Confine>,
+}
+
+impl Threads {
+    /// What confines the thread that calls it as the helper confines itself, without namespaces. Looks through directories.
+    pub(crate) fn prepare(&self, confinement: Confinement) -> Result<Arc<Confine>, Failed> {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(kept) = &*kept
+            && kept.confinement == confinement
+            && kept.stamps.are_current()
+        {
+            return Ok(Arc::clone(&kept.confine));
+        }
+        let (ruleset, stamps) = rules::ruleset(&confinement)?;
+        let filter = filter::filter(&confinement)?;
+        let confine = move || confine(&ruleset, &filter).map_err(|failed| io::Error::other(failed.to_string()));
+        let confine: Arc<Confine> = Arc::new(confine);
+        *kept = Some(Prepared { confinement, stamps, confine: Arc::clone(&confine) });
+        Ok(confine)
+    }
+}
+
+impl fmt::Debug for Threads {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Threads").finish_non_exhaustive()
+    }
+}
+
+fn confine(ruleset: &RulesetCreated, filter: &BpfProgram) -> Result<(), Failed> {
+    rules::restrict(ruleset.try_clone().map_err(context("Landlock"))?, false)?;
+    mounts::drop_capabilities()?;
+    filter::apply(filter)
+}
