@@ -44,7 +44,7 @@ const HUBS: &[(&str, usize, usize)] = &[
     // Tools have a model write messages through a port.
     // Programs may have a terminal, and tools know what the model of their session takes.
     // A thread that confines itself may start a program.
-    ("windlass-tool", 2_220, 155),
+    ("windlass-tool", 2_220, 180),
     // A router holds several providers. The shape of tables of models is said here, and what users say of any model.
     // What searches found has a form in cassettes.
     ("windlass-model", 3_360, 300),
