@@ -6,12 +6,16 @@
 use crate::command::Part;
 use crate::facts::TreeFact;
 use crate::found::Found;
-use crate::path::{Links, normalize};
+use crate::path::{Links, normalize, text};
 use crate::pattern::ShellPattern;
 use crate::protected;
 use crate::touch::Touch;
 use crate::transfer::{Copy, program_behind};
+use std::borrow::Cow;
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
+use std::ffi::{OsStr, OsString};
+use std::iter;
 use std::path::{Component, Path, PathBuf};
 use windlass_shell::Effect;
 use windlass_types::path::has_parent;
@@ -25,11 +29,22 @@ const PROTECTED: &str = "the tree that it copies or moves has protected files in
 
 /// The places where parts may have put links, with the number of each part and of its pipeline.
 #[derive(Default)]
-struct Made(HashMap<PathBuf, Vec<(usize, usize)>>);
+struct Made {
+    /// By their texts, which takes less time than to compare them name by name.
+    places: HashMap<OsString, Vec<(usize, usize)>>,
+    /// How long the shortest of these texts is.
+    shortest: usize,
+}
 
 impl Made {
     fn add(&mut self, place: PathBuf, part: usize, pipeline: usize) {
-        let by = self.0.entry(place).or_default();
+        let other = match text(&place) {
+            Cow::Owned(text) => Some(text),
+            Cow::Borrowed(_) => None,
+        };
+        let names = other.unwrap_or_else(|| place.into_os_string());
+        self.shortest = if self.places.is_empty() { names.len() } else { self.shortest.min(names.len()) };
+        let by = self.places.entry(names).or_default();
         // The places of one part come one after the other.
         if by.last() != Some(&(part, pipeline)) {
             by.push((part, pipeline));
@@ -37,7 +52,14 @@ impl Made {
     }
 
     fn places(&self) -> impl Iterator<Item = &Path> {
-        self.0.keys().map(PathBuf::as_path)
+        self.places.keys().map(Path::new)
+    }
+
+    /// Whether a path is, or lies below, a place that such parts have made.
+    fn holds(&self, path: &Path, by: impl Fn(&[(usize, usize)]) -> bool) -> bool {
+        let names = text(path);
+        let mut ways = Path::new(&names).ancestors().map(Path::as_os_str).take_while(|way| way.len() >= self.shortest);
+        ways.any(|way| self.places.get(way).is_some_and(|parts| by(parts)))
     }
 }
 
@@ -56,16 +78,16 @@ impl Changed<'_> {
 
     /// Whether a path is, or lies below, a place where such a part may have put links.
     fn holds(&self, path: &Path) -> bool {
-        path.ancestors().filter_map(|above| self.made.0.get(above)).any(|parts| self.by(parts))
+        self.made.holds(path, |parts| self.by(parts))
     }
 
     fn places(&self) -> impl Iterator<Item = &Path> {
-        self.made.0.iter().filter(|(_, parts)| self.by(parts)).map(|(place, _)| place.as_path())
+        self.made.places.iter().filter(|(_, parts)| self.by(parts)).map(|(place, _)| Path::new(place))
     }
 }
 
-/// The touches of a part by the path that they request.
-type Requested<'a> = HashMap<&'a Path, Vec<&'a Touch>>;
+/// The touches of a part by the path that they request: the first, and the others.
+type Requested<'a> = HashMap<&'a OsStr, (&'a Touch, Vec<&'a Touch>)>;
 
 /// Marks the paths that another part may change, and the trees that cannot be copied without a question. Returns
 /// what the copies bring along to protected places.
@@ -99,7 +121,7 @@ pub(crate) fn settle(parts: &mut [(Part<'_>, Vec<Touch>)], found: &Found<'_>, li
             let written = touches.iter().filter(|touch| touch.usage.write && !touch.usage.redirect);
             places.extend(written.flat_map(|touch| touch.subjects().map(|subject| subject.path.clone())));
         }
-        made.0.reserve(places.len());
+        made.places.reserve(places.len());
         for place in places {
             made.add(place, index, part.pipeline);
         }
@@ -111,7 +133,10 @@ pub(crate) fn settle(parts: &mut [(Part<'_>, Vec<Touch>)], found: &Found<'_>, li
 fn by_request(touches: &[Touch]) -> Requested<'_> {
     let mut requested = Requested::with_capacity(touches.len());
     for touch in touches {
-        requested.entry(touch.requested_path()).or_default().push(touch);
+        match requested.entry(touch.requested_path().as_os_str()) {
+            Entry::Vacant(entry) => _ = entry.insert((touch, Vec::new())),
+            Entry::Occupied(mut entry) => entry.get_mut().1.push(touch),
+        }
     }
     requested
 }
@@ -122,7 +147,7 @@ fn puts_links(copy: &Copy, tree: Option<&TreeFact>, touches: &Requested<'_>, ear
     let has_links = tree.filter(|tree| tree.is_whole).is_none_or(|tree| !tree.links.is_empty());
     has_links || {
         let sources = forms(&copy.source, touches);
-        let is_below = |way: &PathBuf| way.ancestors().any(|above| earlier.0.contains_key(above));
+        let is_below = |way: &PathBuf| earlier.holds(way, |_| true);
         sources.iter().any(is_below) || earlier.places().any(|place| sources.iter().any(|way| place.starts_with(way)))
     }
 }
@@ -143,7 +168,7 @@ fn guarded(target: &Path, tree: Option<&TreeFact>) -> Vec<PathBuf> {
 
 /// Marks the paths that may lead through what an earlier part made, or one beside it in its pipeline.
 fn mark(parts: &mut [(Part<'_>, Vec<Touch>)], made: &Made) {
-    if made.0.is_empty() {
+    if made.places.is_empty() {
         return;
     }
     for (index, (part, touches)) in parts.iter_mut().enumerate() {
@@ -157,8 +182,9 @@ fn mark(parts: &mut [(Part<'_>, Vec<Touch>)], made: &Made) {
 /// A path by its text, and in every form that was found for it.
 fn forms(written: &Path, touches: &Requested<'_>) -> Vec<PathBuf> {
     let path = normalize(Path::new("/"), written);
-    let same = touches.get(path.as_path()).into_iter().flatten();
-    let mut forms: Vec<PathBuf> = same.flat_map(|touch| touch.subjects().map(|subject| subject.path.clone())).collect();
+    let same = touches.get(path.as_os_str()).into_iter().flat_map(|(first, others)| iter::once(first).chain(others));
+    let others = same.flat_map(|touch| touch.subjects().map(|subject| &subject.path)).filter(|form| **form != path);
+    let mut forms: Vec<PathBuf> = others.cloned().collect();
     forms.push(path);
     forms
 }

@@ -1,6 +1,7 @@
 //! Paths by their text: no file system is asked.
 
 use std::borrow::Cow;
+use std::ffi::OsStr;
 use std::path::{Component, Path, PathBuf};
 use unicode_normalization::UnicodeNormalization as _;
 use unicode_normalization::is_nfc;
@@ -17,6 +18,14 @@ pub(crate) fn as_written(base: &Path, path: &Path) -> PathBuf {
         return joined;
     }
     joined.components().filter(|part| *part != Component::CurDir).collect()
+}
+
+/// A path as one text that is the same for all spellings of its names, to be compared more quickly than name by name.
+pub(crate) fn text(path: &Path) -> Cow<'_, OsStr> {
+    match is_written_plainly(path) {
+        true => Cow::Borrowed(path.as_os_str()),
+        false => Cow::Owned(path.components().collect::<PathBuf>().into_os_string()),
+    }
 }
 
 /// Whether a path is absolute and has no `.` or `..`.
