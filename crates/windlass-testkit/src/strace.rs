@@ -209,7 +209,8 @@ impl<'a> Subject<'a> {
         } else {
             let mut command = Command::new("strace");
             let place = self.place.to_string_lossy();
-            command.args(["-f", "-qq", "-o", "/dev/null"]);
+            // The program stops at the calls that are traced, not at all calls.
+            command.args(["-f", "--seccomp-bpf", "-qq", "-o", "/dev/null"]);
             command.args(options.iter().map(|option| option.as_ref().replace("PLACE", &place))).arg(binary);
             command
         };
