@@ -309,3 +309,16 @@ fn plan_mode_lets_git_read_where_its_configuration_runs_nothing() {
     world.inert_git = false;
     world.check(Deny, &["Bash git status", "Bash cd sub && git status"]);
 }
+
+/// A program that is not known may write to each of its words, whatever stands beside it and wherever its links lead.
+#[test]
+fn what_an_unknown_program_names_is_protected_beside_known_ones() {
+    let world = World::in_mode(PermissionMode::BypassPermissions, Rules::default())
+        .link("/w/l", "/w/.git")
+        .link("/w/plain", "/w/a");
+    for line in ["frob .git/config", "ls && frob .git/config", "frob .git/config; ls", "frob l", "ls && frob l"] {
+        let decision = world.decision(&format!("Bash {line}"));
+        assert_eq!((decision.behavior, decision.reason), (Ask, DecisionReason::Protected), "{line}");
+    }
+    world.check(Allow, &["Bash cat .git/config", "Bash ls && cat .git/config", "Bash frob plain", "Bash cat l"]);
+}
