@@ -32,6 +32,11 @@ fn names_what_is_read_and_written() {
         ("cat < a", Effect::ReadOnly, &["a"], &[]),
         ("echo hi > out.txt", Effect::ReadOnly, &[], &["out.txt"]),
         ("echo hi >> out.txt 2> err", Effect::ReadOnly, &[], &["out.txt", "err"]),
+        ("xxd -c8 a", Effect::ReadOnly, &["a"], &[]),
+        ("xxd -", Effect::ReadOnly, &[], &[]),
+        ("printf '%-5.2f%%%s' 1 a", Effect::ReadOnly, &[], &[]),
+        ("test a -nt b", Effect::ReadOnly, &["a", "b"], &[]),
+        ("test a", Effect::ReadOnly, &[], &[]),
         ("> out.txt", Effect::ReadOnly, &[], &["out.txt"]),
         ("ls > /dev/null 2>&1", Effect::ReadOnly, &["."], &[]),
         ("cd src", Effect::ChangeDirectory, &["src"], &[]),
@@ -58,6 +63,14 @@ fn names_what_is_read_and_written() {
             (*effect, reads.to_vec(), writes.to_vec()),
             "{text}"
         );
+    }
+}
+
+#[test]
+fn tests_and_formats_in_another_form_are_unknown() {
+    for text in ["test '' -nt b", "test a -nt ''", "test -x", "printf '%n' a", "printf", "xxd -cx a", "xxd ''"] {
+        let effects: Vec<Effect> = classes(text).iter().map(|class| class.effect).collect();
+        assert_eq!(effects, [Effect::Unknown], "{text}");
     }
 }
 
