@@ -1,4 +1,5 @@
 use super::*;
+use crate::Word;
 
 fn programs(text: &str) -> Vec<String> {
     scan(text).found.iter().map(|c| c.program().unwrap_or("?").to_owned()).collect()
@@ -465,5 +466,46 @@ fn half_a_brace_before_a_redirection_is_an_argument() {
         ("rm x2>y", "rm x2 >1"),
     ] {
         assert_eq!(texts(line), [expected], "{line}");
+    }
+}
+
+/// Commas of a group inside of another one are its own.
+#[test]
+fn groups_of_braces_may_stand_in_each_other() {
+    let scan = scan("{a{b,c},x} {d,{e,f},g}");
+    let words: Vec<&str> = scan.found.first().unwrap().words().iter().map(Word::text).collect();
+    assert_eq!(words, ["ab", "ac", "x", "d", "e", "f", "g"]);
+}
+
+/// A setting of git may be a command, so one that is not known leaves the line undecided.
+#[test]
+fn settings_of_git_that_are_not_known_leave_it_undecided() {
+    for text in ["git -c \"core.pager=$X\" log", "git -c \"alias.y=!$X\" y", "git -c $X log"] {
+        assert!(scan(text).undecided.is_some(), "{text}");
+    }
+    for text in ["git -c core.pager=cat log", "git -c color.ui log"] {
+        assert!(scan(text).undecided.is_none(), "{text}");
+    }
+}
+
+/// A short option may be bundled with others; a long one stands alone.
+#[test]
+fn programs_in_options_are_told_from_other_options() {
+    for (text, expected) in [
+        ("python3 -c x", true),
+        ("python3 -Bc x", true),
+        ("python3 -cx", true),
+        ("python3 -B a.py", false),
+        ("python3 --check a.py", false),
+        ("python3 a.py", false),
+        ("node --eval x", true),
+        ("node --eval=x", true),
+        ("node --evaluate x", false),
+        ("vim +x", true),
+        ("cat -c x", false),
+    ] {
+        let scan = scan(text);
+        let words = scan.found.first().unwrap().words();
+        assert_eq!(has_code(words[0].text(), &words[1..]), expected, "{text}");
     }
 }
