@@ -324,6 +324,8 @@ fn finds_fork_bombs() {
     ] {
         assert!(scan(text).fork_bomb, "{text:?}");
     }
+    assert!(scan("f() { f & }; f").fork_bomb);
+    assert!(!scan("f() { f; }; f").fork_bomb);
     assert!(!scan("f() { g | h & }; f").fork_bomb);
     assert!(!scan("f() { g; }; f & f | f").fork_bomb);
 }
@@ -508,4 +510,29 @@ fn programs_in_options_are_told_from_other_options() {
         let words = scan.found.first().unwrap().words();
         assert_eq!(has_code(words[0].text(), &words[1..]), expected, "{text}");
     }
+}
+
+#[test]
+fn each_redirection_is_one_of_its_kind() {
+    use crate::RedirectKind::{Append, Duplicate, Read, Write};
+    for (text, kind, target) in [
+        ("a > b", Write, "b"),
+        ("a >> b", Append, "b"),
+        ("a >| b", Write, "b"),
+        ("a < b", Read, "b"),
+        ("a <> b", Write, "b"),
+        ("a >&2", Duplicate, "2"),
+        ("a >& b", Write, "b"),
+    ] {
+        let scan = scan(text);
+        let redirects: Vec<_> = scan.found[0].redirects().iter().map(|one| (one.kind, one.target.text())).collect();
+        assert_eq!(redirects, [(kind, target)], "{text}");
+    }
+}
+
+#[test]
+fn heads_of_loops_are_words_or_arithmetic() {
+    assert!(scan("for ((i = 0; i < 3; i++)); do echo a; done").undecided.is_none());
+    assert!(scan("for (x); do echo a; done").undecided.is_some());
+    assert!(scan("for i in a b; do echo a; done").undecided.is_none());
 }
