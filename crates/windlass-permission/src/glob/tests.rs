@@ -46,6 +46,7 @@ fn patterns_mean_what_gitignore_says() {
         ("{a,b/{c,d}}/e", "b/d/e", Covers),
         ("{a,{b,c},d}", "d", Covers),
         ("{a,{b,c},d}", "c", Covers),
+        ("{a,{b},c}", "c", Covers),
         ("{a}", "{a}", Covers),
         ("\\*", "*", Covers),
         ("\\*", "a", No),

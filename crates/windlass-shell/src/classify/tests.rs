@@ -44,6 +44,8 @@ fn names_what_is_read_and_written() {
         ("touch src/q", Effect::FileChange, &[], &["src/q"]),
         ("mkdir -p a/b c", Effect::FileChange, &[], &["a/b", "c"]),
         ("rm -rf x", Effect::FileChange, &[], &["x"]),
+        // Another version takes what is behind the first file for files.
+        ("mkdir a -m 755", Effect::FileChange, &[], &["a", "755"]),
         ("mv a b", Effect::FileChange, &["a"], &["b", "a", "b/a"]),
         ("cp evil/.bashrc .", Effect::FileChange, &["evil/.bashrc"], &[".", "./.bashrc"]),
         ("cp -t d a", Effect::FileChange, &["a"], &["d", "d/a"]),
@@ -239,6 +241,7 @@ fn awk_programs() {
         "{for(i=NR;i>0;i--) print a[i]}",
         "/[[:space:]]*[^a-z]/ {print}",
         "END {print sqrt(s/NR-(t/NR)^2)}",
+        "{print x / 2, length(y) / 2, NF/2}",
     ] {
         assert!(awk::is_harmless(program), "{program}");
     }
@@ -262,7 +265,13 @@ fn awk_programs() {
         "{switch (x) {case /\"/: y = \"/; system(c); /\"/}}",
         "{return /\"/; y = \"/; system(c); /\"/}",
         "{print /\"/; y = \"/; system(c); /\"/}",
-        "{print /\"/; system(c); /\"/}",
+        // Behind a word of the language it is a pattern.
+        "{print /\"/; system(c) #\"\n}",
+        "{printf /\"/; system(c) #\"\n}",
+        "{exit /\"/; system(c) #\"\n}",
+        "{if (x) y; else /\"/; system(c) #\"\n}",
+        "{do /\"/; while (system(c)) #\"\n}",
+        "{x in /\"/; system(c) #\"\n}",
         "{print (1) > \"f\"}",
         "{print(1)>\"f\"}",
         "{print a[1 > \"f\"]}",
