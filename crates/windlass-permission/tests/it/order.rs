@@ -321,4 +321,8 @@ fn what_an_unknown_program_names_is_protected_beside_known_ones() {
         assert_eq!((decision.behavior, decision.reason), (Ask, DecisionReason::Protected), "{line}");
     }
     world.check(Allow, &["Bash cat .git/config", "Bash ls && cat .git/config", "Bash frob plain", "Bash cat l"]);
+    // A name in a protected place, whatever it leads to.
+    let mut world = world.link("/w/.git/hooks/out", "/w/a");
+    world.cwd = "/w/.git/hooks".into();
+    world.check(Ask, &["Bash frob out"]);
 }

@@ -482,7 +482,12 @@ fn groups_of_braces_may_stand_in_each_other() {
 /// A setting of git may be a command, so one that is not known leaves the line undecided.
 #[test]
 fn settings_of_git_that_are_not_known_leave_it_undecided() {
-    for text in ["git -c \"core.pager=$X\" log", "git -c \"alias.y=!$X\" y", "git -c $X log"] {
+    for text in [
+        "git -c \"core.pager=$X\" log",
+        "git -c \"core.pager=less $X\" log",
+        "git -c \"alias.y=!$X\" y",
+        "git -c $X log",
+    ] {
         assert!(scan(text).undecided.is_some(), "{text}");
     }
     for text in ["git -c core.pager=cat log", "git -c color.ui log"] {
