@@ -541,3 +541,22 @@ fn heads_of_loops_are_words_or_arithmetic() {
     assert!(scan("for (x); do echo a; done").undecided.is_some());
     assert!(scan("for i in a b; do echo a; done").undecided.is_none());
 }
+
+#[test]
+fn quotes_and_groups_of_patterns_belong_to_their_word() {
+    for (text, expected) in [
+        (r#"echo "a\$x""#, "a$x"),
+        (r#"echo "a\qx""#, "a\\qx"),
+        (r#"echo $"ab""#, "ab"),
+        (r"echo $'a\u0041'", "aA"),
+        (r"echo $'a\bb'", "a\u{8}b"),
+    ] {
+        let scan = scan(text);
+        let words = scan.found[0].words();
+        assert_eq!((words.len(), words[1].as_literal()), (2, Some(expected)), "{text}");
+    }
+    for text in ["echo $(( (1 + 2) * 3 ))", "echo ${x:-'}'}"] {
+        let scan = scan(text);
+        assert_eq!((scan.undecided, scan.found.len(), scan.found[0].words().len()), (None, 1, 2), "{text}");
+    }
+}
