@@ -44,6 +44,7 @@ fn patterns_mean_what_gitignore_says() {
         ("[a", "[a", Covers),
         ("*.{ts,tsx}", "a.tsx", Covers),
         ("{a,b/{c,d}}/e", "b/d/e", Covers),
+        ("{a,{b,c},d}", "a", Covers),
         ("{a,{b,c},d}", "d", Covers),
         ("{a,{b,c},d}", "c", Covers),
         ("{a,{b},c}", "c", Covers),
