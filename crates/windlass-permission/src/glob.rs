@@ -203,12 +203,15 @@ impl Glob {
     }
 }
 
-/// Splits at the slashes outside character classes.
+/// Splits at the slashes. A backslash before one changes nothing, as in `.gitignore`.
 fn split_names(text: &str) -> Vec<String> {
     let mut names = vec![String::new()];
     let mut escaped = false;
     for c in text.chars() {
-        if c == '/' && !escaped {
+        if c == '/' {
+            if let Some(name) = names.last_mut().filter(|_| escaped) {
+                name.pop();
+            }
             names.push(String::new());
         } else if let Some(name) = names.last_mut() {
             name.push(c);

@@ -28,6 +28,11 @@ fn protected_names_are_found_in_every_spelling() {
         "/w/.pnp.data.json",
         "/w/gradle/wrapper/gradle-wrapper.properties",
         "/w/.claude/worktrees/a/.git",
+        // A tree in place of a file.
+        "/w/.bashrc/x",
+        "/w/.bash_x",
+        "/w/BASHRC~1",
+        "/home/u/.config",
     ] {
         assert!(protected_name(Path::new(path)).is_some(), "{path}");
     }
@@ -40,6 +45,9 @@ fn protected_names_are_found_in_every_spelling() {
         "/w/.config/app.toml",
         "/w/.env",
         "/w/a~1.txt",
+        "/w/git~",
+        "/w/git~x",
+        "/w/~1",
         "/w/CLAUDE.md",
         "/w/bashrc",
     ] {
@@ -78,7 +86,25 @@ fn a_pattern_that_begins_with_a_letter_is_compared_with_the_names_that_do() {
         ("git*", false),
         ("{x,bunfig}.t*", true),
         ("\\bunfig.t*", true),
+        ("x{y,z}*", false),
+        // What cannot be read may be any of them.
+        ("x[[:alpha:]]*", true),
     ] {
         assert_eq!(pattern_may_be_protected(pattern), expected, "{pattern}");
+    }
+}
+
+/// Each is below a project, and of a repository only what makes git run programs.
+#[test]
+fn a_sandbox_protects_the_names_and_of_repositories_what_runs_programs() {
+    let names: Vec<PathBuf> = protected_names().collect();
+    for name in [".claude", ".bashrc", ".git/config", ".git/hooks", ".mcp.json"] {
+        assert!(names.contains(&PathBuf::from(name)), "{name}");
+    }
+    for (above, name) in NESTED {
+        assert!(names.contains(&Path::new(above).join(name)), "{above}/{name}");
+    }
+    for name in ["", ".git"] {
+        assert!(!names.contains(&PathBuf::from(name)), "{name:?}");
     }
 }

@@ -153,6 +153,8 @@ fn parts_that_make_links_leave_later_paths_unknown() {
             "Bash mkdir d && mv src/l d && cat d/l/x",
             "Bash cp -r plain b && cp -r tree b && diff -r b c",
             "Bash cp -r tree b && mv b c && cat c/x",
+            "Bash cp -a src/l plain/sub && cp -r plain e && cat e/sub/x",
+            "Bash cp -a src/l d/e && diff -r d c",
         ],
     );
     accept.check(
@@ -185,15 +187,31 @@ fn parts_that_make_links_leave_later_paths_unknown() {
             "Bash cp -r tree x && cat x/sub/a",
             "Bash cp -r tree x && echo x > y",
             "Bash ln -s a b && cat b/c && echo x > d",
+            // Where output is redirected to, no link is made.
+            "Bash ln -s a b > log && echo x > log",
             "Bash cp -r plain e && echo x > e/y",
         ],
     );
     let linking = World::new(allow(&["Bash(ln:*)"]));
     linking.check(
         Ask,
-        &["Bash ln -s /etc x && cat x/passwd", "Bash ln -s /etc x; ls x", "Bash ln -s /etc x && cat */passwd"],
+        &[
+            "Bash ln -s a x && cat x/passwd",
+            "Bash ln -s a x; ls x",
+            "Bash ln -s a x && cat */passwd",
+            "Bash ln -s a d1/e && cat d*/e/p",
+            "Bash ln -s a x && cat x/../b",
+        ],
     );
-    linking.check(Allow, &["Bash ln -s a x && cat b"]);
+    linking.check(
+        Allow,
+        &[
+            "Bash ln -s a x && cat b",
+            "Bash ln -s a x && cat b*/passwd",
+            "Bash ln -s a d1/x && cat d*/e/p",
+            "Bash ln -s a x && cat y/../b",
+        ],
+    );
 }
 
 #[test]

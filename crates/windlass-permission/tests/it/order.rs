@@ -224,3 +224,105 @@ fn a_rule_on_a_program_covers_no_redirection() {
     world.check(Allow, &["Bash make x > out"]);
     world.check(Ask, &["Bash make x >> out", "Bash cat a && make x > out"]);
 }
+
+/// A command that was not analysed may be any, so no rule on the tool covers it. What carries a command is one, whatever its tool.
+#[test]
+fn a_command_is_covered_as_one_or_not_at_all() {
+    let world = World::new(allow(&["Bash", "custom"]));
+    let facts = |tool: &str| CallFacts::new(tool, JsonText::empty_object(), Access::Exec, CallDigest::new("1"), "/w");
+    assert_eq!(world.policy.decide(&facts("custom"), None, None).behavior, Allow);
+    assert_eq!(world.policy.decide(&facts("Bash"), None, None).behavior, Ask);
+    let world = World::new(Rules::default());
+    let reading = world.call("Bash ls").command.unwrap();
+    assert_eq!(world.policy.decide(&facts("custom").with_command(reading), None, None).behavior, Allow);
+}
+
+/// A rule for reading covers no writing, and one for writing covers reading in the same place only with one for it.
+#[test]
+fn a_rule_on_paths_covers_what_it_names() {
+    let programs = ["Bash(touch *)", "Bash(rm *)"];
+    let world = World::new(allow(&[&programs[..], &["Read(//other/**)"]].concat()));
+    world.check(Allow, &["Read /other/x", "Grep /other/x", "Bash cat /other/x", "Bash cat /other/d/*"]);
+    world.check(Ask, &["Write /other/x", "Edit /other/x", "Bash touch /other/x", "Bash cat a > /other/x"]);
+    let world = World::new(allow(&[&programs[..], &["Edit(//other/**)"]].concat()));
+    world.check(Allow, &["Write /other/x", "Bash touch /other/x", "Bash rm /other/x"]);
+    // What a pattern stands for may be a link that leads elsewhere.
+    world.check(Ask, &["Read /other/x", "Bash touch /other/*", "Bash touch /other"]);
+    // For a search it is enough to cover all that is in a directory, not so for a change of it.
+    let world = World::new(allow(&[&programs[..], &["Read(//other/x)", "Read(//all/**)", "Edit(//all/**)"]].concat()));
+    world.check(Allow, &["Read /other/x", "Bash grep -r x /all", "Bash cat /other/x", "Bash rm -r /all/x"]);
+    world.check(Ask, &["Read /other", "Bash grep -r x /other", "Bash cat /all", "Bash touch /all"]);
+}
+
+/// What is written to `/dev/null` is kept nowhere.
+#[test]
+fn writing_to_the_null_device_needs_no_rule_on_it() {
+    let world = World::new(allow(&["Bash(touch *)", "Bash(cp *)", "Bash(tee *)"]));
+    world.check(Allow, &["Bash tee /dev/null", "Bash touch x > /dev/null", "Bash ls 2>/dev/null"]);
+    world.check(Ask, &["Bash cp a /dev/null"]);
+    // Under this name there may be a link.
+    world.clone().link("/dev/null", "/other").check(Ask, &["Bash tee /dev/null"]);
+}
+
+/// A question about a line of several says which of its commands it is about. A single one is the line itself.
+#[test]
+fn a_question_names_the_part_that_nothing_covers() {
+    let world = World::new(allow(&["Bash(make)"]));
+    let part = |line: &str| world.decision(line).part;
+    assert_eq!(part("Bash make && frob x").as_deref(), Some("frob x"));
+    assert_eq!(part("Bash frob x"), None);
+}
+
+/// An allow rule on a skill covers this skill by its exact name, and arguments only if it says so.
+#[test]
+fn an_allow_rule_on_a_skill_covers_its_runs() {
+    let verdict = |rule: &str, input: serde_json::Value| {
+        let facts = CallFacts::new("Skill", JsonText::of(&input).unwrap(), Access::Unknown, CallDigest::new("1"), "/w");
+        World::new(allow(&[rule])).policy.decide(&facts, None, None).behavior
+    };
+    for (rule, skill, args, expected) in [
+        ("Skill(deploy)", "deploy", serde_json::json!(null), Allow),
+        ("Skill(deploy)", "/deploy", serde_json::json!(""), Allow),
+        ("Skill(deploy)", "deploy", serde_json::json!("now"), Ask),
+        ("Skill(deploy)", "deploy", serde_json::json!(["now"]), Ask),
+        ("Skill(deploy)", "Deploy", serde_json::json!(null), Ask),
+        ("Skill(deploy)", "other", serde_json::json!(null), Ask),
+        ("Skill(deploy *)", "deploy", serde_json::json!("now"), Allow),
+        ("Skill(deploy *)", "deploy", serde_json::json!(null), Allow),
+        ("Skill(deploy *)", "other", serde_json::json!("now"), Ask),
+    ] {
+        assert_eq!(
+            verdict(rule, serde_json::json!({ "skill": skill, "args": args })),
+            expected,
+            "{rule} {skill} {args}"
+        );
+    }
+    assert_eq!(verdict("Skill(deploy)", serde_json::json!({ "skill": "deploy" })), Allow);
+}
+
+/// Of git, only what reads in a directory where its configuration runs nothing is left in plan mode.
+#[test]
+fn plan_mode_lets_git_read_where_its_configuration_runs_nothing() {
+    let mut world = World::in_mode(PermissionMode::Plan, Rules::default());
+    world.check(Allow, &["Bash git status", "Bash git log"]);
+    world.check(Deny, &["Bash cd sub && git status", "Bash git commit -m x"]);
+    world.inert_git = false;
+    world.check(Deny, &["Bash git status", "Bash cd sub && git status"]);
+}
+
+/// A program that is not known may write to each of its words, whatever stands beside it and wherever its links lead.
+#[test]
+fn what_an_unknown_program_names_is_protected_beside_known_ones() {
+    let world = World::in_mode(PermissionMode::BypassPermissions, Rules::default())
+        .link("/w/l", "/w/.git")
+        .link("/w/plain", "/w/a");
+    for line in ["frob .git/config", "ls && frob .git/config", "frob .git/config; ls", "frob l", "ls && frob l"] {
+        let decision = world.decision(&format!("Bash {line}"));
+        assert_eq!((decision.behavior, decision.reason), (Ask, DecisionReason::Protected), "{line}");
+    }
+    world.check(Allow, &["Bash cat .git/config", "Bash ls && cat .git/config", "Bash frob plain", "Bash cat l"]);
+    // A name in a protected place, whatever it leads to.
+    let mut world = world.link("/w/.git/hooks/out", "/w/a");
+    world.cwd = "/w/.git/hooks".into();
+    world.check(Ask, &["Bash frob out"]);
+}

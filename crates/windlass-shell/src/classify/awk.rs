@@ -88,7 +88,8 @@ fn is_variable(name: &str) -> bool {
         "systime",
         "xor",
     ];
-    name.chars().all(|c| c.is_ascii_lowercase() || c == '_') && !name.is_empty() && !FUNCTIONS.contains(&name)
+    let is_own = !NAMES.contains(&name) && !FUNCTIONS.contains(&name);
+    is_own && !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c == '_')
 }
 
 /// What a `/` would be after what was read.

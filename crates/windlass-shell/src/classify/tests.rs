@@ -32,16 +32,27 @@ fn names_what_is_read_and_written() {
         ("cat < a", Effect::ReadOnly, &["a"], &[]),
         ("echo hi > out.txt", Effect::ReadOnly, &[], &["out.txt"]),
         ("echo hi >> out.txt 2> err", Effect::ReadOnly, &[], &["out.txt", "err"]),
+        ("xxd -c8 a", Effect::ReadOnly, &["a"], &[]),
+        ("xxd -", Effect::ReadOnly, &[], &[]),
+        ("printf '%-5.2f%%%s' 1 a", Effect::ReadOnly, &[], &[]),
+        ("test a -nt b", Effect::ReadOnly, &["a", "b"], &[]),
+        ("test a", Effect::ReadOnly, &[], &[]),
+        ("> out.txt", Effect::ReadOnly, &[], &["out.txt"]),
         ("ls > /dev/null 2>&1", Effect::ReadOnly, &["."], &[]),
         ("cd src", Effect::ChangeDirectory, &["src"], &[]),
         ("test -f /etc/passwd", Effect::ReadOnly, &["/etc/passwd"], &[]),
         ("touch src/q", Effect::FileChange, &[], &["src/q"]),
         ("mkdir -p a/b c", Effect::FileChange, &[], &["a/b", "c"]),
         ("rm -rf x", Effect::FileChange, &[], &["x"]),
+        // Another version takes what is behind the first file for files.
+        ("mkdir a -m 755", Effect::FileChange, &[], &["a", "755"]),
         ("mv a b", Effect::FileChange, &["a"], &["b", "a", "b/a"]),
         ("cp evil/.bashrc .", Effect::FileChange, &["evil/.bashrc"], &[".", "./.bashrc"]),
         ("cp -t d a", Effect::FileChange, &["a"], &["d", "d/a"]),
         ("sed -i s/a/b/ f", Effect::FileChange, &["f"], &["f"]),
+        ("git notes", Effect::Git, &[], &[]),
+        ("git notes list", Effect::Git, &[], &[]),
+        ("git notes show HEAD", Effect::Git, &[], &[]),
         ("git show HEAD:.env", Effect::Git, &["HEAD:.env", ".env"], &[]),
         ("curl -o x http://y", Effect::Network, &["x", "http://y"], &[]),
         ("python3 x.py", Effect::Unknown, &["x.py"], &[]),
@@ -54,6 +65,50 @@ fn names_what_is_read_and_written() {
             (*effect, reads.to_vec(), writes.to_vec()),
             "{text}"
         );
+    }
+}
+
+#[test]
+fn tests_and_formats_in_another_form_are_unknown() {
+    for text in ["test '' -nt b", "test a -nt ''", "test -x", "printf '%n' a", "printf", "xxd -cx a", "xxd ''"] {
+        let effects: Vec<Effect> = classes(text).iter().map(|class| class.effect).collect();
+        assert_eq!(effects, [Effect::Unknown], "{text}");
+    }
+}
+
+/// Only the plainest form of a program that starts another is seen through.
+#[test]
+fn programs_that_start_others_in_another_form_are_unknown() {
+    for (text, effect) in [
+        ("timeout 5 grep a b", Effect::ReadOnly),
+        ("nice -n 5 grep a b", Effect::ReadOnly),
+        ("nice -n x grep a b", Effect::Unknown),
+        ("nice -x 5 grep a b", Effect::Unknown),
+        ("timeout x grep a b", Effect::Unknown),
+        ("timeout -s 9 grep a b", Effect::Unknown),
+        ("seq -1 3", Effect::ReadOnly),
+        ("seq -.5 3", Effect::Unknown),
+        ("seq -1x 3", Effect::Unknown),
+        ("awk '{print}' a", Effect::ReadOnly),
+        ("awk '{print}' a -f b", Effect::Unknown),
+        ("awk '{print}' a -F : b", Effect::Unknown),
+    ] {
+        let effects: Vec<Effect> = classes(text).iter().map(|class| class.effect).collect();
+        assert_eq!(effects, [effect], "{text}");
+    }
+}
+
+/// Whether all in a directory is read or written too.
+#[test]
+fn what_moves_and_copies_trees_is_about_all_in_them() {
+    for (text, recursive) in [("mv a b", true), ("cp -r a b", true), ("cp -a a b", true), ("cp a b", false)] {
+        for class in classes(text) {
+            let operands = || class.reads.iter().chain(&class.writes);
+            assert!(operands().count() >= 3 && operands().all(|path| path.recursive == recursive), "{text}: {class:?}");
+        }
+    }
+    for class in classes("git show HEAD:dir") {
+        assert!(class.reads.iter().all(|path| path.recursive), "{class:?}");
     }
 }
 
@@ -93,6 +148,7 @@ fn sed_scripts() {
         "s|a|b|",
         "1~2p",
         "2,+3p",
+        "2,~4p",
         "/x/!d",
         "1p;3p",
         "s/[0-9]*//",
@@ -118,6 +174,7 @@ fn sed_scripts() {
         assert!(sed::is_harmless(script), "{script}");
     }
     for script in [
+        "2,+/x/p",
         "w x",
         "1w x",
         "s/a/b/w x",
@@ -184,6 +241,7 @@ fn awk_programs() {
         "{for(i=NR;i>0;i--) print a[i]}",
         "/[[:space:]]*[^a-z]/ {print}",
         "END {print sqrt(s/NR-(t/NR)^2)}",
+        "{print x / 2, length(y) / 2, NF/2}",
     ] {
         assert!(awk::is_harmless(program), "{program}");
     }
@@ -207,6 +265,13 @@ fn awk_programs() {
         "{switch (x) {case /\"/: y = \"/; system(c); /\"/}}",
         "{return /\"/; y = \"/; system(c); /\"/}",
         "{print /\"/; y = \"/; system(c); /\"/}",
+        // Behind a word of the language it is a pattern.
+        "{print /\"/; system(c) #\"\n}",
+        "{printf /\"/; system(c) #\"\n}",
+        "{exit /\"/; system(c) #\"\n}",
+        "{if (x) y; else /\"/; system(c) #\"\n}",
+        "{do /\"/; while (system(c)) #\"\n}",
+        "{x in /\"/; system(c) #\"\n}",
         "{print (1) > \"f\"}",
         "{print(1)>\"f\"}",
         "{print a[1 > \"f\"]}",

@@ -29,6 +29,7 @@ fn allow_rules() {
         ("npm run:*", "LD_PRELOAD=x npm run test", false),
         ("npm run:*", "timeout 5 npm run test", true),
         ("npm run:*", "timeout -k 1 -s KILL 5m npm run test", true),
+        ("npm run:*", "timeout --signal=KILL --kill-after=1 5 npm run test", true),
         ("npm run:*", "time npm run test", true),
         ("npm run:*", "time -p nice -n 5 nohup stdbuf -oL npm run test", true),
         ("npm run:*", "command npm run test", true),
@@ -138,6 +139,10 @@ fn deny_rules() {
         ("rm:*", "echo a && rm x", Yes),
         ("rm:*", "echo `rm x`", Yes),
         ("rm:*", "timeout 5 rm x", Yes),
+        // A word that may vanish leaves the exact command, one that begins with a letter does not.
+        ("rm x", "rm x $Y", Possible),
+        ("rm x", "rm x a$Y", No),
+        ("rm x", "rm x y", No),
         ("rm:*", "/bin/rm x", Yes),
         ("/bin/rm:*", "/bin/rm x", Yes),
         ("/bin/rm:*", "rm x", Yes),

@@ -1,4 +1,5 @@
 use super::*;
+use crate::Word;
 
 fn programs(text: &str) -> Vec<String> {
     scan(text).found.iter().map(|c| c.program().unwrap_or("?").to_owned()).collect()
@@ -323,6 +324,8 @@ fn finds_fork_bombs() {
     ] {
         assert!(scan(text).fork_bomb, "{text:?}");
     }
+    assert!(scan("f() { f & }; f").fork_bomb);
+    assert!(!scan("f() { f; }; f").fork_bomb);
     assert!(!scan("f() { g | h & }; f").fork_bomb);
     assert!(!scan("f() { g; }; f & f | f").fork_bomb);
 }
@@ -465,5 +468,95 @@ fn half_a_brace_before_a_redirection_is_an_argument() {
         ("rm x2>y", "rm x2 >1"),
     ] {
         assert_eq!(texts(line), [expected], "{line}");
+    }
+}
+
+/// Commas of a group inside of another one are its own.
+#[test]
+fn groups_of_braces_may_stand_in_each_other() {
+    let scan = scan("{a{b,c},x} {d,{e,f},g}");
+    let words: Vec<&str> = scan.found.first().unwrap().words().iter().map(Word::text).collect();
+    assert_eq!(words, ["ab", "ac", "x", "d", "e", "f", "g"]);
+}
+
+/// A setting of git may be a command, so one that is not known leaves the line undecided.
+#[test]
+fn settings_of_git_that_are_not_known_leave_it_undecided() {
+    for text in [
+        "git -c \"core.pager=$X\" log",
+        "git -c \"core.pager=less $X\" log",
+        "git -c \"alias.y=!$X\" y",
+        "git -c $X log",
+    ] {
+        assert!(scan(text).undecided.is_some(), "{text}");
+    }
+    for text in ["git -c core.pager=cat log", "git -c color.ui log"] {
+        assert!(scan(text).undecided.is_none(), "{text}");
+    }
+}
+
+/// A short option may be bundled with others; a long one stands alone.
+#[test]
+fn programs_in_options_are_told_from_other_options() {
+    for (text, expected) in [
+        ("python3 -c x", true),
+        ("python3 -Bc x", true),
+        ("python3 -cx", true),
+        ("python3 -B a.py", false),
+        ("python3 --check a.py", false),
+        ("python3 a.py", false),
+        ("node --eval x", true),
+        ("node --eval=x", true),
+        ("node --evaluate x", false),
+        ("vim +x", true),
+        ("cat -c x", false),
+    ] {
+        let scan = scan(text);
+        let words = scan.found.first().unwrap().words();
+        assert_eq!(has_code(words[0].text(), &words[1..]), expected, "{text}");
+    }
+}
+
+#[test]
+fn each_redirection_is_one_of_its_kind() {
+    use crate::RedirectKind::{Append, Duplicate, Read, Write};
+    for (text, kind, target) in [
+        ("a > b", Write, "b"),
+        ("a >> b", Append, "b"),
+        ("a >| b", Write, "b"),
+        ("a < b", Read, "b"),
+        ("a <> b", Write, "b"),
+        ("a >&2", Duplicate, "2"),
+        ("a >& b", Write, "b"),
+    ] {
+        let scan = scan(text);
+        let redirects: Vec<_> = scan.found[0].redirects().iter().map(|one| (one.kind, one.target.text())).collect();
+        assert_eq!(redirects, [(kind, target)], "{text}");
+    }
+}
+
+#[test]
+fn heads_of_loops_are_words_or_arithmetic() {
+    assert!(scan("for ((i = 0; i < 3; i++)); do echo a; done").undecided.is_none());
+    assert!(scan("for (x); do echo a; done").undecided.is_some());
+    assert!(scan("for i in a b; do echo a; done").undecided.is_none());
+}
+
+#[test]
+fn quotes_and_groups_of_patterns_belong_to_their_word() {
+    for (text, expected) in [
+        (r#"echo "a\$x""#, "a$x"),
+        (r#"echo "a\qx""#, "a\\qx"),
+        (r#"echo $"ab""#, "ab"),
+        (r"echo $'a\u0041'", "aA"),
+        (r"echo $'a\bb'", "a\u{8}b"),
+    ] {
+        let scan = scan(text);
+        let words = scan.found[0].words();
+        assert_eq!((words.len(), words[1].as_literal()), (2, Some(expected)), "{text}");
+    }
+    for text in ["echo $(( (1 + 2) * 3 ))", "echo ${x:-'}'}"] {
+        let scan = scan(text);
+        assert_eq!((scan.undecided, scan.found.len(), scan.found[0].words().len()), (None, 1, 2), "{text}");
     }
 }
