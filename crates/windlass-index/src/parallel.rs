@@ -28,14 +28,19 @@ pub(crate) fn for_each<T: Sync, R: Send>(
             done.lock().unwrap_or_else(PoisonError::into_inner).push((from, results));
         }
     };
-    let threads = std::thread::available_parallelism().map_or(2, usize::from).min(MOST_THREADS);
-    std::thread::scope(|scope| {
-        for _ in 1..if items.len() < FEW { 1 } else { threads } {
-            // Without another thread this one does it all.
-            let _spawned = std::thread::Builder::new().spawn_scoped(scope, run);
-        }
+    if items.len() < FEW {
         run();
-    });
+    } else {
+        // Asking for the processors reads files of the system.
+        let threads = std::thread::available_parallelism().map_or(2, usize::from).min(MOST_THREADS);
+        std::thread::scope(|scope| {
+            for _ in 1..threads {
+                // Without another thread this one does it all.
+                let _spawned = std::thread::Builder::new().spawn_scoped(scope, run);
+            }
+            run();
+        });
+    }
     let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
     done.sort_unstable_by_key(|(from, _)| *from);
     let results: Vec<R> = done.into_iter().flat_map(|(_, results)| results).collect();

@@ -1,7 +1,10 @@
 //! What the references of a schema lead to, inside of it.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+
+/// The members that give a schema an address.
+const ADDRESSES: [&str; 4] = ["$id", "id", "$anchor", "$dynamicAnchor"];
 
 /// The addresses of a document, as JSON pointers from its root.
 #[derive(Debug, Default)]
@@ -13,7 +16,10 @@ pub(crate) struct Addresses {
 impl Addresses {
     pub(crate) fn of(document: &Value) -> Self {
         let mut addresses = Self::default();
-        addresses.collect(document, "", "");
+        // Hardly any schema of a tool has one, and pointers to all of its parts take long to write.
+        if has_address(document) {
+            addresses.collect(document, "", "");
+        }
         addresses
     }
 
@@ -62,6 +68,16 @@ impl Addresses {
     }
 }
 
+/// Whether an address stands anywhere in a document.
+fn has_address(value: &Value) -> bool {
+    let is_one = |map: &Map<String, Value>| ADDRESSES.iter().any(|name| map.get(*name).is_some_and(Value::is_string));
+    match value {
+        Value::Object(map) => is_one(map) || map.values().any(has_address),
+        Value::Array(items) => items.iter().any(has_address),
+        _ => false,
+    }
+}
+
 /// The pointer of a member.
 pub(crate) fn below(pointer: &str, key: &str) -> String {
     format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1"))
@@ -85,4 +101,33 @@ fn decoded(text: &str) -> String {
         }
     }
     String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn addresses_are_found_wherever_they_stand() {
+        let document = json!({
+            "properties": { "id": { "type": "string" } },
+            "$defs": {
+                "a": { "$id": "urn:a", "anyOf": [{ "$anchor": "deep" }] },
+                "b": { "allOf": [{ "id": "#old" }] },
+            },
+        });
+        let addresses = Addresses::of(&document);
+        let found = |reference: &str| addresses.resolve(reference, "");
+        assert_eq!(found("urn:a").as_deref(), Some("/$defs/a"));
+        assert_eq!(found("urn:a#deep").as_deref(), Some("/$defs/a/anyOf/0"));
+        assert_eq!(found("#deep").as_deref(), Some("/$defs/a/anyOf/0"));
+        assert_eq!(found("#old").as_deref(), Some("/$defs/b/allOf/0"));
+        assert_eq!(found("#none"), None);
+        for address in [json!({ "$dynamicAnchor": "x" }), json!([{ "$anchor": "x" }]), json!({ "a": { "id": "#x" } })] {
+            assert!(Addresses::of(&address).resolve("#x", "").is_some(), "{address}");
+        }
+        // A property of the name gives no address.
+        assert!(Addresses::of(&json!({ "properties": { "id": { "type": "string" } } })).known.is_empty());
+    }
 }

@@ -1,8 +1,9 @@
 //! Compositions at the top of a tool's schema, which many providers refuse there.
 
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use windlass_types::{JsonText, ToolSpec};
 
 /// What cannot stand at the top of a schema where compositions are refused.
@@ -34,10 +35,12 @@ pub fn without_compositions<'a>(tool: &'a ToolSpec, refused: &[&str]) -> Cow<'a,
     if !refused.iter().any(|name| text.contains(name)) {
         return Cow::Borrowed(tool);
     }
-    let Ok(mut schema) = tool.input_schema.to::<Map<String, Value>>() else { return Cow::Borrowed(tool) };
-    if !refused.iter().any(|name| schema.contains_key(*name)) {
+    // Most have them further in alone. Each request asks, so their values are passed over before they are read.
+    let members = tool.input_schema.to::<BTreeMap<String, IgnoredAny>>();
+    if !members.is_ok_and(|members| refused.iter().any(|name| members.contains_key(*name))) {
         return Cow::Borrowed(tool);
     }
+    let Ok(mut schema) = tool.input_schema.to::<Map<String, Value>>() else { return Cow::Borrowed(tool) };
     let note = match flatten(&mut schema, refused) {
         Ok(note) => note,
         Err(_) => Some("The tool takes fewer inputs than its schema says.".to_owned()),

@@ -123,11 +123,19 @@ pub(super) async fn of_folder(folder: &Path, root: &Path, sources: SettingSource
     };
     let mut all = Vec::new();
     if sources.contains(Layer::Project) {
-        let own = NAMES.map(|name| folder.join(name));
-        let inner = FOLDERS.iter().rev().flat_map(|inner| NAMES.map(|name| folder.join(inner).join(name)));
-        all.extend(own.into_iter().chain(inner).map(|path| of_project(path, InstructionSource::Project)));
-        for inner in FOLDERS.iter().rev() {
-            let rules = files.rules_of_workspace(&folder.join(inner).join(RULES), root).await;
+        // Most folders have none of them, and what lies in them need not be looked for then.
+        let mut inner = Vec::new();
+        for name in FOLDERS.iter().rev() {
+            let path = folder.join(name);
+            if files.may_be_there(&path).await {
+                inner.push(path);
+            }
+        }
+        let own = NAMES.map(|name| folder.join(name)).into_iter();
+        let own = own.chain(inner.iter().flat_map(|inner| NAMES.map(|name| inner.join(name))));
+        all.extend(own.map(|path| of_project(path, InstructionSource::Project)));
+        for inner in inner {
+            let rules = files.rules_of_workspace(&inner.join(RULES), root).await;
             all.extend(rules.into_iter().map(|path| Candidate {
                 rules_of: Some(folder.to_path_buf()),
                 ..of_project(path, InstructionSource::Project)

@@ -76,6 +76,14 @@ impl Files {
         self.workspace.resolve(path).await.is_ok_and(|found| found.kind != EntryKind::Missing)
     }
 
+    /// Whether something of this name may be in the workspace: a look that fails may hide it.
+    pub(super) async fn may_be_there(&self, path: &Path) -> bool {
+        match self.workspace.resolve(path).await {
+            Ok(found) => found.kind != EntryKind::Missing,
+            Err(error) => error.kind != WorkspaceErrorKind::NotFound,
+        }
+    }
+
     /// The folder that a path of the workspace is, or else lies in.
     pub(super) async fn folder_of<'a>(&self, path: &'a Path) -> Option<&'a Path> {
         match self.workspace.resolve(path).await {

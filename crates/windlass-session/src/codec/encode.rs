@@ -63,8 +63,12 @@ impl LogEncoder {
         if self.agent.is_some() && entry.is_conversation() {
             self.last = Some(entry.id.clone());
         }
-        for line in out.get(from..).unwrap_or_default().split_inclusive(|byte| *byte == b'\n') {
-            self.sum.add(line.strip_suffix(b"\n").unwrap_or(line));
+        let mut rest = out.get(from..).unwrap_or_default();
+        while !rest.is_empty() {
+            let end = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+            let (line, behind) = rest.split_at_checked(end).unwrap_or((rest, &[]));
+            self.sum.add(line);
+            rest = behind.get(1..).unwrap_or_default();
         }
     }
 
@@ -322,7 +326,7 @@ fn push_chain_line<'a, M: Serialize, C: Serialize + ?Sized>(
 ) {
     let from = out.len();
     let written = serde_json::to_writer(&mut *out, &line);
-    if written.is_ok() && !out.get(from..).unwrap_or_default().contains(&b'\n') {
+    if written.is_ok() && memchr::memchr(b'\n', out.get(from..).unwrap_or_default()).is_none() {
         out.push(b'\n');
         return;
     }

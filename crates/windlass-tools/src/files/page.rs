@@ -38,8 +38,10 @@ pub(crate) enum Cut {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Page {
     pub(crate) first_line: u64,
-    /// Lines without their ends, long ones cut.
-    pub(crate) lines: Vec<String>,
+    /// The lines joined by LF, long ones cut. None of them holds one.
+    pub(crate) content: String,
+    /// How many there are.
+    pub(crate) lines: u64,
     /// Lines seen in all: one more than there are line breaks.
     pub(crate) total_lines: u64,
     /// The file was read to its end, so `total_lines` is exact.
@@ -128,7 +130,8 @@ impl LineCollector {
             last_byte: None,
             page: Page {
                 first_line: request.offset,
-                lines: Vec::new(),
+                content: String::new(),
+                lines: 0,
                 total_lines: 0,
                 complete: false,
                 cut: None,
@@ -210,21 +213,21 @@ impl LineCollector {
         let (shown, hidden) = if fits { (&*text, "") } else { cut_chars(&text, self.request.max_line_chars) };
         over += chars_in(hidden.as_bytes());
         let mut line = match memchr::memchr(0, shown.as_bytes()) {
-            Some(_) => shown.replace('\0', "\u{2400}"),
-            None => shown.to_owned(),
+            Some(_) => Cow::Owned(shown.replace('\0', "\u{2400}")),
+            None => Cow::Borrowed(shown),
         };
         if over > 0 {
             self.page.long_lines += 1;
-            let _ = write!(line, " [… {over} more characters in this line]");
+            let _ = write!(line.to_mut(), " [… {over} more characters in this line]");
         }
         let cost = estimate_tokens(&line) + 2;
-        if self.tokens + cost > self.request.max_tokens && !self.page.lines.is_empty() {
+        if self.tokens + cost > self.request.max_tokens && self.page.lines > 0 {
             self.page.cut = Some(Cut::Tokens);
             self.full = true;
         } else {
             self.tokens += cost;
-            self.page.lines.push(line);
-            self.full = self.page.lines.len() as u64 >= self.request.limit;
+            self.page.push(&line);
+            self.full = self.page.lines >= self.request.limit;
         }
         bytes.clear();
         self.line = bytes;
@@ -237,9 +240,9 @@ impl LineCollector {
         let mut page = self.page;
         page.total_lines = self.line_no;
         page.complete = complete;
-        let next = page.first_line + page.lines.len() as u64;
+        let next = page.first_line + page.lines;
         let only_final_newline_left = complete && next == self.line_no && self.last_byte.is_none() && next > 1;
-        if page.cut.is_none() && next <= self.line_no && !page.lines.is_empty() {
+        if page.cut.is_none() && next <= self.line_no && page.lines > 0 {
             page.cut = (!only_final_newline_left).then_some(Cut::Lines);
         }
         page
@@ -247,19 +250,30 @@ impl LineCollector {
 }
 
 impl Page {
-    /// The lines of the page, joined by LF, without numbers.
-    pub(crate) fn content(&self) -> String {
-        self.lines.join("\n")
+    fn push(&mut self, line: &str) {
+        if self.lines > 0 {
+            self.content.push('\n');
+        }
+        self.content.push_str(line);
+        self.lines += 1;
+    }
+
+    /// The lines without their ends.
+    pub(crate) fn lines(&self) -> impl Iterator<Item = &str> {
+        // A text without lines would be split into one.
+        self.content.split('\n').take(usize::try_from(self.lines).unwrap_or(usize::MAX))
     }
 
     /// `<n>\t<line>` for each line, then notes for the reader.
     pub(crate) fn render(&self) -> String {
-        let mut out = String::with_capacity(self.lines.iter().map(|l| l.len() + 8).sum());
-        for (n, line) in (self.first_line..).zip(&self.lines) {
+        let numbers = usize::try_from(self.lines).unwrap_or_default().saturating_mul(8);
+        let mut out = String::with_capacity(self.content.len().saturating_add(numbers));
+        for (n, line) in (self.first_line..).zip(self.lines()) {
             if n > self.first_line {
                 out.push('\n');
             }
-            let _ = write!(out, "{n}\t");
+            push_number(&mut out, n);
+            out.push('\t');
             out.push_str(line);
         }
         if let Some(notice) = self.notice() {
@@ -271,7 +285,7 @@ impl Page {
     fn notice(&self) -> Option<String> {
         let mut notice = String::new();
         if let Some(cut) = self.cut {
-            let next = self.first_line + self.lines.len() as u64;
+            let next = self.first_line + self.lines;
             let at_least = if self.complete { "" } else { "at least " };
             let why = match cut {
                 Cut::Lines => "the line limit",
@@ -295,6 +309,19 @@ impl Page {
             );
         }
         (!notice.is_empty()).then_some(notice)
+    }
+}
+
+/// Appends a number as [`write!`] does, which takes many times as long: each line of each page has one.
+fn push_number(out: &mut String, number: u64) {
+    let mut unit = 1_u64;
+    while number / unit >= 10 {
+        unit *= 10;
+    }
+    while unit > 0 {
+        let digit = u32::try_from(number / unit % 10).ok();
+        out.extend(digit.and_then(|digit| char::from_digit(digit, 10)));
+        unit /= 10;
     }
 }
 

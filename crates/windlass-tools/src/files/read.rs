@@ -6,8 +6,7 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use schemars::JsonSchema;
-use serde::Deserialize;
-use serde_json::json;
+use serde::{Deserialize, Serialize};
 use windlass_tool::{Annotations, OpenFile, SeenFiles, Tool, ToolCx, ToolError, ToolOutput, WorkspaceErrorKind};
 use windlass_types::Access;
 
@@ -143,6 +142,26 @@ impl Read {
     }
 }
 
+/// What hosts and hooks see of a text.
+#[derive(Serialize)]
+struct ShownText<'a> {
+    file: ShownFile<'a>,
+    #[serde(rename = "type")]
+    kind: &'static str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ShownFile<'a> {
+    content: &'a str,
+    file_path: Cow<'a, str>,
+    num_lines: u64,
+    start_line: u64,
+    total_lines: u64,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    truncated_by_token_cap: bool,
+}
+
 struct Reading<'a> {
     cx: &'a ToolCx,
     path: &'a Path,
@@ -193,27 +212,22 @@ impl Reading<'_> {
 
         let path = self.path.display();
         let empty = size <= format.bom as u64;
-        if page.lines.is_empty() && !empty {
+        if page.lines == 0 && !empty {
             return Err(ToolError::rejected(format!(
                 "{path} has only {} lines, so there is nothing from line {} on.",
                 page.total_lines, request.offset
             )));
         }
         let text = if empty { format!("[{path} exists, but it is empty.]") } else { page.render() };
-        let lines = if empty { 0 } else { page.lines.len() };
-        let mut file = json!({
-            "filePath": self.path.to_string_lossy(),
-            "content": page.content(),
-            "numLines": lines,
-            "startLine": page.first_line,
-            "totalLines": if empty { 0 } else { page.total_lines },
-        });
-        if page.cut == Some(super::page::Cut::Tokens)
-            && let Some(file) = file.as_object_mut()
-        {
-            file.insert("truncatedByTokenCap".to_owned(), true.into());
-        }
-        ToolOutput::text(text).with_structured(&json!({ "type": "text", "file": file }))
+        let file = ShownFile {
+            content: &page.content,
+            file_path: self.path.to_string_lossy(),
+            num_lines: if empty { 0 } else { page.lines },
+            start_line: page.first_line,
+            total_lines: if empty { 0 } else { page.total_lines },
+            truncated_by_token_cap: page.cut == Some(super::page::Cut::Tokens),
+        };
+        ToolOutput::text(text).with_structured(&ShownText { file, kind: "text" })
     }
 
     /// The whole file, or a refusal that names `limit`.

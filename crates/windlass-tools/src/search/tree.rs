@@ -64,12 +64,12 @@ impl<'a> TreeReader<'a> {
     /// It may not be read, is no folder, or a link stands somewhere in its path.
     pub fn entries(&self, folder: &Path, limit: usize) -> io::Result<Vec<TreeEntry>> {
         self.check(folder)?;
-        let entries = dir::Dir::open(folder, Missing::Refuse)?.entries(limit)?;
+        let entries = dir::Dir::open(folder, Missing::Refuse)?.list(limit)?;
         let own = |name: &std::ffi::OsStr| VERSION_CONTROL.iter().any(|known| name == *known);
         Ok(entries
-            .into_iter()
+            .iter()
             .filter(|(name, _)| !own(name))
-            .map(|(name, entry)| TreeEntry { name, kind: entry_kind(entry) })
+            .map(|(name, entry)| TreeEntry { name: name.to_owned(), kind: entry_kind(entry) })
             .collect())
     }
 

@@ -54,6 +54,14 @@ pub(crate) fn open_file(path: &Path) -> io::Result<File> {
     }
 }
 
+/// What stands at `path`, if it can be reached without following a link.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(crate) fn kind_without_links(path: &Path) -> Option<Entry> {
+    let fd = open_whole(path, OFlags::PATH.union(OFlags::CLOEXEC))?.ok()?;
+    let stat = rustix::fs::fstat(&fd).ok()?;
+    Some(entry_of(FileType::from_raw_mode(stat.st_mode)))
+}
+
 /// As [`open_file`], if the system knows the path without asking a disk or a server; else `None`.
 pub(crate) fn open_file_at_hand(path: &Path) -> Option<File> {
     #[cfg(any(target_os = "linux", target_os = "android"))]

@@ -18,12 +18,12 @@ use super::blocking::blocking;
 use super::dir::{self, Dir};
 use super::entry::{Entry, Missing};
 use super::replace::{Expect, NotRegular, replace};
-use super::resolve::{is_cycle, resolve};
+use super::resolve::{is_cycle, kind, resolve};
 
 /// Most bytes that one read returns.
 const MAX_READ: usize = 1024 * 1024;
 
-/// Fewest bytes that one read asks for, whatever size the system gives for a file.
+/// How many bytes one read asks for where the size that the system gives for a file is wrong.
 const LEAST_READ: usize = 16 * 1024;
 
 /// Most bytes that are copied from the system's memory where other tasks wait for it.
@@ -53,17 +53,9 @@ impl LocalWorkspace {
 #[async_trait]
 impl Workspace for LocalWorkspace {
     async fn resolve(&self, path: &Path) -> Result<ResolvedPath, WorkspaceError> {
-        let path = path.to_owned();
         // A few cached look-ups: not worth a hop to another thread.
-        let resolved = resolve(&path).map_err(|error| named(error, &path))?;
-        let kind = match std::fs::symlink_metadata(&resolved.path) {
-            Ok(meta) => kind(&meta),
-            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-                EntryKind::Missing
-            }
-            Err(error) => return Err(named(error, &path)),
-        };
-        Ok(ResolvedPath::new(resolved.path, kind).with_via(resolved.via))
+        let found = resolve(path).map_err(|error| named(error, path))?;
+        Ok(ResolvedPath::new(found.path, found.kind).with_via(found.via))
     }
 
     async fn open(&self, permit: &Permit, path: &Path) -> Result<Box<dyn OpenFile>, WorkspaceError> {
@@ -171,11 +163,14 @@ struct LocalFile {
 }
 
 impl LocalFile {
-    /// How many bytes to ask for at once: what the size promises and one more, to see the end.
+    /// How many bytes to ask for at once: what the size promises and one more, to see the end. Where it promises nothing, or
+    /// there was more, it is not believed.
     fn room(&self, limit: usize) -> usize {
-        let promised = self.info.size.saturating_sub(self.position).saturating_add(1);
-        let promised = usize::try_from(promised).unwrap_or(usize::MAX);
-        limit.min(MAX_READ).min(promised.max(LEAST_READ))
+        let wanted = match self.info.size.checked_sub(self.position) {
+            Some(left) if self.info.size > 0 => usize::try_from(left.saturating_add(1)).unwrap_or(usize::MAX),
+            _ => LEAST_READ,
+        };
+        limit.min(MAX_READ).min(wanted)
     }
 }
 
@@ -302,16 +297,6 @@ fn rename(dir: &Dir, name: &OsStr, place: &Path, missing: Missing) -> io::Result
     }
     new_dir.sync()?;
     dir.sync()
-}
-
-fn kind(meta: &Metadata) -> EntryKind {
-    if meta.is_file() {
-        EntryKind::File
-    } else if meta.is_dir() {
-        EntryKind::Directory
-    } else {
-        EntryKind::Special
-    }
 }
 
 fn info(meta: &Metadata) -> FileInfo {

@@ -2,9 +2,14 @@
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
-use std::fs;
+use std::fs::{self, Metadata};
 use std::io;
 use std::path::{Component, Path, PathBuf};
+
+use windlass_tool::EntryKind;
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+use super::local::entry_kind;
 
 /// Links followed before a path counts as a loop; the kernel's own limit.
 const MAX_LINKS: usize = 40;
@@ -16,6 +21,8 @@ pub(crate) struct Followed {
     pub(crate) path: PathBuf,
     /// What the path had become after each link but the last, the rest of it included.
     pub(crate) via: Vec<PathBuf>,
+    /// What stands there; never a link.
+    pub(crate) kind: EntryKind,
 }
 
 /// Follows every link of `path`, which must be absolute, component by component as the kernel
@@ -37,8 +44,26 @@ pub(crate) fn resolve(path: &Path) -> io::Result<Followed> {
     if path.as_os_str().as_encoded_bytes().contains(&0) {
         return Err(invalid("the path contains a NUL byte"));
     }
+    if let Some(kind) = without_links(path) {
+        return Ok(Followed { path: path.components().collect(), via: Vec::new(), kind });
+    }
     let followed = follow(path)?;
-    Ok(Followed { path: true_case(followed.path)?, via: followed.via })
+    Ok(Followed { path: true_case(followed.path)?, ..followed })
+}
+
+/// What stands at a path that has neither links nor `..`, in one look of the system at the whole. `None` where that cannot be
+/// said, or names may be spelled in several ways.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn without_links(path: &Path) -> Option<EntryKind> {
+    if path.components().any(|part| part == Component::ParentDir) {
+        return None;
+    }
+    super::dir::kind_without_links(path).map(entry_kind).filter(|kind| *kind != EntryKind::Link)
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+fn without_links(_: &Path) -> Option<EntryKind> {
+    None
 }
 
 /// Whether an error of [`resolve`] means that links lead in a circle.
@@ -75,33 +100,25 @@ fn steps(path: &Path) -> impl DoubleEndedIterator<Item = Step> + '_ {
     })
 }
 
-/// What stands where a walk has come to.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Here {
-    Directory,
-    NoDirectory,
-    Missing,
-}
-
 fn follow(path: &Path) -> io::Result<Followed> {
     let mut todo: VecDeque<Step> = steps(path).collect();
     let mut at = PathBuf::new();
-    let mut here = Here::Directory;
+    let mut here = EntryKind::Directory;
     let mut via = Vec::new();
     while let Some(step) = todo.pop_front() {
         match step {
             Step::Root(root) => {
                 at.push(root);
-                here = Here::Directory;
+                here = EntryKind::Directory;
             }
-            Step::Up if here == Here::Directory => {
+            Step::Up if here == EntryKind::Directory => {
                 at.pop();
             }
             Step::Up => return Err(io::ErrorKind::NotFound.into()),
             Step::Down(name) => {
                 at.push(name);
-                if here != Here::Directory {
-                    here = Here::Missing;
+                if here != EntryKind::Directory {
+                    here = EntryKind::Missing;
                     continue;
                 }
                 match fs::symlink_metadata(&at) {
@@ -116,9 +133,8 @@ fn follow(path: &Path) -> io::Result<Followed> {
                             todo.push_front(step);
                         }
                     }
-                    Ok(meta) if meta.is_dir() => {}
-                    Ok(_) => here = Here::NoDirectory,
-                    Err(error) if is_missing(&error) => here = Here::Missing,
+                    Ok(meta) => here = kind(&meta),
+                    Err(error) if is_missing(&error) => here = EntryKind::Missing,
                     Err(error) => return Err(error),
                 }
             }
@@ -126,7 +142,18 @@ fn follow(path: &Path) -> io::Result<Followed> {
     }
     // The last one is the end itself.
     via.retain(|hop| *hop != at);
-    Ok(Followed { path: at, via })
+    Ok(Followed { path: at, via, kind: here })
+}
+
+/// What metadata say that something is, if it is no link.
+pub(super) fn kind(meta: &Metadata) -> EntryKind {
+    if meta.is_file() {
+        EntryKind::File
+    } else if meta.is_dir() {
+        EntryKind::Directory
+    } else {
+        EntryKind::Special
+    }
 }
 
 /// The path as it stands with a link replaced by its target.

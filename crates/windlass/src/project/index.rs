@@ -1,9 +1,10 @@
 //! The index of a project in its sessions.
 
 use super::LoadedProject;
+use crate::Home;
 use crate::first_call::AfterFirstCall;
 use crate::session::Options;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use windlass_context::FileInstructions;
 use windlass_index::{IndexConfig, ProjectIndex, ProjectSearch};
@@ -12,6 +13,9 @@ use windlass_permission::Policy;
 
 /// Tools without which a session does not search, so it is not offered more than the program gave it.
 const SEARCHES: [&str; 2] = ["Glob", "Grep"];
+
+/// Folders of a home that windlass alone writes: sessions, and what can be made anew.
+const OWN: [&str; 2] = ["projects", "cache"];
 
 /// The index of a session. Until the session begins nothing may be read for it.
 #[derive(Clone)]
@@ -30,7 +34,8 @@ impl LoadedProject {
     /// The index of the project as a session has it that works with these rights, or `None` if it is switched off. It is of
     /// the directory that the session starts in, and kept in windlass's home, if there is one.
     pub fn index(&self, policy: Policy) -> Option<ProjectIndex> {
-        let may_read = move |path: &Path| policy.may_read(path, path);
+        let own = self.own_folders(None);
+        let may_read = move |path: &Path| !is_in(path, &own) && policy.may_read(path, path);
         self.has_index().then(|| ProjectIndex::new(self.index_config(true).may_read(may_read)))
     }
 
@@ -43,6 +48,16 @@ impl LoadedProject {
         }
     }
 
+    /// The folders below the start in which windlass keeps sessions and caches. They are no part of the project, and each run
+    /// adds to them.
+    fn own_folders(&self, home: Option<&Home>) -> Vec<PathBuf> {
+        let homes = self.places().user.first().map(PathBuf::as_path).into_iter().chain(home.map(Home::root));
+        let mut own: Vec<PathBuf> = homes.flat_map(|home| OWN.map(|name| home.join(name))).collect();
+        let start = self.places().start();
+        own.retain(|own| own.starts_with(start) && own != start);
+        own
+    }
+
     /// Adds the index and its tool to a session whose files are those of this machine.
     pub(super) fn apply_index(&self, options: &mut Options) {
         if !self.has_index() || options.surroundings.workspace.is_some() {
@@ -50,7 +65,9 @@ impl LoadedProject {
         }
         let policy: Arc<OnceLock<Policy>> = Arc::default();
         let judge = Arc::clone(&policy);
-        let may_read = move |path: &Path| judge.get().is_some_and(|policy| policy.may_read(path, path));
+        let own = self.own_folders(options.storage.home.as_ref());
+        let may_read =
+            move |path: &Path| !is_in(path, &own) && judge.get().is_some_and(|policy| policy.may_read(path, path));
         // A session that keeps nothing leaves nothing in the home.
         let is_kept = options.storage.home.is_some();
         let index = Arc::new(ProjectIndex::new(self.index_config(is_kept).may_read(may_read)));
@@ -60,6 +77,10 @@ impl LoadedProject {
         }
         options.tools.index = Some(SessionIndex { index, policy });
     }
+}
+
+fn is_in(path: &Path, folders: &[PathBuf]) -> bool {
+    folders.iter().any(|folder| path.starts_with(folder))
 }
 
 impl SessionIndex {

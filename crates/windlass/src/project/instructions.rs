@@ -6,7 +6,7 @@ use crate::lock::Lock;
 use async_trait::async_trait;
 use std::path::PathBuf;
 use std::sync::Arc;
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, MutexGuard, Notify};
 use windlass_context::{FileInstructions, estimate_text};
 use windlass_permission::Policy;
 use windlass_project::{Instruction, InstructionExcludes, InstructionFiles, WaitingInstruction};
@@ -22,6 +22,8 @@ const ADDED_DIRECTORIES: &str = "CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD";
 struct Nested {
     files: Mutex<InstructionFiles>,
     used: Lock<UsedPaths>,
+    /// Wakes those that wait for the files when what was used has been looked up.
+    looked_up: Notify,
     project: LoadedProject,
     session: SessionId,
 }
@@ -43,9 +45,14 @@ impl UsedPaths {
         self.asked
     }
 
+    /// Whether the one with this number is answered.
+    fn is_answered(&self, number: u64) -> bool {
+        self.answered >= number
+    }
+
     /// All that waits, and the number of the last that was added. `None` if the one with this number is answered.
     fn waiting(&self, number: u64) -> Option<(Vec<PathBuf>, u64)> {
-        (self.answered < number).then(|| (self.paths.clone(), self.asked))
+        (!self.is_answered(number)).then(|| (self.paths.clone(), self.asked))
     }
 
     /// Has these many paths answered, with all that were added until this number.
@@ -70,8 +77,9 @@ impl LoadedProject {
         let (mut files, unusable) = self.instruction_files(workspace, policy);
         unusable.into_iter().for_each(|text| self.note(ProjectNoticeKind::Instructions, text));
         let found = self.read_by_model(&files.load().await, &mut files);
-        let used = Lock::new(UsedPaths::default());
-        let nested = Nested { files: Mutex::new(files), used, project: self.clone(), session: session.clone() };
+        let (used, looked_up) = (Lock::new(UsedPaths::default()), Notify::new());
+        let (files, project, session) = (Mutex::new(files), self.clone(), session.clone());
+        let nested = Nested { files, used, looked_up, project, session };
         Some((found, Arc::new(nested)))
     }
 
@@ -135,7 +143,7 @@ fn waiting(one: &WaitingInstruction) -> Option<ContextSection> {
 impl NestedInstructions for Nested {
     async fn of_paths(&self, paths: &[PathBuf]) -> Vec<FileInstructions> {
         let number = self.used.lock().add(paths);
-        let mut files = self.files.lock().await;
+        let Some(mut files) = self.turn(number).await else { return Vec::new() };
         // Calls of one message often end together. Those that have ended are looked up at once, by the first of them; a look
         // that is given up leaves its paths to the next one.
         tokio::task::yield_now().await;
@@ -151,6 +159,26 @@ impl NestedInstructions for Nested {
         }
         found.extend(self.project.skill_news(&self.session, &paths));
         self.used.lock().answer(paths.len(), last);
+        self.looked_up.notify_waiters();
         found
+    }
+}
+
+impl Nested {
+    /// The files, once no other call looks at them. `None` if another one has looked up meanwhile what this one asked for.
+    ///
+    /// All whose answer is known are woken at once, so that their results are logged together. Cancel safe.
+    async fn turn(&self, number: u64) -> Option<MutexGuard<'_, InstructionFiles>> {
+        loop {
+            let looked_up = self.looked_up.notified();
+            if self.used.lock().is_answered(number) {
+                return None;
+            }
+            tokio::select! {
+                biased;
+                () = looked_up => {}
+                files = self.files.lock() => return Some(files),
+            }
+        }
     }
 }

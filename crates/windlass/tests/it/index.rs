@@ -130,3 +130,20 @@ async fn rules_that_deny_hold_for_it() {
     let text = format!("{:?}", requests.last().unwrap().messages);
     assert!(text.contains("src/main.rs") && !text.contains("open_door") && !text.contains("house (Cargo)"), "{text}");
 }
+
+#[tokio::test]
+async fn sessions_that_are_kept_in_the_project_are_no_part_of_it() {
+    let place = place();
+    let home = windlass::Home::new(place.path("work/.kept"));
+    for name in ["projects", "skills"] {
+        let folder = home.root().join(name).join("one");
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("garden.rs"), "pub fn open_gate() {}\n").unwrap();
+    }
+    let (builder, requests) = opened(&place, place.project());
+    let mut session = builder.persist(home).open().await.unwrap();
+    run(&mut session, "search open gate").await;
+    let requests = requests.lock().unwrap();
+    let text = format!("{:?}", requests.last().unwrap().messages.last().unwrap().content);
+    assert!(text.contains("skills/one/garden.rs") && !text.contains("projects/one/garden.rs"), "{text}");
+}

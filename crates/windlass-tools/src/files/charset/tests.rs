@@ -86,3 +86,13 @@ fn a_file_is_judged_by_the_same_bytes_as_a_stream() {
     assert_eq!(of_file(&bytes), classify(&bytes[..SAMPLE], false));
     assert_eq!(of_file(b"\xE9t\xE9"), classify(b"\xE9t\xE9", true));
 }
+
+#[test]
+fn a_tenth_of_control_characters_is_text_wherever_they_stand() {
+    for length in [10, 255, 256, 1_000, 4_000] {
+        let with = |odd: usize| [vec![1; odd], vec![b'x'; length - odd]].concat();
+        assert!(!is_binary(&with(length / 10)), "{length}");
+        assert!(is_binary(&with(length / 10 + 1)), "{length}");
+        assert!(!is_binary(&vec![b'\t'; length]) && is_binary(&vec![2; length]), "{length}");
+    }
+}

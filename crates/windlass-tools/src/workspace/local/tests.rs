@@ -53,6 +53,28 @@ fn reads_and_writes_what_the_permit_covers() {
 }
 
 #[test]
+fn a_file_is_read_to_its_end_whatever_its_size_was() {
+    let (_tmp, at) = folder();
+    run(async {
+        let workspace = LocalWorkspace::new();
+        let path = at.join("log");
+        for (before, behind) in [(0, 5), (3, 0), (3, 100), (3, 40_000), (20_000, 1)] {
+            fs::write(&path, "x".repeat(before)).unwrap();
+            let permit = permit().with_reads(vec![judged(&workspace, &path).await]);
+            let mut file = workspace.open(&permit, &path).await.unwrap();
+            let first = file.read(usize::MAX).await.unwrap();
+            assert_eq!(first.len(), before, "the whole in one piece");
+            fs::write(&path, "x".repeat(before + behind)).unwrap();
+            let mut rest = 0;
+            for _ in 0..8 {
+                rest += file.read(usize::MAX).await.unwrap().len();
+            }
+            assert_eq!(rest, behind, "{before}");
+        }
+    });
+}
+
+#[test]
 fn works_without_a_runtime() {
     let (_tmp, at) = folder();
     fs::write(at.join("file"), "text").unwrap();

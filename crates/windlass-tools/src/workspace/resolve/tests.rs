@@ -37,11 +37,55 @@ fn only_absolute_paths_without_nul_are_resolved() {
     assert!(resolve(Path::new("/a\0b")).is_err());
 }
 
+#[test]
+fn what_stands_there_is_told() {
+    let (_dir, at) = folder();
+    fs::create_dir(at.join("a")).unwrap();
+    fs::write(at.join("a/file"), "").unwrap();
+    for (path, kind) in [
+        ("a", EntryKind::Directory),
+        ("a/.", EntryKind::Directory),
+        ("a//file", EntryKind::File),
+        ("a/../a/file", EntryKind::File),
+        ("a/file/", EntryKind::File),
+        ("a/file/below", EntryKind::Missing),
+        ("a/none", EntryKind::Missing),
+        ("a/none/below", EntryKind::Missing),
+    ] {
+        let found = resolve(&at.join(path)).unwrap();
+        assert_eq!(found.kind, kind, "{path}");
+        assert_eq!(found, follow(&at.join(path)).unwrap(), "{path}: as step by step");
+    }
+    assert_eq!(resolve(Path::new("/")).unwrap().kind, EntryKind::Directory);
+}
+
 #[cfg(unix)]
 mod links {
     use super::*;
     use proptest::prelude::*;
     use std::os::unix::fs::symlink;
+
+    #[test]
+    fn what_stands_behind_links_is_told() {
+        let (_dir, at) = folder();
+        fs::create_dir(at.join("real")).unwrap();
+        fs::write(at.join("real/file"), "").unwrap();
+        let _socket = std::os::unix::net::UnixListener::bind(at.join("real/socket")).unwrap();
+        symlink("real", at.join("folder")).unwrap();
+        symlink("real/file", at.join("leaf")).unwrap();
+        symlink("nowhere", at.join("dangling")).unwrap();
+        for (path, to, kind) in [
+            ("folder", "real", EntryKind::Directory),
+            ("folder/file", "real/file", EntryKind::File),
+            ("leaf", "real/file", EntryKind::File),
+            ("dangling", "nowhere", EntryKind::Missing),
+            ("real/socket", "real/socket", EntryKind::Special),
+            ("folder/socket", "real/socket", EntryKind::Special),
+        ] {
+            let found = resolve(&at.join(path)).unwrap();
+            assert_eq!((found.path, found.kind), (at.join(to), kind), "{path}");
+        }
+    }
 
     #[test]
     fn links_are_followed_in_every_place() {
