@@ -74,11 +74,12 @@ fn delegates(at: usize, input: Value) -> ScriptedTurn {
 fn obedient() -> ScriptedModel {
     ScriptedModel::from_fn(|request, at| {
         let last = request.messages.last();
-        let choice =
-            last.iter().flat_map(|message| &message.content).find_map(|block| block.as_text()).unwrap_or_default();
-        match choice {
+        let texts: Vec<&str> =
+            last.iter().flat_map(|message| &message.content).filter_map(|block| block.as_text()).collect();
+        match texts.first().copied().unwrap_or_default() {
             "act" => ScriptedTurn::new().tool_use_with_id(format!("t{at}"), "act", json!({ "what": "it" })),
-            "wait" => ScriptedTurn::new().tool_use_with_id(format!("t{at}"), "wait", json!({})),
+            // In a turn that the end of an agent begins no one would stop it any more. Its message has a text about that end, too.
+            "wait" if texts.len() == 1 => ScriptedTurn::new().tool_use_with_id(format!("t{at}"), "wait", json!({})),
             "delegate" => delegates(at, json!({ "id": format!("a{at}") })),
             "leave to" => delegates(at, json!({ "id": format!("a{at}"), "later": true })),
             // The orders for agents: their calls have ids that others have, too.
@@ -213,6 +214,14 @@ proptest! {
 async fn a_session_that_ends_with_its_agents_is_idle_then() {
     let say = |text, asks| Deed::Say(text, asks, "later");
     play(vec![say("leave to", false), say("talk", false), say("talk", true), say("leave to", true)]).await;
+}
+
+/// The turn that an agent's end begins reads a message that no turn has answered.
+#[tokio::test(start_paused = true)]
+async fn a_message_without_a_turn_is_read_in_the_one_that_an_agent_begins() {
+    let say = |text, asks| Deed::Say(text, asks, "later");
+    play(vec![say("leave to", true), say("wait", false)]).await;
+    play(vec![say("leave to", true), say("act", false), say("leave to", true), say("wait", false)]).await;
 }
 
 #[tokio::test(start_paused = true)]
