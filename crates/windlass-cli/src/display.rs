@@ -111,7 +111,7 @@ impl Display {
             EventKind::BlockDelta { delta: Delta::Text(text), .. } => self.text(text),
             EventKind::BlockFinished { .. } | EventKind::RunFinished(_) => self.end_line(),
             EventKind::MessageWithdrawn { .. } => self.note(Paint::Yellow, "(the answer broke off and does not count)"),
-            // The lines of calls are made of long texts, and where nothing is shown beside the answer they are not.
+            // Their lines are made of texts that may be long: not where only the answer is shown.
             EventKind::ToolStarted(_) | EventKind::ToolFinished(_) if !self.has_activity() => Ok(()),
             EventKind::ToolStarted(started) => self.started(started),
             EventKind::ToolFinished(finished) => self.finished(finished),

@@ -183,8 +183,8 @@ fn mark(parts: &mut [(Part<'_>, Vec<Touch>)], made: &Made) {
 fn forms(written: &Path, touches: &Requested<'_>) -> Vec<PathBuf> {
     let path = normalize(Path::new("/"), written);
     let same = touches.get(path.as_os_str()).into_iter().flat_map(|(first, others)| iter::once(first).chain(others));
-    let others = same.flat_map(|touch| touch.subjects().map(|subject| &subject.path)).filter(|form| **form != path);
-    let mut forms: Vec<PathBuf> = others.cloned().collect();
+    let found = same.flat_map(|touch| touch.subjects().map(|subject| &subject.path)).filter(|form| **form != path);
+    let mut forms: Vec<PathBuf> = found.cloned().collect();
     forms.push(path);
     forms
 }

@@ -7,7 +7,7 @@ pub(crate) mod failed;
 pub(crate) mod filter;
 mod listener;
 mod loopback;
-pub(crate) mod mounts;
+mod mounts;
 mod probe;
 pub(crate) mod rules;
 pub(crate) mod stamps;
@@ -16,6 +16,9 @@ use std::ffi::OsString;
 use std::io::Write as _;
 use std::os::unix::process::CommandExt as _;
 use std::process::Command;
+
+use landlock::RulesetCreated;
+use seccompiler::BpfProgram;
 
 use crate::HELPER_WORD;
 use crate::confinement::Confinement;
@@ -59,9 +62,14 @@ fn confine(confinement: &Confinement) -> Result<(), Failed> {
         listener::hand_over(socket)?;
     }
     let (ruleset, _) = rules::ruleset(confinement)?;
-    rules::restrict(ruleset, confinement.has_own_view())?;
+    give_up_rights(ruleset, &filter::filter(confinement)?, confinement.has_own_view())
+}
+
+/// Takes from this thread, for good, all that what it becomes or starts is not to have.
+pub(crate) fn give_up_rights(ruleset: RulesetCreated, filter: &BpfProgram, has_own_view: bool) -> Result<(), Failed> {
+    rules::restrict(ruleset, has_own_view)?;
     mounts::drop_capabilities()?;
-    filter::apply(&filter::filter(confinement)?)
+    filter::apply(filter)
 }
 
 /// Becomes the program. Comes back only if that fails.

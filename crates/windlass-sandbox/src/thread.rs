@@ -11,7 +11,7 @@ use windlass_tool::Confine;
 use crate::confinement::Confinement;
 use crate::helper::failed::{Failed, context};
 use crate::helper::stamps::Stamps;
-use crate::helper::{filter, mounts, rules};
+use crate::helper::{filter, give_up_rights, rules};
 
 /// What confines threads, kept for as long as it stands for what is there.
 #[derive(Default)]
@@ -49,7 +49,5 @@ impl fmt::Debug for Threads {
 }
 
 fn confine(ruleset: &RulesetCreated, filter: &BpfProgram) -> Result<(), Failed> {
-    rules::restrict(ruleset.try_clone().map_err(context("Landlock"))?, false)?;
-    mounts::drop_capabilities()?;
-    filter::apply(filter)
+    give_up_rights(ruleset.try_clone().map_err(context("Landlock"))?, filter, false)
 }

@@ -71,7 +71,7 @@ const NAMESPACES: &[i32] = &[
 const TYPING: &[u64] = &[0x5412, 0x541C];
 
 /// Applies a filter to this thread, for good. New privileges are given up with it.
-pub(crate) fn apply(filter: &BpfProgram) -> Result<(), Failed> {
+pub(super) fn apply(filter: &BpfProgram) -> Result<(), Failed> {
     apply_filter(filter).map_err(context("calls"))
 }
 

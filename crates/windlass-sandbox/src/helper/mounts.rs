@@ -134,8 +134,9 @@ fn remount_read_only(target: &Path) -> rustix::io::Result<()> {
     mount_remount(target, flags, c"")
 }
 
-/// Gives up every capability of this thread for good, also those that root of a namespace, or of the machine, would get back with a new program.
-pub(crate) fn drop_capabilities() -> Result<(), Failed> {
+/// Gives up every capability of this thread for good, also those that root of a namespace, or of the machine, would get back with
+/// a new program.
+pub(super) fn drop_capabilities() -> Result<(), Failed> {
     for capability in CapabilitySet::all().iter() {
         // One that is not in the set, or that this kernel does not know, needs no removal. Without the right to remove there is none.
         let _ = rustix::thread::remove_capability_from_bounding_set(capability);

@@ -18,7 +18,7 @@ const DEVICES: &[&str] =
     &["/dev/full", "/dev/null", "/dev/ptmx", "/dev/pts", "/dev/random", "/dev/tty", "/dev/urandom", "/dev/zero"];
 
 /// Confines this thread, and what it becomes or starts. What the kernel does not know is left out: what holds is tried, not assumed.
-pub(crate) fn restrict(ruleset: RulesetCreated, has_own_view: bool) -> Result<(), Failed> {
+pub(super) fn restrict(ruleset: RulesetCreated, has_own_view: bool) -> Result<(), Failed> {
     let status = ruleset.restrict_self().map_err(context("Landlock"))?.ruleset;
     // With a view of its own there is still something; without, there would be no limit at all.
     if status == RulesetStatus::NotEnforced && !has_own_view {
@@ -29,7 +29,7 @@ pub(crate) fn restrict(ruleset: RulesetCreated, has_own_view: bool) -> Result<()
 
 /// The rules about what is there now, and the places by which it is known whether they still stand for that.
 pub(crate) fn ruleset(confinement: &Confinement) -> Result<(RulesetCreated, Stamps), Failed> {
-    let mut stamps = Stamps::default();
+    let mut stamps = Stamps::new();
     let ruleset = created(confinement, &mut stamps).map_err(context("Landlock"))?;
     Ok((ruleset, stamps))
 }

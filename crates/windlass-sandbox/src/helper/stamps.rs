@@ -1,12 +1,16 @@
-//! Whether directories are as they were.
+//! Whether directories and mounts are as they were.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-/// Directories, with what each was when it was looked at.
-#[derive(Debug, Default)]
-pub(crate) struct Stamps(Vec<(PathBuf, Option<Stamp>)>);
+/// Directories, with what each was when it was looked at, and what was mounted before that.
+#[derive(Debug)]
+pub(crate) struct Stamps {
+    /// A mount takes the place of a name without a change of its directory.
+    mounts: Option<Vec<u8>>,
+    directories: Vec<(PathBuf, Option<Stamp>)>,
+}
 
 /// Which directory it is, and when its names changed last, if that matters.
 #[derive(Debug, PartialEq)]
@@ -16,21 +20,34 @@ struct Stamp {
 }
 
 impl Stamps {
-    /// A directory whose names do not matter.
-    pub(crate) fn add_place(&mut self, path: &Path) {
-        self.0.push((path.to_owned(), Stamp::of(path, false)));
+    /// To be made before anything is looked at, so that what changes meanwhile is noticed.
+    pub(crate) fn new() -> Self {
+        Self { mounts: mounts(), directories: Vec::new() }
     }
 
-    /// A directory whose names are read. To be added before they are, so that what changes meanwhile is noticed.
+    /// A directory whose names do not matter.
+    pub(crate) fn add_place(&mut self, path: &Path) {
+        self.directories.push((path.to_owned(), Stamp::of(path, false)));
+    }
+
+    /// A directory whose names are read. To be added before they are.
     pub(crate) fn add_names(&mut self, path: &Path) {
-        self.0.push((path.to_owned(), Stamp::of(path, true)));
+        self.directories.push((path.to_owned(), Stamp::of(path, true)));
     }
 
     /// Whether each is as it was.
     pub(crate) fn are_current(&self) -> bool {
         let is_current = |path: &Path, stamp: &Stamp| Stamp::of(path, stamp.changed.is_some()).as_ref() == Some(stamp);
-        self.0.iter().all(|(path, stamp)| stamp.as_ref().is_some_and(|stamp| is_current(path, stamp)))
+        let mut directories = self.directories.iter();
+        self.mounts.is_some()
+            && self.mounts == mounts()
+            && directories.all(|(path, stamp)| stamp.as_ref().is_some_and(|stamp| is_current(path, stamp)))
     }
+}
+
+/// The mounts of this process, as the kernel lists them.
+fn mounts() -> Option<Vec<u8>> {
+    fs::read("/proc/self/mountinfo").ok()
 }
 
 impl Stamp {
@@ -40,5 +57,48 @@ impl Stamp {
             place: (found.dev(), found.ino()),
             changed: with_names.then(|| [(found.mtime(), found.mtime_nsec()), (found.ctime(), found.ctime_nsec())]),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Add = fn(&mut Stamps, &Path);
+
+    #[test]
+    fn what_is_made_removed_or_replaced_is_noticed_and_content_is_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = folder.path().join("place");
+        let with = |add: Add, change: &dyn Fn()| {
+            fs::create_dir_all(at.join("old")).unwrap();
+            fs::write(at.join("file"), "").unwrap();
+            let mut stamps = Stamps::new();
+            add(&mut stamps, &at);
+            assert!(stamps.are_current());
+            // The clock of a file system may stand still for some milliseconds.
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            change();
+            let are_current = stamps.are_current();
+            fs::remove_dir_all(&at).unwrap();
+            are_current
+        };
+        let (names, place): (Add, Add) = (Stamps::add_names, Stamps::add_place);
+        let make = || fs::write(at.join("new"), "").unwrap();
+        let remove = || fs::remove_dir(at.join("old")).unwrap();
+        let write = || fs::write(at.join("file"), "more").unwrap();
+        let replace = || {
+            fs::rename(&at, folder.path().join("kept")).unwrap();
+            fs::create_dir(&at).unwrap();
+        };
+        assert!(!with(names, &make) && !with(names, &remove) && with(names, &write));
+        assert!(with(place, &make) && with(place, &remove) && with(place, &write) && !with(place, &replace));
+    }
+
+    #[test]
+    fn without_a_list_of_mounts_nothing_is_known() {
+        let unknown = Stamps { mounts: None, directories: Vec::new() };
+        let other = Stamps { mounts: Some(b"another list".to_vec()), directories: Vec::new() };
+        assert!(!unknown.are_current() && !other.are_current() && Stamps::new().are_current());
     }
 }

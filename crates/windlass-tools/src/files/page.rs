@@ -268,11 +268,12 @@ impl Page {
     pub(crate) fn render(&self) -> String {
         let numbers = usize::try_from(self.lines).unwrap_or_default().saturating_mul(8);
         let mut out = String::with_capacity(self.content.len().saturating_add(numbers));
+        let mut number = itoa::Buffer::new();
         for (n, line) in (self.first_line..).zip(self.lines()) {
             if n > self.first_line {
                 out.push('\n');
             }
-            push_number(&mut out, n);
+            out.push_str(number.format(n));
             out.push('\t');
             out.push_str(line);
         }
@@ -309,19 +310,6 @@ impl Page {
             );
         }
         (!notice.is_empty()).then_some(notice)
-    }
-}
-
-/// Appends a number as [`write!`] does, which takes many times as long: each line of each page has one.
-fn push_number(out: &mut String, number: u64) {
-    let mut unit = 1_u64;
-    while number / unit >= 10 {
-        unit *= 10;
-    }
-    while unit > 0 {
-        let digit = u32::try_from(number / unit % 10).ok();
-        out.extend(digit.and_then(|digit| char::from_digit(digit, 10)));
-        unit /= 10;
     }
 }
 

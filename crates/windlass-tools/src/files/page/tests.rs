@@ -163,12 +163,3 @@ proptest! {
         prop_assert_eq!(head.chars().count(), text.chars().count().min(max));
     }
 }
-
-#[test]
-fn numbers_are_written_as_usual() {
-    for number in [0, 1, 9, 10, 11, 99, 100, 909, 1_000, 65_536, u64::MAX / 10, u64::MAX / 10 + 1, u64::MAX] {
-        let mut text = String::new();
-        push_number(&mut text, number);
-        assert_eq!(text, number.to_string());
-    }
-}
