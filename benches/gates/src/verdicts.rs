@@ -61,6 +61,19 @@ const LONG: &[(&str, &str, &str, &str)] = &[
     ("copies", "cp -r", " a#", " b"),
     ("copies and what reads them", "ls && cp -r", " a#", " b && cat b/a1 b/a2 c"),
     ("copies of copies", "mv x y && cp -r", " a# ../b#", " b && cp -r b c"),
+    ("moves", "mv", " a#", " b"),
+    ("names after a change of directory", "cd ../x && rm -r", " a#", ""),
+    ("copies after a change of directory", "cd ../x && cp -r", " a#", " b"),
+    ("names after many changes of directory", "cd a; cd b; cd ../c; cd d; cd e; rm -r", " a#", ""),
+    ("names of an unknown program after many changes", "cd a; cd b; cd ../c; cd d; cd e; foo", " a#", ""),
+    ("names for an unknown program behind a wrapper", "env foo", " ../a#/b", ""),
+    ("links", "ln -s", " a#", " b"),
+    ("names with upper case", "rm -r", " A#", ""),
+    ("names that are not ASCII", "rm -r", " é#", ""),
+    ("patterns of an unknown program", "foo", " a#*", ""),
+    ("patterns for copies", "cp -r", " a#*", " b"),
+    ("names for xargs", "printf '%s\\n'", " a#", " | xargs rm -r"),
+    ("names for git in other directories", "git -C ../x add", " a#", ""),
 ];
 
 /// Measures one kind of line alone, for a profiler. Whether there is such a kind.

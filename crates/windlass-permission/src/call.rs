@@ -9,7 +9,7 @@ use crate::usage::Usage;
 use crate::workspace::Workspace;
 use crate::{made, names, views};
 use std::cell::OnceCell;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::path::Path;
 use windlass_types::Access;
 
@@ -50,9 +50,9 @@ impl<'a> Call<'a> {
         let facts = Found::new(command, links);
         let view = View::new(&command.analysis, &self.facts.cwd, workspace.home());
         self.touches.extend(view.found.iter().map(|spec| facts.touch_of(spec)));
-        let mut named: HashSet<&Path> = HashSet::with_capacity(view.specs().count());
-        named.extend(view.specs().map(|spec| spec.written.as_path()));
-        for fact in command.paths.iter().filter(|fact| !named.contains(fact.requested.as_path())) {
+        let touches_of = |part: &Part<'_>| part.specs.iter().map(|spec| facts.touch_of(spec)).collect();
+        let touches: Option<Vec<Vec<Touch>>> = view.parts.as_ref().map(|parts| parts.iter().map(touches_of).collect());
+        for fact in facts.unnamed() {
             let usage = Usage { read: true, write: fact.write, ..Usage::default() };
             let mut extra = Touch::new(&normalize(&self.facts.cwd, &fact.requested), usage, links);
             extra.route.follow(fact, links);
@@ -69,10 +69,7 @@ impl<'a> Call<'a> {
             };
             self.touches.extend(shown.into_iter().map(touch));
         }
-        self.parts = view.parts.map(|parts| {
-            let touches = |part: &Part<'_>| part.specs.iter().map(|spec| facts.touch_of(spec)).collect();
-            parts.into_iter().map(|part| (touches(&part), part)).map(|(touches, part)| (part, touches)).collect()
-        });
+        self.parts = view.parts.zip(touches).map(|(parts, touches)| parts.into_iter().zip(touches).collect());
         if let Some(parts) = &mut self.parts {
             self.touches.extend(made::settle(parts, &facts, links));
         }

@@ -106,6 +106,9 @@ impl<'a> Part<'a> {
 
 /// Leaves out what is there already.
 fn once(specs: &mut Vec<Spec>) {
+    if specs.len() < 2 {
+        return;
+    }
     let mut seen = HashSet::with_capacity(specs.len());
     let is_new: Vec<bool> = specs.iter().map(|spec| seen.insert(spec)).collect();
     let mut is_new = is_new.into_iter();
@@ -120,10 +123,10 @@ pub fn command_paths(analysis: &Analysis, cwd: &Path) -> Vec<CommandPath> {
     let view = View::new(analysis, cwd, None);
     let mut known: HashMap<(&OsStr, Option<&str>), usize> = HashMap::with_capacity(view.specs().count());
     for spec in view.specs().filter(|spec| !spec.unknown) {
-        let index = *known.entry((spec.written.as_os_str(), spec.pattern.as_deref())).or_insert(paths.len());
+        let index = *known.entry((spec.written().as_os_str(), spec.pattern.as_deref())).or_insert(paths.len());
         if index == paths.len() {
             let pattern = spec.pattern.as_deref().map(ShellPattern::new);
-            paths.push(CommandPath { path: spec.written.clone(), write: false, pattern, tree: false });
+            paths.push(CommandPath { path: spec.written().to_path_buf(), write: false, pattern, tree: false });
         }
         if let Some(path) = paths.get_mut(index) {
             path.write |= spec.usage.write;

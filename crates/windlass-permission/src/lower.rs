@@ -357,10 +357,11 @@ fn removed<'a>(call: &'a Call<'_>) -> impl Iterator<Item = &'a Touch> {
         let moves = program == "mv";
         let gone = moves || matches!(program, "rm" | "rmdir");
         // The source of a move is read as well, its target is not.
-        let is_source =
-            move |path: &Path| !moves || touches.iter().any(|other| other.usage.read && other.requested_path() == path);
+        let read = || touches.iter().filter(|touch| touch.usage.read).map(Touch::requested_path);
+        let sources: Option<HashSet<&Path>> = moves.then(|| read().collect());
         touches.iter().filter(move |touch| {
-            gone && touch.usage.write && !touch.usage.redirect && is_source(touch.requested_path())
+            let is_source = || sources.as_ref().is_none_or(|sources| sources.contains(touch.requested_path()));
+            gone && touch.usage.write && !touch.usage.redirect && is_source()
         })
     })
 }

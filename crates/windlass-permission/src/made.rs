@@ -18,7 +18,6 @@ use std::ffi::{OsStr, OsString};
 use std::iter;
 use std::path::{Component, Path, PathBuf};
 use windlass_shell::Effect;
-use windlass_types::path::has_parent;
 
 /// A path whose meaning another part may have changed.
 pub(crate) const MADE: &str = "another part of it may make a link of a path that it uses";
@@ -103,10 +102,10 @@ pub(crate) fn settle(parts: &mut [(Part<'_>, Vec<Touch>)], found: &Found<'_>, li
         for copy in &part.copies {
             let tree = found.tree(&copy.source);
             if others && puts_links(copy, tree, &requested, &made) {
-                let targets = copy.targets.iter().filter(|target| seen.insert(target.as_path()));
+                let targets = copy.targets().filter(|target| seen.insert(*target));
                 places.extend(targets.flat_map(|target| forms(target, &requested)));
             }
-            let guarded: Vec<PathBuf> = copy.targets.iter().flat_map(|target| guarded(target, tree)).collect();
+            let guarded: Vec<PathBuf> = copy.targets().flat_map(|target| guarded(target, tree)).collect();
             if !tree.is_some_and(|tree| tree.is_whole) {
                 part.unclear_copy = Some(NOT_KNOWN);
             } else if !guarded.is_empty() {
@@ -210,12 +209,11 @@ impl Touch {
     /// Whether it goes to such a place, or below it, and leaves it again by `..`.
     fn leaves(&self, changed: &Changed<'_>) -> bool {
         let mut way = PathBuf::new();
-        has_parent(&self.written)
-            && self.written.components().any(|part| {
-                let left = part == Component::ParentDir && changed.holds(&normalize(Path::new("/"), &way));
-                way.push(part);
-                left
-            })
+        self.walked.iter().flat_map(|walked| walked.components()).any(|part| {
+            let left = part == Component::ParentDir && changed.holds(&normalize(Path::new("/"), &way));
+            way.push(part);
+            left
+        })
     }
 }
 

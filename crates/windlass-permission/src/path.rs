@@ -9,11 +9,11 @@ use unicode_normalization::is_nfc;
 use crate::windows_path;
 
 pub(crate) use windlass_types::path::absolute as normalize;
-use windlass_types::path::is_written_plainly;
+use windlass_types::path::{is_written_plainly, joined};
 
 /// Joins and leaves every `..` where it is, as the system walks the path.
 pub(crate) fn as_written(base: &Path, path: &Path) -> PathBuf {
-    let joined = base.join(path);
+    let joined = joined(base, path);
     if is_written_plainly(&joined) {
         return joined;
     }

@@ -12,8 +12,8 @@ use windlass_types::path::{has_parent, normalized};
 pub(crate) struct Spec {
     /// Absolute, by its text alone. Of a file name pattern, the directory it starts in.
     pub(crate) path: PathBuf,
-    /// The same with every `..` still in it, as the system will walk it.
-    pub(crate) written: PathBuf,
+    /// The same with every `..` still in it, as the system will walk it; `None` if it has none.
+    pub(crate) walked: Option<PathBuf>,
     /// What the command does with it.
     pub(crate) usage: Usage,
     /// Whether the command takes what lies below it along, so that the driver has to look there.
@@ -30,7 +30,7 @@ pub(crate) struct Spec {
 /// way, equal ones have equal texts.
 impl Hash for Spec {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        self.written.as_os_str().hash(state);
+        self.written().as_os_str().hash(state);
         self.pattern.hash(state);
     }
 }
@@ -38,15 +38,22 @@ impl Hash for Spec {
 impl Spec {
     pub(crate) fn new(base: &Path, path: &Path) -> Self {
         let written = as_written(base, path);
+        let (path, walked) =
+            if has_parent(&written) { (normalized(&written), Some(written)) } else { (written, None) };
         Self {
-            path: if has_parent(&written) { normalized(&written) } else { written.clone() },
-            written,
+            path,
+            walked,
             usage: Usage::default(),
             carries: false,
             pattern: None,
             unknown: false,
             dotted: false,
         }
+    }
+
+    /// The path as the command names it, with every `..` in it.
+    pub(crate) fn written(&self) -> &Path {
+        self.walked.as_deref().unwrap_or(&self.path)
     }
 
     pub(crate) fn of_operand(operand: &PathOperand, base: &Path) -> Self {

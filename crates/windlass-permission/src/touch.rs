@@ -67,8 +67,8 @@ pub(crate) struct Touch {
     pub(crate) route: Route,
     /// What the call does with it.
     pub(crate) usage: Usage,
-    /// The path of a command with every `..` still in it.
-    pub(crate) written: PathBuf,
+    /// The path of a command with every `..` still in it; `None` if it has none.
+    pub(crate) walked: Option<PathBuf>,
     /// A file name pattern of the shell, below the path.
     pub(crate) pattern: Option<String>,
     /// The same as rules compare it, once one has: `None` if it cannot be read.
@@ -92,7 +92,7 @@ impl Touch {
         Self {
             route: Route::new(path, links),
             usage,
-            written: PathBuf::new(),
+            walked: None,
             pattern: None,
             globs: OnceCell::new(),
             unknown: false,

@@ -2,18 +2,30 @@
 
 use crate::path::as_written;
 use crate::views;
+use std::iter;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use windlass_shell::{Analysis, Classification, Effect, FoundCommand, PathRole, SimpleCommand, Word};
+use windlass_types::path::joined;
 
 /// A tree that a command puts somewhere else with the links in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Copy {
     /// Where it is, as written.
     pub(crate) source: PathBuf,
-    /// Where what is in it may come to lie, as written.
-    pub(crate) targets: Vec<PathBuf>,
+    /// The target of the command, as written: what is in the tree may come to lie there.
+    target: Rc<Path>,
+    /// The tree in the target, if that is a directory.
+    inside: Option<PathBuf>,
     /// Whether it is gone from its place then.
     pub(crate) moves: bool,
+}
+
+impl Copy {
+    /// Where what is in the tree may come to lie, as written.
+    pub(crate) fn targets(&self) -> impl Iterator<Item = &Path> {
+        iter::once(&*self.target).chain(self.inside.as_deref())
+    }
 }
 
 /// The program that a command runs, behind programs that run another.
@@ -69,14 +81,14 @@ pub(crate) fn copies(command: &SimpleCommand, class: &Classification, base: &Pat
     let Some(target) = class.writes.first().map(|operand| as_written(base, Path::new(&operand.path))) else {
         return Vec::new();
     };
+    let target: Rc<Path> = target.into();
     let sources = class.reads.iter().filter(|operand| operand.role == PathRole::Operand);
     sources
         .map(|source| {
             let path = source.path.trim_end_matches('/');
             let name = path.rsplit('/').next().unwrap_or(path);
-            let inside = (!matches!(name, "" | "." | "..")).then(|| target.join(name));
-            let targets = std::iter::once(target.clone()).chain(inside).collect();
-            Copy { source: as_written(base, Path::new(&source.path)), targets, moves }
+            let inside = (!matches!(name, "" | "." | "..")).then(|| joined(&target, Path::new(name)));
+            Copy { source: as_written(base, Path::new(&source.path)), target: Rc::clone(&target), inside, moves }
         })
         .collect()
 }

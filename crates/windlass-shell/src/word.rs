@@ -1,5 +1,7 @@
 //! Words: what the shell hands to a program as an argument, or what is known of it.
 
+use std::sync::Arc;
+
 /// How much is known about what a word becomes when bash has expanded it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -17,7 +19,11 @@ pub enum WordKind {
 ///
 /// Words of a [`SimpleCommand`](crate::SimpleCommand) are never [`WordKind::Dynamic`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Word {
+pub struct Word(Arc<Read>);
+
+/// What was read of a word. The same words stand in commands, in what wrappers run and in what is found in them.
+#[derive(Debug, PartialEq, Eq)]
+struct Read {
     source: String,
     text: String,
     kind: WordKind,
@@ -41,6 +47,15 @@ pub(crate) enum Piece {
     Brace(char),
 }
 
+impl Piece {
+    /// The beginning of a text, with room for a usual word.
+    pub(crate) fn text(first: char, quoted: bool) -> Self {
+        let mut text = String::with_capacity(16);
+        text.push(first);
+        Self::Text { text, quoted }
+    }
+}
+
 impl Word {
     /// A word which is exactly `text`, with `text` as its source too.
     pub(crate) fn literal(text: &str) -> Self {
@@ -49,7 +64,7 @@ impl Word {
     }
 
     pub(crate) fn from_pieces(source: String, pieces: Vec<Piece>) -> Self {
-        let mut text = String::new();
+        let mut text = String::with_capacity(source.len());
         let mut kind = WordKind::Literal;
         for piece in &pieces {
             match piece {
@@ -77,38 +92,38 @@ impl Word {
                 }
             }
         }
-        Self { source, text, kind, pieces }
+        Self(Arc::new(Read { source, text, kind, pieces }))
     }
 
     /// The word as it is written, quotes and escapes included.
     #[must_use]
     pub fn source(&self) -> &str {
-        &self.source
+        &self.0.source
     }
 
     /// The argument. Exact for [`WordKind::Literal`]; for the other kinds a readable approximation in
     /// which pattern characters and expansions stand as written.
     #[must_use]
     pub fn text(&self) -> &str {
-        &self.text
+        &self.0.text
     }
 
     /// How far [`text`](Self::text) can be relied on.
     #[must_use]
     pub fn kind(&self) -> WordKind {
-        self.kind
+        self.0.kind
     }
 
     /// Whether the word is exactly one known argument.
     #[must_use]
     pub fn is_literal(&self) -> bool {
-        self.kind == WordKind::Literal
+        self.0.kind == WordKind::Literal
     }
 
     /// The argument, if it is exactly known.
     #[must_use]
     pub fn as_literal(&self) -> Option<&str> {
-        self.is_literal().then_some(self.text.as_str())
+        self.is_literal().then_some(self.0.text.as_str())
     }
 
     /// The characters every argument made from this word begins with: the whole text of a literal, what
@@ -116,7 +131,7 @@ impl Word {
     #[must_use]
     pub fn literal_prefix(&self) -> String {
         let mut prefix = String::new();
-        for piece in &self.pieces {
+        for piece in &self.0.pieces {
             match piece {
                 Piece::Text { text, .. } => prefix.push_str(text),
                 Piece::Brace(c) => prefix.push(*c),
@@ -130,14 +145,14 @@ impl Word {
     #[must_use]
     pub fn cannot_be_option(&self) -> bool {
         let prefix = self.literal_prefix();
-        match self.kind {
+        match self.0.kind {
             WordKind::Literal => !prefix.starts_with('-'),
             WordKind::Glob | WordKind::Dynamic => !prefix.is_empty() && !prefix.starts_with('-'),
         }
     }
 
     pub(crate) fn pieces(&self) -> &[Piece] {
-        &self.pieces
+        &self.0.pieces
     }
 }
 

@@ -27,8 +27,20 @@ pub fn normalized(path: &Path) -> PathBuf {
 /// A path that starts at `base` unless it is absolute already, [`normalized`].
 #[must_use]
 pub fn absolute(base: &Path, path: &Path) -> PathBuf {
-    let joined = base.join(path);
+    let joined = joined(base, path);
     if is_written_plainly(&joined) && !has_parent(&joined) { joined } else { normalized(&joined) }
+}
+
+/// The same as [`Path::join`]. It is allocated once, at the length that it needs.
+#[must_use]
+pub fn joined(base: &Path, path: &Path) -> PathBuf {
+    let length = base.as_os_str().len().saturating_add(path.as_os_str().len()).saturating_add(1);
+    let mut joined = PathBuf::with_capacity(if path.is_absolute() { path.as_os_str().len() } else { length });
+    if !path.is_absolute() {
+        joined.push(base);
+    }
+    joined.push(path);
+    joined
 }
 
 /// Whether a path is absolute and has no `.`, no two slashes in a row and none at its end, so that putting its components together

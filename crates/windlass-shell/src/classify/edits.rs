@@ -110,8 +110,8 @@ fn transfer(spec: &Spec, args: &[Word]) -> Findings {
         class.reads.push(operand);
         let name = base_name(path.trim_end_matches('/'));
         if !matches!(name, "" | "." | "..") {
-            let inside = format!("{}/{name}", target.trim_end_matches('/'));
-            class.writes.push(PathOperand { recursive, ..PathOperand::literal(&inside) });
+            let inside = [target.trim_end_matches('/'), "/", name].concat();
+            class.writes.push(PathOperand { recursive, ..PathOperand::literal(inside) });
         }
     }
     Some(class)

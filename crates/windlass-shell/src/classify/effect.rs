@@ -78,8 +78,8 @@ impl PathOperand {
         Self { path: word.text().to_owned(), glob: !word.is_literal(), recursive, role: PathRole::Operand }
     }
 
-    pub(super) fn literal(path: &str) -> Self {
-        Self { path: path.to_owned(), glob: false, recursive: false, role: PathRole::Operand }
+    pub(super) fn literal(path: impl Into<String>) -> Self {
+        Self { path: path.into(), glob: false, recursive: false, role: PathRole::Operand }
     }
 
     pub(super) fn working_directory(recursive: bool) -> Self {

@@ -16,7 +16,7 @@ impl Builder {
         if let Some(Piece::Text { text, .. }) = self.pieces.last_mut() {
             text.push(c);
         } else {
-            self.pieces.push(Piece::Text { text: c.to_string(), quoted: true });
+            self.pieces.push(Piece::text(c, true));
         }
     }
 

@@ -4,6 +4,7 @@ use super::{reader::Reader, wrappers};
 use crate::command::Redirect;
 use crate::reason::Undecided;
 use crate::word::{Piece, Word, WordKind, base_name};
+use std::borrow::Cow;
 
 const MAX_WRAPPERS: usize = 24;
 const MAX_SUFFIXES: usize = 24;
@@ -307,10 +308,14 @@ impl Reader<'_, '_> {
         reads_script
     }
 
-    fn expand_braces(&mut self, words: &[Word]) -> Vec<Word> {
+    fn expand_braces<'w>(&mut self, words: &'w [Word]) -> Cow<'w, [Word]> {
+        let has_braces = |word: &Word| word.pieces().contains(&Piece::Brace('{'));
+        if !words.iter().any(has_braces) {
+            return Cow::Borrowed(words);
+        }
         let mut expanded = Vec::with_capacity(words.len());
         for word in words {
-            if word.pieces().iter().any(|p| matches!(p, Piece::Brace('{'))) {
+            if has_braces(word) {
                 if word.pieces().len() > MAX_BRACE_PIECES || !expand_word(word, &mut expanded) {
                     self.undecided(Undecided::TooLarge);
                     expanded.push(word.clone());
@@ -319,7 +324,7 @@ impl Reader<'_, '_> {
                 expanded.push(word.clone());
             }
         }
-        expanded
+        Cow::Owned(expanded)
     }
 }
 

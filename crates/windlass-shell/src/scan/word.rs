@@ -11,7 +11,7 @@ impl Pieces {
     fn text(&mut self, c: char, is_quoted: bool) {
         match self.0.last_mut() {
             Some(Piece::Text { text, quoted }) if *quoted == is_quoted => text.push(c),
-            _ => self.0.push(Piece::Text { text: c.to_string(), quoted: is_quoted }),
+            _ => self.0.push(Piece::text(c, is_quoted)),
         }
     }
 
