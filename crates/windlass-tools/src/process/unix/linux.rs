@@ -33,8 +33,9 @@ const FEW: i32 = 64;
 /// was started meanwhile, since a member may fork and exit between two reads.
 const ROUNDS: usize = 100;
 
-/// Whether no living process newer than the child belongs to its tree. Quick; in doubt the answer is no.
-pub(super) fn none_is_newer(tree: &Tree) -> bool {
+/// Whether no living process newer than the child belongs to its tree. Quick; in doubt the answer is no. That its group exists
+/// says nothing: it does until the system has reaped the last of it, as the first process of a PID namespace.
+pub(super) fn none_is_left(tree: &Tree) -> bool {
     let mut seen = tree.id();
     for _ in 0..ROUNDS {
         match newest_number() {

@@ -4,9 +4,9 @@ use rustix::process::{Pid, Signal};
 
 use super::tree::Tree;
 
-/// Processes outside the group are not known here.
-pub(super) fn none_is_newer(_tree: &Tree) -> bool {
-    true
+/// Whether the group has no members. Processes outside of it are not known here.
+pub(super) fn none_is_left(tree: &Tree) -> bool {
+    !tree.group_exists()
 }
 
 /// Whether the group has members. It is signalled as a whole elsewhere.

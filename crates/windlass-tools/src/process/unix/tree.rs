@@ -47,7 +47,7 @@ impl Tree {
 
     /// Whether a cheap look already shows that no process is left. Call it after the child was reaped.
     pub(in crate::process) fn is_plainly_gone(&self) -> bool {
-        !self.group_exists() && self.started.elapsed() < NUMBERS_STAY_ORDERED && scan::none_is_newer(self)
+        self.started.elapsed() < NUMBERS_STAY_ORDERED && scan::none_is_left(self)
     }
 
     /// Signals every living process of the tree and returns how many there were. `wide` also looks for
