@@ -159,12 +159,23 @@ impl LineCollector {
                 Breaks::Cr => memchr::memchr2(b'\n', b'\r', text),
             };
             let (line, rest) = text.split_at_checked(end.unwrap_or(text.len())).unwrap_or_default();
-            self.append(line);
             let Some((byte, rest)) = rest.split_first() else {
+                self.append(line);
                 return;
             };
             self.after_cr = *byte == b'\r';
-            self.end_line();
+            if self.line.is_empty() && line.len() <= self.request.max_line_chars && self.collecting() {
+                // Most lines are short and in one piece, and need not be copied first.
+                let is_broken_twice = self.breaks == Breaks::Lf && line.last() == Some(&b'\r');
+                self.add_line(line.get(..line.len() - usize::from(is_broken_twice)).unwrap_or_default(), 0);
+            } else {
+                self.append(line);
+                if self.collecting() {
+                    self.take_line(self.breaks == Breaks::Lf);
+                }
+            }
+            self.line_no += 1;
+            self.last_byte = None;
             text = rest;
         }
     }
@@ -184,14 +195,6 @@ impl LineCollector {
         self.dropped += chars_in(over);
     }
 
-    fn end_line(&mut self) {
-        if self.collecting() {
-            self.take_line(self.breaks == Breaks::Lf);
-        }
-        self.line_no += 1;
-        self.last_byte = None;
-    }
-
     /// Adds the line to the page; a CR before the break belongs to the break.
     fn take_line(&mut self, strip_cr: bool) {
         let mut bytes = std::mem::take(&mut self.line);
@@ -203,10 +206,17 @@ impl LineCollector {
                 bytes.pop();
             }
         }
+        self.add_line(&bytes, over);
+        bytes.clear();
+        self.line = bytes;
+    }
+
+    /// Adds a line without its break to the page. `over`: the characters of it that were left out.
+    fn add_line(&mut self, bytes: &[u8], mut over: u64) {
         // Whole text is seen to be whole much faster than damaged text is mended.
-        let text = match std::str::from_utf8(&bytes) {
+        let text = match std::str::from_utf8(bytes) {
             Ok(text) => Cow::Borrowed(text),
-            Err(_) => String::from_utf8_lossy(&bytes),
+            Err(_) => String::from_utf8_lossy(bytes),
         };
         // Most lines are short: then there is nothing to count.
         let fits = text.len() <= self.request.max_line_chars;
@@ -229,8 +239,6 @@ impl LineCollector {
             self.page.push(&line);
             self.full = self.page.lines >= self.request.limit;
         }
-        bytes.clear();
-        self.line = bytes;
     }
 
     fn finish(mut self, complete: bool) -> Page {
@@ -260,8 +268,15 @@ impl Page {
 
     /// The lines without their ends.
     pub(crate) fn lines(&self) -> impl Iterator<Item = &str> {
+        let mut from = 0_usize;
+        let ends = memchr::memchr_iter(b'\n', self.content.as_bytes()).chain([self.content.len()]);
+        let lines = ends.map(move |end| {
+            let line = self.content.get(from..end).unwrap_or_default();
+            from = end.saturating_add(1);
+            line
+        });
         // A text without lines would be split into one.
-        self.content.split('\n').take(usize::try_from(self.lines).unwrap_or(usize::MAX))
+        lines.take(usize::try_from(self.lines).unwrap_or(usize::MAX))
     }
 
     /// `<n>\t<line>` for each line, then notes for the reader.
