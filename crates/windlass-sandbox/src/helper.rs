@@ -61,7 +61,7 @@ fn confine(confinement: &Confinement) -> Result<(), Failed> {
     if let Some(socket) = &confinement.proxy {
         listener::hand_over(socket)?;
     }
-    let (ruleset, _) = rules::ruleset(confinement)?;
+    let ruleset = rules::ruleset(confinement, None)?;
     give_up_rights(ruleset, &filter::filter(confinement)?, confinement.has_own_view())
 }
 

@@ -33,7 +33,8 @@ impl Threads {
         {
             return Ok(Arc::clone(&kept.confine));
         }
-        let (ruleset, stamps) = rules::ruleset(&confinement)?;
+        let mut stamps = Stamps::new();
+        let ruleset = rules::ruleset(&confinement, Some(&mut stamps))?;
         let filter = filter::filter(&confinement)?;
         let confine = move || confine(&ruleset, &filter).map_err(|failed| io::Error::other(failed.to_string()));
         let confine: Arc<Confine> = Arc::new(confine);

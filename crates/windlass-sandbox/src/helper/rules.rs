@@ -27,14 +27,13 @@ pub(super) fn restrict(ruleset: RulesetCreated, has_own_view: bool) -> Result<()
     Ok(())
 }
 
-/// The rules about what is there now, and the places by which it is known whether they still stand for that.
-pub(crate) fn ruleset(confinement: &Confinement) -> Result<(RulesetCreated, Stamps), Failed> {
-    let mut stamps = Stamps::new();
-    let ruleset = created(confinement, &mut stamps).map_err(context("Landlock"))?;
-    Ok((ruleset, stamps))
+/// The rules about what is there now. `stamps` takes the places by which it is known whether they still stand for that; who does
+/// not keep the rules needs none.
+pub(crate) fn ruleset(confinement: &Confinement, stamps: Option<&mut Stamps>) -> Result<RulesetCreated, Failed> {
+    created(confinement, stamps).map_err(context("Landlock"))
 }
 
-fn created(confinement: &Confinement, stamps: &mut Stamps) -> Result<RulesetCreated, RulesetError> {
+fn created(confinement: &Confinement, mut stamps: Option<&mut Stamps>) -> Result<RulesetCreated, RulesetError> {
     let all = AccessFs::from_all(ABI::V5);
     let mut ruleset = Ruleset::default().handle_access(all)?.scope(Scope::from_all(ABI::V6))?;
     if !confinement.network && !confinement.has_own_view() {
@@ -47,15 +46,15 @@ fn created(confinement: &Confinement, stamps: &mut Stamps) -> Result<RulesetCrea
         .create()?
         // Names may be listed everywhere: what is hidden is what is in the files.
         .add_rules(path_beneath_rules(["/"], AccessFs::ReadDir))?
-        .add_rules(path_beneath_rules(seen(Path::new("/"), confinement, stamps), read))?
+        .add_rules(path_beneath_rules(seen(Path::new("/"), confinement, stamps.as_deref_mut()), read))?
         .add_rules(path_beneath_rules(DEVICES, device))?;
     let shared = confinement.has_own_view().then_some("/dev/shm");
-    let writable = confinement.writable.iter().flat_map(|root| seen(root, confinement, stamps));
+    let writable = confinement.writable.iter().flat_map(|root| seen(root, confinement, stamps.as_deref_mut()));
     created.add_rules(path_beneath_rules(writable.chain(shared.map(PathBuf::from)), all))
 }
 
 /// The paths that together are a directory without what is hidden below it. Where mounts hide it, that is the directory itself.
-fn seen(root: &Path, confinement: &Confinement, stamps: &mut Stamps) -> Vec<PathBuf> {
+fn seen(root: &Path, confinement: &Confinement, mut stamps: Option<&mut Stamps>) -> Vec<PathBuf> {
     let hidden: BTreeSet<&Path> = match confinement.has_own_view() {
         true => BTreeSet::new(),
         false => {
@@ -63,7 +62,9 @@ fn seen(root: &Path, confinement: &Confinement, stamps: &mut Stamps) -> Vec<Path
             both.map(PathBuf::as_path).collect()
         }
     };
-    stamps.add_place(root);
+    if let Some(stamps) = &mut stamps {
+        stamps.add_place(root);
+    }
     let (mut seen, mut open) = (Vec::new(), vec![root.to_owned()]);
     while let Some(path) = open.pop() {
         if hidden.iter().any(|hidden| path.starts_with(hidden)) {
@@ -73,7 +74,9 @@ fn seen(root: &Path, confinement: &Confinement, stamps: &mut Stamps) -> Vec<Path
             seen.push(path);
             continue;
         }
-        stamps.add_names(&path);
+        if let Some(stamps) = &mut stamps {
+            stamps.add_names(&path);
+        }
         for entry in fs::read_dir(&path).into_iter().flatten().flatten() {
             // A link would be followed, to what may be hidden. What it leads to has a name of its own.
             if entry.file_type().is_ok_and(|kind| !kind.is_symlink()) {
