@@ -8,7 +8,7 @@ use std::time::Duration;
 use windlass_context::{FileInstructions, ServerInstructions};
 use windlass_permission::{CallFacts, Classified, Policy, SettingsRules};
 use windlass_types::{
-    AuditedDecision, ContentBlock, DecisionReason, EditPreview, Effort, Entry, EntryId, Event, EventKind, HookCall,
+    AgentId, AuditedDecision, ContentBlock, DecisionReason, EditPreview, Effort, Entry, EntryId, Event, EventKind, HookCall,
     HookEventName, HookOutcome, JsonText, ModelErrorKind, ModelItem, ModelRequest, NanoUsd, PendingQuestion,
     PermissionAnswer, PermissionMode, PermissionRequest, PermissionUpdate, Prompt, RateLimit, TaskEnded, TaskId,
     TaskInfo, TaskUsage, Thinking, ToolMatcher, ToolOutcome, ToolSpec, ToolUse, ToolUseId, Usage,
@@ -160,6 +160,11 @@ pub struct RunCall {
     pub facts: CallFacts,
     /// The [`Effect::Prepare`] that read it.
     pub prepared: EffectId,
+    /// Whether it may stay open while an agent that it runs waits for answers: then its outcome may be that
+    /// [it waits](ToolOutcome::waits).
+    pub may_wait: bool,
+    /// The agent that it has run before, which waited: the call continues that one.
+    pub continues: Option<AgentId>,
 }
 
 /// What goes into a machine. All are data: recorded and given again, they lead to the same outputs.

@@ -13,18 +13,18 @@ use crate::events::EventQueue;
 use crate::handle::{Order, SessionHandle};
 use crate::open_questions::{OpenQuestion, OpenQuestions};
 use crate::session::{Nested, Persistence, SessionConfig};
-use follow::Above;
+use follow::{Above, Followed};
 use futures_util::future::join_all;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
-use windlass_core::{AgentConfig, AgentOpening, Input, Machine, OfferedTool};
+use windlass_core::{AgentConfig, AgentOpening, Input, Machine, OfferedTool, RunCall};
 use windlass_permission::{CanUseTool, Policy, can_use_tool_fn};
 use windlass_session::AgentHeader;
 use windlass_tool::{AgentReport, AgentSpec, Agents, BoxFuture, Cancel, ToolError, ToolSet};
-use windlass_types::{AgentIdentity, AgentPath, PermissionAnswer, PermissionRequest, TaskId, ToolUseId};
+use windlass_types::{AgentId, AgentIdentity, AgentPath, PermissionAnswer, PermissionRequest, TaskId, ToolUseId};
 
 /// How long agents may take to end when their parent ends.
 const GRACE: Duration = Duration::from_secs(4);
@@ -42,9 +42,43 @@ pub(crate) enum AgentOrder {
 #[derive(Debug)]
 pub(crate) struct Opening {
     spec: AgentSpec,
-    tool_use_id: ToolUseId,
-    cwd: PathBuf,
+    call: AgentsCall,
     answer: oneshot::Sender<Result<Parts, ToolError>>,
+}
+
+/// A call that may run agents.
+#[derive(Debug, Clone)]
+pub(crate) struct AgentsCall {
+    pub(crate) tool_use_id: ToolUseId,
+    /// Where it starts.
+    pub(crate) cwd: PathBuf,
+    /// Whether it may stay open while an agent waits for answers.
+    pub(crate) may_wait: bool,
+    /// The agent that it has run before, which waited.
+    pub(crate) continues: Option<AgentId>,
+}
+
+impl AgentsCall {
+    /// One that runs now.
+    pub(crate) fn of(run: &RunCall) -> Self {
+        let (tool_use_id, cwd) = (run.call.id.clone(), run.facts.cwd.clone());
+        Self { tool_use_id, cwd, may_wait: run.may_wait, continues: run.continues.clone() }
+    }
+
+    /// What stands for a call where there is none that could be continued.
+    pub(crate) fn standing_for(tool_use_id: ToolUseId, cwd: PathBuf) -> Self {
+        Self { tool_use_id, cwd, may_wait: false, continues: None }
+    }
+
+    /// Whether it continues this agent.
+    fn continues(&self, spec: &AgentSpec) -> bool {
+        self.continues.as_ref() == Some(&spec.id)
+    }
+
+    /// Whether it may stay open for this agent: nobody waits for one in the background.
+    fn may_wait_for(&self, spec: &AgentSpec) -> bool {
+        self.may_wait && spec.may_wait && spec.task.is_none()
+    }
 }
 
 /// What an agent is opened with.
@@ -179,7 +213,7 @@ impl Below {
     /// What one call runs agents with.
     pub(crate) fn of_call(
         &self,
-        (tool_use_id, cwd): (ToolUseId, PathBuf),
+        call: AgentsCall,
         caller: Option<&AgentIdentity>,
         ports: &Ports,
         queue: &Arc<EventQueue>,
@@ -190,10 +224,10 @@ impl Below {
             results: results.clone(),
             provider: Arc::clone(&ports.provider),
             clock: Arc::clone(&ports.clock),
-            tool_use_id,
+            tool_use_id: call.tool_use_id.clone(),
         };
         let caller = caller.map(|agent| agent.agent_type.clone());
-        Arc::new(OfCall { ask: self.ask.clone(), depth: self.depth, caller, cwd, above })
+        Arc::new(OfCall { ask: self.ask.clone(), depth: self.depth, caller, call, above })
     }
 
     /// Carries out what a call asks for.
@@ -280,10 +314,14 @@ impl Below {
 
     /// What an agent is opened with.
     fn parts(&self, opening: &Opening, parent: &Parent<'_>) -> Result<Parts, ToolError> {
-        let Opening { spec, tool_use_id, cwd, .. } = opening;
+        let Opening { spec, call, .. } = opening;
+        let AgentsCall { tool_use_id, cwd, .. } = call;
         let place = self.places.take().map_err(refused)?;
         let Parent { machine, ports, keeper, results } = parent;
-        let mut config = machine.agent_config(opened_with(spec, ports, cwd)).map_err(refused)?;
+        let mut opened = opened_with(spec, ports, cwd);
+        // What is not kept could not be continued.
+        opened.agent.waits = call.may_wait_for(spec) && self.kept.is_some();
+        let mut config = machine.agent_config(opened).map_err(refused)?;
         let tools = tools_of(spec, cwd, &ports.tools, machine)?;
         config.tools.specs = tools.specs();
         let mut ports = (*ports).clone();
@@ -291,7 +329,7 @@ impl Below {
         ports.artifacts = ports.artifacts.or(ports.scratch.take());
         (ports.tools, ports.checkpoints) = (tools.into(), None);
         ports.host.callback = ports.host.callback.map(|parent| passed_on(parent, tool_use_id.clone()));
-        let config = self.kept_beside(SessionConfig::new(config, ports), spec, tool_use_id, machine);
+        let config = self.kept_beside(SessionConfig::new(config, ports), spec, call, machine)?;
         let nested = Nested {
             keeper: keeper.zip(machine.prompt()).map(|(keeper, prompt)| keeper.of_agent(prompt.clone())),
             depth: self.depth.saturating_add(1),
@@ -308,15 +346,20 @@ impl Below {
         &self,
         session: SessionConfig,
         spec: &AgentSpec,
-        call: &ToolUseId,
+        call: &AgentsCall,
         above: &Machine,
-    ) -> SessionConfig {
-        let Some(kept) = &self.kept else { return session };
+    ) -> Result<SessionConfig, ToolError> {
+        let Some(kept) = &self.kept else {
+            let gone = || ToolError::rejected("The agent could not be continued: the session is not kept.");
+            return if call.continues(spec) { Err(gone()) } else { Ok(session) };
+        };
         let parent = above.agent().map(|agent| agent.id.clone());
-        let header = AgentHeader::new(spec.agent_type.clone(), spec.description.clone(), call.clone());
+        let header = AgentHeader::new(spec.agent_type.clone(), spec.description.clone(), call.tool_use_id.clone());
         let header = kept.header.clone().with_agent(header.with_parent(parent));
         let key = kept.key.of_agent(spec.id.clone());
-        session.with_persistence(Persistence::new(Arc::clone(&kept.store), key, kept.owner.clone(), header))
+        let mut persistence = Persistence::new(Arc::clone(&kept.store), key, kept.owner.clone(), header);
+        persistence.must_exist = call.continues(spec);
+        Ok(session.with_persistence(persistence))
     }
 }
 
@@ -382,7 +425,7 @@ struct OfCall {
     depth: u32,
     /// What kind of agent the caller is, unless it is the main one.
     caller: Option<String>,
-    cwd: PathBuf,
+    call: AgentsCall,
     above: Above,
 }
 
@@ -395,24 +438,29 @@ impl Agents for OfCall {
         self.caller.as_deref()
     }
 
+    fn continues(&self) -> Option<AgentId> {
+        self.call.continues.clone()
+    }
+
     fn run(&self, spec: AgentSpec, cancel: Cancel) -> BoxFuture<'static, Result<AgentReport, ToolError>> {
-        let (ask, above, cwd) = (self.ask.clone(), self.above.clone(), self.cwd.clone());
+        let (ask, above, call) = (self.ask.clone(), self.above.clone(), self.call.clone());
         Box::pin(async move {
             let (answer, parts) = oneshot::channel();
-            let described = spec.clone();
-            let opening = Opening { spec, tool_use_id: above.tool_use_id.clone(), cwd: cwd.clone(), answer };
-            let ended = || ToolError::rejected("The agent could not begin: the session is about to end.");
+            let (described, cwd) = (spec.clone(), call.cwd.clone());
+            let work = Followed { goes_on: call.continues(&spec), may_wait: call.may_wait_for(&spec), spec };
+            let opening = Opening { spec: described.clone(), call, answer };
+            let ended = || ToolError::rejected(format!("{}: the session is about to end.", work.failed()));
             ask.send(AgentOrder::Open(Box::new(opening))).map_err(|_| ended())?;
             let Parts { config, nested, place, changes } = parts.await.map_err(|_| ended())??;
             let session = crate::Session::open_nested(config, nested).await.map_err(|error| {
-                ToolError::rejected(format!("The agent could not begin: {error}")).with_source(error)
+                ToolError::rejected(format!("{}: {error}", work.failed())).with_source(error)
             })?;
             let (ready, begins) = oneshot::channel();
-            let agent = Alive { handle: session.handle.clone(), spec: described.clone(), cwd };
+            let agent = Alive { handle: session.handle.clone(), spec: described, cwd };
             // Either fails when the session has ended; then this is dropped soon.
             let _ = ask.send(AgentOrder::Opened(Box::new(Opened { agent, changes, ready })));
             let _ = begins.await;
-            let ended = above.follow(session, described, cancel).await;
+            let ended = above.follow(session, work, cancel).await;
             drop(place);
             ended
         })

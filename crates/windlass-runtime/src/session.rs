@@ -18,9 +18,9 @@ use windlass_core::{Machine, MachineConfig};
 use windlass_hook::Hooks;
 use windlass_session::{
     Durability, ForkError, ForkRequest, Loaded, LogHeader, Owner, ResumePoint, SessionKey, SessionStore,
-    StoreErrorKind, TokenSecret, fork_session, repair, repair_but_pending,
+    StoreErrorKind, StoredQuestion, TokenSecret, fork_session, questions_below, repair, repair_but_pending,
 };
-use windlass_types::{Entry, EntryId, HookEventName, PendingQuestion, ToolMatcher};
+use windlass_types::{Entry, EntryId, HookEventName, ToolMatcher};
 
 /// How long the store may take to give back the log of a session that has ended.
 const GIVING_BACK: Duration = Duration::from_secs(30);
@@ -112,9 +112,9 @@ pub struct Session {
     pub events: EventStream,
     /// What was found while it was opened, for the host to show.
     pub notices: Vec<String>,
-    /// The questions that an earlier opening left open, in the order in which they were asked. They are answered by
-    /// [continuing](SessionHandle::continue_run) the run; the next prompt withdraws them.
-    pub pending_questions: Vec<PendingQuestion>,
+    /// The questions that an earlier opening left open, those of the main agent and of agents that it waits for. They are
+    /// answered by [continuing](SessionHandle::continue_run) the run; the next prompt withdraws them.
+    pub pending_questions: Vec<StoredQuestion>,
 }
 
 impl Session {
@@ -162,8 +162,11 @@ impl Session {
             true => machine.context.instructions.to_vec(),
             false => Vec::new(),
         };
+        let pending_questions = match &kept {
+            Some(kept) if nested.depth == 0 => questions_below(&*kept.store, &kept.key, &opened.entries).await,
+            _ => Vec::new(),
+        };
         let machine = Machine::new(machine, &opened.entries);
-        let pending_questions = machine.state().pending_questions().iter().cloned().collect();
         let driver = Driver::new(DriverParts {
             machine,
             ports,
@@ -304,7 +307,7 @@ async fn open_log(
     let begin = Begin { seq: lease.seq(), first: Vec::new() };
     let mut restored = Restored { begin, entries: Vec::new(), notices: Vec::new(), taken_ids: Vec::new() };
     if let Some(loaded) = loaded {
-        let synthetic = restored.take(loaded, (point, key.agent.is_some()), &cwd, ports)?;
+        let synthetic = restored.take(loaded, point, &cwd, ports)?;
         restored.settle_directory(machine, ports).await;
         if !synthetic.is_empty() {
             let appended = store.append(&lease, restored.begin.seq, synthetic, Durability::Durable).await;
@@ -331,7 +334,7 @@ impl Restored {
     fn take(
         &mut self,
         loaded: Loaded,
-        (point, is_agent): (Option<ResumePoint>, bool),
+        point: Option<ResumePoint>,
         cwd: &str,
         ports: &Ports,
     ) -> Result<Vec<Entry>, OpenError> {
@@ -339,8 +342,8 @@ impl Restored {
         self.taken_ids = loaded.report.off_branch_ids;
         self.begin.seq = loaded.seq;
         let entries = loaded.entries;
-        // Who goes back to an earlier point leaves the questions behind, and an agent has none.
-        let (entries, report) = if point.is_some() || is_agent { repair(entries) } else { repair_but_pending(entries) };
+        // Who goes back to an earlier point leaves the questions behind.
+        let (entries, report) = if point.is_some() { repair(entries) } else { repair_but_pending(entries) };
         self.entries = entries;
         if let Some(point) = point {
             self.taken_ids.extend(self.entries.iter().map(|entry| entry.id.clone()));

@@ -54,7 +54,7 @@ pub struct CallAudit {
     pub verdicts: Vec<VerdictAudit>,
     /// The questions about it that were kept for a later answer, in order.
     pub questions: Vec<QuestionAudit>,
-    /// When its intent was recorded: it was about to run. Calls that only read have none.
+    /// When its intent was first recorded: it was about to run. Calls that only read have none.
     pub begun: Option<Timestamp>,
     /// How it ended.
     pub result: Option<ResultAudit>,

@@ -1,6 +1,7 @@
 //! Carrying out effects.
 
 use super::{Driver, SESSION_END, answer};
+use crate::agents::AgentsCall;
 use crate::append::{Appending, Log, LogOrder};
 use crate::attach::{Attaching, ReadingCx};
 use crate::background::CallParts;
@@ -393,8 +394,8 @@ impl Driver {
         let (ids, results) = (Arc::clone(&self.ports.ids), self.answers.sender.clone());
         let progress = self.work.progress.of_call(id);
         let background = self.ports.background.then(|| self.background_of(id, run_call, around.as_ref()));
-        let (caller, place) = (self.machine.agent(), (run_call.call.id.clone(), run_call.facts.cwd.clone()));
-        let agents = self.below.of_call(place, caller, &self.ports, &self.queue, &self.answers.sender);
+        let (caller, running) = (self.machine.agent(), AgentsCall::of(run_call));
+        let agents = self.below.of_call(running, caller, &self.ports, &self.queue, &self.answers.sender);
         let cx = ToolCx::new(ToolCxParts {
             session_id: self.machine.session_id().clone(),
             tool_use_id: run_call.call.id.clone(),

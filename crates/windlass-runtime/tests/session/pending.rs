@@ -64,7 +64,7 @@ async fn logged(store: &MemoryStore) -> Option<PendingQuestion> {
 /// An answer as the command would leave it, changed by `change`.
 async fn answer(store: &MemoryStore, token: &QuestionToken, allow: bool, change: impl Fn(&mut StoredAnswer)) {
     let question = logged(store).await.expect("no question is open");
-    let mut answer = StoredAnswer::new("s".into(), &question, token.clone(), allow, Timestamp::default());
+    let mut answer = StoredAnswer::new(&key("s"), &question, token.clone(), allow, Timestamp::default());
     change(&mut answer);
     store.give(&key("s"), &answer).await.unwrap();
 }

@@ -69,7 +69,8 @@ impl Fold {
             }),
             EntryKind::Intent { tool_use_id, .. } => self.about(place, &tool_use_id, |call| {
                 call.settle_questions();
-                call.begun = Some(place.at);
+                // A call whose agent waited begins once more.
+                call.begun.get_or_insert(place.at);
             }),
             _ => {}
         }

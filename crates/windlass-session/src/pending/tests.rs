@@ -1,8 +1,8 @@
 use super::*;
-use crate::{Transcript, repair, repair_but_pending};
+use crate::{ProjectKey, SessionKey, Transcript, repair, repair_but_pending};
 use windlass_types::{
     AssistantEntry, Behavior, CallDigest, ContentBlock, Decision, DecisionReason, JsonText, PermissionRequest,
-    QuestionToken, SessionId, Timestamp, TokenHash, ToolResult, ToolResultEntry, ToolUse, Usage, UserEntry,
+    QuestionToken, Timestamp, TokenHash, ToolResult, ToolResultEntry, ToolUse, Usage, UserEntry,
 };
 
 fn at(number: u128, parent: Option<u128>, kind: EntryKind) -> Entry {
@@ -102,11 +102,18 @@ fn the_last_question_about_a_call_counts() {
 
 #[test]
 fn an_answer_counts_for_its_question_alone() {
-    let (session, token) = (SessionId::from("s"), QuestionToken::new("token of q"));
+    let key = |session: &str| SessionKey::new(ProjectKey::from_slug("-p"), session.into());
+    let (session, token) = (key("s"), QuestionToken::new("token of q"));
     let asked = about("a", 11, "q");
     let answer = |session: &str, asked: &PendingQuestion, token: &QuestionToken| {
-        StoredAnswer::new(session.into(), asked, token.clone(), true, Timestamp::default())
+        StoredAnswer::new(&key(session), asked, token.clone(), true, Timestamp::default())
     };
+    let agent = session.of_agent("a1".into());
+    assert_eq!(answer("s", &asked, &token).check(&agent, &asked), Err(AnswerRefusal::OtherAgent));
+    let of_agent = StoredAnswer::new(&agent, &asked, token.clone(), true, Timestamp::default());
+    assert_eq!(of_agent.check(&agent, &asked), Ok(()));
+    assert_eq!(of_agent.check(&session, &asked), Err(AnswerRefusal::OtherAgent));
+    assert_eq!(of_agent.check(&session.of_agent("a2".into()), &asked), Err(AnswerRefusal::OtherAgent));
     assert_eq!(answer("s", &asked, &token).check(&session, &asked), Ok(()));
     assert_eq!(answer("t", &asked, &token).check(&session, &asked), Err(AnswerRefusal::OtherSession));
     assert_eq!(answer("s", &about("a", 11, "r"), &token).check(&session, &asked), Err(AnswerRefusal::OtherQuestion));

@@ -20,7 +20,7 @@ pub async fn an_answer_is_given_once_and_taken_once(store: &dyn SessionStore) ->
     }
     let asked = question("toolu_1", EntryId::from_bits(1), CallDigest::new("abc123"));
     let (token, at) = (QuestionToken::new(TOKEN), Timestamp::from_millis(1_780_000_000_000));
-    let answer = StoredAnswer::new(one.session.clone(), &asked, token, false, at)
+    let answer = StoredAnswer::new(&one, &asked, token, false, at)
         .with_message(Some("Not now: \u{1f600}\n\"later\"".to_owned()));
     same("an answer before it was given", &answers.answer_to(&one, &asked.id).await.or_broken("find")?, &None)?;
     // An answer is given while the session is in use, too.

@@ -40,7 +40,8 @@ impl Machine {
                 self.write(&event);
                 if let EventKind::RunFinished(result) = &event.kind {
                     self.questions.shown.forget(&event.agent);
-                    let pending = result.pending_questions.iter().map(|question| question.tool_use_id.clone());
+                    let pending = result.pending_questions.iter();
+                    let pending = pending.map(|question| (question.agent.clone(), question.tool_use_id.clone()));
                     self.questions.pending = pending.collect();
                     self.finished(generation, crate::is_error(&result.outcome), result.origin);
                 }

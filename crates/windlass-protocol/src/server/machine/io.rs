@@ -16,7 +16,7 @@ use std::time::Duration;
 use windlass_runtime::{Prompt, RewindError};
 use windlass_session::{Rewind, RewindPoint};
 use windlass_types::{
-    ContentBlock, ContextUsage, Effort, EntryId, Event, JsonText, PermissionMode, PermissionUpdate, TaskId, Thinking,
+    AgentPath, ContentBlock, ContextUsage, Effort, EntryId, Event, JsonText, PermissionMode, PermissionUpdate, TaskId, Thinking,
     ToolUseId,
 };
 
@@ -261,7 +261,7 @@ pub(crate) struct Facts {
     pub(crate) permission_mode: Option<PermissionMode>,
     pub(crate) initial_prompt: Vec<ContentBlock>,
     /// The calls that an earlier opening left open, with questions.
-    pub(crate) pending: Vec<ToolUseId>,
+    pub(crate) pending: Vec<(AgentPath, ToolUseId)>,
     pub(crate) agents: Option<Vec<HostAgent>>,
     pub(crate) can_be_renamed: bool,
 }
