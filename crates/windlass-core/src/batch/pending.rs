@@ -10,7 +10,7 @@ use windlass_context::runtime_text;
 use windlass_session::{PendingQuestions, TokenSecret, token_hash};
 use windlass_types::text::{clause, sentence};
 use windlass_types::{
-    AgentIdentity, Behavior, Decision, DecisionReason, EntryId, EntryKind, PendingQuestion, PermissionRequest,
+    Access, AgentIdentity, Behavior, Decision, DecisionReason, EntryId, EntryKind, PendingQuestion, PermissionRequest,
     QuestionToken, ToolOutcome, ToolUse, WaitingAgent, WaitingCall,
 };
 
@@ -45,6 +45,11 @@ impl Call {
     /// no part of the conversation, so it could not be continued.
     pub(super) fn waits<'a>(&self, cx: &'a Cx<'_>) -> Option<&'a TokenSecret> {
         cx.session.config.waits().filter(|_| !self.of_prompt && self.made.is_none())
+    }
+
+    /// Whether it may stay open for an agent that it runs. It runs again then, so it must have no effect of its own.
+    pub(super) fn may_wait_for_agents(&self, cx: &Cx<'_>, access: &Access) -> bool {
+        *access == Access::Agents && self.waits(cx).is_some()
     }
 
     /// A hook wants the call to be kept for later: its question stays open, if the run waits for answers.
@@ -137,7 +142,7 @@ impl Call {
     /// the run, so it is durable when the host reads that the run waits.
     pub(super) fn agent_waits(&mut self, cx: &mut Cx<'_>, running: Running, waiting: Box<WaitingAgent>) {
         let is_stopped = self.stopping && !cx.interrupted;
-        if !cx.committed || is_stopped || self.waits(cx).is_none() {
+        if !cx.committed || is_stopped || !self.may_wait_for_agents(cx, &running.allowed.read.facts.access) {
             self.waiting = None;
             let why = if is_stopped { runtime_text::AGENT_STOPPED } else { runtime_text::AGENT_GIVEN_UP };
             return self.review(cx, running, Box::new(ToolOutcome::error(why)));

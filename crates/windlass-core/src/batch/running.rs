@@ -119,7 +119,7 @@ impl Call {
             return self.search(cx, allowed);
         }
         let Allowed { read, .. } = &allowed;
-        let may_wait = read.facts.access == Access::Agents && self.waits(cx).is_some();
+        let may_wait = self.may_wait_for_agents(cx, &read.facts.access);
         let continues = self.waiting.as_ref().map(|waiting| waiting.identity.id.clone());
         let run = RunCall { call, facts: read.facts.clone(), prepared: read.prepared, may_wait, continues };
         let effect = cx.session.effect(Effect::Run(Box::new(run)));
