@@ -8,8 +8,8 @@ use std::time::Duration;
 use windlass_context::{FileInstructions, ServerInstructions};
 use windlass_permission::{CallFacts, Classified, Policy, SettingsRules};
 use windlass_types::{
-    AgentId, AuditedDecision, ContentBlock, DecisionReason, EditPreview, Effort, Entry, EntryId, Event, EventKind, HookCall,
-    HookEventName, HookOutcome, JsonText, ModelErrorKind, ModelItem, ModelRequest, NanoUsd, PendingQuestion,
+    AgentId, AuditedDecision, ContentBlock, DecisionReason, EditPreview, Effort, Entry, EntryId, Event, EventKind,
+    HookCall, HookEventName, HookOutcome, JsonText, ModelErrorKind, ModelItem, ModelRequest, NanoUsd, PendingQuestion,
     PermissionAnswer, PermissionMode, PermissionRequest, PermissionUpdate, Prompt, RateLimit, TaskEnded, TaskId,
     TaskInfo, TaskUsage, Thinking, ToolMatcher, ToolOutcome, ToolSpec, ToolUse, ToolUseId, Usage,
 };

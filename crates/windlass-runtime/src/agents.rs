@@ -452,9 +452,9 @@ impl Agents for OfCall {
             let ended = || ToolError::rejected(format!("{}: the session is about to end.", work.failed()));
             ask.send(AgentOrder::Open(Box::new(opening))).map_err(|_| ended())?;
             let Parts { config, nested, place, changes } = parts.await.map_err(|_| ended())??;
-            let session = crate::Session::open_nested(config, nested).await.map_err(|error| {
-                ToolError::rejected(format!("{}: {error}", work.failed())).with_source(error)
-            })?;
+            let session = crate::Session::open_nested(config, nested)
+                .await
+                .map_err(|error| ToolError::rejected(format!("{}: {error}", work.failed())).with_source(error))?;
             let (ready, begins) = oneshot::channel();
             let agent = Alive { handle: session.handle.clone(), spec: described, cwd };
             // Either fails when the session has ended; then this is dropped soon.

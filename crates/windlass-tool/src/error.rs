@@ -50,7 +50,12 @@ impl ToolError {
 
     /// The call was stopped before it was done.
     pub fn cancelled() -> Self {
-        Self { kind: ToolErrorKind::Cancelled, text: "The call was stopped before it was done.".into(), source: None, waits: None }
+        Self {
+            kind: ToolErrorKind::Cancelled,
+            text: "The call was stopped before it was done.".into(),
+            source: None,
+            waits: None,
+        }
     }
 
     /// An agent that the call has run waits for answers: what [`Agents::run`](crate::Agents::run) fails with where the call can

@@ -16,11 +16,11 @@ use windlass_core::{
 use windlass_permission::Classified;
 use windlass_session::TokenSecret;
 use windlass_types::{
-    AgentIdentity, AgentPath, Behavior, BlockStart, CallDigest, ContentBlock, Decision, DecisionReason, Entry, EntryId, EntryKind, Event, HookCall, HookEventName, HookOutcome,
-    HookVerdict, JsonText, MessageId, ModelErrorKind, ModelEvent, ModelInfo, ModelItem, ModelRequest, NanoUsd,
-    PermissionAnswer, PermissionMode, PermissionRequest, PermissionUpdate, Price, RateLimit, RateLimitStatus,
-    SessionId, StopReason, StreamDelta, TaskEnded, TaskInfo, TaskKind, TaskStatus, Timestamp, ToolMatcher, ToolOutcome,
-    ToolUse, UpdateDestination, Usage, WaitingAgent,
+    AgentIdentity, AgentPath, Behavior, BlockStart, CallDigest, ContentBlock, Decision, DecisionReason, Entry, EntryId,
+    EntryKind, Event, HookCall, HookEventName, HookOutcome, HookVerdict, JsonText, MessageId, ModelErrorKind,
+    ModelEvent, ModelInfo, ModelItem, ModelRequest, NanoUsd, PermissionAnswer, PermissionMode, PermissionRequest,
+    PermissionUpdate, Price, RateLimit, RateLimitStatus, SessionId, StopReason, StreamDelta, TaskEnded, TaskInfo,
+    TaskKind, TaskStatus, Timestamp, ToolMatcher, ToolOutcome, ToolUse, UpdateDestination, Usage, WaitingAgent,
 };
 
 /// An effect that waits for its answer.

@@ -130,7 +130,11 @@ impl Orders {
             compacts_on_request_only: extras.compacts_on_request_only,
             permission_mode: extras.permission_mode,
             initial_prompt: std::mem::take(&mut extras.initial_prompt),
-            pending: session.pending_questions.into_iter().map(|asked| (asked.agent, asked.question.tool_use_id)).collect(),
+            pending: session
+                .pending_questions
+                .into_iter()
+                .map(|asked| (asked.agent, asked.question.tool_use_id))
+                .collect(),
             agents: extras.agents.take(),
             can_be_renamed: extras.rename.is_some(),
         };

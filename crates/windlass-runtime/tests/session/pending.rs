@@ -15,7 +15,7 @@ use windlass_types::{
 };
 
 /// A tool that no rule allows.
-fn risky(ran: &Ran) -> Arc<dyn DynTool> {
+pub(crate) fn risky(ran: &Ran) -> Arc<dyn DynTool> {
     let ran = ran.clone();
     Arc::new(tool_fn("risky", "Needs an answer.", move |_: crate::world::In, cx| {
         ran.note(&cx);
@@ -37,7 +37,7 @@ async fn again(store: &MemoryStore, ran: &Ran) -> Open {
     world.open().await
 }
 
-async fn close(open: Open) {
+pub(crate) async fn close(open: Open) {
     open.handle.close().await.unwrap();
 }
 

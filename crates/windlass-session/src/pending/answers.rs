@@ -37,13 +37,7 @@ pub struct StoredAnswer {
 
 impl StoredAnswer {
     /// An answer to this question, which the log with this key has.
-    pub fn new(
-        key: &SessionKey,
-        question: &PendingQuestion,
-        token: QuestionToken,
-        allow: bool,
-        at: Timestamp,
-    ) -> Self {
+    pub fn new(key: &SessionKey, question: &PendingQuestion, token: QuestionToken, allow: bool, at: Timestamp) -> Self {
         let (session, agent) = (key.session.clone(), key.agent.clone());
         let (question, digest) = (question.id.clone(), question.digest.clone());
         Self { session, agent, question, digest, token, allow, message: None, at }

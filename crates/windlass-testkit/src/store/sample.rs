@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use windlass_session::{LogHeader, ProjectKey, SessionKey, token_hash};
 use windlass_types::{
-    AgentIdentity, Api, AssistantEntry, AuditedDecision, Behavior, CallDigest, ContentBlock, Decision, DecisionReason, Entry, EntryId,
-    EntryKind, JsonText, MatchedRule, ModelUsage, NanoUsd, Origin, PendingQuestion, PermissionMode, PermissionRequest,
-    QuestionId, QuestionToken, RuleSource, RunId, RunRecord, SessionId, StopReason, Timestamp, ToolResult,
-    ToolResultEntry, ToolUse, TrimRecord, TrimmedResult, Usage, UserEntry, WaitingCall,
+    AgentIdentity, Api, AssistantEntry, AuditedDecision, Behavior, CallDigest, ContentBlock, Decision, DecisionReason,
+    Entry, EntryId, EntryKind, JsonText, MatchedRule, ModelUsage, NanoUsd, Origin, PendingQuestion, PermissionMode,
+    PermissionRequest, QuestionId, QuestionToken, RuleSource, RunId, RunRecord, SessionId, StopReason, Timestamp,
+    ToolResult, ToolResultEntry, ToolUse, TrimRecord, TrimmedResult, Usage, UserEntry, WaitingCall,
 };
 
 /// A session of a project, by name and number.

@@ -3,9 +3,7 @@
 use crate::error::AnswerProblem;
 use crate::{Error, Home, SessionId};
 use serde::Serialize;
-use windlass_session::{
-    AnswerRefusal, PendingAnswers, StoreErrorKind, StoredAnswer, StoredQuestion, stored_questions,
-};
+use windlass_session::{AnswerRefusal, PendingAnswers, StoreErrorKind, StoredAnswer, StoredQuestion, stored_questions};
 use windlass_tool::{Clock, SystemClock};
 use windlass_types::{
     AgentIdentity, AgentPath, CallDigest, JsonText, PendingQuestion, PermissionAnswer, QuestionId, QuestionToken,
@@ -110,5 +108,18 @@ fn plain(answer: PermissionAnswer) -> Option<(bool, Option<String>)> {
 fn described(asked: StoredQuestion, answered: bool) -> OpenQuestion {
     let StoredQuestion { key, agent, identity, question, asked, input, .. } = asked;
     let PendingQuestion { id, tool_use_id, digest, tool, title, cwd, .. } = question;
-    OpenQuestion { session: key.session, id, asked, tool_use_id, tool, title, input, cwd, digest, answered, agent, identity }
+    OpenQuestion {
+        session: key.session,
+        id,
+        asked,
+        tool_use_id,
+        tool,
+        title,
+        input,
+        cwd,
+        digest,
+        answered,
+        agent,
+        identity,
+    }
 }

@@ -16,8 +16,8 @@ use std::time::Duration;
 use windlass_runtime::{Prompt, RewindError};
 use windlass_session::{Rewind, RewindPoint};
 use windlass_types::{
-    AgentPath, ContentBlock, ContextUsage, Effort, EntryId, Event, JsonText, PermissionMode, PermissionUpdate, TaskId, Thinking,
-    ToolUseId,
+    AgentPath, ContentBlock, ContextUsage, Effort, EntryId, Event, JsonText, PermissionMode, PermissionUpdate, TaskId,
+    Thinking, ToolUseId,
 };
 
 /// The number of a session: `/clear` opens another one.
