@@ -67,3 +67,39 @@ impl<'a> Deferred<'a> {
         self.questions.iter_mut().for_each(|question| question.title = None);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+    use windlass_types::{Behavior, CallDigest, Decision, DecisionReason, ToolUse};
+
+    fn question(call: &str) -> PermissionRequest {
+        let decision = Decision::new(Behavior::Ask, DecisionReason::Default, "?");
+        let call = ToolUse::new(call, "Bash", JsonText::empty_object());
+        PermissionRequest::new(call, "ls".to_owned(), decision, CallDigest::new("d"))
+    }
+
+    fn of_agent(call: &str) -> PermissionRequest {
+        let mut question = question(call);
+        question.agent = AgentPath::default().child("t1".into()).child("t2".into());
+        question.identity = Some(AgentIdentity::new("a2".into(), "scout"));
+        question
+    }
+
+    fn frame(questions: &[PermissionRequest]) -> Value {
+        serde_json::to_value(Deferred::of(questions)).unwrap()
+    }
+
+    #[test]
+    fn questions_of_agents_say_who_asks_and_the_main_agent_comes_first() {
+        let plain = json!({ "id": "c", "tool_use_id": "c", "tool_name": "Bash", "title": "ls" });
+        let mut below = json!({ "id": "b", "tool_use_id": "b", "tool_name": "Bash", "title": "ls" });
+        below["agent_path"] = json!(["t1", "t2"]);
+        (below["agent_id"], below["agent_type"]) = (json!("a2"), json!("scout"));
+        let both = frame(&[of_agent("b"), question("c")]);
+        assert_eq!(both["windlass_pending_questions"], json!([below, plain]));
+        assert_eq!(both["deferred_tool_use"]["id"], "c");
+        assert_eq!(frame(&[of_agent("b")])["deferred_tool_use"]["id"], "b");
+    }
+}
