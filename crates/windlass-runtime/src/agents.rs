@@ -3,6 +3,7 @@
 //! Each is a session of its own, whose events reach the host of the main agent. It is opened by the driver of its
 //! parent, which alone knows what the parent may do now.
 
+mod asking;
 mod follow;
 mod uncalled;
 
@@ -13,6 +14,8 @@ use crate::events::EventQueue;
 use crate::handle::{Order, SessionHandle};
 use crate::open_questions::{OpenQuestion, OpenQuestions};
 use crate::session::{Nested, Persistence, SessionConfig};
+pub(crate) use asking::CallAbove;
+use asking::KeptOpen;
 use follow::{Above, Followed};
 use futures_util::future::join_all;
 use std::ffi::OsString;
@@ -20,7 +23,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
-use windlass_core::{AgentConfig, AgentOpening, Input, Machine, OfferedTool, RunCall};
+use windlass_core::{AgentConfig, AgentOpening, EffectId, Input, Machine, OfferedTool, RunCall};
 use windlass_permission::{CanUseTool, Policy, can_use_tool_fn};
 use windlass_session::AgentHeader;
 use windlass_tool::{AgentReport, AgentSpec, Agents, BoxFuture, Cancel, ToolError, ToolSet};
@@ -43,6 +46,8 @@ pub(crate) enum AgentOrder {
 pub(crate) struct Opening {
     spec: AgentSpec,
     call: AgentsCall,
+    /// The call as the agent keeps it open, if it may.
+    above: Option<Arc<CallAbove>>,
     answer: oneshot::Sender<Result<Parts, ToolError>>,
 }
 
@@ -52,22 +57,22 @@ pub(crate) struct AgentsCall {
     pub(crate) tool_use_id: ToolUseId,
     /// Where it starts.
     pub(crate) cwd: PathBuf,
-    /// Whether it may stay open while an agent waits for answers.
-    pub(crate) may_wait: bool,
+    /// The effect that runs it, if it may stay open while an agent waits for answers.
+    pub(crate) may_wait: Option<EffectId>,
     /// The agent that it has run before, which waited.
     pub(crate) continues: Option<AgentId>,
 }
 
 impl AgentsCall {
-    /// One that runs now.
-    pub(crate) fn of(run: &RunCall) -> Self {
+    /// One that this effect runs.
+    pub(crate) fn of(effect: EffectId, run: &RunCall) -> Self {
         let (tool_use_id, cwd) = (run.call.id.clone(), run.facts.cwd.clone());
-        Self { tool_use_id, cwd, may_wait: run.may_wait, continues: run.continues.clone() }
+        Self { tool_use_id, cwd, may_wait: run.may_wait.then_some(effect), continues: run.continues.clone() }
     }
 
     /// What stands for a call where there is none that could be continued.
     pub(crate) fn standing_for(tool_use_id: ToolUseId, cwd: PathBuf) -> Self {
-        Self { tool_use_id, cwd, may_wait: false, continues: None }
+        Self { tool_use_id, cwd, may_wait: None, continues: None }
     }
 
     /// Whether it continues this agent.
@@ -75,9 +80,9 @@ impl AgentsCall {
         self.continues.as_ref() == Some(&spec.id)
     }
 
-    /// Whether it may stay open for this agent: nobody waits for one in the background.
-    fn may_wait_for(&self, spec: &AgentSpec) -> bool {
-        self.may_wait && spec.may_wait && spec.task.is_none()
+    /// The effect that runs it, if it may stay open for this agent: nobody waits for one in the background.
+    fn may_wait_for(&self, spec: &AgentSpec) -> Option<EffectId> {
+        self.may_wait.filter(|_| spec.may_wait && spec.task.is_none())
     }
 }
 
@@ -130,6 +135,9 @@ pub(crate) struct Below {
     kept: Option<Persistence>,
     /// The questions of the session, as this agent asks them.
     questions: OpenQuestions,
+    /// The call above this agent, if its questions wait for answers.
+    call_above: Option<Arc<CallAbove>>,
+    kept_open: KeptOpen,
 }
 
 /// The inputs of the agents that must know of answers to questions of an agent below the main one. Empty for the main
@@ -169,10 +177,24 @@ pub(crate) struct Parent<'a> {
 impl Below {
     /// What is below an agent, and the keeper of files of that agent.
     pub(crate) fn new(nested: Nested, kept: Option<Persistence>, places: Places) -> (Self, Option<Keeper>) {
-        let Nested { keeper, depth, main, waiting, budget: _, questions } = nested;
+        let Nested { keeper, depth, main, waiting, budget: _, questions, call_above } = nested;
         let (ask, orders) = mpsc::unbounded_channel();
         let (alive, epoch, changes) = (Vec::new(), 0, 0);
-        let below = Self { orders, ask, alive, epoch, changes, places, depth, main, waiting, kept, questions };
+        let below = Self {
+            orders,
+            ask,
+            alive,
+            epoch,
+            changes,
+            places,
+            depth,
+            main,
+            waiting,
+            kept,
+            questions,
+            call_above,
+            kept_open: KeptOpen::default(),
+        };
         (below, keeper)
     }
 
@@ -194,6 +216,16 @@ impl Below {
     /// The questions of the session, as this agent asks them.
     pub(crate) fn questions(&self) -> &OpenQuestions {
         &self.questions
+    }
+
+    /// The call above this agent, if its questions wait for answers.
+    pub(crate) fn call_above(&self) -> Option<Arc<CallAbove>> {
+        self.call_above.clone()
+    }
+
+    /// The agents below whose calls are being kept open.
+    pub(crate) fn kept_open(&self) -> &KeptOpen {
+        &self.kept_open
     }
 
     /// How the session is kept, if it is.
@@ -227,7 +259,8 @@ impl Below {
             tool_use_id: call.tool_use_id.clone(),
         };
         let caller = caller.map(|agent| agent.agent_type.clone());
-        Arc::new(OfCall { ask: self.ask.clone(), depth: self.depth, caller, call, above })
+        let (kept_open, call_above) = (self.kept_open.clone(), self.call_above.clone());
+        Arc::new(OfCall { ask: self.ask.clone(), depth: self.depth, caller, call, above, kept_open, call_above })
     }
 
     /// Carries out what a call asks for.
@@ -314,13 +347,13 @@ impl Below {
 
     /// What an agent is opened with.
     fn parts(&self, opening: &Opening, parent: &Parent<'_>) -> Result<Parts, ToolError> {
-        let Opening { spec, call, .. } = opening;
+        let Opening { spec, call, above, .. } = opening;
         let AgentsCall { tool_use_id, cwd, .. } = call;
         let place = self.places.take().map_err(refused)?;
         let Parent { machine, ports, keeper, results } = parent;
         let mut opened = opened_with(spec, ports, cwd);
         // What is not kept could not be continued.
-        opened.agent.waits = call.may_wait_for(spec) && self.kept.is_some();
+        opened.agent.waits = above.is_some() && self.kept.is_some();
         let mut config = machine.agent_config(opened).map_err(refused)?;
         let tools = tools_of(spec, cwd, &ports.tools, machine)?;
         config.tools.specs = tools.specs();
@@ -337,6 +370,7 @@ impl Below {
             waiting: spec.task.is_none().then(|| self.waiting.clone().unwrap_or_else(|| (*results).clone())),
             budget: Some(self.places.budget().clone()),
             questions: self.questions.of_agent(tool_use_id.clone()),
+            call_above: above.clone(),
         };
         Ok(Parts { config, nested, place, changes: self.changes })
     }
@@ -427,6 +461,19 @@ struct OfCall {
     caller: Option<String>,
     call: AgentsCall,
     above: Above,
+    kept_open: KeptOpen,
+    /// The call above the caller.
+    call_above: Option<Arc<CallAbove>>,
+}
+
+impl OfCall {
+    /// The call as an agent keeps it open that it runs, if it may stay open for it.
+    fn call_above(&self, spec: &AgentSpec) -> Option<Arc<CallAbove>> {
+        let effect = self.call.may_wait_for(spec)?;
+        let agent = (effect, AgentIdentity::new(spec.id.clone(), spec.agent_type.clone()));
+        let (results, kept_open) = (self.above.results.clone(), self.kept_open.clone());
+        Some(Arc::new(CallAbove::new(agent, results, kept_open, self.call_above.clone())))
+    }
 }
 
 impl Agents for OfCall {
@@ -444,11 +491,12 @@ impl Agents for OfCall {
 
     fn run(&self, spec: AgentSpec, cancel: Cancel) -> BoxFuture<'static, Result<AgentReport, ToolError>> {
         let (ask, above, call) = (self.ask.clone(), self.above.clone(), self.call.clone());
+        let call_above = self.call_above(&spec);
         Box::pin(async move {
             let (answer, parts) = oneshot::channel();
             let (described, cwd) = (spec.clone(), call.cwd.clone());
-            let work = Followed { goes_on: call.continues(&spec), may_wait: call.may_wait_for(&spec), spec };
-            let opening = Opening { spec: described.clone(), call, answer };
+            let work = Followed { goes_on: call.continues(&spec), call_above: call_above.clone(), spec };
+            let opening = Opening { spec: described.clone(), call, above: call_above, answer };
             let ended = || ToolError::rejected(format!("{}: the session is about to end.", work.failed()));
             ask.send(AgentOrder::Open(Box::new(opening))).map_err(|_| ended())?;
             let Parts { config, nested, place, changes } = parts.await.map_err(|_| ended())??;

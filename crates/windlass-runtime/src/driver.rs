@@ -407,6 +407,9 @@ impl Driver {
             self.work.progress.end(*effect);
             self.work.made.end(*effect);
         }
+        if let Input::Appended(append, _) = &input {
+            self.below.kept_open().answered(*append);
+        }
         let is_rewound = matches!(input, Input::Rewound(_, Some(_)));
         self.handle(input);
         if is_rewound {

@@ -75,7 +75,7 @@ pub use masked::{MaskText, MaskedStore};
 pub use memory::MemoryStore;
 pub use pending::{
     AnswerRefusal, PendingAnswers, PendingQuestions, StoredAnswer, StoredQuestion, TokenSecret, is_token_of,
-    questions_below, stored_questions, token_hash,
+    questions_below, repair_but_waiting, stored_questions, token_hash,
 };
 pub use repair::{RenamedCall, RepairReport, repair, repair_but_pending};
 pub use rewound::{RewindPoint, RewoundMark, rewind_conversation, rewind_point};

@@ -7,7 +7,7 @@ mod tests;
 mod token;
 
 pub use answers::{AnswerRefusal, PendingAnswers, StoredAnswer};
-pub use stored::{StoredQuestion, questions_below, stored_questions};
+pub use stored::{StoredQuestion, questions_below, repair_but_waiting, stored_questions};
 pub use token::{TokenSecret, is_token_of, token_hash};
 
 use std::collections::HashSet;
@@ -74,7 +74,13 @@ impl PendingQuestions {
     /// A call that has begun waits for its agent.
     fn wait(&mut self, waiting: &WaitingCall) {
         let call = &waiting.tool_use_id;
-        if self.lines.contains(&waiting.assistant) && !self.answered.contains(call) && self.begun.remove(call) {
+        let is_it = |earlier: &WaitingCall| earlier.tool_use_id == *call;
+        if !self.lines.contains(&waiting.assistant) || self.answered.contains(call) {
+            return;
+        }
+        if self.begun.remove(call) || self.waiting.iter().any(is_it) {
+            // Of several agents that it has run, the last one counts.
+            self.waiting.retain(|earlier| !is_it(earlier));
             self.waiting.push(waiting.clone());
         }
     }

@@ -8,9 +8,9 @@ use crate::{EffectId, Unprepared};
 use std::sync::Arc;
 use windlass_permission::{CallFacts, Classified};
 use windlass_types::{
-    Access, AuditedAnswer, CallDigest, ContextChange, Decision, EditPreview, Entry, EntryId, HookVerdict, InputChange,
-    JsonText, PermissionAnswer, QuestionId, TaskId, Timestamp, ToolOutcome, ToolResultContent, ToolSpec, ToolUse,
-    WaitingAgent,
+    Access, AgentId, AuditedAnswer, CallDigest, ContextChange, Decision, EditPreview, Entry, EntryId, HookVerdict,
+    InputChange, JsonText, PermissionAnswer, QuestionId, TaskId, Timestamp, ToolOutcome, ToolResultContent, ToolSpec,
+    ToolUse, WaitingAgent,
 };
 
 /// One tool call.
@@ -35,6 +35,8 @@ pub(super) struct Call {
     pub(super) is_continued: bool,
     /// The agent that it has run, which waits for answers.
     pub(super) waiting: Option<Box<WaitingAgent>>,
+    /// The agent that it waits for as the log has it, unless that says that it has begun again since.
+    pub(super) recorded_waiting: Option<AgentId>,
     pub(super) stage: Stage,
 }
 
@@ -204,6 +206,7 @@ impl Call {
             stopping: false,
             is_continued: false,
             waiting: None,
+            recorded_waiting: None,
             stage: malformed.map_or(Stage::New, Stage::Unusable),
         }
     }

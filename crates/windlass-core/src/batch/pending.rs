@@ -38,6 +38,7 @@ impl Call {
             let identity = AgentIdentity::new(waiting.agent.clone(), waiting.agent_type.clone());
             Box::new(WaitingAgent::new(identity, Vec::new()))
         });
+        continued.recorded_waiting = waiting.map(|waiting| waiting.agent.clone());
         Some(continued)
     }
 
@@ -138,6 +139,15 @@ impl Call {
         matches!(self.stage, Stage::Pending(_))
     }
 
+    /// An agent that it runs is about to ask. The log says so before the question is put, so that the answer counts whatever
+    /// happens to the process meanwhile.
+    pub(super) fn agent_asks(&mut self, cx: &mut Cx<'_>, identity: AgentIdentity) {
+        let may_wait = |read: &Read| self.may_wait_for_agents(cx, &read.facts.access);
+        if matches!(self.stage, Stage::Running(..)) && cx.committed && self.read().is_some_and(may_wait) {
+            self.record_waiting(cx, identity);
+        }
+    }
+
     /// An agent that it has run waits for answers: it stays open for it, if it may. The entry stands before that of the end of
     /// the run, so it is durable when the host reads that the run waits.
     pub(super) fn agent_waits(&mut self, cx: &mut Cx<'_>, running: Running, waiting: Box<WaitingAgent>) {
@@ -147,10 +157,10 @@ impl Call {
             let why = if is_stopped { runtime_text::AGENT_STOPPED } else { runtime_text::AGENT_GIVEN_UP };
             return self.review(cx, running, Box::new(ToolOutcome::error(why)));
         }
+        self.record_waiting(cx, waiting.identity.clone());
         self.waiting = Some(waiting);
         // What was answered about the call was for this once.
         self.consent = Consent::default();
-        self.keep_waiting(cx);
         self.stage = Stage::Pending(Some(running.allowed.read));
     }
 
@@ -165,15 +175,18 @@ impl Call {
         matches!(self.stage, Stage::Pending(_)) && self.waiting.is_some() && self.consent.question.is_none()
     }
 
-    /// Records that it stays open for its agent.
-    fn keep_waiting(&self, cx: &mut Cx<'_>) {
-        let Some(waiting) = &self.waiting else { return };
+    /// Records that it waits for an agent, unless the log says so already.
+    fn record_waiting(&mut self, cx: &mut Cx<'_>, identity: AgentIdentity) {
+        if self.recorded_waiting.as_ref() == Some(&identity.id) {
+            return;
+        }
+        self.recorded_waiting = Some(identity.id.clone());
         let line = self.line.clone().unwrap_or_else(|| EntryId::from(""));
-        let mut call = WaitingCall::new(self.original.id.clone(), line, waiting.identity.clone());
+        let mut call = WaitingCall::new(self.original.id.clone(), line, identity);
         call.denied.clone_from(&cx.session.run.scope.denied);
         call.skills = cx.session.skills().into_iter().collect();
         let entry = cx.session.record(None, EntryKind::AgentWaits(call));
-        cx.session.append_unawaited(vec![entry]);
+        cx.session.append(vec![entry]);
     }
 
     /// Whether its question can stay open when the user stops the run: it is not answered yet. Or whether its agent can wait on:
@@ -199,9 +212,9 @@ impl Call {
     /// Leaves its question open, or its agent waiting.
     pub(super) fn stay_open(&mut self, cx: &mut Cx<'_>) {
         self.forget(cx.session);
-        if matches!(self.stage, Stage::Allowed(Step::Intending(_) | Step::Snapshotting(_), _)) {
-            // The log says that it begins.
-            self.keep_waiting(cx);
+        // The log may say that it begins.
+        if let Some(identity) = self.waiting.as_ref().map(|waiting| waiting.identity.clone()) {
+            self.record_waiting(cx, identity);
         }
         self.stage = Stage::Pending(None);
     }

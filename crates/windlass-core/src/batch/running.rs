@@ -38,6 +38,7 @@ impl Call {
                     }
                     Input::Snapshotted(_, result) => self.snapshotted(cx, result),
                     Input::Progress(_, message) => self.progress(cx, message),
+                    Input::AgentAsks(_, identity) => self.agent_asks(cx, *identity),
                     _ => {}
                 }
             }
@@ -71,6 +72,7 @@ impl Call {
         if self.consent.asked.is_some() {
             self.report_verdict(cx, decision, append);
         }
+        self.recorded_waiting = None;
         if let Stage::Allowed(step, _) = &mut self.stage {
             *step = Step::Intending(append);
         }

@@ -517,6 +517,11 @@ impl Sim {
                 self.going.push((id, Going::Run(call)));
                 return self.make_one(id);
             }
+            Going::Run(call) if call.may_wait && self.choices.once_in(4) => {
+                let asks = Box::new(waiting_agent(&call).identity);
+                self.going.push((id, Going::Run(call)));
+                Input::AgentAsks(id, asks)
+            }
             Going::Run(call) => {
                 if self.wild.user && self.choices.once_in(6) {
                     self.going.push((id, Going::Run(call)));

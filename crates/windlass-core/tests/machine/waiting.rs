@@ -121,6 +121,30 @@ fn an_agent_that_waits_on_leaves_its_call_open_again() {
     assert!(!result(&sim).0);
 }
 
+/// The question of an agent is put when the log says that its call waits, so the process may die while it is asked.
+#[test]
+fn a_call_whose_agent_asks_is_open_before_the_run_ends() {
+    let mut sim = sim(waiting(), &[&[call("t1", "Agent", "")], &[text("Done.")]]);
+    sim.play_except(is_run);
+    let run = sim.going.iter().find(|(_, going)| is_run(going)).map(|(id, _)| *id).unwrap();
+    let identity = waiting_agent(&running(&sim)).identity;
+    sim.input(Input::AgentAsks(run, Box::new(identity)));
+    sim.play_except(is_run);
+    let killed = resumed(waiting(), &sim.log);
+    assert_eq!(killed.machine.state().pending_questions().waiting_calls().count(), 1);
+    // It goes on, and waits after all: the log has said so already.
+    agent_waits(&mut sim);
+    sim.play();
+    assert_eq!((left(&sim).len(), waits(&sim.log)), (1, 1));
+    // Once more, and it is answered this time.
+    let mut sim = killed;
+    sim.script = vec![vec![text("Done.")]];
+    continued(&mut sim);
+    assert!(running(&sim).continues.is_some());
+    sim.play();
+    assert_eq!((waits(&sim.log), result(&sim).0), (1, false));
+}
+
 #[test]
 fn present_rules_judge_the_call_anew() {
     let before = suspended();

@@ -1,5 +1,6 @@
 //! An agent at work: its events on their way to the host, and what came of it.
 
+use super::CallAbove;
 use crate::Session;
 use crate::events::EventQueue;
 use std::fmt;
@@ -35,8 +36,8 @@ pub(super) struct Followed {
     pub(super) spec: AgentSpec,
     /// Whether it goes on where it waited; otherwise it gets its prompt.
     pub(super) goes_on: bool,
-    /// Whether the call stays open if it waits for answers.
-    pub(super) may_wait: bool,
+    /// The call, if it stays open while the agent waits for answers.
+    pub(super) call_above: Option<Arc<CallAbove>>,
 }
 
 impl Followed {
@@ -64,7 +65,7 @@ impl Above {
         work: Followed,
         cancel: Cancel,
     ) -> Result<AgentReport, ToolError> {
-        let Followed { spec, goes_on, may_wait } = work;
+        let Followed { spec, goes_on, call_above } = work;
         let Session { handle, mut events, .. } = session;
         let mut known = Known { began: self.clock.now(), ..Known::default() };
         let gone = |error| ToolError::rejected(format!("The agent could not continue: {error}")).with_source(error);
@@ -88,6 +89,15 @@ impl Above {
             let Some(event) = event else { break };
             let is_last = event.agent.is_main() && matches!(event.kind, EventKind::RunFinished(_));
             self.note(&mut known, &event, &spec);
+            if let (EventKind::PermissionRequested(PermissionRequest { token: Some(_), .. }), Some(call)) =
+                (&event.kind, &call_above)
+            {
+                // Who reads the token can use it from then on.
+                tokio::select! {
+                    () = call.keep_open() => {}
+                    () = cancel.cancelled() => {}
+                }
+            }
             self.show(event, &cancel).await;
             if is_last {
                 // Work that the agent left in the background ends with it.
@@ -98,7 +108,7 @@ impl Above {
         let Some(result) = known.result else {
             return Err(ToolError::rejected("The agent ended before it could report anything."));
         };
-        if may_wait && matches!(result.outcome, Outcome::Pending { .. }) {
+        if call_above.is_some() && matches!(result.outcome, Outcome::Pending { .. }) {
             let identity = AgentIdentity::new(spec.id, spec.agent_type);
             return Err(ToolError::agent_waits(WaitingAgent::new(identity, self.below(result.pending_questions))));
         }

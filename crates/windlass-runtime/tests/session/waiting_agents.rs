@@ -15,7 +15,7 @@ use windlass_session::{
 use windlass_tool::{DynTool, ToolCx, tool_fn};
 use windlass_types::{
     Access, AgentIdentity, CallDigest, Entry, EntryId, EntryKind, EventKind, HookCall, HookEventName, HookOutcome,
-    ModelRequest, Outcome, PermissionRequest, QuestionToken, RunResult, Timestamp, WaitingCall,
+    ModelRequest, Outcome, PermissionAnswer, PermissionRequest, QuestionToken, RunResult, Timestamp, WaitingCall,
 };
 
 /// The main agent starts agents with these inputs; each of them makes so many calls that need an answer, then reports.
@@ -323,7 +323,61 @@ async fn copied(store: &MemoryStore, main: Vec<Entry>) -> MemoryStore {
     copy
 }
 
-/// A log alone makes no call run: neither one that names an agent of another kind, nor one that names itself.
+/// The process dies while a host is asked: what is stored then is all that is left.
+#[tokio::test]
+async fn a_kill_while_an_agent_asks_leaves_its_question() {
+    for nested in [false, true] {
+        let prompts = if nested { inputs(json!([{"prompt": "nest"}])) } else { one() };
+        let (store, ran) = (MemoryStore::new(), Ran::default());
+        let mut world = waiting(starts(prompts, 1), &store, &ran);
+        world.ask_via_events = true;
+        let mut open = world.open().await;
+        open.say("go");
+        let events = soon(open.until(|kind| matches!(kind, EventKind::PermissionRequested(_)))).await;
+        let Some(EventKind::PermissionRequested(request)) = events.last().map(|event| event.kind.clone()) else {
+            panic!()
+        };
+        let entries = store.load(&key("s")).await.unwrap().entries;
+        let killed = copied(&store, entries).await;
+        answer(&killed, &[request], true).await;
+        let (result, _) = continued(starts(prompts, 1), &killed, &ran).await;
+        assert_eq!((result.outcome, ran.ids().len()), (Outcome::Success, 1), "{nested}");
+        assert!(result.text.contains(if nested { "Report of nest" } else { "Report of one" }), "{}", result.text);
+        close(open).await;
+    }
+}
+
+/// The process dies when the agent is at work again: what came of that is not known, and nothing runs again.
+#[tokio::test]
+async fn a_kill_behind_the_answer_leaves_nothing_to_continue() {
+    let (store, ran) = (MemoryStore::new(), Ran::default());
+    let begun = Arc::new(tokio::sync::Notify::new());
+    let begins = Arc::clone(&begun);
+    let call = move |_: crate::world::In, _: ToolCx| {
+        begins.notify_one();
+        async { std::future::pending::<Result<String, windlass_tool::ToolError>>().await }
+    };
+    let never: Arc<dyn DynTool> = Arc::new(tool_fn("risky", "Never ends.", call));
+    let mut world = world(starts(one(), 1), [agent(), never]).stored(&store);
+    (world.wait, world.ask_via_events) = (true, true);
+    let mut open = world.open().await;
+    open.say("go");
+    let events = soon(open.until(|kind| matches!(kind, EventKind::PermissionRequested(_)))).await;
+    let Some(EventKind::PermissionRequested(request)) = events.last().map(|event| &event.kind) else { panic!() };
+    open.handle.answer(&request.id, PermissionAnswer::allow()).unwrap();
+    soon(begun.notified()).await;
+    let killed = copied(&store, store.load(&key("s")).await.unwrap().entries).await;
+    assert!(listed(&killed).await.is_empty());
+    let mut again = waiting(starts(one(), 1), &killed, &ran).open().await;
+    assert!(again.pending.is_empty());
+    let result = soon(again.run("and now?")).await;
+    assert!(result.text.contains("is unknown"), "{}", result.text);
+    close(again).await;
+    assert!(ran.ids().is_empty());
+    soon(open.handle.close()).await.unwrap();
+}
+
+/// A log that names itself as that of an agent is read once, and makes no call run.
 #[tokio::test]
 async fn a_log_that_names_agents_in_a_circle_is_read_once() {
     let (store, ran) = (MemoryStore::new(), Ran::default());
@@ -340,13 +394,8 @@ async fn a_log_that_names_agents_in_a_circle_is_read_once() {
     store.append(&lease, lease.seq(), entries, Durability::Durable).await.unwrap();
     store.close(lease).await.unwrap();
     assert!(listed(&store).await.is_empty());
-    // The call is asked about anew, and has no agent that could go on.
-    let (result, _) = continued(starts(one(), 1), &store, &ran).await;
-    let requests = pending(&result, 1);
-    answer(&store, &requests, true).await;
-    let (result, given) = continued(starts(one(), 1), &store, &ran).await;
-    assert_eq!((result.outcome, ran.ids().len()), (Outcome::Success, 0));
-    assert!(given[0].1.contains("The call cannot be continued"), "{given:?}");
+    assert!(matches!(continued(starts(one(), 1), &store, &ran).await.0.outcome, Outcome::Failed(_)));
+    assert!(ran.ids().is_empty());
 }
 
 /// The occasions of agents that hooks were asked on.

@@ -1,7 +1,7 @@
 //! The questions of stored sessions: those of the main agent, and those of the agents that its open calls wait for.
 
 use super::PendingQuestions;
-use crate::{SessionKey, SessionStore, StoreError, repair_but_pending};
+use crate::{RepairReport, SessionKey, SessionStore, StoreError, repair_but_pending};
 use std::collections::HashSet;
 use windlass_types::{
     AgentIdentity, AgentPath, ContentBlock, Entry, EntryKind, JsonText, PendingQuestion, Timestamp, ToolUse, ToolUseId,
@@ -35,6 +35,14 @@ struct Asker {
     identity: Option<AgentIdentity>,
 }
 
+/// What was found below a call.
+#[derive(Default)]
+struct Walked {
+    questions: Vec<StoredQuestion>,
+    /// Whether the log of an agent could not be read.
+    is_incomplete: bool,
+}
+
 impl Asker {
     /// The questions of the log with these entries, and the agents that it waits for.
     fn read(&self, entries: &[Entry]) -> (Vec<StoredQuestion>, Vec<Self>) {
@@ -46,6 +54,28 @@ impl Asker {
             identity: Some(AgentIdentity::new(call.agent.clone(), call.agent_type.clone())),
         });
         (questions, below.collect())
+    }
+
+    /// The questions of this agent, and of those that it waits for.
+    async fn walk(self, store: &dyn SessionStore) -> Walked {
+        let mut walked = Walked::default();
+        let mut next = vec![self];
+        // A log names any agent, also one above.
+        let mut known = HashSet::new();
+        while let Some(asker) = next.pop() {
+            if asker.agent.tool_uses().len() > DEEPEST || !known.insert(asker.key.clone()) {
+                continue;
+            }
+            let Ok(loaded) = store.load(&asker.key).await else {
+                walked.is_incomplete = true;
+                continue;
+            };
+            let (entries, _) = repair_but_pending(loaded.entries);
+            let (questions, below) = asker.read(&entries);
+            walked.questions.extend(questions);
+            next.extend(below.into_iter().rev());
+        }
+        walked
     }
 
     fn asks(&self, question: &PendingQuestion, entries: &[Entry]) -> StoredQuestion {
@@ -89,18 +119,33 @@ pub async fn stored_questions(store: &dyn SessionStore, key: &SessionKey) -> Res
 pub async fn questions_below(store: &dyn SessionStore, key: &SessionKey, entries: &[Entry]) -> Vec<StoredQuestion> {
     let main = Asker { key: key.clone(), agent: AgentPath::default(), identity: None };
     let (mut found, below) = main.read(entries);
-    let mut next: Vec<Asker> = below.into_iter().rev().collect();
-    // A log names any agent, also one above.
-    let mut known = HashSet::new();
-    while let Some(asker) = next.pop() {
-        if asker.agent.tool_uses().len() > DEEPEST || !known.insert(asker.key.clone()) {
-            continue;
-        }
-        let Ok(loaded) = store.load(&asker.key).await else { continue };
-        let (entries, _) = repair_but_pending(loaded.entries);
-        let (questions, below) = asker.read(&entries);
-        found.extend(questions);
-        next.extend(below.into_iter().rev());
+    for asker in below {
+        found.extend(asker.walk(store).await.questions);
     }
     found
+}
+
+/// Repairs the entries of a log as [`repair_but_pending`] does, and does not leave calls open whose agents ask nothing any more:
+/// the process has ended when they were at work again.
+pub async fn repair_but_waiting(
+    store: &dyn SessionStore,
+    key: &SessionKey,
+    mut entries: Vec<Entry>,
+) -> (Vec<Entry>, RepairReport) {
+    let asker = Asker { key: key.clone(), agent: AgentPath::default(), identity: None };
+    let pending = PendingQuestions::of(&entries);
+    let (_, below) = asker.read(&entries);
+    let mut ended = HashSet::new();
+    for (call, agent) in pending.waiting_calls().zip(below) {
+        let walked = agent.walk(store).await;
+        // One whose log cannot be read is an error when it is continued.
+        if walked.questions.is_empty() && !walked.is_incomplete {
+            ended.insert(call.tool_use_id.clone());
+        }
+    }
+    if !ended.is_empty() {
+        entries
+            .retain(|entry| !matches!(&entry.kind, EntryKind::AgentWaits(call) if ended.contains(&call.tool_use_id)));
+    }
+    repair_but_pending(entries)
 }
