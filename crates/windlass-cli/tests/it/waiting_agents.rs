@@ -56,6 +56,8 @@ fn a_question_of_an_agent_is_answered_from_another_process_once() {
     assert_eq!(listed[0]["agent"], questions[0]["agent_path"]);
     assert_eq!(listed[0]["agent"].as_array().unwrap().len(), 1);
     assert_eq!(listed[0]["input"]["command"], "echo ran >> ran.txt");
+    let audit = place.run(&["sessions", "audit", SESSION, "--json"]).with_code(0).lines().remove(0);
+    assert_eq!(audit["logs"][0]["calls"][0]["waits_for"], listed[0]["agent_id"], "{audit}");
 
     answer(&place, &question, "allow", "wrong", 4);
     resume(&place, 10);
