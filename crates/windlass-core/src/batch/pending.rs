@@ -2,7 +2,7 @@
 //! wait, and a later one continues with them.
 
 use super::Batch;
-use super::call::{Call, Consent, Cx, Read, Running, Settling, Stage, Step};
+use super::call::{Call, Cx, Read, Stage, Step};
 use super::gate::with_what_can_wait;
 use crate::Unanswered;
 use crate::session::Session;
@@ -10,8 +10,8 @@ use windlass_context::runtime_text;
 use windlass_session::{PendingQuestions, TokenSecret, token_hash};
 use windlass_types::text::{clause, sentence};
 use windlass_types::{
-    Access, AgentIdentity, Behavior, Decision, DecisionReason, EntryId, EntryKind, PendingQuestion, PermissionRequest,
-    QuestionToken, ToolOutcome, ToolUse, WaitingAgent, WaitingCall,
+    AgentIdentity, Behavior, Decision, DecisionReason, EntryId, EntryKind, PendingQuestion, PermissionRequest,
+    QuestionToken, ToolUse, WaitingAgent,
 };
 
 /// A question that the log has.
@@ -46,11 +46,6 @@ impl Call {
     /// no part of the conversation, so it could not be continued.
     pub(super) fn waits<'a>(&self, cx: &'a Cx<'_>) -> Option<&'a TokenSecret> {
         cx.session.config.waits().filter(|_| !self.of_prompt && self.made.is_none())
-    }
-
-    /// Whether it may stay open for an agent that it runs. It runs again then, so it must have no effect of its own.
-    pub(super) fn may_wait_for_agents(&self, cx: &Cx<'_>, access: &Access) -> bool {
-        *access == Access::Agents && self.waits(cx).is_some()
     }
 
     /// A hook wants the call to be kept for later: its question stays open, if the run waits for answers.
@@ -137,56 +132,6 @@ impl Call {
     /// Whether its question stays open when the run ends.
     pub(super) fn is_pending(&self) -> bool {
         matches!(self.stage, Stage::Pending(_))
-    }
-
-    /// An agent that it runs is about to ask. The log says so before the question is put, so that the answer counts whatever
-    /// happens to the process meanwhile.
-    pub(super) fn agent_asks(&mut self, cx: &mut Cx<'_>, identity: AgentIdentity) {
-        let may_wait = |read: &Read| self.may_wait_for_agents(cx, &read.facts.access);
-        if matches!(self.stage, Stage::Running(..)) && cx.committed && self.read().is_some_and(may_wait) {
-            self.record_waiting(cx, identity);
-        }
-    }
-
-    /// An agent that it has run waits for answers: it stays open for it, if it may. The entry stands before that of the end of
-    /// the run, so it is durable when the host reads that the run waits.
-    pub(super) fn agent_waits(&mut self, cx: &mut Cx<'_>, running: Running, waiting: Box<WaitingAgent>) {
-        let is_stopped = self.stopping && !cx.interrupted;
-        if !cx.committed || is_stopped || !self.may_wait_for_agents(cx, &running.allowed.read.facts.access) {
-            self.waiting = None;
-            let why = if is_stopped { runtime_text::AGENT_STOPPED } else { runtime_text::AGENT_GIVEN_UP };
-            return self.review(cx, running, Box::new(ToolOutcome::error(why)));
-        }
-        self.record_waiting(cx, waiting.identity.clone());
-        self.waiting = Some(waiting);
-        // What was answered about the call was for this once.
-        self.consent = Consent::default();
-        self.stage = Stage::Pending(Some(running.allowed.read));
-    }
-
-    /// Answers it in place of its agent, which is not continued.
-    pub(super) fn give_up_agent(&mut self, cx: &mut Cx<'_>, why: &'static str) {
-        self.waiting = None;
-        self.settle(cx, ToolOutcome::error(why), Settling::Ended(None));
-    }
-
-    /// Whether only its agent waits, and not a question about it.
-    pub(super) fn only_waits_for_agent(&self) -> bool {
-        matches!(self.stage, Stage::Pending(_)) && self.waiting.is_some() && self.consent.question.is_none()
-    }
-
-    /// Records that it waits for an agent, unless the log says so already.
-    fn record_waiting(&mut self, cx: &mut Cx<'_>, identity: AgentIdentity) {
-        if self.recorded_waiting.as_ref() == Some(&identity.id) {
-            return;
-        }
-        self.recorded_waiting = Some(identity.id.clone());
-        let line = self.line.clone().unwrap_or_else(|| EntryId::from(""));
-        let mut call = WaitingCall::new(self.original.id.clone(), line, identity);
-        call.denied.clone_from(&cx.session.run.scope.denied);
-        call.skills = cx.session.skills().into_iter().collect();
-        let entry = cx.session.record(None, EntryKind::AgentWaits(call));
-        cx.session.append(vec![entry]);
     }
 
     /// Whether its question can stay open when the user stops the run: it is not answered yet. Or whether its agent can wait on:
