@@ -99,6 +99,39 @@ fn a_host_that_is_killed_after_the_run_leaves_the_question_of_its_agent() {
     is_sound(&place);
 }
 
+/// A host that takes the session up is asked the question of the agent, and its answer lets the agent go on.
+#[test]
+fn a_host_that_resumes_the_session_is_asked_for_the_agent() {
+    let place = place();
+    let question = waiting(&place).remove(0);
+    goes_on(&place);
+    let flags = ["--input-format", "stream-json", "--output-format", "stream-json", "--verbose"];
+    let more = ["--permission-prompt-tool", "stdio", "--wait-for-answers", "--resume", SESSION];
+    let mut host = place.command(&[&flags[..], &more].concat()).stdin(Stdio::piped()).spawn().unwrap();
+    let mut input = host.stdin.take().unwrap();
+    let prompt = json!({ "type": "user", "message": { "role": "user", "content": "/continue-run" } });
+    writeln!(input, "{prompt}").unwrap();
+    let lines = BufReader::new(host.stdout.take().unwrap()).lines();
+    let mut result = None;
+    for frame in lines.map_while(Result::ok).map(|line| serde_json::from_str::<Value>(&line).unwrap()) {
+        let request = &frame["request"];
+        if request["subtype"] == "can_use_tool" {
+            assert_eq!((&request["agent_id"], ran(&place)), (&question["agent_id"], 0), "{request:#}");
+            let allow = json!({ "behavior": "allow", "updatedInput": request["input"] });
+            let response = json!({ "subtype": "success", "request_id": frame["request_id"], "response": allow });
+            writeln!(input, "{}", json!({ "type": "control_response", "response": response })).unwrap();
+        }
+        if frame["type"] == "result" {
+            result = Some(frame["result"].clone());
+            break;
+        }
+    }
+    drop(input);
+    host.wait().unwrap();
+    assert_eq!((result, ran(&place)), (Some(json!("It is done.")), 1));
+    is_sound(&place);
+}
+
 #[test]
 fn a_denial_is_read_by_the_agent_and_another_prompt_withdraws_the_question() {
     let denied = place();

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 use windlass_hook::{Hook, HookContext, HookError, Interest};
 use windlass_model::{ScriptedModel, ScriptedTurn};
+use windlass_permission::can_use_tool_fn;
 use windlass_session::{
     Durability, LogHeader, MemoryStore, Owner, PendingAnswers, SessionKey, SessionStore, StoredAnswer, StoredQuestion,
     stored_questions,
@@ -155,6 +156,40 @@ async fn a_denial_is_read_by_the_agent() {
     let (result, _) = continued(starts(one(), 1), &store, &ran).await;
     assert_eq!((result.outcome, ran.ids().len()), (Outcome::Success, 0));
     assert!(result.text.contains("Report of one") && result.text.contains("was not approved"), "{}", result.text);
+}
+
+/// Who continues the run without waiting has what is not answered denied, and a host that is asked answers now.
+#[tokio::test]
+async fn an_agent_goes_on_in_a_run_that_does_not_wait() {
+    for asks in [false, true] {
+        let (store, ran) = (MemoryStore::new(), Ran::default());
+        suspended(starts(one(), 1), &store, &ran, 1).await;
+        let mut world = waiting(starts(one(), 1), &store, &ran);
+        world.wait = false;
+        if asks {
+            world.host = Some(Arc::new(can_use_tool_fn(|_| async { PermissionAnswer::allow() })));
+        }
+        let mut open = world.open().await;
+        let (result, _) = go_on(&mut open).await;
+        assert_eq!((result.outcome, ran.ids().len()), (Outcome::Success, usize::from(asks)));
+        assert!(result.text.contains("Report of one"), "{}", result.text);
+    }
+}
+
+/// A host answers what an earlier opening has asked, also while it waits for answers of others.
+#[tokio::test]
+async fn a_host_answers_an_agent_that_goes_on() {
+    let (store, ran) = (MemoryStore::new(), Ran::default());
+    let requests = suspended(starts(one(), 1), &store, &ran, 1).await;
+    let mut world = waiting(starts(one(), 1), &store, &ran);
+    let id = requests[0].id.clone();
+    world.host = Some(Arc::new(can_use_tool_fn(move |request: PermissionRequest| {
+        assert_eq!((&request.id, request.agent.to_string()), (&id, "t0".to_owned()));
+        async { PermissionAnswer::allow() }
+    })));
+    let mut open = world.open().await;
+    let (result, _) = go_on(&mut open).await;
+    assert_eq!((result.outcome, ran.ids().len()), (Outcome::Success, 1));
 }
 
 #[tokio::test]

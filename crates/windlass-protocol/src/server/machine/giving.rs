@@ -2,6 +2,7 @@
 
 use super::Machine;
 use super::io::Order;
+use super::questions::About;
 use super::results::Held;
 use crate::mapper::LocalResult;
 use crate::server::frames::Lifecycle;
@@ -41,7 +42,7 @@ impl Machine {
                 if let EventKind::RunFinished(result) = &event.kind {
                     self.questions.shown.forget(&event.agent);
                     let pending = result.pending_questions.iter();
-                    let pending = pending.map(|question| (question.agent.clone(), question.tool_use_id.clone()));
+                    let pending = pending.map(|asked| About::of(asked.identity.as_ref(), &asked.tool_use_id));
                     self.questions.pending = pending.collect();
                     self.finished(generation, crate::is_error(&result.outcome), result.origin);
                 }

@@ -1,6 +1,6 @@
 //! What the machine of a server takes in, and what comes out of it.
 
-use super::questions::Question;
+use super::questions::{About, Question};
 use crate::channel::requests::{Answer, AskError};
 use crate::input::Inbound;
 use crate::server::commands::{Expanded, SlashCommand};
@@ -16,8 +16,8 @@ use std::time::Duration;
 use windlass_runtime::{Prompt, RewindError};
 use windlass_session::{Rewind, RewindPoint};
 use windlass_types::{
-    AgentPath, ContentBlock, ContextUsage, Effort, EntryId, Event, JsonText, PermissionMode, PermissionUpdate, TaskId,
-    Thinking, ToolUseId,
+    ContentBlock, ContextUsage, Effort, EntryId, Event, JsonText, PermissionMode, PermissionUpdate, TaskId, Thinking,
+    ToolUseId,
 };
 
 /// The number of a session: `/clear` opens another one.
@@ -261,7 +261,7 @@ pub(crate) struct Facts {
     pub(crate) permission_mode: Option<PermissionMode>,
     pub(crate) initial_prompt: Vec<ContentBlock>,
     /// The calls that an earlier opening left open, with questions.
-    pub(crate) pending: Vec<(AgentPath, ToolUseId)>,
+    pub(crate) pending: Vec<About>,
     pub(crate) agents: Option<Vec<HostAgent>>,
     pub(crate) can_be_renamed: bool,
 }
