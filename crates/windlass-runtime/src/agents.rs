@@ -472,7 +472,8 @@ impl OfCall {
         let effect = self.call.may_wait_for(spec)?;
         let agent = (effect, AgentIdentity::new(spec.id.clone(), spec.agent_type.clone()));
         let (results, kept_open) = (self.above.results.clone(), self.kept_open.clone());
-        Some(Arc::new(CallAbove::new(agent, results, kept_open, self.call_above.clone())))
+        let above = CallAbove::new(agent, results, kept_open, self.call_above.clone());
+        Some(Arc::new(if self.call.continues(spec) { above.kept_open_before() } else { above }))
     }
 }
 

@@ -16,13 +16,13 @@ use windlass_types::{Entry, EntryId, EntryKind, PendingQuestion, ToolUseId, Wait
 /// The questions of a conversation that wait for an answer, and the calls whose agents wait for one: a fold over its entries.
 ///
 /// A question is open while its call is one of the last message of the model, has no result, and has not begun. Of several
-/// questions about one call the last one counts. A call waits for its agent while it has no result, and has not begun again
-/// since the log said that it waits.
+/// questions about one call the last one counts. A call waits for its agent until it has a result, also when it has begun again:
+/// whether the agent waits still is said by its own log ([`repair_but_waiting`]).
 #[derive(Debug, Clone, Default)]
 pub struct PendingQuestions {
     /// The lines of the last message.
     lines: HashSet<EntryId>,
-    /// The calls of it that have begun, and do not wait for an agent.
+    /// The calls of it that have begun.
     begun: HashSet<ToolUseId>,
     /// Those that have a result.
     answered: HashSet<ToolUseId>,
@@ -51,8 +51,10 @@ impl PendingQuestions {
             EntryKind::Question(question) => self.ask(question),
             EntryKind::AgentWaits(call) => self.wait(call),
             EntryKind::ToolResult(result) => {
-                self.close(&result.result.tool_use_id);
-                self.answered.insert(result.result.tool_use_id.clone());
+                let call = &result.result.tool_use_id;
+                self.close(call);
+                self.waiting.retain(|waiting| waiting.tool_use_id != *call);
+                self.answered.insert(call.clone());
             }
             // It may have run: an answer must not run it once more.
             EntryKind::Intent { tool_use_id, .. } => {
@@ -65,7 +67,9 @@ impl PendingQuestions {
 
     fn ask(&mut self, question: &PendingQuestion) {
         let call = &question.tool_use_id;
-        if self.lines.contains(&question.assistant) && !self.begun.contains(call) && !self.answered.contains(call) {
+        // One that waits for its agent is judged anew before it goes on.
+        let has_begun = self.begun.contains(call) && self.waiting(call).is_none();
+        if self.lines.contains(&question.assistant) && !has_begun && !self.answered.contains(call) {
             self.questions.retain(|earlier| earlier.tool_use_id != *call);
             self.questions.push(question.clone());
         }
@@ -74,20 +78,15 @@ impl PendingQuestions {
     /// A call that has begun waits for its agent.
     fn wait(&mut self, waiting: &WaitingCall) {
         let call = &waiting.tool_use_id;
-        let is_it = |earlier: &WaitingCall| earlier.tool_use_id == *call;
-        if !self.lines.contains(&waiting.assistant) || self.answered.contains(call) {
-            return;
-        }
-        if self.begun.remove(call) || self.waiting.iter().any(is_it) {
+        if self.lines.contains(&waiting.assistant) && self.begun.contains(call) && !self.answered.contains(call) {
             // Of several agents that it has run, the last one counts.
-            self.waiting.retain(|earlier| !is_it(earlier));
+            self.waiting.retain(|earlier| earlier.tool_use_id != *call);
             self.waiting.push(waiting.clone());
         }
     }
 
     fn close(&mut self, call: &ToolUseId) {
         self.questions.retain(|question| question.tool_use_id != *call);
-        self.waiting.retain(|waiting| waiting.tool_use_id != *call);
     }
 
     /// The question about a call, if one is open.

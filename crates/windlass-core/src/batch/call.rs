@@ -35,7 +35,7 @@ pub(super) struct Call {
     pub(super) is_continued: bool,
     /// The agent that it has run, which waits for answers.
     pub(super) waiting: Option<Box<WaitingAgent>>,
-    /// The agent that it waits for as the log has it, unless that says that it has begun again since.
+    /// The agent that it waits for as the log has it.
     pub(super) recorded_waiting: Option<AgentId>,
     pub(super) stage: Stage,
 }

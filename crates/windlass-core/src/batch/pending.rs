@@ -157,10 +157,6 @@ impl Call {
     /// Leaves its question open, or its agent waiting.
     pub(super) fn stay_open(&mut self, cx: &mut Cx<'_>) {
         self.forget(cx.session);
-        // The log may say that it begins.
-        if let Some(identity) = self.waiting.as_ref().map(|waiting| waiting.identity.clone()) {
-            self.record_waiting(cx, identity);
-        }
         self.stage = Stage::Pending(None);
     }
 

@@ -72,7 +72,6 @@ impl Call {
         if self.consent.asked.is_some() {
             self.report_verdict(cx, decision, append);
         }
-        self.recorded_waiting = None;
         if let Stage::Allowed(step, _) = &mut self.stage {
             *step = Step::Intending(append);
         }

@@ -15,6 +15,8 @@ impl Call {
     pub(super) fn agent_asks(&mut self, cx: &mut Cx<'_>, identity: AgentIdentity) {
         let may_wait = |read: &Read| self.may_wait_for_agents(cx, &read.facts.access);
         if matches!(self.stage, Stage::Running(..)) && cx.committed && self.read().is_some_and(may_wait) {
+            // Who asks waits for the entry.
+            self.recorded_waiting = None;
             self.record_waiting(cx, identity);
         }
     }
@@ -47,7 +49,7 @@ impl Call {
     }
 
     /// Records that it waits for an agent, unless the log says so already.
-    pub(super) fn record_waiting(&mut self, cx: &mut Cx<'_>, identity: AgentIdentity) {
+    fn record_waiting(&mut self, cx: &mut Cx<'_>, identity: AgentIdentity) {
         if self.recorded_waiting.as_ref() == Some(&identity.id) {
             return;
         }

@@ -410,12 +410,11 @@ impl Checks {
         let Some(agent) = &call.continues else { return assert!(is_first, "{id} ran twice") };
         assert_eq!(call.facts.access, Access::Agents, "{id} runs again, and may have an effect");
         let about = |entry: &Entry| match &entry.kind {
-            EntryKind::Intent { tool_use_id, .. } if tool_use_id == id => Some(None),
-            EntryKind::AgentWaits(waiting) if waiting.tool_use_id == *id => Some(Some(waiting.agent.clone())),
+            EntryKind::AgentWaits(waiting) if waiting.tool_use_id == *id => Some(waiting.agent.clone()),
             _ => None,
         };
-        let last: Vec<_> = durable.iter().rev().filter_map(about).take(2).collect();
-        assert_eq!(last, [None, Some(agent.clone())], "{id} continues an agent that does not wait");
+        let waits = durable.iter().rev().find_map(about);
+        assert_eq!(waits.as_ref(), Some(agent), "{id} continues an agent that does not wait");
     }
 
     fn beside_others(&self, call: &RunCall, going: &[(EffectId, Going)]) {

@@ -85,6 +85,12 @@ impl CallAbove {
         Self { effect, agent, results, kept_open, above, once: OnceCell::new() }
     }
 
+    /// The logs above say so already: the agent goes on where it waited.
+    pub(super) fn kept_open_before(mut self) -> Self {
+        self.once = OnceCell::new_with(Some(()));
+        self
+    }
+
     /// Has the logs above say that their calls wait for this agent, once. Returns when that is durable.
     pub(crate) async fn keep_open(&self) {
         let keep = async {

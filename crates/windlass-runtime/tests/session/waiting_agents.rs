@@ -382,6 +382,22 @@ async fn a_kill_while_an_agent_asks_leaves_its_question() {
     }
 }
 
+/// The process dies when the call has begun again and its agent has not: the question is still open.
+#[tokio::test]
+async fn a_kill_before_the_agent_goes_on_leaves_its_question() {
+    let (store, ran) = (MemoryStore::new(), Ran::default());
+    let requests = suspended(starts(one(), 1), &store, &ran, 1).await;
+    let mut entries = store.load(&key("s")).await.unwrap().entries;
+    let mut begun = entries.iter().find(|entry| matches!(entry.kind, EntryKind::Intent { .. })).unwrap().clone();
+    begun.id = EntryId::from_bits(7);
+    entries.push(begun);
+    let killed = copied(&store, entries).await;
+    answer(&killed, &requests, true).await;
+    let (result, _) = continued(starts(one(), 1), &killed, &ran).await;
+    assert_eq!((result.outcome, ran.ids().len()), (Outcome::Success, 1));
+    assert!(listed(&killed).await.is_empty());
+}
+
 /// The process dies when the agent is at work again: what came of that is not known, and nothing runs again.
 #[tokio::test]
 async fn a_kill_behind_the_answer_leaves_nothing_to_continue() {

@@ -105,7 +105,7 @@ fn call_of<'a>(id: &ToolUseId, entries: &'a [Entry]) -> Option<&'a ToolUse> {
 /// The questions of a session that wait for an answer, also those of agents that its open calls wait for, however deep: those
 /// of one agent in the order in which they were asked, and of an agent behind those of the one that it works for.
 ///
-/// A question of an agent whose call has a result, or was begun anew, is none: no answer to it would count.
+/// A question of an agent whose call has a result is none: no answer to it would count.
 ///
 /// # Errors
 /// There is no such session, or its log cannot be read. The logs of agents that cannot be read are left out: they cannot be
