@@ -55,7 +55,7 @@ export type Behavior =
 export type CallAudit = {
   /** When that line was made. */
   at: Timestamp;
-  /** When its intent was recorded: it was about to run. Calls that only read have none. */
+  /** When its intent was first recorded: it was about to run. Calls that only read have none. */
   begun: Timestamp | null;
   /** The files that its result says it changed. What programs change is not recorded. */
   changed: FileChanged[];
@@ -79,6 +79,8 @@ export type CallAudit = {
   tool_use_id: ToolUseId;
   /** The verdicts on it, in order. */
   verdicts: VerdictAudit[];
+  /** The agent whose answers it waits for: it stays open, and goes on with that. */
+  waits_for: AgentId | null;
 };
 
 /**

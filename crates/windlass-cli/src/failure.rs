@@ -129,10 +129,14 @@ fn waiting(result: &RunResult) -> String {
     let session = &result.session_id;
     let mut text = "the run waits for answers, and nothing of these calls has run:".to_owned();
     for question in &result.pending_questions {
+        let asker = match &question.identity {
+            Some(agent) => format!("agent {}: ", agent.agent_type),
+            None => String::new(),
+        };
         let token = question.token.as_ref().map_or("(shown when it was first asked)", |token| token.reveal());
         let _ = write!(
             text,
-            "\n  {}: {}\n    windlass sessions answer {session} {} allow --token {token}",
+            "\n  {asker}{}: {}\n    windlass sessions answer {session} {} allow --token {token}",
             question.tool, question.title, question.id
         );
     }

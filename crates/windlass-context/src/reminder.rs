@@ -62,9 +62,22 @@ pub mod runtime_text {
     pub const NOT_DEFERRED: &str = "A hook wants this call to be decided later, and this run does not wait for answers, so \
                                     it was denied.";
     /// Ends the answer to a call of an agent below the main one that would be a question, in a run that waits for answers.
-    pub const AGENT_CANNOT_WAIT: &str = "Only calls of the main agent wait for an answer of the user. Do without this call, \
-                                         or say in your report exactly which call needs approval, so that the main agent \
-                                         can make it.";
+    pub const AGENT_CANNOT_WAIT: &str = "Calls of this agent do not wait for an answer of the user: those of the main agent \
+                                         do, and of agents that it waits for. Do without this call, or say in your report \
+                                         exactly which call needs approval, so that the main agent can make it.";
+    /// Answers a call whose agent waited for an answer when the user sent a prompt in place of one.
+    pub const AGENT_WITHDRAWN: &str = "The agent did not finish: it waited for an answer of the user to a call that needs \
+                                       approval, and the user sent another message instead. That call did not run. What the \
+                                       agent did before stays as it is; nothing of it is reported.";
+    /// Answers a call whose agent waits for an answer, where the call itself cannot stay open.
+    pub const AGENT_GIVEN_UP: &str = "The agent did not finish: it needs an answer of the user to a call that needs \
+                                      approval, and this call cannot wait for it. What the agent did before stays as it is.";
+    /// Answers a call whose agent waited for an answer when the user stopped it.
+    pub const AGENT_STOPPED: &str = "The agent did not finish: it waited for an answer of the user to a call that needs approval, \
+                                     and the user stopped it. What the agent did before stays as it is.";
+    /// Answers a call that an earlier run left open for its agent, and that would begin anew now.
+    pub const NOT_CONTINUED: &str = "The call cannot be continued: its tool runs no agents now. It has begun once, and what \
+                                     came of that is not known: check before you repeat it.";
     /// Answers a call that would have to wait for one before it, whose question stays open.
     pub const BEHIND_QUESTION: &str = "The call did not run: an earlier call of the same message that it must not overtake \
                                        waits for an answer of the user. Call it again if it is still needed.";

@@ -16,12 +16,15 @@ pub struct AgentConfig {
     pub rights: AgentRights,
     /// The commands and skills, by name, whose hooks listen to it because they listen to its parent. Default: none.
     pub skills: BTreeSet<String>,
+    /// Whether its questions may wait for answers, if the runs of its parent do: the call that runs it can stay open. Default:
+    /// no, and what would ask without an answer is denied.
+    pub waits: bool,
 }
 
 impl AgentConfig {
     /// An agent that may do what its parent may.
     pub fn new(identity: AgentIdentity) -> Self {
-        Self { identity, rights: AgentRights::default(), skills: BTreeSet::new() }
+        Self { identity, rights: AgentRights::default(), skills: BTreeSet::new(), waits: false }
     }
 
     /// The policy of the agent under this policy of its parent: it never permits more.

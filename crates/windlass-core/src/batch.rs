@@ -7,6 +7,7 @@ mod made;
 mod pending;
 mod review;
 mod running;
+mod waiting;
 
 pub(crate) use call::Notes;
 

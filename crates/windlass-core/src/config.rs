@@ -212,7 +212,7 @@ pub struct Listeners {
     pub classifies: bool,
     /// Marks runs to wait for answers: what would ask and is not answered stays open, and the run ends as
     /// [`Outcome::Pending`](windlass_types::Outcome::Pending). Tokens of its questions are made from this. `None`, the
-    /// default: such a call is denied. Agents below the main one do not wait.
+    /// default: such a call is denied. An agent below the main one waits where [its parent lets it](AgentConfig::waits).
     pub waits: Option<TokenSecret>,
 }
 
@@ -321,14 +321,14 @@ impl MachineConfig {
         }
     }
 
-    /// What tokens of questions are made from, if runs wait for answers. An agent does not: who waits for it would wait, too.
+    /// What tokens of questions are made from, if runs wait for answers.
     pub(crate) fn waits(&self) -> Option<&TokenSecret> {
-        self.listeners.waits.as_ref().filter(|_| self.agent.is_none())
+        self.listeners.waits.as_ref().filter(|_| self.agent.as_ref().is_none_or(|agent| agent.waits))
     }
 
-    /// Whether this is an agent below one whose runs wait for answers.
+    /// Whether this is an agent below one whose runs wait for answers, and does not wait itself.
     pub(crate) fn cannot_wait(&self) -> bool {
-        self.listeners.waits.is_some() && self.agent.is_some()
+        self.listeners.waits.is_some() && self.waits().is_none()
     }
 
     /// Whether any hook listens to an event (about a tool).

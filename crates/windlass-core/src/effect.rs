@@ -8,10 +8,10 @@ use std::time::Duration;
 use windlass_context::{FileInstructions, ServerInstructions};
 use windlass_permission::{CallFacts, Classified, Policy, SettingsRules};
 use windlass_types::{
-    AuditedDecision, ContentBlock, DecisionReason, EditPreview, Effort, Entry, EntryId, Event, EventKind, HookCall,
-    HookEventName, HookOutcome, JsonText, ModelErrorKind, ModelItem, ModelRequest, NanoUsd, PendingQuestion,
-    PermissionAnswer, PermissionMode, PermissionRequest, PermissionUpdate, Prompt, RateLimit, TaskEnded, TaskId,
-    TaskInfo, TaskUsage, Thinking, ToolMatcher, ToolOutcome, ToolSpec, ToolUse, ToolUseId, Usage,
+    AgentId, AgentIdentity, AuditedDecision, ContentBlock, DecisionReason, EditPreview, Effort, Entry, EntryId, Event,
+    EventKind, HookCall, HookEventName, HookOutcome, JsonText, ModelErrorKind, ModelItem, ModelRequest, NanoUsd,
+    PendingQuestion, PermissionAnswer, PermissionMode, PermissionRequest, PermissionUpdate, Prompt, RateLimit,
+    TaskEnded, TaskId, TaskInfo, TaskUsage, Thinking, ToolMatcher, ToolOutcome, ToolSpec, ToolUse, ToolUseId, Usage,
 };
 
 /// The name of one effect; results refer to it. Increases with time.
@@ -160,6 +160,11 @@ pub struct RunCall {
     pub facts: CallFacts,
     /// The [`Effect::Prepare`] that read it.
     pub prepared: EffectId,
+    /// Whether it may stay open while an agent that it runs waits for answers: then its outcome may be that
+    /// [it waits](ToolOutcome::waits).
+    pub may_wait: bool,
+    /// The agent that it has run before, which waited: the call continues that one.
+    pub continues: Option<AgentId>,
 }
 
 /// What goes into a machine. All are data: recorded and given again, they lead to the same outputs.
@@ -256,6 +261,9 @@ pub enum Input {
     Snapshotted(EffectId, Result<(), String>),
     /// A call reports progress, in words.
     Progress(EffectId, String),
+    /// An agent that a running call runs is about to ask a question that is kept: from now on the log says that the call waits for
+    /// it, so that the question survives the end of the process. Only for a call that [may wait](RunCall::may_wait).
+    AgentAsks(EffectId, Box<AgentIdentity>),
     /// A running call makes a call of another tool: its maker's number for it, the tool and its input. Answered by one
     /// [`Effect::Return`].
     Made(EffectId, u64, String, JsonText),

@@ -73,6 +73,7 @@ impl Answer {
             Input::Unanswered(effect, _) => (effect, Kind::QUESTION, "the end of a question", true),
             Input::Snapshotted(effect, _) => (effect, Kind::SNAPSHOT, "the end of a snapshot", true),
             Input::Progress(effect, _) => (effect, Kind::CALL, "the progress of a call", false),
+            Input::AgentAsks(effect, _) => (effect, Kind::CALL, "a question of an agent", false),
             Input::Made(effect, ..) => (effect, Kind::CALL, "a call that a call makes", false),
             Input::TaskStarted(effect, _) => (effect, Kind::CALL, "the start of background work", false),
             Input::Ran(effect, _) => (effect, Kind::CALL, "the end of a call", true),

@@ -3,6 +3,7 @@
 //! Each is a session of its own, whose events reach the host of the main agent. It is opened by the driver of its
 //! parent, which alone knows what the parent may do now.
 
+mod asking;
 mod follow;
 mod uncalled;
 
@@ -13,18 +14,20 @@ use crate::events::EventQueue;
 use crate::handle::{Order, SessionHandle};
 use crate::open_questions::{OpenQuestion, OpenQuestions};
 use crate::session::{Nested, Persistence, SessionConfig};
-use follow::Above;
+pub(crate) use asking::CallAbove;
+use asking::KeptOpen;
+use follow::{Above, Followed};
 use futures_util::future::join_all;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
-use windlass_core::{AgentConfig, AgentOpening, Input, Machine, OfferedTool};
+use windlass_core::{AgentConfig, AgentOpening, EffectId, Input, Machine, OfferedTool, RunCall};
 use windlass_permission::{CanUseTool, Policy, can_use_tool_fn};
 use windlass_session::AgentHeader;
 use windlass_tool::{AgentReport, AgentSpec, Agents, BoxFuture, Cancel, ToolError, ToolSet};
-use windlass_types::{AgentIdentity, AgentPath, PermissionAnswer, PermissionRequest, TaskId, ToolUseId};
+use windlass_types::{AgentId, AgentIdentity, AgentPath, PermissionAnswer, PermissionRequest, TaskId, ToolUseId};
 
 /// How long agents may take to end when their parent ends.
 const GRACE: Duration = Duration::from_secs(4);
@@ -42,9 +45,45 @@ pub(crate) enum AgentOrder {
 #[derive(Debug)]
 pub(crate) struct Opening {
     spec: AgentSpec,
-    tool_use_id: ToolUseId,
-    cwd: PathBuf,
+    call: AgentsCall,
+    /// The call as the agent keeps it open, if it may.
+    above: Option<Arc<CallAbove>>,
     answer: oneshot::Sender<Result<Parts, ToolError>>,
+}
+
+/// A call that may run agents.
+#[derive(Debug, Clone)]
+pub(crate) struct AgentsCall {
+    pub(crate) tool_use_id: ToolUseId,
+    /// Where it starts.
+    pub(crate) cwd: PathBuf,
+    /// The effect that runs it, if it may stay open while an agent waits for answers.
+    pub(crate) may_wait: Option<EffectId>,
+    /// The agent that it has run before, which waited.
+    pub(crate) continues: Option<AgentId>,
+}
+
+impl AgentsCall {
+    /// One that this effect runs.
+    pub(crate) fn of(effect: EffectId, run: &RunCall) -> Self {
+        let (tool_use_id, cwd) = (run.call.id.clone(), run.facts.cwd.clone());
+        Self { tool_use_id, cwd, may_wait: run.may_wait.then_some(effect), continues: run.continues.clone() }
+    }
+
+    /// What stands for a call where there is none that could be continued.
+    pub(crate) fn standing_for(tool_use_id: ToolUseId, cwd: PathBuf) -> Self {
+        Self { tool_use_id, cwd, may_wait: None, continues: None }
+    }
+
+    /// Whether it continues this agent.
+    fn continues(&self, spec: &AgentSpec) -> bool {
+        self.continues.as_ref() == Some(&spec.id)
+    }
+
+    /// The effect that runs it, if it may stay open for this agent: nobody waits for one in the background.
+    fn may_wait_for(&self, spec: &AgentSpec) -> Option<EffectId> {
+        self.may_wait.filter(|_| spec.may_wait && spec.task.is_none())
+    }
 }
 
 /// What an agent is opened with.
@@ -96,6 +135,9 @@ pub(crate) struct Below {
     kept: Option<Persistence>,
     /// The questions of the session, as this agent asks them.
     questions: OpenQuestions,
+    /// The call above this agent, if its questions wait for answers.
+    call_above: Option<Arc<CallAbove>>,
+    kept_open: KeptOpen,
 }
 
 /// The inputs of the agents that must know of answers to questions of an agent below the main one. Empty for the main
@@ -135,10 +177,24 @@ pub(crate) struct Parent<'a> {
 impl Below {
     /// What is below an agent, and the keeper of files of that agent.
     pub(crate) fn new(nested: Nested, kept: Option<Persistence>, places: Places) -> (Self, Option<Keeper>) {
-        let Nested { keeper, depth, main, waiting, budget: _, questions } = nested;
+        let Nested { keeper, depth, main, waiting, budget: _, questions, call_above } = nested;
         let (ask, orders) = mpsc::unbounded_channel();
         let (alive, epoch, changes) = (Vec::new(), 0, 0);
-        let below = Self { orders, ask, alive, epoch, changes, places, depth, main, waiting, kept, questions };
+        let below = Self {
+            orders,
+            ask,
+            alive,
+            epoch,
+            changes,
+            places,
+            depth,
+            main,
+            waiting,
+            kept,
+            questions,
+            call_above,
+            kept_open: KeptOpen::default(),
+        };
         (below, keeper)
     }
 
@@ -162,6 +218,16 @@ impl Below {
         &self.questions
     }
 
+    /// The call above this agent, if its questions wait for answers.
+    pub(crate) fn call_above(&self) -> Option<Arc<CallAbove>> {
+        self.call_above.clone()
+    }
+
+    /// The agents below whose calls are being kept open.
+    pub(crate) fn kept_open(&self) -> &KeptOpen {
+        &self.kept_open
+    }
+
     /// How the session is kept, if it is.
     pub(crate) fn kept(&self) -> Option<&Persistence> {
         self.kept.as_ref()
@@ -179,7 +245,7 @@ impl Below {
     /// What one call runs agents with.
     pub(crate) fn of_call(
         &self,
-        (tool_use_id, cwd): (ToolUseId, PathBuf),
+        call: AgentsCall,
         caller: Option<&AgentIdentity>,
         ports: &Ports,
         queue: &Arc<EventQueue>,
@@ -190,10 +256,11 @@ impl Below {
             results: results.clone(),
             provider: Arc::clone(&ports.provider),
             clock: Arc::clone(&ports.clock),
-            tool_use_id,
+            tool_use_id: call.tool_use_id.clone(),
         };
         let caller = caller.map(|agent| agent.agent_type.clone());
-        Arc::new(OfCall { ask: self.ask.clone(), depth: self.depth, caller, cwd, above })
+        let (kept_open, call_above) = (self.kept_open.clone(), self.call_above.clone());
+        Arc::new(OfCall { ask: self.ask.clone(), depth: self.depth, caller, call, above, kept_open, call_above })
     }
 
     /// Carries out what a call asks for.
@@ -280,10 +347,14 @@ impl Below {
 
     /// What an agent is opened with.
     fn parts(&self, opening: &Opening, parent: &Parent<'_>) -> Result<Parts, ToolError> {
-        let Opening { spec, tool_use_id, cwd, .. } = opening;
+        let Opening { spec, call, above, .. } = opening;
+        let AgentsCall { tool_use_id, cwd, .. } = call;
         let place = self.places.take().map_err(refused)?;
         let Parent { machine, ports, keeper, results } = parent;
-        let mut config = machine.agent_config(opened_with(spec, ports, cwd)).map_err(refused)?;
+        let mut opened = opened_with(spec, ports, cwd);
+        // What is not kept could not be continued.
+        opened.agent.waits = above.is_some() && self.kept.is_some();
+        let mut config = machine.agent_config(opened).map_err(refused)?;
         let tools = tools_of(spec, cwd, &ports.tools, machine)?;
         config.tools.specs = tools.specs();
         let mut ports = (*ports).clone();
@@ -291,7 +362,7 @@ impl Below {
         ports.artifacts = ports.artifacts.or(ports.scratch.take());
         (ports.tools, ports.checkpoints) = (tools.into(), None);
         ports.host.callback = ports.host.callback.map(|parent| passed_on(parent, tool_use_id.clone()));
-        let config = self.kept_beside(SessionConfig::new(config, ports), spec, tool_use_id, machine);
+        let config = self.kept_beside(SessionConfig::new(config, ports), spec, call, machine)?;
         let nested = Nested {
             keeper: keeper.zip(machine.prompt()).map(|(keeper, prompt)| keeper.of_agent(prompt.clone())),
             depth: self.depth.saturating_add(1),
@@ -299,6 +370,7 @@ impl Below {
             waiting: spec.task.is_none().then(|| self.waiting.clone().unwrap_or_else(|| (*results).clone())),
             budget: Some(self.places.budget().clone()),
             questions: self.questions.of_agent(tool_use_id.clone()),
+            call_above: above.clone(),
         };
         Ok(Parts { config, nested, place, changes: self.changes })
     }
@@ -308,15 +380,20 @@ impl Below {
         &self,
         session: SessionConfig,
         spec: &AgentSpec,
-        call: &ToolUseId,
+        call: &AgentsCall,
         above: &Machine,
-    ) -> SessionConfig {
-        let Some(kept) = &self.kept else { return session };
+    ) -> Result<SessionConfig, ToolError> {
+        let Some(kept) = &self.kept else {
+            let gone = || ToolError::rejected("The agent could not be continued: the session is not kept.");
+            return if call.continues(spec) { Err(gone()) } else { Ok(session) };
+        };
         let parent = above.agent().map(|agent| agent.id.clone());
-        let header = AgentHeader::new(spec.agent_type.clone(), spec.description.clone(), call.clone());
+        let header = AgentHeader::new(spec.agent_type.clone(), spec.description.clone(), call.tool_use_id.clone());
         let header = kept.header.clone().with_agent(header.with_parent(parent));
         let key = kept.key.of_agent(spec.id.clone());
-        session.with_persistence(Persistence::new(Arc::clone(&kept.store), key, kept.owner.clone(), header))
+        let mut persistence = Persistence::new(Arc::clone(&kept.store), key, kept.owner.clone(), header);
+        persistence.must_exist = call.continues(spec);
+        Ok(session.with_persistence(persistence))
     }
 }
 
@@ -382,8 +459,22 @@ struct OfCall {
     depth: u32,
     /// What kind of agent the caller is, unless it is the main one.
     caller: Option<String>,
-    cwd: PathBuf,
+    call: AgentsCall,
     above: Above,
+    kept_open: KeptOpen,
+    /// The call above the caller.
+    call_above: Option<Arc<CallAbove>>,
+}
+
+impl OfCall {
+    /// The call as an agent keeps it open that it runs, if it may stay open for it.
+    fn call_above(&self, spec: &AgentSpec) -> Option<Arc<CallAbove>> {
+        let effect = self.call.may_wait_for(spec)?;
+        let agent = (effect, AgentIdentity::new(spec.id.clone(), spec.agent_type.clone()));
+        let (results, kept_open) = (self.above.results.clone(), self.kept_open.clone());
+        let above = CallAbove::new(agent, results, kept_open, self.call_above.clone());
+        Some(Arc::new(if self.call.continues(spec) { above.kept_open_before() } else { above }))
+    }
 }
 
 impl Agents for OfCall {
@@ -395,24 +486,30 @@ impl Agents for OfCall {
         self.caller.as_deref()
     }
 
+    fn continues(&self) -> Option<AgentId> {
+        self.call.continues.clone()
+    }
+
     fn run(&self, spec: AgentSpec, cancel: Cancel) -> BoxFuture<'static, Result<AgentReport, ToolError>> {
-        let (ask, above, cwd) = (self.ask.clone(), self.above.clone(), self.cwd.clone());
+        let (ask, above, call) = (self.ask.clone(), self.above.clone(), self.call.clone());
+        let call_above = self.call_above(&spec);
         Box::pin(async move {
             let (answer, parts) = oneshot::channel();
-            let described = spec.clone();
-            let opening = Opening { spec, tool_use_id: above.tool_use_id.clone(), cwd: cwd.clone(), answer };
-            let ended = || ToolError::rejected("The agent could not begin: the session is about to end.");
+            let (described, cwd) = (spec.clone(), call.cwd.clone());
+            let work = Followed { goes_on: call.continues(&spec), call_above: call_above.clone(), spec };
+            let opening = Opening { spec: described.clone(), call, above: call_above, answer };
+            let ended = || ToolError::rejected(format!("{}: the session is about to end.", work.failed()));
             ask.send(AgentOrder::Open(Box::new(opening))).map_err(|_| ended())?;
             let Parts { config, nested, place, changes } = parts.await.map_err(|_| ended())??;
-            let session = crate::Session::open_nested(config, nested).await.map_err(|error| {
-                ToolError::rejected(format!("The agent could not begin: {error}")).with_source(error)
-            })?;
+            let session = crate::Session::open_nested(config, nested)
+                .await
+                .map_err(|error| ToolError::rejected(format!("{}: {error}", work.failed())).with_source(error))?;
             let (ready, begins) = oneshot::channel();
-            let agent = Alive { handle: session.handle.clone(), spec: described.clone(), cwd };
+            let agent = Alive { handle: session.handle.clone(), spec: described, cwd };
             // Either fails when the session has ended; then this is dropped soon.
             let _ = ask.send(AgentOrder::Opened(Box::new(Opened { agent, changes, ready })));
             let _ = begins.await;
-            let ended = above.follow(session, described, cancel).await;
+            let ended = above.follow(session, work, cancel).await;
             drop(place);
             ended
         })

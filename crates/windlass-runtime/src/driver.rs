@@ -4,7 +4,7 @@ mod effects;
 mod side;
 
 use crate::SessionError;
-use crate::agents::{Below, Parent};
+use crate::agents::{AgentsCall, Below, Parent};
 use crate::append::Log;
 use crate::background::{self, Registry};
 use crate::budget::{Account, Budget};
@@ -378,7 +378,7 @@ impl Driver {
                 self.orders.when_settled(waiting);
             }
             Order::Agents(origin, waiting) => {
-                let place = (origin, self.machine.state().cwd().to_path_buf());
+                let place = AgentsCall::standing_for(origin, self.machine.state().cwd().to_path_buf());
                 let (caller, results) = (self.machine.agent(), &self.answers.sender);
                 // Who asked may be gone.
                 let _ = waiting.send(self.below.of_call(place, caller, &self.ports, &self.queue, results));
@@ -406,6 +406,9 @@ impl Driver {
             self.work.tasks.done(*effect);
             self.work.progress.end(*effect);
             self.work.made.end(*effect);
+        }
+        if let Input::Appended(append, _) = &input {
+            self.below.kept_open().answered(*append);
         }
         let is_rewound = matches!(input, Input::Rewound(_, Some(_)));
         self.handle(input);

@@ -42,7 +42,7 @@ impl Elsewhere {
         let id = &self.question.id;
         let unusable = |why: &dyn std::fmt::Display| format!("the answer to the question {id} does not count: {why}");
         let Some(answer) = answers.answer_to(key, id).await.map_err(|error| unusable(&error))? else { return Ok(None) };
-        answer.check(&key.session, &self.question).map_err(|refusal| unusable(&refusal))?;
+        answer.check(key, &self.question).map_err(|refusal| unusable(&refusal))?;
         match answers.take(key, id).await {
             Ok(true) => Ok(Some(answer.to_answer())),
             Ok(false) => Err(unusable(&"it was taken before, and what came of it is not known")),

@@ -1,5 +1,6 @@
 //! Opening a session.
 
+use crate::agents::CallAbove;
 use crate::append::{Begin, Log, write_log};
 use crate::budget::Budget;
 use crate::checkpoints::Keeper;
@@ -18,9 +19,9 @@ use windlass_core::{Machine, MachineConfig};
 use windlass_hook::Hooks;
 use windlass_session::{
     Durability, ForkError, ForkRequest, Loaded, LogHeader, Owner, ResumePoint, SessionKey, SessionStore,
-    StoreErrorKind, TokenSecret, fork_session, repair, repair_but_pending,
+    StoreErrorKind, StoredQuestion, TokenSecret, fork_session, questions_below, repair, repair_but_waiting,
 };
-use windlass_types::{Entry, EntryId, HookEventName, PendingQuestion, ToolMatcher};
+use windlass_types::{Entry, EntryId, HookEventName, ToolMatcher};
 
 /// How long the store may take to give back the log of a session that has ended.
 const GIVING_BACK: Duration = Duration::from_secs(30);
@@ -112,9 +113,9 @@ pub struct Session {
     pub events: EventStream,
     /// What was found while it was opened, for the host to show.
     pub notices: Vec<String>,
-    /// The questions that an earlier opening left open, in the order in which they were asked. They are answered by
-    /// [continuing](SessionHandle::continue_run) the run; the next prompt withdraws them.
-    pub pending_questions: Vec<PendingQuestion>,
+    /// The questions that an earlier opening left open, those of the main agent and of agents that it waits for. They are
+    /// answered by [continuing](SessionHandle::continue_run) the run; the next prompt withdraws them.
+    pub pending_questions: Vec<StoredQuestion>,
 }
 
 impl Session {
@@ -130,7 +131,8 @@ impl Session {
     pub async fn open(config: SessionConfig) -> Result<Self, OpenError> {
         let keeper = config.ports.checkpoints.clone().map(Keeper::new);
         let questions = OpenQuestions::default();
-        Self::open_nested(config, Nested { keeper, depth: 0, main: None, waiting: None, budget: None, questions }).await
+        let (main, waiting, budget, call_above) = (None, None, None, None);
+        Self::open_nested(config, Nested { keeper, depth: 0, main, waiting, budget, questions, call_above }).await
     }
 
     /// Opens the session of an agent, the main one or one below it.
@@ -162,8 +164,11 @@ impl Session {
             true => machine.context.instructions.to_vec(),
             false => Vec::new(),
         };
+        let pending_questions = match &kept {
+            Some(kept) if nested.depth == 0 => questions_below(&*kept.store, &kept.key, &opened.entries).await,
+            _ => Vec::new(),
+        };
         let machine = Machine::new(machine, &opened.entries);
-        let pending_questions = machine.state().pending_questions().iter().cloned().collect();
         let driver = Driver::new(DriverParts {
             machine,
             ports,
@@ -205,6 +210,8 @@ pub(crate) struct Nested {
     pub(crate) budget: Option<Budget>,
     /// The questions of the session, as this agent asks them.
     pub(crate) questions: OpenQuestions,
+    /// The call that runs it, if its questions wait for answers.
+    pub(crate) call_above: Option<Arc<CallAbove>>,
 }
 
 /// What hooks listen to: the event, and which tools (`None` for all occasions).
@@ -304,7 +311,7 @@ async fn open_log(
     let begin = Begin { seq: lease.seq(), first: Vec::new() };
     let mut restored = Restored { begin, entries: Vec::new(), notices: Vec::new(), taken_ids: Vec::new() };
     if let Some(loaded) = loaded {
-        let synthetic = restored.take(loaded, (point, key.agent.is_some()), &cwd, ports)?;
+        let synthetic = restored.take((&*store, &key), loaded, (point, &cwd), ports).await?;
         restored.settle_directory(machine, ports).await;
         if !synthetic.is_empty() {
             let appended = store.append(&lease, restored.begin.seq, synthetic, Durability::Durable).await;
@@ -328,19 +335,22 @@ struct Restored {
 impl Restored {
     /// Takes over what was loaded, repaired, up to the point to resume at. Returns the results that the repair made up,
     /// which the log does not have yet.
-    fn take(
+    async fn take(
         &mut self,
+        (store, key): (&dyn SessionStore, &SessionKey),
         loaded: Loaded,
-        (point, is_agent): (Option<ResumePoint>, bool),
-        cwd: &str,
+        (point, cwd): (Option<ResumePoint>, &str),
         ports: &Ports,
     ) -> Result<Vec<Entry>, OpenError> {
         self.notices = notices_of(&loaded.report);
         self.taken_ids = loaded.report.off_branch_ids;
         self.begin.seq = loaded.seq;
         let entries = loaded.entries;
-        // Who goes back to an earlier point leaves the questions behind, and an agent has none.
-        let (entries, report) = if point.is_some() || is_agent { repair(entries) } else { repair_but_pending(entries) };
+        // Who goes back to an earlier point leaves the questions behind.
+        let (entries, report) = match point {
+            Some(_) => repair(entries),
+            None => repair_but_waiting(store, key, entries).await,
+        };
         self.entries = entries;
         if let Some(point) = point {
             self.taken_ids.extend(self.entries.iter().map(|entry| entry.id.clone()));

@@ -104,6 +104,11 @@ fn succeeded(output: ToolOutput) -> ToolOutcome {
 }
 
 fn failed(error: &ToolError) -> ToolOutcome {
+    if let Some(waiting) = error.waiting() {
+        let mut outcome = ToolOutcome::error(error.model_text());
+        outcome.waits = Some(Box::new(waiting.clone()));
+        return outcome;
+    }
     let source = error.source().map(|source| causes(source));
     if let Some(source) = &source {
         tracing::warn!(%source, "a tool failed");

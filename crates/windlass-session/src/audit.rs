@@ -54,8 +54,10 @@ pub struct CallAudit {
     pub verdicts: Vec<VerdictAudit>,
     /// The questions about it that were kept for a later answer, in order.
     pub questions: Vec<QuestionAudit>,
-    /// When its intent was recorded: it was about to run. Calls that only read have none.
+    /// When its intent was first recorded: it was about to run. Calls that only read have none.
     pub begun: Option<Timestamp>,
+    /// The agent whose answers it waits for: it stays open, and goes on with that.
+    pub waits_for: Option<AgentId>,
     /// How it ended.
     pub result: Option<ResultAudit>,
     /// The files that its result says it changed. What programs change is not recorded.

@@ -20,6 +20,7 @@ pub(crate) const TORN: &str = "windlass-torn";
 pub const END_OF_TORN_LINE: &str = "\n{\"type\":\"windlass-torn\"}\n";
 pub(crate) const INTENT: &str = "windlass-intent";
 pub(crate) const QUESTION: &str = "windlass-question";
+pub(crate) const AGENT_WAITS: &str = "windlass-agent-waits";
 pub(crate) const DECISION: &str = "windlass-decision";
 pub(crate) const MODEL: &str = "windlass-model";
 pub(crate) const CWD: &str = "windlass-cwd";

@@ -74,7 +74,8 @@ pub use load::{Log, read_agent_log, read_log};
 pub use masked::{MaskText, MaskedStore};
 pub use memory::MemoryStore;
 pub use pending::{
-    AnswerRefusal, PendingAnswers, PendingQuestions, StoredAnswer, TokenSecret, is_token_of, token_hash,
+    AnswerRefusal, PendingAnswers, PendingQuestions, StoredAnswer, StoredQuestion, TokenSecret, is_token_of,
+    questions_below, repair_but_waiting, stored_questions, token_hash,
 };
 pub use repair::{RenamedCall, RepairReport, repair, repair_but_pending};
 pub use rewound::{RewindPoint, RewoundMark, rewind_conversation, rewind_point};

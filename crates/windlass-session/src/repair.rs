@@ -55,7 +55,7 @@ pub fn repair(entries: Vec<Entry>) -> (Vec<Entry>, RepairReport) {
 }
 
 /// Repairs a list of entries as [`repair`] does, but leaves the calls of the last message open whose questions
-/// [wait for an answer](PendingQuestions): for those who continue the session.
+/// [wait for an answer](PendingQuestions), or whose agents do: for those who continue the session.
 pub fn repair_but_pending(entries: Vec<Entry>) -> (Vec<Entry>, RepairReport) {
     let pending = PendingQuestions::of(&entries);
     repair_keeping(entries, &pending)
@@ -198,12 +198,13 @@ impl Calls {
         calls
     }
 
-    /// Leaves calls of the last message open that questions wait for.
+    /// Leaves calls of the last message open whose questions wait for an answer, or whose agents do.
     fn keep_open(&mut self, pending: &PendingQuestions) {
         let Some((last, calls)) = self.by_message.iter().max_by_key(|(at, _)| **at) else { return };
         let waits = |(id, line): &&(ToolUseId, EntryId)| {
             let question = pending.about(id).filter(|question| question.assistant == *line);
-            question.is_some() && !self.started.contains(&(*last, id.clone()))
+            let waits = pending.waiting(id).is_some_and(|waiting| waiting.assistant == *line);
+            waits || (question.is_some() && !self.started.contains(&(*last, id.clone())))
         };
         self.kept_open = calls.iter().filter(waits).map(|(id, _)| (*last, id.clone())).collect();
     }

@@ -1,5 +1,5 @@
 //! Answers to questions, beside the log of their session: `<session>/answers/<question>.json`, and
-//! `<question>.taken` once the session has taken one.
+//! `<question>.taken` once the session has taken one. Those to questions of its agents are there, too.
 //!
 //! Each is made once under its name and never changed, so two processes cannot both answer, and not both take. What others
 //! than this user could have put there is not read.

@@ -112,11 +112,14 @@ impl Call {
             )));
         }
         let mut spec = self.spec(cx, depth)?;
+        let continued = agents.continues();
+        spec.may_wait = true;
+        spec.id = continued.clone().unwrap_or(spec.id);
         let notes = self.tool.agents.memories.index(&self.definition).await;
         spec.system.extend(notes.map(|text| SystemSection::new(text, SectionScope::Session)));
         let task = Task::new(&spec);
         // Without a background the call waits.
-        if depth == 0 && self.in_background() && cx.background().is_ok() {
+        if continued.is_none() && depth == 0 && self.in_background() && cx.background().is_ok() {
             return background::start(spec, &task, cx);
         }
         let ended = agents.run(spec, cx.cancel().clone()).await?;

@@ -30,12 +30,20 @@ pub trait Agents: Debug + Send + Sync + 'static {
         None
     }
 
+    /// The agent that this call has run before, if it stayed open for it: a call that runs it under this id continues it where
+    /// it waited. Default: `None`.
+    fn continues(&self) -> Option<AgentId> {
+        None
+    }
+
     /// Runs an agent to its end. An agent that fails, is stopped or meets a limit reports that.
     ///
     /// It begins when the future is first polled. When `cancel` is given, its run is stopped, and it reports so.
     /// Dropping the future stops it too, without waiting for its end.
     ///
-    /// The future fails when the agent could not begin: its transcript cannot be written, or too many are at work.
+    /// The future fails when the agent could not begin: its transcript cannot be written, or too many are at work. And it fails
+    /// with [`ToolErrorKind::AgentWaits`](crate::ToolErrorKind::AgentWaits) when the agent waits for answers and the call stays
+    /// open for it ([`AgentSpec::may_wait`]).
     fn run(&self, spec: AgentSpec, cancel: Cancel) -> BoxFuture<'static, Result<AgentReport, ToolError>>;
 }
 
@@ -66,6 +74,11 @@ pub struct AgentSpec {
     pub effort: Option<Effort>,
     /// The background task that it is, if it is one. Its progress is then reported to the host.
     pub task: Option<TaskId>,
+    /// Whether the call may stay open while the agent waits for answers, in a run that waits for them. A tool that says so can
+    /// be run again for the same tool use: then it runs the agent that [`Agents::continues`] names. Only for tools that touch
+    /// nothing on their own ([`Access::Agents`](windlass_types::Access::Agents)). Default: no, and what the agent would ask
+    /// without an answer is denied.
+    pub may_wait: bool,
 }
 
 impl AgentSpec {
@@ -83,6 +96,7 @@ impl AgentSpec {
             max_turns: None,
             effort: None,
             task: None,
+            may_wait: false,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::error::Error as StdError;
 use std::fmt;
+use windlass_types::WaitingAgent;
 
 /// A tool call that failed. It has two readers: the model, who gets
 /// [`ToolError::model_text`], and the host, who also gets the source.
@@ -17,6 +18,7 @@ pub struct ToolError {
     kind: ToolErrorKind,
     text: String,
     source: Option<Box<dyn StdError + Send + Sync>>,
+    waits: Option<Box<WaitingAgent>>,
 }
 
 /// What kind of failure.
@@ -31,22 +33,36 @@ pub enum ToolErrorKind {
     Cancelled,
     /// An error inside the tool.
     Internal,
+    /// No failure: an agent that the call has run waits for answers, and the call stays open for it.
+    AgentWaits,
 }
 
 impl ToolError {
     /// The tool cannot do this; the text gives the model the reason and what to do.
     pub fn rejected(text: impl Into<String>) -> Self {
-        Self { kind: ToolErrorKind::Rejected, text: text.into(), source: None }
+        Self { kind: ToolErrorKind::Rejected, text: text.into(), source: None, waits: None }
     }
 
     /// The input is not what the tool takes; the text gives the model what it takes.
     pub fn invalid_input(text: impl Into<String>) -> Self {
-        Self { kind: ToolErrorKind::InvalidInput, text: text.into(), source: None }
+        Self { kind: ToolErrorKind::InvalidInput, text: text.into(), source: None, waits: None }
     }
 
     /// The call was stopped before it was done.
     pub fn cancelled() -> Self {
-        Self { kind: ToolErrorKind::Cancelled, text: "The call was stopped before it was done.".into(), source: None }
+        Self {
+            kind: ToolErrorKind::Cancelled,
+            text: "The call was stopped before it was done.".into(),
+            source: None,
+            waits: None,
+        }
+    }
+
+    /// An agent that the call has run waits for answers: what [`Agents::run`](crate::Agents::run) fails with where the call can
+    /// stay open. A tool returns it as it is.
+    pub fn agent_waits(waiting: WaitingAgent) -> Self {
+        let text = "The agent waits for an answer of the user to a call that needs approval.".into();
+        Self { kind: ToolErrorKind::AgentWaits, text, source: None, waits: Some(Box::new(waiting)) }
     }
 
     /// A boxed error from inside the tool. The model reads only that it failed.
@@ -55,6 +71,7 @@ impl ToolError {
             kind: ToolErrorKind::Internal,
             text: "The tool failed because of an internal error.".into(),
             source: Some(source),
+            waits: None,
         }
     }
 
@@ -78,6 +95,11 @@ impl ToolError {
     /// What caused it, for the host.
     pub fn source(&self) -> Option<&(dyn StdError + Send + Sync + 'static)> {
         self.source.as_deref()
+    }
+
+    /// The agent that waits, if that is why the call has not ended.
+    pub fn waiting(&self) -> Option<&WaitingAgent> {
+        self.waits.as_deref()
     }
 
     /// This as an error of the standard kind.

@@ -3,7 +3,7 @@
 use crate::{
     AuditedDecision, CallDigest, ContentBlock, EntryId, EnvironmentContext, JsonText, MessageId, ModelUsage, NanoUsd,
     Origin, PendingQuestion, PermissionMode, RunId, StopReason, TaskId, TaskRecord, Timestamp, ToolResult, ToolUseId,
-    Usage,
+    Usage, WaitingCall,
 };
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -59,6 +59,8 @@ pub enum EntryKind {
     Decision(AuditedDecision),
     /// A question about a call that may be answered later, also by another process. Written before it is asked.
     Question(PendingQuestion),
+    /// A call stays open because the agent that it has run waits for answers. Written before its run ends.
+    AgentWaits(WaitingCall),
     /// The permission mode changed.
     Mode(PermissionMode),
     /// The model changed.

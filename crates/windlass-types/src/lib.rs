@@ -77,7 +77,7 @@ pub use permission::{
     AnsweredBy, AuditedAnswer, AuditedDecision, AuditedSandbox, Behavior, CallDigest, Decision, DecisionReason,
     InputChange, InputChangedBy, MadeCall, MatchedRule, PendingQuestion, PermissionAnswer, PermissionDenial,
     PermissionGroup, PermissionMode, PermissionRequest, PermissionUpdate, QuestionToken, RuleOrigin, RuleSource,
-    RuleValue, TokenHash, UpdateDestination,
+    RuleValue, TokenHash, UpdateDestination, WaitingAgent, WaitingCall,
 };
 pub use prompt::{Prompt, PromptKind};
 pub use rate_limit::{RateLimit, RateLimitKind, RateLimitStatus, Utilization};

@@ -16,7 +16,7 @@ mod rule;
 pub use answer::PermissionAnswer;
 pub use audit::{AnsweredBy, AuditedAnswer, AuditedDecision, AuditedSandbox, InputChange, InputChangedBy, MadeCall};
 pub use group::PermissionGroup;
-pub use question::{PendingQuestion, QuestionToken, TokenHash};
+pub use question::{PendingQuestion, QuestionToken, TokenHash, WaitingAgent, WaitingCall};
 pub use rule::{MatchedRule, RuleOrigin, RuleSource, RuleValue};
 
 /// How much may happen without a question.

@@ -4,7 +4,7 @@ mod matcher;
 
 pub use matcher::{ToolMatcher, ToolMatcherError};
 
-use crate::{JsonText, RunScope, TaskId, ToolResultContent};
+use crate::{JsonText, RunScope, TaskId, ToolResultContent, WaitingAgent};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -176,6 +176,9 @@ pub struct ToolOutcome {
     pub failure: Option<ToolFailure>,
     /// Random bits, if others have written the content: it stands between two lines with a mark made of them when the model reads it.
     pub boundary: Option<u128>,
+    /// The agent that the call has run, if that waits for answers and the call is to stay open for it: then nothing else of
+    /// this counts. Only for a call that may stay open.
+    pub waits: Option<Box<WaitingAgent>>,
 }
 
 /// Why a tool failed, for hosts. What the model reads is in the call's result.

@@ -12,5 +12,5 @@ pub use windlass_types::{
     Decision, DecisionReason, EditPreview, HookVerdict, InputChange, InputChangedBy, JsonText, MadeCall, MatchedRule,
     PendingQuestion, PermissionAnswer, PermissionDenial, PermissionGroup, PermissionMode, PermissionRequest,
     PermissionUpdate, QuestionId, QuestionToken, RuleOrigin, RuleSource, RuleValue, TokenHash, ToolUseId,
-    UpdateDestination,
+    UpdateDestination, WaitingCall,
 };

@@ -115,8 +115,9 @@ impl Permissions {
     /// [`SessionBuilder::continue_run`](crate::SessionBuilder::continue_run): each call is judged anew, and an answer counts
     /// for exactly the call that was asked about. A new prompt withdraws the questions.
     ///
-    /// Only calls of the main agent wait. What an agent below it would ask is denied if no host answers it, and the agent reads that
-    /// the main one can make the call.
+    /// The questions of agents wait as well, if the call that runs the agent waits for it and the session is kept: the run ends as
+    /// pending with their questions, and when it is continued, the agent goes on where it waited. What an agent in the background
+    /// would ask is denied if no host answers it, and the agent reads that the main one can make the call.
     ///
     /// ```
     /// use windlass::{Home, Outcome, PermissionAnswer, Permissions, Script, ScriptedModel, query, session, tool_fn};

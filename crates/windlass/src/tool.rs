@@ -14,7 +14,7 @@ pub use windlass_types::{
     Access, AgentId, AgentIdentity, AgentRights, ContentBlock, ContextChange, Effort, IMAGE_TYPES, JsonError, JsonText,
     Outcome, PermissionMode, SessionId, TaskId, TaskKind, TaskStatus, TaskUsage, Thinking, ToolFailure,
     ToolFailureKind, ToolLoading, ToolOutcome, ToolResult, ToolResultContent, ToolSpec, ToolUse, ToolUseId, Usage,
-    media_type_of,
+    WaitingAgent, media_type_of,
 };
 
 /// The tools of [`coding_tools`] one by one, those that it leaves out, and what they work with.

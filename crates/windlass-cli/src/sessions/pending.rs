@@ -95,13 +95,20 @@ fn show(out: &mut impl Write, question: &OpenQuestion) -> std::io::Result<()> {
     let state = if question.answered { ", answered" } else { "" };
     writeln!(
         out,
-        "{} {}  {:>9}{state}  {}: {}",
+        "{} {}  {:>9}{state}  {}{}: {}",
         question.session,
         question.id,
         age(question.asked.millis()),
+        asker(question),
         clean_line(&question.tool),
         clean_line(&question.title)
     )
+}
+
+/// Who asks, in front of what is asked; empty for the main agent.
+fn asker(question: &OpenQuestion) -> String {
+    let Some(agent) = &question.identity else { return String::new() };
+    format!("[{} {}] ", clean_line(&agent.agent_type), clean_line(&question.agent.to_string()))
 }
 
 /// Answers a question.

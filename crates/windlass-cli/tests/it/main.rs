@@ -63,4 +63,5 @@ mod signals;
 mod sinks;
 #[cfg(unix)]
 mod stalled;
+mod waiting_agents;
 mod web;

@@ -8,8 +8,9 @@ use crate::{EffectId, Unprepared};
 use std::sync::Arc;
 use windlass_permission::{CallFacts, Classified};
 use windlass_types::{
-    Access, AuditedAnswer, CallDigest, ContextChange, Decision, EditPreview, Entry, EntryId, HookVerdict, InputChange,
-    JsonText, PermissionAnswer, QuestionId, TaskId, Timestamp, ToolOutcome, ToolResultContent, ToolSpec, ToolUse,
+    Access, AgentId, AuditedAnswer, CallDigest, ContextChange, Decision, EditPreview, Entry, EntryId, HookVerdict,
+    InputChange, JsonText, PermissionAnswer, QuestionId, TaskId, Timestamp, ToolOutcome, ToolResultContent, ToolSpec,
+    ToolUse, WaitingAgent,
 };
 
 /// One tool call.
@@ -32,6 +33,10 @@ pub(super) struct Call {
     pub(super) stopping: bool,
     /// Whether it was left open by an earlier run: its result follows on what came since.
     pub(super) is_continued: bool,
+    /// The agent that it has run, which waits for answers.
+    pub(super) waiting: Option<Box<WaitingAgent>>,
+    /// The agent that it waits for as the log has it.
+    pub(super) recorded_waiting: Option<AgentId>,
     pub(super) stage: Stage,
 }
 
@@ -75,7 +80,7 @@ pub(super) enum Stage {
     Keeping(EffectId, Box<Read>),
     /// The host is asked.
     Asking(EffectId, Box<Read>),
-    /// Its question stays open, and the run ends without its result.
+    /// Its question stays open, or its agent waits, and the run ends without its result.
     Pending(Option<Box<Read>>),
     /// It is on its way to run.
     Allowed(Step, Allowed),
@@ -200,6 +205,8 @@ impl Call {
             made: None,
             stopping: false,
             is_continued: false,
+            waiting: None,
+            recorded_waiting: None,
             stage: malformed.map_or(Stage::New, Stage::Unusable),
         }
     }

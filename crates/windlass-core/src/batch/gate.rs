@@ -37,7 +37,7 @@ impl Call {
                 | Stage::Pending(_)
                 | Stage::Allowed(..)
         );
-        if !can_be {
+        if !can_be || self.only_waits_for_agent() {
             return;
         }
         if let Some(effect) = self.cancellable() {

@@ -1,5 +1,5 @@
-//! Questions that stay open: a run that waits for answers ends without the results of their calls, and a later one
-//! continues with them.
+//! Questions that stay open: a run that waits for answers ends without the results of their calls, and of those whose agents
+//! wait, and a later one continues with them.
 
 use super::Batch;
 use super::call::{Call, Cx, Read, Stage, Step};
@@ -7,10 +7,11 @@ use super::gate::with_what_can_wait;
 use crate::Unanswered;
 use crate::session::Session;
 use windlass_context::runtime_text;
-use windlass_session::{TokenSecret, token_hash};
+use windlass_session::{PendingQuestions, TokenSecret, token_hash};
 use windlass_types::text::{clause, sentence};
 use windlass_types::{
-    Behavior, Decision, DecisionReason, EntryId, EntryKind, PendingQuestion, PermissionRequest, QuestionToken, ToolUse,
+    AgentIdentity, Behavior, Decision, DecisionReason, EntryId, EntryKind, PendingQuestion, PermissionRequest,
+    QuestionToken, ToolUse, WaitingAgent,
 };
 
 /// A question that the log has.
@@ -24,13 +25,21 @@ pub(super) struct Kept {
 }
 
 impl Call {
-    /// A call that an earlier run left open.
-    fn continued(call: &ToolUse, question: &PendingQuestion) -> Self {
+    /// A call that an earlier run left open: its question is open, or its agent waits, or both. `None` for any other.
+    fn continued(call: &ToolUse, open: &PendingQuestions) -> Option<Self> {
+        let (question, waiting) = (open.about(&call.id), open.waiting(&call.id));
+        let line = question.map(|question| &question.assistant).or(waiting.map(|waiting| &waiting.assistant))?;
         let mut continued = Self::new(call.clone(), None);
-        continued.line = Some(question.assistant.clone());
+        continued.line = Some(line.clone());
         continued.is_continued = true;
-        continued.consent.question = Some(Box::new(Kept { question: question.clone(), token: None, request: None }));
-        continued
+        continued.consent.question =
+            question.map(|question| Box::new(Kept { question: question.clone(), token: None, request: None }));
+        continued.waiting = waiting.map(|waiting| {
+            let identity = AgentIdentity::new(waiting.agent.clone(), waiting.agent_type.clone());
+            Box::new(WaitingAgent::new(identity, Vec::new()))
+        });
+        continued.recorded_waiting = waiting.map(|waiting| waiting.agent.clone());
+        Some(continued)
     }
 
     /// What makes tokens, if a question about the call may stay open. A call that a prompt needs, or that another call made, is
@@ -125,8 +134,10 @@ impl Call {
         matches!(self.stage, Stage::Pending(_))
     }
 
-    /// Whether its question can stay open when the user stops the run: it is not answered yet.
+    /// Whether its question can stay open when the user stops the run: it is not answered yet. Or whether its agent can wait on:
+    /// it is not continued yet.
     pub(super) fn may_stay_open(&self, cx: &Cx<'_>) -> bool {
+        let is_allowed = matches!(self.stage, Stage::Allowed(..));
         let is_early = matches!(
             self.stage,
             Stage::New
@@ -138,17 +149,25 @@ impl Call {
                 | Stage::Asking(..)
                 | Stage::Pending(_)
         );
-        cx.committed && is_early && !self.stopping && self.consent.approved.is_none() && self.consent.question.is_some()
+        let is_asked = is_early && self.consent.approved.is_none() && self.consent.question.is_some();
+        let is_waiting = (is_early || is_allowed) && self.waiting.is_some();
+        cx.committed && !self.stopping && (is_asked || is_waiting)
     }
 
-    /// Leaves its question open.
+    /// Leaves its question open, or its agent waiting.
     pub(super) fn stay_open(&mut self, cx: &mut Cx<'_>) {
         self.forget(cx.session);
         self.stage = Stage::Pending(None);
     }
 
-    /// The question that stays open, with what is known of it.
-    fn open_question(&self) -> Option<PermissionRequest> {
+    /// The questions that stay open: its own, or else those of its agent.
+    fn open_questions(&self) -> Vec<PermissionRequest> {
+        let own = self.own_question().map(|question| vec![question]);
+        own.or_else(|| Some(self.waiting.as_ref()?.questions.clone())).unwrap_or_default()
+    }
+
+    /// The question about it that stays open, with what is known of it.
+    fn own_question(&self) -> Option<PermissionRequest> {
         let Kept { question, token, request } = self.consent.question.as_deref()?;
         let request = request.clone().unwrap_or_else(|| {
             let decision = Decision::new(Behavior::Ask, DecisionReason::Default, "It was asked before.");
@@ -164,15 +183,18 @@ impl Call {
 impl Batch {
     /// The calls that an earlier run left open, to be judged anew.
     pub(crate) fn continued(session: &Session) -> Self {
-        let questions = session.state.pending_questions();
+        let open = session.state.pending_questions();
         let calls = session.state.transcript().open_calls();
-        let calls = calls.filter_map(|call| Some(Call::continued(call, questions.about(&call.id)?)));
+        let calls = calls.filter_map(|call| Call::continued(call, open));
         Self { calls: calls.collect(), committed: true, ..Self::default() }
     }
 
     /// Answers the calls that an earlier run left open: none of them was approved.
     pub(crate) fn withdraw(&mut self, session: &mut Session) {
-        self.each(session, |call, cx| call.stop_unrun(cx, runtime_text::QUESTION_WITHDRAWN));
+        self.each(session, |call, cx| match call.waiting {
+            Some(_) => call.give_up_agent(cx, runtime_text::AGENT_WITHDRAWN),
+            None => call.stop_unrun(cx, runtime_text::QUESTION_WITHDRAWN),
+        });
     }
 
     /// Whether only questions that stay open are left. Calls that would have to wait for them are answered then.
@@ -186,7 +208,10 @@ impl Batch {
         if rests {
             for at in self.open.clone() {
                 if self.calls.get(at).is_some_and(|call| !call.is_pending()) {
-                    self.with(session, at, |call, cx| call.stop_unrun(cx, runtime_text::BEHIND_QUESTION));
+                    self.with(session, at, |call, cx| match call.waiting {
+                        Some(_) => call.stay_open(cx),
+                        None => call.stop_unrun(cx, runtime_text::BEHIND_QUESTION),
+                    });
                 }
             }
             // What the answered calls changed counts, though a call before them is open.
@@ -204,6 +229,6 @@ impl Batch {
 
     /// The questions that stay open, in call order.
     pub(crate) fn open_questions(&self) -> Vec<PermissionRequest> {
-        self.calls.iter().filter(|call| call.is_pending()).filter_map(Call::open_question).collect()
+        self.calls.iter().filter(|call| call.is_pending()).flat_map(Call::open_questions).collect()
     }
 }

@@ -38,6 +38,7 @@ impl Call {
                     }
                     Input::Snapshotted(_, result) => self.snapshotted(cx, result),
                     Input::Progress(_, message) => self.progress(cx, message),
+                    Input::AgentAsks(_, identity) => self.agent_asks(cx, *identity),
                     _ => {}
                 }
             }
@@ -51,6 +52,11 @@ impl Call {
 
     /// Begins a call that was allowed.
     pub(super) fn begin(&mut self, cx: &mut Cx<'_>) {
+        let runs_agents = self.read().is_some_and(|read| read.facts.access == Access::Agents);
+        if self.waiting.is_some() && !runs_agents {
+            // It has run once, and might have an effect of its own.
+            return self.give_up_agent(cx, runtime_text::NOT_CONTINUED);
+        }
         if self.only_reads() { self.launch(cx) } else { self.intend(cx) }
     }
 
@@ -114,7 +120,9 @@ impl Call {
             return self.search(cx, allowed);
         }
         let Allowed { read, .. } = &allowed;
-        let run = RunCall { call, facts: read.facts.clone(), prepared: read.prepared };
+        let may_wait = self.may_wait_for_agents(cx, &read.facts.access);
+        let continues = self.waiting.as_ref().map(|waiting| waiting.identity.id.clone());
+        let run = RunCall { call, facts: read.facts.clone(), prepared: read.prepared, may_wait, continues };
         let effect = cx.session.effect(Effect::Run(Box::new(run)));
         self.stage = Stage::Running(effect, Running { allowed, started: cx.session.now, announced: false });
         if cx.committed {
@@ -159,8 +167,12 @@ impl Call {
         }
     }
 
-    /// It ended.
-    fn ran(&mut self, cx: &mut Cx<'_>, running: Running, outcome: Box<ToolOutcome>) {
+    /// It ended, or waits for an agent that it has run.
+    fn ran(&mut self, cx: &mut Cx<'_>, running: Running, mut outcome: Box<ToolOutcome>) {
+        if let Some(waiting) = outcome.waits.take() {
+            return self.agent_waits(cx, running, waiting);
+        }
+        self.waiting = None;
         if cx.committed {
             self.review(cx, running, outcome);
         } else {
@@ -169,7 +181,7 @@ impl Call {
     }
 
     /// Asks the hooks about a call that ran, then answers it.
-    fn review(&mut self, cx: &mut Cx<'_>, running: Running, outcome: Box<ToolOutcome>) {
+    pub(super) fn review(&mut self, cx: &mut Cx<'_>, running: Running, outcome: Box<ToolOutcome>) {
         let event = event_after(&outcome);
         let listens = cx.session.config.listens(event, Some(&self.original.name));
         if cx.interrupted || !listens {
@@ -324,6 +336,9 @@ impl Call {
     /// Answers a call that has not run.
     pub(super) fn stop_unrun(&mut self, cx: &mut Cx<'_>, why: &'static str) {
         self.forget(cx.session);
+        if self.waiting.is_some() {
+            return self.give_up_agent(cx, runtime_text::AGENT_STOPPED);
+        }
         self.settle(cx, ToolOutcome::error(why), Settling::Unrun);
     }
 

@@ -30,7 +30,8 @@ impl Machine {
         config.tools.specs = Arc::from([]);
         config.tools.structured_output = None;
         config.limits.max_turns = max_turns;
-        config.agent = Some(AgentConfig { skills: self.skills(), ..agent });
+        let waits = agent.waits && self.session.config.waits().is_some();
+        config.agent = Some(AgentConfig { skills: self.skills(), waits, ..agent });
         Ok(config)
     }
 

@@ -53,7 +53,9 @@ impl Run {
     pub(super) fn open_or_submit(&mut self, session: &mut Session, prompt: Prompt) -> Flow {
         if !std::mem::replace(&mut session.opened, true) {
             let opening = session.opening();
-            if session.config.listens(opening.event(), None) {
+            // An agent that waited has begun before.
+            let goes_on = session.config.agent.is_some() && prompt.kind == PromptKind::Continue;
+            if !goes_on && session.config.listens(opening.event(), None) {
                 self.phase = Phase::Opening(session.run_hooks(opening), prompt);
                 return Flow::Continue(());
             }

@@ -27,9 +27,11 @@ impl Run {
             return fails(INVALID, "There is nothing to continue: no question of this session waits for an answer.");
         }
         let mut scope = RunScope::default();
-        for question in session.state.pending_questions().iter() {
-            scope.deny.extend(question.denied.iter().cloned());
-            scope.skills.extend(question.skills.iter().cloned());
+        let open = session.state.pending_questions();
+        let of_questions = open.iter().map(|question| (&question.denied, &question.skills));
+        for (denied, skills) in of_questions.chain(open.waiting_calls().map(|call| (&call.denied, &call.skills))) {
+            scope.deny.extend(denied.iter().cloned());
+            scope.skills.extend(skills.iter().cloned());
         }
         if let Err(error) = session.begin_scope(scope) {
             return fails(INVALID, format!("The run cannot be continued: {error}"));

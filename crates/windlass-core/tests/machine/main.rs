@@ -36,4 +36,5 @@ mod sim;
 mod steering;
 mod tasks;
 mod tools;
+mod waiting;
 mod withheld;

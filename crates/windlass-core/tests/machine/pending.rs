@@ -19,7 +19,7 @@ use windlass_types::{
 };
 
 /// Runs wait for answers.
-fn waiting() -> MachineConfig {
+pub(crate) fn waiting() -> MachineConfig {
     let mut config = config();
     config.listeners.can_ask = false;
     config.listeners.waits = Some(TokenSecret::new(3, 4));
@@ -31,7 +31,7 @@ fn is_append(going: &Going) -> bool {
 }
 
 /// Plays on, and no one answers.
-fn unanswered(sim: &mut Sim) {
+pub(crate) fn unanswered(sim: &mut Sim) {
     sim.play_except(is_ask);
     while sim.going.iter().any(|(_, going)| is_ask(going)) {
         let id = sim.take(is_ask);
@@ -40,7 +40,7 @@ fn unanswered(sim: &mut Sim) {
     }
 }
 
-fn questions(log: &[Entry]) -> Vec<PendingQuestion> {
+pub(crate) fn questions(log: &[Entry]) -> Vec<PendingQuestion> {
     let question = |entry: &Entry| match &entry.kind {
         EntryKind::Question(question) => Some(question.clone()),
         _ => None,
@@ -49,7 +49,7 @@ fn questions(log: &[Entry]) -> Vec<PendingQuestion> {
 }
 
 /// What the last run left open.
-fn left(sim: &Sim) -> Vec<PermissionRequest> {
+pub(crate) fn left(sim: &Sim) -> Vec<PermissionRequest> {
     let result = |kind: &EventKind| match kind {
         EventKind::RunFinished(result) => Some(result.clone()),
         _ => None,
@@ -64,7 +64,7 @@ fn left(sim: &Sim) -> Vec<PermissionRequest> {
 }
 
 /// The log as another process reads it, through its lines.
-fn reloaded(log: &[Entry]) -> Vec<Entry> {
+pub(crate) fn reloaded(log: &[Entry]) -> Vec<Entry> {
     let mut encoder = LogEncoder::new("s".into(), LogHeader::new("/w", "1", "test"));
     let mut lines = Vec::new();
     log.iter().for_each(|entry| encoder.entry(entry, &mut lines));
@@ -74,18 +74,18 @@ fn reloaded(log: &[Entry]) -> Vec<Entry> {
 }
 
 /// Another process that continues a log.
-fn resumed(mut config: MachineConfig, log: &[Entry]) -> Sim {
+pub(crate) fn resumed(mut config: MachineConfig, log: &[Entry]) -> Sim {
     config.ids.seed += 1 << 64;
     let entries = reloaded(log);
     let mut sim = Sim::new(config.clone(), Choices::new(Vec::new()), TAME);
     sim.machine = Machine::new(config, &entries);
-    sim.checks.left_open(sim.machine.state().pending_questions().iter().map(|question| question.tool_use_id.clone()));
+    sim.checks.left_open(sim.machine.state().transcript().open_calls().map(|call| call.id.clone()));
     sim.log = entries;
     sim.checks.loaded(sim.log.len());
     sim
 }
 
-fn ran(sim: &Sim) -> Vec<String> {
+pub(crate) fn ran(sim: &Sim) -> Vec<String> {
     lines(sim, "started t").into_iter().filter(|line| line.starts_with("started ")).collect()
 }
 
@@ -419,6 +419,6 @@ fn an_agent_below_is_denied_and_reads_who_can_wait() {
         });
         let denials: Vec<_> = denials.collect();
         assert_eq!((denials.len(), denials[0].behavior), (1, Behavior::Deny));
-        assert!(denials[0].message.contains("Only calls of the main agent wait"), "{}", denials[0].message);
+        assert!(denials[0].message.contains("Calls of this agent do not wait"), "{}", denials[0].message);
     }
 }

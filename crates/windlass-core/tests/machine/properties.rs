@@ -132,7 +132,7 @@ proptest! {
         let open: Vec<_> = open.open_calls().map(|call| call.id.clone()).collect();
         let asked = sim.machine.state().pending_questions();
         let live: Vec<_> = sim.machine.state().transcript().open_calls().map(|call| call.id.clone()).collect();
-        let expected: Vec<_> = live.into_iter().filter(|call| asked.about(call).is_some()).collect();
+        let expected: Vec<_> = live.into_iter().filter(|call| asked.about(call).is_some() || asked.waiting(call).is_some()).collect();
         prop_assert_eq!(open, expected);
         prop_assert_eq!(&repair_but_pending(kept.clone()).0, &kept, "the repair does not last");
         let messages = |entries: &[Entry]| -> Vec<String> {

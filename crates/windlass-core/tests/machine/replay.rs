@@ -27,7 +27,9 @@ impl Tree {
             config.ids.seed = number as u128 + 1;
             if number > 0 {
                 let identity = AgentIdentity::new(format!("a{number}").as_str().into(), "scout");
-                config.agent = Some(AgentConfig::new(identity));
+                let mut agent = AgentConfig::new(identity);
+                agent.waits = number == 1;
+                config.agent = Some(agent);
             }
             let sim = Sim::new(config.clone(), choices, wild).with_ledger(&ledger, number as u64);
             (config, sim)

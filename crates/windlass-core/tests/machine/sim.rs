@@ -16,11 +16,11 @@ use windlass_core::{
 use windlass_permission::Classified;
 use windlass_session::TokenSecret;
 use windlass_types::{
-    Behavior, BlockStart, ContentBlock, Entry, EntryId, EntryKind, Event, HookCall, HookEventName, HookOutcome,
-    HookVerdict, JsonText, MessageId, ModelErrorKind, ModelEvent, ModelInfo, ModelItem, ModelRequest, NanoUsd,
-    PermissionAnswer, PermissionMode, PermissionRequest, PermissionUpdate, Price, RateLimit, RateLimitStatus,
-    SessionId, StopReason, StreamDelta, TaskEnded, TaskInfo, TaskKind, TaskStatus, Timestamp, ToolMatcher, ToolOutcome,
-    ToolUse, UpdateDestination, Usage,
+    AgentIdentity, AgentPath, Behavior, BlockStart, CallDigest, ContentBlock, Decision, DecisionReason, Entry, EntryId,
+    EntryKind, Event, HookCall, HookEventName, HookOutcome, HookVerdict, JsonText, MessageId, ModelErrorKind,
+    ModelEvent, ModelInfo, ModelItem, ModelRequest, NanoUsd, PermissionAnswer, PermissionMode, PermissionRequest,
+    PermissionUpdate, Price, RateLimit, RateLimitStatus, SessionId, StopReason, StreamDelta, TaskEnded, TaskInfo,
+    TaskKind, TaskStatus, Timestamp, ToolMatcher, ToolOutcome, ToolUse, UpdateDestination, Usage, WaitingAgent,
 };
 
 /// An effect that waits for its answer.
@@ -161,7 +161,7 @@ impl Sim {
     pub(crate) fn new(config: MachineConfig, choices: Choices, wild: Wild) -> Self {
         let checks = Checks::new(&config);
         Self {
-            waits: config.listeners.waits.is_some() && config.agent.is_none(),
+            waits: config.listeners.waits.is_some() && config.agent.as_ref().is_none_or(|agent| agent.waits),
             machine: Machine::new(config, &[]),
             going: Vec::new(),
             cancelled: Vec::new(),
@@ -517,6 +517,11 @@ impl Sim {
                 self.going.push((id, Going::Run(call)));
                 return self.make_one(id);
             }
+            Going::Run(call) if call.may_wait && self.choices.once_in(4) => {
+                let asks = Box::new(waiting_agent(&call).identity);
+                self.going.push((id, Going::Run(call)));
+                Input::AgentAsks(id, asks)
+            }
             Going::Run(call) => {
                 if self.wild.user && self.choices.once_in(6) {
                     self.going.push((id, Going::Run(call)));
@@ -526,10 +531,10 @@ impl Sim {
                     self.going.push((id, Going::Run(call)));
                     Input::Progress(id, "still".to_owned())
                 } else {
-                    Input::Ran(id, Box::new(tools::run(&call)))
+                    Input::Ran(id, Box::new(self.ran(&call)))
                 }
             }
-            Going::Stopping(call) => Input::Ran(id, Box::new(tools::run(&call))),
+            Going::Stopping(call) => Input::Ran(id, Box::new(self.ran(&call))),
             Going::Append => {
                 let refused = self.wild.store && self.choices.once_in(12);
                 if !refused {
@@ -542,6 +547,15 @@ impl Sim {
             Going::Reserve(answer) => Input::Reserved(id, answer.expect("the ledger has answered")),
         };
         self.input(input);
+    }
+
+    /// How a call ends, or that its agent waits, as choices say.
+    fn ran(&mut self, call: &RunCall) -> ToolOutcome {
+        let mut outcome = tools::run(call);
+        if call.may_wait && self.choices.once_in(3) {
+            outcome.waits = Some(Box::new(waiting_agent(call)));
+        }
+        outcome
     }
 
     /// The log rewinds to a prompt, if it has it.
@@ -734,6 +748,17 @@ impl Sim {
     pub(crate) fn conversation(&self) -> Vec<String> {
         self.machine.state().transcript().messages().iter().map(|message| message.json().to_owned()).collect()
     }
+}
+
+/// The agent of a call, which waits for the answer to a question.
+pub(crate) fn waiting_agent(call: &RunCall) -> WaitingAgent {
+    let agent = call.continues.clone().unwrap_or_else(|| format!("a-{}", call.call.id).as_str().into());
+    let asks = ToolUse::new("inner", "Write", JsonText::parse(r#"{"path":"a"}"#).unwrap());
+    let decision = Decision::new(Behavior::Ask, DecisionReason::Default, "?");
+    let mut question = PermissionRequest::new(asks, "Write a".to_owned(), decision, CallDigest::new("inner"));
+    question.id = format!("question of {agent}").as_str().into();
+    question.agent = AgentPath::default().child(call.call.id.clone());
+    WaitingAgent::new(AgentIdentity::new(agent, "scout"), vec![question])
 }
 
 /// The id of what was said to a run.

@@ -1,7 +1,7 @@
 //! The calls of a turn that wait for answers.
 
 use serde::Serialize;
-use windlass_types::{JsonText, PermissionRequest};
+use windlass_types::{AgentIdentity, AgentPath, JsonText, PermissionRequest};
 
 /// Most questions of a result that is too long otherwise.
 const MOST: usize = 100;
@@ -9,7 +9,7 @@ const MOST: usize = 100;
 /// The calls that wait for answers.
 #[derive(Serialize)]
 pub(super) struct Deferred<'a> {
-    /// The first of them, as other programs report a single one.
+    /// The first of them, as other programs report a single one: one of the main agent, if there is any.
     #[serde(rename = "deferred_tool_use", skip_serializing_if = "Option::is_none")]
     pub(super) tool_use: Option<DeferredCall<'a>>,
     /// All of them, with what an answer from outside needs.
@@ -34,11 +34,16 @@ struct DeferredQuestion<'a> {
     /// Absent where it was given when the question was first asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     token: Option<&'a str>,
+    /// The tool uses that lead to the agent that asks. Absent for the main one.
+    #[serde(skip_serializing_if = "AgentPath::is_main")]
+    agent_path: &'a AgentPath,
+    #[serde(flatten)]
+    identity: Option<&'a AgentIdentity>,
 }
 
 impl<'a> Deferred<'a> {
     pub(super) fn of(questions: &'a [PermissionRequest]) -> Self {
-        let first = questions.first();
+        let first = questions.iter().find(|question| question.agent.is_main()).or(questions.first());
         let tool_use = first.map(|question| DeferredCall {
             id: question.tool_use_id.as_str(),
             name: &question.tool,
@@ -50,6 +55,8 @@ impl<'a> Deferred<'a> {
             tool_name: &question.tool,
             title: Some(&question.title),
             token: question.token.as_ref().map(|token| token.reveal()),
+            agent_path: &question.agent,
+            identity: question.identity.as_ref(),
         });
         Self { tool_use, questions: questions.collect() }
     }
@@ -58,5 +65,41 @@ impl<'a> Deferred<'a> {
     pub(super) fn shorten(&mut self) {
         self.questions.truncate(MOST);
         self.questions.iter_mut().for_each(|question| question.title = None);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+    use windlass_types::{Behavior, CallDigest, Decision, DecisionReason, ToolUse};
+
+    fn question(call: &str) -> PermissionRequest {
+        let decision = Decision::new(Behavior::Ask, DecisionReason::Default, "?");
+        let call = ToolUse::new(call, "Bash", JsonText::empty_object());
+        PermissionRequest::new(call, "ls".to_owned(), decision, CallDigest::new("d"))
+    }
+
+    fn of_agent(call: &str) -> PermissionRequest {
+        let mut question = question(call);
+        question.agent = AgentPath::default().child("t1".into()).child("t2".into());
+        question.identity = Some(AgentIdentity::new("a2".into(), "scout"));
+        question
+    }
+
+    fn frame(questions: &[PermissionRequest]) -> Value {
+        serde_json::to_value(Deferred::of(questions)).unwrap()
+    }
+
+    #[test]
+    fn questions_of_agents_say_who_asks_and_the_main_agent_comes_first() {
+        let plain = json!({ "id": "c", "tool_use_id": "c", "tool_name": "Bash", "title": "ls" });
+        let mut below = json!({ "id": "b", "tool_use_id": "b", "tool_name": "Bash", "title": "ls" });
+        below["agent_path"] = json!(["t1", "t2"]);
+        (below["agent_id"], below["agent_type"]) = (json!("a2"), json!("scout"));
+        let both = frame(&[of_agent("b"), question("c")]);
+        assert_eq!(both["windlass_pending_questions"], json!([below, plain]));
+        assert_eq!(both["deferred_tool_use"]["id"], "c");
+        assert_eq!(frame(&[of_agent("b")])["deferred_tool_use"]["id"], "b");
     }
 }

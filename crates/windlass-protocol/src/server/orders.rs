@@ -9,6 +9,7 @@ use super::machine::io::{
     Facts, Generation, HostRewind, Initialization, Initialized, Input, Job, Order, Outcome, Reloaded, RewindScope,
     SessionOrder, Ticket, Timer, Wish,
 };
+use super::machine::questions::About;
 use super::mcp::{HostMcp, McpStatus};
 use super::mirror::Copying;
 use super::options::ServerOptions;
@@ -27,6 +28,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Sleep, sleep};
 use windlass_runtime::{EventStream, RewindError, SessionError, SessionHandle};
+use windlass_session::StoredQuestion;
 use windlass_types::{EntryId, JsonText};
 
 /// All effects of a server: sessions, MCP servers, disks, clocks, and the tasks that wait for answers.
@@ -130,7 +132,7 @@ impl Orders {
             compacts_on_request_only: extras.compacts_on_request_only,
             permission_mode: extras.permission_mode,
             initial_prompt: std::mem::take(&mut extras.initial_prompt),
-            pending: session.pending_questions.into_iter().map(|question| question.tool_use_id).collect(),
+            pending: session.pending_questions.iter().map(left_open).collect(),
             agents: extras.agents.take(),
             can_be_renamed: extras.rename.is_some(),
         };
@@ -390,4 +392,9 @@ impl Orders {
             }
         }
     }
+}
+
+/// The call of a question that an earlier opening left open.
+fn left_open(asked: &StoredQuestion) -> About {
+    About::of(asked.identity.as_ref(), &asked.question.tool_use_id)
 }

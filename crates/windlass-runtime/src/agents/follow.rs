@@ -1,5 +1,6 @@
 //! An agent at work: its events on their way to the host, and what came of it.
 
+use super::CallAbove;
 use crate::Session;
 use crate::events::EventQueue;
 use std::fmt;
@@ -8,7 +9,10 @@ use tokio::sync::mpsc;
 use windlass_core::{Input, ModelProfile, Prompt};
 use windlass_model::ModelProvider;
 use windlass_tool::{AgentReport, AgentSpec, Cancel, Clock, ToolError};
-use windlass_types::{Event, EventKind, RunResult, TaskUsage, Timestamp, ToolUseId, Usage};
+use windlass_types::{
+    AgentIdentity, Event, EventKind, Outcome, PermissionRequest, RunResult, TaskUsage, Timestamp, ToolUseId, Usage,
+    WaitingAgent,
+};
 
 /// Where the events of an agent go.
 #[derive(Clone)]
@@ -26,6 +30,23 @@ impl fmt::Debug for Above {
     }
 }
 
+/// An agent that is to be followed.
+#[derive(Debug)]
+pub(super) struct Followed {
+    pub(super) spec: AgentSpec,
+    /// Whether it goes on where it waited; otherwise it gets its prompt.
+    pub(super) goes_on: bool,
+    /// The call, if it stays open while the agent waits for answers.
+    pub(super) call_above: Option<Arc<CallAbove>>,
+}
+
+impl Followed {
+    /// What is said when it cannot be opened.
+    pub(super) fn failed(&self) -> &'static str {
+        if self.goes_on { "The agent could not be continued" } else { "The agent could not begin" }
+    }
+}
+
 /// What is known of an agent at work.
 #[derive(Debug, Default)]
 struct Known {
@@ -37,17 +58,22 @@ struct Known {
 }
 
 impl Above {
-    /// Gives an agent its prompt and follows it to its end.
+    /// Gives an agent its prompt, or lets it go on, and follows it to its end.
     pub(super) async fn follow(
         self,
         session: Session,
-        spec: AgentSpec,
+        work: Followed,
         cancel: Cancel,
     ) -> Result<AgentReport, ToolError> {
+        let Followed { spec, goes_on, call_above } = work;
         let Session { handle, mut events, .. } = session;
         let mut known = Known { began: self.clock.now(), ..Known::default() };
         let gone = |error| ToolError::rejected(format!("The agent could not continue: {error}")).with_source(error);
-        handle.prompt(Prompt::text(spec.prompt.as_str()).ignoring_keywords()).map_err(gone)?;
+        match goes_on {
+            true => handle.continue_run(),
+            false => handle.prompt(Prompt::text(spec.prompt.as_str()).ignoring_keywords()),
+        }
+        .map_err(gone)?;
         let mut stopped = false;
         loop {
             let event = tokio::select! {
@@ -63,6 +89,15 @@ impl Above {
             let Some(event) = event else { break };
             let is_last = event.agent.is_main() && matches!(event.kind, EventKind::RunFinished(_));
             self.note(&mut known, &event, &spec);
+            if let (EventKind::PermissionRequested(PermissionRequest { token: Some(_), .. }), Some(call)) =
+                (&event.kind, &call_above)
+            {
+                // Who reads the token can use it from then on.
+                tokio::select! {
+                    () = call.keep_open() => {}
+                    () = cancel.cancelled() => {}
+                }
+            }
             self.show(event, &cancel).await;
             if is_last {
                 // Work that the agent left in the background ends with it.
@@ -73,6 +108,10 @@ impl Above {
         let Some(result) = known.result else {
             return Err(ToolError::rejected("The agent ended before it could report anything."));
         };
+        if call_above.is_some() && matches!(result.outcome, Outcome::Pending { .. }) {
+            let identity = AgentIdentity::new(spec.id, spec.agent_type);
+            return Err(ToolError::agent_waits(WaitingAgent::new(identity, self.below(result.pending_questions))));
+        }
         let mut report = AgentReport::new(result.outcome, result.text, usage);
         (report.model, report.turns, report.tokens) = (known.model, result.turns, known.tokens);
         Ok(report)
@@ -82,8 +121,12 @@ impl Above {
     /// host that does not read: the events that it still sends are bounded.
     async fn show(&self, mut event: Box<Event>, cancel: &Cancel) {
         event.agent = event.agent.below(&self.tool_use_id);
-        if let EventKind::PermissionRequested(request) = &mut event.kind {
-            request.agent = request.agent.below(&self.tool_use_id);
+        match &mut event.kind {
+            EventKind::PermissionRequested(request) => request.agent = request.agent.below(&self.tool_use_id),
+            EventKind::RunFinished(result) => {
+                result.pending_questions = self.below(std::mem::take(&mut result.pending_questions));
+            }
+            _ => {}
         }
         if self.queue.is_full() {
             tokio::select! {
@@ -92,6 +135,12 @@ impl Above {
             }
         }
         self.queue.push(event);
+    }
+
+    /// Questions of the agent as they are seen from above.
+    fn below(&self, mut questions: Vec<PermissionRequest>) -> Vec<PermissionRequest> {
+        questions.iter_mut().for_each(|question| question.agent = question.agent.below(&self.tool_use_id));
+        questions
     }
 
     fn note(&self, known: &mut Known, event: &Event, spec: &AgentSpec) {

@@ -1,6 +1,7 @@
 //! Carrying out effects.
 
 use super::{Driver, SESSION_END, answer};
+use crate::agents::AgentsCall;
 use crate::append::{Appending, Log, LogOrder};
 use crate::attach::{Attaching, ReadingCx};
 use crate::background::CallParts;
@@ -113,6 +114,7 @@ impl Driver {
 
     fn append(&mut self, effect: EffectId, entries: Vec<windlass_types::Entry>, durable: bool) {
         self.files.heard(&entries, self.machine.policy().directories());
+        self.below.kept_open().appended(effect, &entries);
         if self.ports.classifier.is_some() {
             self.heard.note(&entries);
         }
@@ -295,7 +297,12 @@ impl Driver {
         let asking =
             question::Asking { hooks: self.ports.hooks.clone(), cx: self.hook_context(cwd), asked: self.asked() };
         let (results, ancestors) = (self.answers.sender.clone(), self.below.ancestors());
+        // A question that no host is asked waits in any case, and its run ends.
+        let call_above = self.below.call_above().filter(|_| host.elsewhere.is_some() && self.ports.host.are_possible());
         self.work.tasks.start(id, async move {
+            if let Some(call) = call_above {
+                call.keep_open().await;
+            }
             let asked_hooks = |outcome| answer(&results, Input::AskedHooks(id, Box::new(outcome)));
             let input = match question::ask(host, asking, request, asked_hooks).await {
                 Ok(answered) => {
@@ -393,8 +400,8 @@ impl Driver {
         let (ids, results) = (Arc::clone(&self.ports.ids), self.answers.sender.clone());
         let progress = self.work.progress.of_call(id);
         let background = self.ports.background.then(|| self.background_of(id, run_call, around.as_ref()));
-        let (caller, place) = (self.machine.agent(), (run_call.call.id.clone(), run_call.facts.cwd.clone()));
-        let agents = self.below.of_call(place, caller, &self.ports, &self.queue, &self.answers.sender);
+        let (caller, running) = (self.machine.agent(), AgentsCall::of(id, run_call));
+        let agents = self.below.of_call(running, caller, &self.ports, &self.queue, &self.answers.sender);
         let cx = ToolCx::new(ToolCxParts {
             session_id: self.machine.session_id().clone(),
             tool_use_id: run_call.call.id.clone(),

@@ -29,7 +29,7 @@ pub(crate) fn agent() -> Arc<dyn DynTool> {
 }
 
 /// The same in the background.
-fn background_agent() -> Arc<dyn DynTool> {
+pub(crate) fn background_agent() -> Arc<dyn DynTool> {
     let call = |input: In, cx: ToolCx| async move {
         let mut spec = spec_of(&input, &cx);
         spec.task = Some("a1".into());
@@ -63,6 +63,7 @@ fn spec_of(input: &In, cx: &ToolCx) -> AgentSpec {
     spec.rights.disallowed_tools = text("deny").into_iter().collect();
     (spec.model, spec.chooses_model) = (text("model").or(text("own_model")), input.contains_key("model"));
     spec.rights.permission_mode = text("mode").map(|mode| mode.parse().unwrap());
+    spec.may_wait = !input.contains_key("never_waits");
     spec
 }
 

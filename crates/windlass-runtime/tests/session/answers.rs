@@ -159,7 +159,7 @@ async fn when_the_last_handle_is_gone_the_question_is_denied() {
     let mut open = world.open().await;
     open.say("go");
     asked(&mut open).await;
-    let Open { handle, events } = open;
+    let Open { handle, events, .. } = open;
     events.detach();
     let feed = handle.subscribe();
     drop(handle);

@@ -28,5 +28,6 @@ mod questions;
 mod stops;
 mod store;
 mod streaming;
+mod waiting_agents;
 mod watching;
 mod world;

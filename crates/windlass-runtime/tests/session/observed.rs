@@ -218,7 +218,7 @@ async fn a_deferred_call_is_kept_until_another_process_answers() {
 
     let entries = store.load(&key("s")).await.unwrap().entries;
     let question = PendingQuestions::of(&entries).iter().next().cloned().unwrap();
-    let answer = StoredAnswer::new("s".into(), &question, token, true, Timestamp::default());
+    let answer = StoredAnswer::new(&key("s"), &question, token, true, Timestamp::default());
     store.give(&key("s"), &answer).await.unwrap();
     let mut open = deferring(&store, done(), &ran, true).open().await;
     open.handle.continue_run().unwrap();

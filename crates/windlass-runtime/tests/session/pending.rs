@@ -15,7 +15,7 @@ use windlass_types::{
 };
 
 /// A tool that no rule allows.
-fn risky(ran: &Ran) -> Arc<dyn DynTool> {
+pub(crate) fn risky(ran: &Ran) -> Arc<dyn DynTool> {
     let ran = ran.clone();
     Arc::new(tool_fn("risky", "Needs an answer.", move |_: crate::world::In, cx| {
         ran.note(&cx);
@@ -37,7 +37,7 @@ async fn again(store: &MemoryStore, ran: &Ran) -> Open {
     world.open().await
 }
 
-async fn close(open: Open) {
+pub(crate) async fn close(open: Open) {
     open.handle.close().await.unwrap();
 }
 
@@ -64,7 +64,7 @@ async fn logged(store: &MemoryStore) -> Option<PendingQuestion> {
 /// An answer as the command would leave it, changed by `change`.
 async fn answer(store: &MemoryStore, token: &QuestionToken, allow: bool, change: impl Fn(&mut StoredAnswer)) {
     let question = logged(store).await.expect("no question is open");
-    let mut answer = StoredAnswer::new("s".into(), &question, token.clone(), allow, Timestamp::default());
+    let mut answer = StoredAnswer::new(&key("s"), &question, token.clone(), allow, Timestamp::default());
     change(&mut answer);
     store.give(&key("s"), &answer).await.unwrap();
 }

@@ -107,7 +107,7 @@ async fn a_stream_that_is_dropped_after_any_event_leaves_a_session_that_resumes(
         for _ in 0..read {
             over |= matches!(open.next().await.unwrap().kind, EventKind::RunFinished(_));
         }
-        let Open { handle, events } = open;
+        let Open { handle, events, .. } = open;
         drop(events);
         soon(handle.ended()).await;
         let again = script();

@@ -35,7 +35,7 @@ async fn see(feed: &mut EventFeed) -> Vec<(u64, String)> {
 
 #[tokio::test]
 async fn all_watchers_see_the_same_events_under_the_same_numbers() {
-    let Open { handle, events } = world(blocks(5), []).open().await;
+    let Open { handle, events, .. } = world(blocks(5), []).open().await;
     events.detach();
     let (mut one, mut two) = (handle.subscribe(), handle.subscribe_from(0).unwrap());
     handle.prompt("go").unwrap();
@@ -63,7 +63,7 @@ async fn watchers_see_what_the_stream_of_the_host_has_read() {
     let numbers: Vec<u64> = read.iter().map(|event| event.seq).collect();
     assert_eq!(seen.iter().map(|(seq, _)| *seq).collect::<Vec<_>>(), numbers);
     // The last events of a session whose host has gone are for the watchers.
-    let Open { handle, events } = open;
+    let Open { handle, events, .. } = open;
     drop(events);
     handle.ended().await;
     while soon(feed.try_next()).await.unwrap().is_some() {}
@@ -97,7 +97,7 @@ async fn each_opening_has_an_id_of_its_own() {
     let store = windlass_session::MemoryStore::new();
     let mut seen = std::collections::BTreeSet::new();
     for _ in 0..3 {
-        let Open { handle, events } = world(blocks(1), []).stored(&store).open().await;
+        let Open { handle, events, .. } = world(blocks(1), []).stored(&store).open().await;
         let feed = handle.subscribe();
         assert_eq!((feed.opening(), handle.weak().opening()), (handle.opening(), handle.opening()));
         assert_eq!((feed.opening().len(), feed.position()), (32, 0));
@@ -111,7 +111,7 @@ async fn each_opening_has_an_id_of_its_own() {
 /// A watcher that never reads holds up nothing, and learns how much it has missed.
 #[tokio::test]
 async fn a_watcher_that_never_reads_misses_and_holds_up_nothing() {
-    let Open { handle, events } = world(blocks(9_000), []).open().await;
+    let Open { handle, events, .. } = world(blocks(9_000), []).open().await;
     events.detach();
     let mut idle = handle.subscribe();
     let mut busy = handle.subscribe();
@@ -126,7 +126,7 @@ async fn a_watcher_that_never_reads_misses_and_holds_up_nothing() {
 
 #[tokio::test]
 async fn a_detached_session_ends_with_its_last_handle_or_watcher() {
-    let Open { handle, events } = world(blocks(1), []).open().await;
+    let Open { handle, events, .. } = world(blocks(1), []).open().await;
     events.detach();
     let ended = handle.ended();
     let feed = handle.subscribe();
@@ -141,7 +141,7 @@ async fn a_detached_session_ends_with_its_last_handle_or_watcher() {
 /// What follows a session inside of the library does not keep it open.
 #[tokio::test]
 async fn a_weak_handle_gives_orders_and_keeps_no_session_open() {
-    let Open { handle, events } = world(blocks(1), []).open().await;
+    let Open { handle, events, .. } = world(blocks(1), []).open().await;
     events.detach();
     let (weak, mut feed) = (handle.weak(), handle.subscribe());
     drop(handle);
@@ -154,7 +154,7 @@ async fn a_weak_handle_gives_orders_and_keeps_no_session_open() {
 
 #[tokio::test]
 async fn a_thousand_watchers_share_each_event() {
-    let Open { handle, events } = world(blocks(20), []).open().await;
+    let Open { handle, events, .. } = world(blocks(20), []).open().await;
     events.detach();
     let feeds: Vec<EventFeed> = (0..1_000).map(|_| handle.subscribe()).collect();
     let watchers: Vec<_> = feeds.into_iter().map(|feed| tokio::spawn(feed.take(10).collect::<Vec<_>>())).collect();

@@ -13,7 +13,7 @@ use windlass_runtime::{
     Diagnostics, EventStream, MachineConfig, Mentions, ModelProfile, Persistence, Ports, Prompt, Session,
     SessionConfig, SessionError, SessionHandle,
 };
-use windlass_session::{LogHeader, MemoryStore, Owner, ProjectKey, SessionKey, SessionStore};
+use windlass_session::{LogHeader, MemoryStore, Owner, ProjectKey, SessionKey, SessionStore, StoredQuestion};
 use windlass_testkit::fake::{MemoryWorkspace, ScriptedProcess};
 use windlass_tool::{Clock, DynTool, ToolCx, ToolError, ToolSet, Workspace, tool_fn};
 use windlass_types::{
@@ -144,8 +144,8 @@ impl World {
             let header = LogHeader::new("/w", "0", "test");
             config = config.with_persistence(Persistence::new(store, key(&self.id), Owner::new(1, "test"), header));
         }
-        let Session { handle, events, .. } = Session::open(config).await.unwrap();
-        Open { handle, events }
+        let Session { handle, events, pending_questions: pending, .. } = Session::open(config).await.unwrap();
+        Open { handle, events, pending }
     }
 }
 
@@ -153,6 +153,8 @@ impl World {
 pub(crate) struct Open {
     pub(crate) handle: SessionHandle,
     pub(crate) events: EventStream,
+    /// The questions that an earlier opening left open.
+    pub(crate) pending: Vec<StoredQuestion>,
 }
 
 impl Open {
@@ -177,11 +179,14 @@ impl Open {
         panic!("it never came: {events:#?}");
     }
 
-    /// Reads to the end of the run.
+    /// Reads to the end of the run of the main agent.
     pub(crate) async fn result(&mut self) -> RunResult {
-        let events = self.until(|kind| matches!(kind, EventKind::RunFinished(_))).await;
-        let Some(EventKind::RunFinished(result)) = events.into_iter().last().map(|event| event.kind) else { panic!() };
-        result
+        while let Some(event) = self.next().await {
+            if let (true, EventKind::RunFinished(result)) = (event.agent.is_main(), event.kind) {
+                return result;
+            }
+        }
+        panic!("the run never ended")
     }
 
     /// Says something and reads to the end of its run.

@@ -69,7 +69,12 @@ impl Fold {
             }),
             EntryKind::Intent { tool_use_id, .. } => self.about(place, &tool_use_id, |call| {
                 call.settle_questions();
-                call.begun = Some(place.at);
+                // A call whose agent waited begins once more.
+                call.begun.get_or_insert(place.at);
+                call.waits_for = None;
+            }),
+            EntryKind::AgentWaits(waiting) => self.about(place, &waiting.tool_use_id.clone(), |call| {
+                call.waits_for = Some(waiting.agent);
             }),
             _ => {}
         }
@@ -87,6 +92,7 @@ impl Fold {
     fn result(&mut self, place: &Place, line: &ResultLine) {
         self.about(place, &line.result.tool_use_id, |call| {
             call.settle_questions();
+            call.waits_for = None;
             let is_error = line.result.is_error;
             call.result = Some(ResultAudit { at: place.at, is_error, is_made_up: line.synthetic });
             if !is_error && !line.synthetic {
@@ -122,6 +128,7 @@ impl CallAudit {
             verdicts: Vec::new(),
             questions: Vec::new(),
             begun: None,
+            waits_for: None,
             result: None,
             changed: Vec::new(),
             lines: place.state,

@@ -2,8 +2,8 @@
 
 use super::line::{CostBody, Exact, IntentBody};
 use super::{
-    COST, CWD, DECISION, INTENT, MODE, MODEL, QUESTION, REPLAY_DROPPED, RESULTS_TRIMMED, TASK, TODOS, TOOLS_ADDED,
-    TOOLS_WITHHELD,
+    AGENT_WAITS, COST, CWD, DECISION, INTENT, MODE, MODEL, QUESTION, REPLAY_DROPPED, RESULTS_TRIMMED, TASK, TODOS,
+    TOOLS_ADDED, TOOLS_WITHHELD,
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -297,6 +297,7 @@ fn beside(kind: &str, text: &str, fields: &Fields<'_>, warnings: &mut Vec<String
         INTENT => intent(text),
         DECISION => field::<windlass_types::AuditedDecision>(text, "decision").map(EntryKind::Decision),
         QUESTION => field(text, "question").map(EntryKind::Question),
+        AGENT_WAITS => field(text, "call").map(EntryKind::AgentWaits),
         MODE => field::<PermissionMode>(text, "mode").map(EntryKind::Mode),
         MODEL => field(text, "model").map(EntryKind::Model),
         CWD => field(text, "cwd").map(EntryKind::Cwd),

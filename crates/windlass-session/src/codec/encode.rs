@@ -6,8 +6,8 @@ use super::line::{
     WireRun,
 };
 use super::{
-    COST, CWD, DECISION, INTENT, LineSum, MODE, MODEL, QUESTION, REPLAY_DROPPED, RESULTS_TRIMMED, TASK, TODOS,
-    TOOLS_ADDED, TOOLS_WITHHELD,
+    AGENT_WAITS, COST, CWD, DECISION, INTENT, LineSum, MODE, MODEL, QUESTION, REPLAY_DROPPED, RESULTS_TRIMMED, TASK,
+    TODOS, TOOLS_ADDED, TOOLS_WITHHELD,
 };
 use crate::fork::ForkedFrom;
 use crate::repair::derived_id;
@@ -225,6 +225,9 @@ impl LogEncoder {
             EntryKind::Decision(decision) => self.decision(entry, decision, out),
             EntryKind::Question(question) => {
                 self.push_beside(entry, QUESTION, BTreeMap::from([("question", question)]), out);
+            }
+            EntryKind::AgentWaits(call) => {
+                self.push_beside(entry, AGENT_WAITS, BTreeMap::from([("call", call)]), out);
             }
             EntryKind::Mode(mode) => self.push_beside(entry, MODE, one("mode", mode.as_str()), out),
             EntryKind::Model(model) => self.push_beside(entry, MODEL, one("model", model), out),

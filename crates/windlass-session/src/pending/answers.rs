@@ -5,7 +5,9 @@ use crate::{SessionKey, StoreError};
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use windlass_types::{CallDigest, PendingQuestion, PermissionAnswer, QuestionId, QuestionToken, SessionId, Timestamp};
+use windlass_types::{
+    AgentId, CallDigest, PendingQuestion, PermissionAnswer, QuestionId, QuestionToken, SessionId, Timestamp,
+};
 
 /// An answer to a question, as it is kept beside the log. It counts for one question of one session, about one exact call,
 /// and only with the token of the question: nothing that stands in a log alone can make a call run.
@@ -15,6 +17,9 @@ use windlass_types::{CallDigest, PendingQuestion, PermissionAnswer, QuestionId, 
 pub struct StoredAnswer {
     /// The session.
     pub session: SessionId,
+    /// The agent below the main one whose log has the question; `None` for the main one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<AgentId>,
     /// The question.
     pub question: QuestionId,
     /// The call that was asked about.
@@ -31,16 +36,11 @@ pub struct StoredAnswer {
 }
 
 impl StoredAnswer {
-    /// An answer to this question: `message` is what the model reads if the call may not run.
-    pub fn new(
-        session: SessionId,
-        question: &PendingQuestion,
-        token: QuestionToken,
-        allow: bool,
-        at: Timestamp,
-    ) -> Self {
+    /// An answer to this question, which the log with this key has.
+    pub fn new(key: &SessionKey, question: &PendingQuestion, token: QuestionToken, allow: bool, at: Timestamp) -> Self {
+        let (session, agent) = (key.session.clone(), key.agent.clone());
         let (question, digest) = (question.id.clone(), question.digest.clone());
-        Self { session, question, digest, token, allow, message: None, at }
+        Self { session, agent, question, digest, token, allow, message: None, at }
     }
 
     /// Sets what the model reads of a denial.
@@ -50,13 +50,16 @@ impl StoredAnswer {
         self
     }
 
-    /// Whether this answers a question of a session.
+    /// Whether this answers a question of the log with this key.
     ///
     /// # Errors
-    /// It is for another session, question or call, or its token is wrong.
-    pub fn check(&self, session: &SessionId, question: &PendingQuestion) -> Result<(), AnswerRefusal> {
-        if self.session != *session {
+    /// It is for another session, agent, question or call, or its token is wrong.
+    pub fn check(&self, key: &SessionKey, question: &PendingQuestion) -> Result<(), AnswerRefusal> {
+        if self.session != key.session {
             return Err(AnswerRefusal::OtherSession);
+        }
+        if self.agent != key.agent {
+            return Err(AnswerRefusal::OtherAgent);
         }
         if self.question != question.id {
             return Err(AnswerRefusal::OtherQuestion);
@@ -86,6 +89,8 @@ impl StoredAnswer {
 pub enum AnswerRefusal {
     /// It is for another session.
     OtherSession,
+    /// It is for another agent of the session.
+    OtherAgent,
     /// It is for another question.
     OtherQuestion,
     /// It is for another call: the input, the directory or the files are not those that were asked about.
@@ -98,6 +103,7 @@ impl fmt::Display for AnswerRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::OtherSession => "it was given for another session",
+            Self::OtherAgent => "it was given for another agent",
             Self::OtherQuestion => "it was given for another question",
             Self::OtherCall => "it was given for another call",
             Self::WrongToken => "its token is not that of the question",

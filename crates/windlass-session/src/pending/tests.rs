@@ -1,8 +1,9 @@
 use super::*;
-use crate::{Transcript, repair, repair_but_pending};
+use crate::{ProjectKey, SessionKey, Transcript, repair, repair_but_pending};
 use windlass_types::{
-    AssistantEntry, Behavior, CallDigest, ContentBlock, Decision, DecisionReason, JsonText, PermissionRequest,
-    QuestionToken, SessionId, Timestamp, TokenHash, ToolResult, ToolResultEntry, ToolUse, Usage, UserEntry,
+    AgentIdentity, AssistantEntry, Behavior, CallDigest, ContentBlock, Decision, DecisionReason, JsonText,
+    PermissionRequest, QuestionToken, Timestamp, TokenHash, ToolResult, ToolResultEntry, ToolUse, Usage, UserEntry,
+    WaitingCall,
 };
 
 fn at(number: u128, parent: Option<u128>, kind: EntryKind) -> Entry {
@@ -102,11 +103,18 @@ fn the_last_question_about_a_call_counts() {
 
 #[test]
 fn an_answer_counts_for_its_question_alone() {
-    let (session, token) = (SessionId::from("s"), QuestionToken::new("token of q"));
+    let key = |session: &str| SessionKey::new(ProjectKey::from_slug("-p"), session.into());
+    let (session, token) = (key("s"), QuestionToken::new("token of q"));
     let asked = about("a", 11, "q");
     let answer = |session: &str, asked: &PendingQuestion, token: &QuestionToken| {
-        StoredAnswer::new(session.into(), asked, token.clone(), true, Timestamp::default())
+        StoredAnswer::new(&key(session), asked, token.clone(), true, Timestamp::default())
     };
+    let agent = session.of_agent("a1".into());
+    assert_eq!(answer("s", &asked, &token).check(&agent, &asked), Err(AnswerRefusal::OtherAgent));
+    let of_agent = StoredAnswer::new(&agent, &asked, token.clone(), true, Timestamp::default());
+    assert_eq!(of_agent.check(&agent, &asked), Ok(()));
+    assert_eq!(of_agent.check(&session, &asked), Err(AnswerRefusal::OtherAgent));
+    assert_eq!(of_agent.check(&session.of_agent("a2".into()), &asked), Err(AnswerRefusal::OtherAgent));
     assert_eq!(answer("s", &asked, &token).check(&session, &asked), Ok(()));
     assert_eq!(answer("t", &asked, &token).check(&session, &asked), Err(AnswerRefusal::OtherSession));
     assert_eq!(answer("s", &about("a", 11, "r"), &token).check(&session, &asked), Err(AnswerRefusal::OtherQuestion));
@@ -122,6 +130,52 @@ fn an_answer_counts_for_its_question_alone() {
     for hash in ["", "zz", "00"] {
         odd.token = TokenHash::new(hash);
         assert_eq!(answer("s", &odd, &token).check(&session, &odd), Err(AnswerRefusal::WrongToken), "{hash}");
+    }
+}
+
+fn waits(number: u128, call: &str, line: u128) -> Entry {
+    let agent = AgentIdentity::new("a1".into(), "scout");
+    at(number, None, EntryKind::AgentWaits(WaitingCall::new(call.into(), EntryId::from_bits(line), agent)))
+}
+
+fn waiting(entries: &[Entry]) -> Vec<String> {
+    PendingQuestions::of(entries).waiting_calls().map(|waiting| waiting.tool_use_id.to_string()).collect()
+}
+
+#[test]
+fn a_call_waits_for_its_agent_until_it_begins_again_or_ends() {
+    let begun = vec![user(1), message(10, &["a", "b"]), intent(20, "a", 11)];
+    let left = [begun.clone(), vec![waits(21, "a", 11)]].concat();
+    assert_eq!((waiting(&left), open_calls(left.clone())), (vec!["a".to_owned()], vec!["a".to_owned()]));
+    assert!(!PendingQuestions::of(&left).is_empty());
+    let repaired = repair_but_pending(left.clone()).0;
+    assert_eq!(repair_but_pending(repaired.clone()).0, repaired, "the repair does not last");
+    // A question about the call itself may be open as well.
+    let asked = [left.clone(), vec![question(30, "a", 11, "q")]].concat();
+    assert_eq!((waiting(&asked).len(), open(&asked).len(), open_calls(asked.clone()).len()), (1, 1, 1));
+    for end in [result(31, "a", 11), message(40, &["c"])] {
+        let ended = [asked.clone(), vec![end]].concat();
+        assert!(PendingQuestions::of(&ended).is_empty());
+        assert!(!open_calls(ended).contains(&"a".to_owned()));
+    }
+    // It begins once more, and whether its agent waits still is said by the log of that.
+    let again = [asked, vec![intent(31, "a", 11)]].concat();
+    assert_eq!((waiting(&again).len(), open(&again).len(), open_calls(again.clone()).len()), (1, 0, 1));
+    let again = [again, vec![waits(32, "a", 11)]].concat();
+    assert_eq!((waiting(&again).len(), open_calls(again).len()), (1, 1));
+}
+
+#[test]
+fn a_call_that_has_not_begun_or_has_ended_does_not_wait_for_an_agent() {
+    let beginning = vec![user(1), message(10, &["a"])];
+    for behind in [
+        vec![waits(21, "a", 11)],
+        vec![intent(20, "a", 11), waits(21, "a", 99)],
+        vec![intent(20, "a", 11), waits(21, "b", 11)],
+        vec![intent(20, "a", 11), result(21, "a", 11), waits(22, "a", 11)],
+    ] {
+        let entries = [beginning.clone(), behind].concat();
+        assert!(waiting(&entries).is_empty() && open_calls(entries.clone()).is_empty(), "{entries:?}");
     }
 }
 

@@ -52,6 +52,9 @@ pub(super) fn name_calls(entries: &mut [Entry]) -> Vec<RenamedCall> {
             EntryKind::Question(question) if current.lines.contains(&question.assistant) => {
                 current.rename(&mut question.tool_use_id);
             }
+            EntryKind::AgentWaits(call) if current.lines.contains(&call.assistant) => {
+                current.rename(&mut call.tool_use_id);
+            }
             EntryKind::Decision(decision) => current.rename(&mut decision.tool_use_id),
             EntryKind::Task(TaskRecord::Started(info)) => current.rename(&mut info.tool_use_id),
             _ => {}

@@ -32,7 +32,7 @@ fn place() -> Place {
 impl Place {
     fn answer(&self) -> StoredAnswer {
         let token = QuestionToken::new("t");
-        StoredAnswer::new(self.key.session.clone(), &self.question, token, true, Timestamp::default())
+        StoredAnswer::new(&self.key, &self.question, token, true, Timestamp::default())
     }
 
     fn file(&self, extension: &str) -> PathBuf {

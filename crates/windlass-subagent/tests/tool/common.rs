@@ -12,7 +12,7 @@ use windlass_tool::{
     AgentReport, AgentSpec, Agents, Background, BoxFuture, Cancel, TaskCx, TaskOutcome, TaskSpec, TaskWork, ToolError,
     ToolOutput,
 };
-use windlass_types::{Interrupted, Outcome, TaskId, TaskInfo, TaskUsage, Usage};
+use windlass_types::{AgentId, Interrupted, Outcome, TaskId, TaskInfo, TaskUsage, Usage};
 
 /// What a fake agent does.
 #[derive(Debug)]
@@ -27,6 +27,8 @@ pub(crate) enum Act {
 #[derive(Debug, Default)]
 pub(crate) struct FakeAgents {
     pub(crate) depth: u32,
+    /// The agent that the call has run before, which waited.
+    continues: Option<AgentId>,
     acts: Mutex<VecDeque<Act>>,
     pub(crate) seen: Mutex<Vec<AgentSpec>>,
     /// Notified when an agent begins.
@@ -38,6 +40,11 @@ impl FakeAgents {
         Arc::new(Self { depth, acts: Mutex::new(acts.into_iter().collect()), ..Self::default() })
     }
 
+    /// Those of a call that has run this agent before.
+    pub(crate) fn continuing(agent: &str) -> Arc<Self> {
+        Arc::new(Self { continues: Some(agent.into()), ..Self::default() })
+    }
+
     pub(crate) fn last(&self) -> AgentSpec {
         self.seen.lock().unwrap().last().unwrap().clone()
     }
@@ -46,6 +53,10 @@ impl FakeAgents {
 impl Agents for FakeAgents {
     fn depth(&self) -> u32 {
         self.depth
+    }
+
+    fn continues(&self) -> Option<AgentId> {
+        self.continues.clone()
     }
 
     fn run(&self, spec: AgentSpec, cancel: Cancel) -> BoxFuture<'static, Result<AgentReport, ToolError>> {

@@ -3,7 +3,8 @@ use std::sync::Arc;
 use windlass_subagent::{AgentDefinition, Subagents};
 use windlass_tool::{DynTool, InterruptBehavior, ToolError, ToolErrorKind};
 use windlass_types::{
-    Access, Effort, Interrupted, ModelErrorKind, NanoUsd, Outcome, PermissionMode, RunFailure, RunFailureKind,
+    Access, AgentIdentity, Effort, Interrupted, ModelErrorKind, NanoUsd, Outcome, PermissionMode, RunFailure,
+    RunFailureKind, WaitingAgent,
 };
 
 use crate::common::{Act, FakeAgents, FakeBackground, bench, ended, input, report, structured, text};
@@ -213,6 +214,25 @@ async fn stopping_the_call_stops_the_agent_and_waits_for_it() {
         text(&output.unwrap())
             .starts_with("The agent did not finish: it was stopped. The last that it wrote:\n\nHalf.")
     );
+}
+
+#[tokio::test]
+async fn an_agent_that_waits_is_handed_on_and_continued_under_its_id() {
+    let identity = AgentIdentity::new("a1".into(), "general-purpose");
+    let waits = ToolError::agent_waits(WaitingAgent::new(identity.clone(), Vec::new()));
+    let port = FakeAgents::new(0, [Act::Fail(waits)]);
+    let agents = Subagents::new();
+    let error = bench(&agents, &port, &FakeBackground::new("/t")).call(input(json!({}))).await.unwrap_err();
+    assert_eq!((error.kind(), &error.waiting().unwrap().identity), (ToolErrorKind::AgentWaits, &identity));
+    assert!(port.last().may_wait);
+
+    // It goes on, whatever its definition says of the background now.
+    let port = FakeAgents::continuing("a1");
+    let background = FakeBackground::new("/t");
+    let output = bench(&agents, &port, &background).call(input(json!({"run_in_background": true}))).await.unwrap();
+    assert!(!background.has_work());
+    assert_eq!((port.last().id.as_str(), port.last().task), ("a1", None));
+    assert!(text(&output).contains("the agent a1"), "{}", text(&output));
 }
 
 #[tokio::test]

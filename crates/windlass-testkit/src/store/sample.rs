@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use windlass_session::{LogHeader, ProjectKey, SessionKey, token_hash};
 use windlass_types::{
-    Api, AssistantEntry, AuditedDecision, Behavior, CallDigest, ContentBlock, Decision, DecisionReason, Entry, EntryId,
-    EntryKind, JsonText, MatchedRule, ModelUsage, NanoUsd, Origin, PendingQuestion, PermissionMode, PermissionRequest,
-    QuestionId, QuestionToken, RuleSource, RunId, RunRecord, SessionId, StopReason, Timestamp, ToolResult,
-    ToolResultEntry, ToolUse, TrimRecord, TrimmedResult, Usage, UserEntry,
+    AgentIdentity, Api, AssistantEntry, AuditedDecision, Behavior, CallDigest, ContentBlock, Decision, DecisionReason,
+    Entry, EntryId, EntryKind, JsonText, MatchedRule, ModelUsage, NanoUsd, Origin, PendingQuestion, PermissionMode,
+    PermissionRequest, QuestionId, QuestionToken, RuleSource, RunId, RunRecord, SessionId, StopReason, Timestamp,
+    ToolResult, ToolResultEntry, ToolUse, TrimRecord, TrimmedResult, Usage, UserEntry, WaitingCall,
 };
 
 /// A session of a project, by name and number.
@@ -43,6 +43,8 @@ pub fn entries() -> Vec<Entry> {
     add(20, None, EntryKind::Decision(AuditedDecision::new("toolu_2".into(), Some(digest.clone()), decision)));
     add(33, None, EntryKind::Question(question("toolu_2", id(12), digest.clone())));
     add(21, None, EntryKind::Intent { tool_use_id: "toolu_2".into(), assistant: id(12), digest });
+    let agent = AgentIdentity::new("a1".into(), "gen\u{e9}ral");
+    add(34, None, EntryKind::AgentWaits(WaitingCall::new("toolu_2".into(), id(12), agent)));
     add(22, Some(12), result(ToolResult::error("toolu_2", "no such file"), id(12), None));
     let blocks = vec![ContentBlock::text("one"), ContentBlock::text("two")];
     let structured = JsonText::parse("{\"n\": 1.0,\n \"m\":[ ]}").ok();

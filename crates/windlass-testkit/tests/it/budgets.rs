@@ -27,7 +27,8 @@ const HUBS: &[(&str, usize, usize)] = &[
     // Verdicts on calls that no message holds have the call.
     // What searches of a vendor find is an event of a model's stream, and requests ask for them.
     // How much of images and documents models take.
-    ("windlass-types", 5_710, 310),
+    // A call may wait for its agent: what the log says of it, and what a tool does.
+    ("windlass-types", 5_740, 310),
     // Private files are written here, which six other crates did. A closure can say all that a type says of a tool. Files
     // can be removed and renamed.
     // Which files the model has seen is known here, for the tools that edit and for reminders.
@@ -44,7 +45,8 @@ const HUBS: &[(&str, usize, usize)] = &[
     // Tools have a model write messages through a port.
     // Programs may have a terminal, and tools know what the model of their session takes.
     // A thread that confines itself may start a program.
-    ("windlass-tool", 2_220, 180),
+    // A tool hands on that an agent waits, and continues it.
+    ("windlass-tool", 2_240, 180),
     // A router holds several providers. The shape of tables of models is said here, and what users say of any model.
     // What searches found has a form in cassettes.
     ("windlass-model", 3_360, 300),
@@ -65,7 +67,8 @@ const HUBS: &[(&str, usize, usize)] = &[
     // Verdicts on messages that servers ask for are recorded.
     // An idle session rewinds its conversation, and reports the ends of work anew that are not in what is left.
     // Agents below the main one read where a question can wait.
-    ("windlass-core", 6_410, 390),
+    // Calls stay open for their agents, and continue them.
+    ("windlass-core", 6_530, 390),
     // A session is asked for one result here, and each opening of a session has an id.
     // Hooks are asked within a limit of time.
     // Answers of other processes are looked for.
@@ -85,7 +88,8 @@ const HUBS: &[(&str, usize, usize)] = &[
     // Messages that tools want of a model are written and paid here: 100 lines. The conversation of an open session is rewound by the writer of
     // its log, in turn with what is appended, and hosts wait for both: 210 lines.
     // Messages of a model may have tools of a server, whose calls are put together here: 40 lines.
-    ("windlass-runtime", 6_515, 490),
+    // Agents go on where they waited for answers, and the calls above are kept open before they ask.
+    ("windlass-runtime", 6_735, 490),
     // A quarter of it makes options of settings files, which was in the command alone. Sessions are looked at from the
     // outside here, and names are checked when one opens. All providers are set up by name here, clouds whose models
     // speak two APIs are one provider, and the profile of a model's family is put into a session. Skills are a tool.

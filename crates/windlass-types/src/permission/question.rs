@@ -1,7 +1,7 @@
 //! Questions that outlive the process that asked them.
 
-use super::CallDigest;
-use crate::{EntryId, QuestionId, ToolUseId};
+use super::{CallDigest, PermissionRequest};
+use crate::{AgentId, AgentIdentity, EntryId, QuestionId, ToolUseId};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
@@ -82,7 +82,7 @@ pub struct PendingQuestion {
 
 impl PendingQuestion {
     /// A question about the call that this request is about, asked in a directory.
-    pub fn new(request: &super::PermissionRequest, assistant: EntryId, cwd: String, token: TokenHash) -> Self {
+    pub fn new(request: &PermissionRequest, assistant: EntryId, cwd: String, token: TokenHash) -> Self {
         Self {
             id: request.id.clone(),
             tool_use_id: request.tool_use_id.clone(),
@@ -95,5 +95,54 @@ impl PendingQuestion {
             denied: Vec::new(),
             skills: Vec::new(),
         }
+    }
+}
+
+/// A call whose agent waits for answers, as the log keeps it: the call has run until its agent could not go on, and has no
+/// result until the agent has ended or is given up. The questions are in the log of the agent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct WaitingCall {
+    /// The tool use.
+    pub tool_use_id: ToolUseId,
+    /// The assistant line that holds the tool use.
+    pub assistant: EntryId,
+    /// The agent that waits. Its log is beside that of the session.
+    pub agent: AgentId,
+    /// The name of its definition.
+    pub agent_type: String,
+    /// Rules by which a command or a skill denies calls of the run. They hold as well when the run is continued; what it
+    /// allowed does not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub denied: Vec<String>,
+    /// The commands and skills of the run whose hooks listened. They listen as well when the run is continued.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub skills: Vec<String>,
+}
+
+impl WaitingCall {
+    /// A call, in the line that holds it, and the agent that it waits for.
+    pub fn new(tool_use_id: ToolUseId, assistant: EntryId, agent: AgentIdentity) -> Self {
+        let AgentIdentity { id: agent, agent_type } = agent;
+        Self { tool_use_id, assistant, agent, agent_type, denied: Vec::new(), skills: Vec::new() }
+    }
+}
+
+/// An agent whose run has ended because questions of it, or of agents below it, wait for answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WaitingAgent {
+    /// Who it is.
+    pub identity: AgentIdentity,
+    /// What is asked, each question with the path to who asks it below the agent whose call runs this one.
+    pub questions: Vec<PermissionRequest>,
+}
+
+impl WaitingAgent {
+    /// An agent, and what is asked.
+    pub fn new(identity: AgentIdentity, questions: Vec<PermissionRequest>) -> Self {
+        Self { identity, questions }
     }
 }

@@ -3,12 +3,10 @@
 use crate::error::AnswerProblem;
 use crate::{Error, Home, SessionId};
 use serde::Serialize;
-use windlass_session::{
-    AnswerRefusal, PendingAnswers, PendingQuestions, SessionStore, StoreErrorKind, StoredAnswer, repair_but_pending,
-};
+use windlass_session::{AnswerRefusal, PendingAnswers, StoreErrorKind, StoredAnswer, StoredQuestion, stored_questions};
 use windlass_tool::{Clock, SystemClock};
 use windlass_types::{
-    CallDigest, ContentBlock, Entry, EntryKind, JsonText, PendingQuestion, PermissionAnswer, QuestionId, QuestionToken,
+    AgentIdentity, AgentPath, CallDigest, JsonText, PendingQuestion, PermissionAnswer, QuestionId, QuestionToken,
     Timestamp, ToolUseId,
 };
 
@@ -36,11 +34,18 @@ pub struct OpenQuestion {
     pub digest: CallDigest,
     /// Whether there is an answer, which the session has not taken.
     pub answered: bool,
+    /// The tool uses that lead to the agent that asks, the outermost first. Empty for the main agent, and left out of the JSON
+    /// then.
+    #[serde(skip_serializing_if = "AgentPath::is_main")]
+    pub agent: AgentPath,
+    /// Who that agent is, if it is not the main one: `agent_id` and `agent_type` in the JSON.
+    #[serde(flatten)]
+    pub identity: Option<AgentIdentity>,
 }
 
 impl Home {
     /// The questions of a session that wait for an answer ([`Permissions::wait_for_answers`]), in the order in which they
-    /// were asked. Their tokens are not kept: only who was asked has them.
+    /// were asked, and behind them those of agents that it waits for. Their tokens are not kept: only who was asked has them.
     ///
     /// [`Permissions::wait_for_answers`]: crate::Permissions::wait_for_answers
     ///
@@ -48,17 +53,16 @@ impl Home {
     /// There is no such session, or it cannot be read.
     pub async fn pending_questions(&self, id: impl AsRef<str>) -> Result<Vec<OpenQuestion>, Error> {
         let (store, key) = (self.store(), self.found(id.as_ref()).await?.key);
-        let (entries, _) = repair_but_pending(store.load(&key).await?.entries);
         let mut open = Vec::new();
-        for question in PendingQuestions::of(&entries).iter() {
+        for asked in stored_questions(&store, &key).await? {
             // An answer that cannot be read is none that counts.
-            let answered = store.answer_to(&key, &question.id).await.is_ok_and(|found| found.is_some());
-            open.push(described(&key.session, question, &entries, answered));
+            let answered = store.answer_to(&asked.key, &asked.question.id).await.is_ok_and(|found| found.is_some());
+            open.push(described(asked, answered));
         }
         Ok(open)
     }
 
-    /// Answers a question of a session that waits, with the token that was given when it was asked. The session may be
+    /// Answers a question of a session that waits, also one of an agent of it, with the token that was given when it was asked. The session may be
     /// open elsewhere. It takes the answer when it continues, or within a second if it is asking now, and only for
     /// exactly the call that was asked about. The first answer counts.
     ///
@@ -75,13 +79,12 @@ impl Home {
         let refused = |problem| Error::Answer { question: question.clone(), problem };
         let (allow, message) = plain(answer).ok_or_else(|| refused(AnswerProblem::NotPlain))?;
         let (store, key) = (self.store(), self.found(id.as_ref()).await?.key);
-        let (entries, _) = repair_but_pending(store.load(&key).await?.entries);
-        let pending = PendingQuestions::of(&entries);
-        let asked =
-            pending.iter().find(|asked| asked.id == *question).ok_or_else(|| refused(AnswerProblem::NotOpen))?;
+        let open = stored_questions(&store, &key).await?;
+        let asked = open.into_iter().find(|asked| asked.question.id == *question);
+        let StoredQuestion { key, question: asked, .. } = asked.ok_or_else(|| refused(AnswerProblem::NotOpen))?;
         let (token, at) = (QuestionToken::new(token), SystemClock::default().now());
-        let answer = StoredAnswer::new(key.session.clone(), asked, token, allow, at).with_message(message);
-        match answer.check(&key.session, asked) {
+        let answer = StoredAnswer::new(&key, &asked, token, allow, at).with_message(message);
+        match answer.check(&key, &asked) {
             Ok(()) => {}
             Err(AnswerRefusal::WrongToken) => return Err(refused(AnswerProblem::WrongToken)),
             Err(_) => return Err(refused(AnswerProblem::NotOpen)),
@@ -102,24 +105,21 @@ fn plain(answer: PermissionAnswer) -> Option<(bool, Option<String>)> {
     }
 }
 
-fn described(session: &SessionId, question: &PendingQuestion, entries: &[Entry], answered: bool) -> OpenQuestion {
-    let asked = entries.iter().rev().find(|entry| matches!(&entry.kind, EntryKind::Question(q) if q.id == question.id));
-    let calls = entries.iter().rev().find_map(|entry| match &entry.kind {
-        EntryKind::Assistant(message) => Some(&message.content),
-        _ => None,
-    });
-    let mut calls = calls.into_iter().flatten().filter_map(ContentBlock::as_tool_use);
-    let input = calls.find(|call| call.id == question.tool_use_id).map(|call| call.input.clone());
+fn described(asked: StoredQuestion, answered: bool) -> OpenQuestion {
+    let StoredQuestion { key, agent, identity, question, asked, input, .. } = asked;
+    let PendingQuestion { id, tool_use_id, digest, tool, title, cwd, .. } = question;
     OpenQuestion {
-        session: session.clone(),
-        id: question.id.clone(),
-        asked: asked.map(|entry| entry.timestamp).unwrap_or_default(),
-        tool_use_id: question.tool_use_id.clone(),
-        tool: question.tool.clone(),
-        title: question.title.clone(),
-        input: input.unwrap_or_else(JsonText::empty_object),
-        cwd: question.cwd.clone(),
-        digest: question.digest.clone(),
+        session: key.session,
+        id,
+        asked,
+        tool_use_id,
+        tool,
+        title,
+        input,
+        cwd,
+        digest,
         answered,
+        agent,
+        identity,
     }
 }

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 use std::path::Path;
 use windlass::crates::types::{ModelErrorKind, ModelRequest};
 use windlass::{
-    AgentDefinition, Event, EventKind, Home, Outcome, PermissionMode, Permissions, Prompt, Query, ScriptedModel,
-    ScriptedTurn, Subagents, coding_tools,
+    AgentDefinition, AnswerProblem, Error, Event, EventKind, Home, Outcome, PermissionAnswer, PermissionMode,
+    Permissions, Prompt, Query, ScriptedModel, ScriptedTurn, Subagents, coding_tools,
     event::{RunOrigin, TaskEnded, TaskStatus, ToolFinished},
     permission::Behavior,
     query, session,
@@ -280,4 +280,47 @@ async fn the_agents_of_an_open_session_can_be_others() {
     assert_eq!(requests[1].tools, requests[2].tools);
     open.handle.close().await.unwrap();
     assert!(tools.set_subagents(Subagents::new()).is_err());
+}
+
+/// A question of an agent waits, is listed with who asks, is answered with its token, and the agent goes on.
+#[tokio::test]
+async fn a_question_of_an_agent_waits_and_the_agent_goes_on() {
+    let (home, work) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let home = Home::new(home.path());
+    let file = work.path().join("a.txt");
+    let writes = json!({ "file_path": file, "content": "x" });
+    let model = model(task(json!({ "run_in_background": false })), move |_, is_first| match is_first {
+        true => ScriptedTurn::new().tool_use("Write", writes.clone()),
+        false => ScriptedTurn::new().text("It is written."),
+    });
+    let waits = || Permissions::new().wait_for_answers();
+    let run = go(&model, work.path(), Subagents::new()).cwd(work.path()).persist(home.clone()).permissions(waits());
+    let result = run.await.unwrap();
+    assert!(matches!(result.outcome, Outcome::Pending { .. }), "{:?}", result.outcome);
+    let (session_id, asked) = (result.session_id.clone(), &result.pending_questions[0]);
+    let listed = home.pending_questions(&session_id).await.unwrap();
+    assert_eq!((listed.len(), &listed[0].id, &listed[0].agent), (1, &asked.id, &asked.agent));
+    assert_eq!(listed[0].identity.as_ref().unwrap().agent_type, "general-purpose");
+
+    let answer = |token: &str| {
+        let (home, id, question, token) = (home.clone(), session_id.clone(), asked.id.clone(), token.to_owned());
+        async move { home.answer_question(&id, &question, &token, PermissionAnswer::allow()).await }
+    };
+    let token = asked.token.as_ref().unwrap().reveal();
+    assert!(matches!(answer("wrong").await, Err(Error::Answer { problem: AnswerProblem::WrongToken, .. })));
+    answer(token).await.unwrap();
+    assert!(matches!(answer(token).await, Err(Error::Answer { problem: AnswerProblem::Answered, .. })));
+    let result = session()
+        .provider(model)
+        .tools(coding_tools(work.path()))
+        .subagents(Subagents::new())
+        .persist(home.clone())
+        .cwd(work.path())
+        .permissions(waits())
+        .resume(session_id.as_str())
+        .continue_run()
+        .await
+        .unwrap();
+    assert_eq!((result.outcome, std::fs::read_to_string(&file).unwrap().as_str()), (Outcome::Success, "x"));
+    assert!(matches!(answer(token).await, Err(Error::Answer { problem: AnswerProblem::NotOpen, .. })));
 }

@@ -133,8 +133,11 @@ fn outcome(call: &CallAudit) -> String {
 
 fn ended(call: &CallAudit) -> String {
     match &call.result {
-        None if call.begun.is_some() => "began, and has no result".to_owned(),
-        None => "has no result".to_owned(),
+        None => match &call.waits_for {
+            Some(agent) => format!("waits for the agent {agent}"),
+            None if call.begun.is_some() => "began, and has no result".to_owned(),
+            None => "has no result".to_owned(),
+        },
         Some(result) if result.is_made_up => format!("never ended; answered by the runtime at {}", result.at),
         Some(result) if result.is_error => format!("error at {}", result.at),
         Some(result) => format!("ok at {}", result.at),

@@ -2,6 +2,7 @@
 
 use super::Machine;
 use super::io::Order;
+use super::questions::About;
 use super::results::Held;
 use crate::mapper::LocalResult;
 use crate::server::frames::Lifecycle;
@@ -40,7 +41,8 @@ impl Machine {
                 self.write(&event);
                 if let EventKind::RunFinished(result) = &event.kind {
                     self.questions.shown.forget(&event.agent);
-                    let pending = result.pending_questions.iter().map(|question| question.tool_use_id.clone());
+                    let pending = result.pending_questions.iter();
+                    let pending = pending.map(|asked| About::of(asked.identity.as_ref(), &asked.tool_use_id));
                     self.questions.pending = pending.collect();
                     self.finished(generation, crate::is_error(&result.outcome), result.origin);
                 }

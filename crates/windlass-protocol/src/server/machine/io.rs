@@ -1,6 +1,6 @@
 //! What the machine of a server takes in, and what comes out of it.
 
-use super::questions::Question;
+use super::questions::{About, Question};
 use crate::channel::requests::{Answer, AskError};
 use crate::input::Inbound;
 use crate::server::commands::{Expanded, SlashCommand};
@@ -261,7 +261,7 @@ pub(crate) struct Facts {
     pub(crate) permission_mode: Option<PermissionMode>,
     pub(crate) initial_prompt: Vec<ContentBlock>,
     /// The calls that an earlier opening left open, with questions.
-    pub(crate) pending: Vec<ToolUseId>,
+    pub(crate) pending: Vec<About>,
     pub(crate) agents: Option<Vec<HostAgent>>,
     pub(crate) can_be_renamed: bool,
 }

@@ -6,7 +6,6 @@ use super::shown::Shown;
 use crate::channel::frames::Cancel;
 use crate::line;
 use std::collections::BTreeSet;
-use windlass_types::{AgentPath, ToolUseId};
 
 /// A question for the host.
 #[derive(Debug, Clone)]
@@ -28,7 +27,7 @@ pub(crate) struct Questions {
     /// The calls that the host knows.
     pub(crate) shown: Shown,
     /// The calls whose questions stay open between two runs.
-    pub(crate) pending: Vec<ToolUseId>,
+    pub(crate) pending: Vec<About>,
     waiting: Vec<Waiting>,
     /// The open questions to a person, withdrawn ones included.
     permissions: BTreeSet<String>,
@@ -47,8 +46,8 @@ struct Waiting {
 impl Questions {
     /// A run takes up the calls whose questions stayed open: the host has read of them before.
     pub(crate) fn taken_up(&mut self) {
-        for call in std::mem::take(&mut self.pending) {
-            self.shown.show(&AgentPath::default(), &call);
+        for About { agent, call } in std::mem::take(&mut self.pending) {
+            self.shown.take_up(agent, call);
         }
     }
 

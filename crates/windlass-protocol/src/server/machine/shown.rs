@@ -10,6 +10,13 @@ pub(crate) struct About {
     pub(crate) call: ToolUseId,
 }
 
+impl About {
+    /// A call of this agent; without one it is of the main agent.
+    pub(crate) fn of(agent: Option<&AgentIdentity>, call: &ToolUseId) -> Self {
+        Self { agent: agent.map(|agent| agent.id.clone()), call: call.clone() }
+    }
+}
+
 /// The asker of a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Asker {
@@ -62,6 +69,11 @@ impl Shown {
         // An agent without an identity asks as if it were the main one.
         let name = self.agents.get(agent).cloned();
         self.calls.entry(name).or_default().insert(call.clone());
+    }
+
+    /// A call is taken up whose frame was written by an earlier run, perhaps of another process.
+    pub(crate) fn take_up(&mut self, agent: Option<AgentId>, call: ToolUseId) {
+        self.calls.entry(agent).or_default().insert(call);
     }
 
     /// A run of an agent below the main one has begun.

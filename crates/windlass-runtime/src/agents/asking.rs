@@ -1,0 +1,108 @@
+//! Questions of agents that wait for answers, and the logs above: each call that leads to the agent is kept open before the
+//! question is put, so that its answer counts whatever happens to the process meanwhile.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::sync::{OnceCell, mpsc, oneshot};
+use windlass_core::{EffectId, Input};
+use windlass_types::{AgentId, AgentIdentity, Entry, EntryKind};
+
+/// How long a question waits at most until the log says that the call above is open. Without that it can be answered in this
+/// process only.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The agents below a driver's own whose calls are being kept open. Clones share them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct KeptOpen(Arc<Mutex<Waiting>>);
+
+#[derive(Debug, Default)]
+struct Waiting {
+    /// Who waits until the log has the entry about an agent.
+    asked: BTreeMap<AgentId, oneshot::Sender<()>>,
+    /// The entries on their way to the log.
+    appended: BTreeMap<EffectId, Vec<oneshot::Sender<()>>>,
+}
+
+impl KeptOpen {
+    fn with<T>(&self, take: impl FnOnce(&mut Waiting) -> T) -> T {
+        take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn wait_for(&self, agent: AgentId) -> oneshot::Receiver<()> {
+        let (sender, durable) = oneshot::channel();
+        self.with(|waiting| waiting.asked.insert(agent, sender));
+        durable
+    }
+
+    /// These entries are being appended.
+    pub(crate) fn appended(&self, append: EffectId, entries: &[Entry]) {
+        for entry in entries {
+            let EntryKind::AgentWaits(call) = &entry.kind else { continue };
+            self.with(|waiting| {
+                if let Some(sender) = waiting.asked.remove(&call.agent) {
+                    waiting.appended.entry(append).or_default().push(sender);
+                }
+            });
+        }
+    }
+
+    /// An append is durable, or was refused: then the session ends.
+    pub(crate) fn answered(&self, append: EffectId) {
+        for sender in self.with(|waiting| waiting.appended.remove(&append)).into_iter().flatten() {
+            // Who waited may be gone.
+            let _ = sender.send(());
+        }
+    }
+}
+
+/// The call above an agent that may wait for answers.
+pub(crate) struct CallAbove {
+    /// The effect that runs the call.
+    effect: EffectId,
+    agent: AgentIdentity,
+    results: mpsc::UnboundedSender<Input>,
+    kept_open: KeptOpen,
+    /// The one above that.
+    above: Option<Arc<CallAbove>>,
+    once: OnceCell<()>,
+}
+
+impl fmt::Debug for CallAbove {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CallAbove").field("agent", &self.agent).finish_non_exhaustive()
+    }
+}
+
+impl CallAbove {
+    pub(super) fn new(
+        (effect, agent): (EffectId, AgentIdentity),
+        results: mpsc::UnboundedSender<Input>,
+        kept_open: KeptOpen,
+        above: Option<Arc<Self>>,
+    ) -> Self {
+        Self { effect, agent, results, kept_open, above, once: OnceCell::new() }
+    }
+
+    /// The logs above say so already: the agent goes on where it waited.
+    pub(super) fn kept_open_before(mut self) -> Self {
+        self.once = OnceCell::new_with(Some(()));
+        self
+    }
+
+    /// Has the logs above say that their calls wait for this agent, once. Returns when that is durable.
+    pub(crate) async fn keep_open(&self) {
+        let keep = async {
+            if let Some(above) = &self.above {
+                Box::pin(above.keep_open()).await;
+            }
+            let durable = self.kept_open.wait_for(self.agent.id.clone());
+            // It fails only when the session has ended.
+            let _ = self.results.send(Input::AgentAsks(self.effect, Box::new(self.agent.clone())));
+            // A call that is over keeps nothing open.
+            let _ = tokio::time::timeout(PATIENCE, durable).await;
+        };
+        self.once.get_or_init(|| keep).await;
+    }
+}

@@ -1,0 +1,151 @@
+//! The questions of stored sessions: those of the main agent, and those of the agents that its open calls wait for.
+
+use super::PendingQuestions;
+use crate::{RepairReport, SessionKey, SessionStore, StoreError, repair_but_pending};
+use std::collections::HashSet;
+use windlass_types::{
+    AgentIdentity, AgentPath, ContentBlock, Entry, EntryKind, JsonText, PendingQuestion, Timestamp, ToolUse, ToolUseId,
+};
+
+/// How deep below the main agent questions are looked for. Agents are not as deep.
+const DEEPEST: usize = 16;
+
+/// A question that waits for an answer, and who asks it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StoredQuestion {
+    /// The log that holds it: its answer is kept beside that.
+    pub key: SessionKey,
+    /// The tool uses that lead to the agent that asks; empty for the main agent.
+    pub agent: AgentPath,
+    /// Who that agent is, if it is not the main one.
+    pub identity: Option<AgentIdentity>,
+    /// The question.
+    pub question: PendingQuestion,
+    /// When it was asked.
+    pub asked: Timestamp,
+    /// The input as the model wrote it.
+    pub input: JsonText,
+}
+
+/// A log whose questions are looked for.
+struct Asker {
+    key: SessionKey,
+    agent: AgentPath,
+    identity: Option<AgentIdentity>,
+}
+
+/// What was found below a call.
+#[derive(Default)]
+struct Walked {
+    questions: Vec<StoredQuestion>,
+    /// Whether the log of an agent could not be read.
+    is_incomplete: bool,
+}
+
+impl Asker {
+    /// The questions of the log with these entries, and the agents that it waits for.
+    fn read(&self, entries: &[Entry]) -> (Vec<StoredQuestion>, Vec<Self>) {
+        let pending = PendingQuestions::of(entries);
+        let questions = pending.iter().map(|question| self.asks(question, entries)).collect();
+        let below = pending.waiting_calls().map(|call| Self {
+            key: self.key.of_agent(call.agent.clone()),
+            agent: self.agent.child(call.tool_use_id.clone()),
+            identity: Some(AgentIdentity::new(call.agent.clone(), call.agent_type.clone())),
+        });
+        (questions, below.collect())
+    }
+
+    /// The questions of this agent, and of those that it waits for.
+    async fn walk(self, store: &dyn SessionStore) -> Walked {
+        let mut walked = Walked::default();
+        let mut next = vec![self];
+        // A log names any agent, also one above.
+        let mut known = HashSet::new();
+        while let Some(asker) = next.pop() {
+            if asker.agent.tool_uses().len() > DEEPEST || !known.insert(asker.key.clone()) {
+                continue;
+            }
+            let Ok(loaded) = store.load(&asker.key).await else {
+                walked.is_incomplete = true;
+                continue;
+            };
+            let (entries, _) = repair_but_pending(loaded.entries);
+            let (questions, below) = asker.read(&entries);
+            walked.questions.extend(questions);
+            next.extend(below.into_iter().rev());
+        }
+        walked
+    }
+
+    fn asks(&self, question: &PendingQuestion, entries: &[Entry]) -> StoredQuestion {
+        let mut latest = entries.iter().rev();
+        let is_it = |entry: &&Entry| matches!(&entry.kind, EntryKind::Question(asked) if asked.id == question.id);
+        StoredQuestion {
+            key: self.key.clone(),
+            agent: self.agent.clone(),
+            identity: self.identity.clone(),
+            question: question.clone(),
+            asked: latest.find(is_it).map(|entry| entry.timestamp).unwrap_or_default(),
+            input: call_of(&question.tool_use_id, entries)
+                .map_or_else(JsonText::empty_object, |call| call.input.clone()),
+        }
+    }
+}
+
+/// A call of the last message.
+fn call_of<'a>(id: &ToolUseId, entries: &'a [Entry]) -> Option<&'a ToolUse> {
+    let content = entries.iter().rev().find_map(|entry| match &entry.kind {
+        EntryKind::Assistant(message) => Some(&message.content),
+        _ => None,
+    });
+    content?.iter().filter_map(ContentBlock::as_tool_use).find(|call| call.id == *id)
+}
+
+/// The questions of a session that wait for an answer, also those of agents that its open calls wait for, however deep: those
+/// of one agent in the order in which they were asked, and of an agent behind those of the one that it works for.
+///
+/// A question of an agent whose call has a result is none: no answer to it would count.
+///
+/// # Errors
+/// There is no such session, or its log cannot be read. The logs of agents that cannot be read are left out: they cannot be
+/// continued.
+pub async fn stored_questions(store: &dyn SessionStore, key: &SessionKey) -> Result<Vec<StoredQuestion>, StoreError> {
+    let (entries, _) = repair_but_pending(store.load(key).await?.entries);
+    Ok(questions_below(store, key, &entries).await)
+}
+
+/// The same, of a session with these entries.
+pub async fn questions_below(store: &dyn SessionStore, key: &SessionKey, entries: &[Entry]) -> Vec<StoredQuestion> {
+    let main = Asker { key: key.clone(), agent: AgentPath::default(), identity: None };
+    let (mut found, below) = main.read(entries);
+    for asker in below {
+        found.extend(asker.walk(store).await.questions);
+    }
+    found
+}
+
+/// Repairs the entries of a log as [`repair_but_pending`] does, and does not leave calls open whose agents ask nothing any more:
+/// the process has ended when they were at work again.
+pub async fn repair_but_waiting(
+    store: &dyn SessionStore,
+    key: &SessionKey,
+    mut entries: Vec<Entry>,
+) -> (Vec<Entry>, RepairReport) {
+    let asker = Asker { key: key.clone(), agent: AgentPath::default(), identity: None };
+    let pending = PendingQuestions::of(&entries);
+    let (_, below) = asker.read(&entries);
+    let mut ended = HashSet::new();
+    for (call, agent) in pending.waiting_calls().zip(below) {
+        let walked = agent.walk(store).await;
+        // One whose log cannot be read is an error when it is continued.
+        if walked.questions.is_empty() && !walked.is_incomplete {
+            ended.insert(call.tool_use_id.clone());
+        }
+    }
+    if !ended.is_empty() {
+        entries
+            .retain(|entry| !matches!(&entry.kind, EntryKind::AgentWaits(call) if ended.contains(&call.tool_use_id)));
+    }
+    repair_but_pending(entries)
+}
