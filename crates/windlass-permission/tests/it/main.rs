@@ -22,6 +22,7 @@ mod oracle;
 mod order;
 mod powershell;
 mod properties;
+mod scripts;
 mod sessions;
 #[cfg(target_os = "linux")]
 mod traced;
