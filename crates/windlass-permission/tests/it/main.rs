@@ -23,6 +23,7 @@ mod order;
 mod powershell;
 mod properties;
 mod scripts;
+mod seen;
 mod sessions;
 #[cfg(target_os = "linux")]
 mod traced;
