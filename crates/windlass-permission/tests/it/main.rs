@@ -25,5 +25,6 @@ mod properties;
 mod scripts;
 mod seen;
 mod sessions;
+mod specifiers;
 #[cfg(target_os = "linux")]
 mod traced;
