@@ -99,6 +99,13 @@ fn a_rule_holds_where_a_script_goes_to_run_the_same_command() {
             "Bash cat x && bash -c 'cat x'",
         ],
     );
+    // What is understood is judged where it runs, with whatever redirections.
+    let world = bypassing(&["Read(/x)", "Edit(/y)"]);
+    world.check(Allow, &["Bash cd other && ls > y 2>&1", "Bash cd other && cat a &> y", "Bash cd other && ls >| y"]);
+    world.check(
+        Allow,
+        &["Bash cd other && cat < x", "Bash cd other && ! cat x", "Bash cd other && cat x*/a 2>/dev/null"],
+    );
     bypassing(&[]).check(
         Ask,
         &["Bash bash -c 'cd .git && touch config'", "Bash touch config && bash -c 'cd .git && touch config'"],
