@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use windlass_shell::{
-    Analysis, Classification, Connector, DirectoryChange, Effect, FoundCommand, PathRole, SimpleCommand,
+    Analysis, Classification, Connector, DirectoryChange, Effect, FoundCommand, PathRole, SimpleCommand, Word,
 };
 
 /// A line with more commands than this is not followed: it asks. What is done for each of them depends on all others.
@@ -50,10 +50,12 @@ impl<'a> View<'a> {
         let places = Places::new(analysis, cwd, home);
         let (mut parts, clear) = understood_parts(analysis, cwd, &places);
         let mut found = Vec::new();
+        let mut known: Vec<&SimpleCommand> = parts.iter().filter(|p| p.is_known()).map(|part| part.command).collect();
         for command in analysis.found() {
-            let covered = parts.iter().any(|part| part.is_known() && same_words(part.command, command));
-            if !covered {
-                places.found_specs(command, &mut found);
+            // A script may hold the same command once more, and run it in another directory.
+            match known.iter().position(|known| is_same(known, command)) {
+                Some(index) => _ = known.swap_remove(index),
+                None => places.found_specs(command, &mut found),
             }
         }
         if !clear {
@@ -136,11 +138,13 @@ pub fn command_paths(analysis: &Analysis, cwd: &Path) -> Vec<CommandPath> {
     paths
 }
 
-fn same_words(command: &SimpleCommand, found: &FoundCommand) -> bool {
-    let (a, b) = (command.words(), found.words());
-    a.len() == b.len()
-        && a.iter().zip(b).all(|(a, b)| a.text() == b.text() && a.kind() == b.kind())
-        && command.redirects().len() == found.redirects().len()
+fn is_same(command: &SimpleCommand, found: &FoundCommand) -> bool {
+    let same = |(a, b): (&Word, &Word)| a.text() == b.text() && a.kind() == b.kind();
+    let (words, redirects) = ((command.words(), found.words()), (command.redirects(), found.redirects()));
+    words.0.len() == words.1.len()
+        && redirects.0.len() == redirects.1.len()
+        && words.0.iter().zip(words.1).all(same)
+        && redirects.0.iter().zip(redirects.1).all(|(a, b)| a.kind == b.kind && same((&a.target, &b.target)))
 }
 
 /// The commands of an understood text, and whether it is known where each of them runs.

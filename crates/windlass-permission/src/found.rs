@@ -4,7 +4,6 @@ use crate::facts::{CommandFacts, PathFact, PatternFact, Standing, TreeFact};
 use crate::path::{Links, normalize};
 use crate::spec::Spec;
 use crate::touch::{NO_PARENT, Touch};
-use crate::usage::Usage;
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::path::Path;
@@ -115,8 +114,7 @@ impl<'a> Found<'a> {
             touch.unclear = touch.unclear.or(Some(otherwise));
         }
         let other = |fact: &PathFact| {
-            let usage = Usage { follows: false, hands_on: false, output: false, ..touch.usage };
-            let mut other = Touch::new(&normalize(Path::new("/"), &fact.requested), usage, self.links);
+            let mut other = Touch::new(&normalize(Path::new("/"), &fact.requested), touch.usage, self.links);
             other.route.follow(fact, self.links);
             other
         };

@@ -404,7 +404,7 @@ fn field_test(tool: &str, specifier: &str) -> Option<Result<Test, String>> {
     if known.contains(&name) {
         return Some(Ok(Test::Field { name: name.to_owned(), value: Wildcard::new(value) }));
     }
-    let has_specifier = tool == "Bash" || tool == "WebFetch" || !known.is_empty() || names::is_read_tool(tool);
+    let has_specifier = !known.is_empty() || names::is_read_tool(tool);
     match (has_specifier, names::is_primary_field(name)) {
         (true, _) => None,
         (false, true) => Some(Err(format!("compares `{name}`, which no rule on {tool} can: write `{tool}`"))),

@@ -1,6 +1,7 @@
 //! Where the commands of a text may run, and the paths that their words may name from there.
 
 use crate::path::{as_written, normalize};
+use crate::pattern::is_wild;
 use crate::programs;
 use crate::spec::Spec;
 use crate::transfer::{handles_whole, hands_on, runs_on_names};
@@ -124,7 +125,10 @@ impl<'a> Places<'a> {
         };
         let dynamic = !matches!(word.kind(), WordKind::Literal | WordKind::Glob);
         let mut specs: Vec<Spec> = match (dynamic, at_home, self.home) {
-            (true, Some(rest), Some(home)) if !rest.contains('$') => vec![Spec::new(home, Path::new(rest))],
+            (true, Some(rest), Some(home)) if !rest.contains('$') => vec![match is_wild(rest) {
+                true => Spec::of_pattern(rest, home),
+                false => Spec::new(home, Path::new(rest)),
+            }],
             (true, _, _) => {
                 vec![Spec { unknown: true, ..spec(self.bases.first().map_or(Path::new("/"), PathBuf::as_path)) }]
             }

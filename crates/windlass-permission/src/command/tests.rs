@@ -50,6 +50,34 @@ fn paths_to_resolve_are_listed_once() {
     assert_eq!(named, [("/w/a", false, false)]);
 }
 
+/// The driver looks for git directories where a command writes.
+#[test]
+fn paths_to_resolve_say_whether_the_command_writes_there() {
+    let written = |text: &str| -> Vec<(String, bool)> {
+        let paths = command_paths(&analyse(text), Path::new("/w"));
+        paths.iter().map(|path| (path.path.display().to_string(), path.write)).collect()
+    };
+    let expect = |of: &[(&str, bool)]| of.iter().map(|(path, write)| ((*path).to_owned(), *write)).collect::<Vec<_>>();
+    assert_eq!(written("cat a"), expect(&[("/w/a", false)]));
+    assert_eq!(written("touch a"), expect(&[("/w/a", true)]));
+    // Of what is read and written, in whatever order.
+    assert_eq!(written("cat a > a"), expect(&[("/w/a", true)]));
+    assert_eq!(written("touch a && cat a b"), expect(&[("/w/a", true), ("/w/b", false)]));
+    assert_eq!(written("(touch a; cat a)"), expect(&[("/w/a", true)]));
+}
+
+/// What is done for each path takes time, however often a line names it.
+#[test]
+fn a_path_that_a_command_names_again_is_judged_once() {
+    for text in ["(cat a a)", "(cat a a a)", "cat a a", "cat a a a a", "(cat a; cat a; cat a)"] {
+        let analysis = analyse(text);
+        let view = View::new(&analysis, Path::new("/w"), None);
+        assert_eq!(view.specs().count(), 1, "{text}");
+    }
+    let analysis = analyse("(cat a b > a)");
+    assert_eq!(View::new(&analysis, Path::new("/w"), None).specs().count(), 3);
+}
+
 #[test]
 fn parents_stay_in_what_is_to_be_followed() {
     let named = |text: &str| -> Vec<String> {

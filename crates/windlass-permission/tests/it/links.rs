@@ -167,8 +167,15 @@ fn parts_that_make_links_leave_later_paths_unknown() {
             "Bash cp -r tree e && cat src/*.rs",
             "Bash mkdir -p x/y && touch x/y/z && cat x/y/z",
             "Bash cat a && cp -r tree e",
+            // What ran before has met no link yet, unless it runs at the same time.
+            "Bash cat e/sub/l/x && mv tree e",
+            "Bash cat e/sub/l/x; ls | wc -l; mv tree e",
         ],
     );
+    // In a directory that is there already a tree keeps its own name, under which there may be a link.
+    let inside = accept.clone().link("/w/e/tree", "/w/other");
+    inside.check(Ask, &["Bash cp -R tree e && cat other/sub/l/x", "Bash cp -R ./tree/ e && cat other/sub/l/x"]);
+    inside.check(Allow, &["Bash cp -R tree f && cat other/sub/l/x"]);
     // It is not known whether the place that it writes to is protected.
     let bypass = bypassing(Rules::default()).link("/w/tree/sub/l", "/w/.git");
     bypass.check(

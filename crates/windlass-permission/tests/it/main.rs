@@ -22,6 +22,9 @@ mod oracle;
 mod order;
 mod powershell;
 mod properties;
+mod scripts;
+mod seen;
 mod sessions;
+mod specifiers;
 #[cfg(target_os = "linux")]
 mod traced;

@@ -1,0 +1,196 @@
+//! What the driver saw of paths counts in each decision.
+
+use crate::common::{Rules, World, deny};
+use std::path::Path;
+use windlass_permission::git::GitTracked;
+use windlass_permission::{CallFacts, PathFact, PatternFact, Policy, PolicyConfig, Standing};
+use windlass_types::Behavior::{self, Allow, Ask, Deny};
+use windlass_types::{DecisionReason, PermissionMode};
+
+fn bypassing(rules: &[&str]) -> World {
+    World::in_mode(PermissionMode::BypassPermissions, deny(rules))
+}
+
+fn verdict(world: &World, facts: &CallFacts) -> Behavior {
+    world.policy.decide(facts, None, None).behavior
+}
+
+/// The index of a repository with these files.
+fn tracked(files: &[&str]) -> GitTracked {
+    let mut index =
+        [b"DIRC".as_slice(), &2_u32.to_be_bytes(), &u32::try_from(files.len()).unwrap().to_be_bytes()].concat();
+    for file in files {
+        let mut entry = vec![0_u8; 62];
+        entry[24..28].copy_from_slice(&0o100_644_u32.to_be_bytes());
+        entry.extend_from_slice(file.as_bytes());
+        entry.resize(entry.len() + 8 - entry.len() % 8, 0);
+        index.extend(entry);
+    }
+    GitTracked::new("/w", index, 20)
+}
+
+/// A driver may add paths to those that were asked for. Rules hold for them as for others.
+#[test]
+fn paths_that_a_driver_adds_are_judged() {
+    let world = bypassing(&["Read(secrets/**)", "Edit(locked/**)"]);
+    let with = |fact: PathFact| {
+        let mut facts = world.call("Bash frob a");
+        facts.command.as_mut().unwrap().paths.push(fact);
+        verdict(&world, &facts)
+    };
+    assert_eq!(with(PathFact::new("/w/b", "/w/b", true)), Allow);
+    assert_eq!(with(PathFact::new("/w/secrets/x", "/w/secrets/x", false)), Deny);
+    assert_eq!(with(PathFact::new("/w/b", "/w/secrets/x", false)), Deny);
+    assert_eq!(with(PathFact::new("/w/b", "/w/c", false).with_via(vec!["/w/secrets/x".into()])), Deny);
+    assert_eq!(with(PathFact::new("/w/locked/x", "/w/locked/x", false)), Allow);
+    assert_eq!(with(PathFact::new("/w/locked/x", "/w/locked/x", true)), Deny);
+    assert_eq!(with(PathFact::new("/w/b", "/w/.git/config", true)), Ask);
+    assert_eq!(with(PathFact::new("/w/b", "/w/.git/config", false)), Allow);
+    // Of facts about one path, each counts.
+    let mut facts = world.call("Bash frob a");
+    let command = facts.command.as_mut().unwrap();
+    command.paths.push(PathFact::new("/w/b", "/w/secrets/x", false));
+    command.paths.push(PathFact::new("/w/b", "/w/b", false));
+    assert_eq!(verdict(&world, &facts), Deny);
+}
+
+/// What git shows of tracked files is no more than these, as long as it is the repository that was looked at.
+#[test]
+fn git_shows_no_more_than_it_tracks() {
+    let world = bypassing(&["Read(secrets/**)"]);
+    let with = |line: &str, files: &[&str]| {
+        let mut facts = world.call(&format!("Bash {line}"));
+        let command = facts.command.as_mut().unwrap();
+        command.tracked = Some(tracked(files));
+        verdict(&world, &facts)
+    };
+    assert_eq!(world.verdict("Bash git diff"), Ask);
+    assert_eq!(with("git diff", &["src/a"]), Allow);
+    assert_eq!(with("git diff", &["secrets/key", "src/a"]), Ask);
+    assert_eq!(with("git diff && ls", &["src/a"]), Allow);
+    // Elsewhere there may be another one.
+    assert_eq!(with("cd sub && git diff", &["src/a"]), Ask);
+    assert_eq!(with("GIT_DIR=other git diff", &["src/a"]), Ask);
+    assert_eq!(with("ls; GIT_DIR=other git diff", &["src/a"]), Ask);
+    assert_eq!(with("(cd sub; git diff)", &["src/a"]), Ask);
+    // What the history holds is not what is tracked now.
+    assert_eq!(with("git log -p", &["src/a"]), Ask);
+}
+
+/// Git takes a word for a path where one stands. A word that is none may be a revision, which holds all files.
+#[test]
+fn git_shows_the_file_that_a_word_names() {
+    let world = bypassing(&["Read(secrets/**)"]);
+    let with = |end: Standing| {
+        let mut facts = world.call("Bash git diff readme");
+        facts.command.as_mut().unwrap().paths = vec![world.fact(Path::new("readme"), false).with_end(end)];
+        verdict(&world, &facts)
+    };
+    assert_eq!((with(Standing::Leaf), with(Standing::Missing), with(Standing::Unknown)), (Allow, Ask, Ask));
+}
+
+/// A path that the driver could not follow counts as outside. Where it has no `..`, it is known which one it is.
+#[test]
+fn a_path_that_was_not_followed_counts_as_outside() {
+    let unseen = |world: &World, call: &str| {
+        let mut facts = world.call(call);
+        facts.command.as_mut().unwrap().paths.clear();
+        let decision = world.policy.decide(&facts, None, None);
+        (decision.behavior, decision.reason)
+    };
+    let world = World::new(Rules::default());
+    assert_eq!(unseen(&world, "Bash cat x"), (Ask, DecisionReason::WorkingDirectory));
+    assert_eq!(unseen(&world, "Bash cat gone/../x"), (Ask, DecisionReason::NotUnderstood));
+    let world = bypassing(&["Read(keys/**)"]);
+    assert_eq!(unseen(&world, "Bash touch x").0, Allow);
+    assert_eq!(unseen(&world, "Bash touch gone/../x").0, Ask);
+    assert_eq!(unseen(&world, "Bash touch keys/x").0, Deny);
+}
+
+/// Names below what a pattern stands for are handed on as those below a directory that is named.
+#[test]
+fn a_rule_holds_for_names_handed_on_from_what_a_pattern_stands_for() {
+    let world = bypassing(&["Read(secrets/**)", "Read(//other/s/**)"]).link("/w/t/l", "/other/s");
+    let with = |line: &str, base: &str, pattern: &str, name: &str| {
+        let mut facts = world.call(&format!("Bash {line}"));
+        let matches = vec![world.fact(Path::new(name), false)];
+        facts.command.as_mut().unwrap().patterns = vec![PatternFact::new(base, pattern, matches, true)];
+        verdict(&world, &facts)
+    };
+    for line in ["find secr* -type f | xargs cat", "find secr* -type f -exec cat {} +", "ls secr* | xargs cat"] {
+        assert_eq!(with(line, "/w", "secr*", "secrets"), Deny, "{line}");
+        assert_eq!(with(line, "/w", "secr*", "secretary"), Allow, "{line}");
+    }
+    assert_eq!(with("find secr* -type f", "/w", "secr*", "secrets"), Allow);
+    world.check(Deny, &["Bash find secrets -type f | xargs cat", "Bash ls t/* | xargs cat"]);
+}
+
+/// Only what lies in a protected directory is protected, in any spelling.
+#[test]
+fn protected_paths_are_those_that_are_named() {
+    let mut world = bypassing(&[]);
+    let config = PolicyConfig::new("/w").with_mode(PermissionMode::BypassPermissions).with_bypass_allowed(true);
+    world.policy = Policy::new(config.with_protected_paths(["/w/Kept".into()]));
+    world.check(Ask, &["Bash touch Kept/x", "Write /w/Kept/x", "Bash rm -r kept", "Bash cp a KEPT/b"]);
+    world.check(Allow, &["Bash touch x", "Write /w/x", "Bash rm -r keep", "Bash cat Kept/x", "Read /w/Kept/x"]);
+}
+
+/// A redirection touches the file that it names, and nothing below it, whatever the program does to its words.
+#[test]
+fn a_redirection_touches_one_file() {
+    let world = bypassing(&["Read(./conf/**)", "Edit(./locked/**)", "Edit(./part/x)"]);
+    world.check(Allow, &["Bash mv a b < conf", "Bash mv a b > locked", "Bash rm a < conf", "Bash rm a > locked"]);
+    world.check(Deny, &["Bash mv conf b", "Bash mv locked b", "Bash rm -r locked", "Bash rm -r part"]);
+    // What makes or changes a directory alone changes nothing in it.
+    world.check(Allow, &["Bash touch part", "Bash mkdir part"]);
+}
+
+/// A rule that holds at any depth still holds after a move, one about a place does not.
+#[test]
+fn a_move_takes_files_away_from_rules_on_their_place() {
+    bypassing(&["Read(./src/*.key)"]).check(Ask, &["Bash mv src lib"]);
+    bypassing(&["Read(*.key)"]).check(Allow, &["Bash mv src lib"]);
+}
+
+/// A file name pattern reaches into directories below, so it may reach a rule's directory from above and from no other place.
+#[test]
+fn a_pattern_reaches_rules_below_it() {
+    let world = bypassing(&["Read(~/keys/**)", "Edit(~/locked/**)"]);
+    world.check(Ask, &["Bash cat /home/*/keys/a", "Bash cat /*/u/keys/a", "Bash rm /home/*/locked/a"]);
+    world.check(Allow, &["Bash cat src/*.rs", "Bash cat /other/*/keys/a", "Bash rm src/*.o"]);
+    // What a program reads below each of its files is deeper than the pattern.
+    let world = bypassing(&["Read(./src/a/b/**)"]);
+    world.check(Ask, &["Bash grep -r x src/*", "Bash rg x s*"]);
+    world.check(Allow, &["Bash grep -r x other/*", "Bash rg x src/*/*.rs", "Bash grep x src/*"]);
+}
+
+/// A pattern that starts at the home directory stands for more than the path with its wildcards.
+#[test]
+fn a_pattern_at_home_may_stand_for_what_a_rule_names() {
+    let world = bypassing(&["Read(~/keys/**)"]);
+    world.check(Ask, &["Bash cat ~/k*/a", "Bash cat ~/*/a", "Bash cat $HOME/k?ys/a", "Bash cat \"$HOME\"/key[s]/a"]);
+    world.check(Ask, &["Bash cat < ~/k*/a", "Bash bash -c 'cat ~/k*/a'"]);
+    world.check(Deny, &["Bash cat ~/keys/*", "Bash cat ~/keys/a", "Bash cat ${HOME}/keys/a"]);
+    world.check(Allow, &["Bash cat ~/other/a"]);
+    bypassing(&[]).check(Ask, &["Bash echo x > ~/.ss*/config", "Bash cp a ~/.ss*/config"]);
+    bypassing(&[]).check(Allow, &["Bash cat ~/k*/a"]);
+}
+
+/// The question is about the path that leads out of the workspace, not about the one that stands beside it.
+#[test]
+fn a_question_names_the_link_that_leads_out() {
+    let world = World::new(Rules::default()).link("/w/t/a", "/w/src/a").link("/w/t/b", "/other/b");
+    let decision = world.decision("Bash cat t/*");
+    assert_eq!(decision.blocked_path.as_deref(), Some(Path::new("/other/b")), "{decision:?}");
+    assert!(decision.message.contains("/other/b"), "{decision:?}");
+}
+
+/// A tree that goes elsewhere takes along what was found in it.
+#[test]
+fn a_rule_holds_for_what_was_found_in_a_tree_that_goes_elsewhere() {
+    let world = bypassing(&["Read(.env)"]).link("/w/one/sub/.env", "/w/a").link("/w/two/sub/l", "/w/a");
+    world.check(Deny, &["Bash mv one x", "Bash cp -r one x"]);
+    world.check(Allow, &["Bash mv two x"]);
+    // What a copy brings is not all known to be harmless.
+    world.check(Ask, &["Bash cp -r two x"]);
+}
