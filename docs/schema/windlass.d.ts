@@ -79,7 +79,7 @@ export type CallAudit = {
   tool_use_id: ToolUseId;
   /** The verdicts on it, in order. */
   verdicts: VerdictAudit[];
-  /** The agent whose answers it waits for: it stays open, and goes on with that. */
+  /** The agent whose answers it waits for: it stays open, and continues with that. */
   waits_for: AgentId | null;
 };
 

@@ -496,7 +496,7 @@ impl Agents for OfCall {
         Box::pin(async move {
             let (answer, parts) = oneshot::channel();
             let (described, cwd) = (spec.clone(), call.cwd.clone());
-            let work = Followed { goes_on: call.continues(&spec), call_above: call_above.clone(), spec };
+            let work = Followed { is_continued: call.continues(&spec), call_above: call_above.clone(), spec };
             let opening = Opening { spec: described.clone(), call, above: call_above, answer };
             let ended = || ToolError::rejected(format!("{}: the session is about to end.", work.failed()));
             ask.send(AgentOrder::Open(Box::new(opening))).map_err(|_| ended())?;

@@ -56,7 +56,7 @@ pub struct CallAudit {
     pub questions: Vec<QuestionAudit>,
     /// When its intent was first recorded: it was about to run. Calls that only read have none.
     pub begun: Option<Timestamp>,
-    /// The agent whose answers it waits for: it stays open, and goes on with that.
+    /// The agent whose answers it waits for: it stays open, and continues with that.
     pub waits_for: Option<AgentId>,
     /// How it ended.
     pub result: Option<ResultAudit>,

@@ -67,7 +67,7 @@ impl PendingQuestions {
 
     fn ask(&mut self, question: &PendingQuestion) {
         let call = &question.tool_use_id;
-        // One that waits for its agent is judged anew before it goes on.
+        // One that waits for its agent is judged anew before it continues.
         let has_begun = self.begun.contains(call) && self.waiting(call).is_none();
         if self.lines.contains(&question.assistant) && !has_begun && !self.answered.contains(call) {
             self.questions.retain(|earlier| earlier.tool_use_id != *call);

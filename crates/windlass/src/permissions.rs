@@ -116,7 +116,7 @@ impl Permissions {
     /// for exactly the call that was asked about. A new prompt withdraws the questions.
     ///
     /// The questions of agents wait as well, if the call that runs the agent waits for it and the session is kept: the run ends as
-    /// pending with their questions, and when it is continued, the agent goes on where it waited. What an agent in the background
+    /// pending with their questions, and when it is continued, the agent continues where it waited. What an agent in the background
     /// would ask is denied if no host answers it, and the agent reads that the main one can make the call.
     ///
     /// ```

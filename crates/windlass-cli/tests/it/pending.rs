@@ -124,7 +124,7 @@ pub(crate) fn bash() -> Value {
     call("Bash", &json!({ "command": "echo ran >> ran.txt" }))
 }
 
-/// A host that dies while an agent is asked leaves its question, and the agent goes on when it is answered.
+/// A host that dies while an agent is asked leaves its question, and the agent continues when it is answered.
 #[test]
 fn a_host_that_is_killed_while_an_agent_is_asked_leaves_the_question() {
     let place = Place::with_turns(&[task(), bash()]);

@@ -12,7 +12,7 @@ fn place() -> Place {
 }
 
 /// What comes after an answer: the agent reports, and the main agent reads that.
-fn goes_on(place: &Place) {
+fn continues(place: &Place) {
     place.script(&[text("The report."), text("It is done.")]);
 }
 
@@ -65,7 +65,7 @@ fn a_question_of_an_agent_is_answered_from_another_process_once() {
     answer(&place, &question, "allow", &token, 0);
     answer(&place, &question, "deny", &token, 5);
     assert_eq!(pending(&place)[0]["answered"], true);
-    goes_on(&place);
+    continues(&place);
     assert_eq!(resume(&place, 0).stdout, "It is done.\n");
     assert_eq!((ran(&place), pending(&place).len()), (1, 0));
     answer(&place, &question, "allow", &token, 3);
@@ -93,18 +93,18 @@ fn a_host_that_is_killed_after_the_run_leaves_the_question_of_its_agent() {
     let question = &result.unwrap()["windlass_pending_questions"][0];
     assert_eq!(ran(&place), 0);
     answer(&place, &field(question, "id"), "allow", &field(question, "token"), 0);
-    goes_on(&place);
+    continues(&place);
     assert_eq!(resume(&place, 0).stdout, "It is done.\n");
     assert_eq!(ran(&place), 1);
     is_sound(&place);
 }
 
-/// A host that takes the session up is asked the question of the agent, and its answer lets the agent go on.
+/// A host that takes the session up is asked the question of the agent, and its answer lets the agent continue.
 #[test]
 fn a_host_that_resumes_the_session_is_asked_for_the_agent() {
     let place = place();
     let question = waiting(&place).remove(0);
-    goes_on(&place);
+    continues(&place);
     let flags = ["--input-format", "stream-json", "--output-format", "stream-json", "--verbose"];
     let more = ["--permission-prompt-tool", "stdio", "--wait-for-answers", "--resume", SESSION];
     let mut host = place.command(&[&flags[..], &more].concat()).stdin(Stdio::piped()).spawn().unwrap();
@@ -137,7 +137,7 @@ fn a_denial_is_read_by_the_agent_and_another_prompt_withdraws_the_question() {
     let denied = place();
     let question = waiting(&denied).remove(0);
     answer(&denied, &field(&question, "id"), "deny", &field(&question, "token"), 0);
-    goes_on(&denied);
+    continues(&denied);
     assert_eq!(resume(&denied, 0).stdout, "It is done.\n");
     assert_eq!(ran(&denied), 0);
     is_sound(&denied);
@@ -192,7 +192,7 @@ fn the_questions_of_one_agent_are_answered_one_after_the_other() {
     let left = pending(&place);
     assert_eq!((left.len(), &left[0]["id"]), (1, &questions[0]["id"]));
     answer(&place, &field(&questions[0], "id"), "allow", &field(&questions[0], "token"), 0);
-    goes_on(&place);
+    continues(&place);
     assert_eq!(resume(&place, 0).stdout, "It is done.\n");
     assert!(file("a.txt").exists());
     is_sound(&place);

@@ -1,4 +1,4 @@
-//! Calls whose agents wait for answers: they stay open as those do whose own questions wait, and go on with the agent.
+//! Calls whose agents wait for answers: they stay open as those do whose own questions wait, and continue with the agent.
 
 use super::call::{Call, Consent, Cx, Read, Running, Settling, Stage};
 use windlass_context::runtime_text;

@@ -54,8 +54,8 @@ impl Run {
         if !std::mem::replace(&mut session.opened, true) {
             let opening = session.opening();
             // An agent that waited has begun before.
-            let goes_on = session.config.agent.is_some() && prompt.kind == PromptKind::Continue;
-            if !goes_on && session.config.listens(opening.event(), None) {
+            let continues = session.config.agent.is_some() && prompt.kind == PromptKind::Continue;
+            if !continues && session.config.listens(opening.event(), None) {
                 self.phase = Phase::Opening(session.run_hooks(opening), prompt);
                 return Flow::Continue(());
             }

@@ -513,7 +513,7 @@ impl Sim {
                 Input::Snapshotted(id, Err("no room".into()))
             }
             Going::Snapshot => Input::Snapshotted(id, Ok(())),
-            Going::Run(call) if call.call.name == "Program" && self.goes_on(id) => {
+            Going::Run(call) if call.call.name == "Program" && self.continues(id) => {
                 self.going.push((id, Going::Run(call)));
                 return self.make_one(id);
             }
@@ -591,7 +591,7 @@ impl Sim {
     }
 
     /// Whether a program makes one more call, as choices say.
-    fn goes_on(&mut self, by: EffectId) -> bool {
+    fn continues(&mut self, by: EffectId) -> bool {
         let made = self.made.iter().filter(|(of, _)| *of == by).count();
         self.wild.gate && made < 4 && !self.choices.once_in(3)
     }

@@ -132,7 +132,7 @@ fn a_call_whose_agent_asks_is_open_before_the_run_ends() {
     sim.play_except(is_run);
     let killed = resumed(waiting(), &sim.log);
     assert_eq!(killed.machine.state().pending_questions().waiting_calls().count(), 1);
-    // It goes on, and waits after all: the log has said so already.
+    // It continues, and waits after all: the log has said so already.
     agent_waits(&mut sim);
     sim.play();
     assert_eq!((left(&sim).len(), waits(&sim.log)), (1, 1));
@@ -274,7 +274,7 @@ fn only_a_tool_that_runs_agents_is_run_again() {
 
 /// Whether the agent waits still is said by its own log, so its call stays open here when the process dies behind the second intent.
 #[test]
-fn a_call_that_goes_on_is_open_until_it_ends() {
+fn a_call_that_continues_is_open_until_it_ends() {
     let mut sim = resumed(waiting(), &suspended().log);
     continued(&mut sim);
     // The process dies here.
@@ -318,7 +318,7 @@ fn two_agents_and_a_question_wait_beside_each_other() {
 }
 
 #[test]
-fn what_a_command_denied_holds_when_the_agent_goes_on() {
+fn what_a_command_denied_holds_when_the_agent_continues() {
     let mut scope = RunScope::default();
     scope.deny = vec!["Net".to_owned()];
     let mut first = Sim::new(waiting(), Choices::new(Vec::new()), TAME);
@@ -379,7 +379,7 @@ fn an_agent_that_waits_keeps_its_question_and_begins_once() {
     assert_eq!((hooks(&sim), ran(&sim).len()), (vec![HookEventName::SubagentStop], 1), "{}", render(&sim.events));
 }
 
-/// Rules are the present ones: no mode that denies the call lets its agent go on.
+/// Rules are the present ones: no mode that denies the call lets its agent continue.
 #[test]
 fn no_mode_lets_a_denied_call_go_on() {
     for mode in PermissionMode::ALL {

@@ -57,7 +57,7 @@ async fn the_gate_asks_a_client_in_rounds() {
 }
 
 #[tokio::test]
-async fn a_call_goes_on_where_it_asked() {
+async fn a_call_continues_where_it_asked() {
     let service = Arc::new(Twice::default());
     let server = McpServer::new("t", "1").shared_service(Arc::clone(&service) as Arc<_>);
     let (client, _served) = connected_anew(server, User::answering(true)).await;

@@ -64,7 +64,7 @@ pub(crate) struct CallAbove {
     agent: AgentIdentity,
     results: mpsc::UnboundedSender<Input>,
     kept_open: KeptOpen,
-    /// The one above that.
+    /// The call above the agent that makes this one.
     above: Option<Arc<CallAbove>>,
     once: OnceCell<()>,
 }
@@ -85,7 +85,7 @@ impl CallAbove {
         Self { effect, agent, results, kept_open, above, once: OnceCell::new() }
     }
 
-    /// The logs above say so already: the agent goes on where it waited.
+    /// The logs above say so already: the agent continues where it waited.
     pub(super) fn kept_open_before(mut self) -> Self {
         self.once = OnceCell::new_with(Some(()));
         self

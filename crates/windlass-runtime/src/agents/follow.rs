@@ -34,8 +34,8 @@ impl fmt::Debug for Above {
 #[derive(Debug)]
 pub(super) struct Followed {
     pub(super) spec: AgentSpec,
-    /// Whether it goes on where it waited; otherwise it gets its prompt.
-    pub(super) goes_on: bool,
+    /// Whether it continues where it waited; otherwise it gets its prompt.
+    pub(super) is_continued: bool,
     /// The call, if it stays open while the agent waits for answers.
     pub(super) call_above: Option<Arc<CallAbove>>,
 }
@@ -43,7 +43,7 @@ pub(super) struct Followed {
 impl Followed {
     /// What is said when it cannot be opened.
     pub(super) fn failed(&self) -> &'static str {
-        if self.goes_on { "The agent could not be continued" } else { "The agent could not begin" }
+        if self.is_continued { "The agent could not be continued" } else { "The agent could not begin" }
     }
 }
 
@@ -58,18 +58,18 @@ struct Known {
 }
 
 impl Above {
-    /// Gives an agent its prompt, or lets it go on, and follows it to its end.
+    /// Gives an agent its prompt, or lets it continue, and follows it to its end.
     pub(super) async fn follow(
         self,
         session: Session,
         work: Followed,
         cancel: Cancel,
     ) -> Result<AgentReport, ToolError> {
-        let Followed { spec, goes_on, call_above } = work;
+        let Followed { spec, is_continued, call_above } = work;
         let Session { handle, mut events, .. } = session;
         let mut known = Known { began: self.clock.now(), ..Known::default() };
         let gone = |error| ToolError::rejected(format!("The agent could not continue: {error}")).with_source(error);
-        match goes_on {
+        match is_continued {
             true => handle.continue_run(),
             false => handle.prompt(Prompt::text(spec.prompt.as_str()).ignoring_keywords()),
         }

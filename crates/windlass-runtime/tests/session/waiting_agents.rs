@@ -1,4 +1,4 @@
-//! Questions of agents that outlive the process: answered from elsewhere, and the agent goes on where it waited.
+//! Questions of agents that outlive the process: answered from elsewhere, and the agent continues where it waited.
 
 use crate::agents::{agent, background_agent, last, prompt_of, results};
 use crate::pending::{close, risky};
@@ -160,7 +160,7 @@ async fn a_denial_is_read_by_the_agent() {
 
 /// Who continues the run without waiting has what is not answered denied, and a host that is asked answers now.
 #[tokio::test]
-async fn an_agent_goes_on_in_a_run_that_does_not_wait() {
+async fn an_agent_continues_in_a_run_that_does_not_wait() {
     for asks in [false, true] {
         let (store, ran) = (MemoryStore::new(), Ran::default());
         suspended(starts(one(), 1), &store, &ran, 1).await;
@@ -178,7 +178,7 @@ async fn an_agent_goes_on_in_a_run_that_does_not_wait() {
 
 /// A host answers what an earlier opening has asked, also while it waits for answers of others.
 #[tokio::test]
-async fn a_host_answers_an_agent_that_goes_on() {
+async fn a_host_answers_an_agent_that_continues() {
     let (store, ran) = (MemoryStore::new(), Ran::default());
     let requests = suspended(starts(one(), 1), &store, &ran, 1).await;
     let mut world = waiting(starts(one(), 1), &store, &ran);
@@ -384,7 +384,7 @@ async fn a_kill_while_an_agent_asks_leaves_its_question() {
 
 /// The process dies when the call has begun again and its agent has not: the question is still open.
 #[tokio::test]
-async fn a_kill_before_the_agent_goes_on_leaves_its_question() {
+async fn a_kill_before_the_agent_continues_leaves_its_question() {
     let (store, ran) = (MemoryStore::new(), Ran::default());
     let requests = suspended(starts(one(), 1), &store, &ran, 1).await;
     let mut entries = store.load(&key("s")).await.unwrap().entries;

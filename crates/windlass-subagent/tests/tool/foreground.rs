@@ -226,7 +226,7 @@ async fn an_agent_that_waits_is_handed_on_and_continued_under_its_id() {
     assert_eq!((error.kind(), &error.waiting().unwrap().identity), (ToolErrorKind::AgentWaits, &identity));
     assert!(port.last().may_wait);
 
-    // It goes on, whatever its definition says of the background now.
+    // It continues, whatever its definition says of the background now.
     let port = FakeAgents::continuing("a1");
     let background = FakeBackground::new("/t");
     let output = bench(&agents, &port, &background).call(input(json!({"run_in_background": true}))).await.unwrap();

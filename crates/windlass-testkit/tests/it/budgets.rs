@@ -27,8 +27,8 @@ const HUBS: &[(&str, usize, usize)] = &[
     // Verdicts on calls that no message holds have the call.
     // What searches of a vendor find is an event of a model's stream, and requests ask for them.
     // How much of images and documents models take.
-    // A call may wait for its agent: what the log says of it, and what a tool does.
-    ("windlass-types", 5_740, 310),
+    // A call may wait for its agent: what the log says of it, and what a tool does. Paths are joined in one place.
+    ("windlass-types", 5_750, 310),
     // Private files are written here, which six other crates did. A closure can say all that a type says of a tool. Files
     // can be removed and renamed.
     // Which files the model has seen is known here, for the tools that edit and for reminders.
@@ -88,7 +88,7 @@ const HUBS: &[(&str, usize, usize)] = &[
     // Messages that tools want of a model are written and paid here: 100 lines. The conversation of an open session is rewound by the writer of
     // its log, in turn with what is appended, and hosts wait for both: 210 lines.
     // Messages of a model may have tools of a server, whose calls are put together here: 40 lines.
-    // Agents go on where they waited for answers, and the calls above are kept open before they ask.
+    // Agents continue where they waited for answers, and the calls above are kept open before they ask.
     ("windlass-runtime", 6_735, 490),
     // A quarter of it makes options of settings files, which was in the command alone. Sessions are looked at from the
     // outside here, and names are checked when one opens. All providers are set up by name here, clouds whose models

@@ -98,7 +98,7 @@ impl PendingQuestion {
     }
 }
 
-/// A call whose agent waits for answers, as the log keeps it: the call has run until its agent could not go on, and has no
+/// A call whose agent waits for answers, as the log keeps it: the call has run until its agent could not continue, and has no
 /// result until the agent has ended or is given up. The questions are in the log of the agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

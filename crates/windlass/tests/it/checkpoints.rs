@@ -99,7 +99,7 @@ async fn files_are_rewound_to_a_prompt_and_forth_again() {
 }
 
 #[tokio::test]
-async fn nothing_is_rewound_while_a_run_goes_on() {
+async fn nothing_is_rewound_while_a_run_continues() {
     let world = World::new();
     let gate = Gate::new();
     let script = writes(Script::new(), &world.path("a"), "1");
@@ -121,7 +121,7 @@ async fn nothing_is_rewound_while_a_run_goes_on() {
 }
 
 #[tokio::test]
-async fn nothing_is_rewound_while_an_agent_goes_on_in_the_background() {
+async fn nothing_is_rewound_while_an_agent_continues_in_the_background() {
     let (world, gate) = (World::new(), Gate::new());
     let (path, held) = (world.path("a"), gate.clone());
     let model = ScriptedModel::from_fn(move |request, _| {

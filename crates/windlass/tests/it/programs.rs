@@ -142,7 +142,7 @@ async fn words_of_others_are_marked_in_what_a_program_gives() {
 }
 
 #[tokio::test]
-async fn the_log_says_what_a_program_called_and_a_resumed_session_goes_on() {
+async fn the_log_says_what_a_program_called_and_a_resumed_session_continues() {
     let (folder, home) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     std::fs::write(folder.path().join("a"), "one\n").unwrap();
     let program = format!("tools.Read{{file_path = '{}/a'}} return 'read'", folder.path().display());

@@ -173,7 +173,7 @@ async fn an_agent_in_the_background_tells_when_it_ends() {
 }
 
 #[tokio::test]
-async fn stopping_the_run_stops_the_agent_and_the_session_goes_on() {
+async fn stopping_the_run_stops_the_agent_and_the_session_continues() {
     let work = tempfile::tempdir().unwrap();
     let model = model(task(json!({})), |_, _| ScriptedTurn::new().tool_use("Bash", json!({ "command": "sleep 60" })));
     let mut open = session()
@@ -282,9 +282,9 @@ async fn the_agents_of_an_open_session_can_be_others() {
     assert!(tools.set_subagents(Subagents::new()).is_err());
 }
 
-/// A question of an agent waits, is listed with who asks, is answered with its token, and the agent goes on.
+/// A question of an agent waits, is listed with who asks, is answered with its token, and the agent continues.
 #[tokio::test]
-async fn a_question_of_an_agent_waits_and_the_agent_goes_on() {
+async fn a_question_of_an_agent_waits_and_the_agent_continues() {
     let (home, work) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let home = Home::new(home.path());
     let file = work.path().join("a.txt");
