@@ -10,15 +10,14 @@ use windlass_session::{Durability, END_OF_TORN_LINE, LogEncoder, Owner, SessionK
 use windlass_tool::private_file::sync_dir;
 use windlass_types::Entry;
 
-/// Most entries that wait for the disk before an append waits with them. The session has their content as well.
-const MOST_PENDING: usize = 256;
+/// Most bytes that wait for the disk before an append waits with them.
+const MOST_PENDING: usize = 8 * 1024 * 1024;
 
 /// Largest buffer that an idle session keeps, in bytes.
 const MOST_KEPT: usize = 8 * 1024;
 
 /// An open session. At most one thread writes it at a time; what is appended
-/// meanwhile goes out together, with one write and at most one sync. That thread
-/// makes the lines too, so that who appends does not wait for them.
+/// meanwhile goes out together, with one write and at most one sync.
 #[derive(Debug)]
 pub(crate) struct OpenSession {
     pub(crate) key: SessionKey,
@@ -28,10 +27,10 @@ pub(crate) struct OpenSession {
 
 #[derive(Debug)]
 struct WriteState {
-    /// `None` while a thread writes.
-    writer: Option<Box<Writer>>,
+    log: Log,
+    encoder: LogEncoder,
     seq: u64,
-    pending: Vec<Entry>,
+    pending: Vec<u8>,
     waiters: Vec<Waiter>,
     /// Whether a thread is writing, or about to.
     is_writing: bool,
@@ -40,15 +39,6 @@ struct WriteState {
     /// The first error. No entry is written after it.
     failed: Option<StoreError>,
     is_released: bool,
-}
-
-/// What a thread needs to write.
-#[derive(Debug)]
-struct Writer {
-    log: Log,
-    encoder: LogEncoder,
-    /// The lines of what is written now.
-    lines: Vec<u8>,
 }
 
 #[derive(Debug)]
@@ -79,7 +69,8 @@ pub(crate) struct Log {
 impl OpenSession {
     pub(crate) fn new(key: SessionKey, owner: Owner, log: Log, encoder: LogEncoder, seq: u64) -> Self {
         let state = WriteState {
-            writer: Some(Box::new(Writer { log, encoder, lines: Vec::new() })),
+            log,
+            encoder,
             seq,
             pending: Vec::new(),
             waiters: Vec::new(),
@@ -109,7 +100,7 @@ impl OpenSession {
     pub(crate) async fn append(
         self: &Arc<Self>,
         expected: u64,
-        mut entries: Vec<Entry>,
+        entries: &[Entry],
         durability: Durability,
     ) -> Result<u64, StoreError> {
         let (seq, waiting) = {
@@ -123,8 +114,11 @@ impl OpenSession {
             if state.seq != expected {
                 return Err(StoreError::conflict(&self.key, expected, state.seq));
             }
+            let WriteState { encoder, pending, .. } = &mut *state;
+            for entry in entries {
+                encoder.entry(entry, pending);
+            }
             state.seq += entries.len() as u64;
-            state.pending.append(&mut entries);
             let waiting = match durability {
                 Durability::Durable => self.wait(&mut state, true),
                 Durability::Buffered if state.pending.len() > MOST_PENDING => self.wait(&mut state, false),
@@ -159,11 +153,8 @@ impl OpenSession {
     pub(crate) fn release(&self) {
         let mut state = self.lock();
         state.is_released = true;
-        if state.is_writing {
-            return;
-        }
-        if let Some(writer) = &mut state.writer {
-            writer.log.let_go();
+        if !state.is_writing {
+            state.log.let_go();
         }
     }
 
@@ -196,30 +187,39 @@ impl OpenSession {
     /// Writes until no entry is pending.
     fn write(&self) {
         loop {
-            let (entries, waiters, mut writer, failed) = {
+            let (bytes, waiters, mut log, failed) = {
                 let mut state = self.lock();
-                let Some(writer) = state.writer.take() else { return };
-                let (entries, waiters) = (std::mem::take(&mut state.pending), std::mem::take(&mut state.waiters));
-                (entries, waiters, writer, state.failed.clone())
+                let waiters = std::mem::take(&mut state.waiters);
+                if waiters.iter().any(|waiter| waiter.needs_sync) {
+                    let WriteState { encoder, pending, .. } = &mut *state;
+                    encoder.checksum(pending);
+                }
+                let failed = state.failed.clone();
+                (std::mem::take(&mut state.pending), waiters, state.log.take(), failed)
             };
             let sync = waiters.iter().any(|waiter| waiter.needs_sync);
-            let result = failed.map_or_else(|| writer.write(&self.key, &entries, sync), Err);
+            let result = failed.map_or_else(|| log.write(&self.key, &bytes, sync), Err);
             let is_done;
             {
                 let mut state = self.lock();
-                state.is_unsynced = !sync && (state.is_unsynced || !entries.is_empty());
+                state.log = log;
+                state.is_unsynced = !sync && (state.is_unsynced || !bytes.is_empty());
                 if let Err(error) = &result {
                     state.failed.get_or_insert_with(|| error.clone());
+                }
+                // The buffer is used again unless entries came in meanwhile.
+                if state.pending.is_empty() && bytes.capacity() <= MOST_KEPT {
+                    state.pending = bytes;
+                    state.pending.clear();
                 }
                 is_done = state.pending.is_empty() && state.waiters.is_empty();
                 if is_done {
                     // Before the result is sent, so that its receiver finds the file closed.
                     state.is_writing = false;
                     if state.is_released {
-                        writer.log.let_go();
+                        state.log.let_go();
                     }
                 }
-                state.writer = Some(writer);
             }
             for waiter in waiters {
                 // The receiver may have been dropped.
@@ -268,20 +268,6 @@ impl Drop for Job {
     }
 }
 
-impl Writer {
-    /// Writes entries, and with `sync` makes durable all that was written.
-    fn write(&mut self, key: &SessionKey, entries: &[Entry], sync: bool) -> Result<(), StoreError> {
-        entries.iter().for_each(|entry| self.encoder.entry(entry, &mut self.lines));
-        if sync {
-            self.encoder.checksum(&mut self.lines);
-        }
-        let written = self.log.write(key, &self.lines, sync);
-        self.lines.clear();
-        self.lines.shrink_to(MOST_KEPT);
-        written
-    }
-}
-
 impl Log {
     /// A log at this path.
     pub(crate) fn new(path: PathBuf, file: Option<Locked>, import: Option<PathBuf>) -> Self {
@@ -312,6 +298,11 @@ impl Log {
         }
         self.observer = observer;
         self
+    }
+
+    /// Leaves an empty log behind, for the time in which this one is written.
+    fn take(&mut self) -> Self {
+        std::mem::replace(self, Self::new(PathBuf::new(), None, None))
     }
 
     fn write(&mut self, key: &SessionKey, bytes: &[u8], sync: bool) -> Result<(), StoreError> {

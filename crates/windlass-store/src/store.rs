@@ -211,7 +211,7 @@ impl SessionStore for JsonlStore {
         entries: Vec<Entry>,
         durability: Durability,
     ) -> Result<u64, StoreError> {
-        self.guarded(lease)?.append(expected_seq, entries, durability).await
+        self.guarded(lease)?.append(expected_seq, &entries, durability).await
     }
 
     async fn load(&self, key: &SessionKey) -> Result<Loaded, StoreError> {
