@@ -80,7 +80,7 @@ impl AgentsCall {
         self.continues.as_ref() == Some(&spec.id)
     }
 
-    /// The effect that runs it, if it may stay open for this agent: nobody waits for one in the background.
+    /// The effect that runs it, if it may stay open for this agent: it does not wait for one in the background.
     fn may_wait_for(&self, spec: &AgentSpec) -> Option<EffectId> {
         self.may_wait.filter(|_| spec.may_wait && spec.task.is_none())
     }

@@ -19,11 +19,11 @@ pub enum WordKind {
 ///
 /// Words of a [`SimpleCommand`](crate::SimpleCommand) are never [`WordKind::Dynamic`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Word(Arc<Read>);
+pub struct Word(Arc<Parsed>);
 
 /// What was read of a word. The same words stand in commands, in what wrappers run and in what is found in them.
 #[derive(Debug, PartialEq, Eq)]
-struct Read {
+struct Parsed {
     source: String,
     text: String,
     kind: WordKind,
@@ -92,7 +92,7 @@ impl Word {
                 }
             }
         }
-        Self(Arc::new(Read { source, text, kind, pieces }))
+        Self(Arc::new(Parsed { source, text, kind, pieces }))
     }
 
     /// The word as it is written, quotes and escapes included.

@@ -82,19 +82,21 @@ fn without_the_mark_what_would_ask_is_denied() {
     assert!(!std::fs::read_to_string(&place.logs()[0]).unwrap().contains("windlass-question"));
 }
 
-/// A run of a host that is asked about a call, and the question.
-pub(crate) fn asked_host(place: &Place) -> (Child, Value) {
-    let flags = ["--input-format", "stream-json", "--output-format", "stream-json", "--verbose"];
-    let more = ["--permission-prompt-tool", "stdio", "--wait-for-answers", "--session-id", SESSION];
-    let mut host = place.command(&[&flags[..], &more].concat()).stdin(Stdio::piped()).spawn().unwrap();
-    let prompt = json!({ "type": "user", "message": { "role": "user", "content": "do it" } });
+/// A host that waits for answers and has been given a prompt, and what it writes.
+pub(crate) fn host(place: &Place, more: &[&str], prompt: &str) -> (Child, impl Iterator<Item = Value>) {
+    let flags = ["--input-format", "stream-json", "--output-format", "stream-json", "--verbose", "--wait-for-answers"];
+    let mut host = place.command(&[&flags[..], more].concat()).stdin(Stdio::piped()).spawn().unwrap();
+    let prompt = json!({ "type": "user", "message": { "role": "user", "content": prompt } });
     writeln!(host.stdin.as_mut().unwrap(), "{prompt}").unwrap();
     let lines = BufReader::new(host.stdout.take().unwrap()).lines();
-    let asked = lines.map_while(Result::ok).find_map(|line| {
-        let frame: Value = serde_json::from_str(&line).unwrap();
-        Some(frame["request"].clone()).filter(|request| request["subtype"] == "can_use_tool")
-    });
-    (host, asked.unwrap())
+    (host, lines.map_while(Result::ok).map(|line| serde_json::from_str(&line).unwrap()))
+}
+
+/// A run of a host that is asked about a call, and the question.
+pub(crate) fn asked_host(place: &Place) -> (Child, Value) {
+    let (host, mut frames) = host(place, &["--permission-prompt-tool", "stdio", "--session-id", SESSION], "do it");
+    let asked = frames.find(|frame| frame["request"]["subtype"] == "can_use_tool").unwrap();
+    (host, asked["request"].clone())
 }
 
 #[test]

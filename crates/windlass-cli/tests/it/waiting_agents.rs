@@ -1,10 +1,9 @@
 //! Questions of agents that outlive the process that asked them.
 
-use crate::pending::{SESSION, answer, bash, ran, task};
+use crate::pending::{SESSION, answer, bash, host, ran, task};
 use crate::place::{Place, Ran, call, text};
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader, Write};
-use std::process::Stdio;
+use std::io::Write;
 
 /// The main agent gives a task to an agent, which wants to run something.
 fn place() -> Place {
@@ -77,16 +76,8 @@ fn a_question_of_an_agent_is_answered_from_another_process_once() {
 #[test]
 fn a_host_that_is_killed_after_the_run_leaves_the_question_of_its_agent() {
     let place = place();
-    let flags = ["--input-format", "stream-json", "--output-format", "stream-json", "--verbose"];
-    let more = ["--wait-for-answers", "--session-id", SESSION];
-    let mut host = place.command(&[&flags[..], &more].concat()).stdin(Stdio::piped()).spawn().unwrap();
-    let prompt = json!({ "type": "user", "message": { "role": "user", "content": "do it" } });
-    writeln!(host.stdin.as_mut().unwrap(), "{prompt}").unwrap();
-    let lines = BufReader::new(host.stdout.take().unwrap()).lines();
-    let result = lines.map_while(Result::ok).find_map(|line| {
-        let frame: Value = serde_json::from_str(&line).unwrap();
-        Some(frame).filter(|frame| frame["type"] == "result")
-    });
+    let (mut host, mut frames) = host(&place, &["--session-id", SESSION], "do it");
+    let result = frames.find(|frame| frame["type"] == "result");
     // Nothing more is settled: the process is gone at once.
     host.kill().unwrap();
     host.wait().unwrap();
@@ -105,15 +96,11 @@ fn a_host_that_resumes_the_session_is_asked_for_the_agent() {
     let place = place();
     let question = waiting(&place).remove(0);
     continues(&place);
-    let flags = ["--input-format", "stream-json", "--output-format", "stream-json", "--verbose"];
-    let more = ["--permission-prompt-tool", "stdio", "--wait-for-answers", "--resume", SESSION];
-    let mut host = place.command(&[&flags[..], &more].concat()).stdin(Stdio::piped()).spawn().unwrap();
+    let more = ["--permission-prompt-tool", "stdio", "--resume", SESSION];
+    let (mut host, frames) = host(&place, &more, "/continue-run");
     let mut input = host.stdin.take().unwrap();
-    let prompt = json!({ "type": "user", "message": { "role": "user", "content": "/continue-run" } });
-    writeln!(input, "{prompt}").unwrap();
-    let lines = BufReader::new(host.stdout.take().unwrap()).lines();
     let mut result = None;
-    for frame in lines.map_while(Result::ok).map(|line| serde_json::from_str::<Value>(&line).unwrap()) {
+    for frame in frames {
         let request = &frame["request"];
         if request["subtype"] == "can_use_tool" {
             assert_eq!((&request["agent_id"], ran(&place)), (&question["agent_id"], 0), "{request:#}");

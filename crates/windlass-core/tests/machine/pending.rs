@@ -90,6 +90,11 @@ pub(crate) fn ran(sim: &Sim) -> Vec<String> {
 }
 
 /// The model writes a file, and no one answers.
+/// A session that waits, still open and opened anew.
+pub(crate) fn live_and_resumed(suspended: fn() -> Sim) -> [Sim; 2] {
+    [suspended(), resumed(waiting(), &suspended().log)]
+}
+
 fn suspended() -> Sim {
     let mut sim = sim(waiting(), &[&[call("t1", "Write", "a")], &[text("Done.")]]);
     unanswered(&mut sim);
@@ -236,9 +241,7 @@ fn hooks_are_asked_anew() {
 
 #[test]
 fn another_message_in_place_of_an_answer_withdraws_the_question() {
-    for live in [true, false] {
-        let before = suspended();
-        let mut sim = if live { before } else { resumed(waiting(), &before.log) };
+    for mut sim in live_and_resumed(suspended) {
         sim.script = vec![vec![text("Something else.")]];
         sim.prompt("do something else");
         sim.play();

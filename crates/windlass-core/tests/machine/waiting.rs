@@ -3,7 +3,7 @@
 use crate::check::{texts, valid};
 use crate::choices::Choices;
 use crate::lessons::lines;
-use crate::pending::{left, questions, ran, reloaded, resumed, unanswered, waiting};
+use crate::pending::{left, live_and_resumed, questions, ran, reloaded, resumed, unanswered, waiting};
 use crate::render::render;
 use crate::sequences::{call, is_ask, is_run, sim, text};
 use crate::sim::{Going, Sim, TAME, config, waiting_agent};
@@ -87,9 +87,7 @@ fn the_run_ends_with_the_questions_of_the_agent_and_its_call_stays_open() {
 
 #[test]
 fn continuing_runs_the_same_call_for_the_same_agent() {
-    for live in [true, false] {
-        let before = suspended();
-        let mut sim = if live { before } else { resumed(waiting(), &before.log) };
+    for mut sim in live_and_resumed(suspended) {
         sim.script = vec![vec![text("Done.")]];
         continued(&mut sim);
         let run = running(&sim);
@@ -184,9 +182,7 @@ fn a_question_about_the_call_itself_comes_before_its_agent() {
 
 #[test]
 fn another_message_gives_the_agent_up() {
-    for live in [true, false] {
-        let before = suspended();
-        let mut sim = if live { before } else { resumed(waiting(), &before.log) };
+    for mut sim in live_and_resumed(suspended) {
         sim.script = vec![vec![text("Something else.")]];
         sim.prompt("do something else");
         sim.play();

@@ -278,7 +278,7 @@ async fn two_agents_wait_and_one_of_them_ends_first() {
 
 /// An agent in the background, one that the tool does not run again, and one of a session that is not kept.
 #[tokio::test]
-async fn agents_that_nobody_can_continue_are_denied_with_words() {
+async fn agents_that_cannot_be_continued_are_denied_with_words() {
     let never = inputs(json!([{"prompt": "one", "never_waits": true}]));
     for (inputs, background, kept) in [(one(), true, true), (never, false, true), (one(), false, false)] {
         let (store, ran) = (MemoryStore::new(), Ran::default());

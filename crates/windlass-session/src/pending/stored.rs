@@ -5,6 +5,7 @@ use crate::{RepairReport, SessionKey, SessionStore, StoreError, repair_but_pendi
 use std::collections::HashSet;
 use windlass_types::{
     AgentIdentity, AgentPath, ContentBlock, Entry, EntryKind, JsonText, PendingQuestion, Timestamp, ToolUse, ToolUseId,
+    WaitingCall,
 };
 
 /// How deep below the main agent questions are looked for. Agents are not as deep.
@@ -44,16 +45,24 @@ struct Walked {
 }
 
 impl Asker {
+    fn main(key: &SessionKey) -> Self {
+        Self { key: key.clone(), agent: AgentPath::default(), identity: None }
+    }
+
     /// The questions of the log with these entries, and the agents that it waits for.
     fn read(&self, entries: &[Entry]) -> (Vec<StoredQuestion>, Vec<Self>) {
         let pending = PendingQuestions::of(entries);
         let questions = pending.iter().map(|question| self.asks(question, entries)).collect();
-        let below = pending.waiting_calls().map(|call| Self {
+        (questions, pending.waiting_calls().map(|call| self.waits_for(call)).collect())
+    }
+
+    /// The agent that a call of this one waits for.
+    fn waits_for(&self, call: &WaitingCall) -> Self {
+        Self {
             key: self.key.of_agent(call.agent.clone()),
             agent: self.agent.child(call.tool_use_id.clone()),
             identity: Some(AgentIdentity::new(call.agent.clone(), call.agent_type.clone())),
-        });
-        (questions, below.collect())
+        }
     }
 
     /// The questions of this agent, and of those that it waits for.
@@ -117,8 +126,7 @@ pub async fn stored_questions(store: &dyn SessionStore, key: &SessionKey) -> Res
 
 /// The same, of a session with these entries.
 pub async fn questions_below(store: &dyn SessionStore, key: &SessionKey, entries: &[Entry]) -> Vec<StoredQuestion> {
-    let main = Asker { key: key.clone(), agent: AgentPath::default(), identity: None };
-    let (mut found, below) = main.read(entries);
+    let (mut found, below) = Asker::main(key).read(entries);
     for asker in below {
         found.extend(asker.walk(store).await.questions);
     }
@@ -132,12 +140,10 @@ pub async fn repair_but_waiting(
     key: &SessionKey,
     mut entries: Vec<Entry>,
 ) -> (Vec<Entry>, RepairReport) {
-    let asker = Asker { key: key.clone(), agent: AgentPath::default(), identity: None };
-    let pending = PendingQuestions::of(&entries);
-    let (_, below) = asker.read(&entries);
+    let main = Asker::main(key);
     let mut ended = HashSet::new();
-    for (call, agent) in pending.waiting_calls().zip(below) {
-        let walked = agent.walk(store).await;
+    for call in PendingQuestions::of(&entries).waiting_calls() {
+        let walked = main.waits_for(call).walk(store).await;
         // One whose log cannot be read is an error when it is continued.
         if walked.questions.is_empty() && !walked.is_incomplete {
             ended.insert(call.tool_use_id.clone());

@@ -165,9 +165,8 @@ impl LineCollector {
             };
             self.after_cr = *byte == b'\r';
             if self.line.is_empty() && line.len() <= self.request.max_line_chars && self.collecting() {
-                // Most lines are short and in one piece, and need not be copied first.
-                let is_broken_twice = self.breaks == Breaks::Lf && line.last() == Some(&b'\r');
-                self.add_line(line.get(..line.len() - usize::from(is_broken_twice)).unwrap_or_default(), 0);
+                // Most lines are short and in one piece, and need not be copied first. A CR before the break belongs to it.
+                self.add_line(line.strip_suffix(b"\r").unwrap_or(line), 0);
             } else {
                 self.append(line);
                 if self.collecting() {

@@ -62,9 +62,9 @@ impl Home {
         Ok(open)
     }
 
-    /// Answers a question of a session that waits, also one of an agent of it, with the token that was given when it was asked. The session may be
-    /// open elsewhere. It takes the answer when it continues, or within a second if it is asking now, and only for
-    /// exactly the call that was asked about. The first answer counts.
+    /// Answers a question of a session that waits, also one of an agent of it, with the token that was given when it was
+    /// asked. The session may be open elsewhere. It takes the answer when it continues, or within a second if it is asking
+    /// now, and only for exactly the call that was asked about. The first answer counts.
     ///
     /// # Errors
     /// There is no such session; the question is not open, has an answer, or has another token; the answer is more than a
