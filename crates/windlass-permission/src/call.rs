@@ -69,6 +69,9 @@ impl<'a> Call<'a> {
             };
             self.touches.extend(shown.into_iter().map(touch));
         }
+        let written = Usage { write: true, ..Usage::default() };
+        self.touches.extend(facts.overwritten.iter().map(|fact| facts.followed(fact, written)));
+        self.touches.extend(made::brought(&view.copies, &facts, links));
         self.parts = view.parts.zip(touches).map(|(parts, touches)| parts.into_iter().zip(touches).collect());
         if let Some(parts) = &mut self.parts {
             self.touches.extend(made::settle(parts, &facts, links));

@@ -41,6 +41,8 @@ pub(crate) struct View<'a> {
     pub(crate) parts: Option<Vec<Part<'a>>>,
     /// The deny side: what commands behind wrappers, in scripts or in texts that are not understood touch.
     pub(crate) found: Vec<Spec>,
+    /// The trees that such commands copy.
+    pub(crate) copies: Vec<Copy>,
     /// The directories in which commands may run, as written.
     pub(crate) bases: Vec<PathBuf>,
 }
@@ -49,20 +51,24 @@ impl<'a> View<'a> {
     pub(crate) fn new(analysis: &'a Analysis, cwd: &Path, home: Option<&Path>) -> Self {
         let places = Places::new(analysis, cwd, home);
         let (mut parts, clear) = understood_parts(analysis, cwd, &places);
-        let mut found = Vec::new();
+        let (mut found, mut copies) = (Vec::new(), Vec::new());
         let mut known: Vec<&SimpleCommand> = parts.iter().filter(|p| p.is_known()).map(|part| part.command).collect();
         for command in analysis.found() {
             // A script may hold the same command once more, and run it in another directory.
             match known.iter().position(|known| is_same(known, command)) {
                 Some(index) => _ = known.swap_remove(index),
-                None => places.found_specs(command, &mut found),
+                None => {
+                    places.found_specs(command, &mut found);
+                    places.found_copies(command, &mut copies);
+                }
             }
         }
         if !clear {
             found.extend(parts.iter_mut().flat_map(|part| std::mem::take(&mut part.specs)));
+            copies.extend(parts.iter_mut().flat_map(|part| std::mem::take(&mut part.copies)));
         }
         once(&mut found);
-        Self { parts: clear.then_some(parts), found, bases: places.bases }
+        Self { parts: clear.then_some(parts), found, copies, bases: places.bases }
     }
 
     /// Every path, of both sides.
@@ -128,23 +134,49 @@ pub fn command_paths(analysis: &Analysis, cwd: &Path) -> Vec<CommandPath> {
         let index = *known.entry((spec.written().as_os_str(), spec.pattern.as_deref())).or_insert(paths.len());
         if index == paths.len() {
             let pattern = spec.pattern.as_deref().map(ShellPattern::new);
-            paths.push(CommandPath { path: spec.written().to_path_buf(), write: false, pattern, tree: false });
+            paths.push(CommandPath {
+                path: spec.written().to_path_buf(),
+                write: false,
+                pattern,
+                tree: false,
+                targets: Vec::new(),
+            });
         }
         if let Some(path) = paths.get_mut(index) {
             path.write |= spec.usage.write;
             path.tree |= spec.usage.follows || spec.carries;
         }
     }
+    for copy in view.parts.iter().flatten().flat_map(|part| &part.copies).chain(&view.copies) {
+        let index = known.get(&(copy.source.as_os_str(), copy.pattern.as_deref()));
+        if let Some(path) = index.and_then(|index| paths.get_mut(*index)) {
+            path.tree = true;
+            let target = copy.to();
+            if !copy.moves && path.targets.last() != Some(&target) {
+                path.targets.push(target);
+            }
+        }
+    }
     paths
 }
 
+/// Whether a found command is this one, or one with the same words and redirections.
 fn is_same(command: &SimpleCommand, found: &FoundCommand) -> bool {
-    let same = |(a, b): (&Word, &Word)| a.text() == b.text() && a.kind() == b.kind();
-    let (words, redirects) = ((command.words(), found.words()), (command.redirects(), found.redirects()));
-    words.0.len() == words.1.len()
+    let redirects = (command.redirects(), found.redirects());
+    has_words(command, found)
         && redirects.0.len() == redirects.1.len()
-        && words.0.iter().zip(words.1).all(same)
-        && redirects.0.iter().zip(redirects.1).all(|(a, b)| a.kind == b.kind && same((&a.target, &b.target)))
+        && redirects.0.iter().zip(redirects.1).all(|(a, b)| a.kind == b.kind && is_same_word((&a.target, &b.target)))
+}
+
+/// Whether a found command has the words of this one.
+pub(crate) fn has_words(command: &SimpleCommand, found: &FoundCommand) -> bool {
+    let (own, others) = (command.words(), found.words());
+    own.len() == others.len() && own.iter().zip(others).all(is_same_word)
+}
+
+/// Whether two words are the same argument. How they are quoted is known of one of the two alone.
+fn is_same_word((a, b): (&Word, &Word)) -> bool {
+    a.text() == b.text() && a.kind() == b.kind()
 }
 
 /// The commands of an understood text, and whether it is known where each of them runs.

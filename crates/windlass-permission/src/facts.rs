@@ -3,6 +3,7 @@
 use crate::git::GitTracked;
 use crate::pattern::ShellPattern;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use windlass_shell::Analysis;
 use windlass_types::{Access, CallDigest, JsonText};
 
@@ -209,6 +210,9 @@ pub struct TreeFact {
     pub entries: Vec<PathBuf>,
     /// The links among these, and the path itself if it is one, each followed.
     pub links: Vec<PathFact>,
+    /// The links that stand at [`CommandPath::copied_to`], where one of the entries would come to lie: a copy may write through
+    /// them. Each followed, and written.
+    pub overwritten: Vec<PathFact>,
     /// Whether the lists are complete.
     pub is_whole: bool,
 }
@@ -216,7 +220,14 @@ pub struct TreeFact {
 impl TreeFact {
     /// What lies below a path.
     pub fn new(path: impl Into<PathBuf>, entries: Vec<PathBuf>, links: Vec<PathFact>, is_whole: bool) -> Self {
-        Self { path: path.into(), entries, links, is_whole }
+        Self { path: path.into(), entries, links, overwritten: Vec::new(), is_whole }
+    }
+
+    /// Adds the links that stand where entries come to lie.
+    #[must_use]
+    pub fn with_overwritten(mut self, links: Vec<PathFact>) -> Self {
+        self.overwritten = links;
+        self
     }
 }
 
@@ -321,5 +332,30 @@ pub struct CommandPath {
     /// The file name pattern from there on, of which a [`PatternFact`] is needed.
     pub pattern: Option<ShellPattern>,
     /// Whether a [`TreeFact`] is needed: the command follows the links below the path, or puts it elsewhere with them.
+    /// Of a file name pattern, one of each path that it stands for, as in [`PatternFact::matches`].
     pub tree: bool,
+    /// Where the command copies what is below it.
+    pub(crate) targets: Vec<CopyTarget>,
+}
+
+/// Where a command copies a tree.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) struct CopyTarget {
+    /// As written.
+    pub(crate) directory: Arc<Path>,
+    /// Whether the tree keeps its name there, if that is a directory.
+    pub(crate) keeps_name: bool,
+}
+
+impl CommandPath {
+    /// Where what lies below a path comes to lie by the command, as written; empty where it is not copied. `written` is the path,
+    /// or one that its pattern stands for.
+    #[must_use]
+    pub fn copied_to(&self, written: &Path) -> Vec<PathBuf> {
+        let places = |target: &CopyTarget| {
+            let inside = written.file_name().filter(|_| target.keeps_name).map(|name| target.directory.join(name));
+            std::iter::once(target.directory.to_path_buf()).chain(inside)
+        };
+        self.targets.iter().flat_map(places).collect()
+    }
 }

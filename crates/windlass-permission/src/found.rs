@@ -4,6 +4,7 @@ use crate::facts::{CommandFacts, PathFact, PatternFact, Standing, TreeFact};
 use crate::path::{Links, normalize};
 use crate::spec::Spec;
 use crate::touch::{NO_PARENT, Touch};
+use crate::usage::Usage;
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::path::Path;
@@ -20,6 +21,8 @@ pub(crate) struct Found<'a> {
     facts: Vec<OfPath<'a>>,
     patterns: HashMap<(&'a Path, &'a str), &'a PatternFact>,
     trees: HashMap<&'a Path, &'a TreeFact>,
+    /// The links that copies may write through.
+    pub(crate) overwritten: Vec<&'a PathFact>,
     links: &'a Links,
 }
 
@@ -58,6 +61,7 @@ impl<'a> Found<'a> {
                 .map(|fact| ((fact.path.as_path(), fact.pattern.as_str()), fact))
                 .collect(),
             trees: command.trees.iter().map(|fact| (fact.path.as_path(), fact)).collect(),
+            overwritten: command.trees.iter().flat_map(|fact| &fact.overwritten).collect(),
             links,
         }
     }
@@ -65,6 +69,11 @@ impl<'a> Found<'a> {
     /// What was found below a path as written, if the driver looked.
     pub(crate) fn tree(&self, written: &Path) -> Option<&'a TreeFact> {
         self.trees.get(written).copied()
+    }
+
+    /// What was found that a pattern stands for, from the directory as written that it starts in.
+    pub(crate) fn pattern(&self, start: &Path, pattern: &str) -> Option<&'a PatternFact> {
+        self.patterns.get(&(start, pattern)).copied()
     }
 
     pub(crate) fn end(&self, written: &Path) -> Standing {
@@ -94,30 +103,51 @@ impl<'a> Found<'a> {
             None if spec.walked.is_some() => touch.unclear = Some(NO_PARENT),
             None => {}
         }
-        if let Some(pattern) = &spec.pattern {
-            let listed = self.patterns.get(&(spec.written(), pattern.as_str()));
-            self.stands_for(&mut touch, listed.map(|fact| (&fact.matches, fact.is_whole)), NOT_LISTED);
-        }
-        let tree = self.tree(spec.written());
-        if spec.usage.follows && spec.pattern.is_none() {
-            self.stands_for(&mut touch, tree.map(|fact| (&fact.links, fact.is_whole)), NOT_SEARCHED);
-        }
-        if let Some(tree) = tree.filter(|_| spec.carries) {
-            touch.inside = tree.entries.iter().map(|below| spec.path.join(below)).collect();
+        match &spec.pattern {
+            Some(pattern) => self.matches(&mut touch, spec, pattern),
+            None => self.below(&mut touch, spec, spec.written()),
         }
         touch
     }
 
-    fn stands_for(&self, touch: &mut Touch, found: Option<(&Vec<PathFact>, bool)>, otherwise: &'static str) {
-        let (facts, is_whole) = found.map_or((&[][..], false), |(facts, is_whole)| (facts.as_slice(), is_whole));
-        if !is_whole {
-            touch.unclear = touch.unclear.or(Some(otherwise));
+    /// Adds the paths that a pattern stands for.
+    fn matches(&self, touch: &mut Touch, spec: &Spec, pattern: &str) {
+        let fact = self.pattern(spec.written(), pattern);
+        if fact.is_none_or(|fact| !fact.is_whole) {
+            touch.unclear = touch.unclear.or(Some(NOT_LISTED));
         }
-        let other = |fact: &PathFact| {
-            let mut other = Touch::new(&normalize(Path::new("/"), &fact.requested), touch.usage, self.links);
-            other.route.follow(fact, self.links);
-            other
-        };
-        touch.stands_for = facts.iter().map(other).collect();
+        for found in fact.iter().flat_map(|fact| &fact.matches) {
+            let mut own = self.followed(found, touch.usage);
+            self.below(&mut own, spec, &found.requested);
+            touch.unclear = touch.unclear.or(own.unclear);
+            touch.stands_for.append(&mut own.stands_for);
+            touch.stands_for.push(own);
+        }
+    }
+
+    /// Adds what was found below a path, if that matters.
+    fn below(&self, touch: &mut Touch, spec: &Spec, written: &Path) {
+        if !(spec.usage.follows || spec.carries) {
+            return;
+        }
+        let tree = self.tree(written);
+        if spec.usage.follows {
+            if tree.is_none_or(|tree| !tree.is_whole) {
+                touch.unclear = touch.unclear.or(Some(NOT_SEARCHED));
+            }
+            let links = tree.iter().flat_map(|tree| &tree.links);
+            touch.stands_for.extend(links.map(|link| self.followed(link, touch.usage)));
+        }
+        if let Some(tree) = tree.filter(|_| spec.carries) {
+            let path = touch.requested_path().to_path_buf();
+            touch.inside = tree.entries.iter().map(|below| path.join(below)).collect();
+        }
+    }
+
+    /// The touch of a path that another one stands for.
+    pub(crate) fn followed(&self, fact: &PathFact, usage: Usage) -> Touch {
+        let mut touch = Touch::new(&normalize(Path::new("/"), &fact.requested), usage, self.links);
+        touch.route.follow(fact, self.links);
+        touch
     }
 }

@@ -1,6 +1,7 @@
 //! What lowers a verdict: deny and ask rules, the safety floor.
 
 use crate::call::Call;
+use crate::command::has_words;
 use crate::error::shown;
 use crate::glob::Reach;
 use crate::made::MADE;
@@ -275,7 +276,7 @@ fn protected_word(call: &Call<'_>) -> Option<String> {
     let command = call.facts.command.as_ref()?;
     let known = |found: &FoundCommand| {
         // What an understood command with known effects writes was judged path by path.
-        call.parts.iter().flatten().any(|(part, _)| part.is_known() && part.command.words() == found.words())
+        call.parts.iter().flatten().any(|(part, _)| part.is_known() && has_words(part.command, found))
     };
     let mut texts = Texts::new(command, &call.facts.cwd);
     command.analysis.found().iter().find_map(|found| {

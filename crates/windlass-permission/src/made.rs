@@ -11,6 +11,7 @@ use crate::pattern::ShellPattern;
 use crate::protected;
 use crate::touch::Touch;
 use crate::transfer::{Copy, program_behind};
+use crate::usage::Usage;
 use std::borrow::Cow;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -105,7 +106,7 @@ pub(crate) fn settle(parts: &mut [(Part<'_>, Vec<Touch>)], found: &Found<'_>, li
                 let targets = copy.targets().filter(|target| seen.insert(*target));
                 places.extend(targets.flat_map(|target| forms(target, &requested)));
             }
-            let guarded: Vec<PathBuf> = copy.targets().flat_map(|target| guarded(target, tree)).collect();
+            let guarded = guarded_by(copy, tree);
             if !tree.is_some_and(|tree| tree.is_whole) {
                 part.unclear_copy = Some(NOT_KNOWN);
             } else if !guarded.is_empty() {
@@ -115,6 +116,7 @@ pub(crate) fn settle(parts: &mut [(Part<'_>, Vec<Touch>)], found: &Found<'_>, li
                 brought.extend(guarded.iter().map(|path| Touch::brought(path, links)));
             }
         }
+        touches.extend(written_through(&part.copies, found));
         // Of `ln`, and of what is not understood, every operand may have become a link.
         if others && makes_links(part) {
             let written = touches.iter().filter(|touch| touch.usage.write && !touch.usage.redirect);
@@ -127,6 +129,27 @@ pub(crate) fn settle(parts: &mut [(Part<'_>, Vec<Touch>)], found: &Found<'_>, li
     }
     mark(parts, &made);
     brought
+}
+
+/// What copies bring along to protected places.
+pub(crate) fn brought(copies: &[Copy], found: &Found<'_>, links: &Links) -> Vec<Touch> {
+    let listed = |copy: &Copy| found.pattern(&copy.source, copy.pattern.as_deref()?);
+    let matches = |copy| listed(copy).into_iter().flat_map(|fact| &fact.matches);
+    let matches: Vec<Copy> =
+        copies.iter().flat_map(|copy| matches(copy).map(|fact| copy.of_match(&fact.requested))).collect();
+    let guarded = copies.iter().chain(&matches).flat_map(|copy| guarded_by(copy, found.tree(&copy.source)));
+    guarded.map(|path| Touch::brought(&path, links)).collect()
+}
+
+/// The touches of links at the places to which these copies go.
+fn written_through(copies: &[Copy], found: &Found<'_>) -> Vec<Touch> {
+    if found.overwritten.is_empty() {
+        return Vec::new();
+    }
+    let targets: HashSet<&Path> = copies.iter().flat_map(Copy::targets).collect();
+    let written = Usage { write: true, ..Usage::default() };
+    let links = found.overwritten.iter().filter(|link| link.requested.ancestors().any(|way| targets.contains(way)));
+    links.map(|link| found.followed(link, written)).collect()
 }
 
 fn by_request(touches: &[Touch]) -> Requested<'_> {
@@ -149,6 +172,11 @@ fn puts_links(copy: &Copy, tree: Option<&TreeFact>, touches: &Requested<'_>, ear
         let is_below = |way: &PathBuf| earlier.holds(way, |_| true);
         sources.iter().any(is_below) || earlier.places().any(|place| sources.iter().any(|way| place.starts_with(way)))
     }
+}
+
+/// The protected paths that a copy would make.
+fn guarded_by(copy: &Copy, tree: Option<&TreeFact>) -> Vec<PathBuf> {
+    copy.targets().flat_map(|target| guarded(target, tree)).collect()
 }
 
 /// The protected paths that a copy of a tree would make below a target.
@@ -200,10 +228,12 @@ impl Touch {
             return true;
         }
         let pattern = self.pattern.as_deref().map(ShellPattern::new);
-        let reaches = |below: &Path| self.usage.follows || pattern.as_ref().is_some_and(|own| names(own, below));
+        // What is copied to a tree may be written through the links in it.
+        let goes_below = self.usage.follows || (self.usage.write && self.usage.tree && !self.usage.handles);
+        let reaches = |below: &Path| goes_below || pattern.as_ref().is_some_and(|own| names(own, below));
         let stands_above =
             |place: &Path| self.subjects().any(|subject| place.strip_prefix(&subject.path).is_ok_and(reaches));
-        (self.usage.follows || pattern.is_some()) && changed.places().any(stands_above)
+        (goes_below || pattern.is_some()) && changed.places().any(stands_above)
     }
 
     /// Whether it goes to such a place, or below it, and leaves it again by `..`.

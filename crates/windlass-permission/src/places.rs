@@ -4,9 +4,10 @@ use crate::path::{as_written, normalize};
 use crate::pattern::is_wild;
 use crate::programs;
 use crate::spec::Spec;
-use crate::transfer::{handles_whole, hands_on, runs_on_names};
+use crate::transfer::{Copied, Copy, follows_links, handles_whole, hands_on, runs_on_names};
 use crate::usage::Usage;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use windlass_shell::{Analysis, FoundCommand, OutputKind, Redirect, RedirectKind, Word, WordKind};
 
 /// With more directory changes than this it counts as unknown where a command runs.
@@ -58,6 +59,7 @@ impl<'a> Places<'a> {
         let tree = programs::takes_trees(program, command.words());
         let handles = handles_whole(command.words());
         let hands_on = hands_on(command.words(), self.piped);
+        let follows = (tree || hands_on) && follows_links(command.words());
         let template = |mut spec: Spec| {
             spec.usage.read = !programs::only_removes(program);
             spec.usage.write = !reader;
@@ -65,6 +67,7 @@ impl<'a> Places<'a> {
             spec.usage.moves = program == "mv";
             spec.usage.handles = handles;
             spec.usage.hands_on = hands_on;
+            spec.usage.follows = follows;
             spec.usage.loose = !file_program && !handles;
             spec
         };
@@ -84,6 +87,23 @@ impl<'a> Places<'a> {
             specs.extend(self.bases.iter().map(|base| template(Spec::new(base, Path::new("")))));
         }
         self.output_specs(command, specs);
+    }
+
+    /// The trees that a command copies, as far as its words name them.
+    pub(crate) fn found_copies(&self, command: &FoundCommand, copies: &mut Vec<Copy>) {
+        let Some(Copied { target: (word, text), sources }) = Copied::by(command) else { return };
+        let known = |spec: &Spec| !spec.unknown;
+        let targets = self.word_specs(word, text, true).into_iter().filter(known);
+        let targets: Vec<Arc<Path>> = targets.filter(|t| t.pattern.is_none()).map(|t| t.written().into()).collect();
+        for source in sources {
+            let specs: Vec<Spec> = self.word_specs(source, source.text(), true).into_iter().filter(known).collect();
+            // In each directory in which it may run, both are from there.
+            let pairs: Vec<(&Spec, &Arc<Path>)> = match specs.len() == targets.len() {
+                true => specs.iter().zip(&targets).collect(),
+                false => specs.iter().flat_map(|spec| targets.iter().map(move |target| (spec, target))).collect(),
+            };
+            copies.extend(pairs.into_iter().map(|(spec, target)| Copy::new(spec, source.text(), target, false)));
+        }
     }
 
     /// What a command writes without a redirection, or may take for a path though it is not a word of its own.

@@ -137,6 +137,7 @@ pub(crate) fn takes_trees(program: &str, words: &[Word]) -> bool {
     };
     match program {
         "rg" | "ag" | "tar" | "rsync" | "mv" => true,
+        "grep" | "egrep" | "fgrep" if words.iter().any(|word| word.text().starts_with("--deref")) => true,
         "grep" | "egrep" | "fgrep" | "diff" | "cp" | "zip" | "scp" | "rm" => has(['r', 'R'], "--rec"),
         _ => false,
     }

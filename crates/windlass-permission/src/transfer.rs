@@ -1,20 +1,24 @@
 //! Commands that work on whole trees: what they move, copy, give another name or follow.
 
+use crate::facts::CopyTarget;
 use crate::path::as_written;
+use crate::spec::Spec;
 use crate::views;
 use std::iter;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::sync::Arc;
 use windlass_shell::{Analysis, Classification, Effect, FoundCommand, PathRole, SimpleCommand, Word};
 use windlass_types::path::joined;
 
 /// A tree that a command puts somewhere else with the links in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Copy {
-    /// Where it is, as written.
+    /// Where it is, as written. Of a file name pattern, the directory it starts in.
     pub(crate) source: PathBuf,
+    /// The pattern from there on, if it is one: each path that it stands for is a tree then.
+    pub(crate) pattern: Option<String>,
     /// The target of the command, as written: what is in the tree may come to lie there.
-    target: Rc<Path>,
+    target: Arc<Path>,
     /// The tree in the target, if that is a directory.
     inside: Option<PathBuf>,
     /// Whether it is gone from its place then.
@@ -25,6 +29,39 @@ impl Copy {
     /// Where what is in the tree may come to lie, as written.
     pub(crate) fn targets(&self) -> impl Iterator<Item = &Path> {
         iter::once(&*self.target).chain(self.inside.as_deref())
+    }
+
+    /// A copy to a target, as written.
+    pub(crate) fn new(source: &Spec, text: &str, target: &Arc<Path>, moves: bool) -> Self {
+        let name = name_in_target(text).filter(|_| source.pattern.is_none());
+        Self {
+            source: source.written().to_path_buf(),
+            pattern: source.pattern.clone(),
+            target: Arc::clone(target),
+            inside: name.map(|name| joined(target, Path::new(name))),
+            moves,
+        }
+    }
+
+    /// Where it goes, for the driver.
+    pub(crate) fn to(&self) -> CopyTarget {
+        let keeps_name = match &self.pattern {
+            Some(pattern) => name_in_target(pattern).is_some(),
+            None => self.inside.is_some(),
+        };
+        CopyTarget { directory: Arc::clone(&self.target), keeps_name }
+    }
+
+    /// The copy of one path that its pattern stands for.
+    pub(crate) fn of_match(&self, written: &Path) -> Self {
+        let own = written.file_name().filter(|_| self.to().keeps_name);
+        Self {
+            source: written.to_path_buf(),
+            pattern: None,
+            target: Arc::clone(&self.target),
+            inside: own.map(|name| joined(&self.target, Path::new(name))),
+            moves: self.moves,
+        }
     }
 }
 
@@ -65,9 +102,28 @@ pub(crate) fn hands_on(words: &[Word], piped: bool) -> bool {
     lists && (piped || words.iter().any(|word| ["-exec", "-ok", "-x", "-X"].iter().any(|o| word.text().starts_with(o))))
 }
 
-/// Whether a program of the read-only table goes below the directories it is given through the links in them.
+/// Whether a command goes below the directories it is given through the links in them.
 pub(crate) fn follows_links(words: &[Word]) -> bool {
-    program_behind(words) == "diff" && !words.iter().any(|word| word.text() == "--no-dereference")
+    let has = |letters: &[char], longs: &[&str]| {
+        words.iter().skip(1).map(Word::text).any(|word| match word.strip_prefix("--") {
+            Some(long) => longs.iter().any(|known| !long.is_empty() && known.starts_with(long)),
+            None => word.strip_prefix('-').is_some_and(|short| short.contains(letters)),
+        })
+    };
+    match program_behind(words) {
+        "diff" => !words.iter().any(|word| word.text() == "--no-dereference"),
+        "grep" | "egrep" | "fgrep" => has(&['R'], &["dereference-recursive"]),
+        "rg" => has(&['L'], &["follow"]),
+        "ag" => has(&['f'], &["follow"]),
+        "find" => words.iter().any(|word| matches!(word.text(), "-L" | "-follow")),
+        "fd" | "fdfind" => has(&['L'], &["follow"]),
+        "cp" => has(&['L'], &["dereference"]),
+        "rsync" => has(&['L'], &["copy-links", "copy-unsafe-links"]),
+        "tar" => has(&['h'], &["dereference"]) || words.get(1).is_some_and(|word| word.text().contains('h')),
+        "zip" => !has(&['y'], &["symlinks"]),
+        "scp" => true,
+        _ => false,
+    }
 }
 
 /// The trees that `mv`, and `cp` with options that keep links, put somewhere else.
@@ -81,16 +137,60 @@ pub(crate) fn copies(command: &SimpleCommand, class: &Classification, base: &Pat
     let Some(target) = class.writes.first().map(|operand| as_written(base, Path::new(&operand.path))) else {
         return Vec::new();
     };
-    let target: Rc<Path> = target.into();
+    let target: Arc<Path> = target.into();
     let sources = class.reads.iter().filter(|operand| operand.role == PathRole::Operand);
-    sources
-        .map(|source| {
-            let path = source.path.trim_end_matches('/');
-            let name = path.rsplit('/').next().unwrap_or(path);
-            let inside = (!matches!(name, "" | "." | "..")).then(|| joined(&target, Path::new(name)));
-            Copy { source: as_written(base, Path::new(&source.path)), target: Rc::clone(&target), inside, moves }
-        })
-        .collect()
+    sources.map(|source| Copy::new(&Spec::of_operand(source, base), &source.path, &target, moves)).collect()
+}
+
+/// What the words of a command name that copies trees, understood or not.
+pub(crate) struct Copied<'a> {
+    /// The word that names the target, and the part of it that does.
+    pub(crate) target: (&'a Word, &'a str),
+    pub(crate) sources: Vec<&'a Word>,
+}
+
+impl<'a> Copied<'a> {
+    pub(crate) fn by(command: &'a FoundCommand) -> Option<Self> {
+        let words = command.words();
+        let program = command.program().unwrap_or_default();
+        if !(matches!(program, "ditto" | "rsync") || (matches!(program, "cp" | "scp") && keeps_links(words))) {
+            return None;
+        }
+        let (mut target, mut sources, mut is_target) = (None, Vec::new(), false);
+        for word in words.iter().skip(1) {
+            let text = word.text();
+            match Some(text).filter(|_| program == "cp").and_then(target_option) {
+                _ if is_target => {
+                    target = Some((word, text));
+                    is_target = false;
+                }
+                Some(None) => is_target = true,
+                Some(Some(attached)) => target = Some((word, attached)),
+                None if !text.starts_with('-') => sources.push(word),
+                None => {}
+            }
+        }
+        let target = target.or_else(|| sources.pop().map(|word| (word, word.text())))?;
+        Some(Self { target, sources })
+    }
+}
+
+/// The value that a word gives to the option of `cp` which names the target: `None` if the word is another one, and
+/// `Some(None)` if the value is the next word.
+fn target_option(text: &str) -> Option<Option<&str>> {
+    if let Some(long) = text.strip_prefix("--") {
+        let (name, value) = long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
+        return (name.starts_with('t') && "target-directory".starts_with(name)).then_some(value);
+    }
+    let (_, attached) = text.strip_prefix('-')?.split_once('t')?;
+    Some(Some(attached).filter(|attached| !attached.is_empty()))
+}
+
+/// The name that what is copied gets in a directory. `None` if what is in it comes to lie there.
+fn name_in_target(source: &str) -> Option<&str> {
+    let path = source.trim_end_matches('/');
+    let name = path.rsplit('/').next().unwrap_or(path);
+    (!matches!(name, "" | "." | "..")).then_some(name)
 }
 
 /// Whether a `cp` copies links as links.

@@ -1,9 +1,10 @@
 //! Looking at the files that a call would touch, before it is judged. No program is run and no file is opened.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use windlass_permission::{CommandFacts, CommandPath, PathFact, PatternFact, Standing, TreeFact};
+use windlass_permission::{CommandFacts, CommandPath, PathFact, PatternFact, ShellPattern, Standing, TreeFact};
 use windlass_tool::{DirectoryEntry, EntryKind, ResolvedPath, Workspace, WorkspaceErrorKind};
 
 /// Entries of directories that are looked at for one call.
@@ -24,7 +25,7 @@ struct Way {
     /// As the command would name it.
     written: PathBuf,
     /// Where that leads, if it is known to lead there without links.
-    place: Option<PathBuf>,
+    place: Option<ResolvedPath>,
 }
 
 impl<'a> Look<'a> {
@@ -88,21 +89,51 @@ impl<'a> Look<'a> {
         for path in named {
             // What cannot be followed is not known, and counts as outside.
             let Ok(there) = self.workspace.resolve(&path.path).await else { continue };
-            let (place, kind) = (there.path.clone(), there.kind);
-            command.paths.push(self.fact(path.path.clone(), there, path.write).await);
-            if path.pattern.is_some() {
-                command.patterns.extend(self.pattern(&path, place).await);
+            let fact = self.fact(path.path.clone(), there, path.write).await;
+            if let Some(pattern) = &path.pattern {
+                self.pattern(&path, pattern, &fact.resolved, &mut command).await;
             } else if path.tree {
-                command.trees.push(self.tree(&path, place, kind).await);
+                let is_link = self.ends_in_link(&fact).await;
+                command.trees.push(self.tree(&path, &fact, is_link).await);
             }
+            command.paths.push(fact);
         }
         command
     }
 
-    /// What a file name pattern stands for. Links are followed wherever they are met.
-    async fn pattern(&mut self, path: &CommandPath, place: PathBuf) -> Option<PatternFact> {
-        let pattern = path.pattern.as_ref()?;
-        let mut ways = vec![Way { written: path.path.clone(), place: Some(place) }];
+    /// Finds what a file name pattern stands for, and what is below that. Links are followed wherever they are met.
+    async fn pattern(&mut self, path: &CommandPath, pattern: &ShellPattern, start: &Path, command: &mut CommandFacts) {
+        let (ways, mut is_whole) = self.ways(path, pattern, start).await;
+        let mut matches = Vec::with_capacity(ways.len());
+        for way in ways {
+            let (fact, is_link) = match way.place {
+                Some(place) => (self.fact(way.written, place, path.write).await, false),
+                None => {
+                    let Some(fact) = self.follow(way.written, path.write).await else {
+                        is_whole = false;
+                        continue;
+                    };
+                    let is_missing = fact.end == Standing::Missing;
+                    let is_link = (is_missing || path.tree) && self.ends_in_link(&fact).await;
+                    if is_missing && !is_link {
+                        // The pattern does not stand for what is not there.
+                        continue;
+                    }
+                    (fact, is_link)
+                }
+            };
+            if path.tree {
+                command.trees.push(self.tree(path, &fact, is_link).await);
+            }
+            matches.push(fact);
+        }
+        command.patterns.push(PatternFact::new(&path.path, pattern.text(), matches, is_whole));
+    }
+
+    /// The ways that a pattern may stand for, from where it starts, and whether these are all.
+    async fn ways(&mut self, path: &CommandPath, pattern: &ShellPattern, start: &Path) -> (Vec<Way>, bool) {
+        let start = ResolvedPath::new(start, EntryKind::Directory);
+        let mut ways = vec![Way { written: path.path.clone(), place: Some(start) }];
         let mut is_whole = true;
         let names: Vec<_> = pattern.names().collect();
         for (index, name) in names.iter().enumerate() {
@@ -123,33 +154,20 @@ impl<'a> Look<'a> {
                     name.may_match(&entry.name)
                         && (is_last || matches!(entry.kind, EntryKind::Directory | EntryKind::Link))
                 };
-                next.extend(entries.iter().filter(fits).map(|entry| Way {
-                    written: way.written.join(&entry.name),
-                    place: (entry.kind != EntryKind::Link).then(|| directory.join(&entry.name)),
+                next.extend(entries.iter().filter(fits).map(|entry| {
+                    Way {
+                        written: way.written.join(&entry.name),
+                        place: (entry.kind != EntryKind::Link)
+                            .then(|| ResolvedPath::new(directory.join(&entry.name), entry.kind)),
+                    }
                 }));
             }
             if next.len() > MAX_MATCHES {
-                next.clear();
-                is_whole = false;
+                return (Vec::new(), false);
             }
             ways = next;
         }
-        let mut matches = Vec::with_capacity(ways.len());
-        for way in ways {
-            match way.place {
-                Some(place) => {
-                    let there = ResolvedPath::new(place, EntryKind::File);
-                    matches.push(self.fact(way.written, there, path.write).await);
-                }
-                None => match self.follow(way.written, path.write).await {
-                    // The pattern does not stand for what is not there.
-                    Some(fact) if fact.end == Standing::Missing && !self.ends_in_link(&fact).await => {}
-                    Some(fact) => matches.push(fact),
-                    None => is_whole = false,
-                },
-            }
-        }
-        Some(PatternFact::new(&path.path, pattern.text(), matches, is_whole))
+        (ways, is_whole)
     }
 
     /// Whether the last name of a path is a link.
@@ -162,7 +180,7 @@ impl<'a> Look<'a> {
     /// Where a way leads, if that is a directory.
     async fn directory(&self, way: &Way) -> Option<PathBuf> {
         match &way.place {
-            Some(place) => Some(place.clone()),
+            Some(place) => Some(place.path.clone()),
             None => {
                 let there = self.workspace.resolve(&way.written).await.ok()?;
                 (there.kind == EntryKind::Directory).then_some(there.path)
@@ -170,28 +188,33 @@ impl<'a> Look<'a> {
         }
     }
 
-    /// What lies below a path, links not followed.
-    async fn tree(&mut self, path: &CommandPath, place: PathBuf, kind: EntryKind) -> TreeFact {
-        let (mut entries, mut links, mut is_whole) = (Vec::new(), Vec::new(), true);
+    /// What lies below a path that was followed, links not followed, and the links that stand where a copy of it is put.
+    async fn tree(&mut self, path: &CommandPath, at: &PathFact, is_link: bool) -> TreeFact {
+        let written = &at.requested;
+        let (mut entries, mut links, mut overwritten) = (Vec::new(), Vec::new(), Vec::new());
+        let mut is_whole = true;
         // A link that is moved or copied is still one.
-        let own = PathFact::new(&path.path, &place, false);
-        if self.ends_in_link(&own).await {
-            links.extend(self.follow(path.path.clone(), false).await);
+        if is_link {
+            links.extend(self.follow(written.clone(), false).await);
         }
+        let targets = path.copied_to(written);
         let mut open = VecDeque::new();
-        if kind == EntryKind::Directory {
+        if at.end == Standing::Directory {
             open.push_back(PathBuf::new());
         }
-        while let Some(below) = open.pop_front() {
-            let Some(found) = self.entries(&place.join(&below)).await else {
+        while let Some(directory) = open.pop_front() {
+            let Some(found) = self.entries(&at.resolved.join(&directory)).await else {
                 is_whole = false;
                 break;
             };
+            for target in &targets {
+                is_whole &= self.overwritten(target.join(&directory), &found, &mut overwritten).await.is_some();
+            }
             for entry in found {
-                let below = below.join(&entry.name);
+                let below = directory.join(&entry.name);
                 match entry.kind {
                     EntryKind::Directory => open.push_back(below.clone()),
-                    EntryKind::Link => match self.follow(path.path.join(&below), false).await {
+                    EntryKind::Link => match self.follow(written.join(&below), false).await {
                         Some(fact) => links.push(fact),
                         None => is_whole = false,
                     },
@@ -200,7 +223,21 @@ impl<'a> Look<'a> {
                 entries.push(below);
             }
         }
-        TreeFact::new(&path.path, entries, links, is_whole)
+        TreeFact::new(written, entries, links, is_whole).with_overwritten(overwritten)
+    }
+
+    /// Finds the links in a directory that have the name of an entry which is copied there. `None` if that is not possible.
+    async fn overwritten(&mut self, to: PathBuf, copied: &[DirectoryEntry], links: &mut Vec<PathFact>) -> Option<()> {
+        let there = self.entries(&to).await?;
+        let mut there: Vec<_> = there.into_iter().filter(|entry| entry.kind == EntryKind::Link).collect();
+        if !there.is_empty() {
+            let names: HashSet<&OsStr> = copied.iter().map(|entry| entry.name.as_os_str()).collect();
+            there.retain(|entry| names.contains(entry.name.as_os_str()));
+        }
+        for link in there {
+            links.push(self.follow(to.join(&link.name), true).await?);
+        }
+        Some(())
     }
 
     /// The entries of a directory, if they can be listed and are not too many.

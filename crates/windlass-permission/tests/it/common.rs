@@ -116,15 +116,27 @@ impl World {
         Some(PatternFact::new(&path.path, pattern.text(), matches, true))
     }
 
-    /// The links below a path.
-    fn searched(&self, path: &CommandPath) -> TreeFact {
-        let (directory, _) = self.resolve(&path.path);
+    /// The links below a path, or below each path that its pattern stands for.
+    fn searched(&self, path: &CommandPath) -> Vec<TreeFact> {
+        match self.listed(path) {
+            Some(listed) => listed.matches.iter().map(|found| self.below(path, &found.requested)).collect(),
+            None => vec![self.below(path, &path.path)],
+        }
+    }
+
+    fn below(&self, command: &CommandPath, path: &Path) -> TreeFact {
+        let (directory, _) = self.resolve(path);
         let below = |link: &&PathBuf| link.starts_with(&directory);
         let links: Vec<&PathBuf> = self.links.iter().map(|(from, _)| from).filter(below).collect();
-        let own = self.links.iter().find(|(from, _)| *from == path.path).map(|(from, _)| from);
-        let entries = links.iter().map(|link| link.strip_prefix(&directory).unwrap().to_path_buf()).collect();
+        let own = self.links.iter().find(|(from, _)| from == path).map(|(from, _)| from);
+        let entries: Vec<PathBuf> =
+            links.iter().map(|link| link.strip_prefix(&directory).unwrap().to_path_buf()).collect();
         let followed = links.iter().copied().chain(own).map(|link| self.followed(link, false)).collect();
-        TreeFact::new(&path.path, entries, followed, true)
+        let places = command.copied_to(path);
+        let copied = entries.iter().flat_map(|below| places.iter().map(move |place| place.join(below)));
+        let there = copied.filter(|place| self.links.iter().any(|(from, _)| from == place));
+        let overwritten = there.map(|place| self.followed(&place, true)).collect();
+        TreeFact::new(path, entries, followed, true).with_overwritten(overwritten)
     }
 
     pub(crate) fn facts(&self, tool: &str, input: &Value) -> CallFacts {
@@ -145,7 +157,7 @@ impl World {
                 let background = input.get("run_in_background") == Some(&json!(true));
                 let command = CommandFacts::new(analysis, paths)
                     .with_patterns(named.iter().filter_map(|path| self.listed(path)).collect())
-                    .with_trees(named.iter().filter(|path| path.tree).map(|path| self.searched(path)).collect())
+                    .with_trees(named.iter().filter(|path| path.tree).flat_map(|path| self.searched(path)).collect())
                     .with_background(background)
                     .with_inert_git(self.inert_git)
                     .with_own_repository(!places.iter().any(foreign));

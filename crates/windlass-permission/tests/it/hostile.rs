@@ -921,6 +921,29 @@ fn accepting_edits_stops_at_the_workspace() {
     );
 }
 
+/// A copy only reads its sources.
+#[test]
+fn what_is_copied_from_a_protected_place_is_only_read() {
+    let reads = ["Bash cp .git/config x", "Bash cp -r .vscode/a x && ls", "Bash cp .env x"];
+    World::in_mode(PermissionMode::AcceptEdits, Rules::default()).check(Allow, &reads);
+    let world = World::in_mode(PermissionMode::BypassPermissions, Rules::default());
+    world.check(Allow, &reads);
+    world.check(
+        Ask,
+        &[
+            "Bash cp .git/config .git/x",
+            "Bash cp -r .vscode sub",
+            // In a directory it keeps its name.
+            "Bash cp .bashrc y",
+            "Bash mv .bashrc x",
+            "Bash cp .bashrc x; (cp x .bashrc)",
+            "Bash cp .git/config x > .bashrc",
+            "Bash cp .git/a x && bash -c 'cp .git/a x > .bashrc'",
+            "Bash cp --backup .git/config x",
+        ],
+    );
+}
+
 #[test]
 fn rules_that_are_empty_or_never_match_are_reported_with_what_to_write() {
     let root = Path::new("/w");

@@ -239,6 +239,140 @@ fn copies_bring_no_protected_files_along() {
     accept.check(Allow, &["Bash cp -r plain lib", "Bash mv plain lib"]);
 }
 
+/// What a pattern stands for is copied as what is named.
+#[test]
+fn copies_of_what_a_pattern_stands_for_bring_no_protected_files_along() {
+    let in_mode = |mode| {
+        let world = World::in_mode(mode, Rules::default());
+        world.link("/w/kit/.git/hooks/l", "/w/a").link("/w/deep/kit/.vscode/l", "/w/a").link("/w/zoo/x", "/w/a")
+    };
+    let brings = [
+        "Bash cp -r k*/. .",
+        "Bash cp -r k* src",
+        "Bash cp -a ./k?t/. .",
+        "Bash cp -r d*/kit src",
+        "Bash cp -r d*/k*/. src",
+        "Bash cp -rt src k*",
+        "Bash cp -r z* k* src",
+    ];
+    let bypass = in_mode(PermissionMode::BypassPermissions);
+    bypass.check(Ask, &brings);
+    bypass.check(Allow, &["Bash cp -r k* /tmp/backup", "Bash mv k* src", "Bash cp -r z*/. .", "Bash cp -r x* ."]);
+    // Also where the line, the program or its options are not understood.
+    bypass.check(
+        Ask,
+        &[
+            "Bash bash -c 'cp -r kit/. .'",
+            "Bash (cd deep; cp -r ../k* ..)",
+            "Bash cp -r --reflink=auto kit/. .",
+            "Bash cp --reflink -a --target-directory src kit",
+            "Bash cp --reflink -rt src kit",
+            "Bash cp --reflink -r kit --t=src",
+            "Bash cp --reflink -rtsrc kit",
+            "Bash for i in 1; do cp -r kit src; done",
+            "Bash rsync -a kit/ .",
+            "Bash env cp -r ./* kit \"$x\" src",
+            "Bash cd deep && cd .. && cp -r kit/. .",
+        ],
+    );
+    bypass.check(
+        Allow,
+        &[
+            "Bash bash -c 'cp -r kit/. /tmp/x'",
+            "Bash cp kit/. .",
+            "Bash (cp -r zoo src)",
+            "Bash rsync -a zoo/ .",
+            "Bash rsync -at src kit /tmp/x",
+        ],
+    );
+    // A name that it has in the target may be protected there alone.
+    let cfg = World::in_mode(PermissionMode::BypassPermissions, Rules::default()).link("/w/c/fish/l", "/w/a");
+    cfg.check(Ask, &["Bash cp -r c*/. .config", "Bash cp -r c/f* .config"]);
+    cfg.check(Allow, &["Bash cp -r c* .configs", "Bash cp -r c* src"]);
+}
+
+/// A copy of a tree writes through the links that stand where its files come to lie.
+#[test]
+fn copies_are_judged_by_the_links_that_they_may_write_through() {
+    let world = |mode, rules| {
+        let world = World::in_mode(mode, rules).link("/w/kit/l", "/w/a").link("/w/kit/sub/m", "/w/a");
+        let world =
+            world.link("/w/out/kit/l", "/other/f").link("/w/in/kit/l", "/w/b").link("/w/flat/sub/m", "/other/f");
+        world.link("/w/hooks/kit/l", "/w/.git/hooks/x").link("/w/away/kit/n", "/other/f")
+    };
+    let accept = world(PermissionMode::AcceptEdits, Rules::default());
+    accept.check(
+        Ask,
+        &[
+            "Bash cp -r kit out",
+            "Bash cp -r kit/. out/kit",
+            "Bash cp -a kit/. flat",
+            "Bash cp -rt out kit",
+            "Bash ls && cp -r kit out",
+        ],
+    );
+    accept.check(
+        Allow,
+        &[
+            "Bash cp -r kit in",
+            "Bash cp -r kit away",
+            "Bash cp -r kit/sub flat/other",
+            "Bash mv kit/l out/kit/x",
+            "Bash mv kit flat",
+        ],
+    );
+    // A link that an earlier part of the line puts there counts as one.
+    accept.check(Ask, &["Bash cp -a in/kit/l e/x && cp -r plain e"]);
+    accept.check(Allow, &["Bash cp -a in/kit/l e/x && cp -r plain f", "Bash cp -a in/kit/l e/x && rm -r e"]);
+    let bypass = world(PermissionMode::BypassPermissions, deny(&["Edit(//other/**)"]));
+    bypass.check(Deny, &["Bash cp -r kit out", "Bash bash -c 'cp -r kit out'", "Bash (cp -r k*/. flat)"]);
+    bypass.check(Ask, &["Bash cp -r kit hooks", "Bash cp -r --reflink=auto kit hooks"]);
+    bypass.check(Allow, &["Bash cp -r kit in", "Bash (cp -r kit away)"]);
+}
+
+/// Programs that follow links follow those in what a pattern stands for.
+#[test]
+fn links_in_what_a_pattern_stands_for_are_judged() {
+    let denies = bypassing(deny(&["Read(//other/**)"])).link("/w/a/x/l", "/other").link("/w/c/l", "/w/src");
+    denies.check(Deny, &["Bash diff -r a* c", "Bash diff -r c a*", "Bash diff -r a b", "Bash (diff -r a b)"]);
+    denies.check(Allow, &["Bash diff -r c* b", "Bash diff -r --no-dereference a* b", "Bash (diff -r c b)"]);
+    denies.check(
+        Deny,
+        &[
+            "Bash grep -R x a",
+            "Bash egrep --deref x a*",
+            "Bash rg -L x a",
+            "Bash rg --follow x ./*",
+            "Bash find -L a -exec cat {} +",
+            "Bash find a -follow -type f | xargs cat",
+            "Bash cp -rL a b",
+            "Bash cp -r --dereference a b",
+            "Bash rsync -aL a b",
+            "Bash tar -chf x.tar a",
+            "Bash tar chf x.tar a",
+            "Bash zip -r x.zip a",
+            "Bash scp -r a host:b",
+        ],
+    );
+    denies.check(
+        Allow,
+        &[
+            "Bash grep -R x c",
+            "Bash grep -r x a",
+            "Bash rg x a",
+            "Bash find -L a -type f",
+            "Bash cp -r a b",
+            "Bash rsync -a a b",
+            "Bash tar -cf x.tar a",
+            "Bash zip -ry x.zip a",
+            "Bash zip -r x.zip c",
+        ],
+    );
+    let mut call = denies.call("Bash diff -r c* b");
+    call.command.as_mut().unwrap().trees.clear();
+    assert_eq!(denies.policy.decide(&call, None, None).behavior, Ask);
+}
+
 #[test]
 fn a_deny_holds_for_the_directories_above() {
     let rules =

@@ -347,6 +347,50 @@ async fn programs_that_follow_links_on_their_own_are_judged_by_all_they_would_fo
     .await;
 }
 
+/// A copy writes through the links that stand where its files come to lie, whatever names its sources.
+#[tokio::test]
+async fn copies_are_judged_by_what_they_write() {
+    let place = Place::new();
+    place.write("w/kit/.vscode/tasks.json", "{}\n");
+    for file in ["w/new/secret", "w/new/sub/secret", "w/safe/a.txt"] {
+        place.write(file, "changed\n");
+    }
+    for directory in ["w/dst/new", "w/dst/new/sub", "w/flat", "w/inner/safe", "w/hooks/safe"] {
+        std::fs::create_dir_all(place.at(directory)).unwrap();
+    }
+    place.link(place.at("out/secret"), "dst/new/secret");
+    place.link(place.at("out/dir/secret"), "dst/new/sub/secret");
+    place.link(place.at("out/secret"), "flat/secret");
+    place.link("../../a.txt", "inner/safe/a.txt");
+    place.link("../../.git/config", "hooks/safe/a.txt");
+    check_all_asked(
+        &place,
+        accept_edits(),
+        &["cp -r new dst", "cp -r new/. flat", "cp -a new/sub dst/new", "cp -rt dst new", "cp -r safe hooks"],
+    )
+    .await;
+    check_all_asked(
+        &place,
+        bypass(),
+        &[
+            "cp -r k*/. .",
+            "cp -r k* src",
+            "bash -c 'cp -r k*/. .'",
+            "cp -r --reflink=auto kit/. .",
+            "(cd src; cp -r ../kit/. ..)",
+            "cp -r safe hooks",
+            "cp -r s*e hooks",
+        ],
+    )
+    .await;
+    let rule = bypass().deny([format!("Edit(/{}/**)", place.at("out").display())]);
+    check_all_denied(&place, rule, &["cp -r new dst", "cp -r n* dst", "bash -c 'cp -r new/. flat'"]).await;
+    check_all_free(&place, accept_edits(), &["cp -r safe inner", "cp -r safe other", "cp -r new/. empty"]).await;
+    check_all_free(&place, bypass(), &["cp -r n* elsewhere", "cp -r k* ../out/kit"]).await;
+    assert_eq!(std::fs::read_to_string(place.at("out/secret")).unwrap(), SECRET);
+    assert_eq!(std::fs::read_to_string(place.at("w/a.txt")).unwrap(), "changed\n");
+}
+
 #[tokio::test]
 async fn what_an_earlier_part_made_is_not_known() {
     let place = Place::new();
