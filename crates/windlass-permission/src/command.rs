@@ -50,7 +50,8 @@ pub(crate) struct View<'a> {
 impl<'a> View<'a> {
     pub(crate) fn new(analysis: &'a Analysis, cwd: &Path, home: Option<&Path>) -> Self {
         let places = Places::new(analysis, cwd, home);
-        let (mut parts, clear) = understood_parts(analysis, cwd, &places);
+        let (mut parts, clear) =
+            if places.lost { (Vec::new(), false) } else { understood_parts(analysis, cwd, &places) };
         let (mut found, mut copies) = (Vec::new(), Vec::new());
         let mut known: Vec<&SimpleCommand> = parts.iter().filter(|p| p.is_known()).map(|part| part.command).collect();
         for command in analysis.found() {

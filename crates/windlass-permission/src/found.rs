@@ -11,6 +11,8 @@ use std::path::Path;
 
 /// What a pattern stands for was not found out.
 const NOT_LISTED: &str = "what a file name pattern in it stands for is not known, or too much to look at";
+/// It is not known from where a path starts.
+pub(crate) const TOO_MANY: &str = "the line changes the directory too often, or has too many paths for that, to be followed";
 /// A program follows links that were not all found.
 const NOT_SEARCHED: &str = "it follows links in a directory that cannot be searched for them, or is too large";
 
@@ -93,6 +95,7 @@ impl<'a> Found<'a> {
     pub(crate) fn touch_of(&self, spec: &Spec) -> Touch {
         let mut touch = Touch::new(&spec.path, spec.usage, self.links);
         touch.unknown = spec.unknown;
+        touch.unclear = spec.lost.then_some(TOO_MANY);
         touch.walked.clone_from(&spec.walked);
         touch.pattern.clone_from(&spec.pattern);
         match self.of_path(spec.written()) {

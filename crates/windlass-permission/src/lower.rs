@@ -3,6 +3,7 @@
 use crate::call::Call;
 use crate::command::has_words;
 use crate::error::shown;
+use crate::found::TOO_MANY;
 use crate::glob::Reach;
 use crate::made::MADE;
 use crate::matcher::{Directory, PathRule, Rule, Scope, Test, skill_name};
@@ -264,7 +265,7 @@ impl Floor<'_> {
 /// What a command writes to a path that is not known: it may be a protected place.
 fn written_unseen(call: &Call<'_>) -> Option<Decision> {
     let unseen =
-        |touch: &&Touch| touch.usage.write && !touch.usage.loose && matches!(touch.unclear, Some(MADE | NO_PARENT));
+        |touch: &&Touch| touch.usage.write && !touch.usage.loose && matches!(touch.unclear, Some(MADE | NO_PARENT | TOO_MANY));
     let touch = call.all_touches().find(unseen)?;
     let (path, why) = (touch.requested_path(), touch.unclear.unwrap_or_default());
     let message = format!("It writes to {}, but {why}: that needs an answer to this very call.", path.display());

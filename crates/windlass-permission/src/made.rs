@@ -6,13 +6,14 @@
 use crate::command::Part;
 use crate::facts::TreeFact;
 use crate::found::Found;
-use crate::path::{Links, normalize, text};
+use crate::path::{Links, Subject, normalize, text};
 use crate::pattern::ShellPattern;
 use crate::protected;
 use crate::touch::Touch;
 use crate::transfer::{Copy, program_behind};
 use crate::usage::Usage;
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::ffi::{OsStr, OsString};
@@ -34,6 +35,8 @@ struct Made {
     places: HashMap<OsString, Vec<(usize, usize)>>,
     /// How long the shortest of these texts is.
     shortest: usize,
+    /// The parts that made any of them.
+    parts: Vec<(usize, usize)>,
 }
 
 impl Made {
@@ -44,6 +47,9 @@ impl Made {
         };
         let names = other.unwrap_or_else(|| place.into_os_string());
         self.shortest = if self.places.is_empty() { names.len() } else { self.shortest.min(names.len()) };
+        if self.parts.last() != Some(&(part, pipeline)) {
+            self.parts.push((part, pipeline));
+        }
         let by = self.places.entry(names).or_default();
         // The places of one part come one after the other.
         if by.last() != Some(&(part, pipeline)) {
@@ -68,9 +74,11 @@ struct Changed<'a> {
     made: &'a Made,
     part: usize,
     pipeline: usize,
+    /// The places of such parts, in the order of their texts, once they are asked for.
+    places: OnceCell<Vec<&'a OsStr>>,
 }
 
-impl Changed<'_> {
+impl<'a> Changed<'a> {
     /// Whether one of these parts stands before it, or beside it in its pipeline.
     fn by(&self, parts: &[(usize, usize)]) -> bool {
         parts.iter().any(|(part, pipeline)| *part < self.part || (*pipeline == self.pipeline && *part != self.part))
@@ -81,8 +89,21 @@ impl Changed<'_> {
         self.made.holds(path, |parts| self.by(parts))
     }
 
-    fn places(&self) -> impl Iterator<Item = &Path> {
-        self.made.places.iter().filter(|(_, parts)| self.by(parts)).map(|(place, _)| Path::new(place))
+    /// Such places below a path.
+    fn below(&self, path: &Path) -> impl Iterator<Item = &'a Path> {
+        let places = self.places.get_or_init(|| {
+            let changed = self.made.places.iter().filter(|(_, parts)| self.by(parts));
+            let mut places: Vec<&OsStr> = changed.map(|(place, _)| place.as_os_str()).collect();
+            places.sort_unstable();
+            places
+        });
+        let mut start = text(path).into_owned();
+        if path.parent().is_some() {
+            start.push(std::path::MAIN_SEPARATOR_STR);
+        }
+        let first = places.partition_point(|place| place.as_encoded_bytes() < start.as_encoded_bytes());
+        let is_below = move |place: &&&OsStr| place.as_encoded_bytes().starts_with(start.as_encoded_bytes());
+        places.get(first..).unwrap_or_default().iter().take_while(is_below).map(|place| Path::new(*place))
     }
 }
 
@@ -199,7 +220,10 @@ fn mark(parts: &mut [(Part<'_>, Vec<Touch>)], made: &Made) {
         return;
     }
     for (index, (part, touches)) in parts.iter_mut().enumerate() {
-        let changed = Changed { made, part: index, pipeline: part.pipeline };
+        let changed = Changed { made, part: index, pipeline: part.pipeline, places: OnceCell::new() };
+        if !changed.by(&made.parts) {
+            continue;
+        }
         for touch in touches.iter_mut().filter(|touch| touch.may_meet(&changed)) {
             touch.unclear = touch.unclear.or(Some(MADE));
         }
@@ -227,13 +251,18 @@ impl Touch {
         if self.subjects().any(|subject| changed.holds(&subject.path)) || self.leaves(changed) {
             return true;
         }
-        let pattern = self.pattern.as_deref().map(ShellPattern::new);
         // What is copied to a tree may be written through the links in it.
         let goes_below = self.usage.follows || (self.usage.write && self.usage.tree && !self.usage.handles);
+        let pattern = self.pattern.as_deref().map(ShellPattern::new);
+        if !goes_below && pattern.is_none() {
+            return false;
+        }
         let reaches = |below: &Path| goes_below || pattern.as_ref().is_some_and(|own| names(own, below));
-        let stands_above =
-            |place: &Path| self.subjects().any(|subject| place.strip_prefix(&subject.path).is_ok_and(reaches));
-        (goes_below || pattern.is_some()) && changed.places().any(stands_above)
+        let below = |subject: &Subject| {
+            let mut places = changed.below(&subject.path);
+            places.any(|place| place.strip_prefix(&subject.path).is_ok_and(reaches))
+        };
+        self.subjects().any(below)
     }
 
     /// Whether it goes to such a place, or below it, and leaves it again by `..`.

@@ -10,14 +10,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use windlass_shell::{Analysis, FoundCommand, OutputKind, Redirect, RedirectKind, Word, WordKind};
 
-/// With more directory changes than this it counts as unknown where a command runs.
+/// With more directories than this that commands may run in, they are not followed.
 const MAX_BASES: usize = 8;
+/// Where commands may run in several directories, not more paths than this are followed.
+const MAX_PATHS: usize = 2048;
 
 /// Where the commands of a text may run.
 pub(crate) struct Places<'a> {
     pub(crate) bases: Vec<PathBuf>,
     /// Whether they may run somewhere else too.
     elsewhere: bool,
+    /// Whether there are too many directories for the paths of the text: then no relative path is followed.
+    pub(crate) lost: bool,
     home: Option<&'a Path>,
     /// Whether a program runs others on names that it reads.
     piped: bool,
@@ -26,11 +30,12 @@ pub(crate) struct Places<'a> {
 impl<'a> Places<'a> {
     pub(crate) fn new(analysis: &Analysis, cwd: &Path, home: Option<&'a Path>) -> Self {
         let piped = runs_on_names(analysis);
-        let mut places = Self { bases: vec![cwd.to_path_buf()], elsewhere: false, home, piped };
+        let mut places = Self { bases: vec![cwd.to_path_buf()], elsewhere: false, lost: false, home, piped };
         let mut last = vec![cwd.to_path_buf()];
         for command in analysis.found().iter().filter(|c| matches!(c.program(), Some("cd" | "pushd"))) {
             match command.words().iter().skip(1).find(|word| !word.text().starts_with('-')) {
-                Some(word) if word.is_literal() && places.bases.len() < MAX_BASES => {
+                Some(word) if word.is_literal() && places.bases.len() >= MAX_BASES => places.lost = true,
+                Some(word) if word.is_literal() => {
                     let directory = Path::new(word.text());
                     last = last.iter().flat_map(|last| both_ways(last, directory)).take(MAX_BASES).collect();
                     for base in last.iter().cloned().chain(both_ways(cwd, directory)) {
@@ -42,6 +47,8 @@ impl<'a> Places<'a> {
                 _ => places.elsewhere = true,
             }
         }
+        let words = || analysis.found().iter().map(|command| command.words().len()).sum::<usize>();
+        places.lost |= places.bases.len() > 1 && words().saturating_mul(places.bases.len()) > MAX_PATHS;
         places
     }
 
@@ -149,6 +156,10 @@ impl<'a> Places<'a> {
                 true => Spec::of_pattern(rest, home),
                 false => Spec::new(home, Path::new(rest)),
             }],
+            (false, _, _) if self.lost && !text.starts_with('/') => {
+                let first = self.bases.first().map_or(Path::new("/"), PathBuf::as_path);
+                return vec![Spec { unknown: true, lost: true, ..spec(first) }];
+            }
             (true, _, _) => {
                 vec![Spec { unknown: true, ..spec(self.bases.first().map_or(Path::new("/"), PathBuf::as_path)) }]
             }

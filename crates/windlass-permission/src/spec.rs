@@ -22,6 +22,8 @@ pub(crate) struct Spec {
     pub(crate) pattern: Option<String>,
     /// Whether the path is an unknown one, because of an expansion or an unknown directory.
     pub(crate) unknown: bool,
+    /// Whether there are too many directories from which it may start.
+    pub(crate) lost: bool,
     /// Whether the last name is a pattern that begins with a dot.
     pub(crate) dotted: bool,
 }
@@ -39,7 +41,7 @@ impl Spec {
     pub(crate) fn new(base: &Path, path: &Path) -> Self {
         let written = as_written(base, path);
         let (path, walked) = if has_parent(&written) { (normalized(&written), Some(written)) } else { (written, None) };
-        Self { path, walked, usage: Usage::default(), carries: false, pattern: None, unknown: false, dotted: false }
+        Self { path, walked, usage: Usage::default(), carries: false, pattern: None, unknown: false, lost: false, dotted: false }
     }
 
     /// The path as the command names it, with every `..` in it.

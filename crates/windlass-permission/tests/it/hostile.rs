@@ -1026,3 +1026,36 @@ fn a_negated_command_is_judged_as_the_command() {
     let world = World::in_mode(PermissionMode::BypassPermissions, deny(&["Bash(rm:*)", "Bash(! dd *)"]));
     world.check(Deny, &["Bash ! rm x", "Bash ! ! rm x", "Bash ls && ! rm x", "Bash dd if=x", "Bash ! dd if=x"]);
 }
+
+/// What is written from a directory that is not followed any more may be protected.
+#[test]
+fn lines_that_change_the_directory_too_often_ask_before_they_write() {
+    let changes = "cd a; cd b; cd c; cd d; cd e; cd f; cd g; cd h; cd .git";
+    let names: String = (0..1000).map(|number| format!(" n{number}")).collect();
+    let many = format!("cd .git; cd sub; touch{names}");
+    let world = World::in_mode(PermissionMode::BypassPermissions, Rules::default());
+    let bash = |lines: &[String]| lines.iter().map(|line| format!("Bash {line}")).collect::<Vec<_>>();
+    let asks = [
+        format!("{changes}; touch config"),
+        format!("{changes} && echo x > config"),
+        format!("({changes}; cp a config)"),
+        format!("{changes}; bash -c 'tee config'"),
+        many,
+    ];
+    for line in bash(&asks) {
+        world.check(Ask, &[&line]);
+    }
+    let free = [
+        format!("{changes}; cat config"),
+        format!("{changes}; ls"),
+        format!("{changes}; touch /tmp/x"),
+        format!("cd .git; cd sub; cat{names}"),
+        format!("touch{names}"),
+    ];
+    for line in bash(&free) {
+        world.check(Allow, &[&line]);
+    }
+    let denies = World::in_mode(PermissionMode::BypassPermissions, deny(&["Read(.git/config)", "Read(//tmp/secret)"]));
+    denies.check(Ask, &[&format!("Bash {changes}; cat config")]);
+    denies.check(Deny, &[&format!("Bash {changes}; cat /tmp/secret")]);
+}
