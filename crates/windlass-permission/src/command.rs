@@ -245,7 +245,8 @@ fn class_specs(
         let redirect = operand.role == PathRole::Redirect;
         let mut spec = Spec::of_operand(operand, base);
         spec.usage.read = true;
-        spec.usage.write = !known && !redirect;
+        // What is moved is also gone.
+        spec.usage.write = (!known || moves) && !redirect;
         spec.usage.tree = known && operand.recursive && !lists && !history;
         spec.unknown |= spec.usage.tree && spec.dotted;
         spec.usage.moves = moves;
@@ -255,7 +256,12 @@ fn class_specs(
         spec.usage.hands_on = hands_on;
         specs.push(spec);
     }
+    let mut moved = class.reads.iter().filter(|_| known && moves).peekable();
     for operand in &class.writes {
+        // Once is enough for what a move reads and writes: both are listed in the same order.
+        if moved.next_if(|read| read.path == operand.path && read.role == operand.role).is_some() {
+            continue;
+        }
         let redirect = operand.role == PathRole::Redirect;
         let mut spec = Spec::of_operand(operand, base);
         spec.usage.write = true;

@@ -12,7 +12,8 @@ use std::path::Path;
 /// What a pattern stands for was not found out.
 const NOT_LISTED: &str = "what a file name pattern in it stands for is not known, or too much to look at";
 /// It is not known from where a path starts.
-pub(crate) const TOO_MANY: &str = "the line changes the directory too often, or has too many paths for that, to be followed";
+pub(crate) const TOO_MANY: &str =
+    "the line changes the directory too often, or has too many paths for that, to be followed";
 /// A program follows links that were not all found.
 const NOT_SEARCHED: &str = "it follows links in a directory that cannot be searched for them, or is too large";
 

@@ -264,8 +264,9 @@ impl Floor<'_> {
 
 /// What a command writes to a path that is not known: it may be a protected place.
 fn written_unseen(call: &Call<'_>) -> Option<Decision> {
-    let unseen =
-        |touch: &&Touch| touch.usage.write && !touch.usage.loose && matches!(touch.unclear, Some(MADE | NO_PARENT | TOO_MANY));
+    let unseen = |touch: &&Touch| {
+        touch.usage.write && !touch.usage.loose && matches!(touch.unclear, Some(MADE | NO_PARENT | TOO_MANY))
+    };
     let touch = call.all_touches().find(unseen)?;
     let (path, why) = (touch.requested_path(), touch.unclear.unwrap_or_default());
     let message = format!("It writes to {}, but {why}: that needs an answer to this very call.", path.display());

@@ -13,6 +13,9 @@ use windlass_types::path::{is_written_plainly, joined};
 
 /// Joins and leaves every `..` where it is, as the system walks the path.
 pub(crate) fn as_written(base: &Path, path: &Path) -> PathBuf {
+    if path.as_os_str().is_empty() && is_written_plainly(base) {
+        return base.to_path_buf();
+    }
     let joined = joined(base, path);
     if is_written_plainly(&joined) {
         return joined;

@@ -41,7 +41,16 @@ impl Spec {
     pub(crate) fn new(base: &Path, path: &Path) -> Self {
         let written = as_written(base, path);
         let (path, walked) = if has_parent(&written) { (normalized(&written), Some(written)) } else { (written, None) };
-        Self { path, walked, usage: Usage::default(), carries: false, pattern: None, unknown: false, lost: false, dotted: false }
+        Self {
+            path,
+            walked,
+            usage: Usage::default(),
+            carries: false,
+            pattern: None,
+            unknown: false,
+            lost: false,
+            dotted: false,
+        }
     }
 
     /// The path as the command names it, with every `..` in it.

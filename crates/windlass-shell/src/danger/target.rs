@@ -149,16 +149,20 @@ fn is_everything(part: &str) -> bool {
 }
 
 fn parts(path: &str) -> Vec<String> {
-    path.split('/').filter(|part| !part.is_empty() && *part != ".").map(str::to_owned).collect()
+    names(path).map(str::to_owned).collect()
+}
+
+fn names(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/').filter(|part| !part.is_empty() && *part != ".")
 }
 
 fn resolve(base: &[String], path: &str) -> Vec<String> {
     let mut resolved = if path.starts_with('/') { Vec::new() } else { base.to_vec() };
-    for part in parts(path) {
+    for part in names(path) {
         if part == ".." {
             resolved.pop();
         } else {
-            resolved.push(part);
+            resolved.push(part.to_owned());
         }
     }
     resolved

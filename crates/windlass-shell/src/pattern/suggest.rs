@@ -55,10 +55,13 @@ const NESTED: &[(&str, &str)] = &[
     ("yarn", "run"),
 ];
 
+/// Bytes of a command above which it is not offered as it is: no one reads such a rule, and it hardly comes again.
+const MAX_EXACT: usize = 2048;
+
 /// The pattern to offer for "always allow" of one command: the narrowest that is of use the next time.
 ///
 /// `npm test *` for `npm test -- -u`, `npm run build *` for `npm run build`, and the exact command where a prefix would allow too much:
-/// removals, pushes, interpreters with an option. `None` for programs that run their arguments, and for what no pattern can say.
+/// removals, pushes, interpreters with an option. `None` for programs that run their arguments, for what no pattern can say, and for exact commands of more than 2,048 bytes.
 #[must_use]
 pub fn suggest_rule(command: &SimpleCommand) -> Option<String> {
     let words = behind_wrappers(command.words())?;
@@ -88,7 +91,7 @@ fn prefix(command: &SimpleCommand, words: &[Word], program: &str) -> Option<Stri
 
 /// The command as it is, if a pattern can say that.
 fn exact(command: &SimpleCommand) -> Option<String> {
-    let source = command.source();
+    let source = Some(command.source()).filter(|source| source.len() <= MAX_EXACT)?;
     let pattern = parse_rule_pattern(source);
     (pattern.matches_source(command) && pattern.problem().is_none() && !source.contains('\n'))
         .then(|| source.to_owned())

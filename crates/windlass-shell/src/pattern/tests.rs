@@ -245,3 +245,16 @@ fn suggestions() {
         assert_eq!(rules, expected, "{text:?}");
     }
 }
+
+/// A rule of such length is not read by anyone.
+#[test]
+fn long_commands_are_not_offered_as_they_are() {
+    for (bytes, offered) in [(2048, true), (2049, false)] {
+        let text = format!("rm {}", "a".repeat(bytes - 3));
+        let rule = suggest_rule(&analyse(&text).understood().unwrap().commands()[0]);
+        assert_eq!(rule, offered.then_some(text), "{bytes}");
+    }
+    // A prefix says the same of short and long ones.
+    let long = format!("npm test {}", "a".repeat(5000));
+    assert_eq!(suggest_rule(&analyse(&long).understood().unwrap().commands()[0]).as_deref(), Some("npm test *"));
+}
