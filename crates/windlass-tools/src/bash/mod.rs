@@ -152,22 +152,34 @@ pub struct BashInput {
     pub dangerously_disable_sandbox: Option<bool>,
 }
 
-impl Tool for Bash {
-    const NAME: &'static str = "Bash";
-    const DESCRIPTION: &'static str = "\
+/// What the model reads of the tool, with what it says of terminals.
+macro_rules! description {
+    ($terminal:literal) => {
+        concat!(
+            "\
 Runs a command in bash and returns its output and exit code.
 
 - Each call is a new shell. A `cd` lasts for later calls as long as it stays inside the workspace; variables, \
 functions and aliases do not last.
-- There is no terminal and no input: pass options that keep a program from asking or paging.
-- The call ends when the command ends. Processes it leaves running are stopped then; a server started with `&` \
+- ",
+            $terminal,
+            "\n- The call ends when the command ends. Processes it leaves running are stopped then; a server started with `&` \
 must be started and used in the same call.
-- With run_in_background the call returns at once and the command goes on: for servers, watchers and long builds. You \
-get a task and the path of a file with its output, and are told when it ends. Do not poll it with sleep.
+- With run_in_background the call returns at once and the command continues: for servers, watchers and long builds. You \
+get a task and the path of a file with its output, and a message when it ends. Do not poll it with sleep.
 - Output and errors come together. When there is much, you get the beginning and the end, and the path of a file \
 with all of it, which you can read and search.
 - Prefer the tools made for it over cat, sed, find and grep when reading, editing and searching files.
-- Quote paths that contain blanks. Chain commands with && when each needs the one before.";
+- Quote paths that contain blanks. Chain commands with && when each needs the one before."
+        )
+    };
+}
+use description;
+
+impl Tool for Bash {
+    const NAME: &'static str = "Bash";
+    const DESCRIPTION: &'static str =
+        description!("There is no terminal and no input: pass options that keep a program from asking or paging.");
     type Input = BashInput;
     type Output = ToolOutput;
 

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use windlass_tool::{Annotations, TerminalSize, Tool, ToolCx, ToolError, ToolOutput};
 use windlass_types::Access;
 
-use super::{Bash, BashInput};
+use super::{Bash, BashInput, description};
 
 /// [`Bash`] whose calls may ask for a terminal, see [`Bash::with_terminals`].
 ///
@@ -37,7 +37,10 @@ pub struct BashOnTerminalsInput {
 
 impl Tool for BashOnTerminals {
     const NAME: &'static str = Bash::NAME;
-    const DESCRIPTION: &'static str = Bash::DESCRIPTION;
+    const DESCRIPTION: &'static str = description!(
+        "There is no input, and a terminal only with `tty`, for programs that refuse to run without one: pass options that \
+         keep a program from asking or paging."
+    );
     type Input = BashOnTerminalsInput;
     type Output = ToolOutput;
 

@@ -3,10 +3,8 @@
 use std::time::Duration;
 
 use serde_json::json;
-use windlass_tool::{
-    Cancel, DynTool, Process as _, ProcessCommand, ProcessExit, ProcessOutcome, TerminalSize, Tool as _,
-};
-use windlass_tools::{Bash, LocalProcess};
+use windlass_tool::{Cancel, DynTool, Process as _, ProcessCommand, ProcessExit, ProcessOutcome, TerminalSize, Tool};
+use windlass_tools::{Bash, BashOnTerminals, LocalProcess};
 use windlass_types::JsonText;
 
 use super::support::{NONE, Session, alive, eventually, shell, sleeper, unique};
@@ -119,4 +117,16 @@ async fn calls_ask_for_a_terminal() {
     assert!(!schema(&Bash::new()).contains("tty"), "the usual tool has no such field");
     let offered = schema(&tool);
     assert!(offered.contains("tty") && offered.contains("run_in_background"), "{offered}");
+}
+
+/// What the model reads names the field only where there is one.
+#[test]
+fn the_description_says_how_to_ask_for_a_terminal() {
+    let (with, without) = (<BashOnTerminals as Tool>::DESCRIPTION, <Bash as Tool>::DESCRIPTION);
+    assert!(with.contains("a terminal only with `tty`") && !with.contains("no terminal"), "{with}");
+    assert!(without.contains("There is no terminal and no input") && !without.contains("tty"), "{without}");
+    // Nothing else differs.
+    let others =
+        |text: &str| text.lines().filter(|line| !line.contains("terminal")).map(str::to_owned).collect::<Vec<_>>();
+    assert_eq!(others(with), others(without));
 }
