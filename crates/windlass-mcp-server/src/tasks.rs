@@ -20,6 +20,8 @@ use windlass::crates::types::Timestamp;
 /// Most tasks that run at once, and most that are known. Calls beyond that are answered when they are done.
 const MOST_RUNNING: usize = 64;
 const MOST_KNOWN: usize = 1000;
+/// Bytes of the results of all tasks that are kept. The newest is kept in any case.
+const MOST_BYTES: usize = 64 << 20;
 /// How long a task may run and its result is kept, from its begin.
 const KEPT: Duration = Duration::from_secs(24 * 3600);
 /// What clients are advised to wait between two looks, in milliseconds.
@@ -29,6 +31,7 @@ const PAUSE: u64 = 1000;
 pub(crate) struct Tasks {
     all: Mutex<HashMap<String, One>>,
     clock: Box<dyn Clock>,
+    ids: Box<dyn Ids>,
 }
 
 struct One {
@@ -42,7 +45,8 @@ struct One {
 
 enum State {
     Working,
-    Done(JsonObject),
+    /// With how many bytes of JSON the result takes.
+    Done(JsonObject, usize),
     Failed(JsonObject),
     Cancelled,
 }
@@ -55,7 +59,7 @@ impl Drop for One {
 
 impl Default for Tasks {
     fn default() -> Self {
-        Self { all: Mutex::default(), clock: Box::new(SystemClock::default()) }
+        Self { all: Mutex::default(), clock: Box::new(SystemClock::default()), ids: Box::new(SystemIds::default()) }
     }
 }
 
@@ -71,7 +75,7 @@ impl Tasks {
         if running >= MOST_RUNNING || all.len() >= MOST_KNOWN {
             return Err(call);
         }
-        let id = format!("{:032x}", SystemIds::default().bits());
+        let id = format!("{:032x}", self.ids.bits());
         let work = tokio::spawn(call.future);
         let begun = self.clock.now();
         let one = One {
@@ -102,7 +106,7 @@ impl Tasks {
                 open if open.is_empty() => TaskPayload::Working,
                 input_requests => TaskPayload::InputRequired { input_requests },
             },
-            State::Done(result) => TaskPayload::Completed { result: result.clone() },
+            State::Done(result, _) => TaskPayload::Completed { result: result.clone() },
             State::Failed(error) => TaskPayload::Failed { error: error.clone() },
             State::Cancelled => TaskPayload::Cancelled,
         };
@@ -137,17 +141,72 @@ impl Tasks {
     fn end(&self, id: &str, done: Result<Result<Done, ErrorData>, JoinError>) {
         let state = match done {
             Ok(Ok(Done::Call(result))) => {
-                object(&result).map_or_else(|| failed("its result cannot be written"), State::Done)
+                let written = object(&result).map(|object| State::Done(object, bytes(&result)));
+                written.unwrap_or_else(|| failed("its result cannot be written"))
             }
             Ok(Ok(_)) => failed("it has no result of a call"),
             Ok(Err(error)) => object(&error).map_or_else(|| failed("it failed"), State::Failed),
             Err(error) if error.is_cancelled() => return,
             Err(_) => failed("the tool failed unexpectedly"),
         };
-        if let Some(one) = self.lock().get_mut(id).filter(|one| matches!(one.state, State::Working)) {
+        let mut all = self.lock();
+        if let Some(one) = all.get_mut(id).filter(|one| matches!(one.state, State::Working)) {
             (one.state, one.changed) = (state, self.clock.now());
+            make_room(&mut all, id);
         }
     }
+}
+
+/// Gives up the oldest results while all of them take too many bytes, but not that of one task.
+fn make_room(all: &mut HashMap<String, One>, newest: &str) {
+    let done = |(id, one): (&String, &One)| match one.state {
+        State::Done(_, bytes) if id != newest => Some((one.changed, id.clone(), bytes)),
+        _ => None,
+    };
+    let older = all.iter().filter_map(done).collect();
+    let own = match all.get(newest).map(|one| &one.state) {
+        Some(State::Done(_, bytes)) => *bytes,
+        _ => 0,
+    };
+    for id in too_much(older, MOST_BYTES.saturating_sub(own)) {
+        if let Some(one) = all.get_mut(&id) {
+            one.state = failed("its result is no longer kept: newer ones took its room");
+        }
+    }
+}
+
+/// The oldest of what is kept, as many as have to go for the others to take no more than `most` bytes.
+fn too_much(mut kept: Vec<(Timestamp, String, usize)>, most: usize) -> Vec<String> {
+    kept.sort_unstable();
+    let mut total = kept.iter().fold(0_usize, |sum, (.., bytes)| sum.saturating_add(*bytes));
+    let mut gone = Vec::new();
+    for (_, id, bytes) in kept {
+        if total <= most {
+            break;
+        }
+        total = total.saturating_sub(bytes);
+        gone.push(id);
+    }
+    gone
+}
+
+/// How many bytes a value takes as JSON.
+fn bytes(value: &impl Serialize) -> usize {
+    struct Count(usize);
+    impl std::io::Write for Count {
+        fn write(&mut self, text: &[u8]) -> std::io::Result<usize> {
+            self.0 = self.0.saturating_add(text.len());
+            Ok(text.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut count = Count(0);
+    // What cannot be written was refused before.
+    let _ = serde_json::to_writer(&mut count, value);
+    count.0
 }
 
 impl One {
@@ -192,5 +251,33 @@ async fn watch(tasks: Weak<Tasks>, id: String, work: JoinHandle<Result<Done, Err
     if let Some(tasks) = tasks.upgrade() {
         let gone = tasks.lock().remove(&id);
         drop(gone);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_go_first_and_no_more_than_have_to() {
+        let kept = |sizes: &[(u64, usize)]| {
+            let one = |(at, bytes): &(u64, usize)| (Timestamp::from_millis(*at), format!("at {at}"), *bytes);
+            sizes.iter().map(one).collect::<Vec<_>>()
+        };
+        for (sizes, most, gone) in [
+            (&[(1, 10), (2, 10)][..], 20, &[][..]),
+            (&[(1, 10), (2, 10)], 19, &["at 1"]),
+            (&[(2, 10), (1, 10), (3, 10)], 10, &["at 1", "at 2"]),
+            (&[(1, 1), (2, 100), (3, 1)], 50, &["at 1", "at 2"]),
+            (&[(1, 30), (2, 1)], 0, &["at 1", "at 2"]),
+            (&[], 0, &[]),
+        ] {
+            assert_eq!(too_much(kept(sizes), most), gone, "{sizes:?}");
+        }
+    }
+
+    #[test]
+    fn bytes_are_those_of_the_text() {
+        assert_eq!(bytes(&serde_json::json!({"a": ["é", 1]})), r#"{"a":["é",1]}"#.len());
     }
 }

@@ -40,6 +40,7 @@ impl McpService for Slow {
             at_once("at once"),
             at_once("asks"),
             at_once("panics"),
+            at_once("long"),
             at_once("only").with_need(ClientAbility::Tasks),
         ]
     }
@@ -50,6 +51,10 @@ impl McpService for Slow {
         let seconds = call.input.to::<Value>().unwrap()["seconds"].as_u64().unwrap_or_default();
         match call.tool.as_str() {
             "panics" => std::panic::resume_unwind(Box::new("no result")),
+            "long" => {
+                sleep(Duration::from_secs(seconds)).await;
+                return ToolOutput::text("x".repeat(30 << 20));
+            }
             "asks" => {
                 let form = JsonText::parse(r#"{"type":"object","properties":{}}"#).unwrap();
                 let asked = ["one", "two"].map(|name| Question::form("May I?", form.clone()).named(name));
@@ -208,4 +213,23 @@ async fn tasks_are_bounded_in_number_and_time() {
         assert_eq!(ground.ask("tasks/get", json!({ "taskId": task })).await, Err(-32602));
     }
     assert_eq!(ground.counts(), (66, 66), "what runs for a day is stopped");
+}
+
+/// Memory is bounded, whatever the results: the oldest make room, and say so.
+#[tokio::test(start_paused = true)]
+async fn the_oldest_results_make_room_for_newer_ones() {
+    let ground = Ground::new(true).await;
+    let short = ground.call("at once", 1).await.unwrap();
+    let mut tasks = Vec::new();
+    for seconds in [2, 3, 4] {
+        tasks.push(ground.call("long", seconds).await.unwrap());
+    }
+    sleep(Duration::from_secs(3)).await;
+    assert_eq!(ground.get(&short).await["status"], "completed");
+    sleep(Duration::from_secs(2)).await;
+    for task in [&short, &tasks[0]] {
+        let gone = ground.get(task).await;
+        assert_eq!(gone["status"], "failed");
+        assert!(gone["error"]["message"].as_str().unwrap().contains("no longer kept"), "{gone}");
+    }
 }
