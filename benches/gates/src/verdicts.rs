@@ -128,7 +128,7 @@ fn times(policy: &Policy, text: &str, rounds: usize) -> Vec<Duration> {
 fn verdict(policy: &Policy, text: &str) -> Behavior {
     let analysis = windlass_shell::analyse(text);
     let cwd = Path::new("/work");
-    let paths = command_paths(&analysis, cwd);
+    let paths = command_paths(&analysis, cwd, policy.home());
     let paths = paths.iter().map(|path| PathFact::new(&path.path, &path.path, path.write)).collect();
     let command = CommandFacts::new(analysis, paths).with_inert_git(true).with_own_repository(true);
     let facts = CallFacts::new("Bash", JsonText::empty_object(), Access::Exec, CallDigest::new("0"), cwd);

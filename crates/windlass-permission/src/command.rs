@@ -125,11 +125,11 @@ fn once(specs: &mut Vec<Spec>) {
 }
 
 /// The paths of a command that the driver resolves for [`CommandFacts::paths`](crate::CommandFacts::paths), in order,
-/// each once.
+/// each once. `home` is the directory that `~` stands for, as in [`Policy::home`](crate::Policy::home).
 #[must_use]
-pub fn command_paths(analysis: &Analysis, cwd: &Path) -> Vec<CommandPath> {
+pub fn command_paths(analysis: &Analysis, cwd: &Path, home: Option<&Path>) -> Vec<CommandPath> {
     let mut paths: Vec<CommandPath> = Vec::new();
-    let view = View::new(analysis, cwd, None);
+    let view = View::new(analysis, cwd, home);
     let mut known: HashMap<(&OsStr, Option<&str>), usize> = HashMap::with_capacity(view.specs().count());
     for spec in view.specs().filter(|spec| !spec.unknown) {
         let index = *known.entry((spec.written().as_os_str(), spec.pattern.as_deref())).or_insert(paths.len());

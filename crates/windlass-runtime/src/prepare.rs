@@ -76,6 +76,8 @@ pub(crate) struct Surroundings {
     pub(crate) workspace: Arc<dyn Workspace>,
     /// The directories of the workspace.
     pub(crate) directories: Arc<[PathBuf]>,
+    /// The user's home, which `~` in commands stands for.
+    pub(crate) home: Option<PathBuf>,
     /// The environment that programs get.
     pub(crate) env: Arc<[(OsString, OsString)]>,
 }
@@ -135,6 +137,7 @@ pub async fn judge(
         tools: tools.clone().into(),
         workspace: Arc::clone(workspace),
         directories: policy.directories().into(),
+        home: policy.home().map(Path::to_path_buf),
         env: Arc::from([]),
     };
     match prepare(&at, call, cwd).await {
@@ -195,7 +198,7 @@ pub(crate) async fn facts(at: &Surroundings, call: &ToolUse, cwd: &Path, claims:
     let mut command = None;
     if let Some(text) = claims.command {
         let analysis = windlass_shell::analyse(&text);
-        let named = command_paths(&analysis, cwd);
+        let named = command_paths(&analysis, cwd, at.home.as_deref());
         let inert = match git::concerns(&analysis) {
             true => git::inert(&**workspace, &at.directories, &at.env, cwd, &analysis).await,
             false => None,
@@ -262,7 +265,7 @@ pub(crate) fn digest(call: &ToolUse, cwd: &Path, paths: &[PathFact], command: Op
     part(cwd.as_os_str().as_encoded_bytes());
     let of_command = command.into_iter().flat_map(|command| {
         let patterns = command.patterns.iter().flat_map(|pattern| &pattern.matches);
-        let links = command.trees.iter().flat_map(|tree| &tree.links);
+        let links = command.trees.iter().flat_map(|tree| tree.links.iter().chain(&tree.overwritten));
         command.paths.iter().chain(patterns).chain(links)
     });
     for path in paths.iter().chain(of_command) {

@@ -186,7 +186,8 @@ macro_rules! option_methods {
                 self.with(|options| options.surroundings.additional_directories.push(directory.into()))
             }
 
-            /// The user's home: where `~/` in rules starts, and what may never be removed. Default: `HOME`.
+            /// The user's home: where `~/` in rules and in commands starts, and what may never be removed. Default: `HOME` of the
+            /// environment that programs get, else of this process. Programs go by their own `HOME`, so let both be the same.
             pub fn user_home(self, home: impl Into<PathBuf>) -> Self {
                 self.with(|options| options.surroundings.user_home = Some(home.into()))
             }

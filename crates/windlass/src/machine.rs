@@ -59,7 +59,21 @@ const NO_PROGRAMS: Nowhere = Nowhere::new(
 impl Surroundings {
     #[expect(clippy::disallowed_methods, reason = "the default where the program that uses the library gives none")]
     pub(crate) fn user_home(&self) -> Option<PathBuf> {
-        self.user_home.clone().or_else(|| std::env::var_os("HOME").map(PathBuf::from))
+        let given = self.user_home.clone().or_else(|| self.home_of_programs());
+        given.or_else(|| std::env::var_os("HOME").map(PathBuf::from))
+    }
+
+    /// Where the home is by the environment that the program chose for programs, or said of this process: `~` in commands
+    /// stands for that.
+    fn home_of_programs(&self) -> Option<PathBuf> {
+        #[cfg(feature = "tools")]
+        {
+            let chosen = self.env.as_ref().or(self.host_environment.as_ref())?;
+            let home = chosen.iter().rev().find(|(name, _)| name == "HOME").map(|(_, value)| PathBuf::from(value));
+            home.filter(|home| home.is_absolute())
+        }
+        #[cfg(not(feature = "tools"))]
+        None
     }
 
     /// The files. Where they are elsewhere, `folders` of this machine are there as well, to be read.

@@ -19,7 +19,7 @@ fn call(tool: &str, input: &serde_json::Value) -> CallFacts {
 
 fn bash(command: &str) -> CallFacts {
     let analysis = analyse(command);
-    let paths = crate::command_paths(&analysis, Path::new("/w"));
+    let paths = crate::command_paths(&analysis, Path::new("/w"), None);
     let facts = paths.iter().map(|path| PathFact::new(&path.path, &path.path, path.write)).collect();
     let command = CommandFacts::new(analysis, facts).with_inert_git(true);
     call("Bash", &serde_json::json!({"command": command.text.clone()})).with_command(command)

@@ -45,7 +45,7 @@ fn patterns_start_in_a_directory() {
 #[test]
 fn paths_to_resolve_are_listed_once() {
     let analysis = analyse("(cat a a; cat $b)");
-    let paths = command_paths(&analysis, Path::new("/w"));
+    let paths = command_paths(&analysis, Path::new("/w"), None);
     let named: Vec<_> = paths.iter().map(|path| (path.path.to_str().unwrap(), path.write, path.tree)).collect();
     assert_eq!(named, [("/w/a", false, false)]);
 }
@@ -54,7 +54,7 @@ fn paths_to_resolve_are_listed_once() {
 #[test]
 fn paths_to_resolve_say_whether_the_command_writes_there() {
     let written = |text: &str| -> Vec<(String, bool)> {
-        let paths = command_paths(&analyse(text), Path::new("/w"));
+        let paths = command_paths(&analyse(text), Path::new("/w"), None);
         paths.iter().map(|path| (path.path.display().to_string(), path.write)).collect()
     };
     let expect = |of: &[(&str, bool)]| of.iter().map(|(path, write)| ((*path).to_owned(), *write)).collect::<Vec<_>>();
@@ -81,7 +81,10 @@ fn a_path_that_a_command_names_again_is_judged_once() {
 #[test]
 fn parents_stay_in_what_is_to_be_followed() {
     let named = |text: &str| -> Vec<String> {
-        command_paths(&analyse(text), Path::new("/w")).iter().map(|path| path.path.display().to_string()).collect()
+        command_paths(&analyse(text), Path::new("/w"), None)
+            .iter()
+            .map(|path| path.path.display().to_string())
+            .collect()
     };
     assert_eq!(named("cat link/../x ./a/./b"), ["/w/link/../x", "/w/a/b"]);
     assert_eq!(named("cat link/../*.rs"), ["/w/link/.."]);
@@ -94,7 +97,7 @@ fn parents_stay_in_what_is_to_be_followed() {
 #[test]
 fn trees_are_looked_through_where_they_go_elsewhere_or_are_followed() {
     let trees = |text: &str| -> Vec<String> {
-        let paths = command_paths(&analyse(text), Path::new("/w"));
+        let paths = command_paths(&analyse(text), Path::new("/w"), None);
         paths.iter().filter(|path| path.tree).map(|path| path.path.display().to_string()).collect()
     };
     assert_eq!(trees("cp -r a b && mv c d"), ["/w/a", "/w/c"]);

@@ -147,7 +147,7 @@ impl World {
         match tool {
             "Bash" => {
                 let analysis = analyse(text("command").unwrap());
-                let named = command_paths(&analysis, &self.cwd);
+                let named = command_paths(&analysis, &self.cwd, self.policy.home());
                 let paths = named.iter().map(|path| self.followed(&path.path, path.write)).collect();
                 let places = version_control_places(&analysis, &self.cwd);
                 let foreign = |place: &PathBuf| {

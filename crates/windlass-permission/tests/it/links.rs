@@ -322,12 +322,30 @@ fn copies_are_judged_by_the_links_that_they_may_write_through() {
         ],
     );
     // A link that an earlier part of the line puts there counts as one.
-    accept.check(Ask, &["Bash cp -a in/kit/l e/x && cp -r plain e"]);
+    accept.check(
+        Ask,
+        &["Bash cp -a in/kit/l e/x && cp -r plain e", "Bash cp -a in/kit/l d/x && cp -a in/kit/l e/x && cp -r plain e"],
+    );
     accept.check(Allow, &["Bash cp -a in/kit/l e/x && cp -r plain f", "Bash cp -a in/kit/l e/x && rm -r e"]);
     let bypass = world(PermissionMode::BypassPermissions, deny(&["Edit(//other/**)"]));
     bypass.check(Deny, &["Bash cp -r kit out", "Bash bash -c 'cp -r kit out'", "Bash (cp -r k*/. flat)"]);
     bypass.check(Ask, &["Bash cp -r kit hooks", "Bash cp -r --reflink=auto kit hooks"]);
     bypass.check(Allow, &["Bash cp -r kit in", "Bash (cp -r kit away)"]);
+}
+
+/// Paths behind the home directory are followed as others are.
+#[test]
+fn links_in_the_home_directory_are_followed() {
+    let world = bypassing(deny(&["Read(//other/**)", "Edit(/keep)"]))
+        .link("/home/u/l", "/other/x")
+        .link("/home/u/keep", "/w/keep")
+        .link("/home/u/vs", "/w/.vscode");
+    world.check(
+        Deny,
+        &["Bash cat ~/l", "Bash (cat $HOME/l)", "Bash touch ~/keep", "Bash bash -c 'cat ~/l'", "Bash cat ~/l*"],
+    );
+    world.check(Ask, &["Bash echo x > ~/vs/tasks.json"]);
+    world.check(Allow, &["Bash cat ~/m", "Bash touch ~/x"]);
 }
 
 /// Programs that follow links follow those in what a pattern stands for.

@@ -194,3 +194,41 @@ fn a_rule_holds_for_what_was_found_in_a_tree_that_goes_elsewhere() {
     // What a copy brings is not all known to be harmless.
     world.check(Ask, &["Bash cp -r two x"]);
 }
+
+/// What is known of the places that words of a command may name counts in each decision.
+#[test]
+fn words_are_judged_by_the_places_that_they_may_name() {
+    let world = bypassing(&["Read(/secrets/**)", "Read(~/keys/**)", "Edit(/locked/**)", "Edit(/out/locked/**)"]);
+    world.check(
+        Ask,
+        &[
+            // What searches the current directory where none is named.
+            "Bash (grep -r key)",
+            // A program may write what an option of it names, or not.
+            "Bash (frob -xlocked/p)",
+            "Bash (tar -xf a.tar -C out)",
+            // It is not known which of the directories below the home it is, or where the command runs.
+            "Bash (cat ~/$x/a)",
+            "Bash cd $x; cat a",
+        ],
+    );
+    world.check(Deny, &["Bash (grep -fsecrets/p x)", "Bash (cat ~/keys/a)"]);
+    world.check(
+        Allow,
+        &[
+            "Bash (grep -r key src)",
+            "Bash (grep -r key src lib)",
+            "Bash (grep -flocked/p x)",
+            "Bash (tar -xf a.tar -C other)",
+            "Bash cd $x; cat /tmp/a",
+        ],
+    );
+}
+
+/// Of a copy, source and target are from the same directory.
+#[test]
+fn copies_go_to_where_the_command_runs() {
+    let world = bypassing(&[]).link("/tmp/d/kit/.vscode/l", "/w/a").link("/home/u/kit/.vscode/l", "/w/a");
+    world.check(Ask, &["Bash (cd sub; cp -r ~/kit/. ../o)", "Bash (cp -r /tmp/d/kit/. sub)"]);
+    world.check(Allow, &["Bash (cd /tmp/d; cp -r kit/. sub)", "Bash (cp -r ~/kit/. ../o)"]);
+}

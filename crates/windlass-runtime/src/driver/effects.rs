@@ -149,6 +149,7 @@ impl Driver {
             tools: self.ports.tools.clone(),
             workspace: Arc::clone(&self.ports.workspace),
             directories: self.machine.policy().directories().into(),
+            home: self.machine.policy().home().map(Path::to_path_buf),
             env: Arc::clone(&self.ports.env),
         }
     }

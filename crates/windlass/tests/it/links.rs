@@ -347,6 +347,19 @@ async fn programs_that_follow_links_on_their_own_are_judged_by_all_they_would_fo
     .await;
 }
 
+/// `~` is followed as any other path.
+#[tokio::test]
+async fn links_in_the_home_directory_are_followed() {
+    let place = Place::new();
+    std::fs::create_dir_all(place.at("home")).unwrap();
+    symlink(place.at("out/secret"), place.at("home/l")).unwrap();
+    symlink(place.at("w/.git/config"), place.at("home/c")).unwrap();
+    let rule = format!("Read(/{}/**)", place.at("out").display());
+    check_all_denied(&place, bypass().deny([rule]), &["cat ~/l", "cat $HOME/l", "bash -c 'cat ~/l'"]).await;
+    check_all_asked(&place, bypass(), &["echo x >> ~/c", "(cd src; touch ~/c)"]).await;
+    check_all_free(&place, bypass(), &["echo x > ~/d && cat ~/d"]).await;
+}
+
 /// A copy writes through the links that stand where its files come to lie, whatever names its sources.
 #[tokio::test]
 async fn copies_are_judged_by_what_they_write() {
