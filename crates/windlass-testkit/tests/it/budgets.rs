@@ -89,7 +89,8 @@ const HUBS: &[(&str, usize, usize)] = &[
     // its log, in turn with what is appended, and hosts wait for both: 210 lines.
     // Messages of a model may have tools of a server, whose calls are put together here: 40 lines.
     // Agents continue where they waited for answers, and the calls above are kept open before they ask.
-    ("windlass-runtime", 6_735, 490),
+    // Links that copies write through are looked for where their files come to lie, and what lies below patterns is listed: 35 lines.
+    ("windlass-runtime", 6_770, 490),
     // A quarter of it makes options of settings files, which was in the command alone. Sessions are looked at from the
     // outside here, and names are checked when one opens. All providers are set up by name here, clouds whose models
     // speak two APIs are one provider, and the profile of a model's family is put into a session. Skills are a tool.
