@@ -51,6 +51,9 @@ fn names_what_is_read_and_written() {
         ("mkdir -p a/b c", Effect::FileChange, &[], &["a/b", "c"]),
         ("rm -rf x", Effect::FileChange, &[], &["x"]),
         ("rmdir a/b", Effect::FileChange, &[], &["a/b"]),
+        ("rmdir -p a/b/c", Effect::FileChange, &[], &["a", "a/b", "a/b/c"]),
+        ("rmdir --parents /a/b", Effect::FileChange, &[], &["/a", "/a/b"]),
+        ("mkdir -p /a/b", Effect::FileChange, &[], &["/a/b"]),
         // Another version takes what is behind the first file for files.
         ("mkdir a -m 755", Effect::FileChange, &[], &["a", "755"]),
         ("mv a b", Effect::FileChange, &["a"], &["b", "a", "b/a"]),
@@ -151,6 +154,7 @@ fn says_of_paths_what_they_stand_for() {
         ("rm x", &[("x", false, false)]),
         ("rm -r x*", &[("x*", true, true)]),
         ("rm --recursive x", &[("x", false, true)]),
+        ("rmdir -p a*/b", &[("a*", true, false), ("a*/b", true, false)]),
         ("touch -r a b", &[("a", false, false), ("b", false, false)]),
         ("git show HEAD:a", &[("HEAD:a", false, true), ("a", false, true)]),
         ("git show HEAD:*.rs", &[("HEAD:*.rs", true, true), ("*.rs", true, true)]),
@@ -163,6 +167,20 @@ fn says_of_paths_what_they_stand_for() {
         let touched = classes.iter().flat_map(|class| class.reads.iter().chain(&class.writes));
         let touched: Vec<_> = touched.map(|path| (path.path.as_str(), path.glob, path.recursive)).collect();
         assert_eq!(touched, expected.to_vec(), "{text}");
+    }
+}
+
+#[test]
+fn directories_removed_with_many_parents_are_unknown() {
+    for (above, parents, effect) in [
+        ("", 32, Effect::FileChange),
+        ("/", 32, Effect::FileChange),
+        ("", 33, Effect::Unknown),
+        ("/", 33, Effect::Unknown),
+        ("/", 2_000, Effect::Unknown),
+    ] {
+        let text = format!("rmdir -p {above}{}b", "a/".repeat(parents));
+        assert_eq!(classes(&text).iter().map(|class| class.effect).collect::<Vec<_>>(), [effect], "{text}");
     }
 }
 
