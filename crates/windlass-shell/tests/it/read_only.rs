@@ -394,6 +394,7 @@ const EVERYDAY: &[&str] = &[
     "cat x | xargs -d , echo",
     "ls | xargs printf '%s\\n'",
     "ls | xargs -I{} printf '%s\\n' {}",
+    "ls | xargs -I{} -n 1",
 ];
 
 #[test]
@@ -1177,6 +1178,12 @@ const HOSTILE: &[&str] = &[
     "xargs -d -a echo",
     "xargs -n '' echo",
     "xargs printf --",
+    // What comes in would be a format, or to some versions a program.
+    "xargs -I{} printf {}",
+    "xargs -I % printf -- '%'",
+    "xargs -I echo echo rm",
+    "xargs -I echo",
+    "xargs -I ec -d , echo rm",
 ];
 
 #[test]
