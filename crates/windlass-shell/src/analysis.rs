@@ -74,3 +74,24 @@ fn understand(text: &str) -> Result<Understood, NotUnderstood> {
     }
     grammar::parse(&chars)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keeps_the_text_and_refuses_one_that_is_too_long() {
+        let longest = format!("echo {}", "é".repeat(MAX_CHARS - 5));
+        let longer = format!("{longest}x");
+        for (text, expected) in [
+            ("ls  -l # all", Ok(1)),
+            (longest.as_str(), Ok(1)),
+            (longer.as_str(), Err(NotUnderstood::TooLong)),
+            ("ls\0", Err(NotUnderstood::Character('\0'))),
+        ] {
+            let analysis = analyse(text);
+            assert_eq!(analysis.text(), text);
+            assert_eq!(analysis.understood().map(|understood| understood.commands().len()), expected, "{text}");
+        }
+    }
+}

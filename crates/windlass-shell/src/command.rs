@@ -136,3 +136,20 @@ impl Understood {
         &self.commands
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::analyse;
+
+    #[test]
+    fn the_program_of_a_command_is_as_written() {
+        for (text, expected) in
+            [("/usr/bin/ls -l", Some("/usr/bin/ls")), ("X=1 'git' log", Some("git")), ("> x", None), ("X=1", None)]
+        {
+            let analysis = analyse(text);
+            let programs: Vec<_> =
+                analysis.understood().iter().flat_map(|u| u.commands()).map(|c| c.program()).collect();
+            assert_eq!(programs, [expected], "{text}");
+        }
+    }
+}

@@ -9,7 +9,13 @@
 
 mod probe;
 
-use std::{collections::BTreeMap, fmt::Write as _, fs, path::Path, thread};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
+    fs,
+    path::Path,
+    thread,
+};
 
 use probe::Scratch;
 
@@ -275,6 +281,16 @@ fn every_option_takes_its_value_as_the_real_program_was_seen_to() {
         })
         .collect();
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), options().len(), wrong.join("\n"));
+}
+
+/// A table that is left out is not compared with what was seen.
+#[test]
+fn every_program_that_was_seen_has_its_table_compared() {
+    let (seen, _) = observed();
+    let compared: BTreeSet<String> = options().into_iter().map(|option| option.program).collect();
+    let left_out: BTreeSet<&String> =
+        seen.keys().map(|(program, _)| program).filter(|program| !compared.contains(*program)).collect();
+    assert!(left_out.is_empty(), "{left_out:?}");
 }
 
 /// What may begin with a dash is a value where the program was seen to take it.

@@ -43,6 +43,9 @@ const CP: Spec = Spec::new("cp", "adfinpPrRuvTx", "t", ANY).long(&[
     "verbose",
 ]);
 
+/// Directories above one that is removed with its parents.
+const MAX_PARENTS: usize = 32;
+
 /// Every table of this module.
 #[cfg(all(test, target_os = "linux"))]
 pub(super) const ALL: [&Spec; 6] = [&MKDIR, &TOUCH, &RM, &RMDIR, &MV, &CP];
@@ -62,21 +65,31 @@ pub(super) fn classify(name: &str, args: &[Word]) -> Findings {
 fn plain(spec: &Spec, args: &[Word]) -> Findings {
     let parsed = parse(spec, args)?;
     let recursive = spec.name == "rm" && is_recursive(&parsed);
+    let with_parents = spec.name == "rmdir" && ["-p", "--parents"].iter().any(|option| parsed.has(option));
     let mut class = Classification::new(Effect::FileChange);
     for operand in &parsed.operands {
         if operand.text().is_empty() {
             return None;
         }
-        if spec.name == "rmdir" && (parsed.has("-p") || parsed.has("--parents")) {
-            // Its parents go too.
-            let first = operand.text().split('/').find(|part| !part.is_empty())?;
-            class.writes.push(PathOperand::literal(first));
+        if with_parents {
+            class.writes.extend(parents(operand)?);
         }
         class.writes.push(PathOperand::operand(operand, recursive));
     }
     class.writes.extend(parsed.late_files());
     class.reads = parsed.files;
     (!class.writes.is_empty()).then_some(class)
+}
+
+/// Every directory on the way to the operand; `None` if there are more than are judged one by one.
+fn parents(operand: &Word) -> Option<Vec<PathOperand>> {
+    let text = operand.text();
+    let paths = text.match_indices('/').filter_map(|(end, _)| text.get(..end)).filter(|path| !path.is_empty());
+    let parents: Vec<PathOperand> = paths
+        .take(MAX_PARENTS.saturating_add(1))
+        .map(|path| PathOperand { glob: !operand.is_literal(), ..PathOperand::literal(path) })
+        .collect();
+    (parents.len() <= MAX_PARENTS).then_some(parents)
 }
 
 fn is_recursive(parsed: &Parsed<'_>) -> bool {

@@ -182,9 +182,8 @@ fn config(args: &[Word]) -> Findings {
     let scoped = matches!(words.first(), Some(&("--global" | "--local" | "--system" | "--worktree")));
     let words = if scoped { words.get(1..)? } else { words };
     let key = match words {
-        ["--get" | "--get-all" | "get", key] => (*key).to_owned(),
-        // With a value it would be set.
-        [key] if key.contains('.') && !key.starts_with('-') => (*key).to_owned(),
+        // With a value it would be set. An option alone is none of the keys below.
+        ["--get" | "--get-all" | "get", key] | [key] => *key,
         _ => return None,
     };
     let public = [

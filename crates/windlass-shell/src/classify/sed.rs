@@ -80,8 +80,7 @@ pub(super) fn is_harmless(script: &str) -> bool {
             }
         }
         script.skip(|c| matches!(c, ' ' | '\t'));
-        let ends = script.rest.is_empty() || script.rest.starts_with([';', '\n']);
-        if !(ends || (blocks > 0 && script.rest.starts_with('}'))) {
+        if !(script.rest.is_empty() || script.rest.starts_with([';', '\n', '}'])) {
             return false;
         }
     }

@@ -22,6 +22,12 @@ fn names_what_is_read_and_written() {
         ("grep -f.env x", Effect::ReadOnly, &[".env", "x"], &[]),
         ("grep --file=.env x", Effect::ReadOnly, &[".env", "x"], &[]),
         ("grep -rn TODO", Effect::ReadOnly, &["."], &[]),
+        ("grep TODO", Effect::ReadOnly, &[], &[]),
+        // What the pattern of names becomes is the pattern and the files.
+        ("grep * x", Effect::ReadOnly, &["*", "x"], &[]),
+        // Behind `--` nothing is an option.
+        ("cat -n -- -n -", Effect::ReadOnly, &["-n"], &[]),
+        ("rm -- -rf", Effect::FileChange, &[], &["-rf"]),
         ("rg TODO", Effect::ReadOnly, &["."], &[]),
         ("rg TODO src", Effect::ReadOnly, &["src"], &[]),
         ("ls", Effect::ReadOnly, &["."], &[]),
@@ -44,18 +50,37 @@ fn names_what_is_read_and_written() {
         ("touch src/q", Effect::FileChange, &[], &["src/q"]),
         ("mkdir -p a/b c", Effect::FileChange, &[], &["a/b", "c"]),
         ("rm -rf x", Effect::FileChange, &[], &["x"]),
+        ("rmdir a/b", Effect::FileChange, &[], &["a/b"]),
+        ("rmdir -p a/b/c", Effect::FileChange, &[], &["a", "a/b", "a/b/c"]),
+        ("rmdir --parents /a/b", Effect::FileChange, &[], &["/a", "/a/b"]),
+        ("mkdir -p /a/b", Effect::FileChange, &[], &["/a/b"]),
         // Another version takes what is behind the first file for files.
         ("mkdir a -m 755", Effect::FileChange, &[], &["a", "755"]),
         ("mv a b", Effect::FileChange, &["a"], &["b", "a", "b/a"]),
         ("cp evil/.bashrc .", Effect::FileChange, &["evil/.bashrc"], &[".", "./.bashrc"]),
         ("cp -t d a", Effect::FileChange, &["a"], &["d", "d/a"]),
+        ("cp a", Effect::Unknown, &["a"], &[]),
+        ("cp a ''", Effect::Unknown, &["a"], &[]),
         ("sed -i s/a/b/ f", Effect::FileChange, &["f"], &["f"]),
         ("git notes", Effect::Git, &[], &[]),
         ("git notes list", Effect::Git, &[], &[]),
         ("git notes show HEAD", Effect::Git, &[], &[]),
         ("git show HEAD:.env", Effect::Git, &["HEAD:.env", ".env"], &[]),
+        ("git log -L 1,5:.env", Effect::Git, &[".env"], &[]),
+        ("git log -S a:.env", Effect::Git, &[], &[]),
+        ("git grep x", Effect::Git, &["x", "."], &[]),
+        ("git status", Effect::Git, &["."], &[]),
+        ("git ls-files", Effect::Git, &["."], &[]),
+        ("git log", Effect::Git, &[], &[]),
+        ("git reflog show main", Effect::Git, &["main"], &[]),
+        ("tar tf x.tar a", Effect::ReadOnly, &["x.tar"], &[]),
+        ("tar tf -", Effect::ReadOnly, &[], &[]),
+        ("zcat - x.gz", Effect::ReadOnly, &["x.gz"], &[]),
+        ("zipinfo x.jar", Effect::ReadOnly, &["x.jar", "x.jar.zip", "x.jar.ZIP"], &[]),
+        ("awk 1 a=1 x", Effect::ReadOnly, &["x"], &[]),
         ("curl -o x http://y", Effect::Network, &["x", "http://y"], &[]),
         ("python3 x.py", Effect::Unknown, &["x.py"], &[]),
+        ("deploy --config=.env a= ''", Effect::Unknown, &[".env", "a="], &[]),
     ];
     for (text, effect, reads, writes) in table {
         let classes = classes(text);
@@ -81,6 +106,7 @@ fn tests_and_formats_in_another_form_are_unknown() {
 fn programs_that_start_others_in_another_form_are_unknown() {
     for (text, effect) in [
         ("timeout 5 grep a b", Effect::ReadOnly),
+        ("time -p grep a b", Effect::ReadOnly),
         ("nice -n 5 grep a b", Effect::ReadOnly),
         ("nice -n x grep a b", Effect::Unknown),
         ("nice -x 5 grep a b", Effect::Unknown),
@@ -112,6 +138,67 @@ fn what_moves_and_copies_trees_is_about_all_in_them() {
     }
 }
 
+/// Of each path, whether it is a pattern and whether all below it is touched.
+#[test]
+fn says_of_paths_what_they_stand_for() {
+    type Expected = [(&'static str, bool, bool)];
+    let table: &[(&str, &Expected)] = &[
+        ("ls *.rs src", &[("*.rs", true, false), ("src", false, false)]),
+        ("ls", &[(".", false, false)]),
+        ("ls -R src", &[("src", false, true)]),
+        ("ls --recursive", &[(".", false, true)]),
+        ("grep x a", &[("a", false, false)]),
+        ("grep -r x a*", &[("a*", true, true)]),
+        ("rg x src", &[("src", false, true)]),
+        ("diff a b", &[("a", false, true), ("b", false, true)]),
+        ("rm x", &[("x", false, false)]),
+        ("rm -r x*", &[("x*", true, true)]),
+        ("rm --recursive x", &[("x", false, true)]),
+        ("rmdir -p a*/b", &[("a*", true, false), ("a*/b", true, false)]),
+        ("touch -r a b", &[("a", false, false), ("b", false, false)]),
+        ("git show HEAD:a", &[("HEAD:a", false, true), ("a", false, true)]),
+        ("git show HEAD:*.rs", &[("HEAD:*.rs", true, true), ("*.rs", true, true)]),
+        ("deploy --config=a", &[("a", false, false)]),
+        ("deploy --config=*.toml", &[("*.toml", true, false)]),
+        ("deploy src/*.rs", &[("src/*.rs", true, true)]),
+    ];
+    for (text, expected) in table {
+        let classes = classes(text);
+        let touched = classes.iter().flat_map(|class| class.reads.iter().chain(&class.writes));
+        let touched: Vec<_> = touched.map(|path| (path.path.as_str(), path.glob, path.recursive)).collect();
+        assert_eq!(touched, expected.to_vec(), "{text}");
+    }
+}
+
+#[test]
+fn directories_removed_with_many_parents_are_unknown() {
+    for (above, parents, effect) in [
+        ("", 32, Effect::FileChange),
+        ("/", 32, Effect::FileChange),
+        ("", 33, Effect::Unknown),
+        ("/", 33, Effect::Unknown),
+        ("/", 2_000, Effect::Unknown),
+    ] {
+        let text = format!("rmdir -p {above}{}b", "a/".repeat(parents));
+        assert_eq!(classes(&text).iter().map(|class| class.effect).collect::<Vec<_>>(), [effect], "{text}");
+    }
+}
+
+#[test]
+fn only_what_reads_and_writes_nothing_is_read_only() {
+    for (text, read_only) in [
+        ("ls", true),
+        ("ls 2> /dev/null", true),
+        ("ls > x", false),
+        ("git status", false),
+        ("cd src", false),
+        ("touch x", false),
+        ("deploy", false),
+    ] {
+        assert_eq!(classes(text).iter().map(Classification::is_read_only).collect::<Vec<_>>(), [read_only], "{text}");
+    }
+}
+
 #[test]
 fn directory_changes() {
     use crate::DirectoryChange::{Leading, None, Unclear};
@@ -119,6 +206,8 @@ fn directory_changes() {
     for (text, expected) in [
         ("ls", None),
         ("cd src", leading("src", true)),
+        ("cd -- src && ls", leading("src", true)),
+        ("cd -P src && ls", Unclear),
         ("cd src && ls | wc", leading("src", true)),
         ("cd src; ls", leading("src", false)),
         ("cd src && a || b", leading("src", false)),
@@ -138,7 +227,7 @@ fn directory_changes() {
 }
 
 #[test]
-fn sed_scripts() {
+fn sed_scripts_that_are_harmless() {
     for script in [
         "1,5p",
         "5q",
@@ -170,9 +259,16 @@ fn sed_scripts() {
         "s/[][]//g",
         "s/[[:space:]]*$/[/",
         "y/[]/()/",
+        "s/[\\/]/x/",
+        "s/a/b\\/c/",
+        "{p }",
     ] {
         assert!(sed::is_harmless(script), "{script}");
     }
+}
+
+#[test]
+fn sed_scripts_that_are_not_covered() {
     for script in [
         "2,+/x/p",
         "w x",
@@ -209,6 +305,7 @@ fn sed_scripts() {
         "s|[|]|x|",
         "s/[[:a]/x/",
         "s/[[.a.]/x/",
+        "s/[\\]/w x/;p",
         "s[a[w x[",
         "s/a/b/gew",
         "s/[/]/w x/",
@@ -216,6 +313,12 @@ fn sed_scripts() {
         "s/a",
         "/x",
         "s\na\nb\n",
+        "s/a\nb/c/",
+        "s/a/b\nc/",
+        "/a\nb/p",
+        "y/a/b\n/",
+        "{p p}",
+        "1}",
     ] {
         assert!(!sed::is_harmless(script), "{script}");
     }
@@ -242,6 +345,11 @@ fn awk_programs() {
         "/[[:space:]]*[^a-z]/ {print}",
         "END {print sqrt(s/NR-(t/NR)^2)}",
         "{print x / 2, length(y) / 2, NF/2}",
+        "NR == 1 || /x/",
+        "{print $1 * 1.5 / 2}",
+        "{print \"a\\\"b\"}",
+        "/[\\/]/ {print}",
+        "NR == 1\n/a\"b/ {print}",
     ] {
         assert!(awk::is_harmless(program), "{program}");
     }
@@ -272,6 +380,11 @@ fn awk_programs() {
         "{if (x) y; else /\"/; system(c) #\"\n}",
         "{do /\"/; while (system(c)) #\"\n}",
         "{x in /\"/; system(c) #\"\n}",
+        // A line ends what could be divided, and a backslash keeps a text from ending.
+        "x\n/\"/{system(c)} #\"",
+        "{print \"\\\"\"; system(\"c\") #\"\n}",
+        "{print \"a\nb\"}",
+        "/[\\\n]/",
         "{print (1) > \"f\"}",
         "{print(1)>\"f\"}",
         "{print a[1 > \"f\"]}",

@@ -13,7 +13,7 @@ pub(super) const WITH_VALUE: &[&str] = &["-n", "-L", "-P", "-s", "-I", "-d"];
 
 /// Left out: `-a` (reads a file), `-o` and `-p` (ask), `--process-slot-var`.
 pub(super) fn classify(args: &[Word]) -> Findings {
-    let mut args = args;
+    let (mut args, mut replaced) = (args, None);
     while let Some((word, rest)) = args.split_first() {
         let text = word.as_literal()?;
         if !text.starts_with('-') {
@@ -28,24 +28,33 @@ pub(super) fn classify(args: &[Word]) -> Findings {
                 rest.get(1..)?
             }
             "-I" | "-d" => {
-                rest.first()?.as_literal().filter(|value| !value.is_empty() && !value.starts_with('-'))?;
+                let value = rest.first()?.as_literal().filter(|value| !value.is_empty() && !value.starts_with('-'))?;
+                replaced = if text == "-I" { Some(value) } else { replaced };
                 rest.get(1..)?
             }
-            "-I{}" | "-I%" => rest,
+            "-I{}" | "-I%" => {
+                replaced = text.strip_prefix("-I");
+                rest
+            }
             _ if ["-n", "-L", "-P"].into_iter().any(numbered) => rest,
             _ => return None,
         };
     }
-    let Some((program, given)) = args.split_first() else {
-        return Some(Classification::reading(Vec::new()));
-    };
+    // Without a program it is `echo`.
+    let program = args.first().map_or(Some("echo"), Word::as_literal)?;
+    let given = args.get(1..).unwrap_or_default();
     if given.iter().any(|word| !word.is_literal()) {
         return None;
     }
-    match program.as_literal()? {
+    let is_changed = |text: &str| replaced.is_some_and(|part| text.contains(part));
+    match program {
+        // To some versions words that come in may become a part of the program's name.
+        _ if is_changed(program) => None,
         "echo" | "basename" | "dirname" => Some(Classification::reading(Vec::new())),
-        // Words that come in must not become the format.
-        "printf" if !given.is_empty() => special::printf(given),
+        // Words that come in must not become the format, which has to be there.
+        "printf" if !given.iter().map(Word::text).find(|text| *text != "--").is_some_and(is_changed) => {
+            special::printf(given)
+        }
         _ => None,
     }
 }
