@@ -137,3 +137,47 @@ fn may_be_decided_otherwise() {
         assert!(!is_catastrophic(text), "{text:?}");
     }
 }
+
+#[test]
+fn names_of_homes_and_of_the_start_are_told_apart() {
+    for (text, expected) in [
+        ("rm -rf ~/work/proj", true),
+        ("rm -rf ~/Downloads", false),
+        ("rm -rf ~bob/work", false),
+        ("chmod -R 777 ~bob", true),
+        ("chmod -R u+w ~+", false),
+        ("rm -rf ~+/target", false),
+        ("rm -rf ~+", true),
+    ] {
+        assert_eq!(is_catastrophic(text), expected, "{text:?}");
+    }
+}
+
+/// Behind a `cd` that must work the start counts no more, unless the `cd` leads there.
+#[test]
+fn what_follows_a_change_of_the_directory_is_judged_there() {
+    for (text, expected) in [
+        ("cd . && rm -rf *", true),
+        ("cd /home/me/work/proj && rm -rf *", true),
+        ("cd /home/me/work/proj/build && rm -rf *", false),
+        ("cd /srv/www/cache && rm -rf .", false),
+        ("cd /srv/www/cache; rm -rf .", true),
+    ] {
+        assert_eq!(is_catastrophic(text), expected, "{text:?}");
+    }
+}
+
+#[test]
+fn options_for_whole_trees_are_told_from_other_words() {
+    for (text, expected) in [
+        ("rm -f notes *", false),
+        ("rm -f -- *", false),
+        ("rm --force *", false),
+        ("rm --re *", true),
+        ("chmod 755 ~", false),
+        ("chown me /home/me", false),
+        ("chmod -R 755 ~", true),
+    ] {
+        assert_eq!(is_catastrophic(text), expected, "{text:?}");
+    }
+}
