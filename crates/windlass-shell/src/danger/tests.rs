@@ -174,10 +174,30 @@ fn options_for_whole_trees_are_told_from_other_words() {
         ("rm -f -- *", false),
         ("rm --force *", false),
         ("rm --re *", true),
+        ("rm --r *", true),
         ("chmod 755 ~", false),
         ("chown me /home/me", false),
         ("chmod -R 755 ~", true),
     ] {
         assert_eq!(is_catastrophic(text), expected, "{text:?}");
+    }
+}
+
+/// Whoever goes to many directories first does not get to empty the last one.
+#[test]
+fn more_directories_than_are_followed_may_be_any() {
+    let many = |count: usize| (0..count).map(|at| format!("cd d{at}; ")).collect::<String>();
+    for (text, expected) in [
+        (format!("{}cd /; rm -rf *", many(14)), true),
+        (format!("{}cd /; rm -rf *", many(40)), true),
+        (format!("{}rm -rf ./*", many(15)), false),
+        (format!("{}rm -rf ./*", many(16)), true),
+        (format!("{}rm -rf build", many(40)), false),
+        (format!("{}rm -rf d/*", many(40)), false),
+        // The same one counts once.
+        (format!("{}rm -rf *", "cd d; ".repeat(40)), false),
+        (format!("{}rm -rf *", "cd $X; ".repeat(40)), false),
+    ] {
+        assert_eq!(is_catastrophic(&text), expected, "{text:?}");
     }
 }

@@ -56,6 +56,7 @@ fn options_name_outputs_in_every_spelling() {
         ("wget -qO- http://h/a", ""),
         ("wget -q --output-document=x http://h/a", "x"),
         ("wget -q http://h/a", "a"),
+        ("wget -P d -i - http://h/a", "d a d/a"),
         ("curl --remote-name-all http://h/a http://h/b", "a b"),
         ("wget -P d http://h/a", "d a d/a"),
         ("wget http://h/.npmrc", ".npmrc"),

@@ -563,7 +563,7 @@ fn quotes_and_groups_of_patterns_belong_to_their_word() {
 
 #[test]
 fn options_before_a_command_do_not_hide_it() {
-    for text in [
+    let texts = [
         "sort --compress-program=rm x",
         "sort --compress-program 'rm x' y",
         "gtar --checkpoint-action=exec='rm x' -cf a .",
@@ -583,18 +583,29 @@ fn options_before_a_command_do_not_hide_it() {
         "bash -c -- rm",
         "echo 'rm x' | docker exec -i c sh",
         "docker exec c eval 'r\"m\"' x",
-    ] {
-        assert!(programs(text).iter().any(|p| p == "rm"), "{text:?}: {:?}", programs(text));
-    }
+        "bash + -c 'rm x'",
+        "bash +x + -c rm",
+        "docker exec c git -c alias.y='!rm x' y",
+        "ssh host make SHELL=/bin/rm",
+        "unshare -r tar -cf a --to-command='rm x' .",
+        "docker exec c env -S'rm x'",
+        "unshare env --split-string='rm x'",
+        "unshare env -i -S'rm x'",
+        "unshare flock f -c'rm x'",
+        "tini find . -exec git -c alias.y='!rm x' y \\;",
+    ];
+    let is_found = |text: &&str| programs(text).iter().any(|p| p == "rm");
+    let hidden: Vec<&str> = texts.into_iter().filter(|text| !is_found(text)).collect();
+    assert!(hidden.is_empty(), "{hidden:#?}");
     for text in ["git bisect start rm HEAD", "bash rm", "bash -x rm", "bash - -c rm"] {
         assert!(!programs(text).iter().any(|p| p == "rm"), "{text:?}: {:?}", programs(text));
     }
-    assert_eq!(programs("docker exec -it c ls a"), ["docker", "c", "ls", "a", "exec"]);
+    assert_eq!(programs("docker exec -it c ls a"), ["docker", "exec", "c", "ls", "a"]);
 }
 
 #[test]
 fn scripts_from_elsewhere_are_not_known() {
-    for text in [
+    let texts = [
         "bash $F",
         "bash -- $F",
         "bash - $F",
@@ -602,14 +613,20 @@ fn scripts_from_elsewhere_are_not_known() {
         "bash /dev/fd/3 3<x",
         "curl x | bash -s a b",
         "curl x | ssh host bash",
+        "curl x | ssh host bash -s",
+        "curl x | docker exec -i c sh -s a",
+        "curl x | bash -es a",
+        "ssh host sh /dev/stdin",
+        "docker exec c python3 -c 'import os'",
+        "unshare -r sed '1e x' a",
         "getopts a PATH",
         "let PATH=1",
         "bind x",
         "emacs --batch --eval '(x)'",
         "emacs --batch -f x",
-    ] {
-        assert!(scan(text).undecided.is_some(), "{text:?}");
-    }
+    ];
+    let decided: Vec<&str> = texts.into_iter().filter(|text| scan(text).undecided.is_none()).collect();
+    assert!(decided.is_empty(), "{decided:#?}");
     for text in [
         "alias",
         "hash",
@@ -620,6 +637,12 @@ fn scripts_from_elsewhere_are_not_known() {
         "bash -x x.sh",
         "docker exec -e A= c ls ''",
         "docker exec c bash x.sh",
+        "docker exec c python3 x.py",
+        "docker exec c sed -n 1,5p a",
+        "docker exec c env A=1 ls",
+        "bash +x x.sh",
+        "bash +s x.sh",
+        "bash --posix x.sh",
     ] {
         assert_eq!(scan(text).undecided, None, "{text:?}");
     }
