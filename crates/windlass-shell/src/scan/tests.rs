@@ -597,6 +597,8 @@ fn options_before_a_command_do_not_hide_it() {
     let is_found = |text: &&str| programs(text).iter().any(|p| p == "rm");
     let hidden: Vec<&str> = texts.into_iter().filter(|text| !is_found(text)).collect();
     assert!(hidden.is_empty(), "{hidden:#?}");
+    let exactly: Vec<String> = scan("tini find . -exec rm x \\; -print").found.iter().map(FoundCommand::text).collect();
+    assert!(exactly.contains(&"rm x".to_owned()), "{exactly:?}");
     for text in ["git bisect start rm HEAD", "bash rm", "bash -x rm", "bash - -c rm"] {
         assert!(!programs(text).iter().any(|p| p == "rm"), "{text:?}: {:?}", programs(text));
     }
@@ -616,6 +618,7 @@ fn scripts_from_elsewhere_are_not_known() {
         "curl x | ssh host bash -s",
         "curl x | docker exec -i c sh -s a",
         "curl x | bash -es a",
+        "curl x | bash -es -xs a",
         "ssh host sh /dev/stdin",
         "docker exec c python3 -c 'import os'",
         "unshare -r sed '1e x' a",
