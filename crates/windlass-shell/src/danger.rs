@@ -64,7 +64,7 @@ fn operands(command: &FoundCommand) -> impl Iterator<Item = &Word> {
 fn has_flag(command: &FoundCommand, letters: [char; 2], long: &str) -> bool {
     command.words().iter().skip(1).map(Word::text).any(|text| {
         // Abbreviations count.
-        let is_long = text.len() > 3 && text.strip_prefix("--").is_some_and(|name| long.starts_with(name));
+        let is_long = text.strip_prefix("--").is_some_and(|name| !name.is_empty() && long.starts_with(name));
         is_long || (text.starts_with('-') && !text.starts_with("--") && text.contains(letters))
     })
 }

@@ -315,7 +315,7 @@ fn check_program(word: &Word) -> Result<()> {
 
 /// `time` is a keyword: what follows it is again in the place of a program.
 fn check_timed_program(command: &SimpleCommand) -> Result<()> {
-    let mut words = command.words.iter().skip_while(|w| w.text() == "time").peekable();
+    let mut words = command.words.iter().peekable();
     if command.words.first().is_none_or(|w| w.text() != "time") {
         return Ok(());
     }

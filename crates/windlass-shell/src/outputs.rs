@@ -209,7 +209,7 @@ impl Writer {
                     Operands::AddressesWith(_, option) => long.starts_with(option),
                 };
                 self.long(long, word, next)
-            } else if text.len() > 1 && text.starts_with('-') {
+            } else if text.starts_with('-') {
                 let found = self.short(text, word, next);
                 named |= match self.operands {
                     Operands::None => false,

@@ -14,6 +14,8 @@ pub(super) struct Places {
     home: Vec<String>,
     /// Where commands may run: the start, and the targets of `cd`.
     bases: Vec<Vec<String>>,
+    /// Whether there are more than are followed.
+    more: bool,
     /// Whether it is certain in which of them: after a `cd` that may fail, `*` means the start only perhaps.
     certain: bool,
 }
@@ -45,18 +47,25 @@ impl Target {
 impl Places {
     pub(super) fn new(cwd: &Path, home: &Path) -> Self {
         let cwd = parts(&cwd.to_string_lossy());
-        Self { bases: vec![cwd.clone()], cwd, home: parts(&home.to_string_lossy()), certain: true }
+        Self { bases: vec![cwd.clone()], cwd, home: parts(&home.to_string_lossy()), more: false, certain: true }
     }
 
     /// A `cd` to this directory may come first.
     pub(super) fn enter(&mut self, directory: &Word) {
         self.certain = false;
+        let text = self.text(directory);
+        if text.contains(UNKNOWN) {
+            return;
+        }
+        let entered = resolve(&self.cwd, &text);
+        // Not the start: it may be left.
+        if self.bases.iter().skip(1).any(|base| *base == entered) {
+            return;
+        }
         if self.bases.len() < MAX_PLACES {
-            let text = self.text(directory);
-            if !text.contains(UNKNOWN) {
-                let entered = resolve(&self.cwd, &text);
-                self.bases.push(entered);
-            }
+            self.bases.push(entered);
+        } else {
+            self.more = true;
         }
     }
 
@@ -80,7 +89,12 @@ impl Places {
         if text.starts_with('/') {
             return vec![self.target(resolve(&[], &text))];
         }
-        self.bases.iter().map(|base| self.target(resolve(base, &text))).collect()
+        let mut targets: Vec<Target> = self.bases.iter().map(|base| self.target(resolve(base, &text))).collect();
+        if self.more && names(&text).all(is_everything) {
+            // One of the places that are not followed may be the root.
+            targets.push(self.target(resolve(&[], &text)));
+        }
+        targets
     }
 
     /// The word with known variables put in.

@@ -137,3 +137,67 @@ fn may_be_decided_otherwise() {
         assert!(!is_catastrophic(text), "{text:?}");
     }
 }
+
+#[test]
+fn names_of_homes_and_of_the_start_are_told_apart() {
+    for (text, expected) in [
+        ("rm -rf ~/work/proj", true),
+        ("rm -rf ~/Downloads", false),
+        ("rm -rf ~bob/work", false),
+        ("chmod -R 777 ~bob", true),
+        ("chmod -R u+w ~+", false),
+        ("rm -rf ~+/target", false),
+        ("rm -rf ~+", true),
+    ] {
+        assert_eq!(is_catastrophic(text), expected, "{text:?}");
+    }
+}
+
+/// Behind a `cd` that must work the start counts no more, unless the `cd` leads there.
+#[test]
+fn what_follows_a_change_of_the_directory_is_judged_there() {
+    for (text, expected) in [
+        ("cd . && rm -rf *", true),
+        ("cd /home/me/work/proj && rm -rf *", true),
+        ("cd /home/me/work/proj/build && rm -rf *", false),
+        ("cd /srv/www/cache && rm -rf .", false),
+        ("cd /srv/www/cache; rm -rf .", true),
+    ] {
+        assert_eq!(is_catastrophic(text), expected, "{text:?}");
+    }
+}
+
+#[test]
+fn options_for_whole_trees_are_told_from_other_words() {
+    for (text, expected) in [
+        ("rm -f notes *", false),
+        ("rm -f -- *", false),
+        ("rm --force *", false),
+        ("rm --re *", true),
+        ("rm --r *", true),
+        ("chmod 755 ~", false),
+        ("chown me /home/me", false),
+        ("chmod -R 755 ~", true),
+    ] {
+        assert_eq!(is_catastrophic(text), expected, "{text:?}");
+    }
+}
+
+/// Whoever goes to many directories first does not get to empty the last one.
+#[test]
+fn more_directories_than_are_followed_may_be_any() {
+    let many = |count: usize| (0..count).map(|at| format!("cd d{at}; ")).collect::<String>();
+    for (text, expected) in [
+        (format!("{}cd /; rm -rf *", many(14)), true),
+        (format!("{}cd /; rm -rf *", many(40)), true),
+        (format!("{}rm -rf ./*", many(15)), false),
+        (format!("{}rm -rf ./*", many(16)), true),
+        (format!("{}rm -rf build", many(40)), false),
+        (format!("{}rm -rf d/*", many(40)), false),
+        // The same one counts once.
+        (format!("{}rm -rf *", "cd d; ".repeat(40)), false),
+        (format!("{}rm -rf *", "cd $X; ".repeat(40)), false),
+    ] {
+        assert_eq!(is_catastrophic(&text), expected, "{text:?}");
+    }
+}

@@ -109,3 +109,57 @@ fn refuses_what_it_does_not_understand() {
         assert_eq!(words(text), None, "{text:?}");
     }
 }
+
+#[test]
+fn redirections_belong_to_their_command() {
+    use RedirectKind::{Append, Duplicate, Read, Write};
+    for (text, words_before, kind, target) in [
+        ("ls -l>x", vec!["ls", "-l"], Write, "x"),
+        ("echo a2>x", vec!["echo", "a2"], Write, "x"),
+        ("echo a 2>x", vec!["echo", "a"], Write, "x"),
+        ("a >|x", vec!["a"], Write, "x"),
+        ("a >>x", vec!["a"], Append, "x"),
+        ("a &>x", vec!["a"], Write, "x"),
+        ("a &>>x", vec!["a"], Append, "x"),
+        ("a 0<x", vec!["a"], Read, "x"),
+        ("a 2>&1", vec!["a"], Duplicate, "1"),
+    ] {
+        let chars: Vec<char> = text.chars().collect();
+        let understood = parse(&chars).unwrap();
+        let [command] = understood.commands() else { panic!("{text:?}") };
+        let found: Vec<&str> = command.words().iter().map(Word::text).collect();
+        let redirects: Vec<_> = command.redirects().iter().map(|one| (one.kind, one.target.text())).collect();
+        assert_eq!((found, redirects), (words_before, vec![(kind, target)]), "{text:?}");
+    }
+}
+
+#[test]
+fn assignments_are_told_from_programs() {
+    for (text, name) in [("_A=1 b", Some("_A")), ("A_1=1 b", Some("A_1")), ("1A=1 b", None), ("a.b=1 c", None)] {
+        let chars: Vec<char> = text.chars().collect();
+        let assigned = parse(&chars).ok().map(|understood| understood.commands[0].assignments[0].name.clone());
+        assert_eq!(assigned.as_deref(), name, "{text:?}");
+    }
+}
+
+#[test]
+fn says_why_it_does_not_understand() {
+    use NotUnderstood::{Background, Operator, Program, Redirection, Structure};
+    for (text, reason) in [
+        ("a & b", Background),
+        ("a &", Background),
+        ("a && && b", Operator),
+        ("cat 3<x", Redirection),
+        ("cat 1<x", Redirection),
+        ("a <&3", Redirection),
+        ("a >(b)", Redirection),
+        ("a <(b)", Redirection),
+        ("a &>(b)", Redirection),
+        ("a >&3", Redirection),
+        ("a (b)", Structure),
+        ("time time A=1 b", Program),
+    ] {
+        let chars: Vec<char> = text.chars().collect();
+        assert_eq!(parse(&chars), Err(reason), "{text:?}");
+    }
+}

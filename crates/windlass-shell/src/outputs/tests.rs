@@ -56,6 +56,7 @@ fn options_name_outputs_in_every_spelling() {
         ("wget -qO- http://h/a", ""),
         ("wget -q --output-document=x http://h/a", "x"),
         ("wget -q http://h/a", "a"),
+        ("wget -P d -i - http://h/a", "d a d/a"),
         ("curl --remote-name-all http://h/a http://h/b", "a b"),
         ("wget -P d http://h/a", "d a d/a"),
         ("wget http://h/.npmrc", ".npmrc"),
@@ -72,6 +73,10 @@ fn options_name_outputs_in_every_spelling() {
         ("less -ox y", "x"),
         ("sort -o /dev/null y", ""),
         ("ls -la", ""),
+        ("aria2c http://h/.bashrc", ".bashrc"),
+        ("aria2c -o x http://h/a", "x"),
+        ("go test --coverprofile x", "x"),
+        ("openssl req --nodes x", ""),
     ] {
         let expected: Vec<&str> = expected.split(' ').filter(|path| !path.is_empty()).collect();
         assert_eq!(outputs(text), expected, "{text}");
@@ -103,6 +108,12 @@ fn git_names_outputs() {
         ("git log --oneline -5", ""),
         ("git show HEAD", ""),
         ("git grep -o x", ""),
+        ("git --no-pager format-patch -o d HEAD~1", "d"),
+        ("git --no-pager clone u d", "d"),
+        ("git clone --separate-git-dir g u d", "g d"),
+        ("git clone --separate-git-dir=g u d", "g d"),
+        ("git bundle verify x", ""),
+        ("git worktree list d", ""),
     ] {
         let expected: Vec<&str> = expected.split(' ').filter(|path| !path.is_empty()).collect();
         assert_eq!(outputs(text), expected, "{text}");
@@ -131,8 +142,32 @@ fn texts_in_other_languages_name_outputs() {
         ("prog -ab.x", "b.x? .x??"),
         ("sed 's/show me/x/' y", ""),
         ("awk '{print \"a/b\"}' y", ""),
+        ("sed --quiet -e 'w x' y", "x"),
+        ("sed y --expression 'w x'", "x"),
+        ("sed y --expr 'w x'", "x"),
+        ("python3 -c 'print(\"a b\")'", ""),
+        // The surer of two finds counts as well.
+        ("awk -e '{f = \"x\"}' -e '{print > \"x\"}' y", "x? x"),
     ] {
         let expected: Vec<&str> = expected.split(' ').filter(|path| !path.is_empty()).collect();
         assert_eq!(outputs(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn each_output_is_named_once() {
+    for text in ["sort -o x -o x y", "wget -O x http://h/a -O x", "python3 -c 'f(\"x\"); g(\"x\")'"] {
+        let analysis = analyse(text);
+        let paths: Vec<String> = analysis.found()[0].outputs().into_iter().map(|output| output.path).collect();
+        assert_eq!(paths, ["x"], "{text}");
+    }
+}
+
+#[test]
+fn an_address_is_joined_with_so_many_directories() {
+    for (directories, joined) in [(63, 63), (64, 64), (70, 64)] {
+        let options: String = (0..directories).map(|at| format!(" -P d{at}")).collect();
+        let named = outputs(&format!("wget{options} http://h/a"));
+        assert_eq!(named.len(), directories + 1 + joined, "{directories}");
     }
 }

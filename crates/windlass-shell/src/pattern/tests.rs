@@ -87,6 +87,23 @@ fn allow_rules() {
         ("echo $(whoami)", "echo $(whoami)", true),
         ("echo:*", "echo $(whoami)", false),
         ("*", "anything x", true),
+        ("timeout 5:*", "timeout 5 rm x", false),
+        ("timeout*:*", "timeout 5 rm x", false),
+        ("npm run:*", "timeout -v --foreground -p 5 npm run test", true),
+        ("npm run:*", "stdbuf -o L --error 0 -i0 --input=0 npm run test", true),
+        ("npm run:*", "stdbuf --bad npm run test", false),
+        ("fd:*", "fd x src", true),
+        ("fd:*", "fd -H y src/*", true),
+        ("fd:*", "fd -x rm", false),
+        ("fd:*", "fd -HX rm", false),
+        ("fd:*", "fd . --exec rm", false),
+        ("fd:*", "fd . --exec-batch rm", false),
+        ("fd:*", "fd *", false),
+        ("bash:*", "bash", false),
+        ("bash:*", "bash -x", false),
+        ("bash:*", "bash -x script.sh", true),
+        ("bash:*", "bash --version", true),
+        ("bash:*", "bash --help", true),
         ("", "anything x", false),
         (":*", "anything x", false),
         (" ", "x", false),
@@ -143,6 +160,9 @@ fn deny_rules() {
         ("rm x", "rm x $Y", Possible),
         ("rm x", "rm x a$Y", No),
         ("rm x", "rm x y", No),
+        ("reboot", "reboot", Yes),
+        ("reboot", "/sbin/reboot", Yes),
+        ("reboot", "reboot --help", No),
         ("rm:*", "/bin/rm x", Yes),
         ("/bin/rm:*", "/bin/rm x", Yes),
         ("/bin/rm:*", "rm x", Yes),
@@ -194,6 +214,9 @@ fn patterns_that_cover_less_than_they_seem_to_are_reported() {
         ("FOO=* x", Some(Assignment)),
         ("PATH+=:/x make *", Some(Assignment)),
         ("! FOO=1 x *", Some(Assignment)),
+        ("_FOO=1 x *", Some(Assignment)),
+        ("1A=2 x *", None),
+        ("-A=2 x *", None),
         ("FOO=1 x", None),
         ("x FOO=1:*", None),
         ("--x=1 *", None),
@@ -227,7 +250,12 @@ fn suggestions() {
         ("NODE_ENV=test npm test", &[Some("npm test *")]),
         ("npm run build -- --watch", &[Some("npm run build *")]),
         ("docker compose up -d", &[Some("docker compose up *")]),
+        ("npm test build", &[Some("npm test *")]),
+        ("npm run -s build", &[Some("npm run *")]),
         ("rm -rf x", &[Some("rm -rf x")]),
+        ("mkdir x", &[Some("mkdir x")]),
+        (": x", &[Some(": x")]),
+        ("[ -f x ]", &[Some("[ -f x ]")]),
         ("git push --force origin main", &[Some("git push --force origin main")]),
         ("python3 -c 1", &[Some("python3 -c 1")]),
         ("FOO=1 npm test", &[Some("FOO=1 npm test")]),
@@ -257,4 +285,19 @@ fn long_commands_are_not_offered_as_they_are() {
     // A prefix says the same of short and long ones.
     let long = format!("npm test {}", "a".repeat(5000));
     assert_eq!(suggest_rule(&analyse(&long).understood().unwrap().commands()[0]).as_deref(), Some("npm test *"));
+}
+
+#[test]
+fn patterns_say_what_they_are() {
+    for (pattern, text, any, exact) in [
+        ("*", "*", true, false),
+        (" * ", "*", true, false),
+        ("! *", "! *", false, false),
+        (" npm run:* ", "npm run:*", false, false),
+        ("npm test", "npm test", false, true),
+        ("", "", false, false),
+    ] {
+        let parsed = parse_rule_pattern(pattern);
+        assert_eq!((parsed.as_str(), parsed.is_any(), parsed.is_exact()), (text, any, exact), "{pattern:?}");
+    }
 }

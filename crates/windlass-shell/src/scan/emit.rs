@@ -14,8 +14,12 @@ const MAX_BRACE_PIECES: usize = 256;
 impl Reader<'_, '_> {
     /// Records the command and all that it runs. Returns true if a shell in it reads its script from its input.
     pub(super) fn emit(&mut self, words: &[Word], redirects: Vec<Redirect>, wrapped: usize) -> bool {
-        if wrapped > MAX_WRAPPERS || self.sink.word_fuel < words.len() {
-            self.sink.word_fuel = if wrapped > MAX_WRAPPERS { self.sink.word_fuel } else { 0 };
+        if wrapped > MAX_WRAPPERS {
+            self.undecided(Undecided::TooLarge);
+            return false;
+        }
+        if self.sink.word_fuel < words.len() {
+            self.sink.word_fuel = 0;
             self.undecided(Undecided::TooLarge);
             return false;
         }
@@ -48,7 +52,7 @@ impl Reader<'_, '_> {
                 let script = args.iter().find(|a| !matches!(a.text(), "--" | "-p" | "-l"));
                 self.script_of(script.map(std::slice::from_ref).unwrap_or_default());
             }
-            "alias" | "enable" | "hash" | "shopt" | "unalias" if !args.is_empty() => self.definitions(args),
+            "alias" | "enable" | "hash" | "shopt" | "unalias" => self.definitions(args),
             "source" | "." => {
                 if args.first().is_none_or(|a| !a.is_literal() || a.text().starts_with("/dev/")) {
                     self.undecided(Undecided::Input);
@@ -203,7 +207,7 @@ impl Reader<'_, '_> {
 
     fn shell(&mut self, args: &[Word]) -> bool {
         let mut rest = args;
-        let mut has_script = false;
+        let (mut has_script, mut reads_input) = (false, false);
         while let Some((word, tail)) = rest.split_first() {
             let text = word.text();
             if !word.is_literal() && !word.cannot_be_option() {
@@ -211,7 +215,8 @@ impl Reader<'_, '_> {
                 self.scripts_among(rest);
                 return false;
             }
-            let is_option = (text.starts_with('-') || text.starts_with('+')) && text.len() > 1;
+            // A `+` alone is one that changes nothing.
+            let is_option = text.starts_with('+') || (text.starts_with('-') && text.len() > 1);
             if !is_option || text == "--" {
                 if text == "--" || text == "-" {
                     rest = tail;
@@ -222,8 +227,9 @@ impl Reader<'_, '_> {
                 // It reads start-up files, which may give names another meaning.
                 self.undecided(Undecided::Definition);
             }
-            if !text.starts_with("--") {
-                has_script |= text.contains('c') && text.starts_with('-');
+            if text.starts_with('-') && !text.starts_with("--") {
+                has_script |= text.contains('c');
+                reads_input |= text.contains('s');
             }
             let takes_value =
                 matches!(text, "--rcfile" | "--init-file") || (!text.starts_with("--") && text.ends_with(['o', 'O']));
@@ -240,7 +246,8 @@ impl Reader<'_, '_> {
                 false
             }
             Some((file, _)) => {
-                file.text().starts_with("/dev/") || !file.is_literal() || args.iter().any(|a| a.text() == "-s")
+                let given = args.iter().any(|a| a.text() == "-s");
+                file.text().starts_with("/dev/") || !file.is_literal() || reads_input || given
             }
             None => !args.iter().any(|a| matches!(a.text(), "--version" | "--help")),
         }
@@ -272,40 +279,47 @@ impl Reader<'_, '_> {
 
     /// From each word on there may be a command.
     fn suffixes(&mut self, words: &[Word], wrapped: usize) -> bool {
-        if words.len() > MAX_SUFFIXES || wrapped > 0 && wrapped.saturating_mul(8) > MAX_WRAPPERS {
+        if words.len() > MAX_SUFFIXES || wrapped.saturating_mul(8) > MAX_WRAPPERS {
             self.undecided(Undecided::TooLarge);
         }
         if words.iter().any(|w| !w.is_literal() && w.literal_prefix().is_empty()) {
             self.undecided(Undecided::Program);
         }
         let mut reads_script = false;
-        for start in 1..words.len().min(MAX_SUFFIXES) {
-            let suffix = words.get(start..).unwrap_or_default();
-            let Some(program) = suffix.first().filter(|w| w.is_literal() && !w.text().starts_with('-')) else {
+        for (start, program) in words.iter().enumerate().take(MAX_SUFFIXES) {
+            if !program.is_literal() || program.text().starts_with('-') {
                 continue;
-            };
+            }
+            let suffix = words.get(start..).unwrap_or_default();
             if !self.sink.push(suffix, Vec::new()) {
                 return true;
             }
-            let name = base_name(program.text()).to_owned();
-            let args = suffix.get(1..).unwrap_or_default();
-            // Wrappers among the words need no look of their own: each of their words is looked at here.
-            if wrappers::SHELLS.contains(&name.as_str()) {
-                reads_script |= self.shell(args) && args.is_empty();
-            } else if name == "eval" {
-                self.script_of(args);
-            } else if name == "find" {
-                self.find(args, wrapped.saturating_add(8));
-            }
-        }
-        // The first word too, where it is not the program itself.
-        if let Some(first) = words.first().filter(|w| w.is_literal() && !w.text().starts_with('-')) {
-            self.sink.push(words, Vec::new());
-            if wrappers::SHELLS.contains(&base_name(first.text())) {
-                reads_script |= self.shell(words.get(1..).unwrap_or_default());
-            }
+            reads_script |= self.suffix(base_name(program.text()), suffix, wrapped.saturating_add(8));
         }
         reads_script
+    }
+
+    /// What a command among the words of another one runs. Wrappers need no look of their own but for their options: each of
+    /// their words is looked at as well.
+    fn suffix(&mut self, program: &str, words: &[Word], wrapped: usize) -> bool {
+        let args = words.get(1..).unwrap_or_default();
+        self.carried(program, words, wrapped);
+        if wrappers::SHELLS.contains(&program) {
+            return self.shell(args);
+        }
+        match program {
+            "eval" => self.script_of(args),
+            "find" => self.find(args, wrapped),
+            "env" | "flock" => {
+                let mut options = args.iter().enumerate().filter(|(_, arg)| arg.text().starts_with('-'));
+                options.any(|(at, option)| {
+                    let tail = args.get(at.saturating_add(1)..).unwrap_or_default();
+                    self.option_script(program, option.text(), tail)
+                });
+            }
+            _ => {}
+        }
+        false
     }
 
     fn expand_braces<'w>(&mut self, words: &'w [Word]) -> Cow<'w, [Word]> {

@@ -560,3 +560,159 @@ fn quotes_and_groups_of_patterns_belong_to_their_word() {
         assert_eq!((scan.undecided, scan.found.len(), scan.found[0].words().len()), (None, 1, 2), "{text}");
     }
 }
+
+#[test]
+fn options_before_a_command_do_not_hide_it() {
+    let texts = [
+        "sort --compress-program=rm x",
+        "sort --compress-program 'rm x' y",
+        "gtar --checkpoint-action=exec='rm x' -cf a .",
+        "git -C d bisect run rm x",
+        "git --git-dir g -c alias.y='!rm x' y",
+        "git --no-pager bisect run rm x",
+        "git grep -O'rm x' y",
+        "git grep --open-files-in-pager='rm x' y",
+        "timeout \"$T\" 5 rm x",
+        "env --unset=A rm x",
+        "env --unset A rm x",
+        "env --chdir=/tmp rm x",
+        "env --split-string 'rm x'",
+        "env --split 'rm x'",
+        "flock --command 'rm x' f",
+        "bash $OPTIONS -c 'rm x'",
+        "bash -c -- rm",
+        "echo 'rm x' | docker exec -i c sh",
+        "docker exec c eval 'r\"m\"' x",
+        "bash + -c 'rm x'",
+        "bash +x + -c rm",
+        "docker exec c git -c alias.y='!rm x' y",
+        "ssh host make SHELL=/bin/rm",
+        "unshare -r tar -cf a --to-command='rm x' .",
+        "docker exec c env -S'rm x'",
+        "unshare env --split-string='rm x'",
+        "unshare env -i -S'rm x'",
+        "unshare flock f -c'rm x'",
+        "tini find . -exec git -c alias.y='!rm x' y \\;",
+    ];
+    let is_found = |text: &&str| programs(text).iter().any(|p| p == "rm");
+    let hidden: Vec<&str> = texts.into_iter().filter(|text| !is_found(text)).collect();
+    assert!(hidden.is_empty(), "{hidden:#?}");
+    let exactly: Vec<String> = scan("tini find . -exec rm x \\; -print").found.iter().map(FoundCommand::text).collect();
+    assert!(exactly.contains(&"rm x".to_owned()), "{exactly:?}");
+    for text in ["git bisect start rm HEAD", "bash rm", "bash -x rm", "bash - -c rm"] {
+        assert!(!programs(text).iter().any(|p| p == "rm"), "{text:?}: {:?}", programs(text));
+    }
+    assert_eq!(programs("docker exec -it c ls a"), ["docker", "exec", "c", "ls", "a"]);
+}
+
+#[test]
+fn scripts_from_elsewhere_are_not_known() {
+    let texts = [
+        "bash $F",
+        "bash -- $F",
+        "bash - $F",
+        "bash /dev/stdin",
+        "bash /dev/fd/3 3<x",
+        "curl x | bash -s a b",
+        "curl x | ssh host bash",
+        "curl x | ssh host bash -s",
+        "curl x | docker exec -i c sh -s a",
+        "curl x | bash -es a",
+        "curl x | bash -es -xs a",
+        "ssh host sh /dev/stdin",
+        "docker exec c python3 -c 'import os'",
+        "unshare -r sed '1e x' a",
+        "getopts a PATH",
+        "let PATH=1",
+        "bind x",
+        "emacs --batch --eval '(x)'",
+        "emacs --batch -f x",
+    ];
+    let decided: Vec<&str> = texts.into_iter().filter(|text| scan(text).undecided.is_none()).collect();
+    assert!(decided.is_empty(), "{decided:#?}");
+    for text in [
+        "alias",
+        "hash",
+        "bind",
+        "getopts a name",
+        "let i=1",
+        "bash x.sh",
+        "bash -x x.sh",
+        "docker exec -e A= c ls ''",
+        "docker exec c bash x.sh",
+        "docker exec c python3 x.py",
+        "docker exec c sed -n 1,5p a",
+        "docker exec c env A=1 ls",
+        "bash +x x.sh",
+        "bash +s x.sh",
+        "bash --posix x.sh",
+    ] {
+        assert_eq!(scan(text).undecided, None, "{text:?}");
+    }
+}
+
+#[test]
+fn here_documents_end_where_bash_ends_them() {
+    for (text, expected) in [
+        ("cat <<E\na\\\nE\nE\nrm x", &["cat", "rm"][..]),
+        ("cat <<E\nE\\\n\nrm x\nE\n", &["cat", "rm", "E"]),
+        ("cat <<E\na\\b\\\\\nE\nrm x", &["cat", "rm"]),
+        ("cat <<'E'\na\\\nE\nrm x", &["cat", "rm"]),
+        // bash takes the end of the text for the end of the document.
+        ("cat <<E\n$(rm x)", &["cat", "rm"]),
+    ] {
+        assert_eq!(programs(text), expected, "{text:?}");
+    }
+}
+
+#[test]
+fn line_ends_and_comments_stand_between_words_of_a_structure() {
+    for (text, expected) in [
+        ("case a\nin a) ls;; esac", &["ls"][..]),
+        ("case a # b\nin a) ls;; esac", &["ls"]),
+        ("for i\nin a; do ls; done", &["ls"]),
+        ("for i # in b\nin a; do ls; done", &["ls"]),
+        ("a=(1 # it's\n2); ls", &["ls"]),
+        ("cat <(ls)", &["ls", "cat"]),
+        ("function f () { ls; }", &["ls"]),
+    ] {
+        assert_eq!(
+            (programs(text), scan(text).undecided),
+            (expected.iter().map(|&p| p.to_owned()).collect(), None),
+            "{text:?}"
+        );
+    }
+    let scan = scan("ls &>x");
+    assert_eq!((scan.found.len(), scan.found[0].redirects()[0].target.text()), (1, "x"));
+}
+
+/// What is beyond a limit is not followed, and that is said.
+#[test]
+fn limits_of_what_is_followed_are_told() {
+    let words = |word: &str, count: usize| format!("{word} ").repeat(count);
+    for (within, beyond) in [
+        // Programs that run another one, in each other.
+        (format!("{}ls", words("nice", 24)), format!("{}ls", words("nice", 25))),
+        // The words among which a command may begin, and how far inside of others.
+        (format!("docker {}", words("a", 24)), format!("docker {}", words("a", 25))),
+        (format!("{}docker exec c ls", words("nice", 3)), format!("{}docker exec c ls", words("nice", 4))),
+        // Alternatives of a group, and parts of a word.
+        (format!("echo {{{}a}}", "a,".repeat(62)), format!("echo {{{}a}}", "a,".repeat(63))),
+        (format!("echo {{a,b}}{}", "?".repeat(251)), format!("echo {{a,b}}{}", "?".repeat(252))),
+        // Groups in each other.
+        (format!("{}ls{}", words("(", 39), ")".repeat(39)), format!("{}ls{}", words("(", 40), ")".repeat(40))),
+    ] {
+        assert_eq!(scan(&within).undecided, None, "{within}");
+        assert_eq!(scan(&beyond).undecided, Some(Undecided::TooLarge), "{beyond}");
+    }
+    assert_eq!(scan(&"(ls);".repeat(60)).undecided, None);
+    assert_eq!(scan(&format!("echo {{{}a}}", "a,".repeat(62))).found[0].words().len(), 64);
+}
+
+#[test]
+fn what_follows_something_too_deep_is_found() {
+    for text in [format!("{}ls; rm x", "nice ".repeat(25)), format!("({}ls); rm x", "eval ".repeat(25))] {
+        assert_eq!(scan(&text).undecided, Some(Undecided::TooLarge), "{text}");
+        assert!(programs(&text).contains(&"rm".to_owned()), "{text}");
+    }
+}
