@@ -6,6 +6,7 @@
 mod carried;
 mod emit;
 mod found;
+mod handed;
 mod reader;
 mod script;
 mod sink;

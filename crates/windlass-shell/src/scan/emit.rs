@@ -1,5 +1,6 @@
 //! From the words of a command to the commands it runs.
 
+use super::handed::Handed;
 use super::{reader::Reader, wrappers};
 use crate::command::Redirect;
 use crate::reason::Undecided;
@@ -36,6 +37,9 @@ impl Reader<'_, '_> {
             // `$EMPTY rm x` runs `rm x`.
             return first.kind() == WordKind::Dynamic && self.suffixes(&words, wrapped);
         };
+        if self.is_replaced(&first) {
+            self.undecided(Undecided::Program);
+        }
         let program = base_name(program);
         let args = words.get(1..).unwrap_or_default();
         self.carried(program, &words, wrapped);
@@ -144,7 +148,12 @@ impl Reader<'_, '_> {
             }
         }
         if rest.is_empty() {
+            self.is_missing(Undecided::Program);
             return false;
+        }
+        if program == "xargs" {
+            let options = args.len().checked_sub(rest.len()).and_then(|end| args.get(..end)).unwrap_or_default();
+            return self.emit_handed(rest, Handed::by_xargs(options), wrapped.saturating_add(1));
         }
         if matches!(program, "watch" | "flock") {
             // The words, joined, are a shell's script.
@@ -195,7 +204,7 @@ impl Reader<'_, '_> {
 
     /// The words joined by blanks are a script.
     fn script_of(&mut self, words: &[Word]) {
-        if words.iter().any(|w| !w.is_literal()) {
+        if words.iter().any(|w| !w.is_literal() || self.is_replaced(w)) {
             self.undecided(Undecided::Script);
         }
         if words.is_empty() || self.sink.char_fuel == 0 {
@@ -249,6 +258,10 @@ impl Reader<'_, '_> {
                 let given = args.iter().any(|a| a.text() == "-s");
                 file.text().starts_with("/dev/") || !file.is_literal() || reads_input || given
             }
+            None if has_script => {
+                self.is_missing(Undecided::Script);
+                false
+            }
             None => !args.iter().any(|a| matches!(a.text(), "--version" | "--help")),
         }
     }
@@ -271,7 +284,7 @@ impl Reader<'_, '_> {
             if starts {
                 let length = tail.iter().position(|w| matches!(w.text(), ";" | "+")).unwrap_or(tail.len());
                 let (command, after) = tail.split_at_checked(length).unwrap_or((tail, &[]));
-                self.emit(command, Vec::new(), wrapped.saturating_add(1));
+                self.emit_handed(command, Handed::by_find(), wrapped.saturating_add(1));
                 rest = after;
             }
         }

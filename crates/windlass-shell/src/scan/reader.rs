@@ -49,7 +49,10 @@ impl<'a, 's> Reader<'a, 's> {
             self.undecided(Undecided::TooLarge);
             return;
         }
+        // Words are put into the command alone that holds the text.
+        let handed = self.sink.handed.take();
         read(&mut Reader::new(&chars, self.depth.saturating_add(1), self.sink));
+        self.sink.handed = handed;
     }
 
     /// Goes one level deeper; the caller subtracts one from `depth` afterwards.

@@ -1,6 +1,7 @@
 //! Where a scan collects what it finds, with the budget that bounds its work.
 
 use super::found::FoundCommand;
+use super::handed::Handed;
 use crate::command::Redirect;
 use crate::reason::Undecided;
 use crate::word::Word;
@@ -22,6 +23,8 @@ pub(super) struct Sink {
     pub(super) scan: Scan,
     pub(super) char_fuel: usize,
     pub(super) word_fuel: usize,
+    /// What is put into the command that is being read.
+    pub(super) handed: Option<Handed>,
     /// Functions whose bodies are being read.
     pub(super) functions: Vec<String>,
 }
@@ -33,6 +36,7 @@ impl Sink {
             char_fuel: chars.saturating_mul(24).saturating_add(4096),
             // A word has a character, and another one before the next word.
             word_fuel: (chars / 2).saturating_add(MORE_WORDS),
+            handed: None,
             functions: Vec::new(),
         }
     }
