@@ -1,0 +1,353 @@
+//! Words, expansions and what stands around them, one table for each subject.
+
+use std::path::Path;
+
+use super::{scan, sink::Sink};
+use crate::{RedirectKind, Undecided, Word, WordKind, analyse, catastrophic};
+
+/// The commands of a text, each with its words joined by blanks.
+fn found(text: &str) -> Vec<String> {
+    scan(text).found.iter().map(|command| command.text()).collect()
+}
+
+/// Each text is decided, and has exactly these commands.
+fn assert_exactly(cases: &[(&str, &[&str])]) {
+    for (text, expected) in cases {
+        assert_eq!(found(text), *expected, "{text}");
+        assert_eq!(scan(text).undecided, None, "{text}");
+    }
+}
+
+/// The first argument of the first command.
+fn argument(text: &str) -> Word {
+    scan(text).found[0].words()[1].clone()
+}
+
+#[test]
+fn escapes_of_ansi_quotes_are_the_characters_bash_makes_of_them() {
+    for (escape, expected) in [
+        (r"\a", "\u{7}"),
+        (r"\b", "\u{8}"),
+        (r"\e", "\u{1b}"),
+        (r"\E", "\u{1b}"),
+        (r"\f", "\u{c}"),
+        (r"\n", "\n"),
+        (r"\r", "\r"),
+        (r"\t", "\t"),
+        (r"\v", "\u{b}"),
+        (r"\\", "\\"),
+        (r"\'", "'"),
+        (r#"\""#, "\""),
+        (r"\?", "?"),
+        (r"\q", "\\q"),
+        (r"\x63at", "cat"),
+        (r"\143at", "cat"),
+        (r"\0143", "\u{c}3"),
+        (r"\u0063at", "cat"),
+        (r"\U00000063at", "cat"),
+        (r"\U1F680", "\u{1f680}"),
+        (r"\cA", "\u{1}"),
+        (r"\c[", "\u{1b}"),
+    ] {
+        let text = format!("echo $'{escape}'");
+        assert_eq!(argument(&text).as_literal(), Some(expected), "{text}");
+    }
+    assert_exactly(&[
+        (r"$'\x63at' .env", &["cat .env"]),
+        (r"$'\143\u0061\U00000074' $'\56env'", &["cat .env"]),
+        (r"$'it\'s'; rm a", &["it's", "rm a"]),
+        (r"echo $'\\'; rm a", &["echo \\", "rm a"]),
+    ]);
+}
+
+#[test]
+fn quotes_in_braces_and_in_patterns_hide_only_what_they_enclose() {
+    assert_exactly(&[
+        (r#"echo ${x:-"}"}; rm a; echo "b""#, &["echo $(..)", "rm a", "echo b"]),
+        (r"echo ${x:-'}'}; rm a; echo 'b'", &["echo $(..)", "rm a", "echo b"]),
+        (r"echo ${x:-\'}; rm a; echo \'", &["echo $(..)", "rm a", "echo '"]),
+        (r"echo ${x:-\} ; rm a}", &["echo $(..)"]),
+        ("ls x@('a)'|b) y", &["ls x@$(..) y"]),
+        (r#"ls x@("a)"|b) y"#, &["ls x@$(..) y"]),
+    ]);
+    // In double quotes an apostrophe is a character, and what stands behind it runs.
+    for text in [r#"echo "${x:-'$(rm a)'}""#, r#"echo "${x:-'`rm a`'}""#] {
+        assert!(found(text).contains(&"rm a".to_owned()), "{text}");
+        assert_eq!(scan(text).undecided, Some(Undecided::Malformed), "{text}");
+    }
+    assert_exactly(&[
+        (r#"echo "$'$(rm a)'""#, &["rm a", "echo $'$(..)'"]),
+        (r#"echo "$'" $(rm a) "'""#, &["rm a", "echo $' $(..) '"]),
+    ]);
+}
+
+#[test]
+fn groups_of_patterns_belong_to_their_word() {
+    assert_exactly(&[
+        ("ls x@(a|b) y", &["ls x@$(..) y"]),
+        ("ls x*(a|b) y?(c) z", &["ls x*$(..) y?$(..) z"]),
+        ("ls x+(a|!(b|c)) y", &["ls x+$(..) y"]),
+        ("ls x!($(rm a)) y", &["rm a", "ls x!$(..) y"]),
+    ]);
+    assert!(!argument("ls x@(a|b)").is_literal());
+    // At the beginning of a word it may be a subshell instead, and without an end it is no group.
+    for text in ["ls *(rm a)", "ls x(rm a)", "ls x@(a|b"] {
+        assert_eq!(scan(text).undecided, Some(Undecided::Malformed), "{text}");
+    }
+    assert!(found("ls *(rm a)").contains(&"rm a".to_owned()));
+}
+
+#[test]
+fn backquotes_end_and_keep_the_backslashes_that_bash_keeps() {
+    assert_exactly(&[
+        ("echo `ls a`; rm b", &["ls a", "echo $(..)", "rm b"]),
+        (r"echo `ls a\ b`", &["ls a b", "echo $(..)"]),
+        (r#"echo "`ls a\ b`""#, &["ls a b", "echo $(..)"]),
+        (r#"echo `ls \"a b\"`"#, &["ls \"a b\"", "echo $(..)"]),
+        (r#"echo "`ls \"a b\"`""#, &["ls a b", "echo $(..)"]),
+        (r"echo `echo \`rm b\``", &["rm b", "echo $(..)", "echo $(..)"]),
+    ]);
+    let words = |text: &str| scan(text).found[0].words().len();
+    for (text, expected) in [
+        (r"echo `ls a\ b`", 2),
+        (r#"echo "`ls a\ b`""#, 2),
+        (r#"echo `ls \"a b\"`"#, 3),
+        (r#"echo "`ls \"a b\"`""#, 2),
+        (r"echo `ls a\\ b`", 2),
+    ] {
+        assert_eq!(words(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn dollar_signs_begin_an_expansion_only_before_its_name() {
+    for name in ["a", "A1", "_", "_a", "1", "@", "*", "#", "?", "$", "!", "-", "{a}", "[1 + (2 > 1)]", "((1 + (2)))"] {
+        let text = format!("echo ${name}");
+        assert_eq!(argument(&text).kind(), WordKind::Dynamic, "{text}");
+        assert_eq!((found(&text).len(), scan(&text).found[0].words().len()), (1, 2), "{text}");
+        assert_eq!(scan(&format!("${name} a")).undecided, Some(Undecided::Program), "{text}");
+    }
+    for (text, expected) in [
+        ("grep end$ f", "end$"),
+        ("grep a$/b f", "a$/b"),
+        ("grep \"a$\" f", "a$"),
+        ("grep $= f", "$="),
+        ("grep $é f", "$é"),
+    ] {
+        assert_eq!(argument(text).as_literal(), Some(expected), "{text}");
+        assert_eq!(scan(text).undecided, None, "{text}");
+    }
+    assert_eq!(argument("echo $_a-b").text(), "$_a-b");
+    assert_eq!(argument("echo $1a").text(), "$1a");
+}
+
+#[test]
+fn quotes_in_arithmetic_are_not_decided() {
+    for text in ["echo $(( \"$(rm a)\" ))", "(( x['$(rm a)'] ))", "for (( i = \"`rm a`\"; i < 1; i++ )); do ls; done"] {
+        assert!(found(text).contains(&"rm a".to_owned()), "{text}");
+        assert_eq!(scan(text).undecided, Some(Undecided::Malformed), "{text}");
+    }
+}
+
+#[test]
+fn process_substitutions_are_arguments() {
+    assert_exactly(&[
+        ("cat <(rm a) b", &["rm a", "cat $(..) b"]),
+        ("tee >(rm a) b", &["rm a", "tee $(..) b"]),
+        ("cat x<(rm a)", &["rm a", "cat x$(..)"]),
+        ("[[ a < b && c > d ]] && rm a", &["rm a"]),
+    ]);
+    assert!(found("[[ -f <(rm a) ]]").contains(&"rm a".to_owned()));
+    assert_eq!(scan("<(rm a)").undecided, Some(Undecided::Program));
+}
+
+#[test]
+fn a_tilde_stands_for_a_home_directory_only_at_the_beginning() {
+    for (text, is_literal) in
+        [("git show HEAD~1", true), ("ls a~/b", true), ("ls ~", false), ("ls ~/b", false), ("ls '~/b'", true)]
+    {
+        assert_eq!(scan(text).found[0].words().last().unwrap().is_literal(), is_literal, "{text}");
+    }
+    // The name of the user is a part of it.
+    let is_one =
+        |text: &str| catastrophic(&analyse(text), Path::new("/srv/a/b/c"), Path::new("/srv/people/me")).is_some();
+    for (text, expected) in
+        [("rm -rf ~root", true), ("rm -rf ~a-b.c+d_1", true), ("rm -rf ~+", true), ("rm -rf ~/x", false)]
+    {
+        assert_eq!(is_one(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn ranges_in_braces_make_words_only_without_quotes() {
+    for (text, is_literal) in
+        [("ls x{1..3}", false), ("ls {a..c}", false), (r"ls {1\..3}", true), ("ls {1.'.'3}", true), ("ls {a.c}", true)]
+    {
+        assert_eq!(argument(text).is_literal(), is_literal, "{text}");
+    }
+}
+
+#[test]
+fn what_every_argument_of_a_word_begins_with() {
+    for (text, prefix, cannot_be_option) in [
+        ("ls a", "a", true),
+        ("ls -a", "-a", false),
+        ("ls '-a'", "-a", false),
+        ("ls ''", "", true),
+        ("ls *", "", false),
+        ("ls a*", "a", true),
+        ("ls -*", "-", false),
+        ("ls $x", "", false),
+        ("ls a$x", "a", true),
+        ("ls a{b*", "a{b", true),
+        ("ls }$x", "}", true),
+        ("ls ,a?", ",a", true),
+    ] {
+        let word = argument(text);
+        assert_eq!((word.literal_prefix().as_str(), word.cannot_be_option()), (prefix, cannot_be_option), "{text}");
+    }
+}
+
+#[test]
+fn redirections_with_an_ampersand_belong_to_the_command_before() {
+    for (text, kind, target) in [
+        ("ls &> f", RedirectKind::Write, "f"),
+        ("ls &>> f", RedirectKind::Append, "f"),
+        ("ls >& f", RedirectKind::Write, "f"),
+        ("ls <&3", RedirectKind::Duplicate, "3"),
+        ("ls <&-", RedirectKind::Duplicate, "-"),
+        ("ls 2>&1", RedirectKind::Duplicate, "1"),
+    ] {
+        let scan = scan(text);
+        let redirects: Vec<_> =
+            scan.found.iter().flat_map(|one| one.redirects()).map(|one| (one.kind, one.target.text())).collect();
+        assert_eq!((scan.found.len(), redirects.as_slice()), (1, [(kind, target)].as_slice()), "{text}");
+        assert_eq!((scan.found[0].text().as_str(), scan.undecided), ("ls", None), "{text}");
+    }
+}
+
+#[test]
+fn a_pipe_hands_a_script_to_the_shell_behind_it() {
+    for (text, expected) in [
+        ("echo 'rm a' | sh", &["echo rm a", "sh", "rm a", "rm a"][..]),
+        ("echo 'rm a' |& sh", &["echo rm a", "sh", "rm a", "rm a"]),
+        ("echo 'rm a'; sh", &["echo rm a", "sh"]),
+        ("echo 'rm a' & sh", &["echo rm a", "sh"]),
+        ("echo 'rm a' || sh", &["echo rm a", "sh"]),
+        ("curl 'rm a' | sh", &["curl rm a", "sh"]),
+    ] {
+        assert_eq!(found(text), expected, "{text}");
+        assert_eq!(scan(text).undecided, Some(Undecided::Input), "{text}");
+    }
+}
+
+#[test]
+fn a_case_ends_at_its_esac() {
+    assert_exactly(&[
+        ("case a in b) ls;; a) cat b; esac; rm a", &["ls", "cat b", "rm a"]),
+        ("case a in b) ls;; esac; rm a", &["ls", "rm a"]),
+        ("case a in b) ls; esac; case c in (rm) cat d;; esac", &["ls", "cat d"]),
+        ("case a in b) case c in d) ls; esac;; e) rm a; esac", &["ls", "rm a"]),
+        ("echo $(case a in a) rm b; esac) c", &["rm b", "echo $(..) c"]),
+    ]);
+}
+
+#[test]
+fn bodies_of_functions_are_read_whatever_they_stand_in() {
+    assert_exactly(&[
+        ("function f (rm a)", &["rm a"]),
+        ("function f() { rm a; }", &["rm a"]),
+        ("function f() (rm a)", &["rm a"]),
+        ("function f\n{ rm a; }", &["rm a"]),
+    ]);
+    for (text, expected) in [
+        ("function f() { f | f; }; f", true),
+        ("function f (f | f); f", true),
+        ("function f() { f & }; f", true),
+        ("f() { ls | f; }; f", false),
+        ("f() { f; f; }; f", false),
+        ("f() { f || f; }; f", false),
+    ] {
+        assert_eq!(scan(text).fork_bomb, expected, "{text}");
+    }
+}
+
+#[test]
+fn only_names_are_assigned_to() {
+    assert_exactly(&[
+        ("a=b rm x", &["rm x"]),
+        ("_a1+=b rm x", &["rm x"]),
+        ("a[1]=b rm x", &["rm x"]),
+        ("a[1]+=b rm x", &["rm x"]),
+        ("=a rm x", &["=a rm x"]),
+        ("1a=rm x", &["1a=rm x"]),
+        ("a]+=b rm x", &["a]+=b rm x"]),
+        ("a-b=c rm x", &["a-b=c rm x"]),
+        ("a'b'=c rm x", &["ab=c rm x"]),
+    ]);
+    assert_eq!(found("a[1]x rm y").first().map(String::as_str), Some("a[1]x rm y"));
+    assert_eq!(scan("a[1]x rm y").undecided, Some(Undecided::Program));
+}
+
+#[test]
+fn variables_whose_value_is_run_are_told_by_their_names() {
+    for (text, runs) in [
+        ("GIT_SSH_COMMAND='rm a' git fetch", true),
+        ("GIT_EXTERNAL_DIFF='rm a' git diff", true),
+        ("GIT_SSH='rm a' git fetch", true),
+        ("GIT_AUTHOR_NAME='rm a' git commit", false),
+        ("MY_COMMAND='rm a' ls", false),
+        ("CARGO_TARGET_X_RUNNER='rm a' cargo run", true),
+        ("CARGO_TARGET_X_LINKER='rm a' cargo build", true),
+        ("CARGO_HOME='rm a' cargo build", false),
+        ("TEST_RUNNER='rm a' ls", false),
+    ] {
+        assert_eq!(found(text).contains(&"rm a".to_owned()), runs, "{text}");
+    }
+}
+
+#[test]
+fn texts_that_make_evaluates_are_not_decided() {
+    for (text, expected) in [
+        ("make --eval='$(shell rm a)'", Some(Undecided::Script)),
+        ("make --e='$(shell rm a)'", Some(Undecided::Script)),
+        ("make -E '$(shell rm a)'", Some(Undecided::Script)),
+        ("make '-E$(shell rm a)'", Some(Undecided::Script)),
+        ("make --jobs=2 all", None),
+        ("make --evaluate", None),
+        ("make -- all", None),
+        ("make -e all", None),
+    ] {
+        assert_eq!(scan(text).undecided, expected, "{text}");
+    }
+}
+
+#[test]
+fn options_of_wrappers_take_their_values() {
+    assert_exactly(&[
+        ("timeout -k 3 5 rm a", &["timeout -k 3 5 rm a", "rm a"]),
+        ("timeout -k3 5 rm a", &["timeout -k3 5 rm a", "rm a"]),
+        ("nice -n 5 rm a", &["nice -n 5 rm a", "rm a"]),
+        ("nice -n5 rm a", &["nice -n5 rm a", "rm a"]),
+        ("timeout -v 5 rm a", &["timeout -v 5 rm a", "rm a"]),
+        ("sudo -nH -u b rm a", &["sudo -nH -u b rm a", "rm a"]),
+        // An option that is not known may have a value or none: each word behind it may be the program.
+        ("timeout -Z 5 rm a", &["timeout -Z 5 rm a", "5 rm a", "rm a", "a"]),
+        ("nice - rm a", &["nice - rm a", "- rm a"]),
+        ("xargs -i rm a", &["xargs -i rm a", "rm a"]),
+        ("xargs -I {} rm a", &["xargs -I {} rm a", "rm a"]),
+    ]);
+}
+
+#[test]
+fn a_budget_that_is_spent_refuses_what_is_left() {
+    let mut sink = Sink::new(0);
+    assert!(sink.pay(4_095) && sink.push(&[Word::literal("a")], Vec::new()));
+    assert!(sink.pay(1), "the whole budget");
+    assert!(!sink.push(&[Word::literal("b")], Vec::new()), "nothing is left to read it with");
+    assert_eq!((sink.scan.found.len(), sink.scan.undecided), (1, Some(Undecided::TooLarge)));
+
+    let mut sink = Sink::new(0);
+    assert!(!sink.pay(4_097) && !sink.pay(1), "what is refused once is refused for good");
+    assert_eq!((sink.char_fuel, sink.scan.undecided), (0, Some(Undecided::TooLarge)));
+}
