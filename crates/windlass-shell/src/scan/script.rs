@@ -182,6 +182,9 @@ impl Reader<'_, '_> {
         }
         if current.words.is_empty() && is_assignment(source) {
             current.assigned = true;
+            if !has_plain_subscript(source) {
+                self.undecided(Undecided::Malformed);
+            }
             self.nested_expansions_of_literal(&word);
             self.assigned(&word);
             if source.ends_with('=') && self.peek() == Some('(') {
@@ -221,6 +224,8 @@ impl Reader<'_, '_> {
                 }
                 Some(')') => {
                     self.bump();
+                    // What follows at once belongs to the word: `#` begins no comment there.
+                    self.word();
                     return;
                 }
                 Some(_) => self.word_or_skip(),
@@ -273,9 +278,12 @@ impl Reader<'_, '_> {
                 self.skip_blanks();
                 let name = self.word();
                 self.skip_blanks();
-                if self.peek() == Some('(') && self.second() == Some(')') {
-                    self.bump();
-                    self.bump();
+                let pos = self.pos;
+                if self.eat('(') {
+                    self.skip_blanks();
+                    if !self.eat(')') {
+                        self.pos = pos;
+                    }
                 }
                 self.skip_lines();
                 level.function = Some(name.text().to_owned());
@@ -330,11 +338,11 @@ impl Reader<'_, '_> {
                 }
                 Some(' ' | '\t' | ';' | '|' | '&' | '(' | ')') => self.bump(),
                 Some('\n') => self.line_end(),
-                Some('<' | '>') if self.second() != Some('(') => self.bump(),
                 Some(_) => {
                     let word = self.word();
                     match word.source() {
                         "]]" => return,
+                        // `<` and `>` compare here.
                         "" => self.bump(),
                         _ => self.nested_expansions_of_literal(&word),
                     }
@@ -501,4 +509,28 @@ fn is_assignment(source: &str) -> bool {
     };
     let rest = if name.starts_with('[') && source.contains("]+=") { "=" } else { rest };
     rest.starts_with('=') || rest.starts_with("+=")
+}
+
+/// Whether the subscript of an assignment, if it has one, is seen to end at its first bracket outside of quotes.
+/// Otherwise the word may be a command.
+fn has_plain_subscript(source: &str) -> bool {
+    let Some((_, subscript)) = source.split_once('[').filter(|(name, _)| !name.contains('=')) else {
+        return true;
+    };
+    let mut quote = None;
+    for (at, c) in subscript.char_indices() {
+        match (quote, c) {
+            (_, '\\' | '`' | '(' | '{') => return false,
+            (Some(open), c) if c == open => quote = None,
+            (Some(_), _) => {}
+            (None, '\'' | '"') => quote = Some(c),
+            (None, '[') => return false,
+            (None, ']') => {
+                let rest = subscript.get(at.saturating_add(1)..).unwrap_or_default();
+                return rest.starts_with('=') || rest.starts_with("+=");
+            }
+            (None, _) => {}
+        }
+    }
+    false
 }

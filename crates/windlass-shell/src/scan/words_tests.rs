@@ -24,7 +24,7 @@ fn argument(text: &str) -> Word {
 }
 
 #[test]
-fn escapes_of_ansi_quotes_are_the_characters_bash_makes_of_them() {
+fn escapes_of_ansi_quotes_are_the_characters_they_stand_for() {
     for (escape, expected) in [
         (r"\a", "\u{7}"),
         (r"\b", "\u{8}"),
@@ -43,6 +43,11 @@ fn escapes_of_ansi_quotes_are_the_characters_bash_makes_of_them() {
         (r"\x63at", "cat"),
         (r"\143at", "cat"),
         (r"\0143", "\u{c}3"),
+        (r"\177", "\u{7f}"),
+        (r"\xg", "\\xg"),
+        (r"\ug", "\\ug"),
+        (r"\U", "\\U"),
+        (r"a\c", "a\\c"),
         (r"\u0063at", "cat"),
         (r"\U00000063at", "cat"),
         (r"\U1F680", "\u{1f680}"),
@@ -57,7 +62,50 @@ fn escapes_of_ansi_quotes_are_the_characters_bash_makes_of_them() {
         (r"$'\143\u0061\U00000074' $'\56env'", &["cat .env"]),
         (r"$'it\'s'; rm a", &["it's", "rm a"]),
         (r"echo $'\\'; rm a", &["echo \\", "rm a"]),
+        // A control character takes no quote with it, and a backslash only with what it hides.
+        (r"echo $'\c'; rm a; echo 'b' # '", &["echo \\c", "rm a", "echo b"]),
+        (r"echo $'\c\\'; rm a; echo 'b' # '", &["echo $(..)", "rm a", "echo b"]),
+        (r"echo $'\c\'c'; rm a", &["echo $(..)c", "rm a"]),
     ]);
+}
+
+/// What bash makes of them is a byte, or ends the text, so that another name stands there than can be read.
+#[test]
+fn escapes_that_are_no_character_leave_the_word_unknown() {
+    for escape in [
+        r"\x{72}m",
+        r"\x{172}m",
+        r"\562m",
+        r"\400",
+        r"\xc3\xa9",
+        r"\c?",
+        r"\cé",
+        r"\ud800",
+        r"rm\0z",
+        r"rm\x0z",
+        r"rm\u0000z",
+        r"rm\c@z",
+    ] {
+        let text = format!("echo $'{escape}'");
+        assert_eq!(argument(&text).kind(), WordKind::Dynamic, "{text}");
+        assert!(scan(&format!("$'{escape}' a")).undecided.is_some(), "{text}");
+    }
+    // What it ends may be anywhere in the line.
+    assert_eq!(scan(r"echo $'a\0b'").undecided, Some(Undecided::Malformed));
+}
+
+/// The brackets of an element are its own: `<<` behind them shifts and begins no here-document.
+#[test]
+fn old_arithmetic_ends_at_its_own_bracket() {
+    assert_exactly(&[
+        ("echo $[a[0] + 1 <<2 ]\nrm a", &["echo $(..)", "rm a"]),
+        ("echo $[ a[b[0]] <<2 ] c\nrm a", &["echo $(..) c", "rm a"]),
+        ("echo $[1]b; rm a", &["echo $(..)b", "rm a"]),
+        ("echo $[a[`rm a`]]", &["rm a", "echo $(..)"]),
+    ]);
+    for text in ["echo $[ a[']'] ]; rm a", "echo $[ \"1\" ]; rm a", "echo $[ a[0 ]; rm a"] {
+        assert_eq!(scan(text).undecided, Some(Undecided::Malformed), "{text}");
+    }
 }
 
 #[test]
@@ -98,7 +146,7 @@ fn groups_of_patterns_belong_to_their_word() {
 }
 
 #[test]
-fn backquotes_end_and_keep_the_backslashes_that_bash_keeps() {
+fn backquotes_end_and_keep_some_backslashes() {
     assert_exactly(&[
         ("echo `ls a`; rm b", &["ls a", "echo $(..)", "rm b"]),
         (r"echo `ls a\ b`", &["ls a b", "echo $(..)"]),
@@ -262,6 +310,7 @@ fn bodies_of_functions_are_read_whatever_they_stand_in() {
     ]);
     for (text, expected) in [
         ("function f() { f | f; }; f", true),
+        ("function f ( ) { f | f; }; f", true),
         ("function f (f | f); f", true),
         ("function f() { f & }; f", true),
         ("f() { ls | f; }; f", false),
@@ -284,6 +333,31 @@ fn only_names_are_assigned_to() {
         ("a]+=b rm x", &["a]+=b rm x"]),
         ("a-b=c rm x", &["a-b=c rm x"]),
         ("a'b'=c rm x", &["ab=c rm x"]),
+    ]);
+    // The subscript ends at the first bracket for bash, so that these are commands with a path.
+    for text in [
+        "x[1]]=/../../bin/rm y",
+        "x[1]]+=/../../bin/rm y",
+        "x[a[1]]=b rm y",
+        r#"a["]=b"]/rm y"#,
+        "a[']=b']/rm y",
+        r"a[\]=b]/rm y",
+        "a[$(echo ]=)b]/rm y",
+        "a[${x:-]=}b]/rm y",
+        "a[`echo ]=`b]/rm y",
+    ] {
+        assert_eq!(scan(text).undecided, Some(Undecided::Malformed), "{text}");
+    }
+    assert_exactly(&[
+        ("a[i]=x] rm y", &["rm y"]),
+        ("a[i]+=[x] rm y", &["rm y"]),
+        (r#"a["$i]"]=x rm y"#, &["rm y"]),
+        ("a['i\"]']=x rm y", &["rm y"]),
+        ("a=b[1]c rm y", &["rm y"]),
+        ("a=(b)#c; rm y", &["rm y"]),
+        ("a=(b); rm y", &["rm y"]),
+        ("a=(b) #c; rm y", &[]),
+        ("a+=(b c)d rm y", &["rm y"]),
     ]);
     assert_eq!(found("a[1]x rm y").first().map(String::as_str), Some("a[1]x rm y"));
     assert_eq!(scan("a[1]x rm y").undecided, Some(Undecided::Program));
@@ -313,7 +387,12 @@ fn texts_that_make_evaluates_are_not_decided() {
         ("make --e='$(shell rm a)'", Some(Undecided::Script)),
         ("make -E '$(shell rm a)'", Some(Undecided::Script)),
         ("make '-E$(shell rm a)'", Some(Undecided::Script)),
+        ("make '-kE$(shell rm a)'", Some(Undecided::Script)),
+        ("make -ksE '$(shell rm a)'", Some(Undecided::Script)),
+        ("make -kCE all", None),
+        ("make -fE --jobs=2 all", None),
         ("make --jobs=2 all", None),
+        ("make --WhatE all", None),
         ("make --evaluate", None),
         ("make -- all", None),
         ("make -e all", None),
