@@ -172,9 +172,12 @@ impl Reader<'_, '_> {
             return;
         }
         if matches!(self.peek(), Some('<' | '>')) {
-            let number = source.chars().all(|c| c.is_ascii_digit());
-            if (number || (source.starts_with('{') && source.ends_with('}'))) && self.second() != Some('(') {
+            if is_descriptor(source) && self.second() != Some('(') {
                 return;
+            }
+            if source.starts_with('{') && source.contains('[') {
+                // An element of an array may be a descriptor, too.
+                self.undecided(Undecided::Malformed);
             }
         }
         if current.is_fresh() && self.keyword(source, level, current) {
@@ -495,6 +498,16 @@ impl Reader<'_, '_> {
             }
         }
     }
+}
+
+/// What directly before a redirection is no argument: a number, or the name of a variable in braces. Other words in
+/// braces, such as `{rm,x}`, are words.
+fn is_descriptor(source: &str) -> bool {
+    if let Some(name) = source.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
+        return name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    }
+    source.chars().all(|c| c.is_ascii_digit())
 }
 
 /// `NAME=`, `NAME+=` or `NAME[...]=` before anything that quotes the name.

@@ -236,6 +236,18 @@ fn ranges_in_braces_make_words_only_without_quotes() {
 }
 
 #[test]
+fn an_alternative_in_braces_that_is_empty_is_no_word() {
+    assert_exactly(&[
+        ("{,rm} a", &["rm a"]),
+        ("{,,}{,} rm a", &["rm a"]),
+        ("{,} {,}", &[""]),
+        ("{,sudo} rm a", &["sudo rm a", "rm a"]),
+        ("rm {,a} {,\"\"}", &["rm a "]),
+        ("\"\"{,rm} a", &[" rm a"]),
+    ]);
+}
+
+#[test]
 fn what_every_argument_of_a_word_begins_with() {
     for (text, prefix, cannot_be_option) in [
         ("ls a", "a", true),
@@ -272,6 +284,30 @@ fn redirections_with_an_ampersand_belong_to_the_command_before() {
         assert_eq!((scan.found.len(), redirects.as_slice()), (1, [(kind, target)].as_slice()), "{text}");
         assert_eq!((scan.found[0].text().as_str(), scan.undecided), ("ls", None), "{text}");
     }
+}
+
+/// A variable in braces is the descriptor of the redirection behind it; other braces are words of the command.
+#[test]
+fn braces_before_a_redirection_are_words_unless_they_hold_a_name() {
+    assert_exactly(&[
+        ("{rm,a}>f", &["rm a"]),
+        ("{rm,a}<f", &["rm a"]),
+        ("cat {.env,a}>f", &["cat .env a"]),
+        ("cat {.env,}>>f", &["cat .env"]),
+        ("cat {a-b}>f", &["cat {a-b}"]),
+        ("cat {1}>f", &["cat {1}"]),
+        ("cat {1a}>f", &["cat {1a}"]),
+        ("cat {}>f", &["cat {}"]),
+        ("cat a1>f", &["cat a1"]),
+        ("cat {a_1}>f", &["cat"]),
+        ("cat {_}>f", &["cat"]),
+        ("cat 12>f", &["cat"]),
+        ("{a}>f rm b", &["rm b"]),
+        ("cat 1>(rm a)", &["rm a", "cat 1$(..)"]),
+        ("cat {a}<(rm a)", &["rm a", "cat {a}$(..)"]),
+    ]);
+    assert_eq!(scan("cat {a[1]}>f").undecided, Some(Undecided::Malformed));
+    assert_eq!(scan("cat a[1]>f").undecided, None);
 }
 
 #[test]
