@@ -248,6 +248,14 @@ fn an_alternative_in_braces_that_is_empty_is_no_word() {
 }
 
 #[test]
+fn braces_make_no_more_than_63_words_of_one() {
+    for (count, expected) in [(63, None), (64, Some(Undecided::TooLarge))] {
+        let text = format!("ls {{{}}}", vec!["a"; count].join(","));
+        assert_eq!(scan(&text).undecided, expected, "{count}");
+    }
+}
+
+#[test]
 fn what_every_argument_of_a_word_begins_with() {
     for (text, prefix, cannot_be_option) in [
         ("ls a", "a", true),
