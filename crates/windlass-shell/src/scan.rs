@@ -43,3 +43,5 @@ pub(crate) fn scan(text: &str) -> Scan {
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod words_tests;

@@ -366,6 +366,8 @@ fn expand_word(word: &Word, out: &mut Vec<Word>) -> bool {
         }
         match first_group(&pieces) {
             Some(group) => waiting.extend(group.into_iter().rev()),
+            // `{,rm} x` runs `rm x`: nothing without quotes is no word.
+            None if pieces.is_empty() => {}
             None => out.push(Word::from_pieces(word.source().to_owned(), pieces)),
         }
     }

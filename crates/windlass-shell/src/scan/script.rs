@@ -172,9 +172,12 @@ impl Reader<'_, '_> {
             return;
         }
         if matches!(self.peek(), Some('<' | '>')) {
-            let number = source.chars().all(|c| c.is_ascii_digit());
-            if (number || (source.starts_with('{') && source.ends_with('}'))) && self.second() != Some('(') {
+            if is_descriptor(source) && self.second() != Some('(') {
                 return;
+            }
+            if source.starts_with('{') && source.contains('[') {
+                // An element of an array may be a descriptor, too.
+                self.undecided(Undecided::Malformed);
             }
         }
         if current.is_fresh() && self.keyword(source, level, current) {
@@ -182,6 +185,9 @@ impl Reader<'_, '_> {
         }
         if current.words.is_empty() && is_assignment(source) {
             current.assigned = true;
+            if !has_plain_subscript(source) {
+                self.undecided(Undecided::Malformed);
+            }
             self.nested_expansions_of_literal(&word);
             self.assigned(&word);
             if source.ends_with('=') && self.peek() == Some('(') {
@@ -221,6 +227,8 @@ impl Reader<'_, '_> {
                 }
                 Some(')') => {
                     self.bump();
+                    // What follows at once belongs to the word: `#` begins no comment there.
+                    self.word();
                     return;
                 }
                 Some(_) => self.word_or_skip(),
@@ -273,9 +281,12 @@ impl Reader<'_, '_> {
                 self.skip_blanks();
                 let name = self.word();
                 self.skip_blanks();
-                if self.peek() == Some('(') && self.second() == Some(')') {
-                    self.bump();
-                    self.bump();
+                let pos = self.pos;
+                if self.eat('(') {
+                    self.skip_blanks();
+                    if !self.eat(')') {
+                        self.pos = pos;
+                    }
                 }
                 self.skip_lines();
                 level.function = Some(name.text().to_owned());
@@ -330,11 +341,11 @@ impl Reader<'_, '_> {
                 }
                 Some(' ' | '\t' | ';' | '|' | '&' | '(' | ')') => self.bump(),
                 Some('\n') => self.line_end(),
-                Some('<' | '>') if self.second() != Some('(') => self.bump(),
                 Some(_) => {
                     let word = self.word();
                     match word.source() {
                         "]]" => return,
+                        // `<` and `>` compare here.
                         "" => self.bump(),
                         _ => self.nested_expansions_of_literal(&word),
                     }
@@ -489,6 +500,16 @@ impl Reader<'_, '_> {
     }
 }
 
+/// What directly before a redirection is no argument: a number, or the name of a variable in braces. Other words in
+/// braces, such as `{rm,x}`, are words.
+fn is_descriptor(source: &str) -> bool {
+    if let Some(name) = source.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
+        return name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    }
+    source.chars().all(|c| c.is_ascii_digit())
+}
+
 /// `NAME=`, `NAME+=` or `NAME[...]=` before anything that quotes the name.
 fn is_assignment(source: &str) -> bool {
     let name = source.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
@@ -501,4 +522,28 @@ fn is_assignment(source: &str) -> bool {
     };
     let rest = if name.starts_with('[') && source.contains("]+=") { "=" } else { rest };
     rest.starts_with('=') || rest.starts_with("+=")
+}
+
+/// Whether the subscript of an assignment, if it has one, is seen to end at its first bracket outside of quotes.
+/// Otherwise the word may be a command.
+fn has_plain_subscript(source: &str) -> bool {
+    let Some((_, subscript)) = source.split_once('[').filter(|(name, _)| !name.contains('=')) else {
+        return true;
+    };
+    let mut quote = None;
+    for (at, c) in subscript.char_indices() {
+        match (quote, c) {
+            (_, '\\' | '`' | '(' | '{') => return false,
+            (Some(open), c) if c == open => quote = None,
+            (Some(_), _) => {}
+            (None, '\'' | '"') => quote = Some(c),
+            (None, '[') => return false,
+            (None, ']') => {
+                let rest = subscript.get(at.saturating_add(1)..).unwrap_or_default();
+                return rest.starts_with('=') || rest.starts_with("+=");
+            }
+            (None, _) => {}
+        }
+    }
+    false
 }

@@ -107,7 +107,10 @@ impl Reader<'_, '_> {
             let text = arg.text();
             let long = text.strip_prefix("--").map(|long| long.split_once('=').map_or(long, |(name, _)| name));
             let evaluates = long.is_some_and(|name| !name.is_empty() && "eval".starts_with(name));
-            if evaluates || (text.starts_with("-E") && !text.starts_with("--")) {
+            // Bundled with other letters too, before one whose value is the rest.
+            let mut letters = text.strip_prefix('-').unwrap_or_default().chars();
+            let bundled = letters.find(|c| "ECIWfo-".contains(*c)) == Some('E');
+            if evaluates || bundled {
                 self.undecided(Undecided::Script);
             } else if let Some((target, value)) = text.split_once('=').filter(|_| !text.starts_with('-')) {
                 let name = target.trim_end_matches([':', '+', '?', '!', ' ']);

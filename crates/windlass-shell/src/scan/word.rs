@@ -182,7 +182,7 @@ impl Reader<'_, '_> {
             Some('{') => self.braced_parameter(pieces, quoted),
             Some('[') => {
                 self.bump();
-                self.until_bracket(']');
+                self.until_bracket();
                 pieces.0.push(Piece::Unknown);
             }
             Some('\'') if !quoted => self.ansi_quoted(pieces),
@@ -307,18 +307,33 @@ impl Reader<'_, '_> {
         self.undecided(Undecided::Malformed);
     }
 
-    fn until_bracket(&mut self, close: char) {
+    /// After `$[`.
+    fn until_bracket(&mut self) {
         if !self.enter() {
             return;
         }
         let mut scratch = Pieces::default();
+        let mut open = 1usize;
         while let Some(c) = self.peek() {
-            if c == close {
-                self.bump();
-                self.leave();
-                return;
+            match c {
+                '[' => {
+                    open = open.saturating_add(1);
+                    self.bump();
+                }
+                ']' => {
+                    open = open.saturating_sub(1);
+                    self.bump();
+                    if open == 0 {
+                        self.leave();
+                        return;
+                    }
+                }
+                '\'' | '"' => {
+                    self.undecided(Undecided::Malformed);
+                    self.bump();
+                }
+                _ => self.quoted_char(c, &mut scratch, false),
             }
-            self.quoted_char(c, &mut scratch, false);
             scratch.0.clear();
         }
         self.leave();
@@ -413,35 +428,66 @@ impl Reader<'_, '_> {
             't' => Some('\t'),
             'v' => Some('\u{b}'),
             '\\' | '\'' | '"' | '?' => Some(escape),
-            'x' => self.code(16, 2, 0),
-            'u' => self.code(16, 4, 0),
-            'U' => self.code(16, 8, 0),
-            'c' => {
-                let control = self.raw(0).map(u32::from);
-                self.bump();
-                control.and_then(|c| char::from_u32(c & 0x1f))
+            // `\x{...}` has any number of digits, of which the last two count.
+            'x' if self.raw(0) == Some('{') => None,
+            'x' => self.code(escape, 16, 2, pieces).filter(char::is_ascii),
+            'u' => self.code(escape, 16, 4, pieces),
+            'U' => self.code(escape, 16, 8, pieces),
+            'c' => self.control(pieces),
+            '0'..='7' => {
+                self.pos = self.pos.saturating_sub(1);
+                // A byte alone is no character, and of a greater number only the last eight bits count.
+                self.code(escape, 8, 3, pieces).filter(char::is_ascii)
             }
-            '0'..='7' => self.code(8, 2, escape.to_digit(8).unwrap_or(0)),
             _ => {
                 pieces.text('\\', true);
                 Some(escape)
             }
         };
         match decoded {
+            // What stands behind it does not count.
+            Some('\0') => {
+                self.undecided(Undecided::Malformed);
+                pieces.0.push(Piece::Unknown);
+            }
             Some(c) => pieces.text(c, true),
             None => pieces.0.push(Piece::Unknown),
         }
     }
 
-    fn code(&mut self, radix: u32, digits: usize, first: u32) -> Option<char> {
-        let mut value = first;
+    /// After `\c` in `$'`. A quote ends the text there too, and a backslash hides the character behind it.
+    fn control(&mut self, pieces: &mut Pieces) -> Option<char> {
+        match self.raw(0) {
+            Some(c) if c.is_ascii() && !matches!(c, '\'' | '\\' | '?') => {
+                self.bump();
+                char::from_u32(u32::from(c) & 0x1f)
+            }
+            Some('\\') => {
+                self.bump();
+                self.bump();
+                None
+            }
+            Some('\'') => {
+                pieces.text('\\', true);
+                Some('c')
+            }
+            _ => None,
+        }
+    }
+
+    /// The character with the number that stands here. Without a digit it is the escape itself, as it is written.
+    fn code(&mut self, escape: char, radix: u32, digits: usize, pieces: &mut Pieces) -> Option<char> {
+        let mut value = None;
         for _ in 0..digits {
             let Some(digit) = self.raw(0).and_then(|c| c.to_digit(radix)) else {
                 break;
             };
-            value = value.wrapping_mul(radix).wrapping_add(digit);
+            value = Some(value.unwrap_or(0u32).wrapping_mul(radix).wrapping_add(digit));
             self.bump();
         }
-        char::from_u32(value)
+        if value.is_none() {
+            pieces.text('\\', true);
+        }
+        value.map_or(Some(escape), char::from_u32)
     }
 }
