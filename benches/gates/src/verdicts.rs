@@ -74,6 +74,9 @@ const LONG: &[(&str, &str, &str, &str)] = &[
     ("patterns for copies", "cp -r", " a#*", " b"),
     ("names for xargs", "printf '%s\\n'", " a#", " | xargs rm -r"),
     ("names for git in other directories", "git -C ../x add", " a#", ""),
+    ("commands in containers", "", "docker exec c# git log; ", ""),
+    ("scripts for xargs", "", "xargs -I{} sh -c 'cat {} #'; ", ""),
+    ("changes to many directories", "", "cd a#; rm b; ", ""),
 ];
 
 /// Measures one kind of line alone, for a profiler. Whether there is such a kind.
