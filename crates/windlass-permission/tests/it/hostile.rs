@@ -139,6 +139,23 @@ fn protected_names_ask_in_every_mode_that_does_not_deny() {
     }
 }
 
+/// Whatever options of git stand before its sub-command, what that runs or writes is seen.
+#[test]
+fn options_of_git_hide_no_sub_command() {
+    let world = World::in_mode(
+        PermissionMode::BypassPermissions,
+        deny(&["Bash(rm:*)", "Bash(git push:*)", "Edit(/locked/**)"]),
+    );
+    for options in ["--no-pager", "-C .", "--attr-source HEAD", "--config-env a.b=C", "--shallow-file x"] {
+        for command in
+            ["push", "bisect run rm x", "submodule foreach 'rm x'", "rebase -x 'rm x' HEAD~", "diff --output=locked/p"]
+        {
+            world.check(Deny, &[&format!("Bash git {options} {command}")]);
+        }
+        world.check(Ask, &[&format!("Bash git {options} archive -o .vscode/x HEAD")]);
+    }
+}
+
 /// In a subshell, and for programs that are not known, the words of a command say what it may write.
 #[test]
 fn protected_names_among_the_words_of_a_command_ask() {
