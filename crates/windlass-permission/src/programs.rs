@@ -219,12 +219,12 @@ fn starts_of_find(words: &[Word]) -> Vec<&Word> {
     while let Some(word) = words.next() {
         match word.text() {
             "--" => {}
-            "-D" if starts.is_empty() => {
+            "-D" => {
                 words.next();
             }
             // On BSD and macOS a path follows it.
             "-f" => starts.extend(words.next()),
-            option if is_option_of_find(option) && starts.is_empty() => {}
+            option if is_option_of_find(option) => {}
             text if text.starts_with(['-', '(', '!']) => break,
             _ => starts.push(word),
         }
