@@ -308,6 +308,6 @@ fn a_rule_holds_for_what_find_deletes() {
     );
     world.check(
         Allow,
-        &["Bash find src -name locked -delete", "Bash (find src lib -delete)", "Bash find locked -name p"],
+        &["Bash find src -name locked -delete", "Bash (find src lib -delete)", "Bash (find locked -name p)"],
     );
 }
