@@ -93,6 +93,17 @@ impl<'a> Places<'a> {
         if operands < 2 && programs::searches_here(program) && tree {
             specs.extend(self.bases.iter().map(|base| template(Spec::new(base, Path::new("")))));
         }
+        if let Some(starts) = programs::deleted_by_find(program, command.words()) {
+            // What of it is deleted is not known.
+            let deleted = Usage { write: true, tree: true, loose: true, ..Usage::default() };
+            if starts.is_empty() {
+                specs.extend(self.bases.iter().map(|base| Spec { usage: deleted, ..Spec::new(base, Path::new("")) }));
+            }
+            for start in starts {
+                let found = self.word_specs(start, start.text(), true);
+                specs.extend(found.into_iter().map(|spec| Spec { usage: deleted, ..spec }));
+            }
+        }
         self.output_specs(command, specs);
     }
 

@@ -167,6 +167,10 @@ const READING_GIT: &[&str] = &[
     "status",
 ];
 
+/// Long options of git itself that take the next word for their value.
+pub(crate) const GIT_OPTIONS_WITH_VALUES: &[&str] =
+    &["--attr-source", "--config-env", "--git-dir", "--namespace", "--shallow-file", "--super-prefix", "--work-tree"];
+
 /// The arguments of a command that name files it may write.
 pub(crate) fn words_to_protect(command: &FoundCommand) -> Vec<&Word> {
     let words = command.words().get(1..).unwrap_or_default();
@@ -176,8 +180,7 @@ pub(crate) fn words_to_protect(command: &FoundCommand) -> Vec<&Word> {
             let changes = words
                 .iter()
                 .any(|w| ["-delete", "-exec", "-f", "-ok"].iter().any(|action| w.text().starts_with(action)));
-            let starts = words.iter().take_while(|word| !word.text().starts_with(['-', '(', '!']));
-            if changes { starts.collect() } else { Vec::new() }
+            if changes { starts_of_find(words) } else { Vec::new() }
         }
         "git" => {
             let subcommand = git_subcommand(words).unwrap_or_default();
@@ -202,6 +205,39 @@ pub(crate) fn words_to_protect(command: &FoundCommand) -> Vec<&Word> {
     }
 }
 
+/// Where `find` starts if it deletes what it finds: nowhere for the current directory.
+pub(crate) fn deleted_by_find<'a>(program: &str, words: &'a [Word]) -> Option<Vec<&'a Word>> {
+    let words = words.get(1..).unwrap_or_default();
+    let deletes = program == "find" && words.iter().any(|word| word.text() == "-delete");
+    deletes.then(|| starts_of_find(words))
+}
+
+/// Where `find` starts: its options stand before that, and its expression behind it.
+fn starts_of_find(words: &[Word]) -> Vec<&Word> {
+    let mut starts = Vec::new();
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        match word.text() {
+            "--" => {}
+            "-D" => {
+                words.next();
+            }
+            // On BSD and macOS a path follows it.
+            "-f" => starts.extend(words.next()),
+            option if is_option_of_find(option) => {}
+            text if text.starts_with(['-', '(', '!']) => break,
+            _ => starts.push(word),
+        }
+    }
+    starts
+}
+
+/// Options that say how `find` goes through directories, those of BSD and macOS too.
+fn is_option_of_find(text: &str) -> bool {
+    let letters = text.strip_prefix('-').unwrap_or_default();
+    letters.starts_with('O') || (!letters.is_empty() && letters.chars().all(|letter| "EHLPXdsx".contains(letter)))
+}
+
 /// Whether a command is one of git that does not write its operands.
 pub(crate) fn is_reading_git(words: &[Word]) -> bool {
     let git = words.first().is_some_and(|program| program.text() == "git");
@@ -212,7 +248,10 @@ fn git_subcommand(words: &[Word]) -> Option<&str> {
     let mut words = words.iter().map(Word::text);
     while let Some(word) = words.next() {
         match word {
-            "-C" | "-c" | "--git-dir" | "--work-tree" | "--namespace" => {
+            "-C" | "-c" => {
+                words.next();
+            }
+            option if GIT_OPTIONS_WITH_VALUES.contains(&option) => {
                 words.next();
             }
             word if word.starts_with('-') => {}

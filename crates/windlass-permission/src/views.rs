@@ -2,6 +2,7 @@
 
 use crate::facts::Standing;
 use crate::path::{as_written, normalize};
+use crate::programs::GIT_OPTIONS_WITH_VALUES;
 use std::path::{Path, PathBuf};
 use windlass_shell::Word;
 
@@ -172,12 +173,16 @@ impl<'a> GitCommand<'a> {
                     directories.push(texts.next()?);
                     elsewhere = true;
                 }
-                "-c" => {
+                "-c" | "--config-env" => {
                     aliases |= texts.next()?.starts_with("alias.");
                     elsewhere = true;
                 }
-                "--git-dir" | "--work-tree" | "--namespace" | "--exec-path" | "--super-prefix" => {
+                option if GIT_OPTIONS_WITH_VALUES.contains(&option) => {
                     texts.next();
+                    elsewhere = true;
+                }
+                option if option.starts_with("--config-env=alias.") => {
+                    aliases = true;
                     elsewhere = true;
                 }
                 "--no-pager" | "-P" | "--no-optional-locks" => {}

@@ -32,8 +32,11 @@ fn summaries_show_no_content() {
         "git commit -m 'show it'",
         "git checkout -b x",
         "git worktree list",
+        "git push -u origin main",
+        "git branch -c a b",
         "git cat-file -t abc",
         "git cat-file -p HEAD",
+        "git cat-file -p @",
         "git branch -a",
         "git ls-files",
         "ls -p",
@@ -59,6 +62,18 @@ fn what_is_not_narrowed_shows_everything() {
         "git grep foo",
         "git archive HEAD",
         "git stash show -p",
+        "git stash show -U3",
+        "git stash show --patc",
+        "git worktree add ../x",
+        "git diff ':!src'",
+        "git diff ':^src'",
+        "git show HEAD:1:2:3:4:5:6:7:8:x",
+        "git --paginate log -p",
+        "git --attr-source HEAD log -p",
+        "git --config-env a.b=C log -p",
+        "git --shallow-file x log -p",
+        "git --config-env alias.x=C x",
+        "git --config-env=alias.x=C x",
         "git add -p",
         "git cat-file -p abcdef",
         "git cat-file --batch",
@@ -92,6 +107,10 @@ fn paths_narrow_what_is_shown() {
         ("git show :x", &["/w/sub/x", "/w/x"]),
         ("git show :2:x", &["/w/sub/2:x", "/w/sub/x", "/w/2:x", "/w/x"]),
         ("git cat-file -p HEAD:x", &["/w/sub/x", "/w/x"]),
+        ("git cat-file blob HEAD:x", &["/w/sub/x", "/w/x"]),
+        // It is a file now and here, and may have been a directory, or be one at the top.
+        ("git log -p -- 'a.txt/*'", &["/w/sub/a.txt/"]),
+        ("git diff -- :/a.txt", &["/w/sub/a.txt/", "/w/a.txt/"]),
         ("git blame -L 1,2 gone", &["/w/sub/1,2", "/w/sub/gone"]),
         ("git log -L1,2:x", &["/w/sub/x"]),
         ("git log -L 1,2:x", &["/w/sub/x", "/w/x"]),
@@ -100,4 +119,12 @@ fn paths_narrow_what_is_shown() {
     ] {
         assert_eq!(paths(text), expected, "{text}");
     }
+}
+
+#[test]
+fn a_word_of_many_colons_adds_few_paths() {
+    let word = format!("git show HEAD{}", ":x".repeat(200));
+    let paths = paths(&word);
+    assert!(paths.contains(&"/w/".to_owned()), "{paths:?}");
+    assert_eq!(paths.len(), 1 + 2 * MAX_COLONS);
 }

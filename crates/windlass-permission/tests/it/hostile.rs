@@ -139,6 +139,72 @@ fn protected_names_ask_in_every_mode_that_does_not_deny() {
     }
 }
 
+/// Whatever options of git stand before its sub-command, what that runs or writes is seen.
+#[test]
+fn options_of_git_hide_no_sub_command() {
+    let world = World::in_mode(
+        PermissionMode::BypassPermissions,
+        deny(&["Bash(rm:*)", "Bash(git push:*)", "Edit(/locked/**)"]),
+    );
+    for options in ["--no-pager", "-C .", "--attr-source HEAD", "--config-env a.b=C", "--shallow-file x"] {
+        for command in
+            ["push", "bisect run rm x", "submodule foreach 'rm x'", "rebase -x 'rm x' HEAD~", "diff --output=locked/p"]
+        {
+            world.check(Deny, &[&format!("Bash git {options} {command}")]);
+        }
+        world.check(Ask, &[&format!("Bash git {options} archive -o .vscode/x HEAD")]);
+    }
+}
+
+/// In a subshell, and for programs that are not known, the words of a command say what it may write.
+#[test]
+fn protected_names_among_the_words_of_a_command_ask() {
+    let world = World::in_mode(PermissionMode::BypassPermissions, Rules::default());
+    world.check(
+        Ask,
+        &[
+            "Bash (find .git -name x -delete)",
+            "Bash (find -L .git -name x -delete)",
+            "Bash (find -H -O3 .git -name x -delete)",
+            "Bash (find -D tree -L -- .git -name x -delete)",
+            "Bash (find -dx .git -name x -delete)",
+            "Bash (find -f .git -- -name x -delete)",
+            "Bash find -L .git -name x -delete",
+            "Bash (find src .git/hooks -type f -exec rm {} +)",
+            "Bash (git checkout HEAD~ -- .vscode/tasks.json)",
+            "Bash (git --no-pager checkout HEAD~ -- .vscode/tasks.json)",
+            "Bash (git --attr-source diff checkout HEAD~ -- .vscode/tasks.json)",
+            "Bash git --no-pager config core.hooksPath evil",
+            "Bash git -C . config core.hooksPath evil",
+            "Bash git --attr-source HEAD config core.hooksPath evil",
+            "Bash git --config-env a.b=C config core.hooksPath evil",
+            "Bash git --shallow-file x config core.hooksPath evil",
+            // Other programs have another meaning for what leaves files out of an archive.
+            "Bash (frob -x a .git/config)",
+            "Bash (frob --exclude a .git/config)",
+            "Bash (frob --exclude=a .git/config)",
+            "Bash (zip .vscode/x.zip src -x a)",
+        ],
+    );
+    world.check(
+        Allow,
+        &[
+            "Bash (find .git -name x)",
+            "Bash (find src -name .bashrc -delete)",
+            "Bash (git add .vscode/tasks.json)",
+            "Bash (git --no-pager diff .vscode/tasks.json)",
+            "Bash (git log -- .claude)",
+            "Bash (frob --exclude .git src)",
+            "Bash (frob --exclude-dir .git src)",
+            "Bash (frob --ignore .vscode src)",
+            "Bash (frob --exclude=.git src)",
+            "Bash (frob --ignore-path=.vscode/x src)",
+            // Zip takes a backslash for an escape.
+            "Bash (zip -r x.zip src -x 'sub/\\.git/*')",
+        ],
+    );
+}
+
 #[test]
 fn whole_trees_and_devices_are_never_touched() {
     for mode in ALL_MODES {

@@ -74,7 +74,51 @@ fn git_shows_no_more_than_it_tracks() {
     assert_eq!(with("ls; GIT_DIR=other git diff", &["src/a"]), Ask);
     assert_eq!(with("(cd sub; git diff)", &["src/a"]), Ask);
     // What the history holds is not what is tracked now.
-    assert_eq!(with("git log -p", &["src/a"]), Ask);
+    for line in ["git log -p", "git diff HEAD~3", "git diff HEAD: HEAD~:", "git diff ':/message'"] {
+        assert_eq!(with(line, &["src/a"]), Ask, "{line}");
+    }
+    // Nor what the index holds beside the working tree, or what another repository tracks.
+    for line in ["git diff --cached", "git diff --stag", "git diff --no-index", "git -C sub diff", "git --bare diff"] {
+        assert_eq!(with(line, &["src/a"]), Ask, "{line}");
+    }
+}
+
+/// A deny rule holds for a file that git shows, whatever stands before the sub-command.
+#[test]
+fn git_shows_no_denied_file() {
+    let world = bypassing(&["Read(/secrets/**)"]);
+    world.check(
+        Deny,
+        &[
+            "Bash git show HEAD:secrets/key",
+            "Bash git --paginate show HEAD:secrets/key",
+            "Bash git cat-file blob HEAD:secrets/key",
+            "Bash git --bare log -p -- secrets/key",
+            "Bash git stash show -U3 -- secrets/key",
+            "Bash (git blame secrets/key)",
+        ],
+    );
+    world.check(
+        Ask,
+        &[
+            "Bash git --paginate log -p",
+            "Bash git --attr-source HEAD log -p",
+            "Bash git stash show --unified=1",
+            "Bash git worktree add ../x",
+            "Bash git diff ':!src'",
+            "Bash git diff ':^src'",
+            "Bash git show HEAD:1:2:3:4:5:6:7:8:x",
+        ],
+    );
+    world.check(
+        Allow,
+        &[
+            "Bash git cat-file blob HEAD:src/a",
+            "Bash git cat-file -p @",
+            "Bash git push -u origin main",
+            "Bash git stash show",
+        ],
+    );
 }
 
 /// Git takes a word for a path where one stands. A word that is none may be a revision, which holds all files.
@@ -221,7 +265,23 @@ fn words_are_judged_by_the_places_that_they_may_name() {
             "Bash (grep -flocked/p x)",
             "Bash (tar -xf a.tar -C other)",
             "Bash cd $x; cat /tmp/a",
+            // It searches nothing but what it names.
+            "Bash (rm -r build)",
         ],
+    );
+}
+
+/// What a command of git is told by its sub-command, behind the options of git itself.
+#[test]
+fn git_commands_that_read_change_nothing() {
+    let world = bypassing(&["Edit(/locked/**)"]);
+    world.check(
+        Allow,
+        &["Bash (git diff locked/p)", "Bash (git --no-pager diff locked/p)", "Bash (git -C . log locked/p)"],
+    );
+    world.check(
+        Ask,
+        &["Bash (git checkout locked/p)", "Bash (git --no-pager checkout locked/p)", "Bash (frob show locked/p)"],
     );
 }
 
@@ -231,4 +291,23 @@ fn copies_go_to_where_the_command_runs() {
     let world = bypassing(&[]).link("/tmp/d/kit/.vscode/l", "/w/a").link("/home/u/kit/.vscode/l", "/w/a");
     world.check(Ask, &["Bash (cd sub; cp -r ~/kit/. ../o)", "Bash (cp -r /tmp/d/kit/. sub)"]);
     world.check(Allow, &["Bash (cd /tmp/d; cp -r kit/. sub)", "Bash (cp -r ~/kit/. ../o)"]);
+}
+
+/// It is not known which files `find` deletes below the places where it starts.
+#[test]
+fn a_rule_holds_for_what_find_deletes() {
+    let world = bypassing(&["Edit(/locked/**)"]);
+    world.check(
+        Ask,
+        &[
+            "Bash find locked -name p -delete",
+            "Bash find -L -- locked -delete",
+            "Bash (find . -name p -delete)",
+            "Bash find -name p -delete",
+        ],
+    );
+    world.check(
+        Allow,
+        &["Bash find src -name locked -delete", "Bash (find src lib -delete)", "Bash (find locked -name p)"],
+    );
 }

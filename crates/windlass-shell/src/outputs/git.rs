@@ -42,7 +42,8 @@ impl<'w> Subcommand<'w> {
                         rest = after;
                     }
                 }
-                "-c" | "--git-dir" | "--work-tree" | "--namespace" | "--super-prefix" | "--config-env" => {
+                "-c" | "--attr-source" | "--config-env" | "--git-dir" | "--namespace" | "--shallow-file"
+                | "--super-prefix" | "--work-tree" => {
                     rest = tail.get(1..).unwrap_or_default();
                 }
                 text if text.starts_with('-') => {}

@@ -22,6 +22,7 @@ const VALUED_OPTIONS: &[(&str, &[&str])] = &[
             "--exec-path",
             "--git-dir",
             "--namespace",
+            "--shallow-file",
             "--super-prefix",
             "--work-tree",
         ],

@@ -104,7 +104,8 @@ impl Reader<'_, '_> {
                         rest = tail.get(1..).unwrap_or_default();
                     }
                 }
-                "-C" | "--git-dir" | "--work-tree" | "--namespace" => rest = tail.get(1..).unwrap_or_default(),
+                "-C" | "--attr-source" | "--config-env" | "--git-dir" | "--namespace" | "--shallow-file"
+                | "--super-prefix" | "--work-tree" => rest = tail.get(1..).unwrap_or_default(),
                 text if text.starts_with("-c") => self.git_setting(word),
                 text if text.starts_with('-') => {}
                 "bisect" if tail.first().is_some_and(|w| w.text() == "run") => {
