@@ -4,7 +4,7 @@ use crate::path::{as_written, normalize};
 use crate::pattern::is_wild;
 use crate::programs;
 use crate::spec::Spec;
-use crate::transfer::{Copied, Copy, follows_links, handles_whole, hands_on, runs_on_names};
+use crate::transfer::{Copied, Copy, follows_links, handles_whole, hands_on, hands_on_to_write, runs_on_names};
 use crate::usage::Usage;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,12 +25,17 @@ pub(crate) struct Places<'a> {
     home: Option<&'a Path>,
     /// Whether a program runs others on names that it reads.
     piped: bool,
+    /// Whether one of the commands may change files.
+    writes: bool,
 }
 
 impl<'a> Places<'a> {
     pub(crate) fn new(analysis: &Analysis, cwd: &Path, home: Option<&'a Path>) -> Self {
         let piped = runs_on_names(analysis);
-        let mut places = Self { bases: vec![cwd.to_path_buf()], elsewhere: false, lost: false, home, piped };
+        let reads =
+            |program: &str| programs::only_reads(program) || programs::only_lists(program) || program == "xargs";
+        let writes = piped && !analysis.found().iter().all(|command| command.program().is_some_and(reads));
+        let mut places = Self { bases: vec![cwd.to_path_buf()], elsewhere: false, lost: false, home, piped, writes };
         let mut last = vec![cwd.to_path_buf()];
         for command in analysis.found().iter().filter(|c| matches!(c.program(), Some("cd" | "pushd"))) {
             match command.words().iter().skip(1).find(|word| !word.text().starts_with('-')) {
@@ -93,15 +98,17 @@ impl<'a> Places<'a> {
         if operands < 2 && programs::searches_here(program) && tree {
             specs.extend(self.bases.iter().map(|base| template(Spec::new(base, Path::new("")))));
         }
-        if let Some(starts) = programs::deleted_by_find(program, command.words()) {
-            // What of it is deleted is not known.
-            let deleted = Usage { write: true, tree: true, loose: true, ..Usage::default() };
+        let hands_on_to_write = hands_on && hands_on_to_write(command.words(), self.writes);
+        if hands_on_to_write || programs::deletes(program, command.words()) {
+            // Which of the files below are changed is not known.
+            let changed = Usage { write: true, tree: true, loose: true, ..Usage::default() };
+            let starts = programs::starts(program, command.words());
             if starts.is_empty() {
-                specs.extend(self.bases.iter().map(|base| Spec { usage: deleted, ..Spec::new(base, Path::new("")) }));
+                specs.extend(self.bases.iter().map(|base| Spec { usage: changed, ..Spec::new(base, Path::new("")) }));
             }
             for start in starts {
                 let found = self.word_specs(start, start.text(), true);
-                specs.extend(found.into_iter().map(|spec| Spec { usage: deleted, ..spec }));
+                specs.extend(found.into_iter().map(|spec| Spec { usage: changed, ..spec }));
             }
         }
         self.output_specs(command, specs);

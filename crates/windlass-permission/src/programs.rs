@@ -205,11 +205,22 @@ pub(crate) fn words_to_protect(command: &FoundCommand) -> Vec<&Word> {
     }
 }
 
-/// Where `find` starts if it deletes what it finds: nowhere for the current directory.
-pub(crate) fn deleted_by_find<'a>(program: &str, words: &'a [Word]) -> Option<Vec<&'a Word>> {
+/// Whether a command deletes what it finds.
+pub(crate) fn deletes(program: &str, words: &[Word]) -> bool {
+    program == "find" && words.iter().any(|word| word.text() == "-delete")
+}
+
+/// Where a command that lists names starts: nowhere for the current directory.
+pub(crate) fn starts<'a>(program: &str, words: &'a [Word]) -> Vec<&'a Word> {
     let words = words.get(1..).unwrap_or_default();
-    let deletes = program == "find" && words.iter().any(|word| word.text() == "-delete");
-    deletes.then(|| starts_of_find(words))
+    match program {
+        "find" => starts_of_find(words),
+        _ => words
+            .iter()
+            .take_while(|word| !word.text().starts_with("-x"))
+            .filter(|w| !w.text().starts_with('-'))
+            .collect(),
+    }
 }
 
 /// Where `find` starts: its options stand before that, and its expression behind it.

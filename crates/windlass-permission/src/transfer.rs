@@ -2,6 +2,7 @@
 
 use crate::facts::CopyTarget;
 use crate::path::as_written;
+use crate::programs;
 use crate::spec::Spec;
 use crate::views;
 use std::iter;
@@ -100,6 +101,16 @@ pub(crate) fn runs_on_names(analysis: &Analysis) -> bool {
 pub(crate) fn hands_on(words: &[Word], piped: bool) -> bool {
     let lists = matches!(program_behind(words), "find" | "fd" | "fdfind" | "ls" | "tree");
     lists && (piped || words.iter().any(|word| ["-exec", "-ok", "-x", "-X"].iter().any(|o| word.text().starts_with(o))))
+}
+
+/// Whether a command hands names on to a program that may change the files: behind `-exec` and the like, or `others` behind a pipe.
+pub(crate) fn hands_on_to_write(words: &[Word], others: bool) -> bool {
+    let starts = ["-exec", "-ok", "-x", "-X", "--exec"];
+    let mut run = words.iter().map(Word::text).skip_while(|text| !starts.iter().any(|start| text.starts_with(start)));
+    match run.nth(1) {
+        Some(program) => !programs::only_reads(program.rsplit('/').next().unwrap_or(program)),
+        None => others,
+    }
 }
 
 /// Whether a command goes below the directories it is given through the links in them.

@@ -285,6 +285,34 @@ fn git_commands_that_read_change_nothing() {
     );
 }
 
+/// What is handed on from a directory may be any file in it.
+#[test]
+fn a_rule_holds_for_files_that_are_handed_on() {
+    let world = bypassing(&["Read(/secrets/**)", "Edit(/locked/**)"]);
+    world.check(
+        Ask,
+        &[
+            "Bash find . -type f -exec rm {} +",
+            "Bash (find . -type f | xargs rm)",
+            "Bash (find -type f -exec rm {} +)",
+            "Bash (find locked -type f -exec rm {} +)",
+            "Bash (find locked | xargs rm)",
+            "Bash (fd . locked -x touch)",
+        ],
+    );
+    world.check(
+        Allow,
+        &[
+            "Bash find . -type f",
+            "Bash (find . -name '*.rs' -exec wc -l {} +)",
+            "Bash (find locked -type f -exec cat {} +)",
+            "Bash (find locked | xargs grep x)",
+            "Bash (find src -type f -exec rm {} +)",
+            "Bash (find src | xargs rm)",
+        ],
+    );
+}
+
 /// Of a copy, source and target are from the same directory.
 #[test]
 fn copies_go_to_where_the_command_runs() {
