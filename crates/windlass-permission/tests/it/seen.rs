@@ -271,7 +271,7 @@ fn words_are_judged_by_the_places_that_they_may_name() {
     );
 }
 
-/// What a command of git is told by its sub-command, behind the options of git itself.
+/// The sub-command of git counts, also behind the options of git itself.
 #[test]
 fn git_commands_that_read_change_nothing() {
     let world = bypassing(&["Edit(/locked/**)"]);
