@@ -286,6 +286,8 @@ fn says_when_it_cannot_know() {
         "xargs $X",
         "find . -exec $X \\;",
         "echo rm x | xargs env",
+        "echo rm x | xargs -- env",
+        "echo rm x | xargs --no-run-if-empty env",
         "echo rm x | xargs -0 sudo",
         "echo 5 rm x | xargs timeout",
         "echo rm x | xargs timeout 5",
@@ -314,6 +316,8 @@ fn knows_ordinary_scripts() {
     for text in [
         "ls | xargs -I{} sh -c 'cat \"$1\"' _ {}",
         "ls | xargs sh -c 'env' _",
+        "ls | xargs --max-args=1 sh -c 'cat \"$1\"' _",
+        "ls | sh -c",
         "ls | xargs -n1 timeout 5 cat",
         "ls | xargs",
         "ls | xargs -I{} cp {} x/{}",
