@@ -122,7 +122,7 @@ pub(crate) fn settle(parts: &mut [(Part<'_>, Vec<Touch>)], found: &Found<'_>, li
         let mut seen = HashSet::new();
         let requested = if others && !part.copies.is_empty() { by_request(touches) } else { Requested::new() };
         for copy in &part.copies {
-            let tree = found.tree(&copy.source);
+            let tree = tree_of(copy, found);
             if others && puts_links(copy, tree, &requested, &made) {
                 let targets = copy.targets().filter(|target| seen.insert(*target));
                 places.extend(targets.flat_map(|target| forms(target, &requested)));
@@ -158,7 +158,7 @@ pub(crate) fn brought(copies: &[Copy], found: &Found<'_>, links: &Links) -> Vec<
     let matches = |copy| listed(copy).into_iter().flat_map(|fact| &fact.matches);
     let matches: Vec<Copy> =
         copies.iter().flat_map(|copy| matches(copy).map(|fact| copy.of_match(&fact.requested))).collect();
-    let guarded = copies.iter().chain(&matches).flat_map(|copy| guarded_by(copy, found.tree(&copy.source)));
+    let guarded = copies.iter().chain(&matches).flat_map(|copy| guarded_by(copy, tree_of(copy, found)));
     guarded.map(|path| Touch::brought(&path, links)).collect()
 }
 
@@ -193,6 +193,11 @@ fn puts_links(copy: &Copy, tree: Option<&TreeFact>, touches: &Requested<'_>, ear
         let is_below = |way: &PathBuf| earlier.holds(way, |_| true);
         sources.iter().any(is_below) || earlier.places().any(|place| sources.iter().any(|way| place.starts_with(way)))
     }
+}
+
+/// What was found below the source of a copy. Of a pattern that is known of each path alone that it stands for.
+fn tree_of<'a>(copy: &Copy, found: &Found<'a>) -> Option<&'a TreeFact> {
+    found.tree(&copy.source).filter(|_| copy.pattern.is_none())
 }
 
 /// The protected paths that a copy would make.

@@ -210,6 +210,16 @@ pub(crate) fn deletes(program: &str, words: &[Word]) -> bool {
     program == "find" && words.iter().any(|word| word.text() == "-delete")
 }
 
+/// Whether an option of a program that lists names says which program runs on them.
+pub(crate) fn runs_another(program: &str, text: &str) -> bool {
+    let options: &[&str] = match program {
+        "find" => &["-exec", "-ok"],
+        "fd" | "fdfind" => &["-x", "-X", "--exec"],
+        _ => &[],
+    };
+    options.iter().any(|option| text.starts_with(option))
+}
+
 /// Where a command that lists names starts: nowhere for the current directory.
 pub(crate) fn starts<'a>(program: &str, words: &'a [Word]) -> Vec<&'a Word> {
     let words = words.get(1..).unwrap_or_default();
@@ -217,7 +227,7 @@ pub(crate) fn starts<'a>(program: &str, words: &'a [Word]) -> Vec<&'a Word> {
         "find" => starts_of_find(words),
         _ => words
             .iter()
-            .take_while(|word| !word.text().starts_with("-x"))
+            .take_while(|word| !runs_another(program, word.text()))
             .filter(|w| !w.text().starts_with('-'))
             .collect(),
     }

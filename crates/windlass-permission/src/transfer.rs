@@ -100,13 +100,16 @@ pub(crate) fn runs_on_names(analysis: &Analysis) -> bool {
 /// Whether a command lists names below its operands for another program: one that it runs, or one behind a pipe.
 pub(crate) fn hands_on(words: &[Word], piped: bool) -> bool {
     let lists = matches!(program_behind(words), "find" | "fd" | "fdfind" | "ls" | "tree");
-    lists && (piped || words.iter().any(|word| ["-exec", "-ok", "-x", "-X"].iter().any(|o| word.text().starts_with(o))))
+    let runs = |text: &str| ["-exec", "-ok", "-x", "-X"].iter().any(|option| text.starts_with(option));
+    lists
+        && (piped
+            || words.iter().any(|word| runs(word.text()) || programs::runs_another(program_behind(words), word.text())))
 }
 
 /// Whether a command hands names on to a program that may change the files: behind `-exec` and the like, or `others` behind a pipe.
 pub(crate) fn hands_on_to_write(words: &[Word], others: bool) -> bool {
-    let starts = ["-exec", "-ok", "-x", "-X", "--exec"];
-    let mut run = words.iter().map(Word::text).skip_while(|text| !starts.iter().any(|start| text.starts_with(start)));
+    let program = program_behind(words);
+    let mut run = words.iter().map(Word::text).skip_while(|text| !programs::runs_another(program, text));
     match run.nth(1) {
         Some(program) => !programs::only_reads(program.rsplit('/').next().unwrap_or(program)),
         None => others,

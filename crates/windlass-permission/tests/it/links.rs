@@ -284,6 +284,8 @@ fn copies_of_what_a_pattern_stands_for_bring_no_protected_files_along() {
             "Bash (cp -r zoo src)",
             "Bash (cp kit/. .)",
             "Bash (cp kit /tmp/x -r)",
+            // What lies below the start of a pattern is not what it stands for.
+            "Bash (cp -r . /tmp/x; cp -r z* src)",
             "Bash rsync -a zoo/ .",
             "Bash rsync -at src kit /tmp/x",
         ],

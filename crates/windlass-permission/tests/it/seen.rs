@@ -298,12 +298,15 @@ fn a_rule_holds_for_files_that_are_handed_on() {
             "Bash (find locked -type f -exec rm {} +)",
             "Bash (find locked | xargs rm)",
             "Bash (fd . locked -x touch)",
+            "Bash (fd . locked -X touch)",
+            "Bash (fd . locked --exec touch)",
         ],
     );
     world.check(
         Allow,
         &[
             "Bash find . -type f",
+            "Bash (find locked -xdev -type f)",
             "Bash (find . -name '*.rs' -exec wc -l {} +)",
             "Bash (find locked -type f -exec cat {} +)",
             "Bash (find locked | xargs grep x)",
