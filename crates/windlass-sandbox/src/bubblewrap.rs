@@ -5,15 +5,16 @@ use std::path::Path;
 
 use crate::confinement::Confinement;
 
-/// What bubblewrap is to do, before the program and its arguments.
+/// What bubblewrap is to do, before the program and its arguments. `empty` is a directory that holds no names, which no program inside
+/// can write.
 ///
 /// The whole file system is there, read-only, with hidden places empty; the program has processes, devices and, unless the network is
-/// open, a network of its own.
-pub(crate) fn arguments(confinement: &Confinement) -> Vec<OsString> {
+/// open, a network of its own. It reads the list of all mounts for each that it makes read-only, so a hidden directory is one mount.
+pub(crate) fn arguments(confinement: &Confinement, empty: &Path) -> Vec<OsString> {
     let mut all: Vec<OsString> = Vec::new();
     let mut add = |words: &[&OsStr]| all.extend(words.iter().map(|word| (*word).to_owned()));
     let word = OsStr::new;
-    for switch in ["--die-with-parent", "--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts"] {
+    for switch in ["--die-with-parent", "--unshare-user", "--unshare-pid", "--unshare-ipc"] {
         add(&[word(switch)]);
     }
     if !confinement.network {
@@ -26,7 +27,7 @@ pub(crate) fn arguments(confinement: &Confinement) -> Vec<OsString> {
     confinement.pins.iter().for_each(|path| bind("--bind", path));
     confinement.masks.iter().for_each(|path| bind("--ro-bind", path));
     for path in &confinement.hidden_directories {
-        add(&[word("--tmpfs"), path.as_os_str(), word("--remount-ro"), path.as_os_str()]);
+        add(&[word("--ro-bind"), empty.as_os_str(), path.as_os_str()]);
     }
     for path in &confinement.hidden_files {
         add(&[word("--ro-bind"), word("/dev/null"), path.as_os_str()]);
@@ -55,24 +56,24 @@ mod tests {
 
     #[test]
     fn the_arguments_are_these() {
-        let text: Vec<String> = arguments(&confinement()).into_iter().map(|word| word.into_string().unwrap()).collect();
-        let expected = "--die-with-parent --unshare-user --unshare-pid --unshare-ipc --unshare-uts --unshare-net \
+        let text: Vec<String> = arguments(&confinement(), Path::new("/t/empty")).into_iter().map(|word| word.into_string().unwrap()).collect();
+        let expected = "--die-with-parent --unshare-user --unshare-pid --unshare-ipc --unshare-net \
                         --ro-bind / / --dev /dev --proc /proc --bind /w /w --bind /tmp/t /tmp/t --bind /w/.git /w/.git \
-                        --ro-bind /w/.git/hooks /w/.git/hooks --tmpfs /h/.ssh --remount-ro /h/.ssh \
+                        --ro-bind /w/.git/hooks /w/.git/hooks --ro-bind /t/empty /h/.ssh \
                         --ro-bind /dev/null /h/.netrc --cap-drop ALL --chdir /w/src --";
         assert_eq!(text.join(" "), expected);
     }
 
     #[test]
     fn an_open_network_is_that_of_the_host() {
-        let open = arguments(&Confinement { network: true, ..confinement() });
+        let open = arguments(&Confinement { network: true, ..confinement() }, Path::new("/t/empty"));
         assert!(!open.contains(&OsString::from("--unshare-net")));
     }
 
     #[test]
     fn a_path_that_looks_like_an_option_stays_a_path() {
         let hostile = PathBuf::from("/w/--bind");
-        let all = arguments(&Confinement { masks: vec![hostile.clone()], ..confinement() });
+        let all = arguments(&Confinement { masks: vec![hostile.clone()], ..confinement() }, Path::new("/t/empty"));
         let at = all.iter().position(|word| *word == hostile).unwrap();
         assert_eq!((&all[at - 1], &all[at + 1]), (&OsString::from("--ro-bind"), &hostile.into_os_string()));
     }

@@ -13,7 +13,7 @@ use windlass_tool::{Process, ProcessCommand, ProcessError};
 use crate::level::{Level, Mechanism};
 use crate::process::Sandboxed;
 use crate::proof::Proof;
-use crate::wrap::Wrap;
+use crate::wrap::{Bubblewrap, Wrap};
 use crate::{Entered, Ground, RefusedHosts, SandboxError, SandboxPolicy, nested_projects};
 #[cfg(target_os = "linux")]
 use crate::{Network, bridge::Bridge, thread::Threads};
@@ -109,11 +109,12 @@ impl SandboxConfig {
         helper.is_some_and(|helper| roots.any(|root| helper.starts_with(root)))
     }
 
-    fn wrap(&self, mechanism: Mechanism) -> Option<Wrap> {
+    /// `empty` is a directory without names.
+    fn wrap(&self, mechanism: Mechanism, empty: &Path) -> Option<Wrap> {
         let bubblewrap = match mechanism {
             Mechanism::Bubblewrap => {
                 let usual = || BUBBLEWRAP.iter().map(PathBuf::from).find(|path| path.is_file());
-                Some(self.bubblewrap.clone().or_else(usual)?)
+                Some(Bubblewrap { program: self.bubblewrap.clone().or_else(usual)?, empty: empty.to_owned() })
             }
             Mechanism::Namespaces | Mechanism::Landlock if self.helper.is_none() => return None,
             // It cannot protect its own helper.
@@ -170,7 +171,7 @@ impl Sandbox {
         });
         let unavailable = |reason: String| SandboxError::Unavailable { reason };
         let (folder, policy, nested, proof) = prepared.await.map_err(|error| unavailable(error.to_string()))??;
-        let (wrap, level) = choose(&config, &proof, process).await.map_err(unavailable)?;
+        let (wrap, level) = choose(&config, &folder, &proof, process).await.map_err(unavailable)?;
         let _ = fs::remove_dir_all(folder.path.join("proof"));
         Ok(Self {
             inner: Arc::new(Inner {
@@ -242,11 +243,16 @@ impl Inner {
     }
 }
 
-async fn choose(config: &SandboxConfig, proof: &Proof, process: &dyn Process) -> Result<(Wrap, Level), String> {
+async fn choose(
+    config: &SandboxConfig,
+    folder: &Folder,
+    proof: &Proof,
+    process: &dyn Process,
+) -> Result<(Wrap, Level), String> {
     let mut tried: Vec<String> = Vec::new();
     let mut best: Option<(Wrap, Level)> = None;
     for mechanism in &config.mechanisms {
-        let Some(wrap) = config.wrap(*mechanism) else {
+        let Some(wrap) = config.wrap(*mechanism, &folder.empty()) else {
             tried.push(format!("{mechanism}: not there"));
             continue;
         };
@@ -281,11 +287,17 @@ impl Folder {
         builder.create(path)?;
         let folder = Self { path: fs::canonicalize(path)? };
         builder.create(folder.temporary())?;
+        builder.create(folder.empty())?;
         Ok(folder)
     }
 
     fn temporary(&self) -> PathBuf {
         self.path.join("tmp")
+    }
+
+    /// Beside what programs may write.
+    fn empty(&self) -> PathBuf {
+        self.path.join("empty")
     }
 }
 

@@ -19,8 +19,16 @@ const SANDBOX_EXEC: &str = "/usr/bin/sandbox-exec";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Wrap {
     pub(crate) mechanism: Mechanism,
-    pub(crate) bubblewrap: Option<PathBuf>,
+    pub(crate) bubblewrap: Option<Bubblewrap>,
     pub(crate) helper: Option<PathBuf>,
+}
+
+/// Bubblewrap, and what it shows in the place of hidden directories.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Bubblewrap {
+    pub(crate) program: PathBuf,
+    /// A directory without names, out of reach of what runs inside.
+    pub(crate) empty: PathBuf,
 }
 
 impl Wrap {
@@ -81,7 +89,8 @@ impl Wrap {
             confinement.namespaces = self.mechanism == Mechanism::Namespaces;
             return Some((helper()?, confinement.to_arguments(program, arguments)));
         }
-        let mut words = bubblewrap::arguments(&confinement);
+        let bubblewrap = self.bubblewrap.as_ref()?;
+        let mut words = bubblewrap::arguments(&confinement, &bubblewrap.empty);
         confinement.inside = true;
         match helper() {
             Some(helper) => {
@@ -93,6 +102,6 @@ impl Wrap {
                 words.extend(arguments.iter().cloned());
             }
         }
-        Some((self.bubblewrap.clone()?.into_os_string(), words))
+        Some((bubblewrap.program.clone().into_os_string(), words))
     }
 }

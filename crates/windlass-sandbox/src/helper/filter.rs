@@ -1,16 +1,14 @@
 //! Which calls of the system the program may not make.
 
+mod program;
+
 use std::collections::BTreeMap;
 
-use seccompiler::{
-    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
-    TargetArch, apply_filter, sock_filter,
-};
+use seccompiler::{BpfProgram, apply_filter};
 
+use self::program::{Label, Program, Test};
 use super::{Failed, context};
 use crate::confinement::Confinement;
-
-type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
 /// Calls that look into other processes, change mounts or namespaces, load code into the kernel, or go around the other limits.
 const FORBIDDEN: &[i64] = &[
@@ -56,55 +54,106 @@ const FORBIDDEN: &[i64] = &[
     libc::SYS_vhangup,
 ];
 
-/// Flags of `clone` that ask for namespaces.
-const NAMESPACES: &[i32] = &[
-    libc::CLONE_NEWCGROUP,
-    libc::CLONE_NEWIPC,
-    libc::CLONE_NEWNET,
-    libc::CLONE_NEWNS,
-    libc::CLONE_NEWPID,
-    libc::CLONE_NEWUSER,
-    libc::CLONE_NEWUTS,
-];
+/// Flags of `clone` that ask for namespaces. All of them lie in the lower half of its argument.
+const NAMESPACES: i32 = libc::CLONE_NEWCGROUP
+    | libc::CLONE_NEWIPC
+    | libc::CLONE_NEWNET
+    | libc::CLONE_NEWNS
+    | libc::CLONE_NEWPID
+    | libc::CLONE_NEWUSER
+    | libc::CLONE_NEWUTS;
 
 /// Requests by which a program types into a terminal.
-const TYPING: &[u64] = &[0x5412, 0x541C];
+const TYPING: [u32; 2] = [0x5412, 0x541C];
+
+/// Where the numbers of the x32 interface begin. Its calls have numbers of their own, which no table here has.
+const X32: u32 = 0x4000_0000;
+
+/// Where the kernel's description of a call (`struct seccomp_data`) has its number, its architecture, and the lower halves of its first
+/// two arguments, in bytes.
+const NUMBER: u32 = 0;
+const ARCHITECTURE: u32 = 4;
+const FIRST_ARGUMENT: u32 = 16;
+const SECOND_ARGUMENT: u32 = 24;
 
 /// Applies a filter to this thread, for good. New privileges are given up with it.
 pub(super) fn apply(filter: &BpfProgram) -> Result<(), Failed> {
     apply_filter(filter).map_err(context("calls"))
 }
 
-/// The filter as the kernel takes it. One, because the kernel takes longer for each than for all that is in it.
+/// The filter as the kernel takes it. One, because the kernel takes longer for each than for all that is in it. It finds a call by halves:
+/// the kernel tries the filter for the number of every call when it is applied, which takes 0.1 ms less than with a test for each call.
 pub(crate) fn filter(confinement: &Confinement) -> Result<BpfProgram, Failed> {
-    let arch: TargetArch = std::env::consts::ARCH.try_into().map_err(context("calls"))?;
-    let rules = forbidden(confinement).map_err(context("calls"))?;
-    let refused = SeccompAction::Errno(libc::EPERM.unsigned_abs());
-    let filter = SeccompFilter::new(rules, SeccompAction::Allow, refused, arch).map_err(context("calls"))?;
-    let rest: BpfProgram = filter.try_into().map_err(context("calls"))?;
-    Ok([without_hidden_flags(arch), rest].concat())
+    let architecture = architecture().map_err(context("calls"))?;
+    written(confinement, architecture).map_err(context("calls"))
 }
 
-fn forbidden(confinement: &Confinement) -> Result<Rules, seccompiler::BackendError> {
-    let mut rules: Rules = FORBIDDEN.iter().map(|call| (*call, Vec::new())).collect();
-    let flags = NAMESPACES.iter().map(|flag| {
-        let flag = u64::from(flag.unsigned_abs());
-        rule(0, &SeccompCmpArgLen::Qword, &[(SeccompCmpOp::MaskedEq(flag), flag)])
-    });
-    rules.insert(libc::SYS_clone, flags.collect::<Result<_, _>>()?);
-    let typing = TYPING.iter().map(|request| rule(1, &SeccompCmpArgLen::Dword, &[(SeccompCmpOp::Eq, *request)]));
-    rules.insert(libc::SYS_ioctl, typing.collect::<Result<_, _>>()?);
-    let families = families(confinement);
-    let others: Vec<_> = families.iter().map(|family| (SeccompCmpOp::Ne, *family)).collect();
-    rules.insert(
-        libc::SYS_socket,
-        if others.is_empty() { Vec::new() } else { vec![rule(0, &SeccompCmpArgLen::Dword, &others)?] },
-    );
-    Ok(rules)
+/// The kernel's name of this architecture (`AUDIT_ARCH_…` in `linux/audit.h`).
+fn architecture() -> Result<u32, &'static str> {
+    match std::env::consts::ARCH {
+        "x86_64" => Ok(0xC000_003E),
+        "aarch64" => Ok(0xC000_00B7),
+        "riscv64" => Ok(0xC000_00F3),
+        _ => Err("the numbers of this architecture's calls are not known"),
+    }
+}
+
+fn written(confinement: &Confinement, architecture: u32) -> Result<BpfProgram, program::TooFar> {
+    let mut program = Program::default();
+    let allowed = program.answer(libc::SECCOMP_RET_ALLOW);
+    let refused = program.answer(libc::SECCOMP_RET_ERRNO | libc::EPERM.unsigned_abs());
+    let absent = program.answer(libc::SECCOMP_RET_ERRNO | libc::ENOSYS.unsigned_abs());
+    let foreign = program.answer(libc::SECCOMP_RET_KILL_PROCESS);
+    let mut calls: Vec<(i64, Label)> = FORBIDDEN.iter().map(|call| (*call, refused)).collect();
+    // A program that reads that there is no `clone3` takes the older call, whose flags can be seen.
+    calls.push((libc::SYS_clone3, absent));
+    let asks = program.branch(Test::AnyBit, NAMESPACES.unsigned_abs(), refused, allowed)?;
+    calls.push((libc::SYS_clone, program.load(FIRST_ARGUMENT, asks)));
+    let types = one_of(&mut program, &TYPING, refused, allowed)?;
+    calls.push((libc::SYS_ioctl, program.load(SECOND_ARGUMENT, types)));
+    let family = one_of(&mut program, &families(confinement), allowed, refused)?;
+    calls.push((libc::SYS_socket, program.load(FIRST_ARGUMENT, family)));
+    let known = search(&mut program, &ranges(&calls, allowed, absent))?;
+    let known = program.load(NUMBER, known);
+    let own = program.branch(Test::Equal, architecture, known, foreign)?;
+    program.load(ARCHITECTURE, own);
+    Ok(program.finish())
+}
+
+/// Leads on by whether what was loaded is one of these.
+fn one_of(program: &mut Program, values: &[u32], yes: Label, no: Label) -> Result<Label, program::TooFar> {
+    values.iter().try_fold(no, |rest, value| program.branch(Test::Equal, *value, yes, rest))
+}
+
+/// Where each range of numbers begins, and where it leads.
+fn ranges(calls: &[(i64, Label)], allowed: Label, absent: Label) -> Vec<(u32, Label)> {
+    let calls = calls.iter().filter_map(|(call, label)| Some((u32::try_from(*call).ok()?, *label)));
+    let mut starts = BTreeMap::from([(0, allowed)]);
+    starts.extend(calls.clone().map(|(call, _)| (call.saturating_add(1), allowed)));
+    starts.extend(calls);
+    if cfg!(target_arch = "x86_64") {
+        starts.insert(X32, absent);
+    }
+    let mut ranges: Vec<(u32, Label)> = starts.into_iter().collect();
+    ranges.dedup_by_key(|(_, label)| *label);
+    ranges
+}
+
+/// Finds the range of a number by halves.
+fn search(program: &mut Program, ranges: &[(u32, Label)]) -> Result<Label, program::TooFar> {
+    let (low, high) = ranges.split_at(ranges.len().div_euclid(2));
+    match (low, high) {
+        ([], [(_, only)]) => Ok(*only),
+        (_, [(start, _), ..]) => {
+            let (yes, no) = (search(program, high)?, search(program, low)?);
+            program.branch(Test::AtLeast, *start, yes, no)
+        }
+        (_, []) => Err(program::TooFar),
+    }
 }
 
 /// The kinds of sockets that may be opened. All others are for hardware, for the host of a virtual machine, or rare.
-fn families(confinement: &Confinement) -> Vec<u64> {
+fn families(confinement: &Confinement) -> Vec<u32> {
     let mut families = Vec::new();
     if confinement.network || confinement.has_own_view() {
         families.extend([libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK]);
@@ -112,33 +161,8 @@ fn families(confinement: &Confinement) -> Vec<u64> {
     if confinement.unix_sockets {
         families.push(libc::AF_UNIX);
     }
-    families.into_iter().map(|family| u64::from(family.unsigned_abs())).collect()
+    families.into_iter().map(i32::unsigned_abs).collect()
 }
 
-/// One rule about one argument; all of these must be true of it.
-fn rule(
-    argument: u8,
-    length: &SeccompCmpArgLen,
-    tests: &[(SeccompCmpOp, u64)],
-) -> Result<SeccompRule, seccompiler::BackendError> {
-    let conditions = tests
-        .iter()
-        .map(|(test, value)| SeccompCondition::new(argument, length.clone(), test.clone(), *value))
-        .collect::<Result<_, _>>()?;
-    SeccompRule::new(conditions)
-}
-
-/// Says that some calls are not there. Jumps of the kernel's language are relative, so it can stand before another filter.
-fn without_hidden_flags(arch: TargetArch) -> BpfProgram {
-    let step = |code, jt, jf, k| sock_filter { code, jt, jf, k };
-    let not_there = || step(0x06, 0, 0, 0x0005_0000 | libc::ENOSYS.unsigned_abs());
-    // A program that reads that there is no `clone3` takes the older call, whose flags can be seen.
-    let clone3 = u32::try_from(libc::SYS_clone3).unwrap_or(u32::MAX);
-    // Load the number of the call, compare, answer.
-    let mut filter = vec![step(0x20, 0, 0, 0), step(0x15, 0, 1, clone3), not_there()];
-    if arch == TargetArch::x86_64 {
-        // The calls of the x32 interface have numbers of their own, which the rest does not know.
-        filter.extend([step(0x35, 0, 1, 0x4000_0000), not_there()]);
-    }
-    filter
-}
+#[cfg(test)]
+mod tests;

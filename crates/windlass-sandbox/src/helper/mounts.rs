@@ -138,8 +138,10 @@ fn remount_read_only(target: &Path) -> rustix::io::Result<()> {
 /// a new program.
 pub(super) fn drop_capabilities() -> Result<(), Failed> {
     for capability in CapabilitySet::all().iter() {
-        // One that is not in the set, or that this kernel does not know, needs no removal. Without the right to remove there is none.
-        let _ = rustix::thread::remove_capability_from_bounding_set(capability);
+        // One that this kernel does not know needs no removal. Without the right to remove there is none.
+        if rustix::thread::capability_is_in_bounding_set(capability).unwrap_or(true) {
+            let _ = rustix::thread::remove_capability_from_bounding_set(capability);
+        }
     }
     let none = CapabilitySet::empty();
     let sets = CapabilitySets { effective: none, permitted: none, inheritable: none };

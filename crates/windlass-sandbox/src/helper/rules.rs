@@ -42,12 +42,14 @@ fn created(confinement: &Confinement, mut stamps: Option<&mut Stamps>) -> Result
     let read: BitFlags<AccessFs> = AccessFs::ReadFile | AccessFs::Execute;
     let device: BitFlags<AccessFs> =
         AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::Truncate | AccessFs::IoctlDev | AccessFs::ReadDir;
+    // The devices of bubblewrap are no others. One rule for all of them is a tenth of the calls of the system.
+    let devices = if confinement.inside { &["/dev"] } else { DEVICES };
     let created = ruleset
         .create()?
         // Names may be listed everywhere: what is hidden is what is in the files.
         .add_rules(path_beneath_rules(["/"], AccessFs::ReadDir))?
         .add_rules(path_beneath_rules(seen(Path::new("/"), confinement, stamps.as_deref_mut()), read))?
-        .add_rules(path_beneath_rules(DEVICES, device))?;
+        .add_rules(path_beneath_rules(devices, device))?;
     let shared = confinement.has_own_view().then_some("/dev/shm");
     let writable = confinement.writable.iter().flat_map(|root| seen(root, confinement, stamps.as_deref_mut()));
     created.add_rules(path_beneath_rules(writable.chain(shared.map(PathBuf::from)), all))
