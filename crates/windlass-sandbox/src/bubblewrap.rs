@@ -56,7 +56,10 @@ mod tests {
 
     #[test]
     fn the_arguments_are_these() {
-        let text: Vec<String> = arguments(&confinement(), Path::new("/t/empty")).into_iter().map(|word| word.into_string().unwrap()).collect();
+        let text: Vec<String> = arguments(&confinement(), Path::new("/t/empty"))
+            .into_iter()
+            .map(|word| word.into_string().unwrap())
+            .collect();
         let expected = "--die-with-parent --unshare-user --unshare-pid --unshare-ipc --unshare-net \
                         --ro-bind / / --dev /dev --proc /proc --bind /w /w --bind /tmp/t /tmp/t --bind /w/.git /w/.git \
                         --ro-bind /w/.git/hooks /w/.git/hooks --ro-bind /t/empty /h/.ssh \

@@ -3,6 +3,7 @@
 //! A process with threads cannot give a child namespaces of its own without `unsafe`, so the program that uses windlass is started a second
 //! time, with [`HELPER_WORD`](crate::HELPER_WORD) as its first argument, and has to call [`become_helper`] before all else.
 
+mod devices;
 pub(crate) mod failed;
 pub(crate) mod filter;
 mod listener;

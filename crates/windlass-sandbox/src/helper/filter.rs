@@ -54,6 +54,23 @@ const FORBIDDEN: &[i64] = &[
     libc::SYS_vhangup,
 ];
 
+/// Calls that reach queues and shared memory of other programs by number or name, where those are not apart.
+const SHARED: &[i64] = &[
+    libc::SYS_mq_open,
+    libc::SYS_mq_unlink,
+    libc::SYS_msgctl,
+    libc::SYS_msgget,
+    libc::SYS_msgrcv,
+    libc::SYS_msgsnd,
+    libc::SYS_semctl,
+    libc::SYS_semget,
+    libc::SYS_semop,
+    libc::SYS_semtimedop,
+    libc::SYS_shmat,
+    libc::SYS_shmctl,
+    libc::SYS_shmget,
+];
+
 /// Flags of `clone` that ask for namespaces. All of them lie in the lower half of its argument.
 const NAMESPACES: i32 = libc::CLONE_NEWCGROUP
     | libc::CLONE_NEWIPC
@@ -65,6 +82,10 @@ const NAMESPACES: i32 = libc::CLONE_NEWCGROUP
 
 /// Requests by which a program types into a terminal.
 const TYPING: [u32; 2] = [0x5412, 0x541C];
+
+/// The value of `setpriority` and of `ioprio_set` that stands for all processes of a user.
+const PRIORITY_OF_USER: u32 = 2;
+const IO_PRIORITY_OF_USER: u32 = 3;
 
 /// Where the numbers of the x32 interface begin. Its calls have numbers of their own, which no table here has.
 const X32: u32 = 0x4000_0000;
@@ -104,7 +125,7 @@ fn written(confinement: &Confinement, architecture: u32) -> Result<BpfProgram, p
     let refused = program.answer(libc::SECCOMP_RET_ERRNO | libc::EPERM.unsigned_abs());
     let absent = program.answer(libc::SECCOMP_RET_ERRNO | libc::ENOSYS.unsigned_abs());
     let foreign = program.answer(libc::SECCOMP_RET_KILL_PROCESS);
-    let mut calls: Vec<(i64, Label)> = FORBIDDEN.iter().map(|call| (*call, refused)).collect();
+    let mut calls: Vec<(i64, Label)> = forbidden(confinement).map(|call| (call, refused)).collect();
     // A program that reads that there is no `clone3` takes the older call, whose flags can be seen.
     calls.push((libc::SYS_clone3, absent));
     let asks = program.branch(Test::AnyBit, NAMESPACES.unsigned_abs(), refused, allowed)?;
@@ -113,11 +134,28 @@ fn written(confinement: &Confinement, architecture: u32) -> Result<BpfProgram, p
     calls.push((libc::SYS_ioctl, program.load(SECOND_ARGUMENT, types)));
     let family = one_of(&mut program, &families(confinement), allowed, refused)?;
     calls.push((libc::SYS_socket, program.load(FIRST_ARGUMENT, family)));
+    if !confinement.inside {
+        // Other processes are there, and a limit of processor time ends them. A program that means itself says zero.
+        let itself = program.branch(Test::Equal, 0, allowed, refused)?;
+        calls.push((libc::SYS_prlimit64, program.load(FIRST_ARGUMENT, itself)));
+        for (call, user) in [(libc::SYS_setpriority, PRIORITY_OF_USER), (libc::SYS_ioprio_set, IO_PRIORITY_OF_USER)] {
+            let kind = program.branch(Test::Equal, user, refused, allowed)?;
+            let kind = program.load(FIRST_ARGUMENT, kind);
+            let itself = program.branch(Test::Equal, 0, kind, refused)?;
+            calls.push((call, program.load(SECOND_ARGUMENT, itself)));
+        }
+    }
     let known = search(&mut program, &ranges(&calls, allowed, absent))?;
     let known = program.load(NUMBER, known);
     let own = program.branch(Test::Equal, architecture, known, foreign)?;
     program.load(ARCHITECTURE, own);
     Ok(program.finish())
+}
+
+/// The calls that are refused whatever they ask for.
+fn forbidden(confinement: &Confinement) -> impl Iterator<Item = i64> {
+    let shared = if confinement.has_own_view() { &[] } else { SHARED };
+    FORBIDDEN.iter().chain(shared).copied()
 }
 
 /// Leads on by whether what was loaded is one of these.

@@ -3,15 +3,19 @@
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
-use std::io;
+use std::io::{self, Write as _};
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{StatVfsMountFlags, statvfs};
-use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_bind_recursive, mount_change, mount_remount};
+use rustix::fs::{CWD, Mode, OFlags, StatVfsMountFlags, openat, statvfs};
+use rustix::mount::{
+    MountFlags, MountPropagationFlags, OpenTreeFlags, mount, mount_bind_recursive, mount_change, mount_remount,
+    open_tree,
+};
 use rustix::thread::{CapabilitySet, CapabilitySets, UnshareFlags};
 
-use super::{Failed, context, loopback};
+use super::{Failed, context, devices, loopback};
 use crate::confinement::Confinement;
 
 /// Enters namespaces of its own and changes the view of the file system in them.
@@ -22,13 +26,11 @@ pub(super) fn enter(confinement: &Confinement) -> Result<(), Failed> {
         flags |= UnshareFlags::NEWNET;
     }
     unshare(flags).map_err(context("namespaces"))?;
-    // Without this a group could be left whose members are denied something.
-    match fs::write("/proc/self/setgroups", "deny") {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(context("groups")(error)),
-        _ => {}
-    }
-    fs::write("/proc/self/uid_map", format!("{user} {user} 1")).map_err(context("user"))?;
-    fs::write("/proc/self/gid_map", format!("{group} {group} 1")).map_err(context("group"))?;
+    // As it is now: what is mounted gets read-only.
+    let whole = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::AT_RECURSIVE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
+    let processes = open_tree(CWD, "/proc", whole).map_err(context("/proc"))?;
+    // Terminals can only be mounted where there is a root, so it is root until then.
+    become_user(&processes, &Mapped { inside: (0, 0), outside: (user, group) })?;
     if !confinement.network {
         loopback::up().map_err(context("loopback"))?;
     }
@@ -47,10 +49,10 @@ pub(super) fn enter(confinement: &Confinement) -> Result<(), Failed> {
     for file in &confinement.hidden_files {
         make_read_only(Path::new("/dev/null"), file).map_err(at(file))?;
     }
-    // Shared memory is for processes of the sandbox among each other.
-    let shared = Path::new("/dev/shm");
-    if shared.is_dir() {
-        empty(shared, MountFlags::empty(), c"mode=1777").map_err(at(shared))?;
+    devices::mount_own(&confinement.writable)?;
+    if (user, group) != (0, 0) {
+        unshare(UnshareFlags::NEWUSER).map_err(context("namespaces"))?;
+        become_user(&processes, &Mapped { inside: (user, group), outside: (0, 0) })?;
     }
     // The old view of the current directory lies below what was mounted.
     rustix::process::chdir(&confinement.cwd).map_err(at(&confinement.cwd))
@@ -64,11 +66,32 @@ fn unshare(flags: UnshareFlags) -> rustix::io::Result<()> {
     rustix::thread::unshare(flags)
 }
 
-fn at<E: std::fmt::Display>(path: &Path) -> impl FnOnce(E) -> Failed {
+/// Numbers of a user and a group in a namespace, and in the one around it.
+struct Mapped {
+    inside: (u32, u32),
+    outside: (u32, u32),
+}
+
+/// Says who this process is in a user namespace that it has just made.
+fn become_user(processes: &OwnedFd, Mapped { inside, outside }: &Mapped) -> Result<(), Failed> {
+    let write = |name: &str, text: String| {
+        let file = openat(processes, Path::new("self").join(name), OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
+        fs::File::from(file).write_all(text.as_bytes())
+    };
+    // Without this a group could be left whose members are denied something.
+    match write("setgroups", "deny".to_owned()) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(context("groups")(error)),
+        _ => {}
+    }
+    write("uid_map", format!("{} {} 1", inside.0, outside.0)).map_err(context("user"))?;
+    write("gid_map", format!("{} {} 1", inside.1, outside.1)).map_err(context("group"))
+}
+
+pub(super) fn at<E: std::fmt::Display>(path: &Path) -> impl FnOnce(E) -> Failed {
     context(path.display().to_string())
 }
 
-fn empty(target: &Path, flags: MountFlags, options: &std::ffi::CStr) -> rustix::io::Result<()> {
+pub(super) fn empty(target: &Path, flags: MountFlags, options: &std::ffi::CStr) -> rustix::io::Result<()> {
     mount("tmpfs", target, "tmpfs", flags | MountFlags::NOSUID | MountFlags::NODEV, options)
 }
 

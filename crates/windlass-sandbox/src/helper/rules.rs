@@ -10,12 +10,8 @@ use landlock::{
 };
 
 use super::stamps::Stamps;
-use super::{Failed, context};
+use super::{Failed, context, devices};
 use crate::confinement::Confinement;
-
-/// Devices that every program may use.
-const DEVICES: &[&str] =
-    &["/dev/full", "/dev/null", "/dev/ptmx", "/dev/pts", "/dev/random", "/dev/tty", "/dev/urandom", "/dev/zero"];
 
 /// Confines this thread, and what it becomes or starts. What the kernel does not know is left out: what holds is tried, not assumed.
 pub(super) fn restrict(ruleset: RulesetCreated, has_own_view: bool) -> Result<(), Failed> {
@@ -42,26 +38,35 @@ fn created(confinement: &Confinement, mut stamps: Option<&mut Stamps>) -> Result
     let read: BitFlags<AccessFs> = AccessFs::ReadFile | AccessFs::Execute;
     let device: BitFlags<AccessFs> =
         AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::Truncate | AccessFs::IoctlDev | AccessFs::ReadDir;
-    // The devices of bubblewrap are no others. One rule for all of them is a tenth of the calls of the system.
-    let devices = if confinement.inside { &["/dev"] } else { DEVICES };
+    // Devices of its own are no others. Among those of the machine are terminals, where one can read what is typed, and cameras.
+    let (devices, others) = match confinement.has_own_view() {
+        true => (vec![PathBuf::from("/dev")], None),
+        false => (devices::NAMES.iter().map(|name| Path::new("/dev").join(name)).collect(), Some(Path::new("/dev"))),
+    };
     let created = ruleset
         .create()?
         // Names may be listed everywhere: what is hidden is what is in the files.
         .add_rules(path_beneath_rules(["/"], AccessFs::ReadDir))?
-        .add_rules(path_beneath_rules(seen(Path::new("/"), confinement, stamps.as_deref_mut()), read))?
+        .add_rules(path_beneath_rules(seen(Path::new("/"), confinement, others, stamps.as_deref_mut()), read))?
         .add_rules(path_beneath_rules(devices, device))?;
     let shared = confinement.has_own_view().then_some("/dev/shm");
-    let writable = confinement.writable.iter().flat_map(|root| seen(root, confinement, stamps.as_deref_mut()));
+    let writable = confinement.writable.iter().flat_map(|root| seen(root, confinement, None, stamps.as_deref_mut()));
     created.add_rules(path_beneath_rules(writable.chain(shared.map(PathBuf::from)), all))
 }
 
-/// The paths that together are a directory without what is hidden below it. Where mounts hide it, that is the directory itself.
-fn seen(root: &Path, confinement: &Confinement, mut stamps: Option<&mut Stamps>) -> Vec<PathBuf> {
+/// The paths that together are a directory without what is hidden below it, and without `others`. Where mounts hide it, that is the
+/// directory itself.
+fn seen(
+    root: &Path,
+    confinement: &Confinement,
+    others: Option<&Path>,
+    mut stamps: Option<&mut Stamps>,
+) -> Vec<PathBuf> {
     let hidden: BTreeSet<&Path> = match confinement.has_own_view() {
         true => BTreeSet::new(),
         false => {
             let both = confinement.hidden_directories.iter().chain(&confinement.hidden_files);
-            both.map(PathBuf::as_path).collect()
+            both.map(PathBuf::as_path).chain(others).collect()
         }
     };
     if let Some(stamps) = &mut stamps {

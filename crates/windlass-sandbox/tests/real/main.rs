@@ -23,6 +23,8 @@ mod site;
 mod speed;
 #[cfg(target_os = "linux")]
 mod starts;
+#[cfg(target_os = "linux")]
+mod user;
 
 fn main() {
     if let Some(code) = windlass_sandbox::become_helper(std::env::args_os().skip(1)) {
@@ -39,7 +41,7 @@ type Test = (&'static str, fn());
 #[cfg(target_os = "linux")]
 fn run() -> i32 {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let all: Vec<Test> = [escapes::TESTS, levels::TESTS, programs::TESTS, starts::TESTS].concat();
+    let all: Vec<Test> = [escapes::TESTS, levels::TESTS, programs::TESTS, starts::TESTS, user::TESTS].concat();
     if arguments.iter().any(|word| word == "--list") {
         all.iter().for_each(|(name, _)| println!("{name}: test"));
         return 0;

@@ -12,6 +12,7 @@ use crate::site::{Site, block_on, mechanisms};
 
 pub(crate) const TESTS: &[Test] = &[
     ("what_is_allowed_works", what_is_allowed_works),
+    ("a_workspace_in_shared_memory_is_writable", a_workspace_in_shared_memory_is_writable),
     ("codes_and_signals_come_through", codes_and_signals_come_through),
     ("what_was_stopped_is_reported", what_was_stopped_is_reported),
     ("a_time_out_ends_the_tree", a_time_out_ends_the_tree),
@@ -29,6 +30,8 @@ const ALLOWED: &[&str] = &[
     "ls / $HOME /usr/bin >/dev/null",
     "f=$(mktemp -p \"$TMPDIR\") && echo x > $f && rm $f",
     "echo x > /dev/null; head -c 8 /dev/urandom >/dev/null",
+    "echo x > /dev/full && exit 1; [ -c /dev/zero ] && echo x | cat /dev/stdin >/dev/null",
+    "nice -n 5 true && ionice -c 3 true && (ulimit -n 64; ulimit -t 5; true)",
     "echo x | cat | (read a; [ $a = x ])",
     "diff <(echo a) <(echo a)",
     "cat <<< here >/dev/null",
@@ -59,9 +62,29 @@ fn what_is_allowed_works() {
                               socket.create_connection(s.getsockname())'";
                 let outcome = confined.run(site.bash(server)).await;
                 assert_eq!(outcome.exit, ProcessExit::Code(0), "{mechanism}: {}", outcome.stderr.head);
+                let terminal = "python3 -c 'import os,pty; print(os.ttyname(pty.openpty()[1]))'";
+                let outcome = confined.run(site.bash(terminal)).await;
+                assert_eq!(outcome.stdout.head, "/dev/pts/0\n", "{mechanism}: {}", outcome.stderr.head);
             }
             drop(confined);
             assert!(!temporary.exists());
+        });
+    }
+}
+
+fn a_workspace_in_shared_memory_is_writable() {
+    for mechanism in mechanisms() {
+        let site = Site::in_folder(tempfile::tempdir_in("/dev/shm").unwrap());
+        block_on(async {
+            // A sandbox with devices of its own shows nothing else of shared memory, so its own files are elsewhere.
+            let temporary = tempfile::tempdir().unwrap();
+            let confined = site.open_with(mechanism, site.policy(), temporary.path()).await.unwrap();
+            let outcome = confined.run(site.bash("echo x > new; cat new; rm -f .git/config")).await;
+            assert_eq!(outcome.stdout.head, "x\n", "{mechanism}: {}", outcome.stderr.head);
+            let is_held = !confined.sandbox.level().holds.protected || site.at("w/.git/config").exists();
+            assert!(site.at("w/new").exists() && is_held, "{mechanism}");
+            let outcome = confined.run(site.bash("echo x > $OUT/new || cat $HOME/.netrc")).await;
+            assert!(outcome.exit != ProcessExit::Code(0) && outcome.stdout.head.is_empty(), "{mechanism}");
         });
     }
 }

@@ -1,16 +1,18 @@
 //! A machine in small: a workspace with protected names, a home with secrets, services that listen, a process to attack.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, OpenOptions};
 use std::net::{TcpListener, UdpSocket};
+use std::os::fd::OwnedFd;
 use std::os::linux::net::SocketAddrExt as _;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{OpenOptionsExt as _, symlink};
 use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use windlass_sandbox::{Mechanism, Sandbox, SandboxConfig, SandboxError, SandboxPolicy};
 use windlass_tool::{Cancel, Process, ProcessCommand, ProcessError, ProcessOutcome};
 use windlass_tools::LocalProcess;
@@ -28,12 +30,54 @@ pub(crate) struct Site {
     pub(crate) udp: UdpSocket,
     pub(crate) sockets: [UnixListener; 2],
     pub(crate) victim: Child,
+    terminal: Terminal,
+    /// Holds a named pipe open, so that who writes to it is not held up.
+    _pipe: fs::File,
+    queue: Queue,
     name: String,
+}
+
+/// A queue of messages of System V, by its number.
+struct Queue(String);
+
+impl Queue {
+    fn create() -> Self {
+        let made = Command::new("ipcmk").arg("-Q").output().unwrap();
+        let said = String::from_utf8(made.stdout).unwrap();
+        Self(said.rsplit(' ').next().unwrap().trim().to_owned())
+    }
+}
+
+impl Drop for Queue {
+    fn drop(&mut self) {
+        let _ = Command::new("ipcrm").args(["-q", &self.0]).output();
+    }
+}
+
+/// A terminal of the user, at which the secret is typed.
+struct Terminal {
+    _ends: [OwnedFd; 2],
+    path: String,
+}
+
+impl Terminal {
+    fn open() -> Self {
+        let host = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+        grantpt(&host).unwrap();
+        unlockpt(&host).unwrap();
+        let path = ptsname(&host, Vec::new()).unwrap().into_string().unwrap();
+        let own = OpenOptions::new().read(true).write(true).custom_flags(libc::O_NOCTTY).open(&path).unwrap();
+        rustix::io::write(&host, format!("{SECRET}\n").as_bytes()).unwrap();
+        Self { _ends: [host, own.into()], path }
+    }
 }
 
 impl Site {
     pub(crate) fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        Self::in_folder(tempfile::tempdir().unwrap())
+    }
+
+    pub(crate) fn in_folder(folder: tempfile::TempDir) -> Self {
         let root = folder.path().canonicalize().unwrap();
         for directory in [
             "w/.git/hooks",
@@ -83,7 +127,10 @@ impl Site {
         tcp.set_nonblocking(true).unwrap();
         udp.set_nonblocking(true).unwrap();
         let victim = Command::new("sleep").arg("3600").env("VICTIM", SECRET).spawn().unwrap();
-        Self { _folder: folder, root, tcp, udp, sockets, victim, name }
+        assert!(Command::new("mkfifo").arg(root.join("pipe")).status().unwrap().success());
+        let pipe = OpenOptions::new().read(true).write(true).open(root.join("pipe")).unwrap();
+        let (terminal, queue) = (Terminal::open(), Queue::create());
+        Self { _folder: folder, root, tcp, udp, sockets, victim, terminal, _pipe: pipe, queue, name }
     }
 
     pub(crate) fn at(&self, name: &str) -> PathBuf {
@@ -107,8 +154,18 @@ impl Site {
     }
 
     pub(crate) async fn open(&self, mechanism: Mechanism, policy: SandboxPolicy) -> Result<Confined, SandboxError> {
+        self.open_with(mechanism, policy, &self.at("tmp")).await
+    }
+
+    /// The same, with its own files below a directory.
+    pub(crate) async fn open_with(
+        &self,
+        mechanism: Mechanism,
+        policy: SandboxPolicy,
+        temporary: &Path,
+    ) -> Result<Confined, SandboxError> {
         let tag = format!("{:x}{}", std::process::id(), SITES.fetch_add(1, Ordering::Relaxed));
-        let mut config = SandboxConfig::new(policy, self.at("tmp"), &tag)
+        let mut config = SandboxConfig::new(policy, temporary, &tag)
             .with_helper(std::env::current_exe().unwrap())
             .with_mechanisms([mechanism]);
         if let Some(program) = std::env::var_os("BWRAP") {
@@ -138,6 +195,9 @@ impl Site {
         add("TCP", self.tcp.local_addr().unwrap().port().to_string());
         add("UDP", self.udp.local_addr().unwrap().port().to_string());
         add("NAME", self.name.clone());
+        add("TERMINAL", self.terminal.path.clone());
+        add("PIPE", self.at("pipe").display().to_string());
+        add("QUEUE", self.queue.0.clone());
         add("VICTIM", self.victim.id().to_string());
         command.timeout = Some(std::time::Duration::from_secs(20));
         command
@@ -170,11 +230,20 @@ impl Site {
         socket || self.tcp.accept().is_ok() || self.udp.recv(&mut [0; 8]).is_ok()
     }
 
+    /// Whether it runs, and as it was started.
     pub(crate) fn victim_lives(&mut self) -> bool {
-        let is_stopped = fs::read_to_string(format!("/proc/{}/stat", self.victim.id()))
-            .is_ok_and(|stat| stat.rsplit(')').next().is_some_and(|rest| rest.starts_with(" T")));
-        self.victim.try_wait().unwrap().is_none() && !is_stopped
+        let (own, its) = (stat("self"), stat(&self.victim.id().to_string()));
+        let niceness = |stat: &[String]| stat.get(16).cloned();
+        let is_stopped = its.first().is_some_and(|state| state == "T");
+        self.victim.try_wait().unwrap().is_none() && !is_stopped && niceness(&its) == niceness(&own)
     }
+}
+
+/// What the system says of a process, behind its number and name.
+fn stat(process: &str) -> Vec<String> {
+    let text = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    let (_, rest) = text.rsplit_once(')').unwrap_or_default();
+    rest.split_whitespace().map(str::to_owned).collect()
 }
 
 impl Drop for Site {

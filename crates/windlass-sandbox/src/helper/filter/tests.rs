@@ -48,7 +48,7 @@ fn reference(confinement: &Confinement) -> BpfProgram {
         let one = |(test, value)| SeccompCondition::new(argument, length.clone(), test, value).unwrap();
         SeccompRule::new(tests.into_iter().map(one).collect()).unwrap()
     };
-    let mut rules: BTreeMap<i64, Vec<SeccompRule>> = FORBIDDEN.iter().map(|call| (*call, Vec::new())).collect();
+    let mut rules: BTreeMap<i64, Vec<SeccompRule>> = forbidden(confinement).map(|call| (call, Vec::new())).collect();
     let flags = (0..32).map(|bit| 1 << bit).filter(|flag| NAMESPACES & flag != 0).map(|flag: i32| {
         let flag = u64::from(flag.unsigned_abs());
         rule(0, SeccompCmpArgLen::Qword, vec![(SeccompCmpOp::MaskedEq(flag), flag)])
@@ -59,6 +59,13 @@ fn reference(confinement: &Confinement) -> BpfProgram {
     let others: Vec<_> = families(confinement).iter().map(|family| (SeccompCmpOp::Ne, u64::from(*family))).collect();
     let others = if others.is_empty() { Vec::new() } else { vec![rule(0, SeccompCmpArgLen::Dword, others)] };
     rules.insert(libc::SYS_socket, others);
+    if !confinement.inside {
+        let one = |argument, test, value: u32| rule(argument, SeccompCmpArgLen::Dword, vec![(test, value.into())]);
+        rules.insert(libc::SYS_prlimit64, vec![one(0, SeccompCmpOp::Ne, 0)]);
+        let others = |user| vec![one(1, SeccompCmpOp::Ne, 0), one(0, SeccompCmpOp::Eq, user)];
+        rules.insert(libc::SYS_setpriority, others(PRIORITY_OF_USER));
+        rules.insert(libc::SYS_ioprio_set, others(IO_PRIORITY_OF_USER));
+    }
     let refused = SeccompAction::Errno(libc::EPERM.unsigned_abs());
     let arch: TargetArch = std::env::consts::ARCH.try_into().unwrap();
     SeccompFilter::new(rules, SeccompAction::Allow, refused, arch).unwrap().try_into().unwrap()
@@ -83,7 +90,8 @@ fn every_call_is_answered_as_by_a_filter_that_tests_one_after_the_other() {
         assert!(filter.len() < 120, "{}", filter.len());
         for call in (0..700).filter(|call| i64::from(*call) != libc::SYS_clone3) {
             for argument in &arguments {
-                for arguments in [[*argument, 0], [0, *argument], [*argument | 0x5412 << 32, 0x0002_0000 << 32 | argument]]
+                for arguments in
+                    [[*argument, 0], [0, *argument], [*argument | 0x5412 << 32, 0x0002_0000 << 32 | argument]]
                 {
                     let answer = run(&filter, own, call, arguments);
                     assert_eq!(answer, run(&reference, own, call, arguments), "{call} {arguments:x?}");

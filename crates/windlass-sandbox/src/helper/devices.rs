@@ -1,0 +1,75 @@
+//! Devices.
+
+use std::fs;
+use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::CWD;
+use rustix::mount::{MountFlags, MoveMountFlags, OpenTreeFlags, mount, move_mount, open_tree};
+
+use super::mounts::{at, empty};
+use super::{Failed, context};
+
+/// Those that every program may use. `tty` is the terminal of its own session, which it has only if it was given one.
+pub(super) const NAMES: [&str; 6] = ["full", "null", "random", "tty", "urandom", "zero"];
+
+const LINKS: [(&str, &str); 5] = [
+    ("fd", "/proc/self/fd"),
+    ("stdin", "/proc/self/fd/0"),
+    ("stdout", "/proc/self/fd/1"),
+    ("stderr", "/proc/self/fd/2"),
+    ("ptmx", "pts/ptmx"),
+];
+
+/// Puts a `/dev` in the place of the machine's that has no others, and terminals of its own: whoever opens one of the machine reads what is
+/// typed there. Shared memory is for processes of the sandbox among each other. Writable directories stay.
+pub(super) fn mount_own(writable: &[PathBuf]) -> Result<(), Failed> {
+    let dev = Path::new("/dev");
+    if !dev.is_dir() {
+        return Ok(());
+    }
+    // What is not there now is not there later.
+    let nodes: Vec<(PathBuf, OwnedFd)> =
+        NAMES.iter().map(|name| dev.join(name)).filter_map(|path| Some((path.clone(), mounted(&path).ok()?))).collect();
+    let kept: Vec<(&PathBuf, OwnedFd)> = writable
+        .iter()
+        .filter(|root| root.starts_with(dev))
+        .map(|root| mounted(root).map(|mounted| (root, mounted)).map_err(at(root)))
+        .collect::<Result<_, _>>()?;
+    empty(dev, MountFlags::empty(), c"mode=0755").map_err(at(dev))?;
+    for (path, node) in nodes {
+        fs::File::create_new(&path).map_err(at(&path))?;
+        put(&node, &path)?;
+    }
+    for (name, target) in LINKS {
+        symlink(target, dev.join(name)).map_err(at(&dev.join(name)))?;
+    }
+    let shared = dev.join("shm");
+    fs::create_dir(&shared).map_err(at(&shared))?;
+    fs::set_permissions(&shared, fs::Permissions::from_mode(0o1777)).map_err(at(&shared))?;
+    for (root, mounted) in kept {
+        fs::create_dir_all(root).map_err(at(root))?;
+        put(&mounted, root)?;
+    }
+    terminals(&dev.join("pts"))
+}
+
+/// Terminals that programs make. A kernel that refuses them leaves none.
+fn terminals(all: &Path) -> Result<(), Failed> {
+    fs::create_dir(all).map_err(at(all))?;
+    let flags = MountFlags::NOSUID | MountFlags::NOEXEC;
+    let _ = mount("devpts", all, "devpts", flags, c"newinstance,ptmxmode=0666,mode=620");
+    Ok(())
+}
+
+/// What is at a path, to be put elsewhere.
+fn mounted(path: &Path) -> rustix::io::Result<OwnedFd> {
+    let whole = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::AT_RECURSIVE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
+    open_tree(CWD, path, whole)
+}
+
+fn put(mounted: &OwnedFd, path: &Path) -> Result<(), Failed> {
+    let itself = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
+    move_mount(mounted.as_fd(), "", CWD, path, itself).map_err(context(path.display().to_string()))
+}
