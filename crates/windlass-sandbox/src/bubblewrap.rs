@@ -9,17 +9,11 @@ use crate::confinement::Confinement;
 /// can write.
 ///
 /// The whole file system is there, read-only, with hidden places empty; the program has processes, devices and, unless the network is
-/// open, a network of its own. It reads the list of all mounts for each that it makes read-only, so a hidden directory is one mount.
+/// open, a network of its own.
 pub(crate) fn arguments(confinement: &Confinement, empty: &Path) -> Vec<OsString> {
-    let mut all: Vec<OsString> = Vec::new();
+    let mut all = namespaces(confinement);
     let mut add = |words: &[&OsStr]| all.extend(words.iter().map(|word| (*word).to_owned()));
     let word = OsStr::new;
-    for switch in ["--die-with-parent", "--unshare-user", "--unshare-pid", "--unshare-ipc"] {
-        add(&[word(switch)]);
-    }
-    if !confinement.network {
-        add(&[word("--unshare-net")]);
-    }
     add(&[word("--ro-bind"), word("/"), word("/")]);
     add(&[word("--dev"), word("/dev"), word("--proc"), word("/proc")]);
     let mut bind = |how: &str, path: &Path| add(&[word(how), path.as_os_str(), path.as_os_str()]);
@@ -32,9 +26,34 @@ pub(crate) fn arguments(confinement: &Confinement, empty: &Path) -> Vec<OsString
     for path in &confinement.hidden_files {
         add(&[word("--ro-bind"), word("/dev/null"), path.as_os_str()]);
     }
-    add(&[word("--cap-drop"), word("ALL")]);
-    add(&[word("--chdir"), confinement.cwd.as_os_str(), word("--")]);
+    all.extend(rest(confinement));
     all
+}
+
+/// The same where the program is the helper, which makes the view of the file system itself: bubblewrap reads the list of all mounts for
+/// each that it makes, and the helper reads it once. Processes and the network are bubblewrap's.
+///
+/// Root has to keep the capability for another user namespace with root in it (`user_namespaces(7)`). The helper gives it up.
+pub(crate) fn without_view(confinement: &Confinement, is_root: bool) -> Vec<OsString> {
+    let mut all = namespaces(confinement);
+    all.extend(["--dev-bind", "/", "/", "--proc", "/proc"].map(OsString::from));
+    let mut rest: Vec<OsString> = rest(confinement).into();
+    if is_root {
+        rest.splice(2..2, ["--cap-add", "CAP_SETFCAP"].map(OsString::from));
+    }
+    all.extend(rest);
+    all
+}
+
+fn namespaces(confinement: &Confinement) -> Vec<OsString> {
+    let network = (!confinement.network).then_some("--unshare-net");
+    let all = ["--die-with-parent", "--unshare-user", "--unshare-pid", "--unshare-ipc"];
+    all.into_iter().chain(network).map(OsString::from).collect()
+}
+
+fn rest(confinement: &Confinement) -> [OsString; 5] {
+    let cwd = confinement.cwd.clone().into_os_string();
+    ["--cap-drop".into(), "ALL".into(), "--chdir".into(), cwd, "--".into()]
 }
 
 #[cfg(test)]
@@ -68,9 +87,21 @@ mod tests {
     }
 
     #[test]
+    fn without_a_view_the_file_system_is_as_it_is() {
+        for (is_root, kept) in [(false, ""), (true, "--cap-add CAP_SETFCAP ")] {
+            let all = without_view(&confinement(), is_root);
+            let text: Vec<String> = all.into_iter().map(|word| word.into_string().unwrap()).collect();
+            let begin = "--die-with-parent --unshare-user --unshare-pid --unshare-ipc --unshare-net --dev-bind / / --proc /proc";
+            assert_eq!(text.join(" "), format!("{begin} --cap-drop ALL {kept}--chdir /w/src --"));
+        }
+    }
+
+    #[test]
     fn an_open_network_is_that_of_the_host() {
         let open = arguments(&Confinement { network: true, ..confinement() }, Path::new("/t/empty"));
-        assert!(!open.contains(&OsString::from("--unshare-net")));
+        let open_without = without_view(&Confinement { network: true, ..confinement() }, true);
+        let separates = |all: &[OsString]| all.contains(&OsString::from("--unshare-net"));
+        assert!(!separates(&open) && !separates(&open_without));
     }
 
     #[test]

@@ -11,9 +11,10 @@ pub const HELPER_WORD: &str = "__windlass_sandbox";
 /// What the helper does to itself before it becomes the program. Travels as arguments, so that paths need no encoding.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Confinement {
-    /// Whether it makes namespaces of its own: for mounts, and for the network unless that is open.
+    /// Whether it makes namespaces of its own: for mounts, and unless it is inside of others for queues and, if that is not open, the
+    /// network.
     pub(crate) namespaces: bool,
-    /// Whether bubblewrap has made them around it.
+    /// Whether it is inside of those that bubblewrap has made: for processes, queues, the network, and mounts unless it makes that.
     pub(crate) inside: bool,
     /// Whether the network is open.
     pub(crate) network: bool,

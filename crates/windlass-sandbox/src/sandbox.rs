@@ -13,7 +13,7 @@ use windlass_tool::{Process, ProcessCommand, ProcessError};
 use crate::level::{Level, Mechanism};
 use crate::process::Sandboxed;
 use crate::proof::Proof;
-use crate::wrap::{Bubblewrap, Wrap};
+use crate::wrap::{Bubblewrap, View, Wrap};
 use crate::{Entered, Ground, RefusedHosts, SandboxError, SandboxPolicy, nested_projects};
 #[cfg(target_os = "linux")]
 use crate::{Network, bridge::Bridge, thread::Threads};
@@ -109,19 +109,23 @@ impl SandboxConfig {
         helper.is_some_and(|helper| roots.any(|root| helper.starts_with(root)))
     }
 
-    /// `empty` is a directory without names.
-    fn wrap(&self, mechanism: Mechanism, empty: &Path) -> Option<Wrap> {
-        let bubblewrap = match mechanism {
+    /// By which programs such a means confines, best first. `empty` is a directory without names.
+    fn wraps(&self, mechanism: Mechanism, empty: &Path) -> Vec<Wrap> {
+        let wrap = |bubblewrap| Wrap { mechanism, bubblewrap, helper: self.helper.clone() };
+        match mechanism {
             Mechanism::Bubblewrap => {
                 let usual = || BUBBLEWRAP.iter().map(PathBuf::from).find(|path| path.is_file());
-                Some(Bubblewrap { program: self.bubblewrap.clone().or_else(usual)?, empty: empty.to_owned() })
+                let Some(program) = self.bubblewrap.clone().or_else(usual) else { return Vec::new() };
+                let by_helper = self.helper.as_ref().map(|_| View::Helper { is_root: is_root() });
+                let views = [by_helper, Some(View::Bubblewrap { empty: empty.to_owned() })];
+                let bubblewrap = |view| wrap(Some(Bubblewrap { program: program.clone(), view }));
+                views.into_iter().flatten().map(bubblewrap).collect()
             }
-            Mechanism::Namespaces | Mechanism::Landlock if self.helper.is_none() => return None,
+            Mechanism::Namespaces | Mechanism::Landlock if self.helper.is_none() => Vec::new(),
             // It cannot protect its own helper.
-            Mechanism::Landlock if self.helper_is_writable() => return None,
-            _ => None,
-        };
-        Some(Wrap { mechanism, bubblewrap, helper: self.helper.clone() })
+            Mechanism::Landlock if self.helper_is_writable() => Vec::new(),
+            _ => vec![wrap(None)],
+        }
     }
 }
 
@@ -252,25 +256,34 @@ async fn choose(
     let mut tried: Vec<String> = Vec::new();
     let mut best: Option<(Wrap, Level)> = None;
     for mechanism in &config.mechanisms {
-        let Some(wrap) = config.wrap(*mechanism, &folder.empty()) else {
+        let wraps = config.wraps(*mechanism, &folder.empty());
+        if wraps.is_empty() {
             tried.push(format!("{mechanism}: not there"));
-            continue;
-        };
-        match proof.run(&wrap, process).await {
-            Ok(holds) if holds.is_whole() => return Ok((wrap, Level::new(*mechanism, holds))),
-            Ok(holds) => {
-                tried.push(format!("{mechanism}: does not hold {}", holds.missing().join(", ")));
-                let is_better = best.as_ref().is_none_or(|(_, level)| level.holds.count() < holds.count());
-                if holds.writes && is_better {
-                    best = Some((wrap, Level::new(*mechanism, holds)));
+        }
+        for wrap in wraps {
+            match proof.run(&wrap, process).await {
+                Ok(holds) if holds.is_whole() => return Ok((wrap, Level::new(*mechanism, holds))),
+                Ok(holds) => {
+                    tried.push(format!("{mechanism}: does not hold {}", holds.missing().join(", ")));
+                    let is_better = best.as_ref().is_none_or(|(_, level)| level.holds.count() < holds.count());
+                    if holds.writes && is_better {
+                        best = Some((wrap, Level::new(*mechanism, holds)));
+                    }
                 }
+                Err(problem) => tried.push(format!("{mechanism}: {problem}")),
             }
-            Err(problem) => tried.push(format!("{mechanism}: {problem}")),
         }
     }
     tracing::debug!(?tried, "no means of a sandbox holds everything");
     let none = || if tried.is_empty() { "there is none for this system".to_owned() } else { tried.join("; ") };
     best.ok_or_else(none)
+}
+
+fn is_root() -> bool {
+    #[cfg(target_os = "linux")]
+    return rustix::process::geteuid().is_root();
+    #[cfg(not(target_os = "linux"))]
+    false
 }
 
 /// A private folder that goes with its owner.

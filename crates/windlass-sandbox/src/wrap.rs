@@ -23,12 +23,23 @@ pub(crate) struct Wrap {
     pub(crate) helper: Option<PathBuf>,
 }
 
-/// Bubblewrap, and what it shows in the place of hidden directories.
+/// Bubblewrap, and who makes the view of the file system.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Bubblewrap {
     pub(crate) program: PathBuf,
-    /// A directory without names, out of reach of what runs inside.
-    pub(crate) empty: PathBuf,
+    pub(crate) view: View,
+}
+
+/// Who makes the view of the file system.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum View {
+    /// The helper, in namespaces that it makes inside of those of bubblewrap. Some systems let bubblewrap alone make any.
+    Helper {
+        /// Whether this process is root's.
+        is_root: bool,
+    },
+    /// Bubblewrap. Hidden directories are this one, which has no names and is out of reach of what runs inside.
+    Bubblewrap { empty: PathBuf },
 }
 
 impl Wrap {
@@ -90,13 +101,21 @@ impl Wrap {
             return Some((helper()?, confinement.to_arguments(program, arguments)));
         }
         let bubblewrap = self.bubblewrap.as_ref()?;
-        let mut words = bubblewrap::arguments(&confinement, &bubblewrap.empty);
         confinement.inside = true;
+        let mut words = match &bubblewrap.view {
+            View::Helper { is_root } => {
+                confinement.namespaces = true;
+                bubblewrap::without_view(&confinement, *is_root)
+            }
+            View::Bubblewrap { empty } => bubblewrap::arguments(&confinement, empty),
+        };
         match helper() {
             Some(helper) => {
                 words.push(helper);
                 words.extend(confinement.to_arguments(program, arguments));
             }
+            // It was to make the view.
+            None if confinement.namespaces => return None,
             None => {
                 words.push(program.to_owned());
                 words.extend(arguments.iter().cloned());

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
@@ -21,17 +21,17 @@ use crate::confinement::Confinement;
 /// Enters namespaces of its own and changes the view of the file system in them.
 pub(super) fn enter(confinement: &Confinement) -> Result<(), Failed> {
     let (user, group) = (rustix::process::geteuid().as_raw(), rustix::process::getegid().as_raw());
-    let mut flags = UnshareFlags::NEWUSER | UnshareFlags::NEWNS | UnshareFlags::NEWIPC;
-    if !confinement.network {
-        flags |= UnshareFlags::NEWNET;
-    }
+    let mut flags = UnshareFlags::NEWUSER | UnshareFlags::NEWNS;
+    let own_network = !confinement.inside && !confinement.network;
+    flags.set(UnshareFlags::NEWIPC, !confinement.inside);
+    flags.set(UnshareFlags::NEWNET, own_network);
     unshare(flags).map_err(context("namespaces"))?;
     // As it is now: what is mounted gets read-only.
     let whole = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::AT_RECURSIVE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
     let processes = open_tree(CWD, "/proc", whole).map_err(context("/proc"))?;
     // Terminals can only be mounted where there is a root, so it is root until then.
     become_user(&processes, &Mapped { inside: (0, 0), outside: (user, group) })?;
-    if !confinement.network {
+    if own_network {
         loopback::up().map_err(context("loopback"))?;
     }
     let private = MountPropagationFlags::REC | MountPropagationFlags::DOWNSTREAM;
@@ -98,7 +98,11 @@ pub(super) fn empty(target: &Path, flags: MountFlags, options: &std::ffi::CStr) 
 /// Makes all mounts read-only but those of writable directories. Landlock keeps the content of files; modes, owners and times only
 /// a mount keeps.
 fn freeze(confinement: &Confinement) -> Result<(), Failed> {
-    let table = fs::read("/proc/self/mountinfo").map_err(context("mounts"))?;
+    // The kernel writes as much at a time as there is room for.
+    let mut table = Vec::with_capacity(64 * 1024);
+    fs::File::open("/proc/self/mountinfo")
+        .and_then(|mut file| file.read_to_end(&mut table))
+        .map_err(context("mounts"))?;
     let points: BTreeSet<PathBuf> = table
         .split(|byte| *byte == b'\n')
         .filter_map(|line| line.split(|byte| *byte == b' ').nth(4))

@@ -1,5 +1,7 @@
 //! Attempts to get out: none may succeed at a level that claims to hold it.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use windlass_sandbox::{Holds, Mechanism};
 
 use crate::Test;
@@ -167,6 +169,7 @@ const ATTEMPTS: &[(Against, &str)] = &[
     (Hidden, "cat $HOME/docs/../.ssh/id"),
     (Hidden, "cat /proc/self/root$HOME/.netrc"),
     (Hidden, "cat /proc/$VICTIM/root$HOME/.netrc"),
+    (Hidden, "for f in 0 1 2 3 4 5 6 7; do timeout 1 head -c 1 /proc/1/fd/$f && echo ESCAPED; done; true"),
     (Hidden, "cat /proc/1/root$HOME/.netrc"),
     (Hidden, "cp -r $HOME/.ssh copy; cat copy/id"),
     (Hidden, "ln $HOME/.netrc hard; cat hard"),
@@ -243,6 +246,21 @@ const ATTEMPTS: &[(Against, &str)] = &[
         Processes,
         "python3 -c 'import ctypes,os; l=ctypes.CDLL(None); a=(ctypes.c_uint64*8)(0x10000000,0,0,0,17); p=l.syscall(435,a,64); print(\"ESCAPED\") if p>0 else p==0 and os._exit(0)'",
     ),
+    // The first process of its namespace, which is less confined, or of this machine.
+    (Writes, "echo x > /proc/1/root$OUT/new; echo x > /proc/1/cwd$OUT/new"),
+    (Hidden, "for f in 0 1 2 3 4 5 6 7; do timeout 1 head -c 1 /proc/1/fd/$f && echo ESCAPED; done; true"),
+    (Hidden, "cat /proc/1/root$HOME/.ssh/id /proc/1/root$HOME/.netrc"),
+    (Hidden, "cat /proc/$PPID/root$HOME/.netrc; tr '\\0' '\\n' < /proc/1/environ | grep -q . && echo ESCAPED; true"),
+    (Processes, "readlink /proc/1/fd/0 /proc/1/exe /proc/1/cwd | grep -q . && echo ESCAPED; true"),
+    (Processes, "kill -9 1; kill -STOP 1; sleep 0.1; grep -q '^State:.[TZX]' /proc/1/status && echo ESCAPED; true"),
+    (
+        Processes,
+        "python3 -c 'import ctypes; l=ctypes.CDLL(None); print(\"ESCAPED\" if l.ptrace(16,1,0,0)==0 else l)'; python3 -c 'open(\"/proc/1/mem\",\"r+b\"); print(\"ESCAPED\")'",
+    ),
+    (
+        Processes,
+        "python3 -c 'import os; [os.setns(os.open(f\"/proc/1/ns/{n}\",0),0) for n in (\"user\",\"mnt\")]; print(\"ESCAPED\")'",
+    ),
     (Processes, "renice -n 19 -p $VICTIM && echo ESCAPED; true"),
     (Processes, "renice -n 19 -u $(id -u)"),
     (Processes, "ipcrm -q $QUEUE && echo ESCAPED; true"),
@@ -259,40 +277,66 @@ const ATTEMPTS: &[(Against, &str)] = &[
     (Processes, "gdb -p $VICTIM -batch 2>/dev/null | grep -q attached && echo ESCAPED"),
 ];
 
+#[derive(Clone, Copy)]
+enum Way {
+    Usual,
+    ByHelper,
+    WithView,
+}
+
+/// How many attempts are made at a time: most of them wait.
+const WORKERS: usize = 4;
+
 fn no_attempt_to_escape_succeeds() {
-    // Without namespaces programs start in two ways.
-    let by_helper = [(Mechanism::Landlock, true)];
-    for (mechanism, by_helper) in mechanisms().into_iter().map(|mechanism| (mechanism, false)).chain(by_helper) {
-        let (mut tried, mut out) = (0, Vec::new());
-        block_on(async {
-            for (against, script) in ATTEMPTS {
-                let mut site = Site::new();
-                let confined = match by_helper {
-                    true => site.open_by_helper(mechanism).await.unwrap(),
-                    false => site.open(mechanism, site.policy()).await.unwrap(),
-                };
-                if !against.is_held(confined.sandbox.level().holds) {
-                    continue;
-                }
-                tried += 1;
-                let before = (site.outside(), site.protected());
-                let outcome = confined.run(site.bash(script)).await;
-                let after = (site.outside(), site.protected());
-                let said = format!("{}{}", outcome.stdout.head, outcome.stderr.head);
-                let is_unchanged = after.0 == before.0 && (*against != Protected || after.1 == before.1);
-                let is_held = is_unchanged
-                    && !site.was_reached()
-                    && !outcome.stdout.head.contains("ESCAPED")
-                    && !said.contains(SECRET)
-                    && site.victim_lives();
-                if !is_held {
-                    out.push(format!("{against:?}: {script}\n  {said}"));
-                }
+    let all = mechanisms();
+    // Without namespaces programs start in two ways, and with bubblewrap the view of the file system is made in two.
+    let others = [(Mechanism::Landlock, Way::ByHelper), (Mechanism::Bubblewrap, Way::WithView)];
+    let others = others.into_iter().filter(|(mechanism, _)| all.contains(mechanism));
+    for (mechanism, way) in all.iter().map(|mechanism| (*mechanism, Way::Usual)).chain(others) {
+        let next = AtomicUsize::new(0);
+        let work = || {
+            let mut found = Vec::new();
+            while let Some((against, script)) = ATTEMPTS.get(next.fetch_add(1, Ordering::Relaxed)) {
+                found.extend(block_on(attempt(mechanism, way, *against, script)));
             }
+            found
+        };
+        let found: Vec<_> = std::thread::scope(|scope| {
+            let workers: Vec<_> = (0..WORKERS).map(|_| scope.spawn(work)).collect();
+            workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect()
         });
-        let way = if by_helper { ", by the helper" } else { "" };
-        println!("{mechanism}{way}: {tried} attempts, {} succeeded", out.len());
+        let out: Vec<String> = found.iter().filter_map(Clone::clone).collect();
+        let way = match way {
+            Way::Usual => "",
+            Way::ByHelper => ", by the helper",
+            Way::WithView => ", which makes the view",
+        };
+        println!("{mechanism}{way}: {} attempts, {} succeeded", found.len(), out.len());
         assert!(out.is_empty(), "{mechanism}:\n{}", out.join("\n"));
-        assert!(tried >= 60, "{mechanism} holds too little to be tried: {tried}");
+        assert!(found.len() >= 60, "{mechanism} holds too little to be tried: {}", found.len());
     }
+}
+
+/// What came of it if it came out. `None`: the level does not claim to hold it.
+async fn attempt(mechanism: Mechanism, way: Way, against: Against, script: &str) -> Option<Option<String>> {
+    let mut site = Site::new();
+    let confined = match way {
+        Way::Usual => site.open(mechanism, site.policy()).await.unwrap(),
+        Way::ByHelper => site.open_by_helper(mechanism).await.unwrap(),
+        Way::WithView => site.open_with_view().await.unwrap(),
+    };
+    if !against.is_held(confined.sandbox.level().holds) {
+        return None;
+    }
+    let before = (site.outside(), site.protected());
+    let outcome = confined.run(site.bash(script)).await;
+    let after = (site.outside(), site.protected());
+    let said = format!("{}{}", outcome.stdout.head, outcome.stderr.head);
+    let is_unchanged = after.0 == before.0 && (against != Protected || after.1 == before.1);
+    let is_held = is_unchanged
+        && !site.was_reached()
+        && !outcome.stdout.head.contains("ESCAPED")
+        && !said.contains(SECRET)
+        && site.victim_lives();
+    Some((!is_held).then(|| format!("{against:?}: {script}\n  {said}")))
 }

@@ -43,10 +43,16 @@ const ALLOWED: &[&str] = &[
 ];
 
 fn what_is_allowed_works() {
-    for mechanism in mechanisms() {
+    let all = mechanisms();
+    let with_view =
+        all.iter().filter(|mechanism| **mechanism == Mechanism::Bubblewrap).map(|mechanism| (*mechanism, true));
+    for (mechanism, has_view) in all.iter().map(|mechanism| (*mechanism, false)).chain(with_view) {
         let site = Site::new();
         block_on(async {
-            let confined = site.open(mechanism, site.policy()).await.unwrap();
+            let confined = match has_view {
+                true => site.open_with_view().await.unwrap(),
+                false => site.open(mechanism, site.policy()).await.unwrap(),
+            };
             let temporary = confined.sandbox.temporary();
             for script in ALLOWED {
                 let mut command = site.bash(&format!("set -e -o pipefail; {script}"));

@@ -5,7 +5,7 @@ use std::fs::{self, OpenOptions};
 use std::net::{TcpListener, UdpSocket};
 use std::os::fd::OwnedFd;
 use std::os::linux::net::SocketAddrExt as _;
-use std::os::unix::fs::{OpenOptionsExt as _, symlink};
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _, symlink};
 use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
@@ -164,11 +164,31 @@ impl Site {
         policy: SandboxPolicy,
         temporary: &Path,
     ) -> Result<Confined, SandboxError> {
+        self.open_by(mechanism, policy, temporary, std::env::var_os("BWRAP").map(PathBuf::from)).await
+    }
+
+    /// Where bubblewrap alone may make namespaces, as some systems have it, it makes the view of the file system.
+    pub(crate) async fn open_with_view(&self) -> Result<Confined, SandboxError> {
+        let program = self.root.join("bwrap");
+        let real = std::env::var("BWRAP").unwrap_or_else(|_| "/usr/bin/bwrap".to_owned());
+        let refuses = "for word; do [ \"$word\" != --dev-bind ] || exit 1; done";
+        fs::write(&program, format!("#!/bin/sh\n{refuses}\nexec {real} \"$@\"\n")).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        self.open_by(Mechanism::Bubblewrap, self.policy(), &self.at("tmp"), Some(program)).await
+    }
+
+    async fn open_by(
+        &self,
+        mechanism: Mechanism,
+        policy: SandboxPolicy,
+        temporary: &Path,
+        bubblewrap: Option<PathBuf>,
+    ) -> Result<Confined, SandboxError> {
         let tag = format!("{:x}{}", std::process::id(), SITES.fetch_add(1, Ordering::Relaxed));
         let mut config = SandboxConfig::new(policy, temporary, &tag)
             .with_helper(std::env::current_exe().unwrap())
             .with_mechanisms([mechanism]);
-        if let Some(program) = std::env::var_os("BWRAP") {
+        if let Some(program) = bubblewrap {
             config = config.with_bubblewrap(program);
         }
         let process: Arc<dyn Process> = Arc::new(LocalProcess::new(format!("sandbox-{tag}")));
