@@ -1,12 +1,14 @@
 //! Devices.
 
 use std::fs;
-use std::os::fd::{AsFd as _, OwnedFd};
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::CWD;
 use rustix::mount::{MountFlags, MoveMountFlags, OpenTreeFlags, mount, move_mount, open_tree};
+use rustix::stdio::{stderr, stdin, stdout};
+use rustix::termios::ttyname;
 
 use super::mounts::{at, empty};
 use super::{Failed, context};
@@ -32,13 +34,14 @@ pub(super) fn mount_own(writable: &[PathBuf]) -> Result<(), Failed> {
     // What is not there now is not there later.
     let nodes: Vec<(PathBuf, OwnedFd)> =
         NAMES.iter().map(|name| dev.join(name)).filter_map(|path| Some((path.clone(), mounted(&path).ok()?))).collect();
+    let terminal = given_terminal();
     let kept: Vec<(&PathBuf, OwnedFd)> = writable
         .iter()
         .filter(|root| root.starts_with(dev))
         .map(|root| mounted(root).map(|mounted| (root, mounted)).map_err(at(root)))
         .collect::<Result<_, _>>()?;
     empty(dev, MountFlags::empty(), c"mode=0755").map_err(at(dev))?;
-    for (path, node) in nodes {
+    for (path, node) in nodes.into_iter().chain(terminal.map(|terminal| (dev.join("console"), terminal))) {
         fs::File::create_new(&path).map_err(at(&path))?;
         put(&node, &path)?;
     }
@@ -53,6 +56,13 @@ pub(super) fn mount_own(writable: &[PathBuf]) -> Result<(), Failed> {
         put(&mounted, root)?;
     }
     terminals(&dev.join("pts"))
+}
+
+/// The terminal that is its input or output. Programs find its name, and only that one is at it.
+fn given_terminal() -> Option<OwnedFd> {
+    let name = |stream: BorrowedFd<'_>| ttyname(stream, Vec::new()).ok()?.into_string().ok();
+    let name = [stdin(), stdout(), stderr()].into_iter().find_map(name)?;
+    mounted(Path::new(&name)).ok()
 }
 
 /// Terminals that programs make. A kernel that refuses them leaves none.

@@ -5,13 +5,14 @@ use std::path::Path;
 use std::time::Duration;
 
 use windlass_sandbox::Mechanism;
-use windlass_tool::{Cancel, ProcessExit};
+use windlass_tool::{Cancel, ProcessExit, TerminalSize};
 
 use crate::Test;
 use crate::site::{Site, block_on, mechanisms};
 
 pub(crate) const TESTS: &[Test] = &[
     ("what_is_allowed_works", what_is_allowed_works),
+    ("a_terminal_that_was_given_has_a_name", a_terminal_that_was_given_has_a_name),
     ("a_workspace_in_shared_memory_is_writable", a_workspace_in_shared_memory_is_writable),
     ("codes_and_signals_come_through", codes_and_signals_come_through),
     ("what_was_stopped_is_reported", what_was_stopped_is_reported),
@@ -74,6 +75,32 @@ fn what_is_allowed_works() {
             }
             drop(confined);
             assert!(!temporary.exists());
+        });
+    }
+}
+
+/// It has no way to the machine's terminals but that one.
+fn a_terminal_that_was_given_has_a_name() {
+    let all = mechanisms();
+    let with_view =
+        all.iter().filter(|mechanism| **mechanism == Mechanism::Bubblewrap).map(|mechanism| (*mechanism, true));
+    for (mechanism, has_view) in all.iter().map(|mechanism| (*mechanism, false)).chain(with_view) {
+        let site = Site::new();
+        block_on(async {
+            let confined = match has_view {
+                true => site.open_with_view().await.unwrap(),
+                false => site.open(mechanism, site.policy()).await.unwrap(),
+            };
+            let mut command = site.bash("tty; stty size; echo x > /dev/tty; ls /dev/pts; echo x > $TERMINAL");
+            command.terminal = Some(TerminalSize::default());
+            let outcome = confined.run(command).await;
+            let said: Vec<&str> = outcome.stdout.head.lines().map(str::trim_end).collect();
+            match mechanism {
+                Mechanism::Landlock => assert!(said[0].starts_with("/dev/pts/"), "{said:?}"),
+                _ => assert_eq!((said[0], said[3]), ("/dev/console", "ptmx"), "{mechanism}: {said:?}"),
+            }
+            assert_eq!((said[1], said[2]), ("40 120", "x"), "{mechanism}: {said:?}");
+            assert!(said.last().unwrap().contains("denied") || said.last().unwrap().contains("No such"), "{said:?}");
         });
     }
 }

@@ -21,7 +21,7 @@ fn what_root_is_kept_from_a_user_is_kept_from_too() {
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
     let program = folder.path().join("real");
     fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
-    for test in ["no_attempt_to_escape_succeeds", "what_is_allowed_works"] {
+    for test in ["no_attempt_to_escape_succeeds", "what_is_allowed_works", "a_terminal_that_was_given_has_a_name"] {
         let mut command = Command::new("setpriv");
         command.args(["--reuid", NOBODY, "--regid", NOBODY, "--clear-groups"]).arg(&program).args([test, "--exact"]);
         command.current_dir(folder.path()).env("HOME", folder.path()).env("TMPDIR", folder.path());

@@ -103,6 +103,58 @@ fn every_call_is_answered_as_by_a_filter_that_tests_one_after_the_other() {
     assert!(refused > 10_000, "{refused}");
 }
 
+/// Said once more without the tables that the filter is made of.
+#[test]
+fn what_each_confinement_lets_through() {
+    let [none, network, inside, all] = confinements().map(|confinement| filter(&confinement).unwrap());
+    let own = architecture().unwrap();
+    let allows = |filter: &[sock_filter], call: i64, arguments| match run(
+        filter,
+        own,
+        u32::try_from(call).unwrap(),
+        arguments,
+    ) {
+        libc::SECCOMP_RET_ALLOW => true,
+        refused => {
+            assert_eq!(refused, libc::SECCOMP_RET_ERRNO | libc::EPERM.unsigned_abs());
+            false
+        }
+    };
+    let internet = |filter| [2, 10, 16].map(|family| allows(filter, libc::SYS_socket, [family, 0]));
+    assert_eq!(
+        [&none, &network, &inside, &all].map(|filter| internet(filter)),
+        [[false; 3], [true; 3], [true; 3], [true; 3]]
+    );
+    let others = |filter| [1, 17, 38].map(|family| allows(filter, libc::SYS_socket, [family, 0]));
+    let unix = [true, false, false];
+    assert_eq!(
+        [&none, &network, &inside, &all].map(|filter| others(filter)),
+        [[false; 3], [false; 3], [false; 3], unix]
+    );
+    let shared = |filter: &[sock_filter]| allows(filter, libc::SYS_msgget, [0, 0]);
+    assert_eq!([&none, &network, &inside, &all].map(|filter| shared(filter)), [false, false, true, true]);
+    for (arguments, calls, expected) in [
+        // A process, a group or a user by number, and itself.
+        ([0, 7], [libc::SYS_setpriority, libc::SYS_ioprio_set], [false, true]),
+        ([2, 0], [libc::SYS_setpriority, libc::SYS_setpriority], [false, true]),
+        ([3, 0], [libc::SYS_ioprio_set, libc::SYS_ioprio_set], [false, true]),
+        ([1, 0], [libc::SYS_setpriority, libc::SYS_ioprio_set], [true, true]),
+        ([7, 0], [libc::SYS_prlimit64, libc::SYS_prlimit64], [false, true]),
+        ([0, 7], [libc::SYS_prlimit64, libc::SYS_prlimit64], [true, true]),
+        ([0x1000_0000, 0], [libc::SYS_clone, libc::SYS_clone], [false, false]),
+        ([0x11, 0], [libc::SYS_clone, libc::SYS_clone], [true, true]),
+        ([0, 0x5412], [libc::SYS_ioctl, libc::SYS_ioctl], [false, false]),
+        ([0, 0x5401], [libc::SYS_ioctl, libc::SYS_ioctl], [true, true]),
+        ([0, 0], [libc::SYS_ptrace, libc::SYS_mount], [false, false]),
+        ([0, 0], [libc::SYS_read, libc::SYS_execve], [true, true]),
+    ] {
+        for call in calls {
+            let found = [&none, &inside].map(|filter| allows(filter, call, arguments));
+            assert_eq!(found, expected, "{call} {arguments:?}");
+        }
+    }
+}
+
 #[test]
 fn flags_that_cannot_be_seen_and_numbers_that_are_not_known_are_absent() {
     let own = architecture().unwrap();
