@@ -99,6 +99,7 @@ impl Proof {
     }
 
     async fn try_one(&self, wrap: &Wrap, process: &dyn Process, thread: Option<Arc<Confine>>) -> Result<Holds, String> {
+        self.repair();
         let mut command = self.probe(wrap);
         command.timeout = Some(PATIENCE);
         let command = wrap.command(&self.policy, &self.ground, command, None, thread);
@@ -114,12 +115,12 @@ impl Proof {
                 return Err(format!("what is allowed fails: {}", came.get(allowed).unwrap_or(&"no answer")));
             }
         }
-        self.repair();
         Ok(self.judge(&came))
     }
 
-    /// What was made or renamed by a probe that could, for the next one.
+    /// Undoes what an earlier probe could make, change or rename.
     fn repair(&self) {
+        let _ = fs::write(self.folder.join("outside/file"), b"text");
         let _ = fs::remove_file(self.folder.join("outside/new"));
         let _ = fs::remove_file(self.folder.join("inside/new"));
         let _ = fs::rename(self.folder.join("inside/box.moved"), self.folder.join("inside/box"));

@@ -258,7 +258,9 @@ async fn choose(
     for mechanism in &config.mechanisms {
         let wraps = config.wraps(*mechanism, &folder.empty());
         if wraps.is_empty() {
-            tried.push(format!("{mechanism}: not there"));
+            let needs_helper = config.helper.is_none() && *mechanism != Mechanism::Bubblewrap;
+            let why = if needs_helper { "the program names no helper" } else { "not there" };
+            tried.push(format!("{mechanism}: {why}"));
         }
         for wrap in wraps {
             match proof.run(&wrap, process).await {

@@ -204,7 +204,9 @@ impl SandboxOptions {
         };
         let level = sandbox.level();
         if self.required && !self.weaker && !level.holds.is_whole() {
-            let reason = format!("it would be {level}, and one that holds everything is required");
+            let more =
+                if site.helper.is_some() { "" } else { "; more is held with a helper, which the program has to name" };
+            let reason = format!("it would be {level}, and one that holds everything is required{more}");
             return Err(SandboxError::Unavailable { reason });
         }
         notices.push(format!("{who} run in a sandbox: {level}"));

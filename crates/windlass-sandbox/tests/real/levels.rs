@@ -1,14 +1,18 @@
 //! Which level is found, and what it says of itself.
 
-use windlass_sandbox::{Mechanism, Network, SandboxError, SandboxPolicy};
+use std::sync::Arc;
+
+use windlass_sandbox::{Mechanism, Network, Sandbox, SandboxConfig, SandboxError, SandboxPolicy};
+use windlass_tool::{Cancel, Process};
 
 use crate::Test;
-use crate::site::{Site, block_on, mechanisms};
+use crate::site::{SECRET, Site, block_on, mechanisms};
 
 pub(crate) const TESTS: &[Test] = &[
     ("each_level_says_what_it_holds", each_level_says_what_it_holds),
     ("a_policy_that_cannot_hold_is_refused", a_policy_that_cannot_hold_is_refused),
     ("a_helper_that_is_none_is_found_out", a_helper_that_is_none_is_found_out),
+    ("without_a_helper_the_reason_names_it", without_a_helper_the_reason_names_it),
     ("without_bubblewrap_the_next_one_is_taken", without_bubblewrap_the_next_one_is_taken),
 ];
 
@@ -36,7 +40,6 @@ fn a_policy_that_cannot_hold_is_refused() {
 
 /// A helper that runs the program without any limit is the worst that can happen.
 fn a_helper_that_is_none_is_found_out() {
-    use windlass_sandbox::{Sandbox, SandboxConfig};
     let site = Site::new();
     let fake = site.at("fake");
     let script = "#!/bin/bash\nif [ $1 = __windlass_probe ]; then exec \"$REAL\" \"$@\"; fi\n\
@@ -52,10 +55,36 @@ fn a_helper_that_is_none_is_found_out() {
         assert!(matches!(found, Err(SandboxError::Unavailable { .. })), "{}: {found:?}", helper.display());
         assert_eq!(std::fs::read_dir(site.at("tmp")).unwrap().count(), 0, "its folder is gone");
     }
+    if !mechanisms().contains(&Mechanism::Bubblewrap) {
+        return;
+    }
+    // Bubblewrap leaves the view of the file system to no such helper.
+    let mut config = SandboxConfig::new(site.policy(), site.at("tmp"), "view").with_helper(&fake);
+    if let Some(program) = std::env::var_os("BWRAP") {
+        config = config.with_bubblewrap(program);
+    }
+    let process: Arc<dyn Process> = Arc::new(windlass_tools::LocalProcess::new(format!("view{}", std::process::id())));
+    let sandbox = block_on(Sandbox::open(config, &*process)).unwrap();
+    let level = sandbox.level();
+    assert!(level.mechanism == Mechanism::Bubblewrap && level.holds.writes && level.holds.hidden, "{level}");
+    let before = site.outside();
+    let command = site.bash("echo x > $OUT/new; cat $HOME/.ssh/id");
+    let outcome = block_on(sandbox.around(process).run(command, &Cancel::new())).unwrap();
+    assert!(site.outside() == before && !outcome.stdout.head.contains(SECRET), "{}", outcome.stdout.head);
+}
+
+fn without_a_helper_the_reason_names_it() {
+    let site = Site::new();
+    let config = SandboxConfig::new(site.policy(), site.at("tmp"), "bare");
+    let process = windlass_tools::LocalProcess::new(format!("bare{}", std::process::id()));
+    let config = config.with_mechanisms([Mechanism::Namespaces, Mechanism::Landlock]);
+    let refused = block_on(Sandbox::open(config, &process)).unwrap_err().to_string();
+    let expected = "no sandbox holds on this machine: namespaces, Landlock and seccomp: the program names no helper; \
+                    Landlock and seccomp: the program names no helper";
+    assert_eq!(refused, expected);
 }
 
 fn without_bubblewrap_the_next_one_is_taken() {
-    use windlass_sandbox::{Sandbox, SandboxConfig};
     let site = Site::new();
     let config = SandboxConfig::new(site.policy(), site.at("tmp"), "next")
         .with_helper(std::env::current_exe().unwrap())
