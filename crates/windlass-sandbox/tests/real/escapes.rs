@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use windlass_sandbox::{Holds, Mechanism};
 
 use crate::Test;
-use crate::site::{SECRET, Site, block_on, mechanisms};
+use crate::site::{SECRET, Site, Way, block_on, ways};
 
 pub(crate) const TESTS: &[Test] = &[("no_attempt_to_escape_succeeds", no_attempt_to_escape_succeeds)];
 
@@ -277,22 +277,11 @@ const ATTEMPTS: &[(Against, &str)] = &[
     (Processes, "gdb -p $VICTIM -batch 2>/dev/null | grep -q attached && echo ESCAPED"),
 ];
 
-#[derive(Clone, Copy)]
-enum Way {
-    Usual,
-    ByHelper,
-    WithView,
-}
-
 /// How many attempts are made at a time: most of them wait.
 const WORKERS: usize = 4;
 
 fn no_attempt_to_escape_succeeds() {
-    let all = mechanisms();
-    // Without namespaces programs start in two ways, and with bubblewrap the view of the file system is made in two.
-    let others = [(Mechanism::Landlock, Way::ByHelper), (Mechanism::Bubblewrap, Way::WithView)];
-    let others = others.into_iter().filter(|(mechanism, _)| all.contains(mechanism));
-    for (mechanism, way) in all.iter().map(|mechanism| (*mechanism, Way::Usual)).chain(others) {
+    for (mechanism, way) in ways() {
         let next = AtomicUsize::new(0);
         let work = || {
             let mut found = Vec::new();
@@ -320,11 +309,7 @@ fn no_attempt_to_escape_succeeds() {
 /// What came of it if it came out. `None`: the level does not claim to hold it.
 async fn attempt(mechanism: Mechanism, way: Way, against: Against, script: &str) -> Option<Option<String>> {
     let mut site = Site::new();
-    let confined = match way {
-        Way::Usual => site.open(mechanism, site.policy()).await.unwrap(),
-        Way::ByHelper => site.open_by_helper(mechanism).await.unwrap(),
-        Way::WithView => site.open_with_view().await.unwrap(),
-    };
+    let confined = site.open_way(mechanism, way).await.unwrap();
     if !against.is_held(confined.sandbox.level().holds) {
         return None;
     }

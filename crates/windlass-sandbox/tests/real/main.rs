@@ -31,7 +31,7 @@ fn main() {
         std::process::exit(code);
     }
     #[cfg(target_os = "linux")]
-    std::process::exit(run());
+    std::process::exit(site::become_bubblewrap(std::env::args_os().skip(1)).unwrap_or_else(run));
 }
 
 #[cfg(target_os = "linux")]

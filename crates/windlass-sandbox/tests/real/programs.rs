@@ -8,7 +8,7 @@ use windlass_sandbox::Mechanism;
 use windlass_tool::{Cancel, ProcessExit, TerminalSize};
 
 use crate::Test;
-use crate::site::{Site, block_on, mechanisms};
+use crate::site::{Site, Way, block_on, mechanisms, ways};
 
 pub(crate) const TESTS: &[Test] = &[
     ("what_is_allowed_works", what_is_allowed_works),
@@ -44,16 +44,10 @@ const ALLOWED: &[&str] = &[
 ];
 
 fn what_is_allowed_works() {
-    let all = mechanisms();
-    let with_view =
-        all.iter().filter(|mechanism| **mechanism == Mechanism::Bubblewrap).map(|mechanism| (*mechanism, true));
-    for (mechanism, has_view) in all.iter().map(|mechanism| (*mechanism, false)).chain(with_view) {
+    for (mechanism, way) in ways() {
         let site = Site::new();
         block_on(async {
-            let confined = match has_view {
-                true => site.open_with_view().await.unwrap(),
-                false => site.open(mechanism, site.policy()).await.unwrap(),
-            };
+            let confined = site.open_way(mechanism, way).await.unwrap();
             let temporary = confined.sandbox.temporary();
             for script in ALLOWED {
                 let mut command = site.bash(&format!("set -e -o pipefail; {script}"));
@@ -73,6 +67,11 @@ fn what_is_allowed_works() {
                 let outcome = confined.run(site.bash(terminal)).await;
                 assert_eq!(outcome.stdout.head, "/dev/pts/0\n", "{mechanism}: {}", outcome.stderr.head);
             }
+            if mechanism == Mechanism::Bubblewrap {
+                // A name that bubblewrap alone makes.
+                let by_bubblewrap = confined.run(site.bash("[ -L /dev/core ]")).await.exit == ProcessExit::Code(0);
+                assert_eq!(by_bubblewrap, way == Way::WithView);
+            }
             drop(confined);
             assert!(!temporary.exists());
         });
@@ -81,16 +80,10 @@ fn what_is_allowed_works() {
 
 /// It has no way to the machine's terminals but that one.
 fn a_terminal_that_was_given_has_a_name() {
-    let all = mechanisms();
-    let with_view =
-        all.iter().filter(|mechanism| **mechanism == Mechanism::Bubblewrap).map(|mechanism| (*mechanism, true));
-    for (mechanism, has_view) in all.iter().map(|mechanism| (*mechanism, false)).chain(with_view) {
+    for (mechanism, way) in ways() {
         let site = Site::new();
         block_on(async {
-            let confined = match has_view {
-                true => site.open_with_view().await.unwrap(),
-                false => site.open(mechanism, site.policy()).await.unwrap(),
-            };
+            let confined = site.open_way(mechanism, way).await.unwrap();
             let mut command = site.bash("tty; stty size; echo x > /dev/tty; ls /dev/pts; echo x > $TERMINAL");
             command.terminal = Some(TerminalSize::default());
             let outcome = confined.run(command).await;

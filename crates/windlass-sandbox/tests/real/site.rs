@@ -1,12 +1,14 @@
 //! A machine in small: a workspace with protected names, a home with secrets, services that listen, a process to attack.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
 use std::net::{TcpListener, UdpSocket};
 use std::os::fd::OwnedFd;
 use std::os::linux::net::SocketAddrExt as _;
-use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _, symlink};
+use std::os::unix::fs::{OpenOptionsExt as _, symlink};
 use std::os::unix::net::{SocketAddr, UnixListener};
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::sync::Arc;
@@ -167,14 +169,19 @@ impl Site {
         self.open_by(mechanism, policy, temporary, std::env::var_os("BWRAP").map(PathBuf::from)).await
     }
 
-    /// Where bubblewrap alone may make namespaces, as some systems have it, it makes the view of the file system.
-    pub(crate) async fn open_with_view(&self) -> Result<Confined, SandboxError> {
-        let program = self.root.join("bwrap");
-        let real = std::env::var("BWRAP").unwrap_or_else(|_| "/usr/bin/bwrap".to_owned());
-        let refuses = "for word; do [ \"$word\" != --dev-bind ] || exit 1; done";
-        fs::write(&program, format!("#!/bin/sh\n{refuses}\nexec {real} \"$@\"\n")).unwrap();
-        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-        self.open_by(Mechanism::Bubblewrap, self.policy(), &self.at("tmp"), Some(program)).await
+    pub(crate) async fn open_way(&self, mechanism: Mechanism, way: Way) -> Result<Confined, SandboxError> {
+        match way {
+            Way::Usual => self.open(mechanism, self.policy()).await,
+            Way::ByHelper => {
+                let Confined { sandbox, .. } = self.open(mechanism, self.policy()).await?;
+                let process = LocalProcess::new(format!("helper-{}", SITES.fetch_add(1, Ordering::Relaxed)));
+                Ok(Confined { process: sandbox.around(Arc::new(ByHelper(process))), sandbox })
+            }
+            Way::WithView => {
+                let program = std::env::current_exe().ok();
+                self.open_by(mechanism, self.policy(), &self.at("tmp"), program).await
+            }
+        }
     }
 
     async fn open_by(
@@ -194,13 +201,6 @@ impl Site {
         let process: Arc<dyn Process> = Arc::new(LocalProcess::new(format!("sandbox-{tag}")));
         let sandbox = Sandbox::open(config, &*process).await?;
         Ok(Confined { process: sandbox.around(process), sandbox })
-    }
-
-    /// The same, where the helper starts every program.
-    pub(crate) async fn open_by_helper(&self, mechanism: Mechanism) -> Result<Confined, SandboxError> {
-        let Confined { sandbox, .. } = self.open(mechanism, self.policy()).await?;
-        let process = LocalProcess::new(format!("helper-{}", SITES.fetch_add(1, Ordering::Relaxed)));
-        Ok(Confined { process: sandbox.around(Arc::new(ByHelper(process))), sandbox })
     }
 
     /// A command in bash, with the places of this site as variables.
@@ -309,6 +309,40 @@ fn tree(path: &Path, all: &mut BTreeMap<PathBuf, String>) {
     if found.is_dir() {
         fs::read_dir(path).unwrap().for_each(|entry| tree(&entry.unwrap().path(), all));
     }
+}
+
+/// By which of its ways a means confines.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Way {
+    Usual,
+    /// Without namespaces, where a thread usually starts programs.
+    ByHelper,
+    /// Bubblewrap, where the helper usually makes the view of the file system.
+    WithView,
+}
+
+/// This program as a bubblewrap that alone may make namespaces: what leaves them to the helper fails. `None`: it is asked for something
+/// else.
+pub(crate) fn become_bubblewrap(arguments: impl Iterator<Item = OsString>) -> Option<i32> {
+    let arguments: Vec<OsString> = arguments.collect();
+    if arguments.first().is_none_or(|word| word != "--die-with-parent") {
+        return None;
+    }
+    if arguments.iter().any(|word| word == "--dev-bind") {
+        return Some(1);
+    }
+    let real = std::env::var_os("BWRAP").unwrap_or_else(|| "/usr/bin/bwrap".into());
+    let error = Command::new(real).args(arguments).exec();
+    println!("{error}");
+    Some(1)
+}
+
+/// The means that are there, each in all of its ways.
+pub(crate) fn ways() -> Vec<(Mechanism, Way)> {
+    let all = mechanisms();
+    let others = [(Mechanism::Landlock, Way::ByHelper), (Mechanism::Bubblewrap, Way::WithView)];
+    let others = others.into_iter().filter(|(mechanism, _)| all.contains(mechanism));
+    all.iter().map(|mechanism| (*mechanism, Way::Usual)).chain(others).collect()
 }
 
 /// The means that are there. The number of the others is reported.
