@@ -104,8 +104,17 @@ impl Reader<'_, '_> {
                         rest = tail.get(1..).unwrap_or_default();
                     }
                 }
-                "-C" | "--attr-source" | "--config-env" | "--git-dir" | "--namespace" | "--shallow-file"
-                | "--super-prefix" | "--work-tree" => rest = tail.get(1..).unwrap_or_default(),
+                "--config-env" => {
+                    if let Some(setting) = tail.first() {
+                        self.git_setting_of_variable(setting, setting.text());
+                        rest = tail.get(1..).unwrap_or_default();
+                    }
+                }
+                "-C" | "--attr-source" | "--git-dir" | "--namespace" | "--shallow-file" | "--super-prefix"
+                | "--work-tree" => rest = tail.get(1..).unwrap_or_default(),
+                text if text.starts_with("--config-env=") => {
+                    self.git_setting_of_variable(word, text.trim_start_matches("--config-env="));
+                }
                 text if text.starts_with("-c") => self.git_setting(word),
                 text if text.starts_with('-') => {}
                 "bisect" if tail.first().is_some_and(|w| w.text() == "run") => {
@@ -136,6 +145,13 @@ impl Reader<'_, '_> {
             Some((_, value)) if setting.is_literal() => self.nested_script(value.trim_start_matches('!')),
             _ if setting.is_literal() => {}
             _ => self.undecided(Undecided::Script),
+        }
+    }
+
+    /// `alias.x=NAME`: what the variable holds is not known. No setting of `http` is a command.
+    fn git_setting_of_variable(&mut self, word: &Word, setting: &str) {
+        if !word.is_literal() || !setting.starts_with("http.") {
+            self.undecided(Undecided::Script);
         }
     }
 

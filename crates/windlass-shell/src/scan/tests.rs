@@ -519,10 +519,20 @@ fn settings_of_git_that_are_not_known_leave_it_undecided() {
         "git -c \"core.pager=less $X\" log",
         "git -c \"alias.y=!$X\" y",
         "git -c $X log",
+        "X='!rm y'; git --config-env alias.x=X x",
+        "git --config-env=alias.x=X x",
+        "git --config-env=http.$X=Y log",
+        "git --config-env $X log",
     ] {
         assert!(scan(text).undecided.is_some(), "{text}");
     }
-    for text in ["git -c core.pager=cat log", "git -c color.ui log"] {
+    for text in [
+        "git -c core.pager=cat log",
+        "git -c color.ui log",
+        "git --config-env=http.extraHeader=AUTH fetch",
+        "git --config-env http.extraHeader=AUTH fetch",
+        "git --config-env",
+    ] {
         assert!(scan(text).undecided.is_none(), "{text}");
     }
 }
