@@ -212,12 +212,21 @@ pub(crate) fn deletes(program: &str, words: &[Word]) -> bool {
 
 /// Whether an option of a program that lists names says which program runs on them.
 pub(crate) fn runs_another(program: &str, text: &str) -> bool {
-    let options: &[&str] = match program {
-        "find" => &["-exec", "-ok"],
-        "fd" | "fdfind" => &["-x", "-X", "--exec"],
-        _ => &[],
-    };
-    options.iter().any(|option| text.starts_with(option))
+    match program {
+        "find" => text.starts_with("-exec") || text.starts_with("-ok"),
+        "fd" | "fdfind" => text.starts_with("--exec") || fd_runs_another(text),
+        _ => false,
+    }
+}
+
+/// Whether `-x` or `-X` is among the letters of a word. Behind one of the others in this list stands its value.
+fn fd_runs_another(text: &str) -> bool {
+    let letters = text.strip_prefix('-').unwrap_or_default();
+    !letters.starts_with('-')
+        && letters
+            .split(['c', 'd', 'e', 'j', 'o', 't', 'C', 'E', 'S'])
+            .next()
+            .is_some_and(|own| own.contains(['x', 'X']))
 }
 
 /// Where a command that lists names starts: nowhere for the current directory.

@@ -99,11 +99,9 @@ pub(crate) fn runs_on_names(analysis: &Analysis) -> bool {
 
 /// Whether a command lists names below its operands for another program: one that it runs, or one behind a pipe.
 pub(crate) fn hands_on(words: &[Word], piped: bool) -> bool {
-    let lists = matches!(program_behind(words), "find" | "fd" | "fdfind" | "ls" | "tree");
-    let runs = |text: &str| ["-exec", "-ok", "-x", "-X"].iter().any(|option| text.starts_with(option));
-    lists
-        && (piped
-            || words.iter().any(|word| runs(word.text()) || programs::runs_another(program_behind(words), word.text())))
+    let program = program_behind(words);
+    let lists = matches!(program, "find" | "fd" | "fdfind" | "ls" | "tree");
+    lists && (piped || words.iter().any(|word| programs::runs_another(program, word.text())))
 }
 
 /// Whether a command hands names on to a program that may change the files: behind `-exec` and the like, or `others` behind a pipe.

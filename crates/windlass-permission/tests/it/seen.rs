@@ -299,6 +299,8 @@ fn a_rule_holds_for_files_that_are_handed_on() {
             "Bash (find locked | xargs rm)",
             "Bash (fd . locked -x touch)",
             "Bash (fd . locked -X touch)",
+            "Bash (fd . locked -Hx touch)",
+            "Bash (fd . locked -HIX touch)",
             "Bash (fd . locked --exec touch)",
         ],
     );
@@ -307,6 +309,8 @@ fn a_rule_holds_for_files_that_are_handed_on() {
         &[
             "Bash find . -type f",
             "Bash (find locked -xdev -type f)",
+            "Bash (fd -exml . locked)",
+            "Bash find secrets -xdev -type f",
             "Bash (find . -name '*.rs' -exec wc -l {} +)",
             "Bash (find locked -type f -exec cat {} +)",
             "Bash (find locked | xargs grep x)",
