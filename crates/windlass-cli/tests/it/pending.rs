@@ -56,6 +56,32 @@ fn a_question_is_answered_from_another_process_once() {
     assert_eq!(place.run(&["sessions", "check", SESSION]).with_code(0).lines()[0]["warnings"], json!([]));
 }
 
+/// What was asked about is a file in the project. An answer holds for that, and not for what stands there later.
+#[cfg(unix)]
+#[test]
+fn an_answer_does_not_hold_for_what_a_path_leads_to_later() {
+    let place = Place::new();
+    let folder = place.work().join("sub");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::create_dir(place.path("outside")).unwrap();
+    place.script(&[call("Write", &json!({ "file_path": folder.join("file"), "content": "x" })), text("It is done.")]);
+    let args = ["-p", "do it", "--wait-for-answers", "--session-id", SESSION, "--output-format", "json"];
+    let result = &place.run(&args).with_code(10).lines()[0];
+    let question = &result["windlass_pending_questions"][0];
+    let (id, token) = (question["id"].as_str().unwrap(), question["token"].as_str().unwrap());
+    answer(&place, id, "allow", token, 0);
+    std::fs::rename(&folder, place.work().join("was")).unwrap();
+    std::os::unix::fs::symlink(place.path("outside"), &folder).unwrap();
+    place.script(&[text("It is done.")]);
+    place.run(&["--resume", SESSION]).with_code(10);
+    assert_eq!(std::fs::read_dir(place.path("outside")).unwrap().count(), 0);
+    // As it was, the call is the one that was asked about.
+    std::fs::remove_file(&folder).unwrap();
+    std::fs::rename(place.work().join("was"), &folder).unwrap();
+    let waiting = place.run(&["sessions", "pending"]).with_code(0).lines();
+    assert_eq!(waiting.len(), 1, "{waiting:?}");
+}
+
 #[test]
 fn a_denial_and_another_prompt_do_not_run_the_call() {
     let denied = place();
