@@ -4,7 +4,7 @@ use crate::writer::Writer;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 use windlass::SessionHandle;
 
 /// How long a session may take to close when the process is to end.
@@ -25,6 +25,8 @@ struct Shared {
     stop: Notify,
     /// The exit code that a signal asks for; zero for none.
     code: AtomicI32,
+    /// Whether the listener has begun, or never will. Until then signals do what they do by default.
+    begun: watch::Sender<bool>,
 }
 
 impl Signals {
@@ -37,19 +39,26 @@ impl Signals {
             stops: AtomicBool::new(false),
             stop: Notify::new(),
             code: AtomicI32::new(0),
+            begun: watch::Sender::new(false),
         }));
         let listener = signals.clone();
-        // Without the thread signals do what they do by default.
-        let _ = std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
+        let thread = std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
             if let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() {
                 runtime.block_on(listener.run());
             }
+            listener.0.begun.send_replace(true);
         });
+        if thread.is_err() {
+            signals.0.begun.send_replace(true);
+        }
         signals
     }
 
-    /// Does work that is dropped when a signal comes; `None` then.
+    /// Does work that is dropped when a signal comes; `None` then. The work may start programs, which a signal by default would leave
+    /// behind, so it waits for the listener.
     pub(crate) async fn stopping<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+        // The sender is held here, so it is not gone.
+        let _ = self.0.begun.subscribe().wait_for(|begun| *begun).await;
         self.0.stops.store(true, Ordering::SeqCst);
         let done = tokio::select! {
             done = work => Some(done),
@@ -105,13 +114,14 @@ impl Signals {
     }
 
     #[cfg(unix)]
-    async fn run(self) {
+    async fn run(&self) {
         use tokio::signal::unix::{SignalKind, signal};
         let (Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)) =
             (signal(SignalKind::interrupt()), signal(SignalKind::terminate()), signal(SignalKind::hangup()))
         else {
             return;
         };
+        self.0.begun.send_replace(true);
         loop {
             tokio::select! {
                 _ = interrupt.recv() => self.interrupt(),
@@ -122,7 +132,8 @@ impl Signals {
     }
 
     #[cfg(not(unix))]
-    async fn run(self) {
+    async fn run(&self) {
+        self.0.begun.send_replace(true);
         while tokio::signal::ctrl_c().await.is_ok() {
             self.interrupt();
         }
