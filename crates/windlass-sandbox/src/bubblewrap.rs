@@ -26,7 +26,7 @@ pub(crate) fn arguments(confinement: &Confinement, empty: &Path) -> Vec<OsString
     for path in &confinement.hidden_files {
         add(&[word("--ro-bind"), word("/dev/null"), path.as_os_str()]);
     }
-    all.extend(rest(confinement));
+    all.extend(end(confinement));
     all
 }
 
@@ -36,24 +36,24 @@ pub(crate) fn arguments(confinement: &Confinement, empty: &Path) -> Vec<OsString
 /// Root has to keep the capability for another user namespace with root in it (`user_namespaces(7)`). The helper gives it up.
 pub(crate) fn without_view(confinement: &Confinement, is_root: bool) -> Vec<OsString> {
     let mut all = namespaces(confinement);
-    all.extend(["--dev-bind", "/", "/", "--proc", "/proc"].map(OsString::from));
-    let mut rest: Vec<OsString> = rest(confinement).into();
     if is_root {
-        rest.splice(2..2, ["--cap-add", "CAP_SETFCAP"].map(OsString::from));
+        all.extend(["--cap-add", "CAP_SETFCAP"].map(OsString::from));
     }
-    all.extend(rest);
+    all.extend(["--dev-bind", "/", "/", "--proc", "/proc"].map(OsString::from));
+    all.extend(end(confinement));
     all
 }
 
+/// What comes first: namespaces of its own, and no capabilities.
 fn namespaces(confinement: &Confinement) -> Vec<OsString> {
     let network = (!confinement.network).then_some("--unshare-net");
     let all = ["--die-with-parent", "--unshare-user", "--unshare-pid", "--unshare-ipc"];
-    all.into_iter().chain(network).map(OsString::from).collect()
+    all.into_iter().chain(network).chain(["--cap-drop", "ALL"]).map(OsString::from).collect()
 }
 
-fn rest(confinement: &Confinement) -> [OsString; 5] {
-    let cwd = confinement.cwd.clone().into_os_string();
-    ["--cap-drop".into(), "ALL".into(), "--chdir".into(), cwd, "--".into()]
+/// What comes last, before the program.
+fn end(confinement: &Confinement) -> [OsString; 3] {
+    ["--chdir".into(), confinement.cwd.clone().into_os_string(), "--".into()]
 }
 
 #[cfg(test)]
@@ -79,10 +79,10 @@ mod tests {
             .into_iter()
             .map(|word| word.into_string().unwrap())
             .collect();
-        let expected = "--die-with-parent --unshare-user --unshare-pid --unshare-ipc --unshare-net \
+        let expected = "--die-with-parent --unshare-user --unshare-pid --unshare-ipc --unshare-net --cap-drop ALL \
                         --ro-bind / / --dev /dev --proc /proc --bind /w /w --bind /tmp/t /tmp/t --bind /w/.git /w/.git \
                         --ro-bind /w/.git/hooks /w/.git/hooks --ro-bind /t/empty /h/.ssh \
-                        --ro-bind /dev/null /h/.netrc --cap-drop ALL --chdir /w/src --";
+                        --ro-bind /dev/null /h/.netrc --chdir /w/src --";
         assert_eq!(text.join(" "), expected);
     }
 
@@ -91,8 +91,8 @@ mod tests {
         for (is_root, kept) in [(false, ""), (true, "--cap-add CAP_SETFCAP ")] {
             let all = without_view(&confinement(), is_root);
             let text: Vec<String> = all.into_iter().map(|word| word.into_string().unwrap()).collect();
-            let begin = "--die-with-parent --unshare-user --unshare-pid --unshare-ipc --unshare-net --dev-bind / / --proc /proc";
-            assert_eq!(text.join(" "), format!("{begin} --cap-drop ALL {kept}--chdir /w/src --"));
+            let begin = "--die-with-parent --unshare-user --unshare-pid --unshare-ipc --unshare-net --cap-drop ALL";
+            assert_eq!(text.join(" "), format!("{begin} {kept}--dev-bind / / --proc /proc --chdir /w/src --"));
         }
     }
 

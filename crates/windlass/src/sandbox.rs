@@ -204,8 +204,8 @@ impl SandboxOptions {
         };
         let level = sandbox.level();
         if self.required && !self.weaker && !level.holds.is_whole() {
-            let more =
-                if site.helper.is_some() { "" } else { "; more is held with a helper, which the program has to name" };
+            let needs_helper = cfg!(target_os = "linux") && site.helper.is_none();
+            let more = if needs_helper { "; more is held with a helper, which the program has to name" } else { "" };
             let reason = format!("it would be {level}, and one that holds everything is required{more}");
             return Err(SandboxError::Unavailable { reason });
         }

@@ -117,22 +117,26 @@ async fn when_the_time_is_up_the_whole_tree_is_gone() {
     assert!(pids.lines().all(|pid| !lives(pid)), "{pids}");
 }
 
-/// One doubles until 255 processes are there, the other one starts its successor and ends, without an end of its own.
+/// One doubles until 255 processes are there, the others start a successor and end, without an end of their own. All hold a pipe open,
+/// which ends with the last of them.
 #[cfg(target_os = "linux")]
 #[tokio::test(flavor = "multi_thread")]
 async fn a_fork_bomb_ends_with_its_hook() {
-    let doubles = "b() { if [ $1 -gt 0 ]; then b $(($1-1)) & b $(($1-1)) & fi; while :; do echo x >> ../alive; sleep 0.1; done; }; b 7";
-    let chains = "f() { echo x >> ../alive; (f) & }; f; sleep 60";
-    let leaves = "f() { echo x >> ../alive; (setsid bash -c \"$(declare -f f); f\") & }; f; sleep 60";
+    let doubles =
+        "b() { if [ $1 -gt 0 ]; then b $(($1-1)) & b $(($1-1)) & fi; while :; do echo x >&9; sleep 0.1; done; }; b 7";
+    let chains = "f() { echo x >&9; (f) & }; f; sleep 60";
+    let leaves = "f() { echo x >&9; (setsid bash -c \"$(declare -f f); f\") & }; f; sleep 60";
     for line in [doubles, chains, leaves] {
         let place = Place::new();
-        let hook = json!({ "type": "command", "command": line, "timeout": 1 });
+        let pipe = place.path("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let (ended, end) = std::sync::mpsc::channel();
+        std::thread::spawn(move || ended.send(std::fs::read(pipe).unwrap().len()));
+        let hook = json!({ "type": "command", "command": format!("exec 9>../pipe; {line}"), "timeout": 1 });
         let outcome = place.ask(&with("PreToolUse", &hook, None), &pre("Bash", "{}")).await;
         assert!(is_closed(&outcome), "{line}: {outcome:?}");
-        let length = || std::fs::metadata(place.path("alive")).unwrap().len();
-        let before = length();
-        tokio::time::sleep(Duration::from_millis(400)).await;
-        assert!(before > 0 && length() == before, "{line}: {before} and {}", length());
+        let written = end.recv_timeout(Duration::from_secs(20)).expect("a process is left");
+        assert!(written > 2, "{line}: {written}");
     }
 }
 

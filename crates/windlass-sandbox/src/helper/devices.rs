@@ -6,12 +6,12 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::CWD;
-use rustix::mount::{MountFlags, MoveMountFlags, OpenTreeFlags, mount, move_mount, open_tree};
+use rustix::mount::{MountFlags, MoveMountFlags, mount, move_mount};
 use rustix::stdio::{stderr, stdin, stdout};
 use rustix::termios::ttyname;
 
-use super::mounts::{at, empty};
-use super::{Failed, context};
+use super::Failed;
+use super::mounts::{at, empty, mounted};
 
 /// Those that every program may use. `tty` is the terminal of its own session, which it has only if it was given one.
 pub(super) const NAMES: [&str; 6] = ["full", "null", "random", "tty", "urandom", "zero"];
@@ -38,7 +38,7 @@ pub(super) fn mount_own(writable: &[PathBuf]) -> Result<(), Failed> {
     let kept: Vec<(&PathBuf, OwnedFd)> = writable
         .iter()
         .filter(|root| root.starts_with(dev))
-        .map(|root| mounted(root).map(|mounted| (root, mounted)).map_err(at(root)))
+        .map(|root| mounted(root).map(|found| (root, found)).map_err(at(root)))
         .collect::<Result<_, _>>()?;
     empty(dev, MountFlags::empty(), c"mode=0755").map_err(at(dev))?;
     for (path, node) in nodes.into_iter().chain(terminal.map(|terminal| (dev.join("console"), terminal))) {
@@ -51,9 +51,9 @@ pub(super) fn mount_own(writable: &[PathBuf]) -> Result<(), Failed> {
     let shared = dev.join("shm");
     fs::create_dir(&shared).map_err(at(&shared))?;
     fs::set_permissions(&shared, fs::Permissions::from_mode(0o1777)).map_err(at(&shared))?;
-    for (root, mounted) in kept {
+    for (root, found) in kept {
         fs::create_dir_all(root).map_err(at(root))?;
-        put(&mounted, root)?;
+        put(&found, root)?;
     }
     terminals(&dev.join("pts"))
 }
@@ -73,13 +73,7 @@ fn terminals(all: &Path) -> Result<(), Failed> {
     Ok(())
 }
 
-/// What is at a path, to be put elsewhere.
-fn mounted(path: &Path) -> rustix::io::Result<OwnedFd> {
-    let whole = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::AT_RECURSIVE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
-    open_tree(CWD, path, whole)
-}
-
-fn put(mounted: &OwnedFd, path: &Path) -> Result<(), Failed> {
+fn put(found: &OwnedFd, path: &Path) -> Result<(), Failed> {
     let itself = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
-    move_mount(mounted.as_fd(), "", CWD, path, itself).map_err(context(path.display().to_string()))
+    move_mount(found.as_fd(), "", CWD, path, itself).map_err(at(path))
 }

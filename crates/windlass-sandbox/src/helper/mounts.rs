@@ -27,8 +27,7 @@ pub(super) fn enter(confinement: &Confinement) -> Result<(), Failed> {
     flags.set(UnshareFlags::NEWNET, own_network);
     unshare(flags).map_err(context("namespaces"))?;
     // As it is now: what is mounted gets read-only.
-    let whole = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::AT_RECURSIVE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
-    let processes = open_tree(CWD, "/proc", whole).map_err(context("/proc"))?;
+    let processes = mounted(Path::new("/proc")).map_err(context("/proc"))?;
     // Terminals can only be mounted where there is a root, so it is root until then.
     become_user(&processes, &Mapped { inside: (0, 0), outside: (user, group) })?;
     if own_network {
@@ -85,6 +84,12 @@ fn become_user(processes: &OwnedFd, Mapped { inside, outside }: &Mapped) -> Resu
     }
     write("uid_map", format!("{} {} 1", inside.0, outside.0)).map_err(context("user"))?;
     write("gid_map", format!("{} {} 1", inside.1, outside.1)).map_err(context("group"))
+}
+
+/// What is at a path now, whatever is mounted there later.
+pub(super) fn mounted(path: &Path) -> rustix::io::Result<OwnedFd> {
+    let whole = OpenTreeFlags::OPEN_TREE_CLONE | OpenTreeFlags::AT_RECURSIVE | OpenTreeFlags::OPEN_TREE_CLOEXEC;
+    open_tree(CWD, path, whole)
 }
 
 pub(super) fn at<E: std::fmt::Display>(path: &Path) -> impl FnOnce(E) -> Failed {

@@ -102,7 +102,7 @@ fn a_workspace_in_shared_memory_is_writable() {
     for mechanism in mechanisms() {
         let site = Site::in_folder(tempfile::tempdir_in("/dev/shm").unwrap());
         block_on(async {
-            // A sandbox with devices of its own shows nothing else of shared memory, so its own files are elsewhere.
+            // A sandbox with devices of its own hides the rest of shared memory, so its own files are elsewhere.
             let temporary = tempfile::tempdir().unwrap();
             let confined = site.open_with(mechanism, site.policy(), temporary.path()).await.unwrap();
             let outcome = confined.run(site.bash("echo x > new; cat new; rm -f .git/config")).await;

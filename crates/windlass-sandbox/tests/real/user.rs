@@ -9,7 +9,7 @@ use crate::Test;
 pub(crate) const TESTS: &[Test] =
     &[("what_root_is_kept_from_a_user_is_kept_from_too", what_root_is_kept_from_a_user_is_kept_from_too)];
 
-/// The number of a user who owns nothing.
+/// The number of a user who owns no files.
 const NOBODY: &str = "65534";
 
 fn what_root_is_kept_from_a_user_is_kept_from_too() {

@@ -113,7 +113,7 @@ impl Reader<'_, '_> {
                 "-C" | "--attr-source" | "--git-dir" | "--namespace" | "--shallow-file" | "--super-prefix"
                 | "--work-tree" => rest = tail.get(1..).unwrap_or_default(),
                 text if text.starts_with("--config-env=") => {
-                    self.git_setting_of_variable(word, text.trim_start_matches("--config-env="));
+                    self.git_setting_of_variable(word, text.strip_prefix("--config-env=").unwrap_or_default());
                 }
                 text if text.starts_with("-c") => self.git_setting(word),
                 text if text.starts_with('-') => {}
