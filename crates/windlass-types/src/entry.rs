@@ -34,6 +34,36 @@ impl Entry {
     pub fn is_conversation(&self) -> bool {
         matches!(self.kind, EntryKind::User(_) | EntryKind::Assistant(_) | EntryKind::ToolResult(_))
     }
+
+    /// About how many bytes its texts take in memory: those that can be long. A text that is short in all entries of its
+    /// kind, such as an id, does not count.
+    pub fn text_len(&self) -> usize {
+        let blocks = |blocks: &[ContentBlock]| blocks.iter().map(ContentBlock::text_len).sum::<usize>();
+        match &self.kind {
+            EntryKind::User(user) => blocks(&user.content),
+            EntryKind::Assistant(assistant) => blocks(&assistant.content),
+            EntryKind::ToolResult(result) => {
+                result.result.text_len() + result.structured.as_ref().map_or(0, |json| json.as_str().len())
+            }
+            EntryKind::Decision(audited) => audited.text_len(),
+            EntryKind::Question(question) => question.denied.iter().chain(&question.skills).map(String::len).sum(),
+            EntryKind::Todos(json) | EntryKind::Foreign(json) => json.as_str().len(),
+            EntryKind::Task(TaskRecord::Ended(ended)) => {
+                ended.summary.len() + ended.report.as_ref().map_or(0, String::len)
+            }
+            EntryKind::RunFinished(record) => record.outcome.len(),
+            EntryKind::ToolsAdded(names) | EntryKind::ToolsWithheld(names) => names.iter().map(String::len).sum(),
+            EntryKind::ResultsTrimmed(record) => record.results.iter().map(|result| result.note.len()).sum(),
+            EntryKind::Intent { .. }
+            | EntryKind::AgentWaits(_)
+            | EntryKind::Mode(_)
+            | EntryKind::Model(_)
+            | EntryKind::Cwd(_)
+            | EntryKind::Task(_)
+            | EntryKind::Compacted(_)
+            | EntryKind::ReplayDropped => 0,
+        }
+    }
 }
 
 /// What an entry records.

@@ -112,30 +112,30 @@ string_id! {
 
 /// Formats 128 bits as a UUID v4 (RFC 9562, section 5.4): version and variant
 /// bits are set over the given bits.
-fn format_uuid_v4(bits: u128) -> String {
+fn uuid_v4<Id: for<'a> From<&'a str>>(bits: u128) -> Id {
     let bits = (bits & !(0xf_u128 << 76)) | (0x4_u128 << 76);
     let bits = (bits & !(0x3_u128 << 62)) | (0x2_u128 << 62);
-    format!(
-        "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
-        bits >> 96,
-        (bits >> 80) & 0xffff,
-        (bits >> 64) & 0xffff,
-        (bits >> 48) & 0xffff,
-        bits & 0xffff_ffff_ffff
-    )
+    let digits = (0..u128::BITS / 4).rev().map(|at| ((bits >> (at * 4)) & 0xf) as u8);
+    let mut text = [b'-'; 36];
+    let places = text.iter_mut().enumerate().filter(|(at, _)| !matches!(at, 8 | 13 | 18 | 23));
+    for ((_, place), digit) in places.zip(digits) {
+        *place = if digit < 10 { b'0' + digit } else { b'a' + digit - 10 };
+    }
+    // Digits and hyphens are text.
+    Id::from(str::from_utf8(&text).unwrap_or_default())
 }
 
 impl QuestionId {
     /// An id from 128 bits, formatted as a UUID v4.
     pub fn from_bits(bits: u128) -> Self {
-        Self::from(format_uuid_v4(bits))
+        uuid_v4(bits)
     }
 }
 
 impl EntryId {
     /// An id from 128 bits, formatted as a UUID v4.
     pub fn from_bits(bits: u128) -> Self {
-        Self::from(format_uuid_v4(bits))
+        uuid_v4(bits)
     }
 
     /// Whether the id has the form of a UUID.
@@ -147,14 +147,14 @@ impl EntryId {
 impl RunId {
     /// An id from 128 bits, formatted as a UUID v4.
     pub fn from_bits(bits: u128) -> Self {
-        Self::from(format_uuid_v4(bits))
+        uuid_v4(bits)
     }
 }
 
 impl SessionId {
     /// An id from 128 bits, formatted as a UUID v4.
     pub fn from_bits(bits: u128) -> Self {
-        Self::from(format_uuid_v4(bits))
+        uuid_v4(bits)
     }
 
     /// Whether the id has the form of a UUID, which the files on disk need.
@@ -184,6 +184,8 @@ mod tests {
             assert_eq!(id.as_str().as_bytes()[14], b'4');
             assert!(matches!(id.as_str().as_bytes()[19], b'8' | b'9' | b'a' | b'b'));
         }
+        let id = EntryId::from_bits(0x0123_4567_89ab_cdef_0123_4567_89ab_cdef);
+        assert_eq!(id.as_str(), "01234567-89ab-4def-8123-456789abcdef");
         assert!(!SessionId::from("../../etc/passwd").is_uuid());
         assert!(!SessionId::from("").is_uuid());
     }

@@ -1,9 +1,12 @@
 //! Exact JSON text.
 
+mod string;
+
 use serde::de::{self, DeserializeOwned, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize, Serializer, ser};
 use serde_json::value::RawValue;
-use std::collections::HashSet;
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -107,6 +110,12 @@ impl JsonText {
     /// The value cannot be written as JSON (a map with keys that are not strings).
     pub fn of(value: &(impl Serialize + ?Sized)) -> Result<Self, JsonError> {
         Ok(serde_json::value::to_raw_value(value)?.into())
+    }
+
+    /// Appends a text as a JSON string with its quotes, in the form in which serde_json writes it. Long texts take a
+    /// fraction of the time that it takes.
+    pub fn push_string(text: &str, out: &mut String) {
+        string::push(text, out);
     }
 
     /// The empty object, `{}`.
@@ -249,8 +258,13 @@ impl<'de> Visitor<'de> for StrictVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Strict, A::Error> {
-        let mut seen = HashSet::new();
-        while let Some(key) = map.next_key::<String>()? {
+        /// Borrowed where it has no escapes.
+        #[derive(Deserialize)]
+        #[serde(transparent)]
+        struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
+
+        let mut seen = BTreeSet::new();
+        while let Some(Key(key)) = map.next_key()? {
             check_text(&key)?;
             map.next_value::<Strict>()?;
             if let Some(key) = seen.replace(key) {

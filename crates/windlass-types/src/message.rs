@@ -1,5 +1,6 @@
 //! Messages.
 
+use crate::content::push_blocks;
 use crate::{ContentBlock, Origin};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
@@ -54,6 +55,17 @@ impl Message {
         Self::user(vec![ContentBlock::text(text)])
     }
 
+    fn to_json(&self) -> Result<String, crate::JsonError> {
+        let mut out = String::with_capacity(64);
+        out.push_str(match self.role {
+            Role::User => r#"{"role":"user","content":"#,
+            Role::Assistant => r#"{"role":"assistant","content":"#,
+        });
+        push_blocks(&self.content, &mut out)?;
+        out.push('}');
+        Ok(out)
+    }
+
     /// The text of all text blocks, joined by newlines.
     pub fn text(&self) -> String {
         let texts: Vec<&str> = self.content.iter().filter_map(ContentBlock::as_text).collect();
@@ -87,7 +99,7 @@ impl SharedMessage {
     /// call writes it; later ones, on any clone, return the same text.
     pub fn json(&self) -> &str {
         // Messages hold strings and exact JSON only, which always serialise.
-        self.0.json.get_or_init(|| serde_json::to_string(&self.0.message).unwrap_or_default().into())
+        self.0.json.get_or_init(|| self.0.message.to_json().unwrap_or_default().into())
     }
 }
 
@@ -96,6 +108,13 @@ impl SharedMessage {
     /// same number, also for another measure.
     pub fn measured(&self, measure: impl FnOnce(&Message) -> u64) -> u64 {
         *self.0.measured.get_or_init(|| measure(&self.0.message))
+    }
+}
+
+impl SharedMessage {
+    /// The message itself. It is cloned only if there are other clones of this.
+    pub fn into_message(self) -> Message {
+        Arc::try_unwrap(self.0).map_or_else(|shared| shared.message.clone(), |inner| inner.message)
     }
 }
 
@@ -147,6 +166,18 @@ mod tests {
     fn a_string_is_one_text_block() {
         let message: Message = serde_json::from_str(r#"{"role":"user","content":"hi"}"#).unwrap();
         assert_eq!(message, Message::user_text("hi"));
+    }
+
+    #[test]
+    fn json_of_a_shared_message_is_what_serde_writes() {
+        let blocks = r#"[{"type":"text","text":"a\n\"b\""},{"type":"tool_use","id":"t","name":"Read","input":{"x": 1.0}},
+            {"type":"tool_result","tool_use_id":"t","content":"1\tx"},
+            {"type":"tool_result","tool_use_id":"u","content":[{"type":"text","text":"\\"}],"is_error":true},
+            {"type":"thinking","thinking":"hm","signature":"s"},{"type":"other","n":1.50}]"#;
+        let content: Vec<ContentBlock> = serde_json::from_str(blocks).unwrap();
+        for message in [Message::user(content.clone()), Message::assistant(content), Message::user(Vec::new())] {
+            assert_eq!(SharedMessage::from(message.clone()).json(), serde_json::to_string(&message).unwrap());
+        }
     }
 
     #[test]

@@ -103,25 +103,50 @@ fn civil_from_days(days: i64) -> (i64, i64, i64) {
     (year, month, day)
 }
 
+impl Timestamp {
+    /// The text of a time before the year 10000.
+    fn text(self) -> Option<[u8; 24]> {
+        let seconds = self.0 / 1_000;
+        let (year, month, day) = civil_from_days(i64::try_from(seconds / 86_400).ok()?);
+        let of_day = seconds % 86_400;
+        let mut text = *b"0000-00-00T00:00:00.000Z";
+        let mut number = |last: usize, digits: usize, mut number: u64| {
+            for place in text.get_mut(..=last)?.iter_mut().rev().take(digits) {
+                *place += (number % 10) as u8;
+                number /= 10;
+            }
+            (number == 0).then_some(())
+        };
+        number(3, 4, year.try_into().ok()?)?;
+        number(6, 2, month.try_into().ok()?)?;
+        number(9, 2, day.try_into().ok()?)?;
+        number(12, 2, of_day / 3_600)?;
+        number(15, 2, of_day / 60 % 60)?;
+        number(18, 2, of_day % 60)?;
+        number(22, 3, self.0 % 1_000)?;
+        Some(text)
+    }
+}
+
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(text) = self.text() {
+            return f.write_str(str::from_utf8(&text).map_err(|_| fmt::Error)?);
+        }
         let seconds = self.0 / 1_000;
         let (year, month, day) = civil_from_days((seconds / 86_400) as i64);
-        let of_day = seconds % 86_400;
-        write!(
-            f,
-            "{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}.{:03}Z",
-            of_day / 3_600,
-            of_day / 60 % 60,
-            of_day % 60,
-            self.0 % 1_000
-        )
+        let (of_day, millis) = (seconds % 86_400, self.0 % 1_000);
+        let (hour, minute, second) = (of_day / 3_600, of_day / 60 % 60, of_day % 60);
+        write!(f, "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z")
     }
 }
 
 impl Serialize for Timestamp {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        match self.text().as_ref().map(|text| str::from_utf8(text)) {
+            Some(Ok(text)) => serializer.serialize_str(text),
+            _ => serializer.collect_str(self),
+        }
     }
 }
 
@@ -142,10 +167,17 @@ mod tests {
             (0, "1970-01-01T00:00:00.000Z"),
             (951_827_696_789, "2000-02-29T12:34:56.789Z"),
             (1_795_170_000_000, "2026-11-20T10:20:00.000Z"),
+            (253_402_300_799_999, "9999-12-31T23:59:59.999Z"),
         ] {
-            assert_eq!(Timestamp::from_millis(millis).to_string(), text);
-            assert_eq!(Timestamp::parse(text), Some(Timestamp::from_millis(millis)));
+            let time = Timestamp::from_millis(millis);
+            assert_eq!(time.to_string(), text);
+            assert_eq!(serde_json::to_string(&time).unwrap(), format!("{text:?}"));
+            assert_eq!(Timestamp::parse(text), Some(time));
         }
+        // Its year has five digits.
+        let late = Timestamp::from_millis(253_402_300_800_000);
+        assert_eq!(late.to_string(), "10000-01-01T00:00:00.000Z");
+        assert_eq!(serde_json::to_string(&late).unwrap(), "\"10000-01-01T00:00:00.000Z\"");
         assert_eq!(Timestamp::parse("1970-01-01T01:00:00+01:00"), Some(Timestamp::from_millis(0)));
         assert_eq!(Timestamp::parse("1970-01-01T00:00:00.1234567Z"), Some(Timestamp::from_millis(123)));
         for bad in

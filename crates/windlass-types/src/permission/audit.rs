@@ -79,6 +79,13 @@ impl AuditedSandbox {
 }
 
 impl AuditedDecision {
+    pub(crate) fn text_len(&self) -> usize {
+        let inputs =
+            self.input_changes.iter().map(|change| &change.input).chain(self.made.iter().map(|made| &made.input));
+        let part = self.decision.part.as_ref().map_or(0, String::len);
+        inputs.map(|input| input.as_str().len()).sum::<usize>() + self.decision.message.len() + part
+    }
+
     /// A verdict on a call with the model's own input.
     pub fn new(tool_use_id: ToolUseId, digest: Option<CallDigest>, decision: Decision) -> Self {
         Self {
