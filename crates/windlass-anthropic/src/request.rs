@@ -7,8 +7,8 @@ use windlass_http::Bytes;
 use windlass_http::provider::{COMPOSITIONS, call_id, with_members, without_compositions};
 use windlass_model::Catalogue;
 use windlass_types::{
-    CacheTtl, ContentBlock, Message, ModelInfo, ModelRequest, Role, ServerTool, SharedMessage, Thinking, ToolChoice,
-    ToolResult, ToolResultContent, ToolSpec,
+    CacheTtl, ContentBlock, JsonText, Message, ModelInfo, ModelRequest, Role, ServerTool, SharedMessage, Thinking,
+    ToolChoice, ToolResult, ToolResultContent, ToolSpec,
 };
 
 use crate::form::Form;
@@ -35,7 +35,7 @@ pub(crate) fn call(request: &ModelRequest, info: &ModelInfo, form: &Form) -> Byt
     body.tool_choice(request);
     if let Some(user) = &request.user_id {
         body.raw(",\"metadata\":{\"user_id\":");
-        body.json(user);
+        body.string(user);
         body.raw("}");
     }
     body.finish(request)
@@ -73,11 +73,11 @@ fn prefix<'a>(request: &ModelRequest, info: &ModelInfo, form: &'a Form, with_mod
     let mut body = Body::for_request(request, form);
     if let Some(version) = form.version {
         body.raw("{\"anthropic_version\":");
-        body.json(version);
+        body.string(version);
     }
     if with_model {
         body.raw(if form.version.is_some() { ",\"model\":" } else { "{\"model\":" });
-        body.json(Catalogue::wire_id(&request.model));
+        body.string(Catalogue::wire_id(&request.model));
     }
     let inline = if form.controls { &[] } else { &*request.added_tools };
     let tools: Vec<_> = request.tools.iter().chain(inline.iter().flat_map(|added| &added.tools)).collect();
@@ -105,7 +105,7 @@ fn served<'a>(tool: &'a ServerTool, info: &ModelInfo) -> Option<WebSearchTool<'a
 }
 
 struct Body<'a> {
-    text: Vec<u8>,
+    text: String,
     /// What a breakpoint adds to a block, if anything.
     marker: &'static str,
     form: &'a Form,
@@ -124,24 +124,28 @@ impl<'a> Body<'a> {
         };
         // Escapes make it longer; an eighth more is enough for prose and code.
         let size = messages + (system + tools) / 8 * 9 + 1024;
-        Self { text: Vec::with_capacity(size), marker, form }
+        Self { text: String::with_capacity(size), marker, form }
     }
 
     fn finish(mut self, request: &ModelRequest) -> Bytes {
         self.raw("}");
         match &request.extra {
             None => self.text.into(),
-            Some(extra) => with_members(self.text, extra).into(),
+            Some(extra) => with_members(self.text.into_bytes(), extra).into(),
         }
     }
 
     fn raw(&mut self, text: &str) {
-        self.text.extend_from_slice(text.as_bytes());
+        self.text.push_str(text);
     }
 
-    fn json(&mut self, value: &(impl Serialize + ?Sized)) {
-        // Strings, numbers and exact JSON, written to memory: this cannot fail.
-        let _ = serde_json::to_writer(&mut self.text, value);
+    fn string(&mut self, text: &str) {
+        JsonText::push_string(text, &mut self.text);
+    }
+
+    fn json(&mut self, value: &impl Serialize) {
+        // Names, numbers and exact JSON: this cannot fail.
+        self.text.push_str(&serde_json::to_string(value).unwrap_or_default());
     }
 
     fn tool(&mut self, tool: &ToolSpec) {
@@ -150,7 +154,13 @@ impl<'a> Body<'a> {
         if tool.strict && self.form.is_loose(tool) {
             taken.to_mut().strict = false;
         }
-        self.json(&*taken);
+        self.raw("{\"name\":");
+        self.string(&taken.name);
+        self.raw(",\"description\":");
+        self.string(&taken.description);
+        self.raw(",\"input_schema\":");
+        self.raw(taken.input_schema.as_str());
+        self.raw(if taken.strict { ",\"strict\":true}" } else { "}" });
     }
 
     fn system(&mut self, request: &ModelRequest) {
@@ -168,7 +178,7 @@ impl<'a> Body<'a> {
         for (at, section) in sections.iter().enumerate() {
             self.raw(if at == 0 { ",\"system\":[" } else { "," });
             self.raw("{\"type\":\"text\",\"text\":");
-            self.json(&*section.text);
+            self.string(&section.text);
             if ends.contains(&at) {
                 self.raw(self.marker);
             }
@@ -229,7 +239,7 @@ impl<'a> Body<'a> {
         if let Some(format) = &request.response_format {
             self.raw(if request.effort.is_some() { "," } else { "" });
             self.raw("\"format\":{\"type\":\"json_schema\",\"schema\":");
-            self.json(&format.schema);
+            self.raw(format.schema.as_str());
             self.raw("}");
         }
         self.raw("}");
@@ -243,7 +253,7 @@ impl<'a> Body<'a> {
             ToolChoice::None => self.raw(",\"tool_choice\":{\"type\":\"none\"}"),
             ToolChoice::Tool(name) => {
                 self.raw(",\"tool_choice\":{\"type\":\"tool\",\"name\":");
-                self.json(name);
+                self.string(name);
                 self.raw("}");
             }
             _ => {}

@@ -24,15 +24,7 @@ pub(super) fn write(index: usize, delta: &StreamDelta) -> Option<JsonText> {
     }
     out.push_str(",\"delta\":{\"type\":");
     out.push_str(kind);
-    // Without an early exit the compiler looks at many bytes at once.
-    let is_plain = text.bytes().fold(true, |plain, byte| plain & (byte >= b' ') & (byte != b'"') & (byte != b'\\'));
-    if is_plain {
-        out.push('"');
-        out.push_str(text);
-        out.push('"');
-    } else {
-        out.push_str(&serde_json::to_string(text).ok()?);
-    }
+    JsonText::push_string(text, &mut out);
     out.push_str("}}");
     Some(JsonText::from_parsed(out))
 }
