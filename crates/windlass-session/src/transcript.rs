@@ -10,7 +10,7 @@ use clean::{assistant_content, user_content};
 pub(crate) use clean::{has_assistant_content, has_user_content, lone_surrogates_replaced};
 
 use std::collections::HashMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use windlass_types::{
     Api, AssistantEntry, ContentBlock, Entry, EntryKind, Message, Origin, Role, SharedMessage, ToolResult, ToolUse,
     ToolUseId,
@@ -44,21 +44,13 @@ pub const BEGINNING_LOST: &str = "[The beginning of this conversation could not 
 #[derive(Debug, Clone, Default)]
 pub struct Transcript {
     sealed: Vec<SharedMessage>,
-    tail: Option<Tail>,
+    /// The last message, which may still grow.
+    tail: Option<SharedMessage>,
     open: Option<OpenCalls>,
     /// The ids of all calls, also of those that a summary stands for.
     ids: CallIds,
     /// Whether a summary that comes next stands for everything before it.
     at_boundary: bool,
-}
-
-/// The last message, which may still grow.
-#[derive(Debug, Clone)]
-struct Tail {
-    role: Role,
-    blocks: Vec<ContentBlock>,
-    origin: Option<Arc<Origin>>,
-    shared: OnceLock<SharedMessage>,
 }
 
 /// The calls of the last message, which is an assistant message, until each is answered.
@@ -79,29 +71,17 @@ struct Call {
     result: Option<ToolResult>,
 }
 
-impl Tail {
-    fn new(role: Role, blocks: Vec<ContentBlock>, origin: Option<Arc<Origin>>) -> Self {
-        Self { role, blocks, origin, shared: OnceLock::new() }
+/// The last message, with more content of the same side.
+fn extended(tail: SharedMessage, blocks: Vec<ContentBlock>, origin: Option<Arc<Origin>>) -> SharedMessage {
+    let mut tail = tail.into_message();
+    if tail.origin != origin {
+        // A message has one origin. What the earlier origin alone can read is of no use to the later.
+        tail.content.retain(|block| !block.is_thinking());
+        tail.content.iter_mut().for_each(|block| block.set_replay(None));
+        tail.origin = origin;
     }
-
-    fn shared(&self) -> &SharedMessage {
-        self.shared.get_or_init(|| message(self.role, self.blocks.clone(), self.origin.clone()))
-    }
-
-    fn seal(self) -> SharedMessage {
-        self.shared.into_inner().unwrap_or_else(|| message(self.role, self.blocks, self.origin))
-    }
-
-    fn extend(&mut self, blocks: Vec<ContentBlock>, origin: Option<Arc<Origin>>) {
-        self.shared = OnceLock::new();
-        if self.origin != origin {
-            // A message has one origin. What the earlier origin alone can read is of no use to the later.
-            self.blocks.retain(|block| !block.is_thinking());
-            self.blocks.iter_mut().for_each(|block| block.set_replay(None));
-            self.origin = origin;
-        }
-        self.blocks.extend(blocks);
-    }
+    tail.content.extend(blocks);
+    tail.into()
 }
 
 fn message(role: Role, blocks: Vec<ContentBlock>, origin: Option<Arc<Origin>>) -> SharedMessage {
@@ -182,7 +162,7 @@ impl Transcript {
         self.extend(Role::Assistant, content, origin);
         let mut open = OpenCalls::default();
         if let Some(tail) = &self.tail {
-            for (block, call) in tail.blocks.iter().enumerate().filter_map(|(at, b)| Some((at, b.as_tool_use()?))) {
+            for (block, call) in tail.content.iter().enumerate().filter_map(|(at, b)| Some((at, b.as_tool_use()?))) {
                 open.by_id.insert(call.id.clone(), open.calls.len());
                 open.calls.push(Call { block, started: false, result: None });
             }
@@ -225,7 +205,7 @@ impl Transcript {
         if call.result.is_some() {
             return false;
         }
-        let id = self.tail.as_ref().and_then(|tail| tail.blocks.get(call.block)?.as_tool_use());
+        let id = self.tail.as_ref().and_then(|tail| tail.content.get(call.block)?.as_tool_use());
         call.result = Some(clean::result(result, id.map(|call| &call.id)));
         open.unanswered -= 1;
         if open.unanswered == 0 {
@@ -248,7 +228,8 @@ impl Transcript {
     pub fn settle(&mut self) {
         let (Some(open), Some(tail)) = (&mut self.open, &self.tail) else { return };
         for call in open.calls.iter_mut().filter(|call| call.result.is_none()) {
-            let Some(id) = tail.blocks.get(call.block).and_then(ContentBlock::as_tool_use).map(|c| c.id.clone()) else {
+            let Some(id) = tail.content.get(call.block).and_then(ContentBlock::as_tool_use).map(|c| c.id.clone())
+            else {
                 continue;
             };
             call.result = Some(ToolResult::error(id, lost_result_text(call.started)));
@@ -259,7 +240,7 @@ impl Transcript {
 
     /// The calls that wait for a result, in call order.
     pub fn open_calls(&self) -> impl Iterator<Item = &ToolUse> {
-        let blocks = self.tail.as_ref().map_or(&[] as &[ContentBlock], |tail| &tail.blocks);
+        let blocks = self.tail.as_ref().map_or(&[] as &[ContentBlock], |tail| &tail.content);
         let calls = self.open.as_ref().map_or(&[] as &[Call], |open| &open.calls);
         calls
             .iter()
@@ -299,18 +280,19 @@ impl Transcript {
         let tail = self.tail.as_ref().filter(|_| self.open.is_none());
         let mut messages = Vec::with_capacity(self.sealed.len() + 1);
         messages.extend(self.sealed.iter().cloned());
-        messages.extend(tail.map(|tail| tail.shared().clone()));
+        messages.extend(tail.cloned());
         messages
     }
 
     fn extend(&mut self, role: Role, blocks: Vec<ContentBlock>, origin: Option<Arc<Origin>>) {
-        match &mut self.tail {
-            Some(tail) if tail.role == role => tail.extend(blocks, origin),
-            tail => {
-                let before = tail.replace(Tail::new(role, blocks, origin));
-                self.sealed.extend(before.map(Tail::seal));
+        let tail = match self.tail.take() {
+            Some(tail) if tail.role == role => extended(tail, blocks, origin),
+            before => {
+                self.sealed.extend(before);
+                message(role, blocks, origin)
             }
-        }
+        };
+        self.tail = Some(tail);
     }
 
     fn close_calls(&mut self) {

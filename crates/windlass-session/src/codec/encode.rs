@@ -1,9 +1,10 @@
 //! Entries to lines.
 
+mod result;
+
 use super::line::{
     AssistantMessage, BesideLine, BoundaryLine, ChainLine, ChainPlace, CompactMetadata, Content, CostBody, Exact,
-    IntentBody, PromptFields, ProviderFields, ResultBlock, ResultFields, RuntimeFields, SessionFields, UserMessage,
-    WireRun,
+    IntentBody, PromptFields, ProviderFields, ResultFields, RuntimeFields, SessionFields, UserMessage, WireRun,
 };
 use super::{
     AGENT_WAITS, COST, CWD, DECISION, INTENT, LineSum, MODE, MODEL, QUESTION, REPLAY_DROPPED, RESULTS_TRIMMED, TASK,
@@ -17,7 +18,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use windlass_types::{
     AgentId, AssistantEntry, AuditedDecision, CompactRecord, ContentBlock, Entry, EntryId, EntryKind, JsonText,
-    RunRecord, SessionId, TaskEnded, TaskRecord, ToolResultEntry, UserEntry,
+    RunRecord, SessionId, TaskEnded, TaskRecord, UserEntry,
 };
 
 /// Writes the entries of one session, or of an agent of it, as lines of its log.
@@ -173,19 +174,6 @@ impl LogEncoder {
         }
     }
 
-    fn result(&self, entry: &Entry, result: &ToolResultEntry, out: &mut Vec<u8>) {
-        let content = Content::Result([ResultBlock { kind: "tool_result", result: &result.result }]);
-        let mut line = self.line(entry, "user", &entry.id, UserMessage { role: "user", content });
-        let parent = self.last.as_ref().or(entry.parent.as_ref()).unwrap_or(&result.assistant);
-        line.place.parent_uuid = Some(parent.as_str());
-        line.result = ResultFields {
-            tool_use_result: result.structured.as_ref(),
-            source_tool_assistant_uuid: Some(result.assistant.as_str()),
-            windlass_synthetic: result.synthetic,
-        };
-        push_chain_line(out, line, |line| &line.message.content);
-    }
-
     fn boundary(&self, entry: &Entry, record: &CompactRecord, out: &mut Vec<u8>) {
         push_line(
             out,
@@ -254,8 +242,7 @@ impl LogEncoder {
         struct Body<'a> {
             decision: &'a AuditedDecision,
         }
-        if JsonText::of(audited).is_ok() {
-            self.push_beside(entry, DECISION, Body { decision: audited }, out);
+        if self.try_beside(entry, DECISION, Body { decision: audited }, out) {
             return;
         }
         // Only a path that is no Unicode cannot be written. The verdict matters more.
@@ -283,8 +270,8 @@ impl LogEncoder {
         struct Body<'a> {
             task: &'a TaskRecord,
         }
-        if JsonText::of(record).is_ok() {
-            return self.push_beside(entry, TASK, Body { task: record }, out);
+        if self.try_beside(entry, TASK, Body { task: record }, out) {
+            return;
         }
         // Only a path that is no Unicode cannot be written. That there is work matters more.
         let mut record = record.clone();
@@ -309,6 +296,11 @@ impl LogEncoder {
     }
 
     fn push_beside<T: Serialize>(&self, entry: &Entry, kind: &'static str, body: T, out: &mut Vec<u8>) {
+        self.try_beside(entry, kind, body, out);
+    }
+
+    /// Whether it could be written.
+    fn try_beside<T: Serialize>(&self, entry: &Entry, kind: &'static str, body: T, out: &mut Vec<u8>) -> bool {
         let line = BesideLine {
             kind,
             body,
@@ -317,7 +309,7 @@ impl LogEncoder {
             timestamp: entry.timestamp,
             session_id: self.session.as_str(),
         };
-        push_line(out, &line);
+        try_line(out, |out| line.write(out))
     }
 }
 
@@ -328,7 +320,7 @@ fn push_chain_line<'a, M: Serialize, C: Serialize + ?Sized>(
     content: impl for<'l> Fn(&'l ChainLine<'a, M>) -> &'l C,
 ) {
     let from = out.len();
-    let written = serde_json::to_writer(&mut *out, &line);
+    let written = line.write(out);
     if written.is_ok() && memchr::memchr(b'\n', out.get(from..).unwrap_or_default()).is_none() {
         out.push(b'\n');
         return;
@@ -344,13 +336,23 @@ fn push_chain_line<'a, M: Serialize, C: Serialize + ?Sized>(
 /// Appends one line: no line break but the last. What cannot be written (there
 /// is no such value here) leaves no trace.
 fn push_line(out: &mut Vec<u8>, line: &impl Serialize) {
+    try_line(out, |out| serde_json::to_writer(out, line));
+}
+
+/// Whether it could be written.
+fn try_line(out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>) -> serde_json::Result<()>) -> bool {
     let from = out.len();
-    if serde_json::to_writer(&mut *out, line).is_err() {
+    if write(out).is_err() {
         out.truncate(from);
-        return;
+        return false;
     }
-    for byte in out.iter_mut().skip(from).filter(|byte| **byte == b'\n') {
-        *byte = b' ';
+    let mut rest = out.get_mut(from..).unwrap_or_default();
+    while let Some(at) = memchr::memchr(b'\n', rest)
+        && let Some((line_break, behind)) = rest.get_mut(at..).and_then(<[u8]>::split_first_mut)
+    {
+        *line_break = b' ';
+        rest = behind;
     }
     out.push(b'\n');
+    true
 }

@@ -37,6 +37,53 @@ pub(super) struct ChainLine<'a, M> {
     pub session: SessionFields<'a>,
 }
 
+impl<M: Serialize> ChainLine<'_, M> {
+    /// Writes what the serialiser writes, in half the time: it keeps all that is flattened in between.
+    pub(super) fn write(&self, out: &mut Vec<u8>) -> serde_json::Result<()> {
+        let Self { place, kind, message, uuid, timestamp, .. } = self;
+        serde_json::to_writer(&mut *out, place)?;
+        out.pop();
+        field(out, b",\"type\":", kind)?;
+        field(out, b",\"message\":", message)?;
+        if self.is_meta {
+            out.extend_from_slice(b",\"isMeta\":true");
+        }
+        if self.is_compact_summary {
+            out.extend_from_slice(b",\"isCompactSummary\":true");
+        }
+        field(out, b",\"uuid\":", uuid)?;
+        field(out, b",\"timestamp\":", timestamp)?;
+        fields(out, &self.prompt)?;
+        fields(out, &self.result)?;
+        fields(out, &self.runtime)?;
+        fields(out, &self.provider)?;
+        if !self.windlass_exact.is_empty() {
+            field(out, b",\"windlassExact\":", &self.windlass_exact)?;
+        }
+        fields(out, &self.session)?;
+        out.push(b'}');
+        Ok(())
+    }
+}
+
+fn field(out: &mut Vec<u8>, name: &[u8], value: &impl Serialize) -> serde_json::Result<()> {
+    out.extend_from_slice(name);
+    serde_json::to_writer(out, value)
+}
+
+/// Writes the fields of a struct behind others.
+fn fields(out: &mut Vec<u8>, of: &impl Serialize) -> serde_json::Result<()> {
+    let from = out.len();
+    serde_json::to_writer(&mut *out, of)?;
+    let has_some = out.len() > from + 2;
+    match out.get_mut(from) {
+        Some(brace) if has_some => *brace = b',',
+        _ => out.truncate(from + 1),
+    }
+    out.pop();
+    Ok(())
+}
+
 /// Where a line stands in a conversation, and in whose.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -231,18 +278,35 @@ impl From<Usage> for WireUsage {
 }
 
 /// A line beside the conversation.
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(Serialize))]
+#[cfg_attr(test, serde(rename_all = "camelCase"))]
 pub(super) struct BesideLine<'a, T> {
-    #[serde(rename = "type")]
+    #[cfg_attr(test, serde(rename = "type"))]
     pub kind: &'static str,
-    #[serde(flatten)]
+    #[cfg_attr(test, serde(flatten))]
     pub body: T,
     pub uuid: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, serde(skip_serializing_if = "Option::is_none"))]
     pub parent_uuid: Option<&'a str>,
     pub timestamp: Timestamp,
     pub session_id: &'a str,
+}
+
+impl<T: Serialize> BesideLine<'_, T> {
+    /// Writes the line, without its end.
+    pub(super) fn write(&self, out: &mut Vec<u8>) -> serde_json::Result<()> {
+        let Self { kind, body, uuid, parent_uuid, timestamp, session_id } = self;
+        field(out, b"{\"type\":", kind)?;
+        fields(out, body)?;
+        field(out, b",\"uuid\":", uuid)?;
+        if let Some(parent) = parent_uuid {
+            field(out, b",\"parentUuid\":", parent)?;
+        }
+        field(out, b",\"timestamp\":", timestamp)?;
+        field(out, b",\"sessionId\":", session_id)?;
+        out.push(b'}');
+        Ok(())
+    }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -328,5 +392,62 @@ impl From<WireModelUsage> for ModelUsage {
         usage.context_window = wire.context_window;
         usage.max_output_tokens = wire.max_output_tokens;
         usage
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use windlass_types::Api;
+
+    fn written(write: impl Fn(&mut Vec<u8>) -> serde_json::Result<()>) -> String {
+        let mut out = b"before".to_vec();
+        write(&mut out).unwrap();
+        String::from_utf8(out).unwrap().strip_prefix("before").unwrap().to_owned()
+    }
+
+    proptest! {
+        #[test]
+        fn lines_are_what_the_serialiser_writes(text in any::<String>(), has in any::<[bool; 12]>()) {
+            let [meta, summary, agent, mode, data, synthetic, environment, tasks, origin, exact, branch, fork] = has;
+            let (origin_of, task) = (Origin::new(Api::default(), "m", "n"), [TaskId::from("t")]);
+            let (environment_of, json) = (EnvironmentContext::default(), JsonText::of(&text).unwrap());
+            let line = ChainLine {
+                place: ChainPlace { parent_uuid: mode.then_some(&text), is_sidechain: agent, agent_id: agent.then_some("a") },
+                kind: "user",
+                message: UserMessage { role: "user", content: Content::Text(&text) },
+                is_meta: meta,
+                is_compact_summary: summary,
+                uuid: "u",
+                timestamp: Timestamp::from_millis(5),
+                prompt: PromptFields { permission_mode: mode.then_some("plan"), prompt_id: data.then_some("p") },
+                result: ResultFields {
+                    tool_use_result: data.then_some(&json),
+                    source_tool_assistant_uuid: synthetic.then_some("s"),
+                    windlass_synthetic: synthetic,
+                },
+                runtime: RuntimeFields {
+                    windlass_environment: environment.then_some(&environment_of),
+                    windlass_tasks: if tasks { &task } else { &[] },
+                },
+                provider: ProviderFields { windlass_origin: origin.then_some(&origin_of), windlass_replay: origin.then_some(&text) },
+                windlass_exact: Exact { content: exact.then_some(Cow::Borrowed(&text)), ..Exact::default() },
+                session: SessionFields {
+                    user_type: "external",
+                    entrypoint: "cli",
+                    cwd: &text,
+                    session_id: "s",
+                    version: "1",
+                    git_branch: branch.then_some("main"),
+                    forked_from: fork.then_some(ForkedFrom { session_id: "f", message_uuid: "m" }),
+                },
+            };
+            prop_assert_eq!(written(|out| line.write(out)), serde_json::to_string(&line).unwrap());
+            let body = if data { BTreeMap::from([("mode", &*text), ("other", "x")]) } else { BTreeMap::new() };
+            let (uuid, parent_uuid, timestamp) = ("u", mode.then_some("p"), Timestamp::default());
+            let line = BesideLine { kind: "windlass-x", body, uuid, parent_uuid, timestamp, session_id: &text };
+            prop_assert_eq!(written(|out| line.write(out)), serde_json::to_string(&line).unwrap());
+        }
     }
 }

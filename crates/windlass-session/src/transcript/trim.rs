@@ -1,8 +1,7 @@
 //! Earlier results that notes stand for.
 
-use super::{Tail, Transcript};
+use super::Transcript;
 use std::collections::HashMap;
-use std::sync::OnceLock;
 use windlass_types::{ContentBlock, Message, Role, SharedMessage, ToolResultContent, ToolUseId, TrimmedResult};
 
 impl Transcript {
@@ -11,15 +10,10 @@ impl Transcript {
     pub fn trim(&mut self, results: &[TrimmedResult]) {
         let notes: HashMap<&ToolUseId, &str> =
             results.iter().map(|result| (&result.tool_use_id, result.note.as_str())).collect();
-        for message in self.sealed.iter_mut().filter(|message| message.role == Role::User) {
+        for message in self.sealed.iter_mut().chain(&mut self.tail).filter(|message| message.role == Role::User) {
             if let Some(content) = trimmed(&message.content, &notes) {
                 *message = SharedMessage::from(Message::user(content));
             }
-        }
-        if let Some(tail) = self.tail.as_mut().filter(|tail| tail.role == Role::User)
-            && let Some(blocks) = trimmed(&tail.blocks, &notes)
-        {
-            *tail = Tail { blocks, shared: OnceLock::new(), role: tail.role, origin: tail.origin.clone() };
         }
     }
 }
