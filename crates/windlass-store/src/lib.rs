@@ -30,6 +30,7 @@ mod git;
 mod index;
 mod locate;
 mod lock;
+mod log;
 mod observe;
 mod open;
 mod owner;

@@ -1,23 +1,26 @@
 //! One open session: entries in, lines on disk.
 
-use crate::lock::{LockError, Locked};
-use crate::{LogObserver, agents, disk, open};
-use std::io::{self, Seek, Write};
-use std::path::{Path, PathBuf};
+use crate::log::Log;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
-use windlass_session::{Durability, END_OF_TORN_LINE, LogEncoder, Owner, SessionKey, StoreError};
-use windlass_tool::private_file::sync_dir;
+use windlass_session::{Durability, LogEncoder, Owner, SessionKey, StoreError};
 use windlass_types::Entry;
 
-/// Most bytes that wait for the disk before an append waits with them.
+/// Most bytes of entries that wait for the disk before an append waits with them.
 const MOST_PENDING: usize = 8 * 1024 * 1024;
+
+/// About what an entry takes beside its long texts, in bytes.
+const ENTRY: usize = 512;
+
+/// Most bytes of lines that are made before they are written, and one entry more. More take more memory, and no less time.
+const MOST_AT_ONCE: usize = 32 * 1024;
 
 /// Largest buffer that an idle session keeps, in bytes.
 const MOST_KEPT: usize = 8 * 1024;
 
 /// An open session. At most one thread writes it at a time; what is appended
-/// meanwhile goes out together, with one write and at most one sync.
+/// meanwhile goes out together, in few writes and with at most one sync. That thread
+/// makes the lines too, so that who appends does not wait for them.
 #[derive(Debug)]
 pub(crate) struct OpenSession {
     pub(crate) key: SessionKey,
@@ -27,10 +30,12 @@ pub(crate) struct OpenSession {
 
 #[derive(Debug)]
 struct WriteState {
-    log: Log,
-    encoder: LogEncoder,
+    /// `None` while a thread writes.
+    writer: Option<Box<Writer>>,
     seq: u64,
-    pending: Vec<u8>,
+    pending: Vec<Entry>,
+    /// What those take, in bytes.
+    pending_bytes: usize,
     waiters: Vec<Waiter>,
     /// Whether a thread is writing, or about to.
     is_writing: bool,
@@ -41,38 +46,28 @@ struct WriteState {
     is_released: bool,
 }
 
+/// What a thread needs to write.
+#[derive(Debug)]
+struct Writer {
+    log: Log,
+    encoder: LogEncoder,
+    /// The lines of what is written now.
+    lines: Vec<u8>,
+}
+
 #[derive(Debug)]
 struct Waiter {
     needs_sync: bool,
     done: oneshot::Sender<Result<(), StoreError>>,
 }
 
-/// The file of a session. That of a new one is made when it is opened, for its lock, and removed if it stays empty.
-#[derive(Debug)]
-pub(crate) struct Log {
-    pub(crate) path: PathBuf,
-    /// Open and locked. That of an agent, and that of a session of another root, is absent until the first append makes it.
-    pub(crate) file: Option<Locked>,
-    /// The log in another root that this one continues.
-    pub(crate) import: Option<PathBuf>,
-    /// What stands beside the log of an agent, until it is written.
-    meta: Option<String>,
-    /// Whether the end of the file was made clean.
-    is_clean: bool,
-    /// The directories whose new names are not durable yet.
-    new_names: Vec<PathBuf>,
-    observer: Option<Arc<dyn LogObserver>>,
-    /// Whether the observer knows of it.
-    is_announced: bool,
-}
-
 impl OpenSession {
     pub(crate) fn new(key: SessionKey, owner: Owner, log: Log, encoder: LogEncoder, seq: u64) -> Self {
         let state = WriteState {
-            log,
-            encoder,
+            writer: Some(Box::new(Writer { log, encoder, lines: Vec::new() })),
             seq,
             pending: Vec::new(),
+            pending_bytes: 0,
             waiters: Vec::new(),
             is_writing: false,
             is_unsynced: false,
@@ -100,7 +95,7 @@ impl OpenSession {
     pub(crate) async fn append(
         self: &Arc<Self>,
         expected: u64,
-        entries: &[Entry],
+        mut entries: Vec<Entry>,
         durability: Durability,
     ) -> Result<u64, StoreError> {
         let (seq, waiting) = {
@@ -114,14 +109,12 @@ impl OpenSession {
             if state.seq != expected {
                 return Err(StoreError::conflict(&self.key, expected, state.seq));
             }
-            let WriteState { encoder, pending, .. } = &mut *state;
-            for entry in entries {
-                encoder.entry(entry, pending);
-            }
             state.seq += entries.len() as u64;
+            state.pending_bytes += entries.iter().map(size).sum::<usize>();
+            state.pending.append(&mut entries);
             let waiting = match durability {
                 Durability::Durable => self.wait(&mut state, true),
-                Durability::Buffered if state.pending.len() > MOST_PENDING => self.wait(&mut state, false),
+                Durability::Buffered if state.pending_bytes > MOST_PENDING => self.wait(&mut state, false),
                 Durability::Buffered => None,
             };
             if !state.pending.is_empty() || waiting.is_some() {
@@ -153,8 +146,11 @@ impl OpenSession {
     pub(crate) fn release(&self) {
         let mut state = self.lock();
         state.is_released = true;
-        if !state.is_writing {
-            state.log.let_go();
+        if state.is_writing {
+            return;
+        }
+        if let Some(writer) = &mut state.writer {
+            writer.log.let_go();
         }
     }
 
@@ -187,39 +183,32 @@ impl OpenSession {
     /// Writes until no entry is pending.
     fn write(&self) {
         loop {
-            let (bytes, waiters, mut log, failed) = {
+            let (entries, waiters, mut writer, failed) = {
                 let mut state = self.lock();
-                let waiters = std::mem::take(&mut state.waiters);
-                if waiters.iter().any(|waiter| waiter.needs_sync) {
-                    let WriteState { encoder, pending, .. } = &mut *state;
-                    encoder.checksum(pending);
-                }
-                let failed = state.failed.clone();
-                (std::mem::take(&mut state.pending), waiters, state.log.take(), failed)
+                let Some(writer) = state.writer.take() else { return };
+                let (entries, waiters) = (std::mem::take(&mut state.pending), std::mem::take(&mut state.waiters));
+                state.pending_bytes = 0;
+                (entries, waiters, writer, state.failed.clone())
             };
             let sync = waiters.iter().any(|waiter| waiter.needs_sync);
-            let result = failed.map_or_else(|| log.write(&self.key, &bytes, sync), Err);
+            let is_written = !entries.is_empty();
+            let result = failed.map_or_else(|| writer.write(&self.key, entries, sync), Err);
             let is_done;
             {
                 let mut state = self.lock();
-                state.log = log;
-                state.is_unsynced = !sync && (state.is_unsynced || !bytes.is_empty());
+                state.is_unsynced = !sync && (state.is_unsynced || is_written);
                 if let Err(error) = &result {
                     state.failed.get_or_insert_with(|| error.clone());
-                }
-                // The buffer is used again unless entries came in meanwhile.
-                if state.pending.is_empty() && bytes.capacity() <= MOST_KEPT {
-                    state.pending = bytes;
-                    state.pending.clear();
                 }
                 is_done = state.pending.is_empty() && state.waiters.is_empty();
                 if is_done {
                     // Before the result is sent, so that its receiver finds the file closed.
                     state.is_writing = false;
                     if state.is_released {
-                        state.log.let_go();
+                        writer.log.let_go();
                     }
                 }
+                state.writer = Some(writer);
             }
             for waiter in waiters {
                 // The receiver may have been dropped.
@@ -232,6 +221,11 @@ impl OpenSession {
     }
 }
 
+/// About how many bytes an entry takes, in memory or as a line.
+fn size(entry: &Entry) -> usize {
+    ENTRY + entry.text_len()
+}
+
 async fn finish(waiting: Option<oneshot::Receiver<Result<(), StoreError>>>) -> Result<(), StoreError> {
     let Some(waiting) = waiting else { return Ok(()) };
     waiting.await.unwrap_or_else(|_| {
@@ -240,12 +234,6 @@ async fn finish(waiting: Option<oneshot::Receiver<Result<(), StoreError>>>) -> R
             "the writer of the session log stopped: open it again",
         ))
     })
-}
-
-impl Drop for Log {
-    fn drop(&mut self) {
-        self.let_go();
-    }
 }
 
 /// The task of writing a session. A runtime that shuts down drops tasks it has
@@ -268,116 +256,64 @@ impl Drop for Job {
     }
 }
 
-impl Log {
-    /// A log at this path.
-    pub(crate) fn new(path: PathBuf, file: Option<Locked>, import: Option<PathBuf>) -> Self {
-        Self {
-            path,
-            file,
-            import,
-            meta: None,
-            is_clean: false,
-            new_names: Vec::new(),
-            observer: None,
-            is_announced: false,
-        }
+impl Writer {
+    /// Writes entries, and with `sync` makes durable all that was written.
+    fn write(&mut self, key: &SessionKey, entries: Vec<Entry>, sync: bool) -> Result<(), StoreError> {
+        let written = self.write_lines(key, entries, sync);
+        self.lines.clear();
+        self.lines.shrink_to(MOST_KEPT);
+        written
     }
 
-    /// Sets the description of the agent, which is written when its log comes into being.
-    pub(crate) fn described(mut self, meta: Option<String>, len: u64) -> Self {
-        self.meta = meta.filter(|_| len == 0);
-        self
-    }
-
-    /// Reports to an observer how far it is durable, beginning with what it holds now.
-    pub(crate) fn observed(mut self, observer: Option<Arc<dyn LogObserver>>, len: u64) -> Self {
-        // A new one is no log before its first line.
-        if let (Some(observer), Some(_), 1..) = (&observer, &self.file, len) {
-            observer.opened(&self.path, len);
-            self.is_announced = true;
-        }
-        self.observer = observer;
-        self
-    }
-
-    /// Leaves an empty log behind, for the time in which this one is written.
-    fn take(&mut self) -> Self {
-        std::mem::replace(self, Self::new(PathBuf::new(), None, None))
-    }
-
-    fn write(&mut self, key: &SessionKey, bytes: &[u8], sync: bool) -> Result<(), StoreError> {
-        if bytes.is_empty() && self.file.is_none() {
-            return Ok(());
-        }
-        if self.file.is_none() {
-            self.create(key)?;
-        }
-        // Under the lock, and before there is a line.
-        if let Some(meta) = self.meta.take() {
-            disk::replace_whole(&agents::meta_path(&self.path), &meta)?;
-            let folder = self.path.parent().unwrap_or(Path::new("."));
-            if !self.new_names.iter().any(|name| name == folder) {
-                self.new_names.push(folder.to_owned());
+    fn write_lines(&mut self, key: &SessionKey, entries: Vec<Entry>, sync: bool) -> Result<(), StoreError> {
+        let sizes: usize = entries.iter().map(size).sum();
+        self.lines.reserve(sizes.min(MOST_AT_ONCE));
+        for entry in entries {
+            self.encoder.entry(&entry, &mut self.lines);
+            if self.lines.len() >= MOST_AT_ONCE {
+                self.log.write(key, &self.lines, false)?;
+                self.lines.clear();
             }
         }
-        let Some(file) = &mut self.file else { return Ok(()) };
-        let failed = |verb: &str, error: io::Error| disk::error(&self.path, verb, &error);
-        if !self.is_clean && !bytes.is_empty() {
-            if disk::is_torn(file).map_err(|error| failed("read", error))? {
-                file.write_all(END_OF_TORN_LINE.as_bytes()).map_err(|error| failed("write", error))?;
-            }
-            self.is_clean = true;
-        }
-        if let Some(observer) = self.observer.as_ref().filter(|_| !self.is_announced && !bytes.is_empty()) {
-            observer.opened(&self.path, file.metadata().map_err(|error| failed("read", error))?.len());
-            self.is_announced = true;
-        }
-        file.write_all(bytes).map_err(|error| failed("write", error))?;
         if sync {
-            file.sync_data().map_err(|error| failed("sync", error))?;
-            for directory in self.new_names.drain(..) {
-                sync_dir(&directory).map_err(|error| disk::error(&directory, "sync", &error))?;
-            }
-            if let Some(observer) = &self.observer {
-                observer.written(&self.path, file.stream_position().map_err(|error| failed("read", error))?);
-            }
+            self.encoder.checksum(&mut self.lines);
         }
-        Ok(())
+        self.log.write(key, &self.lines, sync)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures_util::FutureExt;
+    use windlass_session::{LogHeader, ProjectKey};
+    use windlass_types::{EntryKind, Timestamp, ToolResult, ToolResultEntry};
+
+    fn result(text: usize) -> Entry {
+        let result = ToolResultEntry::new(ToolResult::ok("t", "x".repeat(text)), "a".into());
+        Entry::new("e".into(), None, Timestamp::default(), EntryKind::ToolResult(result))
     }
 
-    /// Closes the file, and gives its lock back. A file that was made for its lock alone goes with it.
-    fn let_go(&mut self) {
-        let Some(file) = self.file.take() else { return };
-        let is_empty = file.metadata().is_ok_and(|metadata| metadata.len() == 0);
-        if is_empty && open::is_at(&file, &self.path).unwrap_or(false) {
-            // What is left of a file that cannot be removed is no session: it is empty.
-            let _ = std::fs::remove_file(&self.path);
-        }
+    /// A session whose disk never answers.
+    fn stuck() -> Arc<OpenSession> {
+        let key = SessionKey::new(ProjectKey::from_slug("p"), "s".into());
+        let encoder = LogEncoder::of(&key, LogHeader::new("/w", "0", "test"));
+        let log = Log::new("/dev/null/s.jsonl".into(), None, None);
+        let session = OpenSession::new(key, Owner::new(1, "test"), log, encoder, 0);
+        session.lock().is_writing = true;
+        Arc::new(session)
     }
 
-    /// Makes the file, locked, or copies it from another root.
-    pub(crate) fn create(&mut self, key: &SessionKey) -> Result<(), StoreError> {
-        let (new_names, file) = disk::in_folder(&self.path, key, || self.make(key))?;
-        self.new_names = new_names;
-        let length = file.metadata().map_err(|error| disk::error(&self.path, "read", &error))?.len();
-        if length > 0 && self.import.is_none() {
-            return Err(StoreError::conflict(key, 0, length));
-        }
-        self.import = None;
-        self.file = Some(file);
-        Ok(())
-    }
-
-    /// Makes the file in its folder, if another log continues in it as its copy, and locks it.
-    fn make(&self, key: &SessionKey) -> Result<Locked, StoreError> {
-        if let Some(import) = &self.import {
-            let (meta, copy) = (agents::meta_path(import), agents::meta_path(&self.path));
-            if key.agent.is_some() && meta.is_file() && !copy.exists() {
-                disk::copy_whole(&meta, &copy)?;
-            }
-            disk::copy_whole(import, &self.path)?;
-        }
-        let failed = |error: LockError| error.of_session(&self.path, "create", key);
-        Locked::open(&self.path, self.import.is_none()).map_err(failed)
+    #[test]
+    fn an_append_waits_once_too_many_bytes_wait_for_the_disk() {
+        let session = stuck();
+        let append = |seq, entries: Vec<Entry>| session.append(seq, entries, Durability::Buffered).now_or_never();
+        assert!(append(0, vec![result(MOST_PENDING / 2)]).is_some());
+        assert!(append(1, vec![result(MOST_PENDING / 2)]).is_none());
+        // Many short entries are much memory too.
+        let session = stuck();
+        let append = |seq, entries: Vec<Entry>| session.append(seq, entries, Durability::Buffered).now_or_never();
+        assert!(append(0, vec![result(1); 1_000]).is_some());
+        assert!(append(1_000, vec![result(1); MOST_PENDING / ENTRY]).is_none());
     }
 }

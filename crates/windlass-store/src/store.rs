@@ -4,9 +4,10 @@ use crate::answers::Answers;
 use crate::checkpoint::collect::{self, CheckpointRetention, CollectedCheckpoints};
 use crate::locate::{self, FoundSession, Roots, SessionList};
 use crate::lock::{LockError, Locked};
+use crate::log::Log;
 use crate::open;
 use crate::remove::remove;
-use crate::session::{Log, OpenSession};
+use crate::session::OpenSession;
 use crate::{LogObserver, SessionSearch, agents, disk, index};
 use async_trait::async_trait;
 use std::collections::HashMap;
@@ -211,7 +212,7 @@ impl SessionStore for JsonlStore {
         entries: Vec<Entry>,
         durability: Durability,
     ) -> Result<u64, StoreError> {
-        self.guarded(lease)?.append(expected_seq, &entries, durability).await
+        self.guarded(lease)?.append(expected_seq, entries, durability).await
     }
 
     async fn load(&self, key: &SessionKey) -> Result<Loaded, StoreError> {
