@@ -4,7 +4,7 @@ mod billed;
 
 pub use billed::{StreamedTokens, estimate_request};
 
-use windlass_types::{ContentBlock, DocumentSource, ImageSource, Message, ToolResultContent};
+use windlass_types::{ContentBlock, DocumentSource, ImageSource, Message, ToolResult, ToolResultContent};
 
 /// Bytes of UTF-8 text in a token, on the low side: code and JSON run at three
 /// to four, so this estimates high.
@@ -32,6 +32,18 @@ pub fn estimate_blocks(blocks: &[ContentBlock]) -> u64 {
     blocks.iter().map(|block| measure_block(block, estimate_text)).sum()
 }
 
+/// Tokens of a result of a tool, estimated high.
+pub fn estimate_result(result: &ToolResult) -> u64 {
+    FRAME_TOKENS + measure_result(result, estimate_text)
+}
+
+fn measure_result(result: &ToolResult, written: fn(&str) -> u64) -> u64 {
+    match &result.content {
+        ToolResultContent::Text(text) => written(text),
+        ToolResultContent::Blocks(blocks) => blocks.iter().map(|block| measure_block(block, written)).sum(),
+    }
+}
+
 /// Tokens of a block, by a measure of its written text. What is encoded is measured by its bytes.
 fn measure_block(block: &ContentBlock, written: fn(&str) -> u64) -> u64 {
     FRAME_TOKENS
@@ -48,10 +60,7 @@ fn measure_block(block: &ContentBlock, written: fn(&str) -> u64) -> u64 {
                 _ => IMAGE_TOKENS,
             },
             ContentBlock::ToolUse(call) => written(&call.name) + written(call.input.as_str()),
-            ContentBlock::ToolResult(result) => match &result.content {
-                ToolResultContent::Text(text) => written(text),
-                ToolResultContent::Blocks(blocks) => blocks.iter().map(|block| measure_block(block, written)).sum(),
-            },
+            ContentBlock::ToolResult(result) => measure_result(result, written),
             ContentBlock::Unknown(json) => written(json.as_str()),
             _ => IMAGE_TOKENS,
         }

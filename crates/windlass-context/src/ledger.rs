@@ -94,13 +94,16 @@ impl Ledger {
 
     fn answered(&mut self, entry: &ToolResultEntry) {
         let Some(call) = self.open.remove(&entry.result.tool_use_id) else { return };
-        let text = entry.result.content.text();
+        // Most results are not read here, and their texts are long.
+        let text = || entry.result.content.text();
         if entry.result.is_error {
+            let text = text();
             let about = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
             return push(&mut self.failures, format!("{}: {}", subject(&call), line(about)), MOST_FAILURES);
         }
         self.files.apply(&call, entry.structured.as_ref());
         if COMMANDS.contains(&call.name.as_str()) {
+            let text = text();
             let last = text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default();
             push(&mut self.results, format!("{}: {}", subject(&call), line(last)), MOST_RESULTS);
         } else if call.name == SKILL

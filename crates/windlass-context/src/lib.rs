@@ -39,7 +39,9 @@ pub use deferred::{
 };
 pub use diagnostics::{Diagnostic, Severity, introduced, introduced_text};
 pub use environment::{Environment, RepositoryStatus, environment_changes};
-pub use estimate::{StreamedTokens, estimate_blocks, estimate_message, estimate_request, estimate_text};
+pub use estimate::{
+    StreamedTokens, estimate_blocks, estimate_message, estimate_request, estimate_result, estimate_text,
+};
 pub use files::{FileInstructions, InstructionSource};
 pub use imitation::{foreign_content, foreign_text};
 pub use instructions::{KnownInstructions, ServerInstructions, missing_servers, server_instructions};

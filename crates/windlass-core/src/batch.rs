@@ -191,6 +191,9 @@ impl Batch {
 
     /// Looks at more calls, up to so many at a time.
     fn look_at_more(&mut self, most: usize) {
+        if self.next >= self.calls.len() {
+            return;
+        }
         // A question that stays open keeps no other call from being looked at.
         let waiting = self.open_calls().filter(|(_, call)| call.is_pending()).count();
         while self.open.len() - waiting < most

@@ -3,7 +3,9 @@
 use crate::spending::Spending;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use windlass_context::{KnownInstructions, KnownReminders, Ledger, estimate_blocks, readable_messages};
+use windlass_context::{
+    KnownInstructions, KnownReminders, Ledger, estimate_blocks, estimate_result, readable_messages,
+};
 use windlass_session::{PendingQuestions, Transcript};
 use windlass_types::{
     Api, ContentBlock, Entry, EntryId, EntryKind, EnvironmentContext, JsonText, ModelUsage, NanoUsd, PermissionMode,
@@ -93,7 +95,7 @@ impl SessionState {
         match &entry.kind {
             EntryKind::Assistant(message) => {
                 match message.usage.total_input().saturating_add(message.usage.output_tokens) {
-                    0 => self.grow(&message.content),
+                    0 => self.grow(estimate_blocks(&message.content)),
                     counted => self.context_tokens = counted,
                 }
             }
@@ -103,7 +105,7 @@ impl SessionState {
                     self.added_tools.clear();
                     self.withheld_tools.clear();
                 }
-                self.grow(&user.content);
+                self.grow(estimate_blocks(&user.content));
                 if user.environment.is_some() {
                     self.environment.clone_from(&user.environment);
                 }
@@ -111,7 +113,7 @@ impl SessionState {
                     self.last_prompt = (Some(entry.id.clone()), user.content.clone());
                 }
             }
-            EntryKind::ToolResult(result) => self.grow(&[ContentBlock::ToolResult(result.result.clone())]),
+            EntryKind::ToolResult(result) => self.grow(estimate_result(&result.result)),
             // What the model knows of its environment it knows from the conversation.
             EntryKind::Compacted(_) => (self.leaf, self.environment) = (Some(entry.id.clone()), None),
             EntryKind::ToolsAdded(names) => {
@@ -131,8 +133,8 @@ impl SessionState {
         }
     }
 
-    fn grow(&mut self, blocks: &[ContentBlock]) {
-        self.context_tokens = self.context_tokens.saturating_add(estimate_blocks(blocks));
+    fn grow(&mut self, tokens: u64) {
+        self.context_tokens = self.context_tokens.saturating_add(tokens);
     }
 
     /// What the model knows of its environment. `None`: it has read no text about it.

@@ -29,7 +29,8 @@ impl<'a> Call<'a> {
     pub(crate) fn new(facts: &'a CallFacts, workspace: &Workspace) -> Self {
         let links = workspace.links();
         let tool = names::canonical(&facts.tool);
-        let mut call = Self { facts, tool, touches: Vec::new(), parts: None, fields: OnceCell::new() };
+        let mut call =
+            Self { facts, tool, touches: Vec::with_capacity(facts.paths.len()), parts: None, fields: OnceCell::new() };
         let writes = matches!(facts.access, Access::Writes(_)) || names::is_edit_tool(tool);
         // A search reads the whole tree it is pointed at.
         let tree = names::searches_trees(tool);
