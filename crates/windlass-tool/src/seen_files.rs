@@ -28,13 +28,25 @@ impl SeenFiles {
 
     /// Records that the model knows this content of a file, by its path with links followed.
     pub fn record(&self, path: &Path, content: &[u8]) {
+        match Self::text(content) {
+            Some(text) => self.record_text(path, text),
+            None => self.forget(path),
+        }
+    }
+
+    /// The text of a file, if it is one that is kept.
+    pub fn text(content: &[u8]) -> Option<Arc<str>> {
         let text = std::str::from_utf8(content).ok().filter(|_| content.len() <= Self::MOST_BYTES);
-        let Some(text) = text else { return self.forget(path) };
+        text.map(Arc::from)
+    }
+
+    /// Records a [text](Self::text) that the model knows of a file, by its path with links followed.
+    pub fn record_text(&self, path: &Path, text: Arc<str>) {
         let mut files = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         files.shown.remove(path);
         files.count = files.count.saturating_add(1);
         let count = files.count;
-        files.texts.insert(path.to_path_buf(), (count, text.into()));
+        files.texts.insert(path.to_path_buf(), (count, text));
         if files.texts.len() > Self::MOST {
             let oldest = files.texts.iter().min_by_key(|(_, (count, _))| *count).map(|(path, _)| path.clone());
             oldest.map(|path| (files.texts.remove(&path), files.shown.remove(&path)));

@@ -8,7 +8,7 @@ use windlass_tool::{SeenFiles, ToolCx, ToolError, WriteOptions};
 
 use super::canonical::{Fold, canonical};
 use super::charset::{Content, TextFormat, of_file};
-use super::ledger::{ReadLedger, Seen};
+use super::ledger::ReadLedger;
 use super::open::{failed, load, stop_if_cancelled, target};
 use super::patch::Patch;
 
@@ -60,7 +60,7 @@ impl Target {
         };
         let path = self.path.display();
         match self.cx.state::<ReadLedger>().seen(&self.resolved) {
-            Some(Seen::Content(digest)) if digest == blake3::hash(content) => Ok(()),
+            Some(seen) if seen.is(content) => Ok(()),
             // A hook has formatted what the model wrote, and the model was shown that.
             Some(_) if self.cx.state::<SeenFiles>().is_shown(&self.resolved, content) => Ok(()),
             Some(_) => Err(ToolError::rejected(format!(

@@ -183,15 +183,27 @@ fn unmarked_utf16(sample: &[u8]) -> Option<Charset> {
 
 /// A NUL, or more than a tenth of control characters that text does not use.
 fn is_binary(sample: &[u8]) -> bool {
-    let text_control = |b: u8| matches!(b, 0x07..=0x0D | 0x1B);
     if memchr::memchr(0, sample).is_some() {
         return true;
     }
-    // Counts of one byte are taken for many bytes at a time.
-    let is_odd = |b: u8| u8::from(b < 0x20 && !text_control(b));
-    let few = |part: &[u8]| part.iter().fold(0_u8, |count, b| count.wrapping_add(is_odd(*b)));
-    let odd: usize = sample.chunks(usize::from(u8::MAX)).map(|part| usize::from(few(part))).sum();
+    let (words, rest) = sample.as_chunks::<8>();
+    let mut last = [b' '; 8];
+    last.iter_mut().zip(rest).for_each(|(place, byte)| *place = *byte);
+    let odd_in = |word: &[u8; 8]| odd_controls(u64::from_ne_bytes(*word)).count_ones() as usize;
+    let odd = words.iter().map(odd_in).sum::<usize>() + odd_in(&last);
     odd * 10 > sample.len()
+}
+
+/// Marks the highest bit of each byte of a word that is a control character which text does not use: it uses 07 to 0D, and 1B.
+fn odd_controls(word: u64) -> u64 {
+    let all = |byte: u8| u64::from_ne_bytes([byte; 8]);
+    let highs = all(0x80);
+    // With the highest bit set no byte borrows from the next one.
+    let below = |less: u8| !((word | highs) - all(less)) & !word & highs;
+    match below(0x20) {
+        0 => 0,
+        controls => controls & !(below(0x0E) & !below(0x07)) & !(below(0x1C) & !below(0x1B)),
+    }
 }
 
 /// UTF-8 with a few damaged bytes rather than another encoding: legacy text

@@ -1,20 +1,30 @@
 //! What was read in a session, so that no content is overwritten unseen.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use windlass_tool::{SeenFiles, ToolCx};
 
-/// The contents of files as this session last saw or wrote them, by digest.
+/// The contents of files as this session last saw or wrote them, by digest; the latest short texts as they are.
 ///
 /// One per session (`cx.state::<ReadLedger>()`). An edit needs an entry, and the
-/// file on disk must still have the digest of that entry. Paths are absolute with
+/// file on disk must still have the content of that entry. Paths are absolute with
 /// all links resolved.
 ///
 /// A resumed session begins with an empty one: what an earlier process read may have
 /// changed since, and the model must see a file as it is before it changes it.
 #[derive(Debug, Default)]
-pub struct ReadLedger(Mutex<HashMap<PathBuf, Entry>>);
+pub struct ReadLedger(Mutex<Known>);
+
+/// Most texts that are kept as they are. [`SeenFiles`] has as many, and shares them.
+const MOST_TEXTS: usize = 64;
+
+#[derive(Debug, Default)]
+struct Known {
+    files: HashMap<PathBuf, Entry>,
+    /// The files whose texts are kept as they are, and perhaps some whose are not any more. The latest come last.
+    texts: VecDeque<PathBuf>,
+}
 
 #[derive(Debug, Default)]
 struct Entry {
@@ -24,8 +34,10 @@ struct Entry {
 }
 
 /// What is known of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Seen {
+    /// A digest takes ten times as long as a copy, and most files that are read are never changed.
+    Text(Arc<str>),
     Content(blake3::Hash),
     /// Read in part, and too large to be edited.
     TooLarge,
@@ -34,8 +46,19 @@ pub(crate) enum Seen {
 impl ReadLedger {
     /// Records that the model of a session knows this content of a file, as after a Read of the whole.
     pub(crate) fn know(cx: &ToolCx, path: &Path, content: &[u8]) {
-        cx.state::<Self>().record(path, content);
-        cx.state::<SeenFiles>().record(path, content);
+        match SeenFiles::text(content) {
+            Some(text) => Self::know_text(cx, path, text),
+            None => {
+                cx.state::<Self>().record(path, content);
+                cx.state::<SeenFiles>().forget(path);
+            }
+        }
+    }
+
+    /// The same with a text that [`SeenFiles`] keeps.
+    pub(crate) fn know_text(cx: &ToolCx, path: &Path, text: Arc<str>) {
+        cx.state::<Self>().insert(path, Seen::Text(Arc::clone(&text)));
+        cx.state::<SeenFiles>().record_text(path, text);
     }
 
     /// Forgets one file in a session.
@@ -56,8 +79,9 @@ impl ReadLedger {
 
     /// Forgets all files, for instance after the conversation was cleared.
     pub fn clear(&self) {
-        let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        entries.values_mut().for_each(|entry| entry.seen = None);
+        let mut known = self.lock();
+        known.files.values_mut().for_each(|entry| entry.seen = None);
+        known.texts.clear();
     }
 
     /// Whether the session has seen any content of this file.
@@ -66,12 +90,22 @@ impl ReadLedger {
     }
 
     pub(crate) fn insert(&self, path: &Path, seen: Seen) {
-        self.with(path, |entry| entry.seen = Some(seen));
+        let mut known = self.lock();
+        if matches!(seen, Seen::Text(_)) {
+            known.texts.push_back(path.to_owned());
+        }
+        known.files.entry(path.to_owned()).or_default().seen = Some(seen);
+        if known.texts.len() > MOST_TEXTS {
+            known.shorten();
+        }
     }
 
     pub(crate) fn seen(&self, path: &Path) -> Option<Seen> {
-        let entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        entries.get(path).and_then(|entry| entry.seen)
+        self.lock().files.get(path).and_then(|entry| entry.seen.clone())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Known> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Waits until no other call of this session changes the file. Cancel safe.
@@ -81,7 +115,58 @@ impl ReadLedger {
     }
 
     fn with<T>(&self, path: &Path, act: impl FnOnce(&mut Entry) -> T) -> T {
-        let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        act(entries.entry(path.to_owned()).or_default())
+        act(self.lock().files.entry(path.to_owned()).or_default())
+    }
+}
+
+impl Seen {
+    /// Whether this content is the one that was seen.
+    pub(crate) fn is(&self, content: &[u8]) -> bool {
+        match self {
+            Self::Text(text) => text.as_bytes() == content,
+            Self::Content(digest) => *digest == blake3::hash(content),
+            Self::TooLarge => false,
+        }
+    }
+}
+
+impl Known {
+    /// Keeps the digest alone of the file whose text was noted first.
+    fn shorten(&mut self) {
+        let Some(path) = self.texts.pop_front().filter(|path| !self.texts.contains(path)) else { return };
+        if let Some(Entry { seen: Some(seen), .. }) = self.files.get_mut(&path)
+            && let Seen::Text(text) = seen
+        {
+            *seen = Seen::Content(blake3::hash(text.as_bytes()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_known_outlasts_the_texts() {
+        let ledger = ReadLedger::default();
+        let path = |number: usize| PathBuf::from(format!("/{number}"));
+        let text = |number: usize| Arc::<str>::from(format!("text {number}"));
+        for number in 0..MOST_TEXTS + 5 {
+            ledger.insert(&path(number), Seen::Text(text(number)));
+        }
+        for number in 0..MOST_TEXTS + 5 {
+            let seen = ledger.seen(&path(number)).unwrap();
+            assert_eq!(matches!(seen, Seen::Text(_)), number >= 5, "{number}");
+            assert!(seen.is(text(number).as_bytes()) && !seen.is(b"another"), "{number}");
+        }
+        for _ in 0..MOST_TEXTS {
+            ledger.insert(&path(7), Seen::Text(text(7)));
+        }
+        assert!(matches!(ledger.seen(&path(7)), Some(Seen::Text(_))), "its text came last as well");
+        assert!(matches!(ledger.seen(&path(MOST_TEXTS + 4)), Some(Seen::Content(_))));
+        ledger.forget(&path(7));
+        ledger.insert(&path(8), Seen::TooLarge);
+        (0..=MOST_TEXTS).for_each(|number| ledger.insert(&path(1_000 + number), Seen::Text(text(number))));
+        assert_eq!((ledger.seen(&path(7)), ledger.seen(&path(8))), (None, Some(Seen::TooLarge)));
     }
 }

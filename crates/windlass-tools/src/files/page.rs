@@ -27,6 +27,9 @@ impl Default for PageRequest {
     }
 }
 
+/// Most bytes that are reserved for a page before its lines are known.
+const RESERVED: usize = 16 * 1024;
+
 /// Why a page ends before the file does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cut {
@@ -40,6 +43,8 @@ pub(crate) struct Page {
     pub(crate) first_line: u64,
     /// The lines joined by LF, long ones cut. None of them holds one.
     pub(crate) content: String,
+    /// The same, each line behind its number and a tab.
+    numbered: String,
     /// How many there are.
     pub(crate) lines: u64,
     /// Lines seen in all: one more than there are line breaks.
@@ -131,6 +136,7 @@ impl LineCollector {
             page: Page {
                 first_line: request.offset,
                 content: String::new(),
+                numbered: String::new(),
                 lines: 0,
                 total_lines: 0,
                 complete: false,
@@ -142,6 +148,14 @@ impl LineCollector {
     }
 
     fn feed(&mut self, mut text: &[u8]) {
+        // Looking at all bytes at once is much faster than looking at those of each line.
+        let whole = str::from_utf8(text).ok().filter(|_| memchr::memchr(0, text).is_none());
+        let (length, is_ascii) = (text.len(), text.is_ascii());
+        if self.page.content.is_empty() && self.collecting() {
+            let expected = length.min(RESERVED);
+            self.page.content.reserve(expected);
+            self.page.numbered.reserve(expected / 4 * 5);
+        }
         while !text.is_empty() {
             if std::mem::take(&mut self.after_cr) {
                 text = text.strip_prefix(b"\n").unwrap_or(text);
@@ -166,7 +180,13 @@ impl LineCollector {
             self.after_cr = *byte == b'\r';
             if self.line.is_empty() && line.len() <= self.request.max_line_chars && self.collecting() {
                 // Most lines are short and in one piece, and need not be copied first. A CR before the break belongs to it.
-                self.add_line(line.strip_suffix(b"\r").unwrap_or(line), 0);
+                let line = line.strip_suffix(b"\r").unwrap_or(line);
+                let from = length - text.len();
+                match whole.and_then(|whole| whole.get(from..from + line.len())) {
+                    Some(line) if is_ascii => self.push_line(line, ascii_tokens(line.len())),
+                    Some(line) => self.push_line(line, estimate_tokens(line)),
+                    None => self.add_line(line, 0),
+                }
             } else {
                 self.append(line);
                 if self.collecting() {
@@ -229,13 +249,18 @@ impl LineCollector {
             self.page.long_lines += 1;
             let _ = write!(line.to_mut(), " [… {over} more characters in this line]");
         }
-        let cost = estimate_tokens(&line) + 2;
+        self.push_line(&line, estimate_tokens(&line));
+    }
+
+    /// Adds a line to the page as it is shown, if it fits.
+    fn push_line(&mut self, line: &str, tokens: u64) {
+        let cost = tokens + 2;
         if self.tokens + cost > self.request.max_tokens && self.page.lines > 0 {
             self.page.cut = Some(Cut::Tokens);
             self.full = true;
         } else {
             self.tokens += cost;
-            self.page.push(&line);
+            self.page.push(line);
             self.full = self.page.lines >= self.request.limit;
         }
     }
@@ -260,41 +285,22 @@ impl Page {
     fn push(&mut self, line: &str) {
         if self.lines > 0 {
             self.content.push('\n');
+            self.numbered.push('\n');
         }
         self.content.push_str(line);
+        self.numbered.push_str(itoa::Buffer::new().format(self.first_line.saturating_add(self.lines)));
+        self.numbered.push('\t');
+        self.numbered.push_str(line);
         self.lines += 1;
     }
 
-    /// The lines without their ends.
-    pub(crate) fn lines(&self) -> impl Iterator<Item = &str> {
-        let mut from = 0_usize;
-        let ends = memchr::memchr_iter(b'\n', self.content.as_bytes()).chain([self.content.len()]);
-        let lines = ends.map(move |end| {
-            let line = self.content.get(from..end).unwrap_or_default();
-            from = end.saturating_add(1);
-            line
-        });
-        // A text without lines would be split into one.
-        lines.take(usize::try_from(self.lines).unwrap_or(usize::MAX))
-    }
-
-    /// `<n>\t<line>` for each line, then notes for the reader.
-    pub(crate) fn render(&self) -> String {
-        let numbers = usize::try_from(self.lines).unwrap_or_default().saturating_mul(8);
-        let mut out = String::with_capacity(self.content.len().saturating_add(numbers));
-        let mut number = itoa::Buffer::new();
-        for (n, line) in (self.first_line..).zip(self.lines()) {
-            if n > self.first_line {
-                out.push('\n');
-            }
-            out.push_str(number.format(n));
-            out.push('\t');
-            out.push_str(line);
-        }
+    /// Takes what the model reads: `<n>\t<line>` for each line, then notes.
+    pub(crate) fn take_text(&mut self) -> String {
+        let mut text = std::mem::take(&mut self.numbered);
         if let Some(notice) = self.notice() {
-            let _ = write!(out, "\n\n[{notice}]");
+            let _ = write!(text, "\n\n[{notice}]");
         }
-        out
+        text
     }
 
     fn notice(&self) -> Option<String> {
@@ -330,10 +336,14 @@ impl Page {
 /// Tokens that `text` takes, estimated from above for ordinary source code.
 pub(crate) fn estimate_tokens(text: &str) -> u64 {
     if text.is_ascii() {
-        return text.len() as u64 * 2 / 7;
+        return ascii_tokens(text.len());
     }
-    let ascii = text.bytes().filter(u8::is_ascii).count() as u64;
-    ascii * 2 / 7 + chars_in(text.as_bytes()) - ascii
+    let ascii = text.bytes().filter(u8::is_ascii).count();
+    ascii_tokens(ascii) + chars_in(text.as_bytes()) - ascii as u64
+}
+
+fn ascii_tokens(chars: usize) -> u64 {
+    chars as u64 * 2 / 7
 }
 
 /// Splits `text` after at most `max` characters.

@@ -6,9 +6,9 @@ use std::borrow::Cow;
 use std::path::Path;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use windlass_tool::{Annotations, OpenFile, SeenFiles, Tool, ToolCx, ToolError, ToolOutput, WorkspaceErrorKind};
-use windlass_types::Access;
+use windlass_types::{Access, JsonText};
 
 use super::charset::{Content, SAMPLE, TextFormat, classify};
 use super::kind::Kind;
@@ -95,7 +95,7 @@ impl Tool for Read {
         let (path, resolved) = target(cx, &input.file_path)?;
         let mut file = match cx.workspace().open(cx.permit(), &path).await {
             Ok(file) => file,
-            Err(e) if e.kind == WorkspaceErrorKind::NotFound => return Err(not_found(cx, &path).await),
+            Err(e) if e.kind == WorkspaceErrorKind::NotFound => return Err(Box::pin(not_found(cx, &path)).await),
             Err(e) => return Err(failed(&e)),
         };
         let sample = read_up_to(&mut *file, cx, SAMPLE).await?;
@@ -104,14 +104,15 @@ impl Tool for Read {
         let content = classify(&reading.sample, complete);
         if matches!(content, Content::Text(_))
             && is_notebook(&path)
-            && let Some(shown) = reading.notebook(&mut *file, self.cells(&input, cx)).await?
+            && let Some(shown) = Box::pin(reading.notebook(&mut *file, self.cells(&input, cx))).await?
         {
             return Ok(shown);
         }
+        // What is rare has memory of its own, so that each call does not take as much.
         match content {
             Content::Text(format) => reading.text(&mut *file, format, self.request(&input)).await,
-            Content::Binary(Kind::Image(format)) => reading.image(&mut *file, format).await,
-            Content::Binary(Kind::Pdf) => reading.pdf(&mut *file, input.pages.as_deref()).await,
+            Content::Binary(Kind::Image(format)) => Box::pin(reading.image(&mut *file, format)).await,
+            Content::Binary(Kind::Pdf) => Box::pin(reading.pdf(&mut *file, input.pages.as_deref())).await,
             Content::Binary(kind) => Err(ToolError::rejected(format!(
                 "{} is not text: it looks like {}. Read shows text, images and PDF documents; \
                  use a program through Bash to look into it.",
@@ -143,23 +144,36 @@ impl Read {
 }
 
 /// What hosts and hooks see of a text.
-#[derive(Serialize)]
 struct ShownText<'a> {
-    file: ShownFile<'a>,
-    #[serde(rename = "type")]
-    kind: &'static str,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct ShownFile<'a> {
     content: &'a str,
-    file_path: Cow<'a, str>,
+    file_path: &'a str,
     num_lines: u64,
     start_line: u64,
     total_lines: u64,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     truncated_by_token_cap: bool,
+}
+
+impl ShownText<'_> {
+    fn json(&self) -> JsonText {
+        let texts = self.content.len() + self.file_path.len();
+        let mut json = String::with_capacity(texts + texts / 16 + 192);
+        json.push_str(r#"{"file":{"content":"#);
+        JsonText::push_string(self.content, &mut json);
+        json.push_str(r#","filePath":"#);
+        JsonText::push_string(self.file_path, &mut json);
+        let mut digits = itoa::Buffer::new();
+        for (name, number) in [
+            (r#","numLines":"#, self.num_lines),
+            (r#","startLine":"#, self.start_line),
+            (r#","totalLines":"#, self.total_lines),
+        ] {
+            json.push_str(name);
+            json.push_str(digits.format(number));
+        }
+        json.push_str(if self.truncated_by_token_cap { r#","truncatedByTokenCap":true"# } else { "" });
+        json.push_str(r#"},"type":"text"}"#);
+        JsonText::from_parsed(json)
+    }
 }
 
 struct Reading<'a> {
@@ -179,21 +193,20 @@ impl Reading<'_> {
         request: PageRequest,
     ) -> Result<ToolOutput, ToolError> {
         let mut reader = PageReader::new(format, request);
-        let mut hasher = blake3::Hasher::new();
+        let text = if self.complete { SeenFiles::text(&self.sample) } else { None };
+        // A digest has much memory of its own, and short texts need none.
+        let mut hasher = text.is_none().then(|| Box::new(blake3::Hasher::new()));
         let (mut size, mut counted, mut chunk) = (0_u64, 0_u64, self.sample);
-        let mut small = Vec::new();
         let complete = loop {
             if chunk.is_empty() {
                 break true;
             }
             size += chunk.len() as u64;
-            if small.len() <= SeenFiles::MOST_BYTES {
-                small.extend_from_slice(&chunk);
-            }
-            if size <= MAX_EDIT {
-                hasher.update(&chunk);
-            } else if counted > MAX_COUNTED {
+            if size > MAX_EDIT && counted > MAX_COUNTED {
                 break false;
+            }
+            if let Some(hasher) = hasher.as_mut().filter(|_| size <= MAX_EDIT) {
+                hasher.update(&chunk);
             }
             if reader.is_full() {
                 counted += chunk.len() as u64;
@@ -205,10 +218,15 @@ impl Reading<'_> {
             }
             chunk = file.read(4 * SAMPLE).await.map_err(|e| failed(&e))?;
         };
-        let page = reader.finish(complete);
-        let seen = if size <= MAX_EDIT { Seen::Content(hasher.finalize()) } else { Seen::TooLarge };
-        self.cx.state::<ReadLedger>().insert(self.resolved, seen);
-        self.cx.state::<SeenFiles>().record(self.resolved, &small);
+        let mut page = reader.finish(complete);
+        match (text, hasher) {
+            (Some(text), _) => ReadLedger::know_text(self.cx, self.resolved, text),
+            (None, hasher) => {
+                let digest = hasher.filter(|_| size <= MAX_EDIT).map(|hasher| Seen::Content(hasher.finalize()));
+                self.cx.state::<ReadLedger>().insert(self.resolved, digest.unwrap_or(Seen::TooLarge));
+                self.cx.state::<SeenFiles>().forget(self.resolved);
+            }
+        }
 
         let path = self.path.display();
         let empty = size <= format.bom as u64;
@@ -218,16 +236,18 @@ impl Reading<'_> {
                 page.total_lines, request.offset
             )));
         }
-        let text = if empty { format!("[{path} exists, but it is empty.]") } else { page.render() };
-        let file = ShownFile {
+        let text = if empty { format!("[{path} exists, but it is empty.]") } else { page.take_text() };
+        let shown = ShownText {
             content: &page.content,
-            file_path: self.path.to_string_lossy(),
+            file_path: &self.path.to_string_lossy(),
             num_lines: if empty { 0 } else { page.lines },
             start_line: page.first_line,
             total_lines: if empty { 0 } else { page.total_lines },
             truncated_by_token_cap: page.cut == Some(super::page::Cut::Tokens),
         };
-        ToolOutput::text(text).with_structured(&ShownText { file, kind: "text" })
+        let mut output = ToolOutput::text(text);
+        output.structured = Some(shown.json());
+        Ok(output)
     }
 
     /// The whole file, or a refusal that names `limit`.

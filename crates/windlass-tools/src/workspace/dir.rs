@@ -54,12 +54,20 @@ pub(crate) fn open_file(path: &Path) -> io::Result<File> {
     }
 }
 
-/// What stands at `path`, if it can be reached without following a link.
+/// What stands at `path`, which has no `..`, if it can be reached without following a link. `Some(None)`: no link stands on the
+/// way to the name that is missing, or stands behind what is no directory.
 #[cfg(any(target_os = "linux", target_os = "android"))]
-pub(crate) fn kind_without_links(path: &Path) -> Option<Entry> {
-    let fd = open_whole(path, OFlags::PATH.union(OFlags::CLOEXEC))?.ok()?;
+pub(crate) fn kind_without_links(path: &Path) -> Option<Option<Entry>> {
+    let fd = match open_whole(path, OFlags::PATH.union(OFlags::CLOEXEC))? {
+        Ok(fd) => fd,
+        // A link on the way, also one that leads nowhere, is another error.
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Some(None);
+        }
+        Err(_) => return None,
+    };
     let stat = rustix::fs::fstat(&fd).ok()?;
-    Some(entry_of(FileType::from_raw_mode(stat.st_mode)))
+    Some(Some(entry_of(FileType::from_raw_mode(stat.st_mode))))
 }
 
 /// As [`open_file`], if the system knows the path without asking a disk or a server; else `None`.

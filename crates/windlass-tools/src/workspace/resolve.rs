@@ -1,5 +1,6 @@
 //! From a path as it was asked for to the place it really names.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, Metadata};
@@ -7,9 +8,12 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use windlass_tool::EntryKind;
+use windlass_types::path::is_written_plainly;
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
 use super::local::entry_kind;
+#[cfg(any(target_os = "linux", target_os = "android"))]
+use windlass_types::path::has_parent;
 
 /// Links followed before a path counts as a loop; the kernel's own limit.
 const MAX_LINKS: usize = 40;
@@ -44,8 +48,12 @@ pub(crate) fn resolve(path: &Path) -> io::Result<Followed> {
     if path.as_os_str().as_encoded_bytes().contains(&0) {
         return Err(invalid("the path contains a NUL byte"));
     }
-    if let Some(kind) = without_links(path) {
-        return Ok(Followed { path: path.components().collect(), via: Vec::new(), kind });
+    let plain = match is_written_plainly(path) {
+        true => Cow::Borrowed(path),
+        false => Cow::Owned(path.components().collect()),
+    };
+    if let Some(kind) = without_links(&plain) {
+        return Ok(Followed { path: plain.into_owned(), via: Vec::new(), kind });
     }
     let followed = follow(path)?;
     Ok(Followed { path: true_case(followed.path)?, ..followed })
@@ -55,10 +63,11 @@ pub(crate) fn resolve(path: &Path) -> io::Result<Followed> {
 /// said, or names may be spelled in several ways.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn without_links(path: &Path) -> Option<EntryKind> {
-    if path.components().any(|part| part == Component::ParentDir) {
+    if has_parent(path) {
         return None;
     }
-    super::dir::kind_without_links(path).map(entry_kind).filter(|kind| *kind != EntryKind::Link)
+    let kind = super::dir::kind_without_links(path)?.map_or(EntryKind::Missing, entry_kind);
+    (kind != EntryKind::Link).then_some(kind)
 }
 
 #[cfg(not(any(target_os = "linux", target_os = "android")))]

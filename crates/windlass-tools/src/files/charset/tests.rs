@@ -1,4 +1,5 @@
 use super::*;
+use proptest::prelude::*;
 
 fn text(charset: Charset, bom: usize, breaks: Breaks) -> Content {
     Content::Text(TextFormat { charset, bom, breaks })
@@ -94,5 +95,13 @@ fn a_tenth_of_control_characters_is_text_wherever_they_stand() {
         assert!(!is_binary(&with(length / 10)), "{length}");
         assert!(is_binary(&with(length / 10 + 1)), "{length}");
         assert!(!is_binary(&vec![b'\t'; length]) && is_binary(&vec![2; length]), "{length}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn control_characters_are_counted_as_one_by_one(sample in prop::collection::vec(1_u8..0x28, 0..40)) {
+        let odd = sample.iter().filter(|b| **b < 0x20 && !matches!(**b, 0x07..=0x0D | 0x1B)).count();
+        prop_assert_eq!(is_binary(&sample), odd * 10 > sample.len());
     }
 }

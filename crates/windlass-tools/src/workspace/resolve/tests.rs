@@ -51,6 +51,8 @@ fn what_stands_there_is_told() {
         ("a/file/below", EntryKind::Missing),
         ("a/none", EntryKind::Missing),
         ("a/none/below", EntryKind::Missing),
+        ("a/none/", EntryKind::Missing),
+        ("a/file/below/", EntryKind::Missing),
     ] {
         let found = resolve(&at.join(path)).unwrap();
         assert_eq!(found.kind, kind, "{path}");
@@ -160,6 +162,8 @@ mod links {
             if let Ok(real) = raw.canonicalize() {
                 prop_assert_eq!(resolve(&raw).unwrap().path, real);
             }
+            // In one look of the system, or step by step.
+            prop_assert_eq!(resolve(&raw).ok(), follow(&raw).ok());
         }
     }
 }
