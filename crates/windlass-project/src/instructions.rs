@@ -198,15 +198,12 @@ impl InstructionFiles {
         self.read(candidates).await
     }
 
-    /// Reads the instructions for files that are used now: those of the folders below the start that they lie in, and the
-    /// rules that name them. Each is given once. Paths are absolute and lexically normal; others are ignored.
-    pub async fn of_paths(&mut self, paths: &[PathBuf]) -> Vec<Instruction> {
+    /// Reads the instructions for files that are used now: those of the folders that they lie in and that are below the start,
+    /// and the rules that name one of the paths. Each is given once. Folders and paths are absolute and lexically normal; others
+    /// are ignored.
+    pub async fn of_paths(&mut self, folders: &[&Path], paths: &[PathBuf]) -> Vec<Instruction> {
         let Some(layout) = &self.layout else { return Vec::new() };
-        let mut used = BTreeSet::new();
-        for path in paths {
-            used.extend(self.files.folder_of(path).await);
-        }
-        let folders = layout.unvisited(used, &mut self.visited);
+        let folders = layout.unvisited(folders.iter().copied(), &mut self.visited);
         let mut candidates = Vec::new();
         for folder in &folders {
             candidates.extend(of_folder(folder, layout.root(), self.sources, &self.files).await);

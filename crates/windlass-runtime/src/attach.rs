@@ -92,7 +92,7 @@ impl Attaching {
         for mention in mentions(prompt) {
             let Some(target) = self.target(known, &mention).await else { continue };
             let path = match &target {
-                Target::File(path, _) => Some(path.clone()),
+                Target::File(path, _) => Some(nested::UsedPath::new(path, false)),
                 _ => None,
             };
             let found = if estimate_blocks(&attached.blocks) >= MOST_TOKENS {

@@ -30,6 +30,7 @@ use crate::tasks::Tasks;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::future::poll_fn;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -100,10 +101,19 @@ struct Work {
 struct Shared {
     state: Arc<SessionState>,
     policy: Option<(u64, Arc<Policy>)>,
+    directories: Arc<[PathBuf]>,
     completions: Option<Arc<completions::OfCalls>>,
 }
 
 impl Shared {
+    /// The directories of the workspace, copied when they have changed.
+    fn directories(&mut self, policy: &Policy) -> Arc<[PathBuf]> {
+        if *self.directories != *policy.directories() {
+            self.directories = policy.directories().into();
+        }
+        Arc::clone(&self.directories)
+    }
+
     /// The policy of the machine as it is now, copied when it has changed.
     fn policy(&mut self, machine: &Machine) -> Arc<Policy> {
         let epoch = machine.policy_epoch();

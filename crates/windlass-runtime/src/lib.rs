@@ -74,7 +74,7 @@ pub use error::{OpenError, SessionError};
 pub use events::EventStream;
 pub use handle::{ModelSelection, SessionHandle};
 pub use mentions::{MentionSource, Mentions};
-pub use nested::NestedInstructions;
+pub use nested::{NestedInstructions, UsedPath};
 pub use open_questions::AnswerError;
 pub use ports::{HostAnswers, Ports};
 pub use prepare::judge;

@@ -5,7 +5,7 @@ use std::fmt::Debug;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use windlass_context::{FileInstructions, InstructionSource};
-use windlass_tool::Permit;
+use windlass_permission::{CallFacts, PathFact, Standing};
 use windlass_types::HookCall;
 use windlass_types::hook::event::InstructionsLoaded;
 
@@ -16,8 +16,7 @@ const LONGEST: Duration = Duration::from_secs(2);
 ///
 /// ```
 /// # mod windlass { pub mod session { pub use windlass_context::{FileInstructions, InstructionSource}; } pub mod crates { pub use windlass_runtime as runtime; } }
-/// use std::path::PathBuf;
-/// use windlass::crates::runtime::NestedInstructions;
+/// use windlass::crates::runtime::{NestedInstructions, UsedPath};
 /// use windlass::session::{FileInstructions, InstructionSource};
 ///
 /// /// One text for all files of a folder.
@@ -26,8 +25,8 @@ const LONGEST: Duration = Duration::from_secs(2);
 ///
 /// #[async_trait::async_trait]
 /// impl NestedInstructions for OfGenerated {
-///     async fn of_paths(&self, paths: &[PathBuf]) -> Vec<FileInstructions> {
-///         let concerns = paths.iter().any(|path| path.components().any(|part| part.as_os_str() == "generated"));
+///     async fn of_paths(&self, used: &[UsedPath]) -> Vec<FileInstructions> {
+///         let concerns = used.iter().any(|used| used.path.components().any(|part| part.as_os_str() == "generated"));
 ///         let text = "These files are made by `just generate`: change their templates.";
 ///         concerns.then(|| FileInstructions::new(InstructionSource::Host, "generated", text)).flatten().into_iter().collect()
 ///     }
@@ -35,10 +34,32 @@ const LONGEST: Duration = Duration::from_secs(2);
 /// ```
 #[async_trait]
 pub trait NestedInstructions: Debug + Send + Sync + 'static {
-    /// The instructions for these paths, which a call of a tool has just read or written: absolute and lexically normal.
+    /// The instructions for these paths, which a call of a tool has just read or written.
     /// What the conversation holds already is not repeated, so it may be given again. A call that takes longer than two
     /// seconds is dropped, and its result is used without.
-    async fn of_paths(&self, paths: &[PathBuf]) -> Vec<FileInstructions>;
+    async fn of_paths(&self, used: &[UsedPath]) -> Vec<FileInstructions>;
+}
+
+/// A path that a call of a tool has used.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct UsedPath {
+    /// As the call names it: absolute and lexically normal.
+    pub path: PathBuf,
+    /// Whether it led to a directory when the call was judged.
+    pub is_directory: bool,
+}
+
+impl UsedPath {
+    /// A path, and whether it leads to a directory.
+    pub fn new(path: impl Into<PathBuf>, is_directory: bool) -> Self {
+        Self { path: path.into(), is_directory }
+    }
+
+    /// The folder that it is, or else lies in. `None` for the root of a file system that is no directory.
+    pub fn folder(&self) -> Option<&Path> {
+        if self.is_directory { Some(&self.path) } else { self.path.parent() }
+    }
 }
 
 /// The occasion on which the instructions of a file are loaded.
@@ -54,19 +75,19 @@ pub(crate) fn occasion(file: &FileInstructions, reason: &str) -> HookCall {
 }
 
 /// The paths that a call may read or write.
-pub(crate) fn paths_of(permit: &Permit) -> Vec<PathBuf> {
-    let judged = permit.reads().iter().chain(permit.writes());
-    judged.map(|path| path.requested.clone()).collect()
+pub(crate) fn paths_of(facts: &CallFacts) -> Vec<UsedPath> {
+    let used = |path: &PathFact| UsedPath::new(&path.requested, path.end == Standing::Directory);
+    facts.paths.iter().map(used).collect()
 }
 
 /// What a source has for paths, if it answers in time.
-pub(crate) async fn find(source: &dyn NestedInstructions, paths: &[PathBuf]) -> Vec<FileInstructions> {
-    if paths.is_empty() {
+pub(crate) async fn find(source: &dyn NestedInstructions, used: &[UsedPath]) -> Vec<FileInstructions> {
+    if used.is_empty() {
         return Vec::new();
     }
-    let found = tokio::time::timeout(LONGEST, source.of_paths(paths)).await;
+    let found = tokio::time::timeout(LONGEST, source.of_paths(used)).await;
     found.unwrap_or_else(|_| {
-        let first = paths.first().map(PathBuf::as_path).unwrap_or(Path::new(""));
+        let first = used.first().map_or(Path::new(""), |used| &used.path);
         tracing::warn!(path = %first.display(), "the instructions of files took too long and are left out");
         Vec::new()
     })

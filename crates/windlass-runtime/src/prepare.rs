@@ -74,10 +74,8 @@ impl ReadCalls {
 pub(crate) struct Surroundings {
     pub(crate) tools: CheckedTools,
     pub(crate) workspace: Arc<dyn Workspace>,
-    /// The directories of the workspace.
-    pub(crate) directories: Arc<[PathBuf]>,
-    /// The user's home, which `~` in commands stands for.
-    pub(crate) home: Option<PathBuf>,
+    /// Which directories the workspace has, and which home `~` in commands stands for.
+    pub(crate) policy: Arc<Policy>,
     /// The environment that programs get.
     pub(crate) env: Arc<[(OsString, OsString)]>,
 }
@@ -136,8 +134,7 @@ pub async fn judge(
     let at = Surroundings {
         tools: tools.clone().into(),
         workspace: Arc::clone(workspace),
-        directories: policy.directories().into(),
-        home: policy.home().map(Path::to_path_buf),
+        policy: Arc::new(policy.clone()),
         env: Arc::from([]),
     };
     match prepare(&at, call, cwd).await {
@@ -198,13 +195,13 @@ pub(crate) async fn facts(at: &Surroundings, call: &ToolUse, cwd: &Path, claims:
     let mut command = None;
     if let Some(text) = claims.command {
         let analysis = windlass_shell::analyse(&text);
-        let named = command_paths(&analysis, cwd, at.home.as_deref());
+        let named = command_paths(&analysis, cwd, at.policy.home());
         let inert = match git::concerns(&analysis) {
-            true => git::inert(&**workspace, &at.directories, &at.env, cwd, &analysis).await,
+            true => git::inert(&**workspace, at.policy.directories(), &at.env, cwd, &analysis).await,
             false => None,
         };
         let places = version_control_places(&analysis, cwd);
-        let own = repository::is_own(&**workspace, &at.directories, &places).await;
+        let own = repository::is_own(&**workspace, at.policy.directories(), &places).await;
         let facts = CommandFacts::new(analysis, Vec::new()).with_inert_git(inert.is_some()).with_own_repository(own);
         let facts = facts.with_tracked(inert.and_then(|inert| inert.tracked));
         let facts = facts.with_background(claims.background);

@@ -1,23 +1,28 @@
-//! Work that begins once the first request of a session is on its way.
+//! Work that begins soon after the first answer of a session.
 
 use async_trait::async_trait;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 use windlass_model::{KnownModel, ModelError, ModelInfo, ModelProvider, ModelStream};
 use windlass_types::ModelRequest;
 
-/// A provider that has work begun when the first call of a model is answered or has failed: before, it would take
-/// processors and the disk from that request. The work must not block.
+/// How long the first answer is left alone: models answer for seconds, and the calls of a quick one come first.
+const LATER: Duration = Duration::from_millis(100);
+
+/// A provider that has work begun when the first call of a model is answered or has failed, a tenth of a second later: before,
+/// it would take processors and the disk from that request and from the calls of its answer. The work must not block. It does
+/// not begin once the provider is dropped.
 pub(crate) struct AfterFirstCall<F> {
     provider: Arc<dyn ModelProvider>,
-    begin: F,
+    begin: Arc<F>,
     begun: AtomicBool,
 }
 
 impl<F: Fn() + Send + Sync + 'static> AfterFirstCall<F> {
     pub(crate) fn new(provider: Arc<dyn ModelProvider>, begin: F) -> Self {
-        Self { provider, begin, begun: AtomicBool::new(false) }
+        Self { provider, begin: Arc::new(begin), begun: AtomicBool::new(false) }
     }
 }
 
@@ -61,7 +66,13 @@ impl<F: Fn() + Send + Sync + 'static> ModelProvider for AfterFirstCall<F> {
     async fn stream(&self, request: Arc<ModelRequest>) -> Result<ModelStream, ModelError> {
         let answer = self.provider.stream(request).await;
         if !self.begun.swap(true, Ordering::Relaxed) {
-            (self.begin)();
+            let begin = Arc::downgrade(&self.begin);
+            tokio::spawn(async move {
+                tokio::time::sleep(LATER).await;
+                if let Some(begin) = begin.upgrade() {
+                    begin();
+                }
+            });
         }
         answer
     }
@@ -77,22 +88,47 @@ mod tests {
     use std::sync::atomic::AtomicUsize;
     use windlass_model::{Script, ScriptedModel};
 
-    #[tokio::test]
-    async fn work_begins_once_when_the_first_call_was_answered_or_refused() {
-        let model = ScriptedModel::new(Script::new().turn(|turn| turn.text("ok")));
+    fn counting(model: &ScriptedModel) -> (AfterFirstCall<impl Fn() + Send + Sync + use<>>, Arc<AtomicUsize>) {
         let count = Arc::new(AtomicUsize::new(0));
         let (counted, asked) = (Arc::clone(&count), model.clone());
         let provider = AfterFirstCall::new(Arc::new(model.clone()), move || {
             assert_eq!(asked.requests().len(), 1, "the request is on its way");
             counted.fetch_add(1, Ordering::Relaxed);
         });
+        (provider, count)
+    }
+
+    fn request() -> Arc<ModelRequest> {
+        Arc::new(ModelRequest::new("m", vec![windlass_types::Message::user_text("go").into()], 10))
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn work_begins_once_and_behind_the_first_answer() {
+        let model = ScriptedModel::new(Script::new().turn(|turn| turn.text("ok")));
+        let (provider, count) = counting(&model);
         let _ = (provider.model_info("m"), provider.ready("m"));
+        tokio::time::sleep(LATER * 2).await;
         assert_eq!(count.load(Ordering::Relaxed), 0);
-        let request = Arc::new(ModelRequest::new("m", vec![windlass_types::Message::user_text("go").into()], 10));
-        assert!(provider.stream(Arc::clone(&request)).await.is_ok());
+        assert!(provider.stream(request()).await.is_ok());
+        tokio::time::sleep(LATER / 2).await;
+        assert_eq!(count.load(Ordering::Relaxed), 0);
+        tokio::time::sleep(LATER).await;
         assert_eq!(count.load(Ordering::Relaxed), 1);
         // The script has no second turn.
-        let _ = provider.stream(request).await;
+        let _ = provider.stream(request()).await;
+        tokio::time::sleep(LATER * 2).await;
         assert_eq!(count.load(Ordering::Relaxed), 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_refusal_counts_as_an_answer_and_a_session_that_has_ended_begins_none() {
+        for (ends, begun) in [(false, 1), (true, 0)] {
+            let (provider, count) = counting(&ScriptedModel::new(Script::new()));
+            let _ = provider.stream(request()).await;
+            let provider = (!ends).then_some(provider);
+            tokio::time::sleep(LATER * 2).await;
+            assert_eq!(count.load(Ordering::Relaxed), begun);
+            drop(provider);
+        }
     }
 }

@@ -84,14 +84,6 @@ impl Files {
         }
     }
 
-    /// The folder that a path of the workspace is, or else lies in.
-    pub(super) async fn folder_of<'a>(&self, path: &'a Path) -> Option<&'a Path> {
-        match self.workspace.resolve(path).await {
-            Ok(found) if found.kind == EntryKind::Directory => Some(path),
-            _ => path.parent(),
-        }
-    }
-
     /// The Markdown files below a folder of the workspace, sorted; folders in it first to a depth of four. Links are not
     /// followed, but the folder itself may be one.
     pub(super) async fn rules_of_workspace(&self, folder: &Path, within: &Path) -> Vec<PathBuf> {

@@ -290,7 +290,9 @@ fn folders_and_rules_are_read_when_their_files_are_used() {
     assert!(notes(&mut files)[0].starts_with("its `paths` cannot be used"), "{:?}", files);
     let mut used = |paths: &[&str]| {
         let paths: Vec<PathBuf> = paths.iter().map(|path| world.path(path)).collect();
-        world.shown(&now(files.of_paths(&paths)))
+        let folders: Vec<&Path> =
+            paths.iter().map(|path| if path.is_dir() { path } else { path.parent().unwrap() }).collect();
+        world.shown(&now(files.of_paths(&folders, &paths)))
     };
     let below =
         ["project home/w/a/AGENTS.md: a", "project home/w/a/b/CLAUDE.md: b @../c.md", "project home/w/a/c.md: c"];
@@ -405,7 +407,7 @@ fn directories_of_the_workspace_are_read_when_they_are_given() {
     let found = contents(now(files.load()));
     assert_eq!(found, ["root", "more @inner.md @../secret.md", "inner", "rule of more", "local of more"]);
     assert_eq!(notes(&mut files), ["@../secret.md is left out: it leads out of the project"]);
-    assert_eq!(contents(now(files.of_paths(&[world.path("more/below/x.rs")]))), [""; 0]);
+    assert_eq!(contents(now(files.of_paths(&[&world.path("more/below")], &[world.path("more/below/x.rs")]))), [""; 0]);
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::edits::{self, Before};
 use crate::elsewhere::Elsewhere;
 use crate::hooks::{Asked, ask};
 use crate::model::ModelCall;
-use crate::nested::{self, NestedInstructions, paths_of};
+use crate::nested::{self, NestedInstructions, UsedPath, paths_of};
 use crate::observer::Reporter;
 use crate::prepare::{ReadCall, Surroundings, prepare};
 use crate::question;
@@ -144,12 +144,11 @@ impl Driver {
     }
 
     /// Where calls are read.
-    fn surroundings(&self) -> Surroundings {
+    fn surroundings(&mut self) -> Surroundings {
         Surroundings {
             tools: self.ports.tools.clone(),
             workspace: Arc::clone(&self.ports.workspace),
-            directories: self.machine.policy().directories().into(),
-            home: self.machine.policy().home().map(Path::to_path_buf),
+            policy: self.shared.policy(&self.machine),
             env: Arc::clone(&self.ports.env),
         }
     }
@@ -397,7 +396,7 @@ impl Driver {
         }
         let policy = self.shared.policy(&self.machine);
         let around = self.around(run_call, &policy);
-        let (cancel, directories): (_, Arc<[PathBuf]>) = (Cancel::new(), policy.directories().into());
+        let (cancel, directories) = (Cancel::new(), self.shared.directories(&policy));
         let (ids, results) = (Arc::clone(&self.ports.ids), self.answers.sender.clone());
         let progress = self.work.progress.of_call(id);
         let background = self.ports.background.then(|| self.background_of(id, run_call, around.as_ref()));
@@ -431,15 +430,19 @@ impl Driver {
         let written = run_call.facts.paths.iter().filter(|path| path.write).map(|path| path.resolved.clone());
         let noted = keeper.map(|keeper| keeper.changed(run_call.call.id.clone(), written.collect()));
         let instructions = self.ports.instructions.clone();
-        let paths = if instructions.is_some() { paths_of(running.cx.permit()) } else { Vec::new() };
+        let paths = if instructions.is_some() { paths_of(&run_call.facts) } else { Vec::new() };
         let changes = edits::written(&run_call.facts);
         let diagnostics = self.ports.diagnostics.clone().filter(|_| !changes.is_empty());
         self.work.tasks.start_stoppable(id, cancel, async move {
             let before = match diagnostics {
-                Some(source) => Some(Before::ask(source, changes.clone()).await),
+                Some(source) => Some(Box::pin(Before::ask(source, changes.clone())).await),
                 None => None,
             };
-            let mut outcome = surrounded(around, running).await;
+            // What is rare has memory of its own, so that each call does not take as much.
+            let mut outcome = match around {
+                Some(around) => Box::pin(surrounded(around, running)).await,
+                None => run(running).await,
+            };
             if let Some(noted) = noted {
                 noted.await;
             }
@@ -453,18 +456,18 @@ impl Driver {
     }
 }
 
-/// Runs a call, between two looks at the workspace if it may change any file of it. The second continues beside the model's
+/// Runs a call that may change any file of the workspace, between two looks at that. The second continues beside the model's
 /// next answer; where the call was stopped there may be none.
-async fn surrounded(mut around: Option<AroundCall>, running: Running) -> ToolOutcome {
+async fn surrounded(mut around: AroundCall, running: Running) -> ToolOutcome {
     let cancel = running.cancel.clone();
     let (has_looked, outcome) = match before_call(&mut around, &running).await {
         Ok(()) => (true, run(running).await),
         Err(outcome) => (false, *outcome),
     };
-    match around {
-        Some(around) if has_looked && !cancel.is_cancelled() => around.follow(),
-        Some(around) => around.after().await,
-        None => {}
+    if has_looked && !cancel.is_cancelled() {
+        around.follow();
+    } else {
+        around.after().await;
     }
     outcome
 }
@@ -477,8 +480,7 @@ const KEEPING: &str = "Keeping the workspace as it is, so that what programs cha
 
 /// Looks over the workspace before a call that may change any file of it. The error is the answer of a call that must not
 /// run.
-async fn before_call(around: &mut Option<AroundCall>, running: &Running) -> Result<(), Box<ToolOutcome>> {
-    let Some(around) = around else { return Ok(()) };
+async fn before_call(around: &mut AroundCall, running: &Running) -> Result<(), Box<ToolOutcome>> {
     let slow = async {
         tokio::time::sleep(SLOW).await;
         running.cx.progress(KEEPING);
@@ -497,7 +499,7 @@ async fn before_call(around: &mut Option<AroundCall>, running: &Running) -> Resu
 
 /// What is found out behind a call that succeeded.
 struct Found {
-    instructions: Option<(Arc<dyn NestedInstructions>, Vec<PathBuf>)>,
+    instructions: Option<(Arc<dyn NestedInstructions>, Vec<UsedPath>)>,
     before: Option<Before>,
 }
 

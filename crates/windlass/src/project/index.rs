@@ -92,7 +92,7 @@ impl SessionIndex {
         tokio::task::spawn_blocking(move || index.for_model()).await.ok().flatten()
     }
 
-    /// A provider with whose first answer the index begins to be brought up to date in the background, until the session ends.
+    /// A provider behind whose first answer the index begins to be brought up to date in the background, until the session ends.
     pub(crate) fn refreshed_after(&self, provider: Arc<dyn ModelProvider>) -> Arc<dyn ModelProvider> {
         let index = Arc::clone(&self.index);
         Arc::new(AfterFirstCall::new(provider, move || index.refresh_in_background()))

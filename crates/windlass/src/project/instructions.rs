@@ -4,13 +4,13 @@ use super::elsewhere::Elsewhere;
 use super::{LoadedProject, ProjectNoticeKind};
 use crate::lock::Lock;
 use async_trait::async_trait;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tokio::sync::{Mutex, MutexGuard, Notify};
 use windlass_context::{FileInstructions, estimate_text};
 use windlass_permission::Policy;
 use windlass_project::{Instruction, InstructionExcludes, InstructionFiles, WaitingInstruction};
-use windlass_runtime::NestedInstructions;
+use windlass_runtime::{NestedInstructions, UsedPath};
 use windlass_tool::Workspace;
 use windlass_types::{ContextKind, ContextSection, SessionId};
 
@@ -31,7 +31,7 @@ struct Nested {
 /// What calls have used and was not looked up yet.
 #[derive(Debug, Default)]
 struct UsedPaths {
-    paths: Vec<PathBuf>,
+    paths: Vec<UsedPath>,
     /// How often paths were added, and how many of these times are answered.
     asked: u64,
     answered: u64,
@@ -39,7 +39,7 @@ struct UsedPaths {
 
 impl UsedPaths {
     /// Adds paths; the number by which their answer is known.
-    fn add(&mut self, paths: &[PathBuf]) -> u64 {
+    fn add(&mut self, paths: &[UsedPath]) -> u64 {
         self.paths.extend_from_slice(paths);
         self.asked += 1;
         self.asked
@@ -51,7 +51,7 @@ impl UsedPaths {
     }
 
     /// All that waits, and the number of the last that was added. `None` if the one with this number is answered.
-    fn waiting(&self, number: u64) -> Option<(Vec<PathBuf>, u64)> {
+    fn waiting(&self, number: u64) -> Option<(Vec<UsedPath>, u64)> {
         (!self.is_answered(number)).then(|| (self.paths.clone(), self.asked))
     }
 
@@ -141,14 +141,16 @@ fn waiting(one: &WaitingInstruction) -> Option<ContextSection> {
 
 #[async_trait]
 impl NestedInstructions for Nested {
-    async fn of_paths(&self, paths: &[PathBuf]) -> Vec<FileInstructions> {
+    async fn of_paths(&self, paths: &[UsedPath]) -> Vec<FileInstructions> {
         let number = self.used.lock().add(paths);
         let Some(mut files) = self.turn(number).await else { return Vec::new() };
         // Calls of one message often end together. Those that have ended are looked up at once, by the first of them; a look
         // that is given up leaves its paths to the next one.
         tokio::task::yield_now().await;
-        let Some((paths, last)) = self.used.lock().waiting(number) else { return Vec::new() };
-        let found = files.of_paths(&paths).await;
+        let Some((used, last)) = self.used.lock().waiting(number) else { return Vec::new() };
+        let folders: Vec<&Path> = used.iter().filter_map(UsedPath::folder).collect();
+        let paths: Vec<PathBuf> = used.iter().map(|used| used.path.clone()).collect();
+        let found = files.of_paths(&folders, &paths).await;
         let mut found = self.project.read_by_model(&found, &mut files);
         if let Some(session) = self.project.open_session(&self.session) {
             let project = self.project.clone();
@@ -158,7 +160,7 @@ impl NestedInstructions for Nested {
             let _ = refreshing.await;
         }
         found.extend(self.project.skill_news(&self.session, &paths));
-        self.used.lock().answer(paths.len(), last);
+        self.used.lock().answer(used.len(), last);
         self.looked_up.notify_waiters();
         found
     }
