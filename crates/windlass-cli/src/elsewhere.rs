@@ -1,13 +1,11 @@
 //! `--workspace`: a container or another machine to work on.
 
-mod target;
-
-pub(crate) use target::Target;
+pub(crate) mod target;
 
 use crate::failure::Usage;
-use crate::mcp::Configured;
+use crate::mcp::configured::Configured;
 use std::path::{Path, PathBuf};
-use target::{Kind, There};
+use target::{Kind, Target, There};
 use windlass::crates::mcp::McpTransport;
 use windlass::remote::{ConnectError, Remote, Transport};
 

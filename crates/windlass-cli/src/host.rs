@@ -5,6 +5,7 @@ mod agent;
 mod args;
 mod checkpoints;
 mod commands;
+mod configuration;
 mod flags;
 mod live;
 pub(crate) mod mcp;
@@ -15,30 +16,23 @@ use crate::agents;
 use crate::args::RunArgs;
 use crate::failure::Usage;
 use crate::launch::{self, Driver};
-use crate::mcp::Configured;
+use crate::notes::note_to_stderr;
 use crate::provider::Provider;
-use crate::terminal::clean_line;
 use crate::writer::{WaitingOutput, Writer};
 use agent::defined;
 use commands::SessionCommands;
+use configuration::Host;
 use flags::Flags;
 use live::{Environment, Renewable};
-use mcp::{DiagnosticsTool, HostServers, PromptTool};
+use mcp::{DiagnosticsTool, PromptTool};
 use plugins::HostPlugins;
 use std::future::Future;
-use std::io::{Write, stderr};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use windlass::crates::project::Commands;
+use std::sync::{Arc, Mutex};
 use windlass::crates::runtime::ModelProfile;
-use windlass::memory::MemoryDirectory;
 use windlass::{
-    ModelProvider, PermissionMode, Permissions, SessionBuilder, Thinking,
-    project::LoadedProject,
-    session::{Options, SessionTools},
+    ModelProvider, PermissionMode, Permissions, SessionBuilder, Thinking, project::LoadedProject, session::Options,
 };
-use windlass_protocol::{
-    FrameOptions, HostSetup, Mirror, OpenFailure, Opened, Served, Server, ServerError, ServerOptions,
-};
+use windlass_protocol::{FrameOptions, HostSetup, OpenFailure, Opened, Served, Server, ServerError, ServerOptions};
 
 /// The arguments, if a host wants to drive the session.
 pub(crate) fn wanted(args: impl IntoIterator<Item = String>) -> Option<Flags> {
@@ -74,31 +68,7 @@ pub(crate) async fn host(flags: Flags) -> anyhow::Result<i32> {
     }
 }
 
-/// The options from the command line and the environment. Clones share what a host may change.
-#[derive(Debug, Clone)]
-struct Host {
-    flags: Flags,
-    args: Arc<RunArgs>,
-    project: LoadedProject,
-    mode: PermissionMode,
-    mirror: Option<Mirror>,
-    mcp: Arc<HostServers>,
-    tools: Arc<Mutex<Option<SessionTools>>>,
-}
-
 impl Host {
-    fn new(flags: Flags) -> anyhow::Result<Self> {
-        let cwd = std::env::current_dir()?.canonicalize()?;
-        let args = flags.first_args()?;
-        let project = launch::load(&args, &cwd, Driver::Host)?;
-        project.on_notice(|notice| note_to_stderr(&notice.text));
-        let mode = launch::first_mode(&args, &project);
-        let mirror = sessions::mirror(&flags);
-        let configured = Configured::read(args.mcp.mcp_config.iter().map(String::as_str))?;
-        let mcp = Arc::new(HostServers::start(configured, &project));
-        Ok(Self { flags, args: Arc::new(args), project, mode, mirror, mcp, tools: Arc::default() })
-    }
-
     /// Flags that are accepted but have no effect, and commands that are left out.
     fn notes(&self) -> Vec<String> {
         let flags = &self.flags;
@@ -112,16 +82,6 @@ impl Host {
         notes.extend(self.commands().iter().flat_map(|commands| &commands.notes).map(ToString::to_string));
         notes.extend(sessions::notes(&self.flags));
         notes
-    }
-
-    /// The custom commands, if there are to be any.
-    fn commands(&self) -> Option<Arc<Commands>> {
-        (!self.flags.has("disable-slash-commands")).then(|| self.project.commands())
-    }
-
-    /// The memory of its sessions, or why they have none.
-    fn memory(&self) -> Result<MemoryDirectory, String> {
-        crate::memory::asked::of_session(&self.args, &self.project)
     }
 
     fn options(&self) -> ServerOptions {
@@ -255,10 +215,6 @@ impl Host {
             (None, None) => permissions,
         })
     }
-
-    fn open_tools(&self) -> MutexGuard<'_, Option<SessionTools>> {
-        self.tools.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 /// The session that flags, files and `initialize` describe, without what the host has asked for since.
@@ -292,11 +248,6 @@ fn wanted_now(mut builder: SessionBuilder, setup: &HostSetup) -> SessionBuilder 
         Some(thinking) => builder.thinking(thinking),
         None => builder,
     }
-}
-
-pub(crate) fn note_to_stderr(note: &str) {
-    // It may not be read; that must not end the session.
-    let _ = writeln!(stderr(), "windlass: {}", clean_line(note));
 }
 
 /// Waits for the signal to end.

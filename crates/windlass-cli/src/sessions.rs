@@ -3,7 +3,8 @@
 mod agents;
 mod audit;
 mod change;
-mod command;
+pub(crate) mod command;
+mod found;
 mod gc;
 mod listing;
 pub(crate) mod pending;
@@ -11,23 +12,18 @@ mod rewind;
 mod stats;
 mod title;
 
-pub(crate) use command::SessionsCommand;
-
-use crate::failure::{Usage, of_start};
+use crate::failure::Usage;
 use crate::jsonl;
 use crate::terminal::{Terminal, clean};
-use command::ExportFormat;
+use command::{ExportFormat, SessionsCommand};
+use found::Source;
 use serde::Serialize;
 use std::io::{Write, stdout};
-use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
 use windlass::crates::context::is_reminder;
 use windlass::crates::session::CheckReport;
-use windlass::crates::store::{check_file, export_file};
+use windlass::crates::store::check_file;
 use windlass::crates::types::Role;
-use windlass::{
-    ContentBlock, Error, Home, SessionBuilder, SessionId, event::AgentId, provider::Message, session::StoredSession,
-};
+use windlass::{ContentBlock, SessionBuilder, SessionId, provider::Message};
 
 /// Carries out a command and returns the exit code.
 pub(crate) async fn sessions(command: SessionsCommand, terminal: Terminal) -> anyhow::Result<i32> {
@@ -63,74 +59,6 @@ pub(crate) fn resumed(builder: SessionBuilder, given: &str) -> SessionBuilder {
     match SessionId::from(given.to_ascii_lowercase()).is_uuid() {
         true => builder.resume(given),
         false => builder.resume_titled(given),
-    }
-}
-
-/// How long ago something was, in the largest unit that fits; the time is in milliseconds since 1970.
-fn age(then: u64) -> String {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-    let seconds = now.saturating_sub(then / 1000);
-    match seconds {
-        0..60 => "just now".to_owned(),
-        60..3600 => format!("{} min ago", seconds / 60),
-        3600..86_400 => format!("{} h ago", seconds / 3600),
-        _ => format!("{} d ago", seconds / 86_400),
-    }
-}
-
-/// A log that a command names: a file, a session, or an agent of a session.
-enum Source<'a> {
-    File(&'a Path),
-    Session { home: Home, stored: Box<StoredSession>, agent: Option<AgentId> },
-}
-
-impl<'a> Source<'a> {
-    /// The log that is given by its path or by its session's id; that of an agent by its session's id.
-    async fn named(given: &'a str, agent: Option<&str>) -> anyhow::Result<Self> {
-        let path = Path::new(given);
-        let is_id = SessionId::from(given.to_ascii_lowercase()).is_uuid();
-        if agent.is_none() && (path.exists() || (!is_id && path.components().count() > 1)) {
-            return Ok(Self::File(path));
-        }
-        anyhow::ensure!(agent.is_none() || is_id, "--agent needs the id of a session, and {given:?} is none");
-        anyhow::ensure!(is_id, "{given:?} is neither a file nor the id of a session");
-        let home = Home::from_env().map_err(of_start)?;
-        let stored = Box::new(find(&home, given).await?);
-        Ok(Self::Session { home, stored, agent: agent.map(AgentId::new) })
-    }
-
-    /// The file.
-    fn path(&self) -> &Path {
-        match self {
-            Self::File(path) => path,
-            Self::Session { stored, .. } => &stored.log,
-        }
-    }
-
-    /// The messages that a request would carry.
-    async fn export(&self) -> anyhow::Result<String> {
-        match self {
-            Self::File(path) => Ok(export_file(path)?),
-            Self::Session { home, stored, agent: None } => Ok(home.export_session(&stored.id).await?),
-            Self::Session { home, stored, agent: Some(agent) } => {
-                home.export_agent(&stored.id, agent).await.map_err(|error| match error {
-                    Error::NoAgent { id, agent } => anyhow::anyhow!(
-                        "the session has no agent {:?}; `windlass sessions agents {id}` lists those that it has",
-                        agent.as_str()
-                    ),
-                    error => error.into(),
-                })
-            }
-        }
-    }
-}
-
-/// The session with this id.
-async fn find(home: &Home, given: &str) -> anyhow::Result<StoredSession> {
-    let none = || anyhow::anyhow!("No conversation found with session ID: {given}");
-    match home.find_session(given).await {
-        Err(Error::BadSessionId { .. }) => Err(none()),
-        found => found?.ok_or_else(none),
     }
 }
 

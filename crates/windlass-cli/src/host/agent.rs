@@ -1,6 +1,6 @@
 //! The agents of a host's session.
 
-use super::Host;
+use super::configuration::Host;
 use crate::agents::listed;
 use crate::failure::Usage;
 use crate::launch::{self, Driver};

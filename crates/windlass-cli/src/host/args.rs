@@ -1,17 +1,16 @@
 //! A host's flags as the arguments that `-p` has, and the flags that only hosts have.
 
 use super::flags::Flags;
-use crate::args::{Cli, OutputFormat, RunArgs};
+use crate::args::{OutputFormat, RunArgs};
 use crate::failure::Usage;
 use crate::files;
-use clap::Parser;
 use std::path::{Path, PathBuf};
 use windlass::{PermissionMode, SessionBuilder, Thinking};
 
 impl Flags {
     /// What is read when the process starts: a mistake in it ends the process.
     pub(super) fn first_args(&self) -> anyhow::Result<RunArgs> {
-        let mut args = Cli::try_parse_from(["windlass"])?.run;
+        let mut args = RunArgs::none()?;
         args.output.output_format = OutputFormat::StreamJson;
         args.output.include_partial_messages = self.has("include-partial-messages");
         args.output.include_hook_events = self.has("include-hook-events");

@@ -1,6 +1,6 @@
 //! Files that the host can have rewound.
 
-use super::note_to_stderr;
+use crate::notes::note_to_stderr;
 use windlass::{Home, SessionBuilder};
 
 /// The variable with which the SDKs switch file checkpoints on.

@@ -1,6 +1,6 @@
 //! Slash commands as a host sees them: custom commands, skills, and prompts of MCP servers.
 
-use super::Host;
+use super::configuration::Host;
 use crate::memory::asked;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;

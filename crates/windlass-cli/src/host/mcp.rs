@@ -9,7 +9,7 @@ mod prompt;
 pub(crate) use diagnostics::DiagnosticsTool;
 pub(crate) use prompt::PromptTool;
 
-use crate::mcp::Configured;
+use crate::mcp::configured::Configured;
 use async_trait::async_trait;
 use login::Logins;
 use std::collections::{BTreeMap, BTreeSet};
@@ -216,7 +216,7 @@ impl McpControl for HostServers {
     fn announce(&self, servers: &BTreeMap<String, Option<JsonText>>) {
         for (name, settings) in servers {
             if let Err(error) = self.add_in_process(name, None, settings.as_ref()) {
-                super::note_to_stderr(&error.to_string());
+                crate::notes::note_to_stderr(&error.to_string());
             }
         }
         self.servers.begin();

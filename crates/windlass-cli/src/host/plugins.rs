@@ -1,7 +1,7 @@
 //! The plugins of a host.
 
-use super::Host;
 use super::commands::listed;
+use super::configuration::Host;
 use windlass::crates::project::{PluginDir, Plugins};
 use windlass::project::LoadedProject;
 use windlass_protocol::{

@@ -1,5 +1,5 @@
 use super::*;
-use crate::args::Cli;
+use crate::command_line::Cli;
 use clap::Parser;
 
 fn args(given: &[&str]) -> RunArgs {

@@ -109,7 +109,7 @@ const NO_PLACE: &str = "there is no place for your servers: set HOME or CLAUDE_C
 fn unknown(name: &str, files: &Files, scopes: &[Scope]) -> anyhow::Error {
     let known: Vec<String> =
         scopes.iter().flat_map(|scope| files.servers(*scope).unwrap_or_default()).map(|server| server.name).collect();
-    super::unknown_server(name, &known)
+    super::configured::unknown_server(name, &known)
 }
 
 /// The files that define servers here.

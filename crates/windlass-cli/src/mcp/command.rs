@@ -1,9 +1,14 @@
 //! The arguments of `windlass mcp`.
 
-use crate::args::SettingsArgs;
+use crate::args::{PermissionArgs, SettingsArgs};
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use windlass::crates::project::ServerScope;
+
+/// The variable with the bearer token.
+const TOKEN: &str = "WINDLASS_MCP_TOKEN";
+/// The name of the agent that is chosen by `--agent` alone.
+const USUAL: &str = "";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum McpCommand {
@@ -22,7 +27,7 @@ pub(crate) enum McpCommand {
     /// Copy MCP servers from the configuration of another client
     Import(ImportArgs),
     /// Serve the tools here, and with --agent an agent, as an MCP server over standard streams or HTTP
-    Serve(Box<super::serve::ServeArgs>),
+    Serve(Box<ServeArgs>),
     /// Log in to an MCP server with a browser, for the sessions that follow
     Login(LoginArgs),
     /// Forget the login to an MCP server
@@ -196,7 +201,7 @@ pub(crate) struct TestArgs {
 pub(crate) struct ImportArgs {
     /// The client [default: every one whose configuration is found]
     #[arg(value_name = "CLIENT")]
-    pub(super) client: Option<super::import::Client>,
+    pub(super) client: Option<super::import::client::Client>,
     /// Its configuration, where it is not at the usual place
     #[arg(long, value_name = "FILE", requires = "client")]
     pub(super) file: Option<PathBuf>,
@@ -208,4 +213,46 @@ pub(crate) struct ImportArgs {
     pub(super) dry_run: bool,
     #[command(flatten)]
     pub(super) scope: ScopeArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ServeArgs {
+    /// The tools that are offered: names separated by commas, "" for none
+    #[arg(long, value_name = "NAMES")]
+    pub(super) tools: Option<String>,
+    /// Offer an agent, too, as the tool `agent`: the usual one, or one of the project or user
+    #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = USUAL)]
+    pub(super) agent: Option<String>,
+    /// The model of the agent
+    #[arg(long, value_name = "MODEL", requires = "agent")]
+    pub(super) model: Option<String>,
+    /// Most messages of the model for a task of the agent
+    #[arg(long, value_name = "N", value_parser = crate::args::turns, requires = "agent")]
+    pub(super) max_turns: Option<u32>,
+    /// Most money for a task of the agent, in US dollars
+    #[arg(long, value_name = "USD", value_parser = crate::args::budget, requires = "agent")]
+    pub(super) max_budget_usd: Option<f64>,
+    #[command(flatten)]
+    pub(super) permissions: PermissionArgs,
+    #[command(flatten)]
+    pub(super) settings: SettingsArgs,
+    #[command(flatten)]
+    pub(super) http: HttpArgs,
+}
+
+/// Streamable HTTP in place of the standard streams.
+#[derive(Debug, Args)]
+pub(crate) struct HttpArgs {
+    /// Serve HTTP at this address, such as 127.0.0.1:8765. Prints the address of the endpoint
+    #[arg(long, value_name = "ADDRESS")]
+    pub(super) http: Option<String>,
+    /// The variable with the bearer token. Without a value there a token is made and written to standard error
+    #[arg(long, value_name = "NAME", default_value = TOKEN, requires = "http")]
+    pub(super) token_env: String,
+    /// A name by which clients reach the server, beside those of this machine; may be repeated
+    #[arg(long, value_name = "NAME", requires = "http")]
+    pub(super) host: Vec<String>,
+    /// An origin whose pages may send requests, such as https://app.example.com; may be repeated
+    #[arg(long, value_name = "ORIGIN", requires = "http")]
+    pub(super) origin: Vec<String>,
 }

@@ -1,10 +1,8 @@
 //! `windlass mcp import`: servers from the configuration of other clients.
 
-mod client;
+pub(super) mod client;
 mod comments;
 mod translate;
-
-pub(crate) use client::Client;
 
 use super::change::Files;
 use super::command::ImportArgs;
@@ -14,6 +12,7 @@ use crate::files;
 use crate::jsonl;
 use crate::settings::current_directory;
 use crate::terminal::clean_line;
+use client::Client;
 use serde_json::json;
 use std::io::{Write, stdout};
 use std::path::{Path, PathBuf};

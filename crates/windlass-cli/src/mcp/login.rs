@@ -1,7 +1,7 @@
 //! `windlass mcp login` and `windlass mcp logout`.
 
-use super::Configured;
 use super::command::{LoginArgs, LogoutArgs, ServerArgs};
+use super::configured::Configured;
 use super::shown::find;
 use crate::failure::of_project;
 use crate::launch;

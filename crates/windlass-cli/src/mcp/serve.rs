@@ -1,14 +1,14 @@
 //! `windlass mcp serve`: the tools of a session here, and an agent, as an MCP server.
 
-use crate::args::{Cli, PermissionArgs, RunArgs, SettingsArgs};
+use super::command::{HttpArgs, ServeArgs};
+use crate::args::RunArgs;
 use crate::failure::{Usage, of_start};
-use crate::host::note_to_stderr;
 use crate::launch::{self, Driver};
+use crate::notes::note_to_stderr;
 use crate::provider::Provider;
 use crate::settings::current_directory;
 use crate::terminal::clean_line;
 use anyhow::Context;
-use clap::{Args, Parser};
 use std::io::{Write, stderr, stdout};
 use std::sync::Arc;
 use tokio::net::TcpListener;
@@ -18,56 +18,10 @@ use windlass::project::LoadedProject;
 use windlass::{Home, PermissionMode, SessionBuilder};
 use windlass_mcp_server::{AgentTool, BearerToken, GatedTools, HttpOptions, McpServer, ServeError};
 
-/// The variable with the bearer token.
-const TOKEN: &str = "WINDLASS_MCP_TOKEN";
-/// The name of the agent that is chosen by `--agent` alone.
-const USUAL: &str = "";
 /// What is offered beside the tools that reach the web. Others steer a conversation that there is not.
 const OFFERED: [&str; 7] = ["Read", "Write", "Edit", "Glob", "Grep", "Bash", "TaskStop"];
 /// Offered where they are set up.
 const OF_WEB: [&str; 2] = ["WebFetch", "WebSearch"];
-
-#[derive(Debug, Args)]
-pub(crate) struct ServeArgs {
-    /// The tools that are offered: names separated by commas, "" for none
-    #[arg(long, value_name = "NAMES")]
-    tools: Option<String>,
-    /// Offer an agent, too, as the tool `agent`: the usual one, or one of the project or user
-    #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = USUAL)]
-    agent: Option<String>,
-    /// The model of the agent
-    #[arg(long, value_name = "MODEL", requires = "agent")]
-    model: Option<String>,
-    /// Most messages of the model for a task of the agent
-    #[arg(long, value_name = "N", value_parser = crate::args::turns, requires = "agent")]
-    max_turns: Option<u32>,
-    /// Most money for a task of the agent, in US dollars
-    #[arg(long, value_name = "USD", value_parser = crate::args::budget, requires = "agent")]
-    max_budget_usd: Option<f64>,
-    #[command(flatten)]
-    permissions: PermissionArgs,
-    #[command(flatten)]
-    settings: SettingsArgs,
-    #[command(flatten)]
-    http: HttpArgs,
-}
-
-/// Streamable HTTP in place of the standard streams.
-#[derive(Debug, Args)]
-struct HttpArgs {
-    /// Serve HTTP at this address, such as 127.0.0.1:8765. Prints the address of the endpoint
-    #[arg(long, value_name = "ADDRESS")]
-    http: Option<String>,
-    /// The variable with the bearer token. Without a value there a token is made and written to standard error
-    #[arg(long, value_name = "NAME", default_value = TOKEN, requires = "http")]
-    token_env: String,
-    /// A name by which clients reach the server, beside those of this machine; may be repeated
-    #[arg(long, value_name = "NAME", requires = "http")]
-    host: Vec<String>,
-    /// An origin whose pages may send requests, such as https://app.example.com; may be repeated
-    #[arg(long, value_name = "ORIGIN", requires = "http")]
-    origin: Vec<String>,
-}
 
 /// Serves until the client is gone or a signal comes, and returns the exit code.
 pub(super) async fn serve(args: ServeArgs) -> anyhow::Result<i32> {
@@ -119,7 +73,7 @@ fn token(variable: &str) -> anyhow::Result<BearerToken> {
 
 /// The command line of a session that has no model.
 fn run_args(args: &ServeArgs) -> anyhow::Result<RunArgs> {
-    let mut run = Cli::try_parse_from(["windlass"])?.run;
+    let mut run = RunArgs::none()?;
     run.permissions = args.permissions.clone();
     run.settings = args.settings.clone();
     // Its servers would be offered a second time.

@@ -145,5 +145,5 @@ pub(super) fn get(args: &GetArgs) -> anyhow::Result<i32> {
 pub(super) fn find(project: &LoadedProject, name: &str) -> anyhow::Result<Known> {
     let all = known(project);
     let names: Vec<String> = all.iter().map(|server| server.name.clone()).collect();
-    all.into_iter().find(|server| server.name == name).ok_or_else(|| super::unknown_server(name, &names))
+    all.into_iter().find(|server| server.name == name).ok_or_else(|| super::configured::unknown_server(name, &names))
 }

@@ -1,6 +1,6 @@
 //! `windlass sessions agents`.
 
-use super::{age, find};
+use super::found::{age, find};
 use crate::failure::of_start;
 use crate::jsonl;
 use crate::terminal::{Terminal, clean_line};

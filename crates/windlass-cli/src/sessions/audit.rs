@@ -2,7 +2,7 @@
 
 mod shown;
 
-use super::Source;
+use super::found::Source;
 use crate::failure::{Usage, of_start};
 use crate::terminal::{Terminal, clean_line, masks};
 use anyhow::Context;
@@ -96,7 +96,7 @@ fn masked(value: Value) -> Value {
 /// Prints the heads of a session's logs.
 async fn heads(session: &str) -> anyhow::Result<i32> {
     let home = Home::from_env().map_err(of_start)?;
-    let stored = super::find(&home, session).await?;
+    let stored = super::found::find(&home, session).await?;
     let mut out = stdout().lock();
     for head in home.audit_heads(&stored.id).await? {
         writeln!(out, "{head}")?;

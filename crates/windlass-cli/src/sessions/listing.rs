@@ -1,6 +1,6 @@
 //! `windlass sessions list` and `windlass sessions search`.
 
-use super::age;
+use super::found::age;
 use crate::failure::{Usage, of_start};
 use crate::jsonl;
 use crate::terminal::{Terminal, clean, clean_line};

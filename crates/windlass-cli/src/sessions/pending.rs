@@ -1,6 +1,6 @@
 //! Questions that wait for an answer: listing and answering them.
 
-use super::{age, find};
+use super::found::{age, find};
 use crate::args::RunArgs;
 use crate::elsewhere::Elsewhere;
 use crate::failure::of_start;

@@ -1,6 +1,6 @@
 //! `windlass sessions title`.
 
-use super::find;
+use super::found::find;
 use super::listing::all;
 use crate::failure::{Usage, of_start};
 use crate::provider;

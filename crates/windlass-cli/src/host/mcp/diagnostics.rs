@@ -1,7 +1,7 @@
 //! `--diagnostics-tool mcp__server__tool`.
 
 use super::asked::AskedTool;
-use crate::host::note_to_stderr;
+use crate::notes::note_to_stderr;
 use async_trait::async_trait;
 use serde::Deserialize;
 use serde_json::json;

@@ -1,6 +1,6 @@
 //! Entries of other clients in our own words.
 
-use super::Client;
+use super::client::Client;
 use super::comments::without_comments;
 use crate::mcp::entry::Entry;
 use serde::Deserialize;

@@ -1,0 +1,45 @@
+//! `--mcp-config`, and servers by their names.
+
+use crate::failure::Usage;
+use crate::files::text_or_file;
+use std::collections::BTreeMap;
+use windlass::crates::mcp::parse_config;
+use windlass::mcp::McpServerConfig;
+
+/// The servers of the command line, by name; of two with one name the later counts.
+pub(crate) struct Configured {
+    pub(crate) servers: BTreeMap<String, McpServerConfig>,
+    /// What cannot be used, by name.
+    pub(crate) problems: Vec<(String, String)>,
+}
+
+impl Configured {
+    /// Reads configurations: JSON as it is, or paths to files.
+    ///
+    /// # Errors
+    /// A file or a configuration as a whole cannot be read.
+    pub(crate) fn read<'a>(given: impl IntoIterator<Item = &'a str>) -> Result<Self, Usage> {
+        let mut read = Self { servers: BTreeMap::new(), problems: Vec::new() };
+        for given in given {
+            let text = text_or_file(given).map_err(|error| Usage(format!("--mcp-config {given}: {error}")))?;
+            let servers = parse_config(&text, |name| std::env::var(name).ok())
+                .map_err(|error| Usage(format!("--mcp-config: {error}")))?;
+            for (name, config) in servers {
+                match config {
+                    Ok(config) => drop(read.servers.insert(name, config)),
+                    Err(error) => read.problems.push((name, error.to_string())),
+                }
+            }
+        }
+        Ok(read)
+    }
+}
+
+/// The error for a name that no server has.
+pub(super) fn unknown_server(name: &str, known: &[String]) -> anyhow::Error {
+    let known = match known {
+        [] => "none is defined here".to_owned(),
+        some => format!("there are {}", some.join(", ")),
+    };
+    Usage(format!("there is no MCP server {name:?}: {known}")).into()
+}

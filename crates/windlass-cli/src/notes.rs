@@ -1,0 +1,10 @@
+//! Notes for who reads standard error.
+
+use crate::terminal::clean_line;
+use std::io::{Write, stderr};
+
+/// Writes a note to standard error.
+pub(crate) fn note_to_stderr(note: &str) {
+    // It may not be read; that must not end the session.
+    let _ = writeln!(stderr(), "windlass: {}", clean_line(note));
+}
