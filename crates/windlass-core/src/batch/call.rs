@@ -1,7 +1,5 @@
 //! One tool call, and where it is on its way to a result.
 
-use super::made::Maker;
-use super::pending::Kept;
 use crate::feedback::Feedback;
 use crate::session::Session;
 use crate::{EffectId, Unprepared};
@@ -9,8 +7,8 @@ use std::sync::Arc;
 use windlass_permission::{CallFacts, Classified};
 use windlass_types::{
     Access, AgentId, AuditedAnswer, CallDigest, ContextChange, Decision, EditPreview, Entry, EntryId, HookVerdict,
-    InputChange, JsonText, PermissionAnswer, QuestionId, TaskId, Timestamp, ToolOutcome, ToolResultContent, ToolSpec,
-    ToolUse, WaitingAgent,
+    InputChange, JsonText, MadeCall, PendingQuestion, PermissionAnswer, PermissionRequest, QuestionId, QuestionToken,
+    TaskId, Timestamp, ToolOutcome, ToolResultContent, ToolSpec, ToolUse, ToolUseId, WaitingAgent,
 };
 
 /// One tool call.
@@ -191,6 +189,35 @@ pub(crate) struct Notes {
     pub(super) interrupts: bool,
     /// Background work that calls want to end.
     pub(crate) tasks_to_stop: Vec<TaskId>,
+}
+
+/// The call that made a call.
+#[derive(Debug, Clone)]
+pub(super) struct Maker {
+    /// The effect that runs it.
+    pub(super) effect: EffectId,
+    /// Its number for the call.
+    pub(super) number: u64,
+    pub(super) id: ToolUseId,
+    /// Where it stands among the calls.
+    pub(super) at: usize,
+}
+
+impl Maker {
+    /// The call for the log, which no message has.
+    pub(super) fn record(&self, call: &ToolUse) -> MadeCall {
+        MadeCall::new(self.id.clone(), call.name.clone(), call.input.clone())
+    }
+}
+
+/// A question that the log has.
+#[derive(Debug)]
+pub(super) struct Kept {
+    pub(super) question: PendingQuestion,
+    /// `None`: it was asked by an earlier opening of the session.
+    pub(super) token: Option<QuestionToken>,
+    /// As it was put last.
+    pub(super) request: Option<PermissionRequest>,
 }
 
 impl Call {

@@ -1,7 +1,7 @@
 //! Calls that a running call makes: they pass the gate of every call, and their results go back to their maker.
 
 use super::Batch;
-use super::call::{Call, Cx, Settled, Settling, Stage};
+use super::call::{Call, Cx, Maker, Settled, Settling, Stage};
 use crate::session::Session;
 use crate::{Effect, EffectId};
 use windlass_context::runtime_text;
@@ -9,25 +9,6 @@ use windlass_types::{Access, EventKind, JsonText, MadeCall, ToolOutcome, ToolRes
 
 /// Most calls that the calls of one message make together.
 const MOST: usize = 1_000;
-
-/// The call that made a call.
-#[derive(Debug, Clone)]
-pub(super) struct Maker {
-    /// The effect that runs it.
-    effect: EffectId,
-    /// Its number for the call.
-    number: u64,
-    id: ToolUseId,
-    /// Where it stands among the calls.
-    at: usize,
-}
-
-impl Maker {
-    /// The call for the log, which no message has.
-    pub(super) fn record(&self, call: &ToolUse) -> MadeCall {
-        MadeCall::new(self.id.clone(), call.name.clone(), call.input.clone())
-    }
-}
 
 impl Batch {
     /// Takes a call that a running call makes, or says why it is not made.

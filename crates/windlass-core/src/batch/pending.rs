@@ -2,7 +2,7 @@
 //! wait, and a later one continues with them.
 
 use super::Batch;
-use super::call::{Call, Cx, Read, Stage, Step};
+use super::call::{Call, Cx, Kept, Read, Stage, Step};
 use super::gate::with_what_can_wait;
 use crate::Unanswered;
 use crate::session::Session;
@@ -10,19 +10,9 @@ use windlass_context::runtime_text;
 use windlass_session::{PendingQuestions, TokenSecret, token_hash};
 use windlass_types::text::{clause, sentence};
 use windlass_types::{
-    AgentIdentity, Behavior, Decision, DecisionReason, EntryId, EntryKind, PendingQuestion, PermissionRequest,
-    QuestionToken, ToolUse, WaitingAgent,
+    AgentIdentity, Behavior, Decision, DecisionReason, EntryId, EntryKind, PendingQuestion, PermissionRequest, ToolUse,
+    WaitingAgent,
 };
-
-/// A question that the log has.
-#[derive(Debug)]
-pub(super) struct Kept {
-    question: PendingQuestion,
-    /// `None`: it was asked by an earlier opening of the session.
-    token: Option<QuestionToken>,
-    /// As it was put last.
-    request: Option<PermissionRequest>,
-}
 
 impl Call {
     /// A call that an earlier run left open: its question is open, or its agent waits, or both. `None` for any other.
