@@ -41,9 +41,15 @@ pub(crate) struct Session {
     pub(crate) spent: NanoUsd,
     /// Whether SessionStart hooks were asked.
     pub(crate) opened: bool,
-    /// What the model has not read of background work.
+    pub(crate) unread: Unread,
+}
+
+/// What the model has not read yet.
+#[derive(Debug, Default)]
+pub(crate) struct Unread {
+    /// Of background work.
     pub(crate) news: News,
-    /// What the model reads with its next turn.
+    /// What it reads with its next turn.
     context: Vec<String>,
 }
 
@@ -63,13 +69,19 @@ pub(crate) struct RunTally {
     pub(crate) denials: Vec<PermissionDenial>,
     /// The questions that stay open.
     pub(crate) questions: Vec<PermissionRequest>,
+    pub(crate) last: LastAnswer,
+    /// What a command or a skill has it do otherwise than the session.
+    pub(crate) scope: scope::Scoped,
+}
+
+/// What the run has answered last.
+#[derive(Debug, Default)]
+pub(crate) struct LastAnswer {
     /// The text of the last message.
     pub(crate) text: String,
     pub(crate) stop_reason: Option<StopReason>,
     /// The last output that fits the schema.
     pub(crate) structured: Option<JsonText>,
-    /// What a command or a skill has it do otherwise than the session.
-    pub(crate) scope: scope::Scoped,
 }
 
 /// Where new ids come from.
@@ -132,8 +144,7 @@ impl Session {
             prompt: None,
             spent: if config.agent.is_none() { state.cost() } else { NanoUsd::ZERO },
             opened: false,
-            news: News::left_by(log),
-            context: Vec::new(),
+            unread: Unread { news: News::left_by(log), context: Vec::new() },
             config,
             state,
         }

@@ -18,16 +18,9 @@ use windlass_types::{
 pub struct SessionState {
     transcript: Transcript,
     leaf: Option<EntryId>,
-    mode: Option<PermissionMode>,
-    cwd: PathBuf,
-    todos: Option<JsonText>,
+    current: Current,
     spending: Spending,
-    /// The tools that requests listed later than the first ones: after how many messages, and their names.
-    added_tools: Vec<(usize, Vec<String>)>,
-    /// The tools that the model has loaded, or that came later, also before a compaction. And those that are withheld in
-    /// this conversation until it loads them.
-    loaded_tools: BTreeSet<String>,
-    withheld_tools: BTreeSet<String>,
+    tools: Tools,
     /// Messages at the beginning whose private parts the provider has refused.
     replay_dropped: usize,
     /// The last prompt of the user, and its entry.
@@ -38,7 +31,31 @@ pub struct SessionState {
     /// answer, and estimated since.
     context_tokens: u64,
     at_boundary: bool,
-    /// What the model knows of its environment.
+    known: Known,
+}
+
+/// What entries set; the last of a kind counts.
+#[derive(Debug, Default)]
+struct Current {
+    mode: Option<PermissionMode>,
+    cwd: PathBuf,
+    todos: Option<JsonText>,
+}
+
+/// The tools that requests list.
+#[derive(Debug, Default)]
+struct Tools {
+    /// Those that requests listed later than the first ones: after how many messages, and their names.
+    added: Vec<(usize, Vec<String>)>,
+    /// Those that the model has loaded, or that came later, also before a compaction.
+    loaded: BTreeSet<String>,
+    /// Those that are withheld in this conversation until the model loads them.
+    withheld: BTreeSet<String>,
+}
+
+/// What the model knows from the conversation.
+#[derive(Debug, Default)]
+struct Known {
     environment: Option<EnvironmentContext>,
     /// The instructions of tool servers that the conversation holds.
     instructions: KnownInstructions,
@@ -53,40 +70,33 @@ impl SessionState {
         Self {
             transcript: Transcript::new(),
             leaf: None,
-            mode: None,
-            cwd,
-            todos: None,
+            current: Current { cwd, ..Current::default() },
             spending: Spending::default(),
-            added_tools: Vec::new(),
-            loaded_tools: BTreeSet::new(),
-            withheld_tools: BTreeSet::new(),
+            tools: Tools::default(),
             replay_dropped: 0,
             last_prompt: (None, Vec::new()),
             questions: PendingQuestions::default(),
             context_tokens: 0,
             at_boundary: false,
-            environment: None,
-            instructions: KnownInstructions::default(),
-            ledger: Ledger::default(),
-            reminders: KnownReminders::default(),
+            known: Known::default(),
         }
     }
 
     /// The state behind a rewind: the conversation is that of the log. Where calls start, the mode and what was spent stay, for
     /// a log must not change what this opening allows.
     pub(crate) fn rewound(&mut self, log: &[Entry]) {
-        let mut state = Self::new(self.cwd.clone());
+        let mut state = Self::new(self.current.cwd.clone());
         log.iter().for_each(|entry| state.apply(entry));
-        (state.cwd, state.mode) = (std::mem::take(&mut self.cwd), self.mode);
+        (state.current.cwd, state.current.mode) = (std::mem::take(&mut self.current.cwd), self.current.mode);
         state.spending = std::mem::take(&mut self.spending);
         *self = state;
     }
 
     pub(crate) fn apply(&mut self, entry: &Entry) {
         self.transcript.apply(entry);
-        self.instructions.apply(entry);
-        self.ledger.apply(entry);
-        self.reminders.apply(entry);
+        self.known.instructions.apply(entry);
+        self.known.ledger.apply(entry);
+        self.known.reminders.apply(entry);
         self.questions.apply(entry);
         if entry.is_conversation() {
             self.leaf = Some(entry.id.clone());
@@ -102,12 +112,12 @@ impl SessionState {
             EntryKind::User(user) => {
                 if user.is_summary && at_boundary {
                     (self.context_tokens, self.replay_dropped) = (0, 0);
-                    self.added_tools.clear();
-                    self.withheld_tools.clear();
+                    self.tools.added.clear();
+                    self.tools.withheld.clear();
                 }
                 self.grow(estimate_blocks(&user.content));
                 if user.environment.is_some() {
-                    self.environment.clone_from(&user.environment);
+                    self.known.environment.clone_from(&user.environment);
                 }
                 if !user.is_meta && !user.is_summary {
                     self.last_prompt = (Some(entry.id.clone()), user.content.clone());
@@ -115,19 +125,19 @@ impl SessionState {
             }
             EntryKind::ToolResult(result) => self.grow(estimate_result(&result.result)),
             // What the model knows of its environment it knows from the conversation.
-            EntryKind::Compacted(_) => (self.leaf, self.environment) = (Some(entry.id.clone()), None),
+            EntryKind::Compacted(_) => (self.leaf, self.known.environment) = (Some(entry.id.clone()), None),
             EntryKind::ToolsAdded(names) => {
-                self.loaded_tools.extend(names.iter().cloned());
-                self.added_tools.push((self.transcript.len(), names.clone()));
+                self.tools.loaded.extend(names.iter().cloned());
+                self.tools.added.push((self.transcript.len(), names.clone()));
             }
-            EntryKind::ToolsWithheld(names) => self.withheld_tools.extend(names.iter().cloned()),
+            EntryKind::ToolsWithheld(names) => self.tools.withheld.extend(names.iter().cloned()),
             EntryKind::ResultsTrimmed(record) => {
                 self.context_tokens = self.context_tokens.saturating_sub(record.freed_tokens);
             }
             EntryKind::ReplayDropped => self.replay_dropped = self.transcript.len(),
-            EntryKind::Mode(mode) => self.mode = Some(*mode),
-            EntryKind::Cwd(cwd) => self.cwd = PathBuf::from(cwd),
-            EntryKind::Todos(todos) => self.todos = Some(todos.clone()),
+            EntryKind::Mode(mode) => self.current.mode = Some(*mode),
+            EntryKind::Cwd(cwd) => self.current.cwd = PathBuf::from(cwd),
+            EntryKind::Todos(todos) => self.current.todos = Some(todos.clone()),
             EntryKind::RunFinished(record) => self.spending = Spending::of(record),
             _ => {}
         }
@@ -139,7 +149,7 @@ impl SessionState {
 
     /// What the model knows of its environment. `None`: it has read no text about it.
     pub(crate) fn environment(&self) -> Option<&EnvironmentContext> {
-        self.environment.as_ref()
+        self.known.environment.as_ref()
     }
 
     /// The size of the conversation in tokens: as the provider counted it, and estimated from there.
@@ -149,17 +159,17 @@ impl SessionState {
 
     /// The instructions of tool servers that the conversation holds.
     pub(crate) fn instructions(&self) -> &KnownInstructions {
-        &self.instructions
+        &self.known.instructions
     }
 
     /// What is known as data of the work, over all compactions.
     pub fn ledger(&self) -> &Ledger {
-        &self.ledger
+        &self.known.ledger
     }
 
     /// What the model was reminded of.
     pub(crate) fn reminders(&self) -> &KnownReminders {
-        &self.reminders
+        &self.known.reminders
     }
 
     /// The last prompt of the user.
@@ -200,17 +210,17 @@ impl SessionState {
         let messages = self.transcript.messages();
         let before = |after: usize| after.checked_sub(1).and_then(|last| messages.get(last));
         let can_stand = |(after, _): &&(usize, Vec<String>)| before(*after).is_some_and(|last| last.role == Role::User);
-        self.added_tools.iter().filter(can_stand).cloned().collect()
+        self.tools.added.iter().filter(can_stand).cloned().collect()
     }
 
     /// The tools that the model has loaded, or that came later, by name.
     pub(crate) fn loaded_tools(&self) -> &BTreeSet<String> {
-        &self.loaded_tools
+        &self.tools.loaded
     }
 
     /// The tools that are withheld in this conversation until the model loads them, by name.
     pub(crate) fn withheld_tools(&self) -> &BTreeSet<String> {
-        &self.withheld_tools
+        &self.tools.withheld
     }
 
     /// The model that the conversation began with, as it was asked for; `None` before its first answer.
@@ -231,17 +241,17 @@ impl SessionState {
 
     /// The directory that calls start in.
     pub fn cwd(&self) -> &Path {
-        &self.cwd
+        &self.current.cwd
     }
 
     /// The permission mode that the log sets, if it does.
     pub fn permission_mode(&self) -> Option<PermissionMode> {
-        self.mode
+        self.current.mode
     }
 
     /// The todo list, as its tool wrote it.
     pub fn todos(&self) -> Option<&JsonText> {
-        self.todos.as_ref()
+        self.current.todos.as_ref()
     }
 
     /// What the session cost so far. Of a run that was killed, what it spent

@@ -56,7 +56,7 @@ impl Tasks {
     pub(crate) fn may_wake(&self, session: &Session) -> bool {
         // What it would tell the model waits, too, while calls wait for answers.
         let waits = session.state.transcript().has_open_calls();
-        session.config.agent.is_none() && session.news.wakes() && self.wakes < MAX_WAKES && !waits
+        session.config.agent.is_none() && session.unread.news.wakes() && self.wakes < MAX_WAKES && !waits
     }
 
     /// A run begins by itself.
@@ -91,7 +91,7 @@ impl Tasks {
         let Some(task) = self.running.remove(&ended.info.id) else { return };
         if !task.known {
             // The host or the model that stopped it needs no run about its end.
-            session.news.add(&ended, ended.status != TaskStatus::Stopped);
+            session.unread.news.add(&ended, ended.status != TaskStatus::Stopped);
         }
         let append = record(session, TaskRecord::Ended(ended.clone()));
         if self.ended.len() >= MAX_ENDED {
@@ -115,7 +115,7 @@ impl Tasks {
             task.known = !has(id, false) || has(id, true);
         }
         let ended = |info: &TaskInfo| self.ended.iter().rfind(|ended| ended.info.id == info.id).cloned();
-        session.news = News::of(log, ended);
+        session.unread.news = News::of(log, ended);
     }
 
     /// The model stops a task. It does not read of the end.

@@ -135,8 +135,8 @@ impl Turn {
     fn store(&mut self, session: &mut Session, message: AssembledMessage, asked: ModelProfile) -> StopReason {
         let AssembledMessage { id, model, content, stop_reason, usage } = message;
         let text: Vec<&str> = content.iter().filter_map(ContentBlock::as_text).collect();
-        session.run.text = text.join("\n");
-        session.run.stop_reason = Some(stop_reason.clone());
+        session.run.last.text = text.join("\n");
+        session.run.last.stop_reason = Some(stop_reason.clone());
         if content.is_empty() {
             return stop_reason;
         }

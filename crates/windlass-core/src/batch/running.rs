@@ -283,7 +283,7 @@ impl Call {
         if cx.session.config.tools.structured_output.as_deref() == Some(self.original.name.as_str()) {
             cx.notes.output = Some(cx.notes.output == Some(true) || succeeded);
             if succeeded {
-                cx.session.run.structured = Some(self.input.clone());
+                cx.session.run.last.structured = Some(self.input.clone());
             }
         }
         if succeeded && self.consent.asked.is_some() && self.consent.approved.is_some() {

@@ -19,12 +19,12 @@ impl Machine {
         }
         let mut result = result(session, outcome);
         let tally = &mut session.run;
-        result.text = std::mem::take(&mut tally.text);
+        result.text = std::mem::take(&mut tally.last.text);
         result.duration_api_ms = tally.api_ms;
-        result.stop_reason = tally.stop_reason.take();
+        result.stop_reason = tally.last.stop_reason.take();
         result.permission_denials = std::mem::take(&mut tally.denials);
         result.pending_questions = std::mem::take(&mut tally.questions);
-        result.structured_output = tally.structured.take();
+        result.structured_output = tally.last.structured.take();
         result.model_usage.clone_from(session.state.model_usage());
         if let Some(run) = session.run.id.clone() {
             let name = outcome_name(&result.outcome);
@@ -41,7 +41,7 @@ impl Machine {
     /// The user stops the run.
     pub(super) fn interrupt(&mut self) -> Flow {
         self.report_silence();
-        self.session.news.hold();
+        self.session.unread.news.hold();
         let Activity::Running(run) = &mut self.activity else { return Flow::Continue(()) };
         run.interrupt(&mut self.session)
     }

@@ -61,7 +61,7 @@ impl Run {
 
     /// The model is done, and no message of the user waits: asks the Stop hooks, or ends the run.
     fn ask_to_stop(&mut self, session: &mut Session) -> Flow {
-        if session.config.tools.structured_output.is_some() && session.run.structured.is_none() {
+        if session.config.tools.structured_output.is_some() && session.run.last.structured.is_none() {
             self.may_ask_for_output(session)?;
             let text = runtime_text::OUTPUT_MISSING.to_owned();
             return self.continue_with(session, text, Continuation::StructuredOutput);

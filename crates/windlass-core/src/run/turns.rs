@@ -144,7 +144,7 @@ impl Run {
         if let Some(reason) = self.feedback.stop.take() {
             return Flow::Break(Outcome::StoppedByHook { reason });
         }
-        if matches!(session.run.stop_reason, Some(StopReason::Refusal | StopReason::ContentFilter)) {
+        if matches!(session.run.last.stop_reason, Some(StopReason::Refusal | StopReason::ContentFilter)) {
             return Flow::Break(Outcome::Refused);
         }
         if failing >= session.config.limits.max_failing_turns {

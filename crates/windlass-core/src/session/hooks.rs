@@ -51,8 +51,8 @@ impl Session {
     /// Keeps texts that the model reads with its next turn. Too many are left out: hooks may be asked often while no
     /// turn comes.
     pub(crate) fn add_context(&mut self, texts: Vec<String>) {
-        let room = MOST_TEXTS.saturating_sub(self.context.len());
-        self.context.extend(texts.into_iter().filter(|text| !text.trim().is_empty()).take(room));
+        let room = MOST_TEXTS.saturating_sub(self.unread.context.len());
+        self.unread.context.extend(texts.into_iter().filter(|text| !text.trim().is_empty()).take(room));
     }
 
     /// Whether this is the main agent, and a hook listens to an event that agents below it do not have.
@@ -78,7 +78,7 @@ impl Session {
 
     /// The occasion on which the model is done. `continued`: Stop hooks have kept the run going before.
     pub(crate) fn stopping(&self, continued: bool) -> HookCall {
-        let last_assistant_message = self.run.text.clone();
+        let last_assistant_message = self.run.last.text.clone();
         match &self.config.agent {
             Some(agent) => {
                 SubagentStop { agent: agent.identity.clone(), stop_hook_active: continued, last_assistant_message }

@@ -38,7 +38,7 @@ impl Session {
         let money = limits.max_budget.map(|most| (most.nano(), self.spent.nano()));
         let turns = limits.max_turns.map(|most| (most, self.run.turns.saturating_sub(1)));
         let due = self.state.reminders().due(settings, LimitsLeft::new(money, turns));
-        let context = std::mem::take(&mut self.context);
+        let context = std::mem::take(&mut self.unread.context);
         let due: Vec<_> = context.iter().chain(&due).map(|text| self.reminder(text)).collect();
         if !due.is_empty() {
             let entry = self.record_runtime_texts(due);
@@ -94,7 +94,7 @@ impl Session {
 
     /// Records what the model has not read of background work.
     pub(crate) fn record_news(&mut self) -> Option<Entry> {
-        let (tasks, texts): (Vec<_>, Vec<_>) = self.news.take().unzip();
+        let (tasks, texts): (Vec<_>, Vec<_>) = self.unread.news.take().unzip();
         if tasks.is_empty() {
             return None;
         }
@@ -116,6 +116,6 @@ impl Session {
 
     /// As [`Session::record_news`], if an end is worth a run of its own.
     pub(crate) fn record_urgent_news(&mut self) -> Option<Entry> {
-        if self.news.wakes() { self.record_news() } else { None }
+        if self.unread.news.wakes() { self.record_news() } else { None }
     }
 }

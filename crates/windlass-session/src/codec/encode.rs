@@ -4,7 +4,7 @@ mod result;
 
 use super::line::{
     AssistantMessage, BesideLine, BoundaryLine, ChainLine, ChainPlace, CompactMetadata, Content, CostBody, Exact,
-    IntentBody, PromptFields, ProviderFields, ResultFields, RuntimeFields, SessionFields, UserMessage, WireRun,
+    IntentBody, PromptFields, ProviderFields, ResultFields, RuntimeFields, SessionFields, TextFields, UserMessage, WireRun,
 };
 use super::{
     AGENT_WAITS, COST, CWD, DECISION, INTENT, LineSum, MODE, MODEL, QUESTION, REPLAY_DROPPED, RESULTS_TRIMMED, TASK,
@@ -100,8 +100,7 @@ impl LogEncoder {
             },
             kind,
             message,
-            is_meta: false,
-            is_compact_summary: false,
+            text: TextFields::default(),
             uuid: uuid.as_str(),
             timestamp: entry.timestamp,
             prompt: PromptFields::default(),
@@ -134,8 +133,7 @@ impl LogEncoder {
             blocks => Content::Blocks(blocks),
         };
         let mut line = self.line(entry, "user", &entry.id, UserMessage { role: "user", content });
-        line.is_meta = user.is_meta;
-        line.is_compact_summary = user.is_summary;
+        line.text = TextFields { is_meta: user.is_meta, is_compact_summary: user.is_summary };
         line.prompt.permission_mode = user.permission_mode.map(|mode| mode.as_str());
         line.prompt.prompt_id = user.run.as_ref().map(|run| run.as_str());
         line.runtime = RuntimeFields { windlass_environment: user.environment.as_ref(), windlass_tasks: &user.tasks };

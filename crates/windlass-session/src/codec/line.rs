@@ -17,10 +17,8 @@ pub(super) struct ChainLine<'a, M> {
     #[serde(rename = "type")]
     pub kind: &'static str,
     pub message: M,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub is_meta: bool,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub is_compact_summary: bool,
+    #[serde(flatten)]
+    pub text: TextFields,
     pub uuid: &'a str,
     pub timestamp: Timestamp,
     #[serde(flatten)]
@@ -45,12 +43,7 @@ impl<M: Serialize> ChainLine<'_, M> {
         out.pop();
         field(out, b",\"type\":", kind)?;
         field(out, b",\"message\":", message)?;
-        if self.is_meta {
-            out.extend_from_slice(b",\"isMeta\":true");
-        }
-        if self.is_compact_summary {
-            out.extend_from_slice(b",\"isCompactSummary\":true");
-        }
+        fields(out, &self.text)?;
         field(out, b",\"uuid\":", uuid)?;
         field(out, b",\"timestamp\":", timestamp)?;
         fields(out, &self.prompt)?;
@@ -92,6 +85,16 @@ pub(super) struct ChainPlace<'a> {
     pub is_sidechain: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<&'a str>,
+}
+
+/// What a text of the user's side is, if it is none of the user.
+#[derive(Serialize, Default)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct TextFields {
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_meta: bool,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_compact_summary: bool,
 }
 
 /// The fields of a prompt's line about its run.
@@ -417,8 +420,7 @@ mod tests {
                 place: ChainPlace { parent_uuid: mode.then_some(&text), is_sidechain: agent, agent_id: agent.then_some("a") },
                 kind: "user",
                 message: UserMessage { role: "user", content: Content::Text(&text) },
-                is_meta: meta,
-                is_compact_summary: summary,
+                text: TextFields { is_meta: meta, is_compact_summary: summary },
                 uuid: "u",
                 timestamp: Timestamp::from_millis(5),
                 prompt: PromptFields { permission_mode: mode.then_some("plan"), prompt_id: data.then_some("p") },
