@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 use windlass::crates::runtime::{SystemClock, SystemIds};
-use windlass::crates::tool::ToolCxParts;
+use windlass::crates::tool::{CallAbilities, CallPlace, ToolCxParts};
 use windlass::crates::tools::{LocalProcess, LocalWorkspace};
 use windlass::{
     ToolCx,
@@ -21,15 +21,14 @@ pub fn in_folder(root: &Path, permit: Permit) -> ToolCx {
         process: Arc::new(LocalProcess::new("bench")),
         clock: Arc::new(SystemClock::default()),
         ids: Arc::new(SystemIds::default()),
-        cwd: root.to_owned(),
-        directories: Arc::from([root.to_owned()]),
-        env: Arc::from([]),
-        artifacts: None,
+        place: CallPlace {
+            cwd: root.to_owned(),
+            directories: Arc::from([root.to_owned()]),
+            env: Arc::from([]),
+            artifacts: None,
+        },
         state: Arc::default(),
-        background: None,
-        agents: None,
-        calls: None,
-        completions: None,
+        abilities: CallAbilities::default(),
         progress: Arc::new(|_| {}),
     })
 }

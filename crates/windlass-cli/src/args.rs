@@ -9,12 +9,8 @@ use windlass::{Effort, JsonText, PermissionMode};
 /// A prompt and how to run it.
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
-    /// Run a prompt and print the answer. Standard input, if it is not a terminal, is the prompt or is added to it
-    #[arg(short, long, value_name = "PROMPT", num_args = 0..=1, default_missing_value = "")]
-    pub(crate) print: Option<String>,
-    /// The prompt, if -p does not hold it
-    #[arg(value_name = "PROMPT", hide = true)]
-    pub(crate) prompt: Option<String>,
+    #[command(flatten)]
+    pub(crate) given: PromptArgs,
     #[command(flatten)]
     pub(crate) output: OutputArgs,
     #[command(flatten)]
@@ -27,6 +23,34 @@ pub(crate) struct RunArgs {
     pub(crate) plugins: PluginArgs,
     #[command(flatten)]
     pub(crate) settings: SettingsArgs,
+    #[command(flatten)]
+    pub(crate) offered: OfferedArgs,
+    #[command(flatten)]
+    pub(crate) elsewhere: ElsewhereArgs,
+    #[command(flatten)]
+    pub(crate) asks: AskArgs,
+    #[command(flatten)]
+    pub(crate) session: SessionArgs,
+
+    /// Print the version
+    #[arg(short = 'v', long)]
+    pub(crate) version: bool,
+}
+
+/// The prompt, as the value of -p or by itself.
+#[derive(Debug, Args)]
+pub(crate) struct PromptArgs {
+    /// Run a prompt and print the answer. Standard input, if it is not a terminal, is the prompt or is added to it
+    #[arg(short, long, value_name = "PROMPT", num_args = 0..=1, default_missing_value = "")]
+    pub(crate) print: Option<String>,
+    /// The prompt, if -p does not hold it
+    #[arg(value_name = "PROMPT", hide = true)]
+    pub(crate) prompt: Option<String>,
+}
+
+/// The tools that the model is offered.
+#[derive(Debug, Args)]
+pub(crate) struct OfferedArgs {
     /// The tools that the model is offered: names separated by commas, `default` for all, "" for none
     #[arg(long, value_name = "NAMES", help_heading = "Tools and permissions")]
     pub(crate) tools: Option<String>,
@@ -34,20 +58,6 @@ pub(crate) struct RunArgs {
     /// a build with the feature `program`
     #[arg(long, help_heading = "Tools and permissions")]
     pub(crate) programs: bool,
-    #[command(flatten)]
-    pub(crate) elsewhere: ElsewhereArgs,
-    #[command(flatten)]
-    pub(crate) skip: SkipArgs,
-    /// Keep questions that no one answers: the run ends, `windlass sessions answer` answers them, and --resume without a
-    /// prompt continues [default: what would ask is denied]
-    #[arg(long, conflicts_with = "no_session_persistence", help_heading = "Tools and permissions")]
-    pub(crate) wait_for_answers: bool,
-    #[command(flatten)]
-    pub(crate) session: SessionArgs,
-
-    /// Print the version
-    #[arg(short = 'v', long)]
-    pub(crate) version: bool,
 }
 
 /// What is printed, and how.
@@ -112,9 +122,9 @@ pub(crate) struct ElsewhereArgs {
     pub(crate) workspace: Option<Target>,
 }
 
-/// Flags that let calls run without a question.
+/// Flags that let calls run without a question, or keep the question.
 #[derive(Debug, Args)]
-pub(crate) struct SkipArgs {
+pub(crate) struct AskArgs {
     /// Allow everything that no rule and no safety check forbids. HIGH RISK: whatever text the model reads can make
     /// it run programs here
     #[arg(long, help_heading = "Tools and permissions")]
@@ -122,6 +132,10 @@ pub(crate) struct SkipArgs {
     /// Let an agent or settings choose the mode bypassPermissions
     #[arg(long, hide = true)]
     pub(crate) allow_dangerously_skip_permissions: bool,
+    /// Keep questions that no one answers: the run ends, `windlass sessions answer` answers them, and --resume without a
+    /// prompt continues [default: what would ask is denied]
+    #[arg(long, conflicts_with = "no_session_persistence", help_heading = "Tools and permissions")]
+    pub(crate) wait_for_answers: bool,
 }
 
 /// Flags that choose the session, and where it is kept.
@@ -373,18 +387,18 @@ impl RunArgs {
 
     /// Whether neither a prompt nor an option was given.
     pub(crate) fn is_empty(&self) -> bool {
-        self.print.is_none() && self.prompt.is_none() && !self.resumes()
+        self.given.print.is_none() && self.given.prompt.is_none() && !self.resumes()
     }
 
     /// The prompt of the command line, if it has exactly one.
     pub(crate) fn given_prompt(&self) -> Option<&str> {
-        let mut given = [&self.print, &self.prompt].into_iter().flatten().filter(|text| !text.is_empty());
+        let mut given = [&self.given.print, &self.given.prompt].into_iter().flatten().filter(|text| !text.is_empty());
         given.next().filter(|_| given.next().is_none()).map(String::as_str)
     }
 
     /// Whether the command line itself has a prompt.
     pub(crate) fn has_prompt(&self) -> bool {
-        [&self.print, &self.prompt].into_iter().flatten().any(|text| !text.trim().is_empty())
+        [&self.given.print, &self.given.prompt].into_iter().flatten().any(|text| !text.trim().is_empty())
     }
 
     /// Whether a session is continued. Without a prompt, its run that waits for answers is.
@@ -394,14 +408,14 @@ impl RunArgs {
 
     /// Whether the mode may be bypassPermissions.
     pub(crate) fn bypass_allowed(&self) -> bool {
-        self.skip.dangerously_skip_permissions
-            || self.skip.allow_dangerously_skip_permissions
+        self.asks.dangerously_skip_permissions
+            || self.asks.allow_dangerously_skip_permissions
             || self.permissions.permission_mode == Some(PermissionMode::BypassPermissions)
     }
 
     /// The mode that was chosen by hand.
     pub(crate) fn chosen_mode(&self) -> Option<PermissionMode> {
-        match self.skip.dangerously_skip_permissions {
+        match self.asks.dangerously_skip_permissions {
             true => Some(PermissionMode::BypassPermissions),
             false => self.permissions.permission_mode,
         }

@@ -132,13 +132,13 @@ mod tests {
     #[test]
     fn a_prompt_may_have_the_name_of_a_command() {
         let cli = Cli::try_parse_from(["windlass", "-p", "demo"]).unwrap();
-        assert_eq!(cli.run.print.as_deref(), Some("demo"));
+        assert_eq!(cli.run.given.print.as_deref(), Some("demo"));
         let cli = Cli::try_parse_from(["windlass", "-p", "--verbose", "fix it"]).unwrap();
-        assert_eq!((cli.run.print.as_deref(), cli.run.prompt.as_deref()), (Some(""), Some("fix it")));
+        assert_eq!((cli.run.given.print.as_deref(), cli.run.given.prompt.as_deref()), (Some(""), Some("fix it")));
         let cli = Cli::try_parse_from(["windlass", "fix it", "-p", "--", "-v"]);
         assert!(cli.is_err());
         let cli = Cli::try_parse_from(["windlass", "-p", "--", "- a list"]).unwrap();
-        assert_eq!(cli.run.prompt.as_deref(), Some("- a list"));
+        assert_eq!(cli.run.given.prompt.as_deref(), Some("- a list"));
         assert!(matches!(Cli::try_parse_from(["windlass", "demo"]).unwrap().command, Some(Command::Demo(_))));
     }
 }

@@ -82,10 +82,10 @@ fn wanted(args: &RunArgs, cwd: &Path, driver: Driver) -> Result<Project, Usage> 
     let mut project = project(&args.settings, cwd)?
         .plugins(args.plugins.directories())
         .file_servers(!args.mcp.strict_mcp_config)
-        .subagents(offers_agents(args.tools.as_deref()))
+        .subagents(offers_agents(args.offered.tools.as_deref()))
         .memory(has_memory(args))
-        .index_tool(offers(args.tools.as_deref(), SEARCH_TOOL))
-        .lsp_tool(offers(args.tools.as_deref(), LSP_TOOL));
+        .index_tool(offers(args.offered.tools.as_deref(), SEARCH_TOOL))
+        .lsp_tool(offers(args.offered.tools.as_deref(), LSP_TOOL));
     if driver == Driver::Host {
         project = project.in_claude_folder();
     }
@@ -121,7 +121,7 @@ pub(crate) fn options(
     if let Ok(program) = std::env::current_exe() {
         builder = builder.sandbox_helper(program);
     }
-    if offers_agents(args.tools.as_deref()) {
+    if offers_agents(args.offered.tools.as_deref()) {
         builder = builder.subagents(Subagents::new().background_by_default(driver == Driver::Host));
     }
     for directory in &args.permissions.add_dir {
@@ -168,7 +168,7 @@ pub(crate) fn permissions_of(args: &RunArgs, driver: Driver) -> Result<(Permissi
     if args.bypass_allowed() {
         permissions = permissions.allow_bypass();
     }
-    if args.wait_for_answers {
+    if args.asks.wait_for_answers {
         permissions = permissions.wait_for_answers();
     }
     Ok((args.chosen_mode().into_iter().fold(permissions, Permissions::mode), notes))
@@ -198,19 +198,19 @@ fn tools(args: &RunArgs, cwd: PathBuf, driver: Driver) -> Result<Toolkit, Usage>
     if driver == Driver::Host {
         all = all.with(AskUserQuestion::default());
     }
-    if let Some(names) = listed(args.tools.as_deref()) {
+    if let Some(names) = listed(args.offered.tools.as_deref()) {
         // The list by single calls is offered if it is asked for.
         all = all.with_task_list();
         let mut known: Vec<String> = all.tools().iter().map(|tool| tool.name().into_owned()).collect();
         known.splice(..0, [AGENT_TOOL_NAME, LSP_TOOL, MEMORY_TOOL, SEARCH_TOOL].map(str::to_owned));
-        known.extend(args.programs.then(|| PROGRAM_TOOL.to_owned()));
+        known.extend(args.offered.programs.then(|| PROGRAM_TOOL.to_owned()));
         let is_known = |name: &str| known.iter().any(|known| known == name) || is_agent_tool(name);
         if let Some(unknown) = names.iter().find(|name| driver == Driver::Person && !is_known(name)) {
             return Err(Usage(format!("there is no tool {unknown:?}: --tools takes {}", known.join(", "))));
         }
         all = all.only(&names);
     }
-    if args.programs { with_programs(all) } else { Ok(all) }
+    if args.offered.programs { with_programs(all) } else { Ok(all) }
 }
 
 /// The names in the value of `--tools`; `None` if it means all.
@@ -230,7 +230,7 @@ pub(crate) fn offers_agents(tools: Option<&str>) -> bool {
 pub(crate) fn has_memory(args: &RunArgs) -> bool {
     args.elsewhere.workspace.is_none()
         && !args.session.no_session_persistence
-        && offers(args.tools.as_deref(), MEMORY_TOOL)
+        && offers(args.offered.tools.as_deref(), MEMORY_TOOL)
 }
 
 /// Whether `--tools` leaves the model a tool of the project.

@@ -94,7 +94,7 @@ fn command() -> anyhow::Result<i32> {
             write!(stderr(), "{}", Cli::command().render_help())?;
             Ok(2)
         }
-        None if cli.run.print.is_none() && (cli.run.prompt.is_some() || !cli.run.resumes()) => {
+        None if cli.run.given.print.is_none() && (cli.run.given.prompt.is_some() || !cli.run.resumes()) => {
             Err(Usage("conversations at the terminal are not there yet: add -p to run this prompt".to_owned()).into())
         }
         None => block_on(run::run(cli.run, terminal)),

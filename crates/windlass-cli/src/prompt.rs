@@ -14,7 +14,7 @@ const PATIENCE: Duration = Duration::from_secs(3);
 
 /// The whole prompt. Standard input is read only if it is not a terminal.
 pub(crate) fn read(args: &RunArgs, stdin_is_terminal: bool, may_be_empty: bool) -> anyhow::Result<String> {
-    let given = match (args.print.as_deref().filter(|text| !text.is_empty()), args.prompt.as_deref()) {
+    let given = match (args.given.print.as_deref().filter(|text| !text.is_empty()), args.given.prompt.as_deref()) {
         (Some(_), Some(_)) => {
             return Err(Usage("there are two prompts: quote the prompt if it has blanks".to_owned()).into());
         }

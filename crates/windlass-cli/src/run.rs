@@ -66,7 +66,7 @@ async fn run_to_end(
     let provider = Provider::choose(&args, &project)?;
     let asker = terminal.can_ask().then(AskAtTerminal::new);
     let waits = args.resumes() && !args.has_prompt() && pending::waits(&args, elsewhere.as_ref()).await?;
-    args.wait_for_answers |= waits;
+    args.asks.wait_for_answers |= waits;
     let (builder, mut notes) = settled(&args, &project, (asker.as_ref(), elsewhere.as_ref()))?;
     notes.splice(..0, elsewhere.as_ref().map(Elsewhere::note));
     let builder = builder.provider(Arc::clone(&provider.model));

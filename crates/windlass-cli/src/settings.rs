@@ -21,10 +21,10 @@ pub(crate) fn shown(project: &LoadedProject) -> Value {
         effective.insert(key.to_owned(), value);
         provenance.insert(key.to_owned(), Value::String(origin));
     };
-    if let Some(Setting { value, origin, .. }) = &resolved.model {
+    if let Some(Setting { value, origin, .. }) = &resolved.models.model {
         add("model", json!(value), origin.to_string());
     }
-    if let Some(Setting { value, origin, .. }) = &resolved.fallback_model {
+    if let Some(Setting { value, origin, .. }) = &resolved.models.fallback {
         add("fallbackModel", json!(value), origin.to_string());
     }
     if let Some(Setting { value, origin, .. }) = &resolved.agent {
@@ -81,11 +81,12 @@ fn shown_mcpjson(resolved: &Resolved, effective: &mut Map<String, Value>, proven
 
 /// What is said of models.
 fn shown_models(resolved: &Resolved, effective: &mut Map<String, Value>, provenance: &mut Map<String, Value>) {
-    if resolved.models.is_empty() {
+    let said = &resolved.models.by_name;
+    if said.is_empty() {
         return;
     }
-    let models = resolved.models.iter().map(|(name, model)| (name.clone(), prices_of_a_million(&model.value)));
-    let origins = resolved.models.iter().map(|(name, model)| (name.clone(), json!(model.origin.to_string())));
+    let models = said.iter().map(|(name, model)| (name.clone(), prices_of_a_million(&model.value)));
+    let origins = said.iter().map(|(name, model)| (name.clone(), json!(model.origin.to_string())));
     effective.insert("models".to_owned(), Value::Object(models.collect()));
     provenance.insert("models".to_owned(), Value::Object(origins.collect()));
 }
@@ -160,7 +161,7 @@ fn shown_switches(project: &LoadedProject, effective: &mut Map<String, Value>, p
 /// The variables that files set, and which file sets each. Values that no program gets may be secrets.
 fn shown_environment(project: &LoadedProject) -> (Value, Value) {
     let (mut env, mut env_from) = (Map::new(), Map::new());
-    for (name, found) in &project.resolved().env {
+    for (name, found) in &project.resolved().env.programs {
         let reaches_programs = !given_environment([(name.into(), (&found.value).into())]).passed.is_empty();
         env.insert(name.clone(), if reaches_programs { json!(found.value) } else { json!("***") });
         env_from.insert(name.clone(), json!(found.origin.to_string()));

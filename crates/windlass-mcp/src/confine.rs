@@ -86,5 +86,5 @@ pub(crate) async fn spec<'a>(
         None => ConfinedProgram::new(command),
     };
     let ConfinedProgram { command, until_end, advice } = confined;
-    Ok(Spec { command, until_end, advice, watch: options.watch.as_deref() })
+    Ok(Spec { command, until_end, advice, watch: options.programs.watch.as_deref() })
 }

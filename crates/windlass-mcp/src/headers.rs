@@ -55,10 +55,10 @@ async fn print(
     (url, config): (&str, &McpServerConfig),
     options: &McpOptions,
 ) -> Result<Vec<u8>, String> {
-    let cwd = options.cwd.as_deref().unwrap_or(Path::new("."));
+    let cwd = options.programs.cwd.as_deref().unwrap_or(Path::new("."));
     let about = [("CLAUDE_CODE_MCP_SERVER_NAME", name), ("CLAUDE_CODE_MCP_SERVER_URL", url)];
     let about = about.map(|(name, value)| (OsString::from(name), OsString::from(value)));
-    let env: Vec<(OsString, OsString)> = options.env.iter().cloned().chain(about).collect();
+    let env: Vec<(OsString, OsString)> = options.programs.env.iter().cloned().chain(about).collect();
     let (shell, flag) = SHELL;
     let program = find(shell, &env, cwd)?;
     let mut command = ProcessCommand::new(program, cwd);

@@ -77,7 +77,7 @@ impl Listener {
         answers: Arc<Answers>,
         lifecycle: Lifecycle,
     ) -> (Self, Arc<Heard>) {
-        let client = Implementation::new(&options.client_name, &options.client_version);
+        let client = Implementation::new(&options.client.name, &options.client.version);
         let mut capabilities = answers.capabilities();
         if lifecycle == Lifecycle::Discover {
             // Servers of older revisions know no extensions, and say of each tool whether its calls can be tasks.

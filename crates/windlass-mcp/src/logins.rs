@@ -11,7 +11,7 @@ impl McpServerConfig {
             && !headers.keys().any(|name| name.eq_ignore_ascii_case("authorization"))
         {
             // An address that is not valid is refused when it is connected to.
-            self.authorizer = Authorizer::new(url, self.oauth.clone(), options.auth.clone()).ok();
+            self.authorizer = Authorizer::new(url, self.oauth.clone(), options.logins.auth.clone()).ok();
         }
         self
     }
@@ -25,7 +25,7 @@ impl McpServerConfig {
             }
         };
         let can_log_in = self.authorizer.is_some() && !self.oauth.grant.is_automatic();
-        let command = options.login_command.as_ref().filter(|_| can_log_in);
+        let command = options.logins.command.as_ref().filter(|_| can_log_in);
         let step = command.map(|command| format!("log in with `{command} {name}`"));
         let advice = [problem, step].into_iter().flatten().collect::<Vec<_>>().join("; ");
         let advice = if advice.is_empty() { advice } else { format!(": {advice}") };

@@ -14,44 +14,65 @@ use windlass_tool::ProgramWatch;
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct McpOptions {
-    pub(crate) client_name: String,
-    pub(crate) client_version: String,
-    pub(crate) cwd: Option<PathBuf>,
-    pub(crate) env: Vec<(OsString, OsString)>,
-    pub(crate) connect_timeout: Duration,
-    pub(crate) call_timeout: Duration,
-    pub(crate) rounds: RoundLimits,
+    pub(crate) client: ClientName,
+    pub(crate) programs: Programs,
+    pub(crate) limits: Limits,
     pub(crate) elicitation: Option<Arc<dyn Elicitation>>,
-    pub(crate) watch: Option<Arc<dyn ProgramWatch>>,
     pub(crate) roots: Vec<PathBuf>,
-    pub(crate) auth: AuthOptions,
-    pub(crate) login_command: Option<String>,
+    pub(crate) logins: Logins,
     pub(crate) sampling: Option<Arc<dyn Sampling>>,
     /// The sessions of the set, which is made from these options.
     pub(crate) samplers: Samplers,
     pub(crate) cache: Option<Arc<dyn McpToolCache>>,
+}
+
+/// How the client names itself.
+#[derive(Clone)]
+pub(crate) struct ClientName {
+    pub(crate) name: String,
+    pub(crate) version: String,
+}
+
+/// How programs are started, watched and confined.
+#[derive(Clone, Default)]
+pub(crate) struct Programs {
+    pub(crate) cwd: Option<PathBuf>,
+    pub(crate) env: Vec<(OsString, OsString)>,
+    pub(crate) watch: Option<Arc<dyn ProgramWatch>>,
     pub(crate) confinement: Option<Arc<dyn ProgramConfinement>>,
+}
+
+/// How long servers may take, and how often they may ask for something.
+#[derive(Clone)]
+pub(crate) struct Limits {
+    pub(crate) connect: Duration,
+    pub(crate) call: Duration,
+    pub(crate) rounds: RoundLimits,
+}
+
+/// What logins need, and the command that makes one.
+#[derive(Clone, Default)]
+pub(crate) struct Logins {
+    pub(crate) auth: AuthOptions,
+    pub(crate) command: Option<String>,
 }
 
 impl Default for McpOptions {
     fn default() -> Self {
         Self {
-            client_name: "windlass".to_owned(),
-            client_version: env!("CARGO_PKG_VERSION").to_owned(),
-            cwd: None,
-            env: Vec::new(),
-            connect_timeout: Duration::from_secs(30),
-            call_timeout: Duration::from_secs(60 * 60),
-            rounds: RoundLimits::default(),
+            client: ClientName { name: "windlass".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() },
+            programs: Programs::default(),
+            limits: Limits {
+                connect: Duration::from_secs(30),
+                call: Duration::from_secs(60 * 60),
+                rounds: RoundLimits::default(),
+            },
             elicitation: None,
-            watch: None,
             roots: Vec::new(),
-            auth: AuthOptions::default(),
-            login_command: None,
+            logins: Logins::default(),
             sampling: None,
             samplers: Samplers::default(),
             cache: None,
-            confinement: None,
         }
     }
 }
@@ -65,15 +86,14 @@ impl McpOptions {
     /// How the client names itself. Default: `windlass` and this crate's version.
     #[must_use]
     pub fn with_client(mut self, name: impl Into<String>, version: impl Into<String>) -> Self {
-        self.client_name = name.into();
-        self.client_version = version.into();
+        self.client = ClientName { name: name.into(), version: version.into() };
         self
     }
 
     /// The directory that programs start in. Default: the process's.
     #[must_use]
     pub fn with_cwd(mut self, cwd: impl Into<PathBuf>) -> Self {
-        self.cwd = Some(cwd.into());
+        self.programs.cwd = Some(cwd.into());
         self
     }
 
@@ -83,7 +103,7 @@ impl McpOptions {
     /// programs of tools get: `PATH` and the like, no keys.
     #[must_use]
     pub fn with_env<K: Into<OsString>, V: Into<OsString>>(mut self, env: impl IntoIterator<Item = (K, V)>) -> Self {
-        self.env = env.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
+        self.programs.env = env.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
         self
     }
 
@@ -91,28 +111,28 @@ impl McpOptions {
     /// servers that are added later [confined](crate::McpServers::confine) where nothing was said here.
     #[must_use]
     pub fn with_confinement(mut self, confinement: Arc<dyn ProgramConfinement>) -> Self {
-        self.confinement = Some(confinement);
+        self.programs.confinement = Some(confinement);
         self
     }
 
     /// How long a server may take to start, greet and list its tools. Default: 30 s.
     #[must_use]
     pub fn with_connect_timeout(mut self, limit: Duration) -> Self {
-        self.connect_timeout = limit;
+        self.limits.connect = limit;
         self
     }
 
     /// How long a call may take without an answer or a sign of progress. Default: one hour.
     #[must_use]
     pub fn with_call_timeout(mut self, limit: Duration) -> Self {
-        self.call_timeout = limit;
+        self.limits.call = limit;
         self
     }
 
     /// Sets how often and how long a server may ask for something in place of a result. Default: 10 times, 24 hours.
     #[must_use]
     pub fn with_round_limits(mut self, limits: RoundLimits) -> Self {
-        self.rounds = limits;
+        self.limits.rounds = limits;
         self
     }
 
@@ -154,7 +174,7 @@ impl McpOptions {
     /// killed sees the end of its input then, and of a tree only the group is ended.
     #[must_use]
     pub fn with_watch(mut self, watch: Arc<dyn ProgramWatch>) -> Self {
-        self.watch = Some(watch);
+        self.programs.watch = Some(watch);
         self
     }
 
@@ -162,7 +182,7 @@ impl McpOptions {
     /// are kept in memory, and end with the process.
     #[must_use]
     pub fn with_auth(mut self, auth: AuthOptions) -> Self {
-        self.auth = auth;
+        self.logins.auth = auth;
         self
     }
 
@@ -170,7 +190,7 @@ impl McpOptions {
     /// that a login is needed and name no command.
     #[must_use]
     pub fn with_login_command(mut self, command: impl Into<String>) -> Self {
-        self.login_command = Some(command.into());
+        self.logins.command = Some(command.into());
         self
     }
 }
@@ -179,9 +199,9 @@ impl fmt::Debug for McpOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // The environment may hold secrets.
         f.debug_struct("McpOptions")
-            .field("cwd", &self.cwd)
-            .field("connect_timeout", &self.connect_timeout)
-            .field("call_timeout", &self.call_timeout)
+            .field("cwd", &self.programs.cwd)
+            .field("connect_timeout", &self.limits.connect)
+            .field("call_timeout", &self.limits.call)
             .finish_non_exhaustive()
     }
 }

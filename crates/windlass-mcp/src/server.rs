@@ -64,17 +64,22 @@ struct ServerState {
     enabled: bool,
     removed: bool,
     phase: Phase,
+    about: About,
+    tools: Arc<[RemoteTool]>,
+    left_out: Vec<McpToolLeftOut>,
+    pins: Pins,
+    failures: u32,
+    retry_at: Option<Instant>,
+}
+
+/// What the server has said of itself.
+struct About {
     info: Option<McpServerInfo>,
     instructions: Option<String>,
     has_prompts: bool,
     has_resources: bool,
     /// The way in which the last connection began.
     lifecycle: Option<Lifecycle>,
-    tools: Arc<[RemoteTool]>,
-    left_out: Vec<McpToolLeftOut>,
-    pins: Pins,
-    failures: u32,
-    retry_at: Option<Instant>,
 }
 
 /// What is known from earlier sessions.
@@ -102,11 +107,13 @@ impl Server {
             enabled: true,
             removed: false,
             phase: if idle.is_some() { Phase::Idle } else { Phase::Pending },
-            info: idle.as_ref().and_then(|kept| kept.info.clone()),
-            instructions: None,
-            has_prompts: false,
-            has_resources: idle.as_ref().is_some_and(|kept| kept.has_resources),
-            lifecycle: idle.as_ref().and_then(|kept| kept.lifecycle),
+            about: About {
+                info: idle.as_ref().and_then(|kept| kept.info.clone()),
+                instructions: None,
+                has_prompts: false,
+                has_resources: idle.as_ref().is_some_and(|kept| kept.has_resources),
+                lifecycle: idle.as_ref().and_then(|kept| kept.lifecycle),
+            },
             tools: idle.map(|kept| kept.tools).unwrap_or_default().into(),
             left_out: Vec::new(),
             pins: Pins { kept, changed: Vec::new() },
@@ -157,19 +164,19 @@ impl Server {
     /// Whether it has prompts, as far as it has said so.
     pub(crate) fn has_prompts(&self) -> bool {
         let state = self.lock();
-        state.has_prompts && state.enabled && !state.removed
+        state.about.has_prompts && state.enabled && !state.removed
     }
 
     /// Whether it has resources, as far as it has said so.
     pub(crate) fn has_resources(&self) -> bool {
         let state = self.lock();
-        state.has_resources && state.enabled && !state.removed
+        state.about.has_resources && state.enabled && !state.removed
     }
 
     /// Its instructions on the use of its tools, if they may be used.
     pub(crate) fn instructions(&self) -> Option<String> {
         let state = self.lock();
-        state.instructions.clone().filter(|_| state.enabled && !state.removed && !state.tools.is_empty())
+        state.about.instructions.clone().filter(|_| state.enabled && !state.removed && !state.tools.is_empty())
     }
 
     /// What its program has written beside the protocol.
@@ -192,7 +199,7 @@ impl Server {
         McpServerStatus {
             name: self.name.clone(),
             state: phase,
-            server_info: state.info.clone(),
+            server_info: state.about.info.clone(),
             error,
             source: self.config.source.clone(),
             tools,
@@ -219,8 +226,8 @@ impl Server {
         if let Some(connection) = self.usable(at_once)? {
             return Ok(connection);
         }
-        let limit = self.shared.options.connect_timeout;
-        let known = self.lock().lifecycle;
+        let limit = self.shared.options.limits.connect;
+        let known = self.lock().about.lifecycle;
         let opened = timeout(limit, async {
             let (connection, ended) = Connection::open(&self.name, &self.config, &self.shared.options, known).await?;
             let tools = connection.list_tools(limit).await?;
@@ -235,11 +242,11 @@ impl Server {
                 Ok(_) if state.removed || !state.enabled => Err(McpError::Disabled { name: self.name.clone() }),
                 Ok((connection, ended, tools)) => {
                     let connection = Arc::new(connection);
-                    state.info.clone_from(&connection.introduction.info);
-                    state.instructions.clone_from(&connection.introduction.instructions);
-                    state.has_prompts = connection.introduction.has_prompts;
-                    state.has_resources = connection.introduction.has_resources;
-                    state.lifecycle = Some(connection.introduction.lifecycle);
+                    state.about.info.clone_from(&connection.introduction.info);
+                    state.about.instructions.clone_from(&connection.introduction.instructions);
+                    state.about.has_prompts = connection.introduction.has_prompts;
+                    state.about.has_resources = connection.introduction.has_resources;
+                    state.about.lifecycle = Some(connection.introduction.lifecycle);
                     let now = Kept::of(&connection.introduction, &tools);
                     kept = (!state.is_kept(&now, &tools)).then_some(now);
                     state.offered(tools);
@@ -476,7 +483,7 @@ impl Server {
 
     /// Reads the list of tools again.
     async fn refresh(&self, connection: &Arc<Connection>) {
-        match connection.list_tools(self.shared.options.connect_timeout).await {
+        match connection.list_tools(self.shared.options.limits.connect).await {
             Ok(tools) => {
                 {
                     let mut state = self.lock();

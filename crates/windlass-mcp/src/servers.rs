@@ -65,7 +65,7 @@ impl McpServers {
         let reviewed = |inner| Arc::new(Reviewed { inner, reviews: reviews.clone() }) as Arc<dyn Elicitation>;
         options.elicitation = options.elicitation.take().map(reviewed);
         options.samplers = Samplers::default();
-        let confinement = Mutex::new(options.confinement.clone());
+        let confinement = Mutex::new(options.programs.confinement.clone());
         let (changes, resource_changes) = (watch::Sender::new(0), Changes::default());
         let shared = Arc::new(Shared { options, reviews, confinement, changes, resource_changes });
         Self(Arc::new(Set { shared, servers: Mutex::default() }))
@@ -354,7 +354,7 @@ impl McpServers {
         params: serde_json::Value,
     ) -> Result<JsonText, McpError> {
         let server = self.get(server)?;
-        let limit = self.0.shared.options.connect_timeout;
+        let limit = self.0.shared.options.limits.connect;
         server.request(method, params, limit).await
     }
 

@@ -92,8 +92,8 @@ pub use records::is_trusted;
 pub use request::SettingsRequest;
 pub use resolve::resolve;
 pub use resolved::{
-    McpjsonChoice, Resolved, ResolvedHooks, ResolvedMemory, ResolvedPermissions, ResolvedServers, ResolvedSession,
-    RuleSet, Setting, SnapshotContent,
+    McpjsonChoice, Resolved, ResolvedEnv, ResolvedHooks, ResolvedMemory, ResolvedModels, ResolvedPermissions,
+    ResolvedServers, ResolvedSession, RuleSet, Setting, SnapshotContent,
 };
 pub use review::{ReviewedItem, review_trust};
 pub use sandbox::{ResolvedSandbox, SandboxDomains, SandboxFiles, SandboxSettings};
@@ -104,9 +104,9 @@ pub use servers::{
     ServerScope, Servers, load_servers,
 };
 pub use settings::{
-    Attribution, FileCheckpointSettings, KeyEffect, KeyReport, McpjsonSettings, MemorySettings, ModelSettings,
-    PermissionSettings, ServerListSettings, SessionSettings, SettingKey, SettingPath, Settings, SkillOverride,
-    SkillSettings, UnknownKey, UnknownSetting, line_of, settings_schema,
+    Attribution, ChosenModels, FileCheckpointSettings, KeyEffect, KeyReport, McpjsonSettings, MemorySettings,
+    ModelSettings, PermissionSettings, ServerListSettings, ServerSettings, SessionSettings, SettingKey, SettingPath,
+    Settings, SkillOverride, SkillSettings, UnknownKey, UnknownSetting, line_of, settings_schema,
 };
 pub use settings_file::SettingsFile;
 pub use sources::{Layer, SettingSource, SettingSources};

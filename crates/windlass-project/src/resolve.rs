@@ -217,6 +217,7 @@ impl Reading<'_> {
     fn models(&mut self) {
         let file = self.file;
         let settings = &file.settings;
+        let said = &settings.models;
         for (key, content) in settings.widening() {
             if !matches!(key, "model" | "fallbackModel" | "models" | "agent") {
                 continue;
@@ -226,19 +227,19 @@ impl Reading<'_> {
                 continue;
             }
             match key {
-                "model" if self.resolved.model.is_none() => {
-                    self.resolved.model = settings.model.clone().map(|model| self.setting(model));
+                "model" if self.resolved.models.model.is_none() => {
+                    self.resolved.models.model = said.model.clone().map(|model| self.setting(model));
                 }
                 "agent" if self.resolved.agent.is_none() => {
                     self.resolved.agent = settings.agent.clone().map(|agent| self.setting(agent));
                 }
-                "fallbackModel" if self.resolved.fallback_model.is_none() => {
-                    self.resolved.fallback_model = Some(self.setting(settings.fallback_model.clone()));
+                "fallbackModel" if self.resolved.models.fallback.is_none() => {
+                    self.resolved.models.fallback = Some(self.setting(said.fallback.clone()));
                 }
                 "models" => {
-                    for (name, model) in &settings.models {
+                    for (name, model) in &said.by_name {
                         let setting = self.setting(model.clone());
-                        self.resolved.models.entry(name.clone()).or_insert(setting);
+                        self.resolved.models.by_name.entry(name.clone()).or_insert(setting);
                     }
                 }
                 _ => {}
@@ -267,9 +268,9 @@ impl Reading<'_> {
         }
         for (name, value) in usable {
             let setting = self.setting(value.clone());
-            self.resolved.env.entry(name.clone()).or_insert_with(|| setting.clone());
+            self.resolved.env.programs.entry(name.clone()).or_insert_with(|| setting.clone());
             if !file.is_shared() {
-                self.resolved.provider_env.entry(name.clone()).or_insert(setting);
+                self.resolved.env.provider.entry(name.clone()).or_insert(setting);
             }
         }
         let of_provider: Vec<String> = all.into_iter().filter(|name| concerns_provider(name)).collect();
@@ -281,7 +282,7 @@ impl Reading<'_> {
     /// A server starts a program, so only files that no repository brings can switch one on.
     fn mcpjson(&mut self) {
         let file = self.file;
-        let choice = &file.settings.mcpjson;
+        let choice = &file.settings.servers.mcpjson;
         for name in &choice.disabled {
             self.resolved.servers.mcpjson.disabled.entry(name.clone()).or_insert_with(|| file.origin.clone());
         }
@@ -312,7 +313,7 @@ impl Reading<'_> {
     /// Servers of the administrator. A program of one machine is not on all of them, so only remote servers are provided.
     fn provided_servers(&mut self) {
         let file = self.file;
-        let provided = &file.settings.server_lists.provided;
+        let provided = &file.settings.servers.lists.provided;
         if file.layer != Layer::Managed {
             if !provided.is_empty() {
                 self.note("`managedMcpServers` counts in managed settings only");

@@ -163,27 +163,43 @@ pub struct ResolvedSession {
     pub file_checkpoints: Option<Setting<FileCheckpointSettings>>,
 }
 
+/// What counts of the keys `model`, `fallbackModel` and `models`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ResolvedModels {
+    /// The model.
+    pub model: Option<Setting<String>>,
+    /// The models that take over, the first one first.
+    pub fallback: Option<Setting<Vec<String>>>,
+    /// What is said of models, by name or the beginning of names: of each name what the strongest layer says.
+    pub by_name: BTreeMap<String, Setting<ModelSettings>>,
+}
+
+/// What counts of the key `env`, by who gets the variables.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ResolvedEnv {
+    /// Variables for the programs that tools run.
+    pub programs: BTreeMap<String, Setting<String>>,
+    /// Variables for the model provider: none that a project's shared file sets, so that no repository chooses
+    /// who gets the user's key.
+    pub provider: BTreeMap<String, Setting<String>>,
+}
+
 /// What counts of all layers, each value with its origin.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Resolved {
     /// Rules, mode and directories.
     pub permissions: ResolvedPermissions,
-    /// The model.
-    pub model: Option<Setting<String>>,
-    /// The models that take over, the first one first.
-    pub fallback_model: Option<Setting<Vec<String>>>,
-    /// What is said of models, by name or the beginning of names: of each name what the strongest layer says.
-    pub models: BTreeMap<String, Setting<ModelSettings>>,
+    /// The model, those that take over, and what is said of models.
+    pub models: ResolvedModels,
     /// The agent of the main thread.
     pub agent: Option<Setting<String>>,
     /// How sessions speak, think and get their key.
     pub session: ResolvedSession,
-    /// Variables for the programs that tools run.
-    pub env: BTreeMap<String, Setting<String>>,
-    /// Variables for the model provider: none that a project's shared file sets, so that no repository chooses
-    /// who gets the user's key.
-    pub provider_env: BTreeMap<String, Setting<String>>,
+    /// Variables for the programs that tools run, and for the model provider.
+    pub env: ResolvedEnv,
     /// Which MCP servers are wanted.
     pub servers: ResolvedServers,
     /// Memory.

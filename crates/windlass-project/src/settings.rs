@@ -37,12 +37,8 @@ pub struct Settings {
     pub permissions: PermissionSettings,
     /// Variables for the programs that tools run and for the model provider.
     pub env: BTreeMap<String, String>,
-    /// The model.
-    pub model: Option<String>,
-    /// The models that take over, the first one first.
-    pub fallback_model: Vec<String>,
-    /// What is said of models, by name or the beginning of names.
-    pub models: BTreeMap<String, ModelSettings>,
+    /// The model, those that take over, and what is said of models.
+    pub models: ChosenModels,
     /// The agent of the main thread.
     pub agent: Option<String>,
     /// How sessions speak, think and get their key.
@@ -55,14 +51,34 @@ pub struct Settings {
     pub sandbox: SandboxSettings,
     /// The hooks.
     pub hooks: HookSettings,
-    /// Which servers of a project's `.mcp.json` are wanted.
-    pub mcpjson: McpjsonSettings,
-    /// Which MCP servers may be connected.
-    pub server_lists: ServerListSettings,
+    /// Which MCP servers are wanted, and which may be connected.
+    pub servers: ServerSettings,
     /// Whether `projectIndex` is false: no session makes an index of the project.
     pub index_off: bool,
     /// Keys that do not count.
     pub keys: KeyReport,
+}
+
+/// The keys `model`, `fallbackModel` and `models`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ChosenModels {
+    /// The model.
+    pub model: Option<String>,
+    /// The models that take over, the first one first.
+    pub fallback: Vec<String>,
+    /// What is said of models, by name or the beginning of names.
+    pub by_name: BTreeMap<String, ModelSettings>,
+}
+
+/// The keys of MCP servers.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ServerSettings {
+    /// Which servers of a project's `.mcp.json` are wanted.
+    pub mcpjson: McpjsonSettings,
+    /// Which MCP servers may be connected.
+    pub lists: ServerListSettings,
 }
 
 /// The keys `enableAllProjectMcpServers`, `enabledMcpjsonServers` and `disabledMcpjsonServers`.
@@ -140,12 +156,15 @@ impl Settings {
         };
         let mut hooks = self.hooks.clone();
         hooks.disabled = false;
+        let servers = ServerSettings {
+            mcpjson: McpjsonSettings { disabled: self.servers.mcpjson.disabled.clone(), ..McpjsonSettings::default() },
+            lists: ServerListSettings { allowed: None, provided: BTreeMap::new(), ..self.servers.lists.clone() },
+        };
         let off = |on: Option<bool>| on.filter(|on| !on);
         Self {
             permissions,
             hooks,
-            mcpjson: McpjsonSettings { disabled: self.mcpjson.disabled.clone(), ..McpjsonSettings::default() },
-            server_lists: ServerListSettings { allowed: None, provided: BTreeMap::new(), ..self.server_lists.clone() },
+            servers,
             sandbox: self.sandbox.restrictions(),
             memory: MemorySettings {
                 enabled: off(self.memory.enabled),
@@ -167,13 +186,14 @@ impl Settings {
     /// text.
     pub(crate) fn widening(&self) -> Vec<(&'static str, String)> {
         let when = |holds: bool, key, content: String| holds.then_some((key, content));
-        let mcpjson = &self.mcpjson;
+        let models = &self.models;
+        let mcpjson = &self.servers.mcpjson;
         let session = &self.session;
-        let allowed = self.server_lists.allowed.as_ref().and_then(|list| list.as_ref().ok());
+        let allowed = self.servers.lists.allowed.as_ref().and_then(|list| list.as_ref().ok());
         [
-            self.model.as_ref().map(|model| ("model", content_of(model))),
-            when(!self.fallback_model.is_empty(), "fallbackModel", content_of(&self.fallback_model)),
-            when(!self.models.is_empty(), "models", content_of(&self.models)),
+            models.model.as_ref().map(|model| ("model", content_of(model))),
+            when(!models.fallback.is_empty(), "fallbackModel", content_of(&models.fallback)),
+            when(!models.by_name.is_empty(), "models", content_of(&models.by_name)),
             self.agent.as_ref().map(|agent| ("agent", content_of(agent))),
             session.output_style.as_ref().map(|style| ("outputStyle", content_of(style))),
             session.language.as_ref().map(|language| ("language", content_of(language))),

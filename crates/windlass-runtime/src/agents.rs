@@ -11,8 +11,9 @@ use crate::Ports;
 use crate::budget::{Place, Places};
 use crate::checkpoints::Keeper;
 use crate::events::EventQueue;
-use crate::handle::{Order, SessionHandle};
+use crate::handle::SessionHandle;
 use crate::open_questions::{OpenQuestion, OpenQuestions};
+use crate::order::Order;
 use crate::session::{Nested, Persistence, SessionConfig};
 pub(crate) use asking::CallAbove;
 use asking::KeptOpen;
@@ -127,10 +128,7 @@ pub(crate) struct Below {
     places: Places,
     /// How deep this agent is itself.
     depth: u32,
-    /// The inputs of the main agent, if this is another one.
-    main: Option<mpsc::UnboundedSender<Input>>,
-    /// Those of the highest agent that waits for this one.
-    waiting: Option<mpsc::UnboundedSender<Input>>,
+    ancestors: Ancestors,
     /// How the session is kept, for agents that are to be kept beside it.
     kept: Option<Persistence>,
     /// The questions of the session, as this agent asks them.
@@ -142,9 +140,11 @@ pub(crate) struct Below {
 
 /// The inputs of the agents that must know of answers to questions of an agent below the main one. Empty for the main
 /// one.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Ancestors {
+    /// Those of the main agent.
     main: Option<mpsc::UnboundedSender<Input>>,
+    /// Those of the highest agent that waits for this one.
     waiting: Option<mpsc::UnboundedSender<Input>>,
 }
 
@@ -188,8 +188,7 @@ impl Below {
             changes,
             places,
             depth,
-            main,
-            waiting,
+            ancestors: Ancestors { main, waiting },
             kept,
             questions,
             call_above,
@@ -205,7 +204,7 @@ impl Below {
 
     /// Which other agents must know of answers to questions of this agent.
     pub(crate) fn ancestors(&self) -> Ancestors {
-        Ancestors { main: self.main.clone(), waiting: self.waiting.clone() }
+        self.ancestors.clone()
     }
 
     /// Opens a question of this agent, so that it can be answered.
@@ -255,7 +254,7 @@ impl Below {
             queue: Arc::clone(queue),
             results: results.clone(),
             provider: Arc::clone(&ports.provider),
-            clock: Arc::clone(&ports.clock),
+            clock: Arc::clone(&ports.system.clock),
             tool_use_id: call.tool_use_id.clone(),
         };
         let caller = caller.map(|agent| agent.agent_type.clone());
@@ -279,7 +278,7 @@ impl Below {
                 if changes != self.changes {
                     agent.has_tools(&parent.ports.tools, parent.machine);
                     agent.order(Order::Hooks);
-                    agent.order(Order::Environment(parent.ports.env.to_vec()));
+                    agent.order(Order::Environment(parent.ports.system.env.to_vec()));
                 }
                 self.alive.push(agent);
                 // The call that waits may have been stopped.
@@ -359,15 +358,15 @@ impl Below {
         config.tools.specs = tools.specs();
         let mut ports = (*ports).clone();
         // The folder goes with the session of the main agent.
-        ports.artifacts = ports.artifacts.or(ports.scratch.take());
-        (ports.tools, ports.checkpoints) = (tools.into(), None);
+        ports.storage.artifacts = ports.storage.artifacts.or(ports.storage.scratch.take());
+        (ports.tools, ports.storage.checkpoints) = (tools.into(), None);
         ports.host.callback = ports.host.callback.map(|parent| passed_on(parent, tool_use_id.clone()));
         let config = self.kept_beside(SessionConfig::new(config, ports), spec, call, machine)?;
         let nested = Nested {
             keeper: keeper.zip(machine.prompt()).map(|(keeper, prompt)| keeper.of_agent(prompt.clone())),
             depth: self.depth.saturating_add(1),
-            main: Some(self.main.clone().unwrap_or_else(|| (*results).clone())),
-            waiting: spec.task.is_none().then(|| self.waiting.clone().unwrap_or_else(|| (*results).clone())),
+            main: Some(self.ancestors.main.clone().unwrap_or_else(|| (*results).clone())),
+            waiting: spec.task.is_none().then(|| self.ancestors.waiting.clone().unwrap_or_else(|| (*results).clone())),
             budget: Some(self.places.budget().clone()),
             questions: self.questions.of_agent(tool_use_id.clone()),
             call_above: above.clone(),
@@ -423,7 +422,7 @@ fn agent_of(spec: &AgentSpec) -> AgentConfig {
 }
 
 fn opened_with(spec: &AgentSpec, ports: &Ports, cwd: &Path) -> AgentOpening {
-    let mut opening = AgentOpening::new(agent_of(spec), cwd.to_path_buf(), ports.ids.bits());
+    let mut opening = AgentOpening::new(agent_of(spec), cwd.to_path_buf(), ports.system.ids.bits());
     opening.model = spec.model.as_deref().filter(|model| *model != "inherit").map(|name| ports.model(name));
     opening.chooses_model = spec.chooses_model;
     (opening.effort, opening.max_turns, opening.system) = (spec.effort, spec.max_turns, spec.system.clone());

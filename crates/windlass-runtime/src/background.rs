@@ -2,7 +2,8 @@
 
 use crate::SessionError;
 use crate::checkpoints::AroundCall;
-use crate::handle::{Order, SessionHandle};
+use crate::handle::SessionHandle;
+use crate::order::Order;
 use crate::tasks::AbortOnDrop;
 use std::collections::HashMap;
 use std::future::Future;

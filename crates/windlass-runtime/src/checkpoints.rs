@@ -1,6 +1,8 @@
 //! Files as they were: kept before calls change them, and put back when the host asks for it.
 
-use crate::handle::{Order, SessionHandle};
+use crate::error::RewindError;
+use crate::handle::SessionHandle;
+use crate::order::{FileOrder, How, Order};
 use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
 use std::future::Future;
@@ -14,49 +16,6 @@ use windlass_session::{
     ChangedBy, Checkpoint, CheckpointError, CheckpointErrorKind, Checkpoints, Rewind, RewindOptions, Survey,
 };
 use windlass_types::{Entry, EntryId, EntryKind, ToolUseId};
-
-/// Why files were not rewound. Nothing was changed then.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum RewindError {
-    /// The session keeps no checkpoints.
-    #[error("File checkpointing is not enabled, so no files can be rewound.")]
-    Off,
-    /// A run is in progress, whose tools may be changing files, or an agent in the background.
-    #[error(
-        "nothing can be rewound while a run is in progress, also that of an agent: wait for its result, or stop it"
-    )]
-    Running,
-    /// The session is closed.
-    #[error("the session is closed")]
-    Closed,
-    /// The checkpoints refused.
-    #[error(transparent)]
-    Checkpoint(#[from] CheckpointError),
-    /// The session is not kept, so there is no log in which a conversation could be rewound.
-    #[error("this session is not kept: give it a home to rewind its conversation")]
-    NotKept,
-    /// The conversation has no such prompt.
-    #[error("the conversation has no prompt {0}: it never was, or another branch or a compaction hides it")]
-    NoSuchPrompt(EntryId),
-    /// The log cannot be read or written.
-    #[error("the conversation was not rewound: {0}")]
-    Log(String),
-}
-
-/// What a host wants of checkpoints, and where it waits.
-#[derive(Debug)]
-pub(crate) enum FileOrder {
-    List(oneshot::Sender<Result<Vec<Checkpoint>, RewindError>>),
-    Rewind { to: EntryId, how: How, leave_conflicts: bool, answer: oneshot::Sender<Result<Rewind, RewindError>> },
-}
-
-/// Whether to rewind, or only to say what that would do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum How {
-    Say,
-    Do,
-}
 
 impl SessionHandle {
     /// The points to which files can be rewound, the oldest first: one for each
@@ -421,19 +380,6 @@ impl Keeper {
         if AssertUnwindSafe(self.checkpoints.settle()).catch_unwind().await.is_err() {
             tracing::warn!("the store of file checkpoints panicked");
         }
-    }
-}
-
-impl FileOrder {
-    pub(crate) fn refuse(self, error: RewindError) {
-        match self {
-            Self::List(answer) => drop(answer.send(Err(error))),
-            Self::Rewind { answer, .. } => drop(answer.send(Err(error))),
-        }
-    }
-
-    pub(crate) fn is_rewind(&self) -> bool {
-        matches!(self, Self::Rewind { how: How::Do, .. })
     }
 }
 

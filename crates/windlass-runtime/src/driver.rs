@@ -8,20 +8,22 @@ use crate::agents::{AgentsCall, Below, Parent};
 use crate::append::Log;
 use crate::background::{self, Registry};
 use crate::budget::{Account, Budget};
-use crate::checkpoints::{RewindError, SessionFiles};
+use crate::checkpoints::SessionFiles;
 use crate::completions;
+use crate::error::RewindError;
 use crate::events::EventQueue;
-use crate::handle::Order;
 use crate::held::Held;
 use crate::made::MadeCalls;
 use crate::model::ModelCall;
 use crate::observer::Observer;
 use crate::open_questions::OpenQuestion;
+use crate::order::Order;
+use crate::order::{ConversationOrder, Wanted};
 use crate::orders::Orders;
 use crate::ports::Ports;
 use crate::prepare::ReadCalls;
 use crate::progress::Progress;
-use crate::rewind::{self, ConversationOrder};
+use crate::rewind;
 use crate::room::Room;
 use crate::scope::with_models;
 use crate::session::{Nested, Persistence, listened};
@@ -55,20 +57,23 @@ pub(crate) struct Driver {
     ports: Ports,
     orders: Orders,
     answers: Answers,
-    queue: Arc<EventQueue>,
-    log: Log,
+    outgoing: Outgoing,
     account: Account,
     work: Work,
     below: Below,
     files: SessionFiles,
-    /// What the classifier may read of the session.
-    heard: Heard,
     shared: Shared,
-    observer: Observer,
     /// The instructions that the model reads when the first run begins.
     first: Vec<FileInstructions>,
     /// How the session ended, when it has.
     over: Option<Result<(), SessionError>>,
+}
+
+/// Where what happens goes: to the log as entries, to the host as events, to hooks as occasions.
+struct Outgoing {
+    log: Log,
+    queue: Arc<EventQueue>,
+    observer: Observer,
 }
 
 /// The answers to effects, and all other inputs for the machine.
@@ -93,13 +98,15 @@ struct Work {
     asked: BTreeMap<QuestionId, OpenQuestion>,
     side: SideCalls,
     /// A rewind of the conversation that is about to begin.
-    rewind: Option<rewind::Wanted>,
+    rewind: Option<Wanted>,
 }
 
 /// What all calls of the session share.
 #[derive(Default)]
 struct Shared {
     state: Arc<SessionState>,
+    /// What the classifier may read of the session.
+    heard: Heard,
     policy: Option<(u64, Arc<Policy>)>,
     directories: Arc<[PathBuf]>,
     completions: Option<Arc<completions::OfCalls>>,
@@ -176,15 +183,12 @@ impl Driver {
             ports,
             orders: Orders::new(orders),
             answers: Answers { inputs, sender: results },
-            queue,
-            log,
+            outgoing: Outgoing { log, queue, observer: Observer::new(occasions, &hooks) },
             account,
             work,
             below,
             files: SessionFiles::new(keeper),
-            heard: Heard::default(),
             shared,
-            observer: Observer::new(occasions, &hooks),
             first,
             over: None,
         }
@@ -213,9 +217,9 @@ impl Driver {
             }
             self.orders.answer(&self.machine);
         };
-        tokio::join!(self.work.background.close(), self.below.close(), self.observer.close());
+        tokio::join!(self.work.background.close(), self.below.close(), self.outgoing.observer.close());
         let tidied = async {
-            if let Some(scratch) = &self.ports.scratch {
+            if let Some(scratch) = &self.ports.storage.scratch {
                 background::remove(scratch).await;
             }
             // The next opening of the session must not find its checkpoints in use.
@@ -241,7 +245,7 @@ impl Driver {
             if self.work.held.is_crowded() {
                 return;
             }
-            let ids = &self.ports.ids;
+            let ids = &self.ports.system.ids;
             let polled = self.work.model.as_mut().map(|call| call.poll_next(cx, || ids.bits() as u32));
             match polled {
                 Some(Poll::Ready(Some(item))) => self.take(item),
@@ -257,7 +261,7 @@ impl Driver {
         let crowded = self.work.held.is_crowded();
         // What changes the session waits for files that are rewound; looks at it do not.
         let (takes_orders, only_looks) = (self.orders.are_open(), self.files.are_rewound());
-        let ids = Arc::clone(&self.ports.ids);
+        let ids = Arc::clone(&self.ports.system.ids);
         let jitter = move || ids.bits() as u32;
         let Work { model, held, progress, .. } = &mut self.work;
         tokio::select! {
@@ -299,7 +303,7 @@ impl Driver {
             }
             Order::Hooks => {
                 self.ports.hooks = self.ports.hooks.renewed();
-                self.observer.follow(&self.ports.hooks);
+                self.outgoing.observer.follow(&self.ports.hooks);
                 self.below.follow_hooks();
                 Some(Input::SetHooks(listened(&self.ports.hooks)))
             }
@@ -336,7 +340,7 @@ impl Driver {
             }
             Order::Environment(env) => self.give_environment(env),
             Order::Variables(changes) => {
-                let mut env = self.ports.env.to_vec();
+                let mut env = self.ports.system.env.to_vec();
                 env.retain(|(known, _)| !changes.iter().any(|(name, _)| name == known));
                 env.extend(changes.into_iter().filter_map(|(name, value)| Some((name, value?))));
                 self.give_environment(env)
@@ -348,7 +352,7 @@ impl Driver {
     fn obey_conversation(&mut self, order: ConversationOrder) -> Option<Input> {
         match order {
             ConversationOrder::Look(to, answer) => {
-                rewind::look(&self.log, to, answer);
+                rewind::look(&self.outgoing.log, to, answer);
                 None
             }
             order if !self.machine.is_idle() || self.below.any_at_work() => {
@@ -366,7 +370,7 @@ impl Driver {
     /// Gives programs of the session, and of agents below it, this environment.
     fn give_environment(&mut self, env: Vec<(OsString, OsString)>) -> Option<Input> {
         self.below.follow_environment(&env);
-        self.ports.env = env.into();
+        self.ports.system.env = env.into();
         None
     }
 
@@ -391,7 +395,7 @@ impl Driver {
                 let place = AgentsCall::standing_for(origin, self.machine.state().cwd().to_path_buf());
                 let (caller, results) = (self.machine.agent(), &self.answers.sender);
                 // Who asked may be gone.
-                let _ = waiting.send(self.below.of_call(place, caller, &self.ports, &self.queue, results));
+                let _ = waiting.send(self.below.of_call(place, caller, &self.ports, &self.outgoing.queue, results));
             }
             _ => {}
         }
@@ -430,7 +434,7 @@ impl Driver {
         }
         self.work.tasks.sweep();
         if self.below.follow_policy(&self.machine) {
-            let added = self.observer.see_directories(self.machine.policy().directories());
+            let added = self.outgoing.observer.see_directories(self.machine.policy().directories());
             self.ask_beside(added);
         }
     }
@@ -440,7 +444,7 @@ impl Driver {
     fn forget_conversation(&mut self) {
         self.shared.state = Arc::default();
         self.shared.state.get::<Recorded>().set_todos(self.machine.state().todos().cloned());
-        self.heard = Heard::default();
+        self.shared.heard = Heard::default();
     }
 
     /// Asks the hooks about what follows from an event.
@@ -448,7 +452,7 @@ impl Driver {
         let mut calls = match event {
             EventKind::RunStarted(_) => {
                 let first = std::mem::take(&mut self.first);
-                self.observer.see_instructions(&first, "session_start")
+                self.outgoing.observer.see_instructions(&first, "session_start")
             }
             EventKind::RunFinished(_) => {
                 self.work.side.end();
@@ -456,7 +460,7 @@ impl Driver {
             }
             _ => Vec::new(),
         };
-        calls.extend(self.observer.see(event));
+        calls.extend(self.outgoing.observer.see(event));
         self.ask_beside(calls);
     }
 
@@ -470,7 +474,7 @@ impl Driver {
 
     fn handle(&mut self, input: Input) {
         if let Input::AddInstructions(files) = &input {
-            let loaded = self.observer.see_instructions(files, "nested_traversal");
+            let loaded = self.outgoing.observer.see_instructions(files, "nested_traversal");
             self.ask_beside(loaded);
         }
         let (input, doubts) = with_models(input, &self.ports);
@@ -485,7 +489,7 @@ impl Driver {
     }
 
     fn give(&mut self, input: Input) {
-        let now = self.ports.clock.now();
+        let now = self.ports.system.clock.now();
         if let Err(unfit) = self.machine.handle(now, input) {
             // The machine is as it was, and the session can be continued.
             tracing::error!(%unfit, "an answer does not fit");
@@ -495,7 +499,7 @@ impl Driver {
             match output {
                 Output::Event(event) => {
                     self.observe(&event.kind);
-                    self.queue.push(event);
+                    self.outgoing.queue.push(event);
                 }
                 Output::Effect(id, effect) => self.carry_out(id, effect),
                 Output::Closed => self.over = Some(Ok(())),

@@ -1,6 +1,45 @@
 //! What can go wrong around a run.
 
-use windlass_session::{ForkError, StoreError};
+use windlass_session::{CheckpointError, ForkError, StoreError};
+use windlass_types::EntryId;
+
+/// Why files were not rewound. Nothing was changed then.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RewindError {
+    /// The session keeps no checkpoints.
+    #[error("File checkpointing is not enabled, so no files can be rewound.")]
+    Off,
+    /// A run is in progress, whose tools may be changing files, or an agent in the background.
+    #[error(
+        "nothing can be rewound while a run is in progress, also that of an agent: wait for its result, or stop it"
+    )]
+    Running,
+    /// The session is closed.
+    #[error("the session is closed")]
+    Closed,
+    /// The checkpoints refused.
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
+    /// The session is not kept, so there is no log in which a conversation could be rewound.
+    #[error("this session is not kept: give it a home to rewind its conversation")]
+    NotKept,
+    /// The conversation has no such prompt.
+    #[error("the conversation has no prompt {0}: it never was, or another branch or a compaction hides it")]
+    NoSuchPrompt(EntryId),
+    /// The log cannot be read or written.
+    #[error("the conversation was not rewound: {0}")]
+    Log(String),
+}
+
+impl From<ForkError> for RewindError {
+    fn from(error: ForkError) -> Self {
+        match error {
+            ForkError::UnknownEntry(unknown) => Self::NoSuchPrompt(unknown.id),
+            other => Self::Log(other.to_string()),
+        }
+    }
+}
 
 /// A session that could not be opened.
 #[derive(Debug, thiserror::Error)]

@@ -1,10 +1,9 @@
 //! Orders to a session.
 
-use crate::checkpoints::FileOrder;
 use crate::events::EventQueue;
 use crate::open_questions::OpenQuestions;
-use crate::rewind::ConversationOrder;
-use crate::{AnswerError, EventFeed, SessionError, SideAnswer, SideCall, SideCallError, UnknownPosition};
+use crate::order::Order;
+use crate::{AnswerError, EventFeed, SessionError, UnknownPosition};
 use std::ffi::OsString;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,49 +11,11 @@ use tokio::sync::{mpsc, oneshot, watch};
 use windlass_context::{FileInstructions, ServerInstructions};
 use windlass_core::{Input, ModelProfile, Prompt};
 use windlass_permission::SettingsRules;
-use windlass_tool::{Agents, ToolSet};
+use windlass_tool::ToolSet;
 use windlass_types::{
     ContentBlock, ContextUsage, Effort, EntryId, HookCall, HookOutcome, PermissionAnswer, PermissionMode,
-    PermissionRequest, PermissionUpdate, QuestionId, SessionId, TaskId, Thinking, ToolUseId,
+    PermissionRequest, PermissionUpdate, QuestionId, SessionId, Thinking, ToolUseId,
 };
-
-/// What a session is asked to do.
-#[derive(Debug)]
-pub(crate) enum Order {
-    /// Something for the machine.
-    Input(Input),
-    /// The model of this name from the next request on.
-    Model(String),
-    /// These tools from the next request on.
-    Tools(ToolSet),
-    /// Hooks listen to something else.
-    Hooks,
-    /// This environment for programs from the next call on.
-    Environment(Vec<(OsString, OsString)>),
-    Variables(Vec<(OsString, Option<OsString>)>),
-    /// Something about the files that were kept.
-    Files(FileOrder),
-    /// Something about the conversation in the log.
-    Conversation(ConversationOrder),
-    /// Background work is to stop.
-    StopTask(TaskId),
-    /// All of it.
-    StopTasks,
-    /// A call that is waited for is to continue in the background, or all that can.
-    MoveToBackground(Option<ToolUseId>, oneshot::Sender<bool>),
-    /// Report what takes up the context window.
-    ContextUsage(oneshot::Sender<ContextUsage>),
-    /// Somebody waits until nothing runs.
-    Quiet(oneshot::Sender<()>),
-    /// Report when no run is in progress and none is about to begin.
-    Settled(oneshot::Sender<()>),
-    /// Hooks are to be asked about something that only the host sees.
-    AskHooks(Box<HookCall>, oneshot::Sender<HookOutcome>),
-    /// Agents are to be run that no call asks for; their events name this origin.
-    Agents(ToolUseId, oneshot::Sender<Arc<dyn Agents>>),
-    /// A model is to write something that is no part of the conversation.
-    SideCall(Box<SideCall>, oneshot::Sender<Result<SideAnswer, SideCallError>>),
-}
 
 /// How a session has ended, when it has.
 pub(crate) type Ended = Option<Result<(), SessionError>>;

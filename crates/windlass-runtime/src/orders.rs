@@ -1,6 +1,6 @@
 //! The orders of the handles of a session, and those that wait for it to come to rest.
 
-use crate::handle::Order;
+use crate::order::Order;
 use std::collections::VecDeque;
 use tokio::sync::{mpsc, oneshot};
 use windlass_core::Machine;

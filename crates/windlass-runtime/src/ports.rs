@@ -68,12 +68,34 @@ pub struct Ports {
     pub host: HostAnswers,
     /// Whom the mode auto asks about calls that rules leave undecided. `None`, the default: it asks the host.
     pub classifier: Option<Classifier>,
-    /// Time.
+    /// Time, chance and the environment.
+    pub system: SystemPorts,
+    /// Where files that go with the session are kept.
+    pub storage: StoragePorts,
+    /// What the model reads beside the conversation.
+    pub context: ContextPorts,
+    /// What is found out and reported beside what always is.
+    pub reports: Reports,
+    /// Whether calls may leave work behind that runs in the background, also those of agents. Default: yes.
+    pub background: bool,
+}
+
+/// Time, chance and the environment of a session.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct SystemPorts {
+    /// Time. Default: that of this machine.
     pub clock: Arc<dyn Clock>,
-    /// Chance.
+    /// Chance. Default: that of this machine.
     pub ids: Arc<dyn Ids>,
-    /// The environment that programs get.
+    /// The environment that programs get. Default: an empty one.
     pub env: Arc<[(OsString, OsString)]>,
+}
+
+/// Where files that go with a session are kept.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct StoragePorts {
     /// Where large outputs are kept.
     pub artifacts: Option<PathBuf>,
     /// A folder for what goes with the session when there is no place for large outputs, such as the output of
@@ -81,21 +103,37 @@ pub struct Ports {
     pub scratch: Option<PathBuf>,
     /// Where files are kept before calls change them, so that they can be rewound. `None`: they cannot.
     pub checkpoints: Option<Arc<dyn Checkpoints>>,
+}
+
+/// What a model reads beside the conversation.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct ContextPorts {
     /// What the model reads once it uses files. `None`: nothing.
     pub instructions: Option<Arc<dyn NestedInstructions>>,
     /// What mentions in prompts may stand for. `None`, the default: they are words like any other.
     pub mentions: Option<Mentions>,
-    /// Whether the model reads with a prompt which of the files that it has read have changed since. Default: no.
-    pub reports_changes: bool,
     /// Says what compilers and linters have to say of files, so that the model reads what an edit has brought. `None`: no one
     /// is asked.
     pub diagnostics: Option<Arc<dyn Diagnostics>>,
-    /// Whether it is found out beforehand what calls would change in files, for questions and for events. Default: no.
-    pub previews_edits: bool,
-    /// Whether events report when hooks begin to be asked, not only what they have answered. Default: no.
-    pub reports_hook_starts: bool,
-    /// Whether calls may leave work behind that runs in the background, also those of agents. Default: yes.
-    pub background: bool,
+}
+
+/// What is found out and reported beside what always is. Default: none of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Reports {
+    /// Whether the model reads with a prompt which of the files that it has read have changed since.
+    pub file_changes: bool,
+    /// Whether it is found out beforehand what calls would change in files, for questions and for events.
+    pub edits: bool,
+    /// Whether events report when hooks begin to be asked, not only what they have answered.
+    pub hook_starts: bool,
+}
+
+impl Default for SystemPorts {
+    fn default() -> Self {
+        Self { clock: Arc::new(SystemClock::default()), ids: Arc::new(SystemIds::default()), env: Arc::from([]) }
+    }
 }
 
 impl Ports {
@@ -115,18 +153,10 @@ impl Ports {
             hooks: Hooks::default(),
             host: HostAnswers::default(),
             classifier: None,
-            clock: Arc::new(SystemClock::default()),
-            ids: Arc::new(SystemIds::default()),
-            env: Arc::from([]),
-            artifacts: None,
-            scratch: None,
-            checkpoints: None,
-            instructions: None,
-            mentions: None,
-            reports_changes: false,
-            diagnostics: None,
-            previews_edits: false,
-            reports_hook_starts: false,
+            system: SystemPorts::default(),
+            storage: StoragePorts::default(),
+            context: ContextPorts::default(),
+            reports: Reports::default(),
             background: true,
         }
     }
@@ -147,9 +177,15 @@ impl Ports {
     }
 }
 
-impl fmt::Debug for Ports {
+impl fmt::Debug for SystemPorts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // The environment may hold secrets.
+        f.debug_struct("SystemPorts").field("clock", &self.clock).field("ids", &self.ids).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Ports {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Ports")
             .field("provider", &self.provider)
             .field("tools", &self.tools)

@@ -1,8 +1,9 @@
 //! Rewinding the conversation of an open session, alone or with its files.
 
 use crate::append::{Log, LogOrder, Rewinding};
-use crate::checkpoints::RewindError;
-use crate::handle::{Order, SessionHandle};
+use crate::error::RewindError;
+use crate::handle::SessionHandle;
+use crate::order::{ConversationOrder, Order, Wanted};
 use tokio::sync::oneshot;
 use windlass_core::EffectId;
 use windlass_session::{ForkError, Rewind, RewindPoint, RewoundMark, StoreError, StoreErrorKind};
@@ -18,41 +19,6 @@ pub struct Rewound {
     pub conversation: RewindPoint,
     /// What takes it back: rewinding to it in the same way.
     pub undo: EntryId,
-}
-
-/// A rewind that a host waits for.
-#[derive(Debug)]
-pub(crate) struct Wanted {
-    pub(crate) to: EntryId,
-    /// The checkpoint that takes back what was done to files.
-    files: Option<EntryId>,
-    answer: oneshot::Sender<Result<(RewindPoint, EntryId), RewindError>>,
-}
-
-/// What a host wants of the conversation.
-#[derive(Debug)]
-pub(crate) enum ConversationOrder {
-    /// To know the point.
-    Look(EntryId, oneshot::Sender<Result<RewindPoint, RewindError>>),
-    Rewind(Wanted),
-}
-
-impl ConversationOrder {
-    pub(crate) fn refuse(self, error: RewindError) {
-        match self {
-            Self::Look(_, answer) => drop(answer.send(Err(error))),
-            Self::Rewind(wanted) => drop(wanted.answer.send(Err(error))),
-        }
-    }
-}
-
-impl From<ForkError> for RewindError {
-    fn from(error: ForkError) -> Self {
-        match error {
-            ForkError::UnknownEntry(unknown) => Self::NoSuchPrompt(unknown.id),
-            other => Self::Log(other.to_string()),
-        }
-    }
 }
 
 impl SessionHandle {

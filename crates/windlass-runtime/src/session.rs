@@ -129,7 +129,7 @@ impl Session {
     /// The store refused, the session is in use, it does not exist, or it cannot
     /// continue at the point that was given. Then nothing was written.
     pub async fn open(config: SessionConfig) -> Result<Self, OpenError> {
-        let keeper = config.ports.checkpoints.clone().map(Keeper::new);
+        let keeper = config.ports.storage.checkpoints.clone().map(Keeper::new);
         let questions = OpenQuestions::default();
         let (main, waiting, budget, call_above) = (None, None, None, None);
         Self::open_nested(config, Nested { keeper, depth: 0, main, waiting, budget, questions, call_above }).await
@@ -141,10 +141,10 @@ impl Session {
         machine.listeners.can_ask |= ports.host.are_possible();
         machine.listeners.classifies |= ports.classifier.is_some();
         if ports.host.wait {
-            machine.listeners.waits = Some(TokenSecret::new(ports.ids.bits(), ports.ids.bits()));
+            machine.listeners.waits = Some(TokenSecret::new(ports.system.ids.bits(), ports.system.ids.bits()));
         }
         machine.listeners.hooks.extend(listened(&ports.hooks));
-        machine.context.attachments |= ports.mentions.is_some() || ports.reports_changes;
+        machine.context.attachments |= ports.context.mentions.is_some() || ports.reports.file_changes;
         let (orders_in, orders) = mpsc::unbounded_channel();
         let (results, inputs) = mpsc::unbounded_channel();
         let (ended_in, ended) = watch::channel(None);
@@ -155,7 +155,7 @@ impl Session {
             Some(persistence) => open_log(persistence, &machine, &ports, results.clone()).await?,
         };
         machine.ids.taken.extend(opened.taken_ids);
-        let opening = format!("{:032x}", ports.ids.bits()).into();
+        let opening = format!("{:032x}", ports.system.ids.bits()).into();
         let shared = (nested.questions.clone(), Arc::clone(&queue), opening);
         let handle = SessionHandle::new(machine.ids.session_id.clone(), orders_in.clone(), ended, shared);
         // Agents below the main one read the same.
@@ -355,7 +355,8 @@ impl Restored {
         if let Some(point) = point {
             self.taken_ids.extend(self.entries.iter().map(|entry| entry.id.clone()));
             let truncated = point.truncate(std::mem::take(&mut self.entries))?;
-            self.begin.first = truncated.restated(cwd, ports.clock.now(), || EntryId::from_bits(ports.ids.bits()));
+            self.begin.first =
+                truncated.restated(cwd, ports.system.clock.now(), || EntryId::from_bits(ports.system.ids.bits()));
             self.entries = truncated.into_entries();
             self.entries.extend(self.begin.first.iter().cloned());
         }
@@ -378,7 +379,7 @@ impl Restored {
     async fn settle_directory(&mut self, machine: &MachineConfig, ports: &Ports) {
         let directories = machine.policy.directories();
         let directory = Directory::of(&self.entries, directories, &*ports.workspace).await;
-        if let Some((entry, notice)) = directory.restated(&machine.cwd, &*ports.clock, &*ports.ids) {
+        if let Some((entry, notice)) = directory.restated(&machine.cwd, &*ports.system.clock, &*ports.system.ids) {
             self.notices.extend(notice);
             self.entries.push(entry.clone());
             self.begin.first.push(entry);
@@ -388,9 +389,9 @@ impl Restored {
 
 /// Makes the session a copy of another one.
 async fn copy(persistence: &Persistence, source: &SessionKey, ports: &Ports) -> Result<(), OpenError> {
-    let request = ForkRequest::new(persistence.owner.clone(), persistence.header.clone(), ports.clock.now())
+    let request = ForkRequest::new(persistence.owner.clone(), persistence.header.clone(), ports.system.clock.now())
         .at(persistence.point.clone());
-    let new_id = || EntryId::from_bits(ports.ids.bits());
+    let new_id = || EntryId::from_bits(ports.system.ids.bits());
     match fork_session(&*persistence.store, source, &persistence.key, request, new_id).await {
         Err(ForkError::Store(error)) if error.kind == StoreErrorKind::NotFound => Err(not_found(source)),
         copied => Ok(copied?),

@@ -6,7 +6,8 @@
 mod gate;
 
 use crate::budget::Account;
-use crate::handle::{Order, SessionHandle};
+use crate::handle::SessionHandle;
+use crate::order::Order;
 use crate::tasks::AbortOnDrop;
 use crate::written::{Unwritten, paid};
 use std::collections::BTreeMap;

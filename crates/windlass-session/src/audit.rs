@@ -42,12 +42,9 @@ pub struct CallAudit {
     pub tool: Option<String>,
     /// The input that the model gave.
     pub input: Option<JsonText>,
-    /// The line of the log that holds the call, or else the first that speaks of it, counted from one.
-    pub line: u64,
-    /// The id of that line.
-    pub entry: EntryId,
-    /// When that line was made.
-    pub at: Timestamp,
+    /// The line that it is in.
+    #[serde(flatten)]
+    pub place: CallLine,
     /// The permission mode in force when the call was judged, or made if no verdict is recorded.
     pub mode: Option<PermissionMode>,
     /// The verdicts on it, in order.
@@ -64,6 +61,19 @@ pub struct CallAudit {
     pub changed: Vec<FileChanged>,
     /// Whether all lines that speak of it are as they were written.
     pub lines: LineState,
+}
+
+/// The line of a log that a call is in.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct CallLine {
+    /// The line of the log that holds the call, or else the first that speaks of it, counted from one.
+    pub line: u64,
+    /// The id of that line.
+    pub entry: EntryId,
+    /// When that line was made.
+    pub at: Timestamp,
 }
 
 /// A verdict, and when it was recorded.

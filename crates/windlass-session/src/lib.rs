@@ -55,8 +55,8 @@ mod valid;
 pub use agent::{AgentHeader, AgentSummary};
 pub use annotation::{Annotation, BadAnnotation};
 pub use audit::{
-    BadHead, CallAudit, FileChanged, HeadCheck, LineAudit, LineRange, LineState, LogAudit, LogHead, NamedAudit,
-    NamedHead, QuestionAudit, ResultAudit, SessionAudit, VerdictAudit, audit_log,
+    BadHead, CallAudit, CallLine, FileChanged, HeadCheck, LineAudit, LineRange, LineState, LogAudit, LogHead,
+    NamedAudit, NamedHead, QuestionAudit, ResultAudit, SessionAudit, VerdictAudit, audit_log,
 };
 pub use branch::{DropsMore, Truncated, UnknownEntry, truncate};
 pub use call_ids::CallIds;

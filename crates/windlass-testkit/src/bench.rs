@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde::Serialize;
 use windlass_schema::CheckedTools;
 use windlass_tool::{
-    Cancel, Clock, Completions, DynTool, Ids, JudgedPath, Permit, PreparedCall, Process, ToolCheck, ToolCx,
-    ToolCxParts, ToolError, ToolOutput, ToolSet, ToolSetError, Workspace,
+    CallAbilities, CallPlace, Cancel, Clock, Completions, DynTool, Ids, JudgedPath, Permit, PreparedCall, Process,
+    ToolCheck, ToolCx, ToolCxParts, ToolError, ToolOutput, ToolSet, ToolSetError, Workspace,
 };
 use windlass_types::path::absolute;
 use windlass_types::{Access, CallDigest, ContextChange, JsonText, SessionId, ToolUseId};
@@ -84,15 +84,9 @@ impl ToolBench {
             process: Arc::new(ScriptedProcess::new()),
             clock: Arc::new(ManualClock::new()),
             ids: Arc::new(SequentialIds::new()),
-            cwd: root.clone(),
-            directories: Arc::from([root]),
-            env: Arc::from([]),
-            artifacts: None,
+            place: CallPlace { cwd: root.clone(), directories: Arc::from([root]), env: Arc::from([]), artifacts: None },
             state: Arc::default(),
-            background: None,
-            agents: None,
-            calls: None,
-            completions: None,
+            abilities: CallAbilities::default(),
             progress: Arc::new(move |text| lock(&reports).push(text)),
         };
         Self {
@@ -125,7 +119,7 @@ impl ToolBench {
     /// Gives it this model to ask.
     #[must_use]
     pub fn completions(self, completions: impl Completions) -> Self {
-        self.with(|parts| parts.completions = Some(Arc::new(completions)))
+        self.with(|parts| parts.abilities.completions = Some(Arc::new(completions)))
     }
 
     /// Gives it this source of identifiers.
@@ -139,8 +133,8 @@ impl ToolBench {
     pub fn root(self, root: impl Into<PathBuf>) -> Self {
         let root = root.into();
         self.with(|parts| {
-            parts.directories = Arc::from([root.clone()]);
-            parts.cwd = root;
+            parts.place.directories = Arc::from([root.clone()]);
+            parts.place.cwd = root;
         })
     }
 
@@ -148,16 +142,16 @@ impl ToolBench {
     #[must_use]
     pub fn env(self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.with(|parts| {
-            let mut env = parts.env.to_vec();
+            let mut env = parts.place.env.to_vec();
             env.push((name.into(), value.into()));
-            parts.env = env.into();
+            parts.place.env = env.into();
         })
     }
 
     /// Keeps large outputs in this folder of this machine.
     #[must_use]
     pub fn artifacts(self, folder: impl Into<PathBuf>) -> Self {
-        self.with(|parts| parts.artifacts = Some(folder.into()))
+        self.with(|parts| parts.place.artifacts = Some(folder.into()))
     }
 
     /// Changes any part of the context of calls. The permit is made anew for each call.
@@ -202,12 +196,12 @@ impl ToolBench {
         let mut parts = self.parts();
         let (mut judged, mut listable) = (Vec::new(), Vec::new());
         for path in access.paths() {
-            let requested = absolute(&parts.cwd, path);
+            let requested = absolute(&parts.place.cwd, path);
             let resolved = match parts.workspace.resolve(&requested).await {
                 Ok(resolved) => resolved.path,
                 Err(_) => requested.clone(),
             };
-            let inside = |path: &std::path::Path| parts.directories.iter().any(|root| path.starts_with(root));
+            let inside = |path: &std::path::Path| parts.place.directories.iter().any(|root| path.starts_with(root));
             // As in a run: names beside a missing file may be suggested.
             if let (Some(beside), Some(really)) = (requested.parent(), resolved.parent())
                 && inside(beside)
@@ -240,7 +234,7 @@ impl ToolBench {
         let output = prepared.call(cx).await?;
         for change in &output.changes {
             if let ContextChange::Cwd(cwd) = change {
-                lock(&self.parts).cwd.clone_from(cwd);
+                lock(&self.parts).place.cwd.clone_from(cwd);
             }
         }
         Ok(output)

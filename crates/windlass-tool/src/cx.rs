@@ -37,6 +37,20 @@ pub struct ToolCxParts {
     pub clock: Arc<dyn Clock>,
     /// Random ids.
     pub ids: Arc<dyn Ids>,
+    /// Where it works.
+    pub place: CallPlace,
+    /// What tools remember between calls of this session.
+    pub state: Arc<SessionState>,
+    /// What the session does for it.
+    pub abilities: CallAbilities,
+    /// Called with the progress of the call.
+    pub progress: Arc<dyn Fn(String) + Send + Sync>,
+}
+
+/// Where a call works.
+#[derive(Clone)]
+#[expect(clippy::exhaustive_structs, reason = "drivers must provide every part")]
+pub struct CallPlace {
     /// The directory that relative paths start in; absolute.
     pub cwd: PathBuf,
     /// The workspace: the start directory first, then additional ones; absolute.
@@ -45,8 +59,12 @@ pub struct ToolCxParts {
     pub env: Arc<[(OsString, OsString)]>,
     /// Where large outputs are kept; made when needed. `None` when the session keeps no files.
     pub artifacts: Option<PathBuf>,
-    /// What tools remember between calls of this session.
-    pub state: Arc<SessionState>,
+}
+
+/// What a session does for its calls. Default: none of it.
+#[derive(Clone, Default)]
+#[expect(clippy::exhaustive_structs, reason = "drivers must provide every part")]
+pub struct CallAbilities {
     /// Runs work that continues after the call, if the session can.
     pub background: Option<Arc<dyn Background>>,
     /// Runs agents below this one, if the session can.
@@ -55,8 +73,22 @@ pub struct ToolCxParts {
     pub calls: Option<Arc<dyn Calls>>,
     /// Has a model of the session write messages, if the session can.
     pub completions: Option<Arc<dyn Completions>>,
-    /// Called with the progress of the call.
-    pub progress: Arc<dyn Fn(String) + Send + Sync>,
+}
+
+impl fmt::Debug for CallPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The environment may hold secrets.
+        f.debug_struct("CallPlace")
+            .field("cwd", &self.cwd)
+            .field("directories", &self.directories)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for CallAbilities {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CallAbilities").finish_non_exhaustive()
+    }
 }
 
 impl ToolCx {
@@ -108,22 +140,22 @@ impl ToolCx {
 
     /// The directory that relative paths start in; absolute.
     pub fn cwd(&self) -> &Path {
-        &self.0.cwd
+        &self.0.place.cwd
     }
 
     /// The directories of the workspace, the start directory first; absolute.
     pub fn directories(&self) -> &[PathBuf] {
-        &self.0.directories
+        &self.0.place.directories
     }
 
     /// The environment that programs get.
     pub fn env(&self) -> &[(OsString, OsString)] {
-        &self.0.env
+        &self.0.place.env
     }
 
     /// Where large outputs are kept, if the session keeps files.
     pub fn artifacts(&self) -> Option<&Path> {
-        self.0.artifacts.as_deref()
+        self.0.place.artifacts.as_deref()
     }
 
     /// What tools remember between calls: one value of each type for the session.
@@ -137,7 +169,7 @@ impl ToolCx {
     /// No work can continue here: the context is not that of a session.
     pub fn background(&self) -> Result<&dyn Background, ToolError> {
         let none = || ToolError::rejected("Background work is not available here.");
-        self.0.background.as_deref().ok_or_else(none)
+        self.0.abilities.background.as_deref().ok_or_else(none)
     }
 
     /// Runs agents below this one.
@@ -146,7 +178,7 @@ impl ToolCx {
     /// The context is not that of a session.
     pub fn agents(&self) -> Result<&Arc<dyn Agents>, ToolError> {
         let none = || ToolError::rejected("Agents are not available here.");
-        self.0.agents.as_ref().ok_or_else(none)
+        self.0.abilities.agents.as_ref().ok_or_else(none)
     }
 
     /// Makes calls of other tools.
@@ -155,7 +187,7 @@ impl ToolCx {
     /// The context is not that of a session.
     pub fn calls(&self) -> Result<&Arc<dyn Calls>, ToolError> {
         let none = || ToolError::rejected("No calls of other tools can be made here.");
-        self.0.calls.as_ref().ok_or_else(none)
+        self.0.abilities.calls.as_ref().ok_or_else(none)
     }
 
     /// Has a model of the session write messages that are no part of the conversation.
@@ -164,7 +196,7 @@ impl ToolCx {
     /// The context is not that of a session.
     pub fn completions(&self) -> Result<&Arc<dyn Completions>, ToolError> {
         let none = || ToolError::rejected("No model can be asked here.");
-        self.0.completions.as_ref().ok_or_else(none)
+        self.0.abilities.completions.as_ref().ok_or_else(none)
     }
 
     /// What is known of the session's model, such as how large images may be ([`ModelInfo::media`]). Where no session is, a model
@@ -175,7 +207,7 @@ impl ToolCx {
             (info.vision, info.documents) = (true, true);
             info
         };
-        self.0.completions.as_ref().map_or_else(assumed, |completions| completions.model_info(None))
+        self.0.abilities.completions.as_ref().map_or_else(assumed, |completions| completions.model_info(None))
     }
 
     /// Reports the progress of the call to the host. Only the latest text is kept.
@@ -186,7 +218,7 @@ impl ToolCx {
     /// A path of an input as an absolute, lexically normal path: relative ones
     /// start at [`ToolCx::cwd`], `.` and `..` are resolved without looking at links.
     pub fn absolute(&self, path: &Path) -> PathBuf {
-        absolute(&self.0.cwd, path)
+        absolute(&self.0.place.cwd, path)
     }
 }
 
@@ -195,7 +227,7 @@ impl fmt::Debug for ToolCx {
         f.debug_struct("ToolCx")
             .field("session_id", &self.0.session_id)
             .field("tool_use_id", &self.0.tool_use_id)
-            .field("cwd", &self.0.cwd)
+            .field("cwd", &self.0.place.cwd)
             .finish_non_exhaustive()
     }
 }
@@ -206,7 +238,7 @@ impl fmt::Debug for ToolCxParts {
         f.debug_struct("ToolCxParts")
             .field("session_id", &self.session_id)
             .field("tool_use_id", &self.tool_use_id)
-            .field("cwd", &self.cwd)
+            .field("cwd", &self.place.cwd)
             .finish_non_exhaustive()
     }
 }

@@ -43,7 +43,7 @@ pub use background::{Background, TaskCx, TaskOutcome, TaskSpec, TaskWork};
 pub use calls::Calls;
 pub use cancel::{Cancel, Cancelled};
 pub use completions::{Completed, Completion, Completions};
-pub use cx::{Recorded, SessionState, ToolCx, ToolCxParts};
+pub use cx::{CallAbilities, CallPlace, Recorded, SessionState, ToolCx, ToolCxParts};
 pub use dyn_tool::{BoxFuture, DynTool, PreparedCall, schema_of};
 pub use error::{ToolError, ToolErrorKind};
 pub use foreground::{Foreground, ForegroundCall};

@@ -124,7 +124,7 @@ macro_rules! option_methods {
             /// the order in which they are added. With one that would never be asked about something that it listens
             /// to, the session does not open ([`Error::Hooks`](crate::Error::Hooks)).
             pub fn hook(self, hook: impl Hook) -> Self {
-                self.with(|options| options.hooks.push(Arc::new(hook)))
+                self.with(|options| options.hooks.code.push(Arc::new(hook)))
             }
 
             /// Adds a hook that runs a program, a request or a model, as settings files have them:
@@ -132,7 +132,7 @@ macro_rules! option_methods {
             /// [project](Self::project) and before those in code.
             #[cfg(feature = "project")]
             pub fn configured_hook(self, hook: $crate::hook::HookDefinition) -> Self {
-                self.with(|options| options.configured.push(hook))
+                self.with(|options| options.hooks.configured.push(hook))
             }
 
             /// The longest that a hook may take for an answer, unless it sets a
@@ -281,7 +281,7 @@ macro_rules! option_methods {
 
             /// Most tokens in one answer. Default: the model's.
             pub fn max_output_tokens(self, tokens: u32) -> Self {
-                self.with(|options| options.requests.max_output_tokens = Some(tokens))
+                self.with(|options| options.model.requests.max_output_tokens = Some(tokens))
             }
 
             /// How the model may reason. Default: as much as it sees fit, if it is a model that decides that
@@ -319,12 +319,12 @@ macro_rules! option_methods {
 
             /// Adds a beta of the provider.
             pub fn beta(self, beta: impl Into<String>) -> Self {
-                self.with(|options| options.requests.betas.push(beta.into()))
+                self.with(|options| options.model.requests.betas.push(beta.into()))
             }
 
             /// Lifetime of prompt-cache entries; `None` switches caching off. Default: five minutes.
             pub fn cache(self, cache: Option<CacheTtl>) -> Self {
-                self.with(|options| options.requests.cache = cache)
+                self.with(|options| options.model.requests.cache = cache)
             }
 
             /// The environment of programs that tools run, instead of the default: an allow-list of the process's
@@ -334,7 +334,7 @@ macro_rules! option_methods {
             #[cfg(feature = "tools")]
             pub fn env<K: Into<OsString>, V: Into<OsString>>(self, env: impl IntoIterator<Item = (K, V)>) -> Self {
                 self.with(|options| {
-                    options.surroundings.env = Some(env.into_iter().map(|(k, v)| (k.into(), v.into())).collect())
+                    options.surroundings.environments.programs = Some(env.into_iter().map(|(k, v)| (k.into(), v.into())).collect())
                 })
             }
 
@@ -355,14 +355,14 @@ macro_rules! option_methods {
             /// Members that are added to the body of each request as they are, a JSON object: settings of a vendor that
             /// windlass does not have. They win over members of the same name; objects are merged. Default: none.
             pub fn request_fields(self, fields: JsonText) -> Self {
-                self.with(|options| options.requests.extra = Some(fields))
+                self.with(|options| options.model.requests.extra = Some(fields))
             }
 
             /// Whether the provider is sent an opaque id of the user with each request, by which it can tell users of one
             /// key apart: 128 random bits that are kept in the home of [`persist`](Self::persist), never an account, a name
             /// or a path. Default: yes. Without a home none is sent.
             pub fn send_user_id(self, on: bool) -> Self {
-                self.with(|options| options.requests.send_user_id = Some(on))
+                self.with(|options| options.model.requests.send_user_id = Some(on))
             }
 
             /// Keeps the session in a store of your own.
@@ -427,7 +427,7 @@ macro_rules! option_methods {
 
             /// Hands on every frame of the model's stream as the provider sent it. Default: off.
             pub fn include_partial_messages(self, on: bool) -> Self {
-                self.with(|options| options.requests.raw_frames = on)
+                self.with(|options| options.model.requests.raw_frames = on)
             }
 
             /// Compacts the conversation by itself before it fills the model's context window, and once when
@@ -570,12 +570,12 @@ macro_rules! option_methods {
             /// (`Workspace::is_local`), the directory of the session is one of theirs, and programs run only by a
             /// [`process`](Self::process) that is given as well.
             pub fn workspace(self, workspace: Arc<dyn Workspace>) -> Self {
-                self.with(|options| options.surroundings.workspace = Some(workspace))
+                self.with(|options| options.surroundings.files.workspace = Some(workspace))
             }
 
             /// Whole files of the [`workspace`](Self::workspace) that was given, for [`file_checkpoints`](Self::file_checkpoints).
             pub fn file_tree(self, tree: Arc<dyn FileTree>) -> Self {
-                self.with(|options| options.surroundings.tree = Some(tree))
+                self.with(|options| options.surroundings.files.tree = Some(tree))
             }
 
             /// Works in a container or on another machine: its files, its programs with its environment, and its home
@@ -595,7 +595,7 @@ macro_rules! option_methods {
             /// is said here counts for more. Default: none. Needs the feature `sandbox`.
             #[cfg(feature = "sandbox")]
             pub fn sandbox(self, sandbox: crate::sandbox::SandboxOptions) -> Self {
-                self.with(|options| options.surroundings.sandbox = Some(sandbox))
+                self.with(|options| options.surroundings.sandbox.options = Some(sandbox))
             }
 
             /// The program that becomes the helper of the sandbox: any whose `main` calls
@@ -603,7 +603,7 @@ macro_rules! option_methods {
             /// bubblewrap can be used, and holds less.
             #[cfg(feature = "sandbox")]
             pub fn sandbox_helper(self, program: impl Into<PathBuf>) -> Self {
-                self.with(|options| options.surroundings.sandbox_helper = Some(program.into()))
+                self.with(|options| options.surroundings.sandbox.helper = Some(program.into()))
             }
         }
     };

@@ -51,14 +51,14 @@ impl Place<'_> {
         let project = self.options.applied_project();
         let mut hooks = project.map(super::project::LoadedProject::configured_hooks).unwrap_or_default();
         hooks.extend(GivenSkills::of(self.options).iter().flat_map(GivenSkills::hooks));
-        hooks.extend(self.options.configured.iter().cloned().map(ConfiguredHook::new));
+        hooks.extend(self.options.hooks.configured.iter().cloned().map(ConfiguredHook::new));
         if hooks.is_empty() {
             return Ok(Default::default());
         }
         let host = Arc::new(SessionOfHooks {
             handle: OnceLock::new(),
             agents: Lock::default(),
-            ids: Arc::clone(&self.ports.ids),
+            ids: Arc::clone(&self.ports.system.ids),
             lookup: self.lookup(),
             #[cfg(feature = "mcp")]
             servers: self.options.tools.mcp.clone(),
@@ -66,15 +66,15 @@ impl Place<'_> {
         let mut ports = HookPorts::new(Arc::clone(&self.ports.process), self.project());
         let mut directories = vec![self.cwd.to_path_buf()];
         directories.extend(self.options.surroundings.additional_directories.iter().cloned());
-        ports.env = unattended_environment(&self.ports.env, &directories).into();
+        ports.env = unattended_environment(&self.ports.system.env, &directories).into();
         ports.bash = find_bash(&ports.env);
         ports.transcript = self.options.storage.files().map(|files| files.log_path(self.key));
-        if let Some(folder) = self.ports.artifacts.clone().or_else(|| self.ports.scratch.clone()) {
-            ports.texts = HookTexts::in_files(folder, Arc::clone(&self.ports.ids));
+        if let Some(folder) = self.ports.storage.artifacts.clone().or_else(|| self.ports.storage.scratch.clone()) {
+            ports.texts = HookTexts::in_files(folder, Arc::clone(&self.ports.system.ids));
         }
         ports.requests = project.map(|project| project.resolved().hooks.requests.clone()).unwrap_or_default();
         ports.mask = self.masking();
-        let ids = Arc::clone(&self.ports.ids);
+        let ids = Arc::clone(&self.ports.system.ids);
         ports.frame = Arc::new(move |hook, text| bounded_hook_context(hook, &text, ids.bits()));
         ports.host = Arc::clone(&host) as _;
         Ok((configured_hooks(hooks, ports), Some(host)))
@@ -88,7 +88,8 @@ impl Place<'_> {
 
     /// Takes out what is masked in the log, what variables of programs hold, and what has the form of a key.
     fn masking(&self) -> MaskErrors {
-        let variables = self.ports.env.iter().filter_map(|(name, value)| Some((name.to_str()?, value.to_str()?)));
+        let variables =
+            self.ports.system.env.iter().filter_map(|(name, value)| Some((name.to_str()?, value.to_str()?)));
         let masks = self.options.storage.masks.clone().unwrap_or_default().with_environment(variables);
         Arc::new(move |text| masks.mask(&text).into_owned())
     }

@@ -9,18 +9,18 @@ use windlass_tool::{EntryKind, Workspace};
 impl Surroundings {
     /// Whether the files of the session are not those of this machine.
     pub(crate) fn is_elsewhere(&self) -> bool {
-        self.workspace.as_ref().is_some_and(|workspace| !workspace.is_local())
+        self.files.workspace.as_ref().is_some_and(|workspace| !workspace.is_local())
     }
 
     /// Puts a session there.
     #[cfg(feature = "remote")]
     pub(crate) fn move_to(&mut self, remote: &windlass_remote::Remote) {
         let files = remote.workspace();
-        self.place = Some(remote.name());
-        self.tree = Some(files.clone());
-        self.workspace = Some(files);
+        self.files.place = Some(remote.name());
+        self.files.tree = Some(files.clone());
+        self.files.workspace = Some(files);
         self.process = Some(remote.process());
-        self.host_environment = Some(remote.environment().to_vec());
+        self.environments.host = Some(remote.environment().to_vec());
         self.user_home = self.user_home.take().or_else(|| remote.home().map(Path::to_path_buf));
     }
 }
@@ -28,7 +28,7 @@ impl Surroundings {
 impl Options {
     /// The project that sessions of a directory are kept for.
     pub(crate) fn project_key(&self, cwd: &Path) -> ProjectKey {
-        match self.surroundings.place.as_ref().filter(|_| self.surroundings.is_elsewhere()) {
+        match self.surroundings.files.place.as_ref().filter(|_| self.surroundings.is_elsewhere()) {
             Some(place) => ProjectKey::elsewhere(place, cwd),
             None => ProjectKey::of(cwd),
         }
@@ -38,7 +38,8 @@ impl Options {
     pub(crate) async fn settle_directories(&mut self) -> Result<PathBuf, Error> {
         #[cfg(feature = "project")]
         self.check_project()?;
-        let Some(workspace) = self.surroundings.workspace.clone().filter(|workspace| !workspace.is_local()) else {
+        let Some(workspace) = self.surroundings.files.workspace.clone().filter(|workspace| !workspace.is_local())
+        else {
             return self.working_directory();
         };
         let role = "the working directory";

@@ -15,32 +15,40 @@ pub(crate) struct Surroundings {
     pub(crate) cwd: Option<PathBuf>,
     pub(crate) additional_directories: Vec<PathBuf>,
     pub(crate) user_home: Option<PathBuf>,
-    pub(crate) workspace: Option<Arc<dyn Workspace>>,
+    pub(crate) files: Files,
     pub(crate) process: Option<Arc<dyn Process>>,
-    /// What tells the place of the files from others, where they are elsewhere and the program says that.
-    pub(crate) place: Option<String>,
-    /// The whole files of a workspace that the program gave.
-    pub(crate) tree: Option<Arc<dyn FileTree>>,
-    /// The sandbox of programs, if they are to run in one.
     #[cfg(feature = "sandbox")]
-    pub(crate) sandbox: Option<crate::sandbox::SandboxOptions>,
-    /// The program that becomes the helper of the sandbox.
-    #[cfg(feature = "sandbox")]
-    pub(crate) sandbox_helper: Option<PathBuf>,
+    pub(crate) sandbox: crate::sandbox::ProgramSandbox,
     /// What a host says of files.
     pub(crate) diagnostics: Option<Arc<dyn Diagnostics>>,
     /// The language servers of the session, to be confined with its programs.
     #[cfg(all(feature = "lsp", feature = "sandbox"))]
     pub(crate) language_servers: Option<windlass_lsp::LanguageServers>,
     pub(crate) previews_edits: bool,
-    /// The environment of programs, if the program chose one.
     #[cfg(feature = "tools")]
-    pub(crate) env: Option<Environment>,
-    /// The environment of this process, as far as the program says it.
-    #[cfg(feature = "tools")]
-    pub(crate) host_environment: Option<Environment>,
+    pub(crate) environments: Environments,
     #[cfg(all(feature = "store", feature = "tools"))]
     pub(crate) git_status: Option<bool>,
+}
+
+/// The files that the program gave in place of those of this machine.
+#[derive(Clone, Default)]
+pub(crate) struct Files {
+    pub(crate) workspace: Option<Arc<dyn Workspace>>,
+    /// The whole files of a workspace that the program gave.
+    pub(crate) tree: Option<Arc<dyn FileTree>>,
+    /// What tells the place of the files from others, where they are elsewhere and the program says that.
+    pub(crate) place: Option<String>,
+}
+
+/// The environments that the program gave.
+#[cfg(feature = "tools")]
+#[derive(Clone, Default)]
+pub(crate) struct Environments {
+    /// The environment of programs, if the program chose one.
+    pub(crate) programs: Option<Environment>,
+    /// The environment of this process, as far as the program says it.
+    pub(crate) host: Option<Environment>,
 }
 
 /// Variables with their values.
@@ -68,7 +76,7 @@ impl Surroundings {
     fn home_of_programs(&self) -> Option<PathBuf> {
         #[cfg(feature = "tools")]
         {
-            let chosen = self.env.as_ref().or(self.host_environment.as_ref())?;
+            let chosen = self.environments.programs.as_ref().or(self.environments.host.as_ref())?;
             let home = chosen.iter().rev().find(|(name, _)| name == "HOME").map(|(_, value)| PathBuf::from(value));
             home.filter(|home| home.is_absolute())
         }
@@ -79,7 +87,7 @@ impl Surroundings {
     /// The files. Where they are elsewhere, `folders` of this machine are there as well, to be read.
     pub(crate) fn workspace(&self, folders: impl Iterator<Item = PathBuf>) -> Arc<dyn Workspace> {
         #[cfg(feature = "tools")]
-        if let Some(far) = self.workspace.clone().filter(|_| self.is_elsewhere()) {
+        if let Some(far) = self.files.workspace.clone().filter(|_| self.is_elsewhere()) {
             return Arc::new(windlass_tools::WithLocalFolders::new(far, folders));
         }
         let _ = folders;
@@ -87,7 +95,7 @@ impl Surroundings {
         let own = || Arc::new(windlass_tools::LocalWorkspace::default()) as _;
         #[cfg(not(feature = "tools"))]
         let own = || Arc::new(NOWHERE) as _;
-        self.workspace.clone().unwrap_or_else(own)
+        self.files.workspace.clone().unwrap_or_else(own)
     }
 
     /// What runs programs. Two processes may have one session at the same time, or one after the other was killed. The
@@ -108,8 +116,8 @@ impl Surroundings {
     #[cfg(feature = "tools")]
     #[expect(clippy::disallowed_methods, reason = "the default where the program that uses the library gives none")]
     pub(crate) fn program_environment(&self, notices: &mut Vec<String>) -> Environment {
-        let Some(given) = self.env.clone() else {
-            return match &self.host_environment {
+        let Some(given) = self.environments.programs.clone() else {
+            return match &self.environments.host {
                 Some(own) => windlass_tools::host_environment(own.iter().cloned()),
                 None if self.is_elsewhere() => Vec::new(),
                 None => windlass_tools::host_environment(std::env::vars_os()),
@@ -134,34 +142,4 @@ impl Surroundings {
 }
 
 #[cfg(all(test, not(feature = "tools")))]
-mod tests {
-    use crate::{Access, Outcome, Permissions, Script, ScriptedModel, ToolCx, query, tool_fn};
-
-    #[derive(serde::Deserialize, windlass_tool::schemars::JsonSchema)]
-    #[schemars(crate = "windlass_tool::schemars")]
-    struct City {
-        /// City to look up.
-        name: String,
-    }
-
-    #[tokio::test]
-    async fn a_session_with_tools_of_the_host_alone_runs() {
-        let weather = tool_fn("weather", "Current weather.", |city: City, cx: ToolCx| async move {
-            let files = cx.workspace().resolve(std::path::Path::new("/etc/hosts")).await.unwrap_err();
-            Ok(format!("sunny in {}; {files}", city.name))
-        });
-        let script = Script::new()
-            .turn(|turn| turn.tool_use("weather", serde_json::json!({ "name": "Oslo" })))
-            .turn(|turn| turn.text("It is sunny."));
-        let model = ScriptedModel::new(script);
-        let result = query("How is the weather?")
-            .provider(model.clone())
-            .tool(weather.with_access(Access::NOTHING))
-            .permissions(Permissions::new())
-            .await
-            .unwrap();
-        assert!(matches!(result.outcome, Outcome::Success { .. }), "{:?}", result.outcome);
-        let read = format!("{:?}", model.requests());
-        assert!(read.contains("sunny in Oslo") && read.contains("built without the feature"), "{read}");
-    }
-}
+mod tests;

@@ -250,11 +250,11 @@ impl Options {
                     Arc::clone(model) as Arc<dyn RankMemories>
                 }
             });
-            self.hooks.push(Arc::new(Recall::new(shown, ranking)));
+            self.hooks.code.push(Arc::new(Recall::new(shown, ranking)));
         }
         if let Some(waits) = memory.extraction {
             let extraction = following.extraction.insert(Arc::new(Extraction::new(waits == Waits::Yes)));
-            self.hooks.push(Arc::clone(extraction) as _);
+            self.hooks.code.push(Arc::clone(extraction) as _);
         }
         following
     }

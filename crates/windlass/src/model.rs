@@ -8,7 +8,7 @@ use windlass_model::{ModelOverrides, ModelProvider, Overridden, Summarizer, Summ
 use windlass_runtime::{AutoCompact, Limits, ModelProfile, UnpricedModels};
 use windlass_types::{CacheTtl, Effort, JsonText, NanoUsd, Thinking};
 
-/// Which model answers, and how much it thinks.
+/// Which model answers, how much it thinks, and what it is asked with.
 #[derive(Clone, Default)]
 pub(crate) struct ModelChoice {
     pub(crate) provider: Option<Arc<dyn ModelProvider>>,
@@ -22,6 +22,7 @@ pub(crate) struct ModelChoice {
     pub(crate) harness: Option<HarnessProfile>,
     /// What the program says of models, and what settings say, which counts for less.
     pub(crate) overrides: ModelOverrides,
+    pub(crate) requests: RequestOptions,
 }
 
 impl ModelChoice {

@@ -128,7 +128,7 @@ impl Tools {
 
     /// The tools that hooks name one by one. A gate that waits for a misspelt one never closes.
     fn of_hooks(&self, options: &Options) -> Vec<Doubt> {
-        let doubts = options.hooks.iter().flat_map(|hook| {
+        let doubts = options.hooks.code.iter().flat_map(|hook| {
             let place = format!("the hook {:?}", hook.name());
             let interests = hook.interests().into_iter();
             let named = interests.flat_map(|interest| {

@@ -118,7 +118,7 @@ impl Opening {
         let provider = options.tools.index.iter().fold(provider, |provider, index| index.refreshed_after(provider));
         let cwd = options.settle_directories().await?;
         options.model.check_ready(&*provider)?;
-        options.requests.check()?;
+        options.model.requests.check()?;
         options.limits.check(&options.model, &*provider)?;
         options.storage.check()?;
         let (ids, mut notices) = (SystemIds::default(), names::check(&options, &*provider)?);
@@ -175,9 +175,9 @@ impl Opening {
         let process = Arc::clone(&self.programs.process);
         let mut ports =
             Ports::new(Arc::clone(&self.provider), tools, surroundings.workspace(self.results.folders()), process);
-        ports.previews_edits = surroundings.previews_edits;
-        ports.diagnostics.clone_from(&surroundings.diagnostics);
-        ports.reports_hook_starts = self.options.limits.hook_starts;
+        ports.reports.edits = surroundings.previews_edits;
+        ports.context.diagnostics.clone_from(&surroundings.diagnostics);
+        ports.reports.hook_starts = self.options.limits.hook_starts;
         ports.host.callback.clone_from(&self.options.permissions.can_use_tool);
         ports.host.through_handles = self.options.permissions.ask_via_events;
         ports.host.wait = self.options.permissions.wait;
@@ -188,12 +188,12 @@ impl Opening {
                 auto.model.clone().unwrap_or_else(|| self.options.model.profile(&*self.provider).id.to_string());
             Classifier::new(Arc::clone(&self.provider), &model)
         }));
-        ports.env = self.programs.environment(surroundings.program_environment(notices));
-        ports.checkpoints = self.options.storage.checkpoints(&self.key, surroundings)?;
-        ports.scratch = self.results.scratch.take();
-        ports.artifacts = self.results.kept.take();
-        ports.mentions = self.options.prompts.mentions.then(|| mentions::of(&self.options.tools));
-        ports.reports_changes = self.options.prompts.reminders.unwrap_or(true);
+        ports.system.env = self.programs.environment(surroundings.program_environment(notices));
+        ports.storage.checkpoints = self.options.storage.checkpoints(&self.key, surroundings)?;
+        ports.storage.scratch = self.results.scratch.take();
+        ports.storage.artifacts = self.results.kept.take();
+        ports.context.mentions = self.options.prompts.mentions.then(|| mentions::of(&self.options.tools));
+        ports.reports.file_changes = self.options.prompts.reminders.unwrap_or(true);
         ports.background = self.options.tools.allows_background();
         self.set_hooks(&mut ports)?;
         Ok(ports)
@@ -202,7 +202,7 @@ impl Opening {
     /// The hooks: those that are configured, then those in code.
     fn set_hooks(&mut self, ports: &mut Ports) -> Result<(), Error> {
         let limit = self.options.limits.hook_time.unwrap_or(Hooks::TIME_LIMIT);
-        let hooks = self.options.hooks.iter().cloned();
+        let hooks = self.options.hooks.code.iter().cloned();
         #[cfg(feature = "project")]
         let hooks = {
             let at = crate::configured::Place { options: &self.options, ports, key: &self.key, cwd: &self.cwd };
@@ -223,7 +223,7 @@ impl Opening {
         machine.auto_compact.summarizer = self.options.compaction.summarizer(&*self.provider);
         machine.context.environment = Some(environment);
         machine.context.instructions = self.options.prompts.instructions.iter().cloned().collect();
-        let sends = self.options.requests.send_user_id.unwrap_or(true);
+        let sends = self.options.model.requests.send_user_id.unwrap_or(true);
         let home = self.options.storage.home.as_ref().filter(|_| sends);
         machine.request.user_id = home.and_then(|home| user_id(home.root(), &self.ids));
         machine.tools.specs = ports.tools.specs();
@@ -245,7 +245,7 @@ impl Opening {
         if let Some((mut found, nested)) = project.instructions(&ports.workspace, &self.policy, &self.chosen.id).await {
             found.extend(machine.context.instructions.iter().cloned());
             machine.context.instructions = found.into();
-            ports.instructions = Some(nested);
+            ports.context.instructions = Some(nested);
         }
         if let Some(index) = &self.options.tools.index
             && let Some(text) = index.begin(&self.policy).await
@@ -274,7 +274,8 @@ impl Opening {
         #[cfg(all(feature = "store", feature = "tools"))]
         if self.options.surroundings.git_status == Some(true) && !self.options.surroundings.is_elsewhere() {
             let (policy, cwd) = (&self.policy, self.cwd.as_path());
-            let look = Look { policy, workspace: &ports.workspace, process: &ports.process, cwd, env: &ports.env };
+            let look =
+                Look { policy, workspace: &ports.workspace, process: &ports.process, cwd, env: &ports.system.env };
             // A resumed session has a status already.
             environment.repository = look.repository(self.chosen.is_new()).await;
         }

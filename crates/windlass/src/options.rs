@@ -1,7 +1,7 @@
 //! The options of queries and sessions.
 
 use crate::machine::Surroundings;
-use crate::model::{Compaction, ModelChoice, Prompts, RequestOptions, RunLimits};
+use crate::model::{Compaction, ModelChoice, Prompts, RunLimits};
 use crate::names::NameChecks;
 use crate::offer::ToolOptions;
 use crate::resume::Start;
@@ -22,16 +22,12 @@ use windlass_types::{PermissionMode, Thinking};
 #[non_exhaustive]
 pub struct Options {
     pub(crate) model: ModelChoice,
-    pub(crate) requests: RequestOptions,
     pub(crate) prompts: Prompts,
     pub(crate) limits: RunLimits,
     pub(crate) compaction: Compaction,
     pub(crate) tools: ToolOptions,
     pub(crate) permissions: Permissions,
-    pub(crate) hooks: Vec<Arc<dyn Hook>>,
-    /// Hooks that run programs, requests and models.
-    #[cfg(feature = "project")]
-    pub(crate) configured: Vec<windlass_hooks::HookDefinition>,
+    pub(crate) hooks: GivenHooks,
     pub(crate) surroundings: Surroundings,
     pub(crate) storage: Storage,
     pub(crate) start: Start,
@@ -39,6 +35,15 @@ pub struct Options {
     pub(crate) names: NameChecks,
     #[cfg(feature = "project")]
     pub(crate) project: crate::project::Applied,
+}
+
+/// The hooks that the program gave.
+#[derive(Clone, Default)]
+pub(crate) struct GivenHooks {
+    pub(crate) code: Vec<Arc<dyn Hook>>,
+    /// Hooks that run programs, requests and models.
+    #[cfg(feature = "project")]
+    pub(crate) configured: Vec<windlass_hooks::HookDefinition>,
 }
 
 impl Options {
@@ -117,16 +122,16 @@ impl Options {
 
     /// Writes what the options say of requests and runs.
     pub(crate) fn configure(&self, machine: &mut MachineConfig) {
-        let request = &mut machine.request;
+        let (request, given) = (&mut machine.request, &self.model.requests);
         request.system = self.system_prompt().sections();
         request.thinking = self.thinking();
         request.effort = self.model.effort;
         request.thinking_keywords = self.model.keywords.then(ThinkingKeywords::default);
-        request.max_output_tokens = self.requests.max_output_tokens;
-        request.betas.clone_from(&self.requests.betas);
-        request.cache = self.requests.cache;
-        request.raw_frames = self.requests.raw_frames;
-        request.extra.clone_from(&self.requests.extra);
+        request.max_output_tokens = given.max_output_tokens;
+        request.betas.clone_from(&given.betas);
+        request.cache = given.cache;
+        request.raw_frames = given.raw_frames;
+        request.extra.clone_from(&given.extra);
         machine.context.shares = self.prompts.shares;
         self.compaction.configure(&mut machine.auto_compact);
         if self.prompts.reminders.unwrap_or(true) {

@@ -30,12 +30,12 @@ impl Programs {
         notices: &mut Vec<String>,
     ) -> Result<Self, Error> {
         #[cfg(feature = "sandbox")]
-        if options.surroundings.sandbox.is_some() && options.surroundings.is_elsewhere() {
+        if options.surroundings.sandbox.options.is_some() && options.surroundings.is_elsewhere() {
             let reason = "the programs run elsewhere, where it does not apply: leave out `.sandbox(..)`".to_owned();
             return Err(windlass_sandbox::SandboxError::Unavailable { reason }.into());
         }
         #[cfg(feature = "sandbox")]
-        if let Some(wanted) = &options.surroundings.sandbox
+        if let Some(wanted) = &options.surroundings.sandbox.options
             && let Some((sandbox, way)) =
                 wanted.open(&Site::of_session(options, policy), (&*process, ids), notices).await?
         {

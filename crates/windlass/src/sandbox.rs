@@ -40,14 +40,26 @@ pub struct SandboxOptions {
     weaker: bool,
     auto_allow: bool,
     keeps_inside: bool,
-    excluded: Vec<String>,
-    excluded_servers: Vec<String>,
-    excluded_language_servers: Vec<String>,
+    excluded: Excluded,
     network: Network,
     #[cfg(feature = "web")]
     hosts: Option<NetworkPolicy>,
     unix_sockets: bool,
     bubblewrap: Option<PathBuf>,
+    paths: Paths,
+}
+
+/// What runs outside of the sandbox.
+#[derive(Debug, Clone, Default)]
+struct Excluded {
+    commands: Vec<String>,
+    servers: Vec<String>,
+    language_servers: Vec<String>,
+}
+
+/// What programs may do with some paths, beside what they may do anyway.
+#[derive(Debug, Clone, Default)]
+struct Paths {
     writable: Vec<PathBuf>,
     read_only: Vec<PathBuf>,
     hidden: Vec<PathBuf>,
@@ -87,21 +99,21 @@ impl SandboxOptions {
 
     /// Commands that run outside, in the form of rules for Bash (`docker *`).
     pub fn exclude<T: Into<String>>(mut self, commands: impl IntoIterator<Item = T>) -> Self {
-        self.excluded.extend(commands.into_iter().map(Into::into));
+        self.excluded.commands.extend(commands.into_iter().map(Into::into));
         self
     }
 
     /// MCP servers whose programs run outside, by name; `*` means all. The others run inside, but those that the program has added to its
     /// set before the session opens: a notice names them, and a session whose sandbox is [required](Self::required) is refused.
     pub fn exclude_servers<T: Into<String>>(mut self, names: impl IntoIterator<Item = T>) -> Self {
-        self.excluded_servers.extend(names.into_iter().map(Into::into));
+        self.excluded.servers.extend(names.into_iter().map(Into::into));
         self
     }
 
     /// Language servers whose programs run outside, by name; `*` means all. The others run inside, but those that a set which the program
     /// shares has started before.
     pub fn exclude_language_servers<T: Into<String>>(mut self, names: impl IntoIterator<Item = T>) -> Self {
-        self.excluded_language_servers.extend(names.into_iter().map(Into::into));
+        self.excluded.language_servers.extend(names.into_iter().map(Into::into));
         self
     }
 
@@ -135,25 +147,25 @@ impl SandboxOptions {
 
     /// More directories in which programs may write. A beginning `~/` stands for the home of the user.
     pub fn writable<T: Into<PathBuf>>(mut self, paths: impl IntoIterator<Item = T>) -> Self {
-        self.writable.extend(paths.into_iter().map(Into::into));
+        self.paths.writable.extend(paths.into_iter().map(Into::into));
         self
     }
 
     /// More paths that stay as they are. A beginning `~/` stands for the home of the user.
     pub fn read_only<T: Into<PathBuf>>(mut self, paths: impl IntoIterator<Item = T>) -> Self {
-        self.read_only.extend(paths.into_iter().map(Into::into));
+        self.paths.read_only.extend(paths.into_iter().map(Into::into));
         self
     }
 
     /// More paths of which programs see nothing. A beginning `~/` stands for the home of the user.
     pub fn hide<T: Into<PathBuf>>(mut self, paths: impl IntoIterator<Item = T>) -> Self {
-        self.hidden.extend(paths.into_iter().map(Into::into));
+        self.paths.hidden.extend(paths.into_iter().map(Into::into));
         self
     }
 
     /// Paths that are not hidden, although they would be. A beginning `~/` stands for the home of the user.
     pub fn show<T: Into<PathBuf>>(mut self, paths: impl IntoIterator<Item = T>) -> Self {
-        self.shown.extend(paths.into_iter().map(Into::into));
+        self.paths.shown.extend(paths.into_iter().map(Into::into));
         self
     }
 
@@ -166,15 +178,15 @@ impl SandboxOptions {
             paths.iter().map(expand).collect()
         };
         // One that is not there cannot be opened to programs.
-        let more = expanded(&self.writable).into_iter().filter(|path| path.is_dir());
+        let more = expanded(&self.paths.writable).into_iter().filter(|path| path.is_dir());
         let credentials = site.home.iter().flat_map(|home| CREDENTIALS.iter().map(|name| home.join(name)));
         SandboxPolicy::new(site.directories.iter().cloned().chain(more))
             .with_protected(protected_names())
             .with_not_made([".git"])
             .with_read_only(site.read_only.iter().cloned())
-            .with_read_only(expanded(&self.read_only))
-            .with_hidden(credentials.chain(expanded(&self.hidden)))
-            .with_shown(expanded(&self.shown))
+            .with_read_only(expanded(&self.paths.read_only))
+            .with_hidden(credentials.chain(expanded(&self.paths.hidden)))
+            .with_shown(expanded(&self.paths.shown))
             .with_unix_sockets(self.unix_sockets)
     }
 
@@ -223,13 +235,13 @@ impl SandboxOptions {
     /// Whether the programs of an MCP server run outside.
     #[cfg(feature = "mcp")]
     pub(crate) fn excludes_server(&self, server: &str) -> bool {
-        self.excluded_servers.iter().any(|name| name == "*" || name == server)
+        self.excluded.servers.iter().any(|name| name == "*" || name == server)
     }
 
     /// Whether the program of a language server runs outside.
     #[cfg(feature = "lsp")]
     pub(crate) fn excludes_language_server(&self, server: &str) -> bool {
-        self.excluded_language_servers.iter().any(|name| name == "*" || name == server)
+        self.excluded.language_servers.iter().any(|name| name == "*" || name == server)
     }
 
     #[cfg(feature = "mcp")]
@@ -267,12 +279,13 @@ impl SandboxOptions {
     /// Whether a line for Bash would run inside, as far as these options decide that. `leaves` says that its call asks to run outside.
     #[must_use]
     pub fn confines(&self, line: &str, leaves: bool) -> bool {
-        let commands = SandboxedCommands::new().with_excluded(&self.excluded);
+        let commands = SandboxedCommands::new().with_excluded(&self.excluded.commands);
         if self.keeps_inside { commands.without_escape() } else { commands }.confines(line, leaves)
     }
 
     pub(crate) fn commands(&self, level: Level) -> SandboxedCommands {
-        let mut commands = SandboxedCommands::new().with_excluded(&self.excluded).with_level(level.to_string());
+        let mut commands =
+            SandboxedCommands::new().with_excluded(&self.excluded.commands).with_level(level.to_string());
         if self.auto_allow && level.holds.is_whole() {
             commands = commands.with_auto_allow();
         }
@@ -300,6 +313,15 @@ impl Way {
             _proxy: None,
         }
     }
+}
+
+/// What a session says of the sandbox of its programs.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct ProgramSandbox {
+    /// The sandbox, if they are to run in one.
+    pub(crate) options: Option<SandboxOptions>,
+    /// The program that becomes its helper.
+    pub(crate) helper: Option<PathBuf>,
 }
 
 /// For whom a sandbox is, and where.
@@ -330,7 +352,7 @@ impl Site {
             home: policy.home().map(Path::to_path_buf),
             read_only: own.chain(options.permissions.protected.iter().cloned()).collect(),
             temporary: temporary(&surroundings.program_environment(&mut Vec::new())),
-            helper: surroundings.sandbox_helper.clone(),
+            helper: surroundings.sandbox.helper.clone(),
         }
     }
 }

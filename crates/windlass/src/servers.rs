@@ -61,7 +61,7 @@ pub fn server_config(
 /// ```
 pub fn server_policy(resolved: &Resolved, environment: impl Fn(&str) -> Option<String>) -> ServerPolicy {
     let lookup = |name: &str| {
-        let managed = resolved.env.get(name).filter(|said| said.layer == Layer::Managed);
+        let managed = resolved.env.programs.get(name).filter(|said| said.layer == Layer::Managed);
         managed.map(|said| said.value.clone()).or_else(|| environment(name))
     };
     let unset = |name| format!("the variable {name} is not set");

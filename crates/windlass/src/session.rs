@@ -20,10 +20,10 @@ pub use windlass_runtime::{
     RewindError, Rewound, Session, SessionError, SessionHandle, Severity, UnknownPosition, Watched,
 };
 pub use windlass_session::{
-    AgentSummary, BadAnnotation, BadHead, CallAudit, CheckpointError, CheckpointErrorKind, FileChange, FileChanged,
-    HeadCheck, LineAudit, LineRange, LineState, LogAudit, LogHead, LogTextKind, NamedAudit, NamedHead, NotRestored,
-    NotRestoredKind, ProjectKey, QuestionAudit, ResultAudit, Rewind, RewindOptions, RewindPoint, RewoundFile,
-    SessionAudit, SessionDigest, SessionSummary, VerdictAudit,
+    AgentSummary, BadAnnotation, BadHead, CallAudit, CallLine, CheckpointError, CheckpointErrorKind, FileChange,
+    FileChanged, HeadCheck, LineAudit, LineRange, LineState, LogAudit, LogHead, LogTextKind, NamedAudit, NamedHead,
+    NotRestored, NotRestoredKind, ProjectKey, QuestionAudit, ResultAudit, Rewind, RewindOptions, RewindPoint,
+    RewoundFile, SessionAudit, SessionDigest, SessionSummary, VerdictAudit,
 };
 #[cfg(feature = "store")]
 pub use windlass_store::{

@@ -98,8 +98,8 @@ impl Storage {
         surroundings: &Surroundings,
     ) -> Result<Arc<dyn Checkpoints>, Error> {
         let limits = self.checkpoint_limits;
-        let problem = match (&self.home, &surroundings.tree) {
-            (_, None) if surroundings.workspace.is_some() => {
+        let problem = match (&self.home, &surroundings.files.tree) {
+            (_, None) if surroundings.files.workspace.is_some() => {
                 "the files are not this machine's: give what reads and puts back whole files there with `.file_tree(..)`, \
                  or a store for them with `.checkpoint_store(..)`"
             }

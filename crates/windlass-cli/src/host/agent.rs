@@ -32,7 +32,7 @@ impl Host {
         let agents = match settled {
             Ok(builder) => builder.options().subagents().cloned(),
             // An error is reported when a session is opened, unless the host defines the agent that is missing.
-            Err(_) => launch::offers_agents(self.args.tools.as_deref()).then(Subagents::new),
+            Err(_) => launch::offers_agents(self.args.offered.tools.as_deref()).then(Subagents::new),
         };
         agents.as_ref().map(listed).unwrap_or_default()
     }

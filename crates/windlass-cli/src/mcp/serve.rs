@@ -79,7 +79,7 @@ fn run_args(args: &ServeArgs) -> anyhow::Result<RunArgs> {
     // Its servers would be offered a second time.
     run.mcp.strict_mcp_config = true;
     run.session.no_session_persistence = true;
-    run.tools = Some(args.tools.clone().unwrap_or_else(offered));
+    run.offered.tools = Some(args.tools.clone().unwrap_or_else(offered));
     Ok(run)
 }
 
@@ -100,7 +100,7 @@ fn loaded(run: &RunArgs) -> anyhow::Result<LoadedProject> {
 /// An agent of this name, or the usual one, with the servers and tools that it has here.
 fn agent(args: &ServeArgs, name: &str) -> anyhow::Result<AgentTool> {
     let mut run = run_args(args)?;
-    (run.tools, run.mcp.strict_mcp_config) = (None, false);
+    (run.offered.tools, run.mcp.strict_mcp_config) = (None, false);
     run.session.no_session_persistence = false;
     run.model.agent = Some(name.to_owned()).filter(|name| !name.is_empty());
     (run.model.model, run.model.max_turns) = (args.model.clone(), args.max_turns);

@@ -106,7 +106,7 @@ impl Reached {
         listener: Listener,
         lifecycle: ClientLifecycleMode,
     ) -> Result<Self, Greeting> {
-        let agent = format!("{}/{}", options.client_name, options.client_version);
+        let agent = format!("{}/{}", options.client.name, options.client.version);
         let service = match &config.transport {
             McpTransport::Stdio { command, args, env } => {
                 let (process, lines) = start(name, config, (command, args, env), options, sent.clone()).await?;
@@ -163,7 +163,7 @@ impl Connection {
         let [first, second] = Lifecycle::order(&config.transport, known);
         let open = |lifecycle| Self::open_with(name, config, options, lifecycle);
         let mut is_late = false;
-        let limit = first.limit(known.is_none(), options.connect_timeout);
+        let limit = first.limit(known.is_none(), options.limits.connect);
         let opened = timeout(limit, open(first)).await.unwrap_or_else(|_| {
             is_late = true;
             Err(Greeting::NoSuchLifecycle)
@@ -172,7 +172,7 @@ impl Connection {
             Err(failed) if first.may_be_other(&failed) => failed,
             other => return other.map_err(|failed| failed.into_error(name)),
         };
-        let limit = second.limit(matches!(failed, Greeting::Refused(_)), options.connect_timeout);
+        let limit = second.limit(matches!(failed, Greeting::Refused(_)), options.limits.connect);
         let mut opened = timeout(limit, open(second)).await.unwrap_or(Err(Greeting::NoSuchLifecycle));
         if is_late && matches!(&opened, Err(again) if again.is_other_lifecycle()) {
             // It does answer, and was only slow: it is asked again, for as long as there is time.
@@ -211,7 +211,7 @@ impl Connection {
             spent: requests.spent,
             ended: AtomicBool::new(false),
             calls: Calls::default(),
-            limits: CallLimits { whole: config.timeout, silence: options.call_timeout, rounds: options.rounds },
+            limits: CallLimits { whole: config.timeout, silence: options.limits.call, rounds: options.limits.rounds },
         };
         Ok((connection, ended))
     }
@@ -224,9 +224,9 @@ async fn start(
     options: &McpOptions,
     sent: Sent,
 ) -> Result<(Process, Lines), Greeting> {
-    let cwd = options.cwd.as_deref().unwrap_or(Path::new("."));
+    let cwd = options.programs.cwd.as_deref().unwrap_or(Path::new("."));
     let own = own.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
-    let env: Vec<(OsString, OsString)> = options.env.iter().cloned().chain(own).collect();
+    let env: Vec<(OsString, OsString)> = options.programs.env.iter().cloned().chain(own).collect();
     let found = find(program, &env, cwd).map_err(Greeting::Failed)?;
     let mut command = ProcessCommand::new(found, cwd);
     (command.args, command.env) = (args.iter().map(OsString::from).collect(), env);

@@ -94,7 +94,7 @@ impl Reader {
         let all = of_choices.chain(chunk.x_groq.as_ref().and_then(|groq| groq.usage)).chain(chunk.usage);
         for usage in all {
             // A usage that cannot be read does not end an answer that can.
-            if let Ok(usage) = serde_json::from_str::<WireUsage<'_>>(usage.get()) {
+            if let Ok(usage) = WireUsage::read(usage.get()) {
                 let mut normal = usage.normal(self.answer.reasoning_beside_output);
                 normal.reported_cost = usage.reported_cost(self.answer.reported_cost);
                 assembly.usage(normal);

@@ -11,9 +11,16 @@ use windlass_types::{NanoUsd, Usage};
 /// Sources: OpenAI, "The chat completion object"; DeepSeek has `prompt_cache_hit_tokens`, Moonshot `cached_tokens`, LiteLLM
 /// `cache_read_input_tokens` and `cache_creation_input_tokens`, OpenRouter `cache_write_tokens`, `cost`, `is_byok` and
 /// `cost_details` ("Usage accounting"), xAI `cost_in_usd_ticks` ("Cost tracking").
+#[derive(Debug)]
+pub(super) struct WireUsage<'a> {
+    tokens: WireTokens,
+    cost: WireCost<'a>,
+}
+
+/// The tokens of a usage object.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-pub(super) struct WireUsage<'a> {
+struct WireTokens {
     prompt_tokens: Option<u64>,
     completion_tokens: Option<u64>,
     total_tokens: Option<u64>,
@@ -23,6 +30,12 @@ pub(super) struct WireUsage<'a> {
     cached_tokens: Option<u64>,
     cache_read_input_tokens: Option<u64>,
     cache_creation_input_tokens: Option<u64>,
+}
+
+/// The cost of a usage object.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct WireCost<'a> {
     #[serde(borrow)]
     cost: Option<&'a RawValue>,
     #[serde(borrow)]
@@ -55,23 +68,28 @@ struct OutputDetails {
     reasoning_tokens: Option<u64>,
 }
 
-impl WireUsage<'_> {
+impl<'a> WireUsage<'a> {
+    /// The usage object of this text.
+    pub(super) fn read(text: &'a str) -> serde_json::Result<Self> {
+        Ok(Self { tokens: serde_json::from_str(text)?, cost: serde_json::from_str(text)? })
+    }
+
     /// The usage in its normal form: plain input apart from what was cached, reasoning as part of the output.
     pub(super) fn normal(&self, reasoning_beside_output: bool) -> Usage {
-        let details = self.prompt_tokens_details.as_ref();
+        let details = self.tokens.prompt_tokens_details.as_ref();
         let first = |figures: &[Option<u64>]| figures.iter().flatten().copied().find(|figure| *figure > 0).unwrap_or(0);
-        let prompt = first(&[self.prompt_tokens]);
+        let prompt = first(&[self.tokens.prompt_tokens]);
         let read = first(&[
             details.and_then(|details| details.cached_tokens),
-            self.prompt_cache_hit_tokens,
-            self.cache_read_input_tokens,
-            self.cached_tokens,
+            self.tokens.prompt_cache_hit_tokens,
+            self.tokens.cache_read_input_tokens,
+            self.tokens.cached_tokens,
         ])
         .min(prompt);
         let written = first(&[
             details.and_then(|details| details.cache_write_tokens),
             details.and_then(|details| details.cache_creation_tokens),
-            self.cache_creation_input_tokens,
+            self.tokens.cache_creation_input_tokens,
         ])
         .min(prompt - read);
         let mut usage = Usage::new(prompt - read - written, self.output(prompt, reasoning_beside_output));
@@ -85,26 +103,26 @@ impl WireUsage<'_> {
         match says {
             ReportedCost::Never => None,
             ReportedCost::Dollars => {
-                let cost = money::dollars(self.cost?.get())?;
-                if self.is_byok.is_none_or(|is_byok| is_byok.get() != "true") {
+                let cost = money::dollars(self.cost.cost?.get())?;
+                if self.cost.is_byok.is_none_or(|is_byok| is_byok.get() != "true") {
                     return Some(cost);
                 }
                 // With a key of the user the cost is the fee of the router, and the vendor bills the call.
-                let details: CostDetails<'_> = serde_json::from_str(self.cost_details?.get()).ok()?;
+                let details: CostDetails<'_> = serde_json::from_str(self.cost.cost_details?.get()).ok()?;
                 money::plausible(cost.saturating_add(money::dollars(details.upstream_inference_cost?.get())?))
             }
-            ReportedCost::DollarTicks => money::ticks(self.cost_in_usd_ticks?.get().parse().ok()?),
+            ReportedCost::DollarTicks => money::ticks(self.cost.cost_in_usd_ticks?.get().parse().ok()?),
         }
     }
 
     /// The output with its reasoning. Servers that count it beside the completion show it by a sum that holds all three, or by
     /// more reasoning than output.
     fn output(&self, prompt: u64, reasoning_beside_output: bool) -> u64 {
-        let output = self.completion_tokens.unwrap_or_default();
+        let output = self.tokens.completion_tokens.unwrap_or_default();
         let reasoning =
-            self.completion_tokens_details.as_ref().and_then(|details| details.reasoning_tokens).unwrap_or(0);
+            self.tokens.completion_tokens_details.as_ref().and_then(|details| details.reasoning_tokens).unwrap_or(0);
         let both = output.saturating_add(reasoning);
-        let sum = match self.total_tokens.filter(|total| *total > 0) {
+        let sum = match self.tokens.total_tokens.filter(|total| *total > 0) {
             Some(total) => total == prompt.saturating_add(both),
             None => reasoning_beside_output,
         };

@@ -61,7 +61,7 @@ pub(crate) fn tools() -> Arc<Tools> {
 pub(crate) fn cx(tools: Arc<dyn Calls>) -> ToolCx {
     let mut parts = ToolBench::new(Program::default()).parts();
     parts.clock = Arc::new(windlass_tool::SystemClock::default());
-    parts.calls = Some(tools);
+    parts.abilities.calls = Some(tools);
     ToolCx::new(parts)
 }
 

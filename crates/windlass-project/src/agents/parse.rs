@@ -54,19 +54,26 @@ struct Raw {
     #[serde(default, alias = "max-turns")]
     max_turns: Option<Value>,
     #[serde(default)]
-    effort: Option<Value>,
-    #[serde(default)]
-    background: Option<Value>,
-    #[serde(default)]
     initial_prompt: Option<String>,
-    #[serde(default)]
-    memory: Option<Value>,
     #[serde(default)]
     skills: Option<Names>,
     #[serde(default)]
     hooks: Option<Value>,
     #[serde(flatten)]
+    preferences: Preferences,
+    #[serde(flatten)]
     other: BTreeMap<String, Value>,
+}
+
+/// Keys that restrict nothing, so that a value that is not understood is no error.
+#[derive(Debug, Default, Deserialize)]
+struct Preferences {
+    #[serde(default)]
+    effort: Option<Value>,
+    #[serde(default)]
+    background: Option<Value>,
+    #[serde(default)]
+    memory: Option<Value>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -146,12 +153,14 @@ fn raw(head: &FrontMatter, body: &str) -> Result<Raw, String> {
         model: head.text("model"),
         permission_mode: head.text(key("permissionMode")?),
         max_turns: value(key("maxTurns")?),
-        effort: value("effort"),
-        background: head.text("background").map(Value::String),
         initial_prompt: head.text("initialPrompt"),
-        memory: head.text("memory").map(Value::String),
         skills: Some(Names::List(head.list("skills"))),
         hooks: head.nested("hooks"),
+        preferences: Preferences {
+            effort: value("effort"),
+            background: head.text("background").map(Value::String),
+            memory: head.text("memory").map(Value::String),
+        },
         other: other.map(|key| (key.to_owned(), Value::Bool(true))).collect(),
     })
 }
@@ -183,10 +192,11 @@ impl Raw {
             without_effect.push("hooks".to_owned());
         }
         let hooks = hooks(self.hooks.filter(|_| !of_plugin), &mut without_effect)?;
-        let effort = understood(self.effort, "effort", |effort| effort.as_str()?.parse().ok(), &mut without_effect);
+        let Preferences { effort, background, memory } = self.preferences;
+        let effort = understood(effort, "effort", |effort| effort.as_str()?.parse().ok(), &mut without_effect);
         let truth = |value: &Value| value.as_bool().or(value.as_str().and_then(|text| text.parse().ok()));
-        let background = understood(self.background, "background", truth, &mut without_effect);
-        let memory = understood(self.memory, "memory", |memory| memory.as_str()?.parse().ok(), &mut without_effect);
+        let background = understood(background, "background", truth, &mut without_effect);
+        let memory = understood(memory, "memory", |memory| memory.as_str()?.parse().ok(), &mut without_effect);
         without_effect.sort();
         let tools = self.tools.map(Names::list).filter(|names| !names.iter().any(|name| name == "*"));
         let description = one_line(&self.description.unwrap_or_default(), MOST_DESCRIPTION);

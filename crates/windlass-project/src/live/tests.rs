@@ -148,8 +148,8 @@ fn files_that_are_dropped_in_count_in_the_order_of_their_names() {
     let places = places(root.path());
     let (live, _) = LiveSettings::load(&places, &SettingsRequest::new()).unwrap();
     let resolved = live.resolved();
-    assert_eq!(resolved.model.as_ref().unwrap().value, "b");
-    assert_eq!((resolved.env["A"].value.as_str(), resolved.env["B"].value.as_str()), ("b", "a"));
+    assert_eq!(resolved.models.model.as_ref().unwrap().value, "b");
+    assert_eq!((resolved.env.programs["A"].value.as_str(), resolved.env.programs["B"].value.as_str()), ("b", "a"));
     assert_eq!(denied(resolved).len(), 3);
     fs::write(folder.join("30-c.json"), "{").unwrap();
     let problem = LiveSettings::load(&places, &SettingsRequest::new()).unwrap_err().to_string();
@@ -166,11 +166,11 @@ fn a_host_can_only_tighten_what_the_administrator_manages() {
     let given = r#"{"permissions":{"allow":["Bash"],"deny":["Alpha"],"defaultMode":"bypassPermissions"},"model":"m","disableAllHooks":true}"#;
     let request = SettingsRequest::new().managed(Some(given.to_owned()));
     let (live, _) = LiveSettings::load(&places, &request).unwrap();
-    assert!(live.resolved().model.is_some() && live.resolved().permissions.rules.len() == 2);
+    assert!(live.resolved().models.model.is_some() && live.resolved().permissions.rules.len() == 2);
     fs::write(path.join("etc/managed-settings.json"), r#"{"permissions":{"deny":["Beta"]}}"#).unwrap();
     let (live, loaded) = LiveSettings::load(&places, &request).unwrap();
     let resolved = live.resolved();
-    assert!(resolved.model.is_none() && resolved.permissions.default_mode.is_none());
+    assert!(resolved.models.model.is_none() && resolved.permissions.default_mode.is_none());
     assert_eq!(denied(resolved), BTreeSet::from(["Alpha".to_owned(), "Beta".to_owned()]));
     assert_eq!(resolved.permissions.rules.len(), 2);
     assert!(loaded.notes[0].to_string().starts_with("--managed-settings: this machine has managed settings"));

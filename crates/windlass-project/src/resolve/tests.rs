@@ -45,12 +45,12 @@ fn the_strongest_scalar_counts_and_lists_join() {
     .unwrap();
     assert_eq!(rules(&resolved, Behavior::Allow), ["Bash(l1)", "Bash(l2)", "Bash(p)", "Bash(u)"]);
     assert_eq!(rules(&resolved, Behavior::Deny), ["Bash(m)"]);
-    let model = resolved.model.unwrap();
+    let model = resolved.models.model.unwrap();
     assert_eq!((model.value.as_str(), model.layer, model.origin.to_string()), ("f", Layer::Flags, "flags".to_owned()));
-    assert_eq!(resolved.fallback_model.unwrap().value, ["x", "y"]);
+    assert_eq!(resolved.models.fallback.unwrap().value, ["x", "y"]);
     let mode = resolved.permissions.default_mode.unwrap();
     assert_eq!((mode.value, mode.origin.to_string()), (PermissionMode::Plan, "l1".to_owned()));
-    assert_eq!((resolved.env["A"].value.as_str(), resolved.env["U"].layer), ("l", Layer::User));
+    assert_eq!((resolved.env.programs["A"].value.as_str(), resolved.env.programs["U"].layer), ("l", Layer::User));
     let sources: Vec<RuleSource> = resolved.permissions.rules.iter().map(|set| set.source).collect();
     assert_eq!(sources.first(), Some(&RuleSource::PolicySettings));
     assert_eq!(sources.last(), Some(&RuleSource::UserSettings));
@@ -70,10 +70,10 @@ fn without_trust_only_what_forbids_counts_and_the_rest_is_named() {
         assert_eq!(rules(&resolved, Behavior::Deny), ["Read(.env)"]);
         assert_eq!(rules(&resolved, Behavior::Ask), ["WebFetch"]);
         assert!(rules(&resolved, Behavior::Allow).is_empty());
-        assert!(resolved.env.is_empty() && resolved.provider_env.is_empty());
+        assert!(resolved.env.programs.is_empty() && resolved.env.provider.is_empty());
         assert!(
-            resolved.model.is_none()
-                && resolved.fallback_model.is_none()
+            resolved.models.model.is_none()
+                && resolved.models.fallback.is_none()
                 && resolved.permissions.default_mode.is_none()
         );
         assert!(resolved.permissions.additional_directories.is_empty());
@@ -90,13 +90,13 @@ fn without_trust_only_what_forbids_counts_and_the_rest_is_named() {
 fn a_trusted_shared_file_widens_neither_mode_nor_provider_nor_reach() {
     let resolved = resolve(&[file(Layer::Project, "f", Standing::trusted(), EVERYTHING)]).unwrap();
     assert_eq!(rules(&resolved, Behavior::Allow), ["Bash"]);
-    assert_eq!(resolved.env["PATH"].value, "/evil");
-    assert!(resolved.provider_env.is_empty() && resolved.permissions.default_mode.is_none());
+    assert_eq!(resolved.env.programs["PATH"].value, "/evil");
+    assert!(resolved.env.provider.is_empty() && resolved.permissions.default_mode.is_none());
     assert!(resolved.permissions.additional_directories.is_empty());
     assert_eq!(resolved.notes.len(), 3, "{:?}", resolved.notes);
 
     let local = resolve(&[file(Layer::Local, "f", Standing::trusted(), EVERYTHING)]).unwrap();
-    assert_eq!(local.provider_env["ANTHROPIC_BASE_URL"].value, "http://evil");
+    assert_eq!(local.env.provider["ANTHROPIC_BASE_URL"].value, "http://evil");
     assert_eq!(local.permissions.default_mode.unwrap().value, PermissionMode::BypassPermissions);
     assert_eq!(local.permissions.additional_directories[0].value, Path::new("/etc"));
 
@@ -211,7 +211,7 @@ fn notes_stay_short() {
 fn a_variable_needs_a_name() {
     let text = r#"{"env":{"":"x","A=B":"y","C":"z"}}"#;
     let resolved = resolve(&[file(Layer::User, "f", Standing::trusted(), text)]).unwrap();
-    assert_eq!(resolved.env.keys().collect::<Vec<_>>(), ["C"]);
+    assert_eq!(resolved.env.programs.keys().collect::<Vec<_>>(), ["C"]);
     assert_eq!(resolved.notes.len(), 1);
 }
 

@@ -40,7 +40,7 @@ impl ServerLists {
     pub(crate) fn join(files: &[SettingsFile], notes: &mut Vec<Note>) -> Self {
         let mut lists = Self::default();
         let managed = |file: &&SettingsFile| file.layer == Layer::Managed;
-        let only = |file: &&SettingsFile| file.settings.server_lists.managed_only;
+        let only = |file: &&SettingsFile| file.settings.servers.lists.managed_only;
         lists.managed_only = files.iter().filter(managed).find(only).map(|file| file.origin.clone());
         let mut joined: Option<AllowedServers> = None;
         for layer in Layer::STRONGEST_FIRST {
@@ -56,7 +56,7 @@ impl ServerLists {
     }
 
     fn add(&mut self, file: &SettingsFile, joined: &mut Option<AllowedServers>, notes: &mut Vec<Note>) {
-        let server_lists = &file.settings.server_lists;
+        let server_lists = &file.settings.servers.lists;
         match &server_lists.denied {
             None => {}
             Some(Ok(patterns)) => {

@@ -9,7 +9,7 @@ use super::memory::MemorySettings;
 use super::models::Models;
 use super::session::{Attribution, SessionSettings};
 use super::skills::SkillSettings;
-use super::{McpjsonSettings, PermissionSettings, ServerListSettings, Settings};
+use super::{ChosenModels, McpjsonSettings, PermissionSettings, ServerListSettings, ServerSettings, Settings};
 use crate::hooks::HookSettings;
 use crate::sandbox::RawSandbox;
 use crate::servers::pattern;
@@ -160,7 +160,6 @@ fn settings(json: &JsonText, keys: KeyReport) -> Result<Settings, JsonError> {
     session.attribution = session.attribution.filter(|said| *said != Attribution::default());
     let permissions = raw.permissions.unwrap_or_default().settings();
     let sandbox = raw.sandbox.unwrap_or_default().settings();
-    let (mcpjson, server_lists) = servers.settings();
     Ok(Settings {
         permissions: PermissionSettings {
             managed_rules_only: raw.allow_managed_permission_rules_only == Some(true),
@@ -168,17 +167,18 @@ fn settings(json: &JsonText, keys: KeyReport) -> Result<Settings, JsonError> {
             ..permissions
         },
         env: raw.env.unwrap_or_default().into_iter().map(|(name, value)| (name, value.text())).collect(),
-        model: raw.model.filter(|model| !model.is_empty()),
-        fallback_model: raw.fallback_model.map(OneOrMany::list).unwrap_or_default(),
-        models: raw.models.unwrap_or_default().0,
+        models: ChosenModels {
+            model: raw.model.filter(|model| !model.is_empty()),
+            fallback: raw.fallback_model.map(OneOrMany::list).unwrap_or_default(),
+            by_name: raw.models.unwrap_or_default().0,
+        },
         agent: raw.agent.filter(|agent| !agent.is_empty()),
         sandbox,
         session,
         memory,
         skills,
         hooks: hooks.settings(),
-        mcpjson,
-        server_lists,
+        servers: servers.settings(),
         index_off: raw.project_index == Some(false),
         keys,
     })
@@ -211,7 +211,7 @@ impl RawHooks {
 }
 
 impl RawServers {
-    fn settings(self) -> (McpjsonSettings, ServerListSettings) {
+    fn settings(self) -> ServerSettings {
         let mcpjson = McpjsonSettings {
             all: self.enable_all_project_mcp_servers,
             enabled: self.enabled_mcpjson_servers.unwrap_or_default(),
@@ -223,6 +223,6 @@ impl RawServers {
             managed_only: self.allow_managed_mcp_servers_only == Some(true),
             provided: self.managed_mcp_servers.unwrap_or_default(),
         };
-        (mcpjson, lists)
+        ServerSettings { mcpjson, lists }
     }
 }

@@ -16,7 +16,8 @@ fn known_keys_are_read_and_the_rest_is_listed() {
     assert_eq!(settings.permissions.additional_directories, [PathBuf::from("../docs")]);
     let env: Vec<_> = settings.env.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     assert_eq!(env, [("A", "b"), ("N", "1"), ("T", "true")]);
-    assert_eq!((settings.model.as_deref(), &settings.fallback_model[..]), (Some("m"), &["f".to_owned()][..]));
+    let models = &settings.models;
+    assert_eq!((models.model.as_deref(), &models.fallback[..]), (Some("m"), &["f".to_owned()][..]));
     assert_eq!((settings.sandbox.enabled, settings.sandbox.fail_if_unavailable), (Some(true), None));
     assert_eq!(settings.keys.without_effect, ["useAutoModeDuringPlan"]);
     assert_eq!(Settings::parse("{}").unwrap(), Settings::default());

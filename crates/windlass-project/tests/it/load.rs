@@ -78,7 +78,7 @@ fn every_file_has_its_rank_source_and_anchor() {
     // Each is the strongest when those before it are gone; those of the project only with trust.
     let trusting = SettingsRequest::new().trust(true);
     for (at, (file, ..)) in FILES.iter().enumerate() {
-        let model = ground.load(&trusting).unwrap().resolve().unwrap().model.unwrap();
+        let model = ground.load(&trusting).unwrap().resolve().unwrap().models.model.unwrap();
         assert_eq!(
             (model.value, model.origin.to_string()),
             (format!("m{at}"), ground.path(file).display().to_string())

@@ -45,7 +45,7 @@ impl Repository {
 /// Whether the file set the mode, the provider and directories outside: all of it, or none.
 fn widens(resolved: &Resolved) -> bool {
     let mode = resolved.permissions.default_mode.as_ref().map(|mode| mode.value) == Some(PermissionMode::AcceptEdits);
-    let provider = resolved.provider_env.contains_key("ANTHROPIC_BASE_URL");
+    let provider = resolved.env.provider.contains_key("ANTHROPIC_BASE_URL");
     let outside = !resolved.permissions.additional_directories.is_empty();
     assert!(mode == provider && provider == outside, "{resolved:#?}");
     assert!(!resolved.permissions.rules.is_empty(), "the rules of a trusted project count: {resolved:#?}");

@@ -90,8 +90,8 @@ impl Session {
         let resolved = &self.resolved;
         let allow = resolved.permissions.rules.iter().filter(|set| set.behavior == Behavior::Allow);
         let mut counts: Vec<String> = allow.flat_map(|set| set.rules.clone()).collect();
-        counts.extend(resolved.env.iter().map(|(name, found)| format!("{name}={}", found.value)));
-        counts.extend(resolved.model.iter().map(|model| model.value.clone()));
+        counts.extend(resolved.env.programs.iter().map(|(name, found)| format!("{name}={}", found.value)));
+        counts.extend(resolved.models.model.iter().map(|model| model.value.clone()));
         counts.extend(resolved.permissions.default_mode.iter().map(|mode| mode.value.to_string()));
         counts.extend(self.servers.servers.iter().map(|server| format!("server {}", server.name)));
         counts.extend(self.agents.agents.iter().map(|agent| format!("agent {}", agent.name())));
@@ -218,7 +218,7 @@ fn what_cannot_be_pinned_covers_nothing() {
     world.places.records = vec![world.path("home/file/windlass-trust.json")];
     assert!(world.updates().pin_trust().is_err());
     let resolved = load(&world.places, &SettingsRequest::new()).unwrap().resolve().unwrap();
-    assert!(resolved.permissions.rules.is_empty() && resolved.env.is_empty());
+    assert!(resolved.permissions.rules.is_empty() && resolved.env.programs.is_empty());
 }
 
 #[test]

@@ -72,8 +72,6 @@ pub(crate) struct RunResultFrame<'a> {
     deferred: Deferred<'a>,
     #[serde(flatten)]
     cause: Cause<'a>,
-    #[serde(flatten)]
-    answers: Option<Answers>,
     uuid: Uuid,
 }
 
@@ -118,7 +116,7 @@ struct Spent<'a> {
     model_usage: &'a BTreeMap<String, ModelUsage>,
 }
 
-/// Why the turn ended, and where it came from if not from a message of the host.
+/// Why the turn ended, and where it came from: messages of the host that it answers, or something else.
 #[derive(Serialize)]
 struct Cause<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -127,6 +125,8 @@ struct Cause<'a> {
     local_command: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     origin: Option<Origin>,
+    #[serde(flatten)]
+    answers: Option<Answers>,
 }
 
 impl<'a> RunResultFrame<'a> {
@@ -170,8 +170,8 @@ impl<'a> RunResultFrame<'a> {
                 terminal_reason: ending.terminal_reason,
                 local_command: ending.local_command.as_deref(),
                 origin: (result.origin == RunOrigin::TaskNotification).then(Origin::task_notification),
+                answers,
             },
-            answers,
             uuid,
         }
     }

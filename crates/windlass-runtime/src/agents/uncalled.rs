@@ -1,7 +1,8 @@
 //! Agents that no call of the model asks for.
 
 use crate::SessionError;
-use crate::handle::{Order, SessionHandle};
+use crate::handle::SessionHandle;
+use crate::order::Order;
 use std::sync::Arc;
 use tokio::sync::oneshot;
 use windlass_tool::Agents;

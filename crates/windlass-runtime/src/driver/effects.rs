@@ -31,7 +31,7 @@ use windlass_core::{Attach, Effect, EffectId, Input, RunCall, Unprepared};
 use windlass_hook::HookContext;
 use windlass_permission::{CallFacts, Classified, ClassifierQuestion, Policy};
 use windlass_session::RewoundMark;
-use windlass_tool::{Background, Cancel, Recorded, SeenFiles, ToolCx, ToolCxParts};
+use windlass_tool::{Background, CallAbilities, CallPlace, Cancel, Recorded, SeenFiles, ToolCx, ToolCxParts};
 use windlass_types::{
     Access, DecisionReason, EntryId, HookCall, HookEventName, MadeCall, PendingQuestion, PermissionRequest,
     ToolOutcome, ToolUse, ToolUseId,
@@ -105,8 +105,9 @@ impl Driver {
 
     /// Rewinds the conversation in the log, for the host that waits.
     fn rewind(&mut self, id: EffectId) {
-        let mark = RewoundMark::new(EntryId::from_bits(self.ports.ids.bits()), self.ports.clock.now());
-        let is_taken = self.work.rewind.take().is_some_and(|wanted| rewind::carry_out(&self.log, id, wanted, mark));
+        let mark = RewoundMark::new(EntryId::from_bits(self.ports.system.ids.bits()), self.ports.system.clock.now());
+        let is_taken =
+            self.work.rewind.take().is_some_and(|wanted| rewind::carry_out(&self.outgoing.log, id, wanted, mark));
         if !is_taken {
             answer(&self.answers.sender, Input::Rewound(id, None));
         }
@@ -116,9 +117,9 @@ impl Driver {
         self.files.heard(&entries, self.machine.policy().directories());
         self.below.kept_open().appended(effect, &entries);
         if self.ports.classifier.is_some() {
-            self.heard.note(&entries);
+            self.shared.heard.note(&entries);
         }
-        match &self.log {
+        match &self.outgoing.log {
             Log::Nowhere => answer(&self.answers.sender, Input::Appended(effect, Ok(()))),
             Log::Store(log) => {
                 if log.send(LogOrder::Append(Appending { effect, entries, durable })).is_err() {
@@ -149,13 +150,13 @@ impl Driver {
             tools: self.ports.tools.clone(),
             workspace: Arc::clone(&self.ports.workspace),
             policy: self.shared.policy(&self.machine),
-            env: Arc::clone(&self.ports.env),
+            env: Arc::clone(&self.ports.system.env),
         }
     }
 
     fn prepare(&mut self, id: EffectId, call: ToolUse, cwd: PathBuf) {
         let at = self.surroundings();
-        let looks = self.ports.previews_edits.then(|| (self.reading_cx(&cwd), self.shared.policy(&self.machine)));
+        let looks = self.ports.reports.edits.then(|| (self.reading_cx(&cwd), self.shared.policy(&self.machine)));
         let (results, arriving) = (self.answers.sender.clone(), self.work.calls.sender());
         self.work.tasks.start(id, async move {
             let read = AssertUnwindSafe(prepare(&at, &call, &cwd)).catch_unwind().await;
@@ -211,8 +212,8 @@ impl Driver {
 
     /// What is looked up with what is attached to a prompt, if anything is.
     fn attaching(&mut self, attach: Attach, cwd: &Path) -> Option<Attaching> {
-        let mentions = self.ports.mentions.clone().filter(|_| attach.mentions);
-        let changes = attach.changes && self.ports.reports_changes;
+        let mentions = self.ports.context.mentions.clone().filter(|_| attach.mentions);
+        let changes = attach.changes && self.ports.reports.file_changes;
         if mentions.is_none() && !changes {
             return None;
         }
@@ -227,9 +228,9 @@ impl Driver {
             // What hooks answer about a mention is not reported, so neither is that they are asked.
             asked: Asked::new(&self.answers.sender, false),
             hook_context: self.hook_context(cwd.to_path_buf()),
-            instructions: self.ports.instructions.clone(),
+            instructions: self.ports.context.instructions.clone(),
             cx,
-            ids: Arc::clone(&self.ports.ids),
+            ids: Arc::clone(&self.ports.system.ids),
             cwd: cwd.to_path_buf(),
         })
     }
@@ -247,17 +248,16 @@ impl Driver {
             permit,
             workspace: Arc::clone(&ports.workspace),
             process: Arc::clone(&ports.process),
-            clock: Arc::clone(&ports.clock),
-            ids: Arc::clone(&ports.ids),
-            cwd: start.clone(),
-            directories: Arc::clone(&directories),
-            env: Arc::clone(&ports.env),
-            artifacts: ports.artifacts.clone(),
+            clock: Arc::clone(&ports.system.clock),
+            ids: Arc::clone(&ports.system.ids),
+            place: CallPlace {
+                cwd: start.clone(),
+                directories: Arc::clone(&directories),
+                env: Arc::clone(&ports.system.env),
+                artifacts: ports.storage.artifacts.clone(),
+            },
             state: Arc::clone(&state),
-            background: None,
-            agents: None,
-            calls: None,
-            completions: None,
+            abilities: CallAbilities::default(),
             progress: Arc::new(|_| ()),
         })
     }
@@ -270,18 +270,18 @@ impl Driver {
 
     /// To whom it is reported that hooks are asked.
     pub(super) fn asked(&self) -> Asked {
-        Asked::new(&self.answers.sender, self.ports.reports_hook_starts)
+        Asked::new(&self.answers.sender, self.ports.reports.hook_starts)
     }
 
     /// What asks the hooks that listen now, beside the work.
     pub(super) fn reporter(&mut self) -> Reporter {
         let (cx, asked) = (self.hook_context(self.machine.state().cwd().to_path_buf()), self.asked());
-        self.observer.reporter(&self.ports.hooks, cx, asked)
+        self.outgoing.observer.reporter(&self.ports.hooks, cx, asked)
     }
 
     /// The same, if a hook listens to this event.
     fn reporter_of(&mut self, event: HookEventName) -> Option<Reporter> {
-        self.observer.wants(event).then(|| self.reporter())
+        self.outgoing.observer.wants(event).then(|| self.reporter())
     }
 
     fn ask(
@@ -321,9 +321,9 @@ impl Driver {
             let failed = Classified::Failed("there is no classifier".to_owned());
             return answer(&self.answers.sender, Input::Classified(id, failed));
         };
-        let question = ClassifierQuestion::new(facts, self.machine.policy().directories(), why, &self.heard)
+        let question = ClassifierQuestion::new(facts, self.machine.policy().directories(), why, &self.shared.heard)
             .delegated(self.machine.agent().is_some());
-        let asking = match classifier.prepare(question, self.ports.ids.bits()) {
+        let asking = match classifier.prepare(question, self.ports.system.ids.bits()) {
             Ok(asking) => asking,
             Err(known) => return answer(&self.answers.sender, Input::Classified(id, known)),
         };
@@ -338,9 +338,9 @@ impl Driver {
 
     /// What a call leaves work behind with.
     fn background_of(&self, id: EffectId, run_call: &RunCall, around: Option<&AroundCall>) -> Arc<dyn Background> {
-        let folder = self.ports.artifacts.clone().or_else(|| self.ports.scratch.clone());
+        let folder = self.ports.storage.artifacts.clone().or_else(|| self.ports.storage.scratch.clone());
         let only_reads = matches!(run_call.facts.access, Access::Reads(_));
-        let (tool_use_id, ids) = (run_call.call.id.clone(), Arc::clone(&self.ports.ids));
+        let (tool_use_id, ids) = (run_call.call.id.clone(), Arc::clone(&self.ports.system.ids));
         let around = around.map(AroundCall::later);
         self.work.background.of_call(CallParts { effect: id, tool_use_id, ids, folder, only_reads, around })
     }
@@ -397,11 +397,11 @@ impl Driver {
         let policy = self.shared.policy(&self.machine);
         let around = self.around(run_call, &policy);
         let (cancel, directories) = (Cancel::new(), self.shared.directories(&policy));
-        let (ids, results) = (Arc::clone(&self.ports.ids), self.answers.sender.clone());
+        let (ids, results) = (Arc::clone(&self.ports.system.ids), self.answers.sender.clone());
         let progress = self.work.progress.of_call(id);
         let background = self.ports.background.then(|| self.background_of(id, run_call, around.as_ref()));
         let (caller, running) = (self.machine.agent(), AgentsCall::of(id, run_call));
-        let agents = self.below.of_call(running, caller, &self.ports, &self.queue, &self.answers.sender);
+        let agents = self.below.of_call(running, caller, &self.ports, &self.outgoing.queue, &self.answers.sender);
         let cx = ToolCx::new(ToolCxParts {
             session_id: self.machine.session_id().clone(),
             tool_use_id: run_call.call.id.clone(),
@@ -409,17 +409,21 @@ impl Driver {
             permit: permit(&run_call.facts, policy),
             workspace: Arc::clone(&self.ports.workspace),
             process: Arc::clone(&self.ports.process),
-            clock: Arc::clone(&self.ports.clock),
+            clock: Arc::clone(&self.ports.system.clock),
             ids: Arc::clone(&ids),
-            cwd: run_call.facts.cwd.clone(),
-            directories,
-            env: Arc::clone(&self.ports.env),
-            artifacts: self.ports.artifacts.clone(),
+            place: CallPlace {
+                cwd: run_call.facts.cwd.clone(),
+                directories,
+                env: Arc::clone(&self.ports.system.env),
+                artifacts: self.ports.storage.artifacts.clone(),
+            },
             state: Arc::clone(&self.shared.state),
-            background,
-            agents: Some(agents),
-            calls: Some(self.work.made.of_call(id, &self.answers.sender)),
-            completions: Some(self.completions()),
+            abilities: CallAbilities {
+                background,
+                agents: Some(agents),
+                calls: Some(self.work.made.of_call(id, &self.answers.sender)),
+                completions: Some(self.completions()),
+            },
             progress,
         });
         // What a call made is read by its maker, so it takes no room from what the model reads.
@@ -429,10 +433,10 @@ impl Driver {
         let keeper = self.files.keeper().cloned().filter(|_| matches!(run_call.facts.access, Access::Writes(_)));
         let written = run_call.facts.paths.iter().filter(|path| path.write).map(|path| path.resolved.clone());
         let noted = keeper.map(|keeper| keeper.changed(run_call.call.id.clone(), written.collect()));
-        let instructions = self.ports.instructions.clone();
+        let instructions = self.ports.context.instructions.clone();
         let paths = if instructions.is_some() { paths_of(&run_call.facts) } else { Vec::new() };
         let changes = edits::written(&run_call.facts);
-        let diagnostics = self.ports.diagnostics.clone().filter(|_| !changes.is_empty());
+        let diagnostics = self.ports.context.diagnostics.clone().filter(|_| !changes.is_empty());
         self.work.tasks.start_stoppable(id, cancel, async move {
             let before = match diagnostics {
                 Some(source) => Some(Box::pin(Before::ask(source, changes.clone())).await),

@@ -24,7 +24,7 @@ impl Driver {
             return Err(SideCallError::NoRun);
         }
         self.work.side.count(&call.tool, call.most_in_run)?;
-        let id = ToolUseId::new(format!("side_{:032x}", self.ports.ids.bits()));
+        let id = ToolUseId::new(format!("side_{:032x}", self.ports.system.ids.bits()));
         let cwd = self.machine.state().cwd().to_path_buf();
         let digest =
             crate::prepare::digest(&ToolUse::new(id.clone(), call.tool.clone(), call.input.clone()), &cwd, &[], None);

@@ -131,13 +131,13 @@ impl World {
         let mut ports = Ports::new(self.provider, tools, self.workspace, Arc::new(ScriptedProcess::new()));
         ports.hooks = Hooks::new(self.hooks);
         ports.host.callback = self.host;
-        ports.mentions = self.mentions;
-        ports.diagnostics = self.diagnostics;
-        ports.previews_edits = self.previews_edits;
+        ports.context.mentions = self.mentions;
+        ports.context.diagnostics = self.diagnostics;
+        ports.reports.edits = self.previews_edits;
         ports.host.through_handles = self.ask_via_events;
         ports.host.wait = self.wait;
         if let Some(clock) = self.clock {
-            ports.clock = clock;
+            ports.system.clock = clock;
         }
         let mut config = SessionConfig::new(machine, ports);
         if let Some(store) = self.store {

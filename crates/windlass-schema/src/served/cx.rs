@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use windlass_tool::{Cancel, Clock, Ids, Nowhere, Permit, SessionState, ToolCx, ToolCxParts};
+use windlass_tool::{CallAbilities, CallPlace, Cancel, Clock, Ids, Nowhere, Permit, SessionState, ToolCx, ToolCxParts};
 use windlass_types::{CallDigest, SessionId, ToolUseId};
 
 const ELSEWHERE: Nowhere = Nowhere::new("files and programs of the session are at the other end: use the host's own");
@@ -37,15 +37,14 @@ impl Calls {
             process: Arc::new(ELSEWHERE),
             clock: Arc::clone(&self.clock),
             ids: Arc::clone(&self.ids),
-            cwd: PathBuf::from("/"),
-            directories: Arc::from([]),
-            env: Arc::from([]),
-            artifacts: None,
+            place: CallPlace {
+                cwd: PathBuf::from("/"),
+                directories: Arc::from([]),
+                env: Arc::from([]),
+                artifacts: None,
+            },
             state: Arc::clone(&self.state),
-            background: None,
-            agents: None,
-            calls: None,
-            completions: None,
+            abilities: CallAbilities::default(),
             progress: Arc::new(|_| {}),
         });
         (cx, Stop(cancel))

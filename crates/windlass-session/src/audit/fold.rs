@@ -1,7 +1,7 @@
 //! Records of a log, gathered by call.
 
 use super::changes::changed;
-use super::{CallAudit, LineState, QuestionAudit, ResultAudit, VerdictAudit};
+use super::{CallAudit, CallLine, LineState, QuestionAudit, ResultAudit, VerdictAudit};
 use crate::codec::ResultLine;
 use crate::load::{Coverage, Node, NodeBody};
 use std::collections::HashMap;
@@ -121,9 +121,7 @@ impl CallAudit {
             tool_use_id,
             tool: None,
             input: None,
-            line: place.line,
-            entry: place.entry.clone(),
-            at: place.at,
+            place: CallLine { line: place.line, entry: place.entry.clone(), at: place.at },
             mode,
             verdicts: Vec::new(),
             questions: Vec::new(),

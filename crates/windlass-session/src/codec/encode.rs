@@ -4,7 +4,8 @@ mod result;
 
 use super::line::{
     AssistantMessage, BesideLine, BoundaryLine, ChainLine, ChainPlace, CompactMetadata, Content, CostBody, Exact,
-    IntentBody, PromptFields, ProviderFields, ResultFields, RuntimeFields, SessionFields, TextFields, UserMessage, WireRun,
+    IntentBody, PromptFields, ProviderFields, ResultFields, RuntimeFields, SessionFields, TextFields, UserMessage,
+    WireRun,
 };
 use super::{
     AGENT_WAITS, COST, CWD, DECISION, INTENT, LineSum, MODE, MODEL, QUESTION, REPLAY_DROPPED, RESULTS_TRIMMED, TASK,

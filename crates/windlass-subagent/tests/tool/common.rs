@@ -156,8 +156,8 @@ pub(crate) fn bench(agents: &Subagents, port: &Arc<FakeAgents>, background: &Arc
     let tool: Arc<AgentTool> = agents.tool();
     let (port, background) = (Arc::clone(port), Arc::clone(background));
     ToolBench::shared(tool).with(|parts| {
-        parts.agents = Some(port);
-        parts.background = Some(background);
+        parts.abilities.agents = Some(port);
+        parts.abilities.background = Some(background);
     })
 }
 

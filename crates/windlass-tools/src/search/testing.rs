@@ -7,8 +7,8 @@ use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
 use windlass_tool::{
-    Cancel, Clock, DynTool, Ids, JudgedPath, PathFilter, Permit, Process, ProcessCommand, ProcessError, ProcessOutcome,
-    ToolCx, ToolCxParts, ToolError, ToolOutput,
+    CallAbilities, CallPlace, Cancel, Clock, DynTool, Ids, JudgedPath, PathFilter, Permit, Process, ProcessCommand,
+    ProcessError, ProcessOutcome, ToolCx, ToolCxParts, ToolError, ToolOutput,
 };
 use windlass_types::{CallDigest, JsonText, SessionId, Timestamp, ToolResultContent, ToolUseId};
 
@@ -83,15 +83,14 @@ impl Tree {
             process: Arc::new(NoPrograms),
             clock: Arc::new(Ticking::default()),
             ids: Arc::new(NoPrograms),
-            cwd: self.root.clone(),
-            directories: Arc::from([self.root.clone()]),
-            env: Arc::from([]),
-            artifacts: None,
+            place: CallPlace {
+                cwd: self.root.clone(),
+                directories: Arc::from([self.root.clone()]),
+                env: Arc::from([]),
+                artifacts: None,
+            },
             state: Arc::default(),
-            background: None,
-            agents: None,
-            calls: None,
-            completions: None,
+            abilities: CallAbilities::default(),
             progress: Arc::new(|_| {}),
         })
     }

@@ -522,7 +522,7 @@ async fn a_reader_without_tools_answers_the_prompt() {
             world_with(move |_| ok("text/html", page), |options| options.reader = Some(Reader::new("haiku"))).await;
         let given = Arc::default();
         let agents = Reading { given: Arc::clone(&given), fails };
-        let bench = world.bench.with(|parts| parts.agents = Some(Arc::new(agents)));
+        let bench = world.bench.with(|parts| parts.abilities.agents = Some(Arc::new(agents)));
         let result = bench.call(json!({"url": "https://example.com/", "prompt": prompt})).await;
         let given = std::mem::take(&mut *given.lock().unwrap());
         (result.map(|output| output.content.text()).map_err(|error| error.model_text().to_owned()), given)

@@ -43,7 +43,7 @@ impl Options {
         let said = (self.model.name.is_none(), self.model.effort.is_none());
         project.apply(self)?;
         let resolved = project.resolved();
-        let model = resolved.model.as_ref().map(|model| &model.value);
+        let model = resolved.models.model.as_ref().map(|model| &model.value);
         let effort = resolved.session.effort.as_ref().map(|effort| effort.value);
         let follows = (said.0 && self.model.name.as_ref() == model, said.1 && self.model.effort == effort);
         (project.choice.follows.model, project.choice.follows.effort) = follows;
@@ -133,7 +133,7 @@ impl LoadedProject {
         if let Some(names) = agent.tools() {
             options.tools.only.and(names.to_vec());
         }
-        if !self.choice.without_subagents && agent.may_delegate() {
+        if !self.choice.without.subagents && agent.may_delegate() {
             let base = options.tools.subagents.take().unwrap_or_default();
             let base = if variables.background { base } else { base.background_by_default(false) };
             let base = memories.iter().fold(base, |base, memories| base.with_memories(as_port(memories)));
@@ -150,7 +150,7 @@ impl LoadedProject {
     fn apply_models(&self, options: &mut Options, agent: &MainAgent, variables: &Variables) {
         let resolved = self.resolved();
         let model = || {
-            let settings = || resolved.model.as_ref().map(|model| model.value.as_str());
+            let settings = || resolved.models.model.as_ref().map(|model| model.value.as_str());
             agent
                 .definition()
                 .and_then(|agent| agent.model.as_deref())
@@ -162,25 +162,26 @@ impl LoadedProject {
         let mut overrides = self.model_overrides();
         overrides.extend(std::mem::take(&mut options.model.overrides));
         options.model.overrides = overrides;
-        let fallback = || resolved.fallback_model.as_ref()?.value.first().map(|model| model.trim().to_owned());
+        let fallback = || resolved.models.fallback.as_ref()?.value.first().map(|model| model.trim().to_owned());
         options.model.fallback = options.model.fallback.take().or_else(fallback);
         options.limits.base.max_turns = agent.max_turns(options.limits.base.max_turns);
         options.limits.max_retries = options.limits.max_retries.or(variables.max_retries);
         options.limits.structured_output_retries =
             options.limits.structured_output_retries.or(variables.structured_output_retries);
-        options.requests.max_output_tokens = options.requests.max_output_tokens.or(variables.max_output_tokens);
+        options.model.requests.max_output_tokens =
+            options.model.requests.max_output_tokens.or(variables.max_output_tokens);
         options.model.thinking = options.model.thinking.or(variables.thinking);
         options.model.effort = options.model.effort.or(agent.definition().and_then(|agent| agent.effort));
         let effort = self.resolved().session.effort.as_ref().map(|effort| effort.value);
         options.model.effort = options.model.effort.or(effort);
-        options.requests.send_user_id = options.requests.send_user_id.or(Some(variables.send_user_id));
+        options.model.requests.send_user_id = options.model.requests.send_user_id.or(Some(variables.send_user_id));
     }
 
     /// What the settings that count say of models: limits, prices, names that stand for them. A session that takes the project
     /// heeds it by itself.
     pub fn model_overrides(&self) -> ModelOverrides {
         let mut overrides = ModelOverrides::new();
-        for (name, setting) in &self.resolved().models {
+        for (name, setting) in &self.resolved().models.by_name {
             let (said, mut values) = (&setting.value, ModelOverride::new());
             (values.context_window, values.max_output_tokens) = (said.context_window, said.max_output_tokens);
             (values.default_output_tokens, values.max_images) = (said.default_output_tokens, said.max_images);
@@ -228,7 +229,7 @@ impl LoadedProject {
             return;
         }
         options.surroundings.additional_directories.extend(self.directories().map(Path::to_path_buf));
-        options.surroundings.env = match options.surroundings.env.take() {
+        options.surroundings.environments.programs = match options.surroundings.environments.programs.take() {
             Some(own) => {
                 let mut all = self.added_variables();
                 all.retain(|(name, _): &(OsString, OsString)| !own.iter().any(|(known, _)| known == name));
@@ -236,7 +237,7 @@ impl LoadedProject {
             }
             None => self.program_environment(),
         };
-        options.surroundings.host_environment = self.process_environment();
+        options.surroundings.environments.host = self.process_environment();
         let home = self.places().user_home.clone();
         options.surroundings.user_home = options.surroundings.user_home.take().or(home);
         options.surroundings.git_status = Some(options.surroundings.git_status.unwrap_or_else(|| self.may_ask_git()));

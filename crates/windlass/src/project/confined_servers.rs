@@ -2,27 +2,21 @@
 
 use super::notice::Notices;
 use super::{LoadedProject, ProjectNoticeKind};
-use crate::sandbox::{SandboxOptions, Site, temporary};
+use crate::sandbox::{ProgramSandbox, SandboxOptions, Site, temporary};
 use crate::sandboxed_servers::ServerSandbox;
 use crate::session::Options;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, OnceLock, Weak};
 use tokio::sync::OnceCell;
 use windlass_mcp::{ConfinedProgram, ProgramConfinement};
 use windlass_tool::{Process, ProcessCommand, SystemIds};
 use windlass_tools::host_environment;
 
-/// What a program says of the sandbox of its sessions, which counts for more than settings.
-#[derive(Debug, Default)]
-pub(crate) struct ProgramSandbox {
-    pub(crate) options: Option<SandboxOptions>,
-    pub(crate) helper: Option<PathBuf>,
-}
-
 /// Opens the sandbox of the project's servers when the first of them is started.
 pub(crate) struct ProjectConfinement {
     of_settings: Option<SandboxOptions>,
+    /// What a program says of its sessions, which counts for more than settings.
     of_program: Arc<OnceLock<ProgramSandbox>>,
     site: Site,
     process: Arc<dyn Process>,
@@ -39,11 +33,8 @@ struct Opened {
 impl LoadedProject {
     /// Keeps what a program says of the sandbox of its session, for servers that start later.
     pub(crate) fn hear_sandbox(&self, options: &Options) {
-        let surroundings = &options.surroundings;
-        let said =
-            ProgramSandbox { options: surroundings.sandbox.clone(), helper: surroundings.sandbox_helper.clone() };
         // Sessions of a project share its servers: the first has said how they run.
-        let _ = self.shared.sandbox.set(said);
+        let _ = self.shared.sandbox.set(options.surroundings.sandbox.clone());
     }
 
     /// What confines the programs of the project's servers: the sandbox that the program wants, else that of settings.

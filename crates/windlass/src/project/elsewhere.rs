@@ -81,7 +81,7 @@ impl Project {
     ) -> Result<Self, ProjectError> {
         self.check_chosen()?;
         let (directory, sources) = (directory.into(), self.sources);
-        self.files_elsewhere = load_elsewhere(files, &directory, sources).await?;
+        self.settings.elsewhere = load_elsewhere(files, &directory, sources).await?;
         // Those of the directory here are of another project.
         self.sources = [SettingSource::User].into_iter().filter(|_| sources.contains(Layer::User)).collect();
         (self.file_servers, self.choice.with_memory) = (false, false);
@@ -135,7 +135,7 @@ impl LoadedProject {
         let left_out = [
             (self.all_hooks().iter().any(runs_a_command), "hooks that run commands"),
             (resolved.sandbox.enabled.is_some(), "the sandbox"),
-            (!resolved.env.is_empty(), "`env` for programs"),
+            (!resolved.env.programs.is_empty(), "`env` for programs"),
             (!resolved.permissions.additional_directories.is_empty(), "`additionalDirectories`"),
             (resolved.session.lsp_servers.is_some(), "language servers"),
             (!resolved.servers.provided.is_empty(), "`managedMcpServers`"),

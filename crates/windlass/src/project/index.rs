@@ -28,7 +28,7 @@ impl LoadedProject {
     /// Whether there is to be an index: the files of the project are read, and no file switches it off.
     fn has_index(&self) -> bool {
         let reads_project = self.read.settings.sources.contains(windlass_project::Layer::Project);
-        reads_project && !self.choice.without_index && self.resolved().index_off.is_none()
+        reads_project && !self.choice.without.index && self.resolved().index_off.is_none()
     }
 
     /// The index of the project as a session has it that works with these rights, or `None` if it is switched off. It is of
@@ -60,7 +60,7 @@ impl LoadedProject {
 
     /// Adds the index and its tool to a session whose files are those of this machine.
     pub(super) fn apply_index(&self, options: &mut Options) {
-        if !self.has_index() || options.surroundings.workspace.is_some() {
+        if !self.has_index() || options.surroundings.files.workspace.is_some() {
             return;
         }
         let policy: Arc<OnceLock<Policy>> = Arc::default();
@@ -72,7 +72,7 @@ impl LoadedProject {
         let is_kept = options.storage.home.is_some();
         let index = Arc::new(ProjectIndex::new(self.index_config(is_kept).may_read(may_read)));
         let searches = options.tools.toolkit.tools().iter().any(|tool| SEARCHES.contains(&&*tool.name()));
-        if searches && !self.choice.without_index_tool {
+        if searches && !self.choice.without.index_tool {
             options.tools.toolkit.add_missing(Arc::new(ProjectSearch::new(Arc::clone(&index))));
         }
         options.tools.index = Some(SessionIndex { index, policy });

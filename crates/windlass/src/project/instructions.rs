@@ -71,7 +71,7 @@ impl LoadedProject {
         policy: &Policy,
         session: &SessionId,
     ) -> Option<(Vec<FileInstructions>, Arc<dyn NestedInstructions>)> {
-        if self.choice.without_instructions {
+        if self.choice.without.instructions {
             return None;
         }
         let (mut files, unusable) = self.instruction_files(workspace, policy);
@@ -103,7 +103,7 @@ impl LoadedProject {
     /// waits for. For people: all that may wait is looked for, which takes longer than opening a session. None where the files
     /// are not on this machine.
     pub async fn waiting_instructions(&self, policy: &Policy) -> Vec<ContextSection> {
-        if self.choice.without_instructions || self.place_elsewhere().is_some() {
+        if self.choice.without.instructions || self.place_elsewhere().is_some() {
             return Vec::new();
         }
         let workspace: Arc<dyn Workspace> = Arc::new(windlass_tools::LocalWorkspace::new());

@@ -14,10 +14,10 @@ impl LoadedProject {
     /// Gives a session whose files are those of this machine the language servers that settings and plugins name, if the program
     /// gave it none. Of two for the same files that of settings counts.
     pub(super) fn apply_language_servers(&self, options: &mut Options) {
-        if options.surroundings.workspace.is_none()
-            && let Some(servers) = self.language_servers_with(options.surroundings.env.clone())
+        if options.surroundings.files.workspace.is_none()
+            && let Some(servers) = self.language_servers_with(options.surroundings.environments.programs.clone())
         {
-            crate::lsp::give(options, &servers, !self.choice.without_lsp_tool);
+            crate::lsp::give(options, &servers, !self.choice.without.lsp_tool);
         }
     }
 

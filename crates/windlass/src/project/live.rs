@@ -149,7 +149,9 @@ impl LoadedProject {
     ) -> Result<Vec<&'static str>, SessionError> {
         let (before, now) = (&news.before, &news.now);
         let mut taken = Vec::new();
-        if let Some(model) = now.model.as_ref().filter(|_| follows.model && before.model != now.model) {
+        if let Some(model) =
+            now.models.model.as_ref().filter(|_| follows.model && before.models.model != now.models.model)
+        {
             session.set_model(model.value.as_str())?;
             taken.push("model");
         }
@@ -157,7 +159,7 @@ impl LoadedProject {
             session.set_effort(now.session.effort.as_ref().map(|effort| effort.value))?;
             taken.push("effortLevel");
         }
-        if before.env != now.env {
+        if before.env.programs != now.env.programs {
             session.change_environment(self.changed_variables(before, now))?;
             taken.push("env");
         }
@@ -170,8 +172,9 @@ impl LoadedProject {
     /// The variables of programs that differ. What settings name no longer is as in the environment of the program again; what looks
     /// like a secret or changes what programs load reaches none.
     fn changed_variables(&self, before: &Resolved, now: &Resolved) -> Vec<(OsString, Option<OsString>)> {
-        let names: BTreeSet<&String> = before.env.keys().chain(now.env.keys()).collect();
-        let value = |resolved: &Resolved, name: &str| resolved.env.get(name).map(|found| OsString::from(&found.value));
+        let names: BTreeSet<&String> = before.env.programs.keys().chain(now.env.programs.keys()).collect();
+        let value =
+            |resolved: &Resolved, name: &str| resolved.env.programs.get(name).map(|found| OsString::from(&found.value));
         let differ = names.into_iter().filter(|name| value(before, name) != value(now, name));
         // What the program itself says counts for more.
         let differ = differ.filter(|name| !self.choice.variables.contains_key(*name));
@@ -268,9 +271,9 @@ fn said(resolved: &Resolved, of_program: &[PathBuf]) -> SettingsRules {
 fn differing(before: &Resolved, now: &Resolved) -> Vec<&'static str> {
     let differs = [
         ("permissions.defaultMode", before.permissions.default_mode != now.permissions.default_mode),
-        ("model", before.model != now.model),
-        ("fallbackModel", before.fallback_model != now.fallback_model),
-        ("models", before.models != now.models),
+        ("model", before.models.model != now.models.model),
+        ("fallbackModel", before.models.fallback != now.models.fallback),
+        ("models", before.models.by_name != now.models.by_name),
         ("outputStyle", before.session.output_style != now.session.output_style),
         ("language", before.session.language != now.session.language),
         ("attribution", before.session.attribution != now.session.attribution),
@@ -282,7 +285,7 @@ fn differing(before: &Resolved, now: &Resolved) -> Vec<&'static str> {
         ("fileCheckpoints", before.session.file_checkpoints != now.session.file_checkpoints),
         ("lspServers", before.session.lsp_servers != now.session.lsp_servers),
         ("agent", before.agent != now.agent),
-        ("env", before.env != now.env || before.provider_env != now.provider_env),
+        ("env", before.env != now.env),
         ("hooks", before.hooks != now.hooks),
         ("sandbox", before.sandbox != now.sandbox),
         ("MCP servers", before.servers != now.servers),

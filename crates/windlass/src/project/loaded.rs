@@ -255,7 +255,7 @@ impl LoadedProject {
 
     /// The same without what the program adds.
     fn said_variable(&self, name: &str) -> Option<String> {
-        let said = self.resolved().provider_env.get(name).map(|found| found.value.clone());
+        let said = self.resolved().env.provider.get(name).map(|found| found.value.clone());
         said.or_else(|| self.read.request.variable(name))
     }
 
@@ -300,7 +300,7 @@ impl LoadedProject {
 
     /// The variables that settings and the program add to the environment of programs.
     pub(super) fn added_variables(&self) -> Vec<(OsString, OsString)> {
-        let settings = self.resolved().env.iter().map(|(name, found)| (name, &found.value));
+        let settings = self.resolved().env.programs.iter().map(|(name, found)| (name, &found.value));
         let said: BTreeMap<&String, &String> = settings.chain(&self.choice.variables).collect();
         said.into_iter().map(|(name, value)| (name.into(), value.into())).collect()
     }

@@ -52,8 +52,7 @@ pub struct Project {
     home: Option<Home>,
     pub(super) environment: Option<Arc<BTreeMap<OsString, OsString>>>,
     pub(super) sources: SettingSources,
-    settings: Option<String>,
-    managed: Option<String>,
+    pub(super) settings: GivenSettings,
     pub(super) trust: bool,
     pub(super) plugins: Vec<PluginDir>,
     pub(super) file_servers: bool,
@@ -61,8 +60,16 @@ pub struct Project {
     #[cfg(feature = "sandbox")]
     pub(super) sandbox_helper: Option<PathBuf>,
     pub(super) choice: Choice,
+}
+
+/// Settings that a project has beside those of files on this machine.
+#[derive(Clone, Default)]
+pub(super) struct GivenSettings {
+    /// Those of the program, which count for more than files.
+    flags: Option<String>,
+    managed: Option<String>,
     /// Settings files that were read elsewhere.
-    pub(super) files_elsewhere: Vec<SettingsFile>,
+    pub(super) elsewhere: Vec<SettingsFile>,
 }
 
 /// What a program chooses of what a project offers. It may differ between sessions of one loaded project.
@@ -71,13 +78,8 @@ pub(crate) struct Choice {
     pub(crate) agent: Option<String>,
     /// Agents that the program defines. They count for more than those of files.
     pub(crate) agents: Agents,
-    pub(crate) without_subagents: bool,
-    pub(crate) without_instructions: bool,
     pub(crate) with_memory: bool,
-    pub(crate) without_index: bool,
-    pub(crate) without_index_tool: bool,
-    #[cfg(feature = "lsp")]
-    pub(crate) without_lsp_tool: bool,
+    pub(crate) without: LeftOut,
     /// Where the files are, if they are not on this machine.
     pub(crate) elsewhere: Option<Arc<Elsewhere>>,
     /// Directories of the workspace that the program adds.
@@ -88,6 +90,17 @@ pub(crate) struct Choice {
     pub(crate) variables: BTreeMap<String, String>,
     /// What of the session follows settings.
     pub(crate) follows: Follows,
+}
+
+/// What a session leaves out of what it would have with a project.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct LeftOut {
+    pub(crate) subagents: bool,
+    pub(crate) instructions: bool,
+    pub(crate) index: bool,
+    pub(crate) index_tool: bool,
+    #[cfg(feature = "lsp")]
+    pub(crate) lsp_tool: bool,
 }
 
 impl Project {
@@ -128,14 +141,14 @@ impl Project {
 
     /// Settings of the program, which count for more than files: JSON text that begins with `{`, or the path of a file.
     pub fn settings(mut self, settings: impl Into<String>) -> Self {
-        self.settings = Some(settings.into());
+        self.settings.flags = Some(settings.into());
         self
     }
 
     /// Managed settings of the program: JSON text that begins with `{`, or the path of a file. They count for more than all others.
     /// Where the administrator of the machine has managed settings, only what these restrict counts.
     pub fn managed_settings(mut self, settings: impl Into<String>) -> Self {
-        self.managed = Some(settings.into());
+        self.settings.managed = Some(settings.into());
         self
     }
 
@@ -189,7 +202,7 @@ impl Project {
 
     /// Whether the model can give tasks to the project's agents and to the built-in ones. Default: yes.
     pub fn subagents(mut self, on: bool) -> Self {
-        self.choice.without_subagents = !on;
+        self.choice.without.subagents = !on;
         self
     }
 
@@ -197,7 +210,7 @@ impl Project {
     /// [read](Self::sources), and those of folders when it uses files there. They are text for the model and need no trust;
     /// nothing outside of the project is read for a file of it. Default: yes.
     pub fn instructions(mut self, on: bool) -> Self {
-        self.choice.without_instructions = !on;
+        self.choice.without.instructions = !on;
         self
     }
 
@@ -215,20 +228,20 @@ impl Project {
     /// paths and symbols (`ProjectSearch`, where the session has tools that search). The index is kept in windlass's home, if there is one, and brought
     /// up to date in the background. Settings can switch it off. Default: yes.
     pub fn index(mut self, on: bool) -> Self {
-        self.choice.without_index = !on;
+        self.choice.without.index = !on;
         self
     }
 
     /// Whether the session has the tool `ProjectSearch`, if it has the index and tools that search. Default: yes.
     pub fn index_tool(mut self, on: bool) -> Self {
-        self.choice.without_index_tool = !on;
+        self.choice.without.index_tool = !on;
         self
     }
 
     /// Whether the session has the tool `LSP`, if settings name language servers. Default: yes.
     #[cfg(feature = "lsp")]
     pub fn lsp_tool(mut self, on: bool) -> Self {
-        self.choice.without_lsp_tool = !on;
+        self.choice.without.lsp_tool = !on;
         self
     }
 
@@ -269,10 +282,10 @@ impl Project {
     pub(crate) fn request(&self) -> SettingsRequest {
         SettingsRequest::new()
             .sources(self.sources)
-            .flags(self.settings.clone())
-            .managed(self.managed.clone())
+            .flags(self.settings.flags.clone())
+            .managed(self.settings.managed.clone())
             .trust(self.trust)
-            .elsewhere(self.files_elsewhere.clone())
+            .elsewhere(self.settings.elsewhere.clone())
     }
 
     /// A variable of the environment, if it is text.

@@ -10,8 +10,8 @@ use windlass_types::{Behavior, RuleSource};
 impl LoadedProject {
     /// Has commands run in the sandbox that settings ask for, unless the program has said which one it wants.
     pub(super) fn apply_sandbox(&self, options: &mut Options) {
-        if options.surroundings.sandbox.is_none() {
-            options.surroundings.sandbox = self.sandbox();
+        if options.surroundings.sandbox.options.is_none() {
+            options.surroundings.sandbox.options = self.sandbox();
         }
     }
 

@@ -30,7 +30,7 @@ pub(crate) struct Shared {
     pub(crate) servers: std::sync::OnceLock<super::ProjectServers>,
     /// What the program of the first session says of its sandbox.
     #[cfg(all(feature = "mcp", feature = "sandbox"))]
-    pub(crate) sandbox: Arc<std::sync::OnceLock<super::confined_servers::ProgramSandbox>>,
+    pub(crate) sandbox: Arc<std::sync::OnceLock<crate::sandbox::ProgramSandbox>>,
 }
 
 impl Shared {

@@ -28,7 +28,7 @@ pub(super) fn write(out: &mut impl Write, audit: &SessionAudit, is_full: bool) -
 fn short(out: &mut impl Write, log: &NamedAudit, call: &CallAudit) -> io::Result<()> {
     let tool = call.tool.as_deref().unwrap_or("(its message is lost)");
     let agent = log.agent.as_ref().map(|agent| format!("  agent {agent}")).unwrap_or_default();
-    let head = format!("{}  {tool}  {}{agent}  {}{}", call.at, call.tool_use_id, outcome(call), mark(call.lines));
+    let head = format!("{}  {tool}  {}{agent}  {}{}", call.place.at, call.tool_use_id, outcome(call), mark(call.lines));
     writeln!(out, "{}", clean_line(&head))?;
     if let Some(input) = &call.input {
         let text: String = clean_line(input.as_str()).chars().take(MOST_INPUT).collect();
@@ -49,7 +49,7 @@ fn full(out: &mut impl Write, log: &NamedAudit, call: &CallAudit) -> io::Result<
     row("call", call.tool_use_id.as_str())?;
     row("tool", call.tool.as_deref().unwrap_or("not recorded: the message that holds the call is lost"))?;
     row("agent", log.agent.as_ref().map_or("the main one", |agent| agent.as_str()))?;
-    row("made", &format!("{}, line {}{}", call.at, call.line, mark(call.lines)))?;
+    row("made", &format!("{}, line {}{}", call.place.at, call.place.line, mark(call.lines)))?;
     row("input", call.input.as_ref().map_or(NOT_RECORDED, |input| input.as_str()))?;
     row("mode", call.mode.map_or(NOT_RECORDED, |mode| mode.as_str()))?;
     for asked in &call.questions {

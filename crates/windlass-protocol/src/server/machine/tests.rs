@@ -83,25 +83,25 @@ proptest! {
     fn every_request_is_answered_exactly_once(is_mirrored: bool, actions in actions()) {
         let world = play(is_mirrored, &actions);
         let mut answers: BTreeMap<&str, usize> = BTreeMap::new();
-        for line in world.lines.iter().filter(|line| line["type"] == "control_response") {
+        for line in world.host.lines.iter().filter(|line| line["type"] == "control_response") {
             *answers.entry(line["response"]["request_id"].as_str().unwrap()).or_default() += 1;
         }
-        let asked: BTreeMap<&str, usize> = world.requests.iter().map(|id| (id.as_str(), 1)).collect();
+        let asked: BTreeMap<&str, usize> = world.host.requests.iter().map(|id| (id.as_str(), 1)).collect();
         prop_assert_eq!(answers, asked);
     }
 
     #[test]
     fn a_question_comes_behind_the_frame_of_its_call(is_mirrored: bool, actions in actions()) {
         let world = play(is_mirrored, &actions);
-        let frames = calls(&world.lines);
+        let frames = calls(&world.host.lines);
         let mut shown = BTreeSet::new();
-        for (at, line) in world.lines.iter().enumerate().filter(|(_, line)| line["type"] == "control_request") {
+        for (at, line) in world.host.lines.iter().enumerate().filter(|(_, line)| line["type"] == "control_request") {
             let call = line["request"]["tool_use_id"].as_str().unwrap();
             prop_assert!(frames.get(call).is_some_and(|frame| *frame < at), "{} is asked about first", call);
             prop_assert!(shown.insert(line["request_id"].as_str().unwrap()), "asked twice");
         }
         // Only what was shown is taken back.
-        for line in world.lines.iter().filter(|line| line["type"] == "control_cancel_request") {
+        for line in world.host.lines.iter().filter(|line| line["type"] == "control_cancel_request") {
             prop_assert!(shown.contains(line["request_id"].as_str().unwrap()));
         }
     }
@@ -119,13 +119,13 @@ proptest! {
     #[test]
     fn frames_of_a_turn_keep_their_order(is_mirrored: bool, actions in actions()) {
         let world = play(is_mirrored, &actions);
-        let mut places: Vec<(usize, u64)> =
-            calls(&world.lines).into_iter().map(|(call, at)| (at, call.trim_start_matches('t').parse().unwrap())).collect();
+        let numbered = |(call, at): (String, usize)| (at, call.trim_start_matches('t').parse().unwrap());
+        let mut places: Vec<(usize, u64)> = calls(&world.host.lines).into_iter().map(numbered).collect();
         places.sort_unstable();
         prop_assert!(places.is_sorted_by_key(|(_, number)| *number), "{:?}", places);
         // Calls are made between the start and the result of a run.
         let (mut runs, mut lives) = (false, BTreeMap::<&str, Vec<&str>>::new());
-        for line in &world.lines {
+        for line in &world.host.lines {
             match (line["type"].as_str(), line["subtype"].as_str()) {
                 (Some("system"), Some("init")) => runs = true,
                 (Some("assistant"), _) => prop_assert!(runs, "a call outside of a run"),
@@ -169,7 +169,7 @@ fn a_call_that_has_no_frame_is_asked_about_when_no_run_is_left() {
         world.act(&action);
     }
     world.ask_about("unknown", false);
-    let is_shown = |world: &World| world.lines.iter().any(|line| line["type"] == "control_request");
+    let is_shown = |world: &World| world.host.lines.iter().any(|line| line["type"] == "control_request");
     assert!(!is_shown(&world), "it overtakes an event");
     // The run ends.
     world.act(&Action::Step(3));
@@ -178,5 +178,5 @@ fn a_call_that_has_no_frame_is_asked_about_when_no_run_is_left() {
     }
     assert!(is_shown(&world));
     world.ask_about("unknown", false);
-    assert_eq!(world.lines.iter().filter(|line| line["type"] == "control_request").count(), 2);
+    assert_eq!(world.host.lines.iter().filter(|line| line["type"] == "control_request").count(), 2);
 }

@@ -171,7 +171,7 @@ pub(crate) async fn open(model: ScriptedModel, seen: Seen, setup: HostSetup) -> 
     machine.request.thinking = setup.thinking.flatten().unwrap_or(Thinking::Budget(1_500));
     let mut ports =
         Ports::new(Arc::new(model), tools, Arc::new(MemoryWorkspace::new()), Arc::new(ScriptedProcess::new()));
-    ports.checkpoints.clone_from(&*seen.checkpoints.lock().unwrap());
+    ports.storage.checkpoints.clone_from(&*seen.checkpoints.lock().unwrap());
     ports.hooks = Hooks::new([Arc::new(setup.hooks) as Arc<dyn Hook>]);
     ports.host.callback = setup.permissions.map(|host| Arc::new(host) as Arc<dyn CanUseTool>);
     let session = Session::open(SessionConfig::new(machine, ports)).await?;

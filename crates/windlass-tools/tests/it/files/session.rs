@@ -32,7 +32,7 @@ impl Session {
     /// The same with a model.
     pub(crate) fn with_model(mut self, model: impl Completions) -> Self {
         let model: Arc<dyn Completions> = Arc::new(model);
-        let with = |tool: ToolBench| tool.with(|parts| parts.completions = Some(Arc::clone(&model)));
+        let with = |tool: ToolBench| tool.with(|parts| parts.abilities.completions = Some(Arc::clone(&model)));
         self.tools = self.tools.into_iter().map(with).collect();
         self
     }

@@ -49,8 +49,8 @@ impl Background for Tasks {
 
 impl Tasks {
     fn of(session: &mut Session) -> Arc<Self> {
-        let tasks = Arc::new(Self { folder: session.parts.artifacts.clone(), ..Self::default() });
-        session.parts.background = Some(Arc::clone(&tasks) as Arc<dyn Background>);
+        let tasks = Arc::new(Self { folder: session.parts.place.artifacts.clone(), ..Self::default() });
+        session.parts.abilities.background = Some(Arc::clone(&tasks) as Arc<dyn Background>);
         tasks
     }
 
@@ -189,7 +189,7 @@ async fn where_no_command_can_continue_none_is_started() {
     let input = json!({ "command": "touch ran", "run_in_background": true });
     let error = session.try_call(&Bash::new(), input.clone()).await.unwrap_err();
     assert_eq!(error.model_text(), "Background work is not available here.");
-    session.parts.background = Some(Arc::new(Tasks::default()));
+    session.parts.abilities.background = Some(Arc::new(Tasks::default()));
     let error = session.try_call(&Bash::new(), input).await.unwrap_err();
     assert!(error.model_text().contains("no place"), "{error}");
     assert!(!session.root().join("ran").exists());

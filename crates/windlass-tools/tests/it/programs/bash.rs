@@ -94,8 +94,8 @@ async fn a_root_that_is_a_link_keeps_its_name() {
     let mut session = Session::new();
     let link = session.folder.path().join("link");
     std::os::unix::fs::symlink(session.root(), &link).unwrap();
-    session.parts.cwd = link.clone();
-    session.parts.directories = [link.clone()].into();
+    session.parts.place.cwd = link.clone();
+    session.parts.place.directories = [link.clone()].into();
     let output = session.bash("pwd; mkdir sub; cd sub").await;
     assert_eq!(text(&output), link.to_str().unwrap());
     assert_eq!(output.changes, [ContextChange::Cwd(link.join("sub"))]);
@@ -119,7 +119,7 @@ async fn the_environment_is_the_sessions() {
     let mut session = Session::new();
     let tools = session.root().join("tools");
     std::fs::create_dir(&tools).unwrap();
-    session.parts.env = [
+    session.parts.place.env = [
         ("PATH".into(), format!("{}:.:/usr/bin:/bin", tools.display()).into()),
         ("GREETING".into(), "hello".into()),
         ("PAGER".into(), "more".into()),
@@ -217,7 +217,7 @@ async fn the_budget_counts_characters() {
 #[tokio::test]
 async fn without_artifacts_the_middle_is_lost_and_a_note_says_so() {
     let mut session = Session::new();
-    session.parts.artifacts = None;
+    session.parts.place.artifacts = None;
     let output = session.bash("seq 1 100000").await;
     assert!(text(&output).contains(" of 588895 bytes left out ...]\n"));
     assert!(structured(&output).get("persistedOutputPath").is_none());
@@ -240,7 +240,7 @@ async fn no_file_of_ours_stays() {
     let mut session = Session::new();
     let temporary = session.folder.path().join("tmp");
     std::fs::create_dir(&temporary).unwrap();
-    session.parts.env =
+    session.parts.place.env =
         [("PATH".into(), "/usr/bin:/bin".into()), ("TMPDIR".into(), temporary.clone().into_os_string())].into();
     assert_eq!(text(&session.bash("ls \"$TMPDIR\" | wc -l; cd /").await).lines().next(), Some("1"));
     assert_eq!(std::fs::read_dir(&temporary).unwrap().count(), 0);

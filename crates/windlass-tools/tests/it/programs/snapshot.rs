@@ -24,10 +24,10 @@ fn session(profile: &str, rc: &str) -> Session {
 }
 
 fn set(session: &mut Session, name: &str, value: impl AsRef<OsStr>) {
-    let mut env = session.parts.env.to_vec();
+    let mut env = session.parts.place.env.to_vec();
     env.retain(|(known, _)| known != name);
     env.push((name.into(), value.as_ref().into()));
-    session.parts.env = env.into();
+    session.parts.place.env = env.into();
 }
 
 const PROFILE: &str = "\

@@ -90,7 +90,7 @@ impl Session {
     }
 
     pub(crate) fn root(&self) -> &Path {
-        &self.parts.directories[0]
+        &self.parts.place.directories[0]
     }
 
     pub(crate) async fn try_call(&mut self, tool: &Bash, input: serde_json::Value) -> Result<ToolOutput, ToolError> {
@@ -98,7 +98,7 @@ impl Session {
         let output = tool.call(input, &ToolCx::new(self.parts.clone())).await?;
         for change in &output.changes {
             if let ContextChange::Cwd(cwd) = change {
-                self.parts.cwd = cwd.clone();
+                self.parts.place.cwd = cwd.clone();
             }
         }
         Ok(output)
@@ -110,7 +110,7 @@ impl Session {
     }
 
     pub(crate) fn artifacts(&self) -> Vec<PathBuf> {
-        let folder = self.parts.artifacts.as_ref().unwrap();
+        let folder = self.parts.place.artifacts.as_ref().unwrap();
         std::fs::read_dir(folder).map(|found| found.map(|entry| entry.unwrap().path()).collect()).unwrap_or_default()
     }
 }

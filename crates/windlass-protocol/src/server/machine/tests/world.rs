@@ -73,24 +73,39 @@ pub(super) struct World {
     machine: Machine,
     pub(super) inputs: Vec<Input>,
     pub(super) outputs: Vec<String>,
-    /// What the host has read.
-    pub(super) lines: Vec<Value>,
-    pub(super) requests: Vec<String>,
+    pub(super) host: Host,
     sessions: Vec<Sim>,
-    opening: bool,
-    jobs: Vec<(Ticket, Job)>,
+    begun: Begun,
     /// What is answered by the pump itself, in order.
     due: VecDeque<Input>,
-    waits: Vec<Input>,
-    timers: BTreeSet<Timer>,
-    mirrors: usize,
     calls: u64,
     /// The open questions, and the calls that they are about.
     pub(super) asked: BTreeMap<String, String>,
     pub(super) answered: Vec<String>,
     pub(super) is_closed: bool,
-    reads: bool,
+}
+
+/// What the host has read and sent.
+#[derive(Default)]
+pub(super) struct Host {
+    /// What it has read.
+    pub(super) lines: Vec<Value>,
+    /// The ids of the orders that it has given.
+    pub(super) requests: Vec<String>,
+    /// How many messages it has sent.
     messages: u64,
+    /// Whether what it sends is read no more.
+    is_unread: bool,
+}
+
+/// What the machine has begun and not heard the end of.
+#[derive(Default)]
+struct Begun {
+    opening: bool,
+    jobs: Vec<(Ticket, Job)>,
+    waits: Vec<Input>,
+    timers: BTreeSet<Timer>,
+    mirrors: usize,
 }
 
 pub(super) fn machine(is_mirrored: bool) -> Machine {
@@ -108,21 +123,14 @@ impl World {
             machine: machine(is_mirrored),
             inputs: Vec::new(),
             outputs: Vec::new(),
-            lines: Vec::new(),
-            requests: Vec::new(),
+            host: Host::default(),
             sessions: Vec::new(),
-            opening: false,
-            jobs: Vec::new(),
+            begun: Begun::default(),
             due: VecDeque::new(),
-            waits: Vec::new(),
-            timers: BTreeSet::new(),
-            mirrors: 0,
             calls: 0,
             asked: BTreeMap::new(),
             answered: Vec::new(),
             is_closed: false,
-            reads: true,
-            messages: 0,
         }
     }
 
@@ -136,7 +144,7 @@ impl World {
                 match output {
                     Output::Frames(lines) => {
                         let text = String::from_utf8(lines).unwrap();
-                        self.lines.extend(text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()));
+                        self.host.lines.extend(text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap()));
                     }
                     Output::Order(order) => self.order(order),
                 }
@@ -146,14 +154,14 @@ impl World {
 
     fn order(&mut self, order: Order) {
         match order {
-            Order::Open(_) => self.opening = true,
+            Order::Open(_) => self.begun.opening = true,
             Order::Close(generation) => match self.sessions.iter_mut().find(|sim| sim.generation == generation) {
                 Some(sim) => sim.closing = true,
                 None => self.due.push_back(Input::SessionClosed(generation)),
             },
             Order::Session(order) => self.order_session(order),
-            Order::AwaitSettled(wait) => self.waits.push(Input::Settled(wait)),
-            Order::AwaitQuiet(wait) => self.waits.push(Input::Quiet(wait)),
+            Order::AwaitSettled(wait) => self.begun.waits.push(Input::Settled(wait)),
+            Order::AwaitQuiet(wait) => self.begun.waits.push(Input::Quiet(wait)),
             Order::Expand { name, .. } => {
                 self.due.push_back(Input::Expanded(Ok(match name.as_str() {
                     "greet" => Some(windlass_types::Prompt::text("hello").into()),
@@ -161,17 +169,17 @@ impl World {
                     _ => None,
                 })));
             }
-            Order::Begin(ticket, job) => self.jobs.push((ticket, job)),
-            Order::Mirror => self.mirrors += 1,
-            Order::Wake(timer, _) => drop(self.timers.insert(timer)),
+            Order::Begin(ticket, job) => self.begun.jobs.push((ticket, job)),
+            Order::Mirror => self.begun.mirrors += 1,
+            Order::Wake(timer, _) => drop(self.begun.timers.insert(timer)),
             Order::Answer(id, _) => {
                 assert!(self.asked.remove(&id).is_some(), "{id} is answered, but is not open");
                 self.answered.push(id);
             }
             Order::FailToOpen => self.due.push_back(Input::Close),
             Order::Finish => {
-                (self.opening, self.reads) = (false, false);
-                self.timers.clear();
+                (self.begun.opening, self.host.is_unread) = (false, true);
+                self.begun.timers.clear();
             }
             Order::Closed => {
                 assert!(!self.is_closed, "it is closed twice");
@@ -205,17 +213,17 @@ impl World {
     pub(super) fn act(&mut self, action: &Action) {
         match action {
             Action::Say { text, priority, named } => {
-                self.messages += 1;
-                let uuid = named.then(|| format!("m{}", self.messages));
+                self.host.messages += 1;
+                let uuid = named.then(|| format!("m{}", self.host.messages));
                 let message = json!({ "content": text });
                 self.line(&json!({ "type": "user", "uuid": uuid, "priority": priority, "message": message }));
             }
             Action::Order(subtype, body) => {
                 if self.machine.reads_lines() {
-                    let id = format!("r{}", self.requests.len());
+                    let id = format!("r{}", self.host.requests.len());
                     let mut body = body.clone();
                     body["subtype"] = json!(subtype);
-                    self.requests.push(id.clone());
+                    self.host.requests.push(id.clone());
                     self.line(&json!({ "type": "control_request", "request_id": id, "request": body }));
                 }
             }
@@ -238,14 +246,14 @@ impl World {
             }
             Action::Finish(at, succeeds) => self.finish(*at, *succeeds),
             Action::Tick(at) => {
-                let timers: Vec<Timer> = self.timers.iter().copied().collect();
+                let timers: Vec<Timer> = self.begun.timers.iter().copied().collect();
                 if let Some(timer) = pick(&timers, *at) {
-                    self.timers.remove(timer);
+                    self.begun.timers.remove(timer);
                     self.give(Input::Due(*timer));
                 }
             }
             Action::HangUp => {
-                if self.reads && self.machine.reads_lines() {
+                if !self.host.is_unread && self.machine.reads_lines() {
                     self.give(Input::HungUp);
                 }
             }
@@ -254,12 +262,12 @@ impl World {
 
     /// The questions that the host has been shown and not answered.
     fn shown(&self) -> Vec<String> {
-        let asked = self.lines.iter().filter(|line| line["type"] == "control_request");
+        let asked = self.host.lines.iter().filter(|line| line["type"] == "control_request");
         asked.filter_map(|line| line["request_id"].as_str().map(str::to_owned)).collect()
     }
 
     fn line(&mut self, line: &Value) {
-        if self.reads && self.machine.reads_lines() {
+        if !self.host.is_unread && self.machine.reads_lines() {
             let message = Inbound::parse(line.to_string().as_bytes()).unwrap();
             self.give(Input::Line(message));
         }
@@ -337,7 +345,7 @@ impl World {
         }
         let is_quiet = self.sessions.last().is_none_or(|sim| !sim.runs && sim.prompts.is_empty());
         if is_quiet {
-            for wait in std::mem::take(&mut self.waits) {
+            for wait in std::mem::take(&mut self.begun.waits) {
                 self.give(wait);
             }
         }
@@ -364,12 +372,12 @@ impl World {
     }
 
     fn finish(&mut self, at: usize, succeeds: bool) {
-        if self.mirrors > 0 && at.is_multiple_of(3) {
-            self.mirrors -= 1;
+        if self.begun.mirrors > 0 && at.is_multiple_of(3) {
+            self.begun.mirrors -= 1;
             return self.give(Input::Mirrored);
         }
-        if self.opening && at % 3 == 1 {
-            self.opening = false;
+        if self.begun.opening && at % 3 == 1 {
+            self.begun.opening = false;
             let generation = self.inputs.iter().filter(|input| matches!(input, Input::Opened(..))).count() as u64 + 1;
             // The first session has to open, or serving ends.
             if !succeeds && generation > 1 {
@@ -381,10 +389,10 @@ impl World {
             let facts = Facts { session_id, commands, can_be_renamed: true, ..Facts::default() };
             return self.give(Input::Opened(Box::new(facts), None));
         }
-        if self.jobs.is_empty() {
+        if self.begun.jobs.is_empty() {
             return;
         }
-        let (ticket, job) = self.jobs.remove(at % self.jobs.len());
+        let (ticket, job) = self.begun.jobs.remove(at % self.begun.jobs.len());
         let runs = self.sessions.iter().any(|sim| sim.runs);
         let outcome = match job {
             Job::Mcp(_) => Outcome::Mcp(Ok(json!({}))),
