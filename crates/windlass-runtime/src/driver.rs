@@ -1,5 +1,6 @@
 //! The task of one session: machine, effects, results.
 
+mod around;
 mod effects;
 mod side;
 

@@ -1,5 +1,9 @@
 //! Content blocks of messages, in the terms of the Messages API.
 
+mod json;
+
+pub(crate) use json::push_blocks;
+
 use crate::{DocumentSource, ImageSource, JsonText, ToolUseId};
 use serde::de::{self, Deserializer};
 use serde::ser::SerializeStruct;
@@ -281,87 +285,6 @@ impl Serialize for ContentBlock {
             Self::Unknown(json) => json.serialize(serializer),
         }
     }
-}
-
-impl ContentBlock {
-    /// About how many bytes its texts take.
-    pub(crate) fn text_len(&self) -> usize {
-        let own = match self {
-            Self::Text { text, .. } => text.len(),
-            Self::Thinking { thinking, signature } => thinking.len() + signature.len(),
-            Self::RedactedThinking { data }
-            | Self::Image { source: ImageSource::Base64 { data, .. } }
-            | Self::Document {
-                source: DocumentSource::Base64 { data, .. } | DocumentSource::Text { data, .. }, ..
-            } => data.len(),
-            Self::Image { .. } | Self::Document { .. } => 0,
-            Self::ToolUse(call) => call.input.as_str().len(),
-            Self::ToolResult(result) => result.text_len(),
-            Self::Unknown(json) => json.as_str().len(),
-        };
-        own + self.replay().map_or(0, |json| json.as_str().len())
-    }
-
-    /// Appends the block as it is serialised, long texts much faster.
-    ///
-    /// # Errors
-    /// Exact JSON in it is none after all.
-    pub(crate) fn push_json(&self, out: &mut String) -> Result<(), crate::JsonError> {
-        match self {
-            Self::Text { text, .. } => {
-                out.push_str(r#"{"type":"text","text":"#);
-                JsonText::push_string(text, out);
-                out.push('}');
-            }
-            Self::ToolResult(result) => result.push_block(out)?,
-            other => out.push_str(&serde_json::to_string(other)?),
-        }
-        Ok(())
-    }
-}
-
-impl ToolResult {
-    pub(crate) fn text_len(&self) -> usize {
-        match &self.content {
-            ToolResultContent::Text(text) => text.len(),
-            ToolResultContent::Blocks(blocks) => blocks.iter().map(ContentBlock::text_len).sum(),
-        }
-    }
-
-    /// Appends the result as a content block, in the JSON of the Messages API.
-    ///
-    /// # Errors
-    /// Exact JSON in it is none after all ([`JsonText::from_parsed`] was given other text).
-    pub fn push_block(&self, out: &mut String) -> Result<(), crate::JsonError> {
-        out.push_str(r#"{"type":"tool_result","tool_use_id":"#);
-        JsonText::push_string(self.tool_use_id.as_str(), out);
-        out.push_str(r#","content":"#);
-        match &self.content {
-            ToolResultContent::Text(text) => JsonText::push_string(text, out),
-            ToolResultContent::Blocks(blocks) => push_blocks(blocks, out)?,
-        }
-        out.push_str(if self.is_error { r#","is_error":true}"# } else { "}" });
-        Ok(())
-    }
-}
-
-/// What stands around a text, in bytes.
-const FRAME: usize = 96;
-
-/// Appends the array of these blocks.
-pub(crate) fn push_blocks(blocks: &[ContentBlock], out: &mut String) -> Result<(), crate::JsonError> {
-    let texts: usize = blocks.iter().map(ContentBlock::text_len).sum();
-    // A sixteenth more is enough for the escapes of source code.
-    out.reserve(texts + texts / 16 + blocks.len() * FRAME + 2);
-    out.push('[');
-    for (at, block) in blocks.iter().enumerate() {
-        if at > 0 {
-            out.push(',');
-        }
-        block.push_json(out)?;
-    }
-    out.push(']');
-    Ok(())
 }
 
 #[derive(Deserialize)]

@@ -1,5 +1,6 @@
 //! Carrying out effects.
 
+use super::around::{Found, surrounded};
 use super::{Driver, SESSION_END, answer};
 use crate::agents::AgentsCall;
 use crate::append::{Appending, Log, LogOrder};
@@ -12,7 +13,7 @@ use crate::edits::{self, Before};
 use crate::elsewhere::Elsewhere;
 use crate::hooks::{Asked, ask};
 use crate::model::ModelCall;
-use crate::nested::{self, NestedInstructions, UsedPath, paths_of};
+use crate::nested::paths_of;
 use crate::observer::Reporter;
 use crate::prepare::{ReadCall, Surroundings, prepare};
 use crate::question;
@@ -20,11 +21,9 @@ use crate::rewind;
 use crate::room::Room;
 use crate::tool::{Running, permit, run};
 use futures_util::FutureExt;
-use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::sync::mpsc;
 use windlass_context::runtime_text;
 use windlass_core::{Attach, Effect, EffectId, Input, RunCall, Unprepared};
@@ -387,6 +386,18 @@ impl Driver {
         made
     }
 
+    /// What the session does for a call.
+    fn abilities(&mut self, id: EffectId, run_call: &RunCall, around: Option<&AroundCall>) -> CallAbilities {
+        let (caller, running) = (self.machine.agent(), AgentsCall::of(id, run_call));
+        let agents = self.below.of_call(running, caller, &self.ports, &self.outgoing.queue, &self.answers.sender);
+        CallAbilities {
+            background: self.ports.background.then(|| self.background_of(id, run_call, around)),
+            agents: Some(agents),
+            calls: Some(self.work.made.of_call(id, &self.answers.sender)),
+            completions: Some(self.completions()),
+        }
+    }
+
     fn run(&mut self, id: EffectId, run_call: &RunCall) {
         let Some(ReadCall { call, tool }) = self.work.calls.take(run_call.prepared) else {
             return answer(&self.answers.sender, Input::Ran(id, Box::new(not_run())));
@@ -399,9 +410,7 @@ impl Driver {
         let (cancel, directories) = (Cancel::new(), self.shared.directories(&policy));
         let (ids, results) = (Arc::clone(&self.ports.system.ids), self.answers.sender.clone());
         let progress = self.work.progress.of_call(id);
-        let background = self.ports.background.then(|| self.background_of(id, run_call, around.as_ref()));
-        let (caller, running) = (self.machine.agent(), AgentsCall::of(id, run_call));
-        let agents = self.below.of_call(running, caller, &self.ports, &self.outgoing.queue, &self.answers.sender);
+        let abilities = self.abilities(id, run_call, around.as_ref());
         let cx = ToolCx::new(ToolCxParts {
             session_id: self.machine.session_id().clone(),
             tool_use_id: run_call.call.id.clone(),
@@ -418,12 +427,7 @@ impl Driver {
                 artifacts: self.ports.storage.artifacts.clone(),
             },
             state: Arc::clone(&self.shared.state),
-            abilities: CallAbilities {
-                background,
-                agents: Some(agents),
-                calls: Some(self.work.made.of_call(id, &self.answers.sender)),
-                completions: Some(self.completions()),
-            },
+            abilities,
             progress,
         });
         // What a call made is read by its maker, so it takes no room from what the model reads.
@@ -457,70 +461,6 @@ impl Driver {
             }
             answer(&results, Input::Ran(id, Box::new(outcome)));
         });
-    }
-}
-
-/// Runs a call that may change any file of the workspace, between two looks at that. The second continues beside the model's
-/// next answer; where the call was stopped there may be none.
-async fn surrounded(mut around: AroundCall, running: Running) -> ToolOutcome {
-    let cancel = running.cancel.clone();
-    let (has_looked, outcome) = match before_call(&mut around, &running).await {
-        Ok(()) => (true, run(running).await),
-        Err(outcome) => (false, *outcome),
-    };
-    if has_looked && !cancel.is_cancelled() {
-        around.follow();
-    } else {
-        around.after().await;
-    }
-    outcome
-}
-
-/// When a call says that it waits for the workspace to be kept.
-const SLOW: Duration = Duration::from_secs(1);
-
-/// What it says.
-const KEEPING: &str = "Keeping the workspace as it is, so that what programs change can be taken back.";
-
-/// Looks over the workspace before a call that may change any file of it. The error is the answer of a call that must not
-/// run.
-async fn before_call(around: &mut AroundCall, running: &Running) -> Result<(), Box<ToolOutcome>> {
-    let slow = async {
-        tokio::time::sleep(SLOW).await;
-        running.cx.progress(KEEPING);
-        std::future::pending::<Infallible>().await
-    };
-    let looked = tokio::select! {
-        looked = around.before() => looked,
-        () = running.cancel.cancelled() => return Err(Box::new(ToolOutcome::error(runtime_text::CALL_STOPPED))),
-        never = slow => match never {},
-    };
-    looked.map_err(|error| {
-        let text = format!("The call did not run: the workspace could not be kept as it is first: {error}");
-        Box::new(ToolOutcome::error(text))
-    })
-}
-
-/// What is found out behind a call that succeeded.
-struct Found {
-    instructions: Option<(Arc<dyn NestedInstructions>, Vec<UsedPath>)>,
-    before: Option<Before>,
-}
-
-impl Found {
-    /// Hands to the machine what the model is to read of it.
-    async fn report(self, results: &mpsc::UnboundedSender<Input>) {
-        if let Some((source, paths)) = self.instructions {
-            let found = nested::find(&*source, &paths).await;
-            if !found.is_empty() {
-                answer(results, Input::AddInstructions(found));
-            }
-        }
-        if let Some(before) = self.before
-            && let Some(text) = before.introduced().await
-        {
-            answer(results, Input::AddContext(vec![text]));
-        }
     }
 }
 
