@@ -123,6 +123,24 @@ const HUBS: &[(&str, usize, usize)] = &[
     ("windlass", 9_070, 312),
 ];
 
+/// Fields of one struct.
+const MOST_FIELDS: usize = 12;
+
+/// Structs that have more: what others have decided has as many parts.
+const LARGER_STRUCTS: &[&str] = &[
+    // A line of a log, read field by field, each leniently.
+    "Fields",
+    // Everything that an operating system takes to start a program.
+    "ProcessCommand",
+    // A request, a result and the facts about a model, as users make and read them.
+    "ModelRequest",
+    "RunResult",
+    "ModelInfo",
+    // What a model writes to search, and a hook reads on its standard input: one flat object each.
+    "GrepInput",
+    "Payload",
+];
+
 /// Lines of code in the body of one function.
 const LONGEST_FUNCTION: usize = 60;
 
@@ -228,18 +246,34 @@ fn lines(code: &str) -> usize {
 
 /// The functions of a text that have a body, and how many lines it has.
 fn functions(code: &str) -> Vec<(String, usize)> {
-    let mut found = Vec::new();
-    for (at, _) in code.match_indices("fn ") {
+    items(code, "fn ").map(|(name, body)| (name.to_owned(), lines(body))).collect()
+}
+
+/// The names and bodies of what a keyword introduces.
+fn items<'a>(code: &'a str, keyword: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
+    code.match_indices(keyword).filter_map(move |(at, _)| {
         if code[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_') {
-            continue;
+            return None;
         }
-        let rest = &code[at + 3..];
-        let name = rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or_default();
-        if let Some(body) = body(rest).filter(|_| !name.is_empty()) {
-            found.push((name.to_owned(), lines(body)));
-        }
-    }
-    found
+        let rest = &code[at + keyword.len()..];
+        let name = rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().filter(|name| !name.is_empty())?;
+        Some((name, body(rest)?))
+    })
+}
+
+/// The structs with named fields, and how many each has. A field begins a line.
+fn structs(code: &str) -> Vec<(String, usize)> {
+    let is_field = |line: &&str| {
+        let line = line.trim_start();
+        let line = line
+            .strip_prefix("pub")
+            .map_or(line, |line| line.trim_start_matches("(crate)").trim_start_matches("(super)"));
+        let name = line.trim_start().split(':').next().unwrap_or_default();
+        line.contains(": ")
+            && !name.is_empty()
+            && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == '#')
+    };
+    items(code, "struct ").map(|(name, body)| (name.to_owned(), body.lines().filter(is_field).count())).collect()
 }
 
 /// What stands between the braces that follow a signature. A semicolon outside of brackets ends one without a body.
@@ -290,6 +324,24 @@ fn functions_stay_short() {
 }
 
 #[test]
+fn structs_stay_small() {
+    let mut larger = Vec::new();
+    for entry in fs::read_dir(crates()).unwrap() {
+        for file in sources(&entry.unwrap().path().join("src")) {
+            for (name, fields) in structs(&code(&fs::read_to_string(&file).unwrap())) {
+                let is_known = LARGER_STRUCTS.contains(&&*name);
+                assert!(is_known || fields <= MOST_FIELDS, "{name} in {} has {fields} fields", file.display());
+                larger.extend((fields > MOST_FIELDS).then_some(name));
+            }
+        }
+    }
+    larger.sort();
+    let mut known = LARGER_STRUCTS.to_vec();
+    known.sort_unstable();
+    assert_eq!(larger, known, "what has become small is no exception any more");
+}
+
+#[test]
 fn crates_bring_few_packages_along() {
     for &(asked, most) in PACKAGES {
         let output = Command::new(env!("CARGO"))
@@ -327,4 +379,10 @@ mod tests {
     let code = code(text);
     assert_eq!(lines(&code), 5, "{code}");
     assert_eq!(functions(&code), [("short".to_owned(), 2)], "{code}");
+}
+
+#[test]
+fn fields_begin_lines() {
+    let code = "pub struct Two<'a> {\n    pub(crate) first: Option<&'a str>,\n    r#type: u8,\n}\nstruct None;\nstruct Tuple(u8);\n";
+    assert_eq!(structs(code), [("Two".to_owned(), 2)]);
 }
