@@ -1,4 +1,4 @@
-//! Notes for who reads standard error.
+//! Notes on standard error.
 
 use crate::terminal::clean_line;
 use std::io::{Write, stderr};

@@ -36,7 +36,7 @@ pub(crate) enum Order {
     MoveToBackground(Option<ToolUseId>, oneshot::Sender<bool>),
     /// Report what takes up the context window.
     ContextUsage(oneshot::Sender<ContextUsage>),
-    /// Somebody waits until nothing runs.
+    /// Report when no run and no background work is left.
     Quiet(oneshot::Sender<()>),
     /// Report when no run is in progress and none is about to begin.
     Settled(oneshot::Sender<()>),

@@ -12,7 +12,7 @@ const MOST_PENDING: usize = 8 * 1024 * 1024;
 /// About what an entry takes beside its long texts, in bytes.
 const ENTRY: usize = 512;
 
-/// Most bytes of lines that are made before they are written, and one entry more. More take more memory, and no less time.
+/// Most bytes of lines that are made before they are written, and one entry more.
 const MOST_AT_ONCE: usize = 32 * 1024;
 
 /// Largest buffer that an idle session keeps, in bytes.
@@ -20,7 +20,7 @@ const MOST_KEPT: usize = 8 * 1024;
 
 /// An open session. At most one thread writes it at a time; what is appended
 /// meanwhile goes out together, in few writes and with at most one sync. That thread
-/// makes the lines too, so that who appends does not wait for them.
+/// makes the lines too, so that an append does not wait for them.
 #[derive(Debug)]
 pub(crate) struct OpenSession {
     pub(crate) key: SessionKey,

@@ -112,8 +112,8 @@ impl JsonText {
         Ok(serde_json::value::to_raw_value(value)?.into())
     }
 
-    /// Appends a text as a JSON string with its quotes, in the form in which serde_json writes it. Long texts take a
-    /// fraction of the time that it takes.
+    /// Appends a text as a JSON string with its quotes, in the form in which serde_json writes it. Source code takes about
+    /// three quarters of the time that it takes.
     pub fn push_string(text: &str, out: &mut String) {
         string::push(text, out);
     }

@@ -315,11 +315,21 @@ impl LogEncoder {
 /// Appends a line of the conversation. `content` is what must keep its text.
 fn push_chain_line<'a, M: Serialize, C: Serialize + ?Sized>(
     out: &mut Vec<u8>,
-    mut line: ChainLine<'a, M>,
+    line: ChainLine<'a, M>,
     content: impl for<'l> Fn(&'l ChainLine<'a, M>) -> &'l C,
 ) {
+    push_chain_line_by(out, line, content, ChainLine::write);
+}
+
+/// The same for a line that `write` writes. One that it cannot write on one line is written by the serialiser.
+fn push_chain_line_by<'a, M: Serialize, C: Serialize + ?Sized>(
+    out: &mut Vec<u8>,
+    mut line: ChainLine<'a, M>,
+    content: impl for<'l> Fn(&'l ChainLine<'a, M>) -> &'l C,
+    write: impl FnOnce(&ChainLine<'a, M>, &mut Vec<u8>) -> serde_json::Result<()>,
+) {
     let from = out.len();
-    let written = line.write(out);
+    let written = write(&line, out);
     if written.is_ok() && memchr::memchr(b'\n', out.get(from..).unwrap_or_default()).is_none() {
         out.push(b'\n');
         return;

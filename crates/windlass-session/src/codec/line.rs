@@ -36,13 +36,25 @@ pub(super) struct ChainLine<'a, M> {
 }
 
 impl<M: Serialize> ChainLine<'_, M> {
-    /// Writes what the serialiser writes, in half the time: it keeps all that is flattened in between.
+    /// Writes what the serialiser writes. That would keep a copy of each value that is flattened.
     pub(super) fn write(&self, out: &mut Vec<u8>) -> serde_json::Result<()> {
-        let Self { place, kind, message, uuid, timestamp, .. } = self;
+        self.write_around(out, |out| serde_json::to_writer(out, &self.message))
+    }
+}
+
+impl<M> ChainLine<'_, M> {
+    /// The same around a message that is written otherwise.
+    pub(super) fn write_around(
+        &self,
+        out: &mut Vec<u8>,
+        message: impl FnOnce(&mut Vec<u8>) -> serde_json::Result<()>,
+    ) -> serde_json::Result<()> {
+        let Self { place, kind, uuid, timestamp, .. } = self;
         serde_json::to_writer(&mut *out, place)?;
         out.pop();
         field(out, b",\"type\":", kind)?;
-        field(out, b",\"message\":", message)?;
+        out.extend_from_slice(b",\"message\":");
+        message(out)?;
         fields(out, &self.text)?;
         field(out, b",\"uuid\":", uuid)?;
         field(out, b",\"timestamp\":", timestamp)?;

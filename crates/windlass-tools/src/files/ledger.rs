@@ -36,7 +36,7 @@ struct Entry {
 /// What is known of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Seen {
-    /// A digest takes ten times as long as a copy, and most files that are read are never changed.
+    /// A digest takes longer than a copy, and most files that are read are never changed.
     Text(Arc<str>),
     Content(blake3::Hash),
     /// Read in part, and too large to be edited.

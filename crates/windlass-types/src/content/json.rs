@@ -22,7 +22,7 @@ impl ContentBlock {
         own + self.replay().map_or(0, |json| json.as_str().len())
     }
 
-    /// Appends the block as it is serialised, long texts much faster.
+    /// Appends the block as it is serialised.
     ///
     /// # Errors
     /// Exact JSON in it is none after all.

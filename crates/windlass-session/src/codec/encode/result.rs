@@ -1,69 +1,41 @@
-//! The lines of results of tools. Most of a log is results, so theirs are written without the serialiser.
+//! The lines of results of tools. Most of a log is results, so their texts are written without the serialiser.
 
-use super::super::line::{Content, ResultBlock, ResultFields, UserMessage};
-use super::{LogEncoder, push_chain_line};
-use windlass_types::{Entry, JsonText, ToolResultEntry};
+use super::super::line::{ChainLine, Content, ResultBlock, ResultFields, UserMessage};
+use super::{LogEncoder, push_chain_line_by};
+use serde::ser::Error as _;
+use windlass_types::{Entry, ToolResultEntry};
 
 impl LogEncoder {
     pub(super) fn result(&self, entry: &Entry, result: &ToolResultEntry, out: &mut Vec<u8>) {
-        let from = out.len();
-        if self.plain_result(entry, result, out).is_some()
-            && memchr::memchr(b'\n', out.get(from..).unwrap_or_default()).is_none()
-        {
-            out.push(b'\n');
-            return;
-        }
-        out.truncate(from);
-        self.exact_result(entry, result, out);
+        let line = self.result_line(entry, result);
+        push_chain_line_by(
+            out,
+            line,
+            |line| &line.message.content,
+            |line, out| {
+                let mut message = String::with_capacity(entry.text_len() / 16 * 17 + 128);
+                message.push_str(r#"{"role":"user","content":["#);
+                result.result.push_block(&mut message).map_err(serde_json::Error::custom)?;
+                message.push_str("]}");
+                line.write_around(out, |out| {
+                    out.extend_from_slice(message.as_bytes());
+                    Ok(())
+                })
+            },
+        );
     }
 
-    fn parent_of<'a>(&'a self, entry: &'a Entry, result: &'a ToolResultEntry) -> &'a str {
-        self.last.as_ref().or(entry.parent.as_ref()).unwrap_or(&result.assistant).as_str()
-    }
-
-    /// Writes the line without the serialiser, and without its end. `None` if it cannot be written.
-    fn plain_result(&self, entry: &Entry, result: &ToolResultEntry, out: &mut Vec<u8>) -> Option<()> {
-        let session = serde_json::to_string(&self.session_fields(&entry.id)).ok()?;
-        let mut line = String::with_capacity(entry.text_len() / 16 * 17 + session.len() + 512);
-        let mut field = |name: &str, text: &str| {
-            line.push_str(name);
-            JsonText::push_string(text, &mut line);
-        };
-        field("{\"parentUuid\":", self.parent_of(entry, result));
-        line.push_str(if self.agent.is_some() { ",\"isSidechain\":true" } else { ",\"isSidechain\":false" });
-        if let Some(agent) = &self.agent {
-            line.push_str(",\"agentId\":");
-            JsonText::push_string(agent.as_str(), &mut line);
-        }
-        line.push_str(",\"type\":\"user\",\"message\":{\"role\":\"user\",\"content\":[");
-        result.result.push_block(&mut line).ok()?;
-        line.push_str("]},\"uuid\":");
-        JsonText::push_string(entry.id.as_str(), &mut line);
-        line.push_str(",\"timestamp\":");
-        JsonText::push_string(&entry.timestamp.to_string(), &mut line);
-        if let Some(structured) = &result.structured {
-            line.push_str(",\"toolUseResult\":");
-            line.push_str(structured.as_str());
-        }
-        line.push_str(",\"sourceToolAssistantUUID\":");
-        JsonText::push_string(result.assistant.as_str(), &mut line);
-        line.push_str(if result.synthetic { ",\"windlassSynthetic\":true," } else { "," });
-        line.push_str(session.strip_prefix('{')?);
-        out.extend_from_slice(line.as_bytes());
-        Some(())
-    }
-
-    /// The line of a result whose data hold line breaks.
-    fn exact_result(&self, entry: &Entry, result: &ToolResultEntry, out: &mut Vec<u8>) {
+    fn result_line<'a>(&'a self, entry: &'a Entry, result: &'a ToolResultEntry) -> ChainLine<'a, UserMessage<'a>> {
         let content = Content::Result([ResultBlock { kind: "tool_result", result: &result.result }]);
         let mut line = self.line(entry, "user", &entry.id, UserMessage { role: "user", content });
-        line.place.parent_uuid = Some(self.parent_of(entry, result));
+        let parent = self.last.as_ref().or(entry.parent.as_ref()).unwrap_or(&result.assistant);
+        line.place.parent_uuid = Some(parent.as_str());
         line.result = ResultFields {
             tool_use_result: result.structured.as_ref(),
             source_tool_assistant_uuid: Some(result.assistant.as_str()),
             windlass_synthetic: result.synthetic,
         };
-        push_chain_line(out, line, |line| &line.message.content);
+        line
     }
 }
 
@@ -72,7 +44,7 @@ mod tests {
     use super::*;
     use crate::{LogHeader, ProjectKey, SessionKey};
     use proptest::prelude::*;
-    use windlass_types::{ContentBlock, EntryKind, Timestamp, ToolResult, ToolResultContent};
+    use windlass_types::{ContentBlock, EntryKind, JsonText, Timestamp, ToolResult, ToolResultContent};
 
     fn content() -> impl Strategy<Value = ToolResultContent> {
         let blocks = prop::collection::vec(any::<String>().prop_map(ContentBlock::text), 0..3);
@@ -102,11 +74,10 @@ mod tests {
             result.synthetic = synthetic;
             result.structured = structured.map(|text| JsonText::of(&[text]).unwrap());
             let entry = Entry::new("e".into(), None, Timestamp::from_millis(5), EntryKind::ToolResult(result.clone()));
-            let (mut plain, mut exact) = (Vec::new(), Vec::new());
-            encoder.plain_result(&entry, &result, &mut plain).unwrap();
-            plain.push(b'\n');
-            encoder.exact_result(&entry, &result, &mut exact);
-            prop_assert_eq!(String::from_utf8(plain).unwrap(), String::from_utf8(exact).unwrap());
+            let mut written = Vec::new();
+            encoder.result(&entry, &result, &mut written);
+            let expected = serde_json::to_string(&encoder.result_line(&entry, &result)).unwrap() + "\n";
+            prop_assert_eq!(String::from_utf8(written).unwrap(), expected);
         }
     }
 
