@@ -16,44 +16,45 @@ impl SimpleCommand {
     }
 }
 
-/// Whether setting the variable to this value can only change how a program reports.
+/// `true` if setting the variable to this value can only change how a program reports. The name decides first: an empty
+/// `PATH`, `IFS` or `HOME` has a meaning too.
 fn is_safe(assignment: &Assignment) -> bool {
     let value = assignment.value.as_str();
-    value.is_empty()
-        || match assignment.name.as_str() {
-            "CI" | "CLICOLOR" | "CLICOLOR_FORCE" | "FORCE_COLOR" | "NODE_ENV" | "NO_COLOR" | "RUST_BACKTRACE" => {
-                is_plain(value, "_-")
-            }
-            "COLUMNS" | "LINES" => value.chars().all(|c| c.is_ascii_digit()),
-            "RUST_LOG" => is_plain(value, "_-:=,"),
-            "TERM" => begins_plainly(value) && is_plain(value, "_-+."),
-            "TZ" => is_zone(value),
-            // A list of languages, each of which is part of the name of a file.
-            "LANGUAGE" => value.split(':').all(is_locale),
-            "LANG" | "LC_ADDRESS" | "LC_ALL" | "LC_COLLATE" | "LC_CTYPE" | "LC_IDENTIFICATION" | "LC_MEASUREMENT"
-            | "LC_MESSAGES" | "LC_MONETARY" | "LC_NAME" | "LC_NUMERIC" | "LC_PAPER" | "LC_TELEPHONE" | "LC_TIME" => {
-                is_locale(value)
-            }
-            _ => false,
+    match assignment.name.as_str() {
+        "CI" | "CLICOLOR" | "CLICOLOR_FORCE" | "FORCE_COLOR" | "NODE_ENV" | "NO_COLOR" | "RUST_BACKTRACE" => {
+            is_plain(value, "_-")
         }
+        "COLUMNS" | "LINES" => value.chars().all(|c| c.is_ascii_digit()),
+        "RUST_LOG" => is_plain(value, "_-:=,"),
+        "TERM" => is_name(value, "_-+."),
+        "TZ" => is_zone(value),
+        // A list of languages, each of which is part of the name of a file.
+        "LANGUAGE" => value.split(':').all(is_locale),
+        "LANG" | "LC_ADDRESS" | "LC_ALL" | "LC_COLLATE" | "LC_CTYPE" | "LC_IDENTIFICATION" | "LC_MEASUREMENT"
+        | "LC_MESSAGES" | "LC_MONETARY" | "LC_NAME" | "LC_NUMERIC" | "LC_PAPER" | "LC_TELEPHONE" | "LC_TIME" => {
+            is_locale(value)
+        }
+        _ => false,
+    }
 }
 
 fn is_plain(value: &str, more: &str) -> bool {
     value.chars().all(|c| c.is_ascii_alphanumeric() || more.contains(c))
 }
 
-fn begins_plainly(value: &str) -> bool {
-    value.starts_with(|c: char| c.is_ascii_alphanumeric())
+/// A name in a directory of the system: empty, or without a dot or a sign in the first place.
+fn is_name(value: &str, more: &str) -> bool {
+    value.is_empty() || (value.starts_with(|c: char| c.is_ascii_alphanumeric()) && is_plain(value, more))
 }
 
 /// `en_US.UTF-8`, `de_DE@euro`, `C`
 fn is_locale(value: &str) -> bool {
-    begins_plainly(value) && is_plain(value, "_-.@")
+    is_name(value, "_-.@")
 }
 
 /// `UTC`, `EST5EDT`, `Europe/Berlin`, `Etc/GMT+5`: names below the system's directory of zones, without a dot.
 fn is_zone(value: &str) -> bool {
-    value.split('/').all(|name| begins_plainly(name) && is_plain(name, "_-+"))
+    value.is_empty() || value.split('/').all(|name| !name.is_empty() && is_name(name, "_-+"))
 }
 
 #[cfg(test)]
@@ -63,6 +64,87 @@ mod tests {
     fn safe(text: &str) -> bool {
         let (name, value) = text.split_once('=').unwrap();
         is_safe(&Assignment { name: name.to_owned(), value: value.to_owned() })
+    }
+
+    /// The names that are safe with some value: every other name is not, whatever its value.
+    const NAMES: &[&str] = &[
+        "CI",
+        "CLICOLOR",
+        "CLICOLOR_FORCE",
+        "COLUMNS",
+        "FORCE_COLOR",
+        "LANG",
+        "LANGUAGE",
+        "LC_ADDRESS",
+        "LC_ALL",
+        "LC_COLLATE",
+        "LC_CTYPE",
+        "LC_IDENTIFICATION",
+        "LC_MEASUREMENT",
+        "LC_MESSAGES",
+        "LC_MONETARY",
+        "LC_NAME",
+        "LC_NUMERIC",
+        "LC_PAPER",
+        "LC_TELEPHONE",
+        "LC_TIME",
+        "LINES",
+        "NODE_ENV",
+        "NO_COLOR",
+        "RUST_BACKTRACE",
+        "RUST_LOG",
+        "TERM",
+        "TZ",
+    ];
+
+    proptest::proptest! {
+        #[test]
+        fn no_value_makes_another_name_safe(
+            name in "(LC_|LANG|LD_|GIT_|BASH_|TERM|TZ)?[A-Za-z_][A-Za-z0-9_]{0,12}",
+            value in "(|0|1|C|UTC|true|en_US.UTF-8|[a-z]{0,4})",
+        ) {
+            let is_safe = safe(&format!("{name}={value}"));
+            proptest::prop_assert!(NAMES.contains(&name.as_str()) || !is_safe);
+        }
+    }
+
+    #[test]
+    fn an_empty_value_makes_no_name_safe() {
+        for name in [
+            "BASHOPTS",
+            "BASH_ENV",
+            "CDPATH",
+            "ENV",
+            "GCONV_PATH",
+            "GIT_DIR",
+            "GLOBIGNORE",
+            "GREP_OPTIONS",
+            "HOME",
+            "IFS",
+            "LD_LIBRARY_PATH",
+            "LD_PRELOAD",
+            "LESSOPEN",
+            "LOCPATH",
+            "NLSPATH",
+            "PAGER",
+            "PATH",
+            "POSIXLY_CORRECT",
+            "PS4",
+            "PWD",
+            "RIPGREP_CONFIG_PATH",
+            "SHELLOPTS",
+            "TERMINFO",
+            "TMPDIR",
+            "TZDIR",
+            "XDG_CONFIG_HOME",
+            "_",
+            "A",
+        ] {
+            assert!(!safe(&format!("{name}=")), "{name}");
+        }
+        for name in NAMES.iter().filter(|name| **name != "LC_ALL") {
+            assert!(safe(&format!("{name}=")), "{name}");
+        }
     }
 
     #[test]

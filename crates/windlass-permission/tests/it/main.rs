@@ -28,3 +28,4 @@ mod sessions;
 mod specifiers;
 #[cfg(target_os = "linux")]
 mod traced;
+mod ways_out;

@@ -204,7 +204,10 @@ pub(super) fn parse<'w>(spec: &Spec, args: &'w [Word]) -> Option<Parsed<'w>> {
     while let Some(word) = args.next() {
         let text = word.text();
         if !word.is_literal() {
-            if !options_end && spec.syntax.harmless && is_valued_option(spec, word) {
+            if let Some(name) =
+                Some(word).filter(|_| !options_end && spec.syntax.harmless).and_then(|w| valued_option(spec, w))
+            {
+                parsed.options.push((format!("--{name}"), Some(text.to_owned())));
                 continue;
             }
             let harmless = spec.syntax.harmless || (spec.syntax.suffixed && has_suffix(word));
@@ -245,13 +248,12 @@ fn has_suffix(word: &Word) -> bool {
     })
 }
 
-/// `--include=*.rs`: whatever the pattern matches is this option again.
-fn is_valued_option(spec: &Spec, word: &Word) -> bool {
+/// The option of `--include=*.rs`: whatever the pattern matches is this option again.
+fn valued_option(spec: &Spec, word: &Word) -> Option<&'static str> {
     let prefix = word.literal_prefix();
-    let Some((name, _)) = prefix.strip_prefix("--").and_then(|long| long.split_once('=')) else {
-        return false;
-    };
-    spec.options.long.iter().any(|entry| Value::of(entry) == (name, Value::Next))
+    let (name, _) = prefix.strip_prefix("--")?.split_once('=')?;
+    let mut known = spec.options.long.iter().map(|entry| Value::of(entry));
+    known.find(|(known, value)| *known == name && *value == Value::Next).map(|(known, _)| known)
 }
 
 /// The word behind an option as its value. A program that does not take it as one would read a word that begins
