@@ -1,6 +1,9 @@
-//! From the events of the wire to [`ModelEvent`]s, one to one, and the rules of
+//! From the events of the wire to [`ModelEvent`]s, one to one but for [blocks that overlap](overlap), and the rules of
 //! their order.
 
+mod overlap;
+
+use overlap::Overlap;
 use serde_json::value::RawValue;
 use windlass_model::ModelError;
 use windlass_types::{
@@ -20,17 +23,19 @@ const MAX_BLOCKS: usize = 10_000;
 
 const KNOWN_DELTAS: [&str; 4] = ["text_delta", "thinking_delta", "signature_delta", "input_json_delta"];
 
-/// The order of one message's events: a message start, blocks one after the
-/// other with indexes from zero, a stop reason, the stop.
+/// The order of one message's events: a message start, blocks with indexes
+/// from zero, a stop reason, the stop.
 #[derive(Debug, Default)]
 pub(crate) struct Assembly {
     state: MessageState,
     blocks: usize,
-    open: Option<Open>,
+    /// The blocks that are open, by their indexes: one, unless a server lets them overlap.
+    open: Vec<(usize, Open)>,
     bytes: usize,
     usage: Usage,
     stop_reason: Option<StopReason>,
     faults: Faults,
+    overlap: Overlap,
     /// What stands beside the event that was read last.
     beside: Option<ModelEvent>,
 }
@@ -70,16 +75,27 @@ impl Assembly {
         self.state == MessageState::Complete
     }
 
+    /// The next event of blocks that overlapped, in order.
+    pub(crate) fn take_ordered(&mut self) -> Option<ModelEvent> {
+        self.overlap.next_event()
+    }
+
     /// What the last event reported beside the message, once.
     pub(crate) fn take_beside(&mut self) -> Option<ModelEvent> {
         self.beside.take()
     }
 
-    /// Reads one event: its name, if the stream gives one, and its data.
+    /// Reads one event: its name, if the stream gives one, and its data. `None`: the event belongs to a block that overlaps another
+    /// one; [`take_ordered`](Self::take_ordered) has what follows from it.
     ///
     /// # Errors
     /// The event is an error, cannot be read or cannot stand here.
-    pub(crate) fn accept(&mut self, name: Option<&str>, data: &str) -> Result<ModelEvent, ModelError> {
+    pub(crate) fn accept(&mut self, name: Option<&str>, data: &str) -> Result<Option<ModelEvent>, ModelError> {
+        let event = self.read(name, data)?;
+        self.overlap.order(event)
+    }
+
+    fn read(&mut self, name: Option<&str>, data: &str) -> Result<ModelEvent, ModelError> {
         self.bytes = self.bytes.saturating_add(data.len());
         if self.bytes > MAX_MESSAGE_BYTES {
             return Err(protocol(format_args!("a message is larger than {MAX_MESSAGE_BYTES} bytes")));
@@ -129,7 +145,7 @@ impl Assembly {
                     return Err(unreadable());
                 }
                 self.check_started(kind)?;
-                let index = self.check_open(outline.index())?;
+                let (index, _) = self.check_open(outline.index())?;
                 Ok(ModelEvent::BlockDelta { index, delta: StreamDelta::Unknown })
             }
             "content_block_start" | "content_block_stop" | "message_start" | "message_delta" | "message_stop" => {
@@ -160,9 +176,6 @@ impl Assembly {
         if self.stop_reason.is_some() {
             return Err(protocol("a block after the stop reason"));
         }
-        if self.open.is_some() {
-            return Err(protocol("a block inside a block"));
-        }
         let index = index.filter(|index| *index == self.blocks && *index < MAX_BLOCKS);
         let index = index.ok_or_else(|| protocol("a block with a wrong index"))?;
         let (open, start) = read_block(block)?;
@@ -172,30 +185,29 @@ impl Assembly {
             }
             _ => None,
         };
-        self.open = Some(open);
+        self.open.push((index, open));
+        self.blocks += 1;
         Ok(ModelEvent::BlockStart { index, block: start })
     }
 
     fn delta(&mut self, index: Option<usize>, delta: Option<Delta<'_>>) -> Result<ModelEvent, ModelError> {
         self.check_started("content_block_delta")?;
-        let index = self.check_open(index)?;
+        let (index, open) = self.check_open(index)?;
         let delta = delta.ok_or_else(|| protocol("a delta without content"))?;
         let missing = || protocol(format_args!("a {} without its text", delta.kind));
-        let delta = match (&*delta.kind, self.open) {
-            ("text_delta", Some(Open::Text)) => StreamDelta::Text(delta.text.ok_or_else(missing)?),
-            ("thinking_delta", Some(Open::Thinking)) => StreamDelta::Thinking(delta.thinking.ok_or_else(missing)?),
-            ("signature_delta", Some(Open::Thinking)) => StreamDelta::Signature(delta.signature.ok_or_else(missing)?),
-            ("input_json_delta", Some(Open::ToolUse | Open::Unknown)) => {
+        let delta = match (&*delta.kind, open) {
+            ("text_delta", Open::Text) => StreamDelta::Text(delta.text.ok_or_else(missing)?),
+            ("thinking_delta", Open::Thinking) => StreamDelta::Thinking(delta.thinking.ok_or_else(missing)?),
+            ("signature_delta", Open::Thinking) => StreamDelta::Signature(delta.signature.ok_or_else(missing)?),
+            ("input_json_delta", Open::ToolUse | Open::Unknown) => {
                 StreamDelta::ToolInput(delta.partial_json.ok_or_else(missing)?)
             }
             // An empty piece has no content.
-            ("input_json_delta", Some(Open::Whole)) if delta.partial_json.as_deref() == Some("") => {
-                StreamDelta::Unknown
-            }
-            (kind, open) if KNOWN_DELTAS.contains(&kind) && open != Some(Open::Unknown) => {
+            ("input_json_delta", Open::Whole) if delta.partial_json.as_deref() == Some("") => StreamDelta::Unknown,
+            (kind, open) if KNOWN_DELTAS.contains(&kind) && open != Open::Unknown => {
                 return Err(protocol(format_args!("a {} in a block of another type", delta.kind)));
             }
-            ("citations_delta", Some(Open::Text)) => {
+            ("citations_delta", Open::Text) => {
                 let cited = delta.citation.and_then(web_search::cited);
                 self.beside = cited.map(|cited| ModelEvent::WebSearched(Box::new(cited)));
                 StreamDelta::Unknown
@@ -207,9 +219,8 @@ impl Assembly {
 
     fn block_stop(&mut self, index: Option<usize>) -> Result<ModelEvent, ModelError> {
         self.check_started("content_block_stop")?;
-        let index = self.check_open(index)?;
-        self.open = None;
-        self.blocks += 1;
+        let (index, _) = self.check_open(index)?;
+        self.open.retain(|(open, _)| *open != index);
         Ok(ModelEvent::BlockStop { index })
     }
 
@@ -220,7 +231,7 @@ impl Assembly {
         }
         let reason = frame.delta.as_ref().and_then(|delta| delta.stop_reason.as_deref()).map(StopReason::from);
         if let Some(reason) = &reason {
-            if self.open.is_some() {
+            if !self.open.is_empty() {
                 return Err(protocol("a stop reason inside a block"));
             }
             if self.stop_reason.as_ref().is_some_and(|before| before != reason) {
@@ -233,7 +244,7 @@ impl Assembly {
 
     fn message_stop(&mut self) -> Result<ModelEvent, ModelError> {
         self.check_started("message_stop")?;
-        if self.open.is_some() || self.stop_reason.is_none() {
+        if !self.open.is_empty() || self.stop_reason.is_none() {
             return Err(ModelError::new(ModelErrorKind::Cut, "the API ended the message before it was complete"));
         }
         self.state = MessageState::Complete;
@@ -248,10 +259,9 @@ impl Assembly {
         }
     }
 
-    fn check_open(&self, index: Option<usize>) -> Result<usize, ModelError> {
-        index
-            .filter(|index| self.open.is_some() && *index == self.blocks)
-            .ok_or_else(|| protocol("an event for a block that is not open"))
+    fn check_open(&self, index: Option<usize>) -> Result<(usize, Open), ModelError> {
+        let open = index.and_then(|index| self.open.iter().find(|(open, _)| *open == index));
+        open.copied().ok_or_else(|| protocol("an event for a block that is not open"))
     }
 }
 
@@ -271,8 +281,9 @@ fn read_block(block: Option<&RawValue>) -> Result<(Open, BlockStart), ModelError
             (Open::Whole, BlockStart::Whole(ContentBlock::RedactedThinking { data }))
         }
         "tool_use" => {
-            if read.id.is_empty() || read.name.is_empty() {
-                return Err(protocol("a tool use without id or name"));
+            // A call without an id gets one from the runtime.
+            if read.name.is_empty() {
+                return Err(protocol("a tool use without a name"));
             }
             let id = ToolUseId::from(&*read.id);
             match read.input.map(RawValue::get).filter(|input| !is_empty_object(input)) {

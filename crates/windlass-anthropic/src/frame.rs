@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use windlass_types::ApiUsage;
+use windlass_types::{ApiUsage, WholeNumber};
 
 /// Every event, flat: one pass over the text, keys borrowed, no buffering as an
 /// enum by tag would need it.
@@ -14,7 +14,7 @@ use windlass_types::ApiUsage;
 pub(crate) struct Frame<'a> {
     #[serde(borrow, default, rename = "type")]
     pub(crate) kind: Cow<'a, str>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "WholeNumber::optional")]
     pub(crate) index: Option<usize>,
     #[serde(borrow, default)]
     pub(crate) delta: Option<Delta<'a>>,

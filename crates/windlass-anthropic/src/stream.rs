@@ -7,7 +7,7 @@ use std::{
 
 use futures_core::Stream;
 use windlass_http::Events;
-use windlass_model::ModelError;
+use windlass_model::{ModelError, framed};
 use windlass_types::{JsonText, ModelErrorKind, ModelEvent, ModelItem, RateLimit, StreamDelta, Usage};
 
 use crate::assembly::Assembly;
@@ -62,6 +62,20 @@ impl MessageStream {
         }
     }
 
+    /// Lets go of the answer behind its last event, and reports progress of others.
+    fn note_progress(&mut self, item: &Result<ModelItem, ModelError>) {
+        let Ok(ModelItem { event, .. }) = item else { return };
+        if self.assembly.is_complete() {
+            if let Some(events) = self.events.take() {
+                events.release();
+            }
+        } else if self.adds_to_message(event)
+            && let Some(events) = &mut self.events
+        {
+            events.progress();
+        }
+    }
+
     fn fail(&mut self, mut error: ModelError) -> ModelError {
         self.events = None;
         if error.request_id.is_none() {
@@ -71,21 +85,26 @@ impl MessageStream {
     }
 }
 
-/// Reads one event of the wire.
-fn item(assembly: &mut Assembly, raw_frames: bool, name: Option<&str>, data: &str) -> Result<ModelItem, ModelError> {
-    let parsed = assembly.accept(name, data)?;
+/// Reads one event of the wire. `None`: what follows from it is ready in the assembly.
+fn item(
+    assembly: &mut Assembly,
+    raw_frames: bool,
+    name: Option<&str>,
+    data: &str,
+) -> Result<Option<ModelItem>, ModelError> {
+    let Some(parsed) = assembly.accept(name, data)? else { return Ok(None) };
     if !raw_frames {
-        return Ok(parsed.into());
+        return Ok(Some(parsed.into()));
     }
     // The end mark of other vendors is the one event that is not JSON; it is unknown.
     let raw = match parsed {
         ModelEvent::Unknown => JsonText::parse(data).ok(),
         _ => Some(JsonText::from_parsed(data)),
     };
-    Ok(match raw {
+    Ok(Some(match raw {
         Some(raw) => ModelItem::with_raw(parsed, raw),
         None => parsed.into(),
-    })
+    }))
 }
 
 impl Stream for MessageStream {
@@ -96,30 +115,28 @@ impl Stream for MessageStream {
         if let Some(limit) = this.rate_limit.take() {
             return Poll::Ready(Some(Ok(ModelEvent::RateLimit(limit).into())));
         }
-        if let Some(event) = this.assembly.take_beside() {
-            return Poll::Ready(Some(Ok(event.into())));
-        }
-        let Some(events) = &mut this.events else {
-            return Poll::Ready(None);
-        };
-        let (assembly, raw) = (&mut this.assembly, this.raw_frames);
-        let item = match ready!(events.poll_next_with(context, |name, data| item(assembly, raw, name, data))) {
-            Some(Ok(item)) => item,
-            Some(Err(error)) => Err(from_http(error)),
-            None => Err(ModelError::new(ModelErrorKind::Cut, "the connection ended before the message was complete")),
-        };
-        let item = item.map_err(|error| this.fail(error));
-        if let Ok(ModelItem { event, .. }) = &item {
-            if this.assembly.is_complete() {
-                if let Some(events) = this.events.take() {
-                    events.release();
+        loop {
+            if let Some(event) = this.assembly.take_beside() {
+                return Poll::Ready(Some(Ok(event.into())));
+            }
+            if let Some(event) = this.assembly.take_ordered() {
+                return Poll::Ready(Some(Ok(framed(event, this.raw_frames))));
+            }
+            let Some(events) = &mut this.events else {
+                return Poll::Ready(None);
+            };
+            let (assembly, raw) = (&mut this.assembly, this.raw_frames);
+            let item = match ready!(events.poll_next_with(context, |name, data| item(assembly, raw, name, data))) {
+                Some(Ok(item)) => item,
+                Some(Err(error)) => Err(from_http(error)),
+                None => {
+                    Err(ModelError::new(ModelErrorKind::Cut, "the connection ended before the message was complete"))
                 }
-            } else if this.adds_to_message(event)
-                && let Some(events) = &mut this.events
-            {
-                events.progress();
+            };
+            if let Some(item) = item.map_err(|error| this.fail(error)).transpose() {
+                this.note_progress(&item);
+                return Poll::Ready(Some(item));
             }
         }
-        Poll::Ready(Some(item))
     }
 }

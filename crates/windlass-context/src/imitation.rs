@@ -26,7 +26,7 @@ const TAGS: [&str; 8] = [
 ];
 
 /// How the notes begin that the runtime writes without a tag.
-const NOTES: [&str; 16] = [
+const NOTES: [&str; 17] = [
     PLAIN_HEAD,
     PLAIN_END,
     runtime_text::INTERRUPTED,
@@ -39,6 +39,7 @@ const NOTES: [&str; 16] = [
     runtime_text::CUT_CALL,
     runtime_text::REFUSED_CALL,
     runtime_text::CONTINUE,
+    runtime_text::PAUSED,
     runtime_text::OUTPUT_MISSING,
     runtime_text::STOP_FEEDBACK,
     SUMMARY_HEAD,

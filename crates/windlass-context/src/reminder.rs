@@ -98,6 +98,9 @@ pub mod runtime_text {
     /// Asks the model to continue after the output limit.
     pub const CONTINUE: &str = "Your answer reached the output limit and was cut. Go on exactly where it stopped, \
                                 without repeating anything and without an introduction. Work in smaller steps.";
+    /// Asks the model to continue a turn that the API has paused.
+    pub const PAUSED: &str = "The API paused your turn before it was finished. Continue it exactly where it stopped, \
+                              without repeating anything.";
     /// Asks for the structured output that a run must end with.
     pub const OUTPUT_MISSING: &str = "Your answer must be given with the StructuredOutput tool: its input is the \
                                       answer, and it must fit the tool's schema. Call it now.";

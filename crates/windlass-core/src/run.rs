@@ -51,6 +51,7 @@ pub(crate) struct Run {
 struct Counts {
     stop_continuations: u32,
     output_continuations: u32,
+    pauses: u32,
     malformed_calls: u32,
     failing_turns: u32,
     structured_failures: u32,

@@ -136,7 +136,7 @@ impl Assembly {
         self.ready.push_back(ModelEvent::MessageStart {
             id: MessageId::from(id.as_str()),
             model,
-            usage: self.counts.report(),
+            usage: self.counts.first_report(),
         });
         self.id = Some(id);
     }

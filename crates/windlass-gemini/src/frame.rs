@@ -6,6 +6,7 @@ pub(crate) use plain::Plain;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use windlass_types::WholeNumber;
 
 /// One chunk. What is not read here is skipped without being built.
 #[derive(Debug, Default, Deserialize)]
@@ -27,6 +28,7 @@ pub(crate) struct Chunk<'a> {
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Candidate<'a> {
+    #[serde(deserialize_with = "WholeNumber::optional")]
     pub(crate) index: Option<u64>,
     #[serde(borrow)]
     pub(crate) content: Option<Content<'a>>,
@@ -98,10 +100,15 @@ pub(crate) struct FunctionCall<'a> {
 #[serde(rename_all = "camelCase", default)]
 #[expect(clippy::struct_field_names, reason = "the names of the wire")]
 pub(crate) struct UsageMetadata {
+    #[serde(deserialize_with = "WholeNumber::optional")]
     pub(crate) prompt_token_count: Option<u64>,
+    #[serde(deserialize_with = "WholeNumber::optional")]
     pub(crate) cached_content_token_count: Option<u64>,
+    #[serde(deserialize_with = "WholeNumber::optional")]
     pub(crate) tool_use_prompt_token_count: Option<u64>,
+    #[serde(deserialize_with = "WholeNumber::optional")]
     pub(crate) candidates_token_count: Option<u64>,
+    #[serde(deserialize_with = "WholeNumber::optional")]
     pub(crate) thoughts_token_count: Option<u64>,
 }
 

@@ -42,6 +42,14 @@ impl Counts {
         self.reported
     }
 
+    /// The usage to begin a message with: the input alone. A first chunk may hold the whole answer with its count, and a count that
+    /// does not grow behind the first frame is taken for one that the API did not finish.
+    pub(crate) fn first_report(&mut self) -> Usage {
+        self.report();
+        self.reported.output_tokens = 0;
+        self.reported
+    }
+
     /// The usage so far, if it is not the one reported last.
     pub(crate) fn news(&mut self) -> Option<Usage> {
         let before = self.reported;
@@ -73,6 +81,14 @@ mod tests {
         let usage = all.report();
         assert_eq!((usage.input_tokens, usage.cache_read_input_tokens, usage.output_tokens), (45, 60, 27));
         assert_eq!(all.news(), None);
+    }
+
+    #[test]
+    fn the_first_report_leaves_the_output_to_the_last_one() {
+        let mut all = Counts::default();
+        all.take(&counts([10, 0, 0, 20, 0]));
+        assert_eq!(all.first_report(), Usage::new(10, 0));
+        assert_eq!(all.news(), Some(Usage::new(10, 20)));
     }
 
     proptest! {

@@ -9,6 +9,7 @@ mod compat;
 mod details;
 mod endpoint;
 mod error;
+mod letters;
 mod listing;
 mod models;
 mod ollama;

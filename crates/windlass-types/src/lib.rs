@@ -92,5 +92,5 @@ pub use tool::{
     Access, ContextChange, ToolFailure, ToolFailureKind, ToolLoading, ToolMatcher, ToolMatcherError, ToolOutcome,
     ToolSpec,
 };
-pub use usage::{ApiUsage, NanoUsd, Usage};
+pub use usage::{ApiUsage, NanoUsd, Usage, WholeNumber};
 pub use web_search::{ServerTool, ServerWebSearch, WebPage, WebSearched};

@@ -1,6 +1,9 @@
 //! Tokens and money.
 
 mod decimal;
+mod whole;
+
+pub use whole::WholeNumber;
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -65,9 +68,13 @@ impl Usage {
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(default)]
 pub struct ApiUsage {
+    #[serde(deserialize_with = "WholeNumber::optional")]
     input_tokens: Option<u64>,
+    #[serde(deserialize_with = "WholeNumber::optional")]
     output_tokens: Option<u64>,
+    #[serde(deserialize_with = "WholeNumber::optional")]
     cache_creation_input_tokens: Option<u64>,
+    #[serde(deserialize_with = "WholeNumber::optional")]
     cache_read_input_tokens: Option<u64>,
     cache_creation: Option<CacheCreation>,
     server_tool_use: Option<ServerToolUse>,
@@ -76,25 +83,28 @@ pub struct ApiUsage {
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(default)]
 struct CacheCreation {
+    #[serde(deserialize_with = "WholeNumber::optional")]
     ephemeral_1h_input_tokens: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy, Default, Deserialize)]
 #[serde(default)]
 struct ServerToolUse {
+    #[serde(deserialize_with = "WholeNumber::optional")]
     web_search_requests: Option<u64>,
 }
 
 impl From<ApiUsage> for Usage {
     fn from(read: ApiUsage) -> Self {
         let cache_creation = read.cache_creation.unwrap_or_default();
+        let count = |figure: Option<u64>| figure.unwrap_or_default();
         Self {
-            input_tokens: read.input_tokens.unwrap_or_default(),
-            output_tokens: read.output_tokens.unwrap_or_default(),
-            cache_creation_input_tokens: read.cache_creation_input_tokens.unwrap_or_default(),
-            cache_creation_1h_input_tokens: cache_creation.ephemeral_1h_input_tokens.unwrap_or_default(),
-            cache_read_input_tokens: read.cache_read_input_tokens.unwrap_or_default(),
-            web_search_requests: read.server_tool_use.unwrap_or_default().web_search_requests.unwrap_or_default(),
+            input_tokens: count(read.input_tokens),
+            output_tokens: count(read.output_tokens),
+            cache_creation_input_tokens: count(read.cache_creation_input_tokens),
+            cache_creation_1h_input_tokens: count(cache_creation.ephemeral_1h_input_tokens),
+            cache_read_input_tokens: count(read.cache_read_input_tokens),
+            web_search_requests: count(read.server_tool_use.unwrap_or_default().web_search_requests),
             reported_cost: None,
         }
     }

@@ -9,7 +9,11 @@ const STOP: &str = r#"{"type":"message_stop"}"#;
 
 fn run(events: &[&str]) -> Result<Vec<ModelEvent>, ModelError> {
     let mut assembly = Assembly::default();
-    let parsed = events.iter().map(|data| assembly.accept(None, data)).collect::<Result<Vec<_>, _>>()?;
+    let mut parsed = Vec::new();
+    for data in events {
+        parsed.extend(assembly.accept(None, data)?);
+        parsed.extend(std::iter::from_fn(|| assembly.take_ordered()));
+    }
     assert_eq!(assembly.is_complete(), parsed.contains(&ModelEvent::MessageStop));
     Ok(parsed)
 }
@@ -44,7 +48,7 @@ fn impossible_sequences_are_protocol_errors() {
     let thinking = &DELTA.replace("text_delta", "thinking_delta").replace("\"text\":", "\"thinking\":");
     let json = &DELTA.replace("text_delta", "input_json_delta").replace("\"text\":", "\"partial_json\":");
     let nameless =
-        &TEXT.replace(r#"{"type":"text","text":""}"#, r#"{"type":"tool_use","id":"","name":"R","input":{}}"#);
+        &TEXT.replace(r#"{"type":"text","text":""}"#, r#"{"type":"tool_use","id":"t","name":"","input":{}}"#);
     let typeless = &TEXT.replace(r#"{"type":"text","text":""}"#, r#"{"text":""}"#);
     let with_content = &START.replace("[]", r#"[{"type":"text","text":"x"}]"#);
     let cases: &[&[&str]] = &[
@@ -58,7 +62,6 @@ fn impossible_sequences_are_protocol_errors() {
         &[START, CLOSE],
         &[START, second],
         &[START, TEXT, TEXT],
-        &[START, TEXT, second],
         &[START, TEXT, far],
         &[START, TEXT, negative],
         &[START, TEXT, CLOSE, DELTA],
@@ -140,7 +143,7 @@ fn what_is_unknown_is_tolerated_and_kept() {
 #[test]
 fn the_event_name_stands_in_for_a_missing_type() {
     let mut assembly = Assembly::default();
-    assert_eq!(assembly.accept(Some("ping"), "{}").unwrap(), ModelEvent::Ping);
+    assert_eq!(assembly.accept(Some("ping"), "{}").unwrap(), Some(ModelEvent::Ping));
     let error = assembly.accept(Some("error"), r#"{"error":{"type":"overloaded_error","message":"x"}}"#).unwrap_err();
     assert_eq!(error.kind, ModelErrorKind::Overloaded);
     let error = assembly.accept(Some("error"), "upstream gone").unwrap_err();
@@ -191,4 +194,107 @@ fn a_message_has_a_greatest_size() {
     let big = DELTA.replace("\"a\"", &format!("\"{}\"", "x".repeat(8 << 20)));
     let failed = (0..10).find_map(|_| assembly.accept(None, &big).err());
     assert_eq!(failed.map(|error| error.kind), Some(ModelErrorKind::Protocol));
+}
+
+/// Blocks as a consumer folds them: kind and text, in their order.
+fn blocks(events: &[&str]) -> Vec<(&'static str, String)> {
+    let (mut all, mut open) = (Vec::new(), None);
+    for event in run(events).unwrap() {
+        match event {
+            ModelEvent::BlockStart { index, block } => {
+                assert_eq!((open, index), (None, all.len()));
+                open = Some(index);
+                all.push(match block {
+                    BlockStart::Text(text) => ("text", text),
+                    BlockStart::Thinking { thinking, .. } => ("thinking", thinking),
+                    BlockStart::ToolUse { .. } => ("call", String::new()),
+                    other => panic!("{other:?}"),
+                });
+            }
+            ModelEvent::BlockDelta { index, delta } => {
+                assert_eq!(open, Some(index));
+                if let StreamDelta::Text(text) | StreamDelta::Thinking(text) | StreamDelta::ToolInput(text) = delta {
+                    all[index].1.push_str(&text);
+                }
+            }
+            ModelEvent::BlockStop { index } => assert_eq!(open.take(), Some(index)),
+            _ => assert_eq!(open, None),
+        }
+    }
+    all
+}
+
+fn at(index: usize, event: &str) -> String {
+    event.replace("\"index\":0", &format!("\"index\":{index}"))
+}
+
+#[test]
+fn blocks_that_overlap_are_read_one_after_the_other() {
+    let thinking = TEXT.replace(r#"{"type":"text","text":""}"#, r#"{"type":"thinking","thinking":"","signature":""}"#);
+    let thought = DELTA.replace("text_delta", "thinking_delta").replace("\"text\":", "\"thinking\":");
+    let signature = DELTA.replace("text_delta", "signature_delta").replace("\"text\":", "\"signature\":");
+    let call = TEXT.replace(r#"{"type":"text","text":""}"#, r#"{"type":"tool_use","id":"t","name":"R","input":{}}"#);
+    let input = DELTA.replace("text_delta", "input_json_delta").replace("\"text\":\"a\"", "\"partial_json\":\"{}\"");
+    // llama.cpp closes all blocks at the end.
+    let (text, words) = (at(1, TEXT), at(1, DELTA));
+    let (first, first_input) = (at(2, &call), at(2, &input));
+    let (second, second_input) = (at(3, &call), at(3, &input));
+    let ends: Vec<String> = (0..4).map(|index| at(index, CLOSE)).collect();
+    let events: [&str; 16] = [
+        START,
+        &thinking,
+        &thought,
+        &text,
+        &words,
+        &words,
+        &first,
+        &second,
+        &second_input,
+        &first_input,
+        &signature,
+        &ends[0],
+        &ends[1],
+        &ends[2],
+        &ends[3],
+        END,
+    ];
+    let events = [&events[..], &[STOP]].concat();
+    let expected = [("thinking", "a"), ("text", "aa"), ("call", "{}"), ("call", "{}")];
+    assert_eq!(blocks(&events), expected.map(|(kind, text)| (kind, text.to_owned())));
+
+    // Closed in any order.
+    let events = [
+        START,
+        &call,
+        &at(1, TEXT),
+        &at(1, DELTA),
+        &at(2, TEXT),
+        &at(1, CLOSE),
+        &at(2, DELTA),
+        CLOSE,
+        &at(2, CLOSE),
+        END,
+        STOP,
+    ];
+    let expected = [("call", ""), ("text", "a"), ("text", "a")];
+    assert_eq!(blocks(&events), expected.map(|(kind, text)| (kind, text.to_owned())));
+}
+
+#[test]
+fn words_behind_the_next_block_are_a_protocol_error() {
+    let second = at(1, TEXT);
+    assert_eq!(kind(&[START, TEXT, &second, DELTA]), Some(ModelErrorKind::Protocol));
+    assert_eq!(kind(&[START, TEXT, &second, CLOSE, CLOSE]), Some(ModelErrorKind::Protocol));
+    assert_eq!(kind(&[START, TEXT, &second, CLOSE, END]), Some(ModelErrorKind::Protocol));
+}
+
+#[test]
+fn a_call_without_an_id_and_counts_with_a_fraction_are_read() {
+    let call = TEXT.replace(r#"{"type":"text","text":""}"#, r#"{"type":"tool_use","id":"","name":"R","input":{}}"#);
+    let call = call.replace("\"index\":0", "\"index\":0.0");
+    let start = START.replace("\"input_tokens\":10", "\"input_tokens\":10.0");
+    let events = run(&[&start, &call, CLOSE, &END.replace('5', "5.0"), STOP]).unwrap();
+    let usage = Usage::new(10, 5);
+    assert!(events.contains(&ModelEvent::MessageDelta { stop_reason: Some(StopReason::EndTurn), usage }), "{events:?}");
+    assert!(events.iter().any(|event| matches!(event, ModelEvent::BlockStart { index: 0, .. })));
 }

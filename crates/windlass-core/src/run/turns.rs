@@ -16,6 +16,8 @@ use windlass_types::{
 
 /// Most times in a row that the model is asked again for a call that could be read.
 const MAX_MALFORMED_CALLS: u32 = 2;
+/// Pauses of the API in a row before the run fails.
+const MAX_PAUSES: u32 = 10;
 
 impl Run {
     /// Begins a turn, unless a limit forbids it.
@@ -72,6 +74,9 @@ impl Run {
         if !is_cut(stop_reason) {
             self.counts.output_continuations = 0;
         }
+        if *stop_reason != StopReason::PauseTurn {
+            self.counts.pauses = 0;
+        }
         if *stop_reason != StopReason::MalformedToolCall {
             self.counts.malformed_calls = 0;
         }
@@ -84,6 +89,7 @@ impl Run {
         match stop_reason {
             StopReason::Refusal | StopReason::ContentFilter => Flow::Break(Outcome::Refused),
             StopReason::MalformedToolCall => self.ask_for_valid_call(session),
+            StopReason::PauseTurn => self.continue_paused(session),
             cut if is_cut(cut) => self.continue_output(session),
             _ => self.halt(SafePoint::End),
         }
@@ -102,6 +108,19 @@ impl Run {
         }
         self.counts.output_continuations += 1;
         self.continue_with(session, runtime_text::CONTINUE.to_owned(), Continuation::MaxOutput)
+    }
+
+    /// Continues a turn that the API has paused, a bounded number of times.
+    fn continue_paused(&mut self, session: &mut Session) -> Flow {
+        if self.counts.pauses >= MAX_PAUSES {
+            let text = format!(
+                "The API paused the turn {} times in a row without finishing it. Ask for less at once, or try another model.",
+                MAX_PAUSES + 1
+            );
+            return fails(RunFailureKind::OutputLimit, text);
+        }
+        self.counts.pauses += 1;
+        self.continue_with(session, runtime_text::PAUSED.to_owned(), Continuation::PauseTurn)
     }
 
     /// The model wrote a call that the provider could not read: asks for it again, a bounded number of times.

@@ -402,7 +402,6 @@ fn what_stop_reasons_mean() {
     for (reason, expected) in [
         (StopReason::EndTurn, "run ended (Success), 1 turns"),
         (StopReason::StopSequence, "run ended (Success), 1 turns"),
-        (StopReason::PauseTurn, "run ended (Success), 1 turns"),
         (StopReason::Other("new".into()), "run ended (Success), 1 turns"),
         (StopReason::Refusal, "run ended (Refused), 1 turns"),
     ] {
@@ -411,6 +410,11 @@ fn what_stop_reasons_mean() {
     let cut: [&[ContentBlock]; 4] = [&[text("a")], &[text("b")], &[text("c")], &[text("d")]];
     assert_eq!(ends(StopReason::MaxTokens, &cut), "run failed (OutputLimit)");
     assert_eq!(ends(StopReason::MaxTokens, &cut[..3]), "run ended (Success), 4 turns");
+    // A paused turn is continued, and the message that ends it is the answer.
+    assert_eq!(ends(StopReason::PauseTurn, &cut), "run ended (Success), 5 turns");
+    let paused: Vec<&[ContentBlock]> = cut.iter().copied().cycle().take(11).collect();
+    assert_eq!(ends(StopReason::PauseTurn, &paused[..10]), "run ended (Success), 11 turns");
+    assert_eq!(ends(StopReason::PauseTurn, &paused), "run failed (OutputLimit)");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
+use windlass_types::WholeNumber;
 
 /// A chunk. Members stay text until they are needed: nearly every chunk brings a few letters of one of them, and a server
 /// that writes another type in one that is not needed does no harm.
@@ -37,8 +38,8 @@ pub(super) struct XGroq<'a> {
 pub(super) struct Choice<'a> {
     #[serde(borrow, default)]
     pub(super) index: Option<&'a RawValue>,
-    /// Some servers write the last chunk as a whole message.
-    #[serde(borrow, default)]
+    /// Some servers write the last chunk, or a whole answer, as a message.
+    #[serde(borrow, default, alias = "message")]
     pub(super) delta: Option<Delta<'a>>,
     #[serde(borrow, default)]
     pub(super) finish_reason: Option<&'a RawValue>,
@@ -51,7 +52,9 @@ pub(super) struct Choice<'a> {
 impl Choice<'_> {
     /// Whether this is the choice that was asked for. More than one never is.
     pub(super) fn is_first(&self) -> bool {
-        self.index.is_none_or(|index| matches!(index.get(), "0" | "null"))
+        // An index that cannot be read must not lose an answer.
+        let number = self.index.and_then(|index| serde_json::from_str::<WholeNumber>(index.get()).ok());
+        number.is_none_or(|number| number.get() == 0)
     }
 }
 
@@ -88,8 +91,15 @@ pub(super) struct Piece<'a> {
 }
 
 impl Piece<'_> {
-    pub(super) fn index(&self) -> Option<u64> {
-        self.index.and_then(|index| serde_json::from_str(index.get()).ok())
+    /// The index of the call, if the piece has one.
+    ///
+    /// # Errors
+    /// The index is not a number without a fraction.
+    pub(super) fn index(&self) -> Result<Option<u64>, serde_json::Error> {
+        let Some(index) = self.index.filter(|json| !is_blank(Some(json))) else { return Ok(None) };
+        // Some servers write a number as a string.
+        let digits = index.get().trim_matches('"');
+        serde_json::from_str::<WholeNumber>(digits).map(|count| Some(count.get()))
     }
 }
 
@@ -113,7 +123,8 @@ pub(super) struct Part<'a> {
     pub(super) thinking: Option<&'a RawValue>,
 }
 
-/// The text of a member that is a string and not empty.
+/// The text of a member that is a string and not empty. `None` also for a text that cannot be read: only for members that an
+/// answer can do without.
 pub(super) fn text(json: Option<&RawValue>) -> Option<String> {
     let json = json?.get();
     if !json.starts_with('"') || json.len() == 2 {
@@ -122,7 +133,7 @@ pub(super) fn text(json: Option<&RawValue>) -> Option<String> {
     literal(json)
 }
 
-/// The text of a string literal. `None`: it is not one.
+/// The text of a string literal. `None`: it is not one, or holds half of a surrogate pair.
 pub(super) fn literal(json: &str) -> Option<String> {
     let text = json.strip_prefix('"')?.strip_suffix('"')?;
     // Without an early exit the compiler looks at many bytes at once.
@@ -130,7 +141,12 @@ pub(super) fn literal(json: &str) -> Option<String> {
     if is_plain { Some(text.to_owned()) } else { serde_json::from_str(json).ok() }
 }
 
-/// The parts of a content that is a list; none for anything else.
-pub(super) fn parts(json: &RawValue) -> Vec<Part<'_>> {
-    if json.get().starts_with('[') { serde_json::from_str(json.get()).unwrap_or_default() } else { Vec::new() }
+/// `true` if a member is missing, `null` or an empty string.
+pub(super) fn is_blank(json: Option<&RawValue>) -> bool {
+    json.is_none_or(|json| matches!(json.get(), "null" | "\"\""))
+}
+
+/// The parts of a content that is a list. `None`: it is not a list of parts.
+pub(super) fn parts(json: &RawValue) -> Option<Vec<Part<'_>>> {
+    if json.get().starts_with('[') { serde_json::from_str(json.get()).ok() } else { None }
 }

@@ -11,16 +11,17 @@ pub(super) use request::call;
 
 use super::assembly::Assembly;
 use super::calls::CallPiece;
-use super::chunk::text;
+use super::chunk::{is_blank, text};
 use super::compat::AnswerCompat;
 use super::error::from_chunk;
+use super::letters::unreadable;
 use crate::error::protocol;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use windlass_http::provider::stable_hash;
 use windlass_http::provider::{Secrets, Vendor};
 use windlass_model::ModelError;
-use windlass_types::{ModelErrorKind, Usage};
+use windlass_types::{ModelErrorKind, Usage, WholeNumber};
 
 /// The size of the context that is asked for unless another one is set. The system prompt, the tools and some files of an agent
 /// fit, and so does the memory that it takes on most machines.
@@ -55,9 +56,9 @@ struct Line<'a> {
     done: Option<bool>,
     #[serde(borrow, default)]
     done_reason: Option<&'a RawValue>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "WholeNumber::optional")]
     prompt_eval_count: Option<u64>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "WholeNumber::optional")]
     eval_count: Option<u64>,
     #[serde(borrow, default)]
     error: Option<&'a RawValue>,
@@ -146,8 +147,8 @@ fn add(message: &Message<'_>, assembly: &mut Assembly) -> Result<(), ModelError>
     if let Some(thinking) = text(message.thinking) {
         assembly.reasoning("thinking", thinking);
     }
-    if let Some(content) = text(message.content) {
-        assembly.text(content);
+    if !is_blank(message.content) {
+        assembly.text(text(message.content).ok_or_else(|| unreadable("content"))?);
     }
     for call in message.tool_calls.iter().flatten() {
         let id = text(call.id);

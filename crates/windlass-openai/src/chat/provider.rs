@@ -1,7 +1,9 @@
+use super::assembly::MAX_MESSAGE_BYTES;
 use super::builder::ChatCompletionsBuilder;
 use super::compat::{Compat, Protocol};
 use super::endpoint::Endpoint;
 use super::error::{from_answer, from_chunk};
+use super::letters::PendingHalf;
 use super::listing;
 use super::models;
 use super::ollama;
@@ -214,7 +216,8 @@ impl Inner {
             Protocol::ChatCompletions => {
                 let body = request::call(request, self.compat())?;
                 let fields = self.compat().reasoning.fields.to_vec();
-                let reader = Reader { vendor, secrets, answer, fields, model, template: None, misses: 0 };
+                let half = PendingHalf::default();
+                let reader = Reader { vendor, secrets, answer, fields, model, template: None, misses: 0, half };
                 Ok((body, Wire::ChatCompletions(Box::new(reader))))
             }
             Protocol::Ollama => {
@@ -231,17 +234,16 @@ impl Inner {
         from_answer(&self.vendor, status, &headers, &body, &self.secrets)
     }
 
-    /// An answer with status 200 that is no stream: an error of a router, or the page of a server that is not the API.
-    async fn not_a_stream(&self, response: Response, kind: &str) -> ModelError {
-        let id = request_id(response.headers());
-        let body = response.excerpt(MAX_BODY, ERROR_BODY_TIME).await;
-        let is_error = serde_json::from_str::<serde_json::Value>(&body)
+    /// The error of an answer with status 200 that is neither a stream nor a message: an error of a router, or the page of a server
+    /// that is not the API.
+    fn not_a_message(&self, body: &str, kind: &str) -> ModelError {
+        let is_error = serde_json::from_str::<serde_json::Value>(body)
             .is_ok_and(|body| body.get("error").is_some_and(|error| !error.is_null()));
         if is_error {
-            return from_chunk(&self.vendor, &body, &self.secrets).with_request_id(id);
+            return from_chunk(&self.vendor, body, &self.secrets);
         }
         let setting = &self.vendor.base_url;
-        let error = protocol(format_args!("the answer is {kind}, not a stream; check {setting}")).with_request_id(id);
+        let error = protocol(format_args!("the answer is {kind}, not a stream; check {setting}"));
         // A whole message may have been written and not streamed; a page is none.
         if kind.contains("json") { error } else { error.unbilled() }
     }
@@ -295,17 +297,27 @@ impl ModelProvider for ChatCompletions {
             return Err(inner.refusal(response).await);
         }
         let kind = response.header("content-type").unwrap_or_default().to_owned();
-        // Some servers name no type, or call a stream plain text.
-        let is_other = kind.starts_with("text/html") || (!is_ollama && kind.starts_with("application/json"));
-        if is_other {
-            return Err(inner.not_a_stream(response, &kind).await);
-        }
         let call = CallInfo {
             raw_frames: request.raw_frames,
             request_id: request_id(response.headers()),
             window: inner.silent_window(&request.model),
             done_without_finish: inner.compat().answer.done_without_finish,
         };
+        // Some servers name no type, or call a stream plain text.
+        if kind.starts_with("text/html") {
+            let body = response.excerpt(MAX_BODY, ERROR_BODY_TIME).await;
+            return Err(inner.not_a_message(&body, &kind).with_request_id(call.request_id));
+        }
+        // Servers that do not stream answer with one object.
+        if !is_ollama && kind.starts_with("application/json") {
+            let body = response.text(MAX_MESSAGE_BYTES).await.map_err(from_http)?;
+            let request_id = call.request_id.clone();
+            let whole = MessageStream::whole(&body, wire, call);
+            return match whole {
+                Some(stream) => Ok(Box::pin(stream)),
+                None => Err(inner.not_a_message(&body, &kind).with_request_id(request_id)),
+            };
+        }
         let events = if is_ollama { response.lines() } else { response.events() };
         Ok(Box::pin(MessageStream::new(events, wire, call)))
     }

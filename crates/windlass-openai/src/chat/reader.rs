@@ -2,10 +2,11 @@
 
 use super::assembly::Assembly;
 use super::calls::CallPiece;
-use super::chunk::{Choice, Chunk, Delta, Piece, parts, text};
+use super::chunk::{Choice, Chunk, Delta, Piece, is_blank, parts, text};
 use super::compat::{AnswerCompat, ReasoningField};
 use super::details;
 use super::error::from_chunk;
+use super::letters::{PendingHalf, unreadable};
 use super::template::{Place, Template};
 use super::usage::WireUsage;
 use crate::error::protocol;
@@ -29,6 +30,7 @@ pub(super) struct Reader {
     pub(super) model: String,
     pub(super) template: Option<Template>,
     pub(super) misses: u32,
+    pub(super) half: PendingHalf,
 }
 
 impl Reader {
@@ -37,7 +39,8 @@ impl Reader {
     /// # Errors
     /// It is an error of the server, or cannot be read.
     pub(super) fn read(&mut self, data: &str, assembly: &mut Assembly) -> Result<(), ModelError> {
-        if let Some((template, letters)) = self.template.as_ref().and_then(|form| Some((form, form.letters(data)?))) {
+        let form = self.template.as_ref().filter(|_| !self.half.is_pending());
+        if let Some((template, letters)) = form.and_then(|form| Some((form, form.letters(data)?))) {
             self.misses = 0;
             return add(&template.place, letters, assembly);
         }
@@ -102,40 +105,123 @@ impl Reader {
         }
     }
 
-    fn choice(&self, choice: &Choice<'_>, assembly: &mut Assembly) -> Result<(), ModelError> {
+    fn choice(&mut self, choice: &Choice<'_>, assembly: &mut Assembly) -> Result<(), ModelError> {
         if let Some(delta) = &choice.delta {
-            self.reasoning(delta, assembly);
-            content(delta, assembly);
+            self.reasoning(delta, assembly)?;
+            self.content(delta, assembly)?;
             if let Some(refusal) = text(delta.refusal) {
                 assembly.refusal(refusal);
             }
             for piece in delta.tool_calls.iter().flatten() {
-                call(piece, assembly)?;
+                self.call(piece, assembly)?;
             }
         }
-        if let Some(reason) = text(choice.finish_reason) {
+        if !is_blank(choice.finish_reason) {
+            let reason = text(choice.finish_reason).ok_or_else(|| unreadable("finish reason"))?;
+            self.end(assembly)?;
             assembly.finish(&reason, &self.answer);
         }
         Ok(())
     }
 
-    fn reasoning(&self, delta: &Delta<'_>, assembly: &mut Assembly) {
+    /// Completes a text that ended in the middle of a character.
+    ///
+    /// # Errors
+    /// The text is the arguments of a call.
+    pub(super) fn end(&mut self, assembly: &mut Assembly) -> Result<(), ModelError> {
+        match self.half.abandon()? {
+            Some(place) => add(&place, char::REPLACEMENT_CHARACTER.to_string(), assembly),
+            None => Ok(()),
+        }
+    }
+
+    /// The text of a member, joined with a character that the text before it began.
+    fn letters(&mut self, place: &Place, json: &RawValue, assembly: &mut Assembly) -> Result<String, ModelError> {
+        if !self.half.continues(place) {
+            self.end(assembly)?;
+        }
+        self.half.decode(place, json)
+    }
+
+    fn reasoning(&mut self, delta: &Delta<'_>, assembly: &mut Assembly) -> Result<(), ModelError> {
         let flat = self.fields.iter().find_map(|field| {
             let member = match field {
                 ReasoningField::ReasoningContent => delta.reasoning_content,
                 ReasoningField::Reasoning => delta.reasoning,
                 ReasoningField::ReasoningText => delta.reasoning_text,
             };
-            Some((field.name(), text(member)?))
+            Some((*field, member.filter(|json| json.get().starts_with('"') && json.get() != "\"\"")?))
         });
         let is_shown = flat.is_some();
-        if let Some((name, text)) = flat {
-            assembly.reasoning(name, text);
+        if let Some((field, json)) = flat {
+            let text = self.letters(&Place::Reasoning(field), json, assembly)?;
+            assembly.reasoning(field.name(), text);
         }
         let details = delta.reasoning_details.filter(|details| details.get().starts_with('[') && details.get() != "[]");
         if let Some(details) = details {
             assembly.details(&details::Delta::read(details), is_shown);
         }
+        Ok(())
+    }
+
+    /// The content of a delta: a string, or parts.
+    fn content(&mut self, delta: &Delta<'_>, assembly: &mut Assembly) -> Result<(), ModelError> {
+        let Some(json) = delta.content.filter(|json| !is_blank(Some(json))) else { return Ok(()) };
+        if json.get().starts_with('"') {
+            let letters = self.letters(&Place::Content, json, assembly)?;
+            if !letters.is_empty() {
+                assembly.text(letters);
+            }
+            return Ok(());
+        }
+        for part in parts(json).ok_or_else(|| unreadable("content"))? {
+            match &*part.kind {
+                "thinking" | "reasoning" => {
+                    let all = self.thinking(part.thinking.or(part.text), assembly)?;
+                    if !all.is_empty() {
+                        assembly.reasoning(PART, all);
+                    }
+                }
+                _ => {
+                    if let Some(json) = part.text.filter(|json| !is_blank(Some(json))) {
+                        let letters = self.letters(&Place::Content, json, assembly)?;
+                        assembly.text(letters);
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The text of a part that holds reasoning: a string, or parts with texts.
+    fn thinking(&mut self, json: Option<&RawValue>, assembly: &mut Assembly) -> Result<String, ModelError> {
+        let Some(json) = json.filter(|json| !is_blank(Some(json))) else { return Ok(String::new()) };
+        match parts(json) {
+            Some(parts) => Ok(parts.iter().filter_map(|part| text(part.text)).collect()),
+            None => self.letters(&Place::Reasoning(ReasoningField::ReasoningContent), json, assembly),
+        }
+    }
+
+    fn call(&mut self, piece: &Piece<'_>, assembly: &mut Assembly) -> Result<(), ModelError> {
+        let function = piece.function.as_ref();
+        let index = piece.index().map_err(|_| unreadable("index of a call"))?;
+        let id = text(piece.id);
+        let json = function.and_then(|function| function.arguments).filter(|json| !is_blank(Some(json)));
+        let arguments = match json {
+            // A server that does not stream them writes the arguments as an object.
+            Some(object) if object.get().starts_with('{') => Some(object.get().to_owned()),
+            Some(json) => Some(self.letters(&Place::Arguments { index, id: id.clone() }, json, assembly)?),
+            None => None,
+        };
+        let name = function.and_then(|function| function.name).filter(|json| !is_blank(Some(json)));
+        let extra = piece.extra_content.filter(|extra| extra.get() != "null");
+        assembly.call(CallPiece {
+            index,
+            id: id.as_deref(),
+            name: name.map(|name| text(Some(name)).ok_or_else(|| unreadable("name of a call"))).transpose()?,
+            arguments,
+            extra: extra.map(|extra| JsonText::from(extra.to_owned())),
+        })
     }
 }
 
@@ -156,49 +242,5 @@ fn add(place: &Place, letters: String, assembly: &mut Assembly) -> Result<(), Mo
     Ok(())
 }
 
-/// The content of a delta: a string, or parts.
-fn content(delta: &Delta<'_>, assembly: &mut Assembly) {
-    let Some(json) = delta.content else { return };
-    if let Some(letters) = text(Some(json)) {
-        assembly.text(letters);
-        return;
-    }
-    for part in parts(json) {
-        match &*part.kind {
-            "thinking" | "reasoning" => {
-                let inner = part.thinking.or(part.text);
-                let nested: String =
-                    inner.map(parts).unwrap_or_default().iter().filter_map(|part| text(part.text)).collect();
-                let all = text(inner).unwrap_or(nested);
-                if !all.is_empty() {
-                    assembly.reasoning(PART, all);
-                }
-            }
-            _ => {
-                if let Some(letters) = text(part.text) {
-                    assembly.text(letters);
-                }
-            }
-        }
-    }
-}
-
 /// Stands for the name of a member where reasoning came as a part of the content.
 pub(super) const PART: &str = "thinking";
-
-fn call(piece: &Piece<'_>, assembly: &mut Assembly) -> Result<(), ModelError> {
-    let function = piece.function.as_ref();
-    // A server that does not stream them writes the arguments as an object.
-    let arguments = function.and_then(|function| function.arguments).and_then(|json| match json.get() {
-        object if object.starts_with('{') => Some(object.to_owned()),
-        _ => text(Some(json)),
-    });
-    let id = text(piece.id);
-    assembly.call(CallPiece {
-        index: piece.index(),
-        id: id.as_deref(),
-        name: function.and_then(|function| text(function.name)),
-        arguments,
-        extra: piece.extra_content.filter(|extra| extra.get() != "null").map(|extra| JsonText::from(extra.to_owned())),
-    })
-}

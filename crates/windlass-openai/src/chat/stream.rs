@@ -47,6 +47,17 @@ impl MessageStream {
         Self { events: Some(events), wire, assembly: Assembly::default(), call, bytes: 0, error: None }
     }
 
+    /// The answer of a server that does not stream: one object. `None` if the body is not a message.
+    pub(super) fn whole(body: &str, wire: Wire, call: CallInfo) -> Option<Self> {
+        let mut stream = Self { events: None, wire, assembly: Assembly::default(), call, bytes: 0, error: None };
+        stream.accept(body).ok()?;
+        if !stream.assembly.is_started() {
+            return None;
+        }
+        stream.end(false);
+        Some(stream)
+    }
+
     /// Reads the data of one event. `true`: the answer has ended.
     fn accept(&mut self, data: &str) -> Result<bool, ModelError> {
         self.bytes = self.bytes.saturating_add(data.len());
@@ -63,7 +74,11 @@ impl MessageStream {
     /// Ends the message once the answer has ended.
     fn end(&mut self, is_done: bool) {
         let is_done = is_done && self.call.done_without_finish;
-        if let Err(error) = self.assembly.complete(is_done, self.call.window) {
+        let read = match &mut self.wire {
+            Wire::ChatCompletions(reader) => reader.end(&mut self.assembly),
+            Wire::Ollama(_) => Ok(()),
+        };
+        if let Err(error) = read.and_then(|()| self.assembly.complete(is_done, self.call.window)) {
             self.fail(error);
         }
     }

@@ -88,5 +88,5 @@ fn arguments<'a>(piece: &Piece<'a>) -> Option<(Place, Option<&'a RawValue>)> {
     if text(function.name).is_some() || piece.extra_content.is_some() {
         return None;
     }
-    Some((Place::Arguments { index: piece.index(), id: text(piece.id) }, function.arguments))
+    Some((Place::Arguments { index: piece.index().ok()?, id: text(piece.id) }, function.arguments))
 }

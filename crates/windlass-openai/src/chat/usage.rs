@@ -4,7 +4,7 @@ use super::compat::ReportedCost;
 use crate::money;
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use windlass_types::{NanoUsd, Usage};
+use windlass_types::{NanoUsd, Usage, WholeNumber};
 
 /// A usage object. A figure that is missing or null is zero.
 ///
@@ -21,14 +21,21 @@ pub(super) struct WireUsage<'a> {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct WireTokens {
+    #[serde(deserialize_with = "WholeNumber::optional")]
     prompt_tokens: Option<u64>,
+    #[serde(deserialize_with = "WholeNumber::optional")]
     completion_tokens: Option<u64>,
+    #[serde(deserialize_with = "WholeNumber::optional")]
     total_tokens: Option<u64>,
     prompt_tokens_details: Option<PromptDetails>,
     completion_tokens_details: Option<OutputDetails>,
+    #[serde(deserialize_with = "WholeNumber::optional")]
     prompt_cache_hit_tokens: Option<u64>,
+    #[serde(deserialize_with = "WholeNumber::optional")]
     cached_tokens: Option<u64>,
+    #[serde(deserialize_with = "WholeNumber::optional")]
     cache_read_input_tokens: Option<u64>,
+    #[serde(deserialize_with = "WholeNumber::optional")]
     cache_creation_input_tokens: Option<u64>,
 }
 
@@ -57,14 +64,18 @@ struct CostDetails<'a> {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct PromptDetails {
+    #[serde(deserialize_with = "WholeNumber::optional")]
     cached_tokens: Option<u64>,
+    #[serde(deserialize_with = "WholeNumber::optional")]
     cache_write_tokens: Option<u64>,
+    #[serde(deserialize_with = "WholeNumber::optional")]
     cache_creation_tokens: Option<u64>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct OutputDetails {
+    #[serde(deserialize_with = "WholeNumber::optional")]
     reasoning_tokens: Option<u64>,
 }
 

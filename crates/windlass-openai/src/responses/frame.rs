@@ -9,19 +9,20 @@ use serde_json::value::RawValue;
 
 use super::usage::ApiUsage;
 pub(super) use delta::Delta;
+use windlass_types::WholeNumber;
 
 /// Every event, flat: one pass over the text, keys borrowed, no buffering as an enum by tag would need it.
 #[derive(Default, Deserialize)]
 pub(super) struct Frame<'a> {
     #[serde(borrow, default, rename = "type")]
     pub(super) kind: Cow<'a, str>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "WholeNumber::optional")]
     pub(super) output_index: Option<usize>,
     #[serde(borrow, default)]
     pub(super) item_id: Option<Cow<'a, str>>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "WholeNumber::optional")]
     pub(super) content_index: Option<usize>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "WholeNumber::optional")]
     pub(super) summary_index: Option<usize>,
     #[serde(default)]
     pub(super) delta: Option<String>,

@@ -1,14 +1,16 @@
 //! Usage in normal form.
 
 use serde::Deserialize;
-use windlass_types::Usage;
+use windlass_types::{Usage, WholeNumber};
 
 /// Usage as the API has it: the input holds what was read from the cache and written to it, the output the reasoning.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(super) struct ApiUsage {
+    #[serde(default, deserialize_with = "WholeNumber::optional")]
     input_tokens: Option<u64>,
     input_tokens_details: Option<InputDetails>,
+    #[serde(default, deserialize_with = "WholeNumber::optional")]
     output_tokens: Option<u64>,
     /// What the call cost, in ten billionths of a dollar: xAI says it, which has this API too.
     #[serde(deserialize_with = "lenient")]
@@ -18,7 +20,9 @@ pub(super) struct ApiUsage {
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
 struct InputDetails {
+    #[serde(default, deserialize_with = "WholeNumber::optional")]
     cached_tokens: Option<u64>,
+    #[serde(default, deserialize_with = "WholeNumber::optional")]
     cache_write_tokens: Option<u64>,
     cache_write_tokens_details: Option<WriteDetails>,
 }
@@ -26,6 +30,7 @@ struct InputDetails {
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(default)]
 struct WriteDetails {
+    #[serde(default, deserialize_with = "WholeNumber::optional")]
     ttl_12h_tokens: Option<u64>,
 }
 

@@ -191,7 +191,7 @@ async fn what_adds_nothing_is_passed_over() {
         json!({"id": "x", "choices": null}).to_string(),
         content("a").to_string(),
         json!({"id": "x", "choices": [{"index": 1, "delta": {"content": "another choice"}}]}).to_string(),
-        json!({"id": "x", "choices": [{"index": 0, "delta": {"content": {"odd": 1}, "audio": null, "tool_calls": []}, "finish_reason": ""}]}).to_string(),
+        json!({"id": "x", "choices": [{"index": 0, "delta": {"content": null, "audio": null, "tool_calls": []}, "finish_reason": ""}]}).to_string(),
         json!({"id": "x", "choices": [{"index": 0, "delta": null, "finish_reason": "stop", "usage": "none"}], "error": null}).to_string(),
     ];
     let body: String = frames.iter().map(|frame| format!(": OPENROUTER PROCESSING\n\ndata: {frame}\n\n")).collect();
@@ -262,4 +262,94 @@ fn chunk() -> impl Strategy<Value = Value> {
         json!({"id": id, "usage": usage, "choices": [{"index": 0, "finish_reason": reason, "usage": {"prompt_tokens": id},
                "delta": {"content": content, "reasoning": reasoning, "reasoning_details": details, "tool_calls": pieces}}]})
     })
+}
+
+/// A chunk with this JSON text where `@` stands.
+fn raw_chunk(template: Value, literal: &str) -> String {
+    format!("data: {}\n\n", template.to_string().replace("\"@\"", literal))
+}
+
+#[tokio::test]
+async fn a_character_that_two_chunks_share_is_whole() {
+    let letters = [r#""before ""#, r#""middle \ud83d""#, r#""\ude00 after""#];
+    let end = format!("data: {}\n\n", finish("stop"));
+    let chunks: String = letters.iter().map(|literal| raw_chunk(content("@"), literal)).collect();
+    let answer = whole("openai", Reply::stream_bytes(format!("{chunks}{end}"))).await;
+    assert_eq!(answer.text(), "before middle 😀 after");
+    // A half without the other one is marked, and nothing behind it is lost.
+    let chunks: String =
+        [letters[0], letters[1], letters[0]].iter().map(|text| raw_chunk(content("@"), text)).collect();
+    let answer = whole("openai", Reply::stream_bytes(format!("{chunks}{end}"))).await;
+    assert_eq!(answer.text(), "before middle \u{fffd}before ");
+    let chunks: String = letters[..2].iter().map(|text| raw_chunk(content("@"), text)).collect();
+    let answer = whole("openai", Reply::stream_bytes(format!("{chunks}{end}"))).await;
+    assert_eq!(answer.text(), "before middle \u{fffd}");
+}
+
+#[tokio::test]
+async fn arguments_are_whole_or_there_is_no_call() {
+    let piece = |literal: &str| raw_chunk(calls(json!([{"index": 0, "function": {"arguments": "@"}}])), literal);
+    let begin = format!(
+        "data: {}\n\n",
+        calls(json!([{"index": 0, "id": "c", "function": {"name": "Write", "arguments": "{\"content\":\"before "}}]))
+    );
+    let end = format!("data: {}\n\n", finish("tool_calls"));
+    let pieces: String = [r#""middle \ud83d""#, r#""\ude00 end of middle ""#, r#""after\"}""#].map(piece).concat();
+    let answer = whole("openai", Reply::stream_bytes(format!("{begin}{pieces}{end}"))).await;
+    assert_eq!(answer.calls(), [("Write", r#"{"content":"before middle 😀 end of middle after"}"#)]);
+    let unreadable = [r#""middle \ud83d""#, r#""after\"}""#].map(piece).concat();
+    for pieces in [&*unreadable, &piece("5"), &piece("[]"), &piece(r#""a\ud83d""#)] {
+        let (answer, error) = read("openai", Reply::stream_bytes(format!("{begin}{pieces}{end}"))).await;
+        assert_eq!(error.map(|error| error.kind), Some(ModelErrorKind::Protocol), "{pieces}");
+        assert!(!answer.is_complete, "{pieces}");
+    }
+}
+
+#[tokio::test]
+async fn members_that_cannot_be_read_are_not_absent() {
+    for chunk in [
+        raw_chunk(content("@"), "5"),
+        raw_chunk(content("@"), "[5]"),
+        raw_chunk(calls(json!([{"index": "@", "function": {"arguments": "{}"}}])), "1.5"),
+        raw_chunk(calls(json!([{"index": 0, "function": {"name": "@"}}])), "{}"),
+        raw_chunk(finish("@"), "7"),
+    ] {
+        let reply = format!("data: {}\n\n{chunk}data: {}\n\n", content("a"), finish("stop"));
+        let (answer, error) = read("openai", Reply::stream_bytes(reply)).await;
+        assert_eq!(error.map(|error| error.kind), Some(ModelErrorKind::Protocol), "{chunk}");
+        assert!(!answer.is_complete, "{chunk}");
+    }
+    let index =
+        raw_chunk(calls(json!([{"index": "@", "id": "c", "function": {"name": "R", "arguments": "{}"}}])), "0.0");
+    let empty = "data:\n\ndata: \n\n";
+    let choice = raw_chunk(content("b"), "").replace("\"index\":0", "\"index\":0.0");
+    let counts = format!("data: {}\n\n", usage(3, 4)).replace(":3,", ":3.0,").replace(":4,", ":4.0,");
+    let reply = format!("{empty}{choice}{index}{empty}data: {}\n\n{counts}", finish("tool_calls"));
+    let answer = whole("openai", Reply::stream_bytes(reply)).await;
+    assert_eq!((answer.text(), answer.calls(), answer.usage), ("b".to_owned(), vec![("R", "{}")], Usage::new(3, 4)));
+}
+
+#[tokio::test]
+async fn an_answer_that_is_not_streamed_is_read_as_one_message() {
+    let json =
+        |body: Value| Reply::status(200, body.to_string()).header("content-type", "application/json; charset=utf-8");
+    let message = json!({"role": "assistant", "content": "Hello.", "tool_calls":
+        [{"id": "c", "type": "function", "function": {"name": "R", "arguments": "{\"a\":1}"}}]});
+    let body = json!({"id": "chatcmpl-1", "object": "chat.completion", "model": "model-1-0601",
+        "choices": [{"index": 0, "message": message, "finish_reason": "tool_calls"}],
+        "usage": {"prompt_tokens": 3, "completion_tokens": 4, "total_tokens": 7}});
+    let answer = whole("openai", json(body)).await;
+    assert_eq!((&*answer.text(), answer.calls(), answer.usage), ("Hello.", vec![("R", "{\"a\":1}")], Usage::new(3, 4)));
+    // An object that is no message, or an unfinished one.
+    for body in [json!({}), json!({"choices": []}), json!({"status": "ok"})] {
+        let (_, error) = read("openai", json(body)).await;
+        let error = error.unwrap();
+        assert!(error.to_string().contains("not a stream") && !error.unbilled, "{error}");
+    }
+    let cut = json!({"id": "c", "choices": [{"index": 0, "message": {"content": "a"}, "finish_reason": null}]});
+    let (answer, error) = read("openai", json(cut)).await;
+    assert_eq!(error.map(|error| error.kind), Some(ModelErrorKind::Cut));
+    assert!(!answer.is_complete);
+    let (_, error) = read("openai", json(json!({"error": {"message": "no such model", "code": 404}}))).await;
+    assert!(error.unwrap().to_string().contains("no such model"));
 }
