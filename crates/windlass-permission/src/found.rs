@@ -17,6 +17,9 @@ pub(crate) const TOO_MANY: &str =
 /// A program follows links that were not all found.
 const NOT_SEARCHED: &str = "it follows links in a directory that cannot be searched for them, or is too large";
 
+/// A name in the place of an option.
+pub(crate) const OPTION: &str = "a file name pattern in it stands for a name that a program takes for an option";
+
 /// What the driver found out about the paths of a command.
 pub(crate) struct Found<'a> {
     /// By its path, where each fact of it stands.
@@ -99,6 +102,7 @@ impl<'a> Found<'a> {
         touch.unclear = spec.lost.then_some(TOO_MANY);
         touch.walked.clone_from(&spec.walked);
         touch.pattern.clone_from(&spec.pattern);
+        touch.option = spec.option;
         match self.of_path(spec.written()) {
             Some(found) => {
                 found.is_named.set(true);
@@ -121,6 +125,9 @@ impl<'a> Found<'a> {
             touch.unclear = touch.unclear.or(Some(NOT_LISTED));
         }
         for found in fact.iter().flat_map(|fact| &fact.matches) {
+            if spec.option && found.requested.strip_prefix(spec.written()).is_ok_and(is_option) {
+                touch.unclear = Some(OPTION);
+            }
             let mut own = self.followed(found, touch.usage);
             self.below(&mut own, spec, &found.requested);
             touch.unclear = touch.unclear.or(own.unclear);
@@ -154,4 +161,9 @@ impl<'a> Found<'a> {
         touch.route.follow(fact, self.links);
         touch
     }
+}
+
+/// Whether a program takes a name for an option.
+pub(crate) fn is_option(name: &Path) -> bool {
+    name.as_os_str().as_encoded_bytes().starts_with(b"-")
 }

@@ -1,9 +1,9 @@
 //! What lowers a verdict: deny and ask rules, the safety floor.
 
 use crate::call::Call;
-use crate::command::has_words;
+use crate::command::{Part, has_words};
 use crate::error::shown;
-use crate::found::TOO_MANY;
+use crate::found::{OPTION, TOO_MANY};
 use crate::glob::Reach;
 use crate::made::MADE;
 use crate::matcher::{Directory, PathRule, Rule, Scope, Test, skill_name};
@@ -265,9 +265,16 @@ impl Floor<'_> {
 /// What a command writes to a path that is not known: it may be a protected place.
 fn written_unseen(call: &Call<'_>) -> Option<Decision> {
     let unseen = |touch: &&Touch| {
-        touch.usage.write && !touch.usage.loose && matches!(touch.unclear, Some(MADE | NO_PARENT | TOO_MANY))
+        let is_unknown = matches!(touch.unclear, Some(MADE | NO_PARENT | OPTION | TOO_MANY));
+        touch.usage.write && !touch.usage.loose && is_unknown
     };
-    let touch = call.all_touches().find(unseen)?;
+    // With an option a program that only reads may write.
+    let by_option = || {
+        let may_write = |part: &Part<'_>| part.command.program().is_some_and(programs::works_on_files);
+        let mut parts = call.parts.iter().flatten().filter(|(part, _)| may_write(part));
+        parts.find_map(|(_, touches)| touches.iter().find(|touch| touch.unclear == Some(OPTION)))
+    };
+    let touch = call.all_touches().find(unseen).or_else(by_option)?;
     let (path, why) = (touch.requested_path(), touch.unclear.unwrap_or_default());
     let message = format!("It writes to {}, but {why}: that needs an answer to this very call.", path.display());
     Some(Decision::new(Behavior::Ask, DecisionReason::Protected, message).with_blocked_path(path))

@@ -5,7 +5,7 @@
 
 use crate::command::Part;
 use crate::facts::TreeFact;
-use crate::found::Found;
+use crate::found::{Found, OPTION, is_option};
 use crate::path::{Links, Subject, normalize, text};
 use crate::pattern::ShellPattern;
 use crate::protected;
@@ -149,6 +149,7 @@ pub(crate) fn settle(parts: &mut [(Part<'_>, Vec<Touch>)], found: &Found<'_>, li
         }
     }
     mark(parts, &made);
+    mark_options(parts, found);
     brought
 }
 
@@ -231,6 +232,30 @@ fn mark(parts: &mut [(Part<'_>, Vec<Touch>)], made: &Made) {
         }
         for touch in touches.iter_mut().filter(|touch| touch.may_meet(&changed)) {
             touch.unclear = touch.unclear.or(Some(MADE));
+        }
+    }
+}
+
+/// Marks the patterns that may stand for options: names which another part makes.
+fn mark_options(parts: &mut [(Part<'_>, Vec<Touch>)], found: &Found<'_>) {
+    if parts.len() < 2 {
+        return;
+    }
+    let makes = |(part, touches): &(Part<'_>, Vec<Touch>)| {
+        let written = touches.iter().filter(|touch| touch.usage.write);
+        let mut paths = written.flat_map(|touch| touch.requested_path().components());
+        let is_new = |tree: &TreeFact| {
+            !tree.is_whole || tree.entries.iter().any(|entry| entry.components().any(|name| is_option(name.as_ref())))
+        };
+        let copied = |copy: &Copy| tree_of(copy, found).is_none_or(is_new);
+        paths.any(|name| is_option(name.as_ref())) || part.copies.iter().any(copied)
+    };
+    let makers: Vec<(usize, usize)> =
+        parts.iter().enumerate().filter(|(_, part)| makes(part)).map(|(at, (part, _))| (at, part.pipeline)).collect();
+    for (index, (part, touches)) in parts.iter_mut().enumerate() {
+        let finds = makers.iter().any(|(at, pipeline)| *at < index || (*pipeline == part.pipeline && *at != index));
+        for touch in touches.iter_mut().filter(|touch| finds && touch.option) {
+            touch.unclear = touch.unclear.or(Some(OPTION));
         }
     }
 }

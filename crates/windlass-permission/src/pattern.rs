@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 
 /// Characters by which a name may stand for others.
-const SPECIAL: [char; 5] = ['*', '?', '[', '{', '\\'];
+pub(crate) const SPECIAL: [char; 5] = ['*', '?', '[', '{', '\\'];
 
 /// The part of a word from its first name with a wildcard on, as the shell would expand it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]

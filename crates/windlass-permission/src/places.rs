@@ -87,11 +87,12 @@ impl<'a> Places<'a> {
         for word in command.words().iter().skip(1) {
             let text = word.text();
             let value = text.split_once('=').map(|(_, value)| value).filter(|value| !value.is_empty());
-            if text.starts_with('-') && value.is_none() {
+            let is_option = text.starts_with('-') && word.kind() != WordKind::Glob;
+            if is_option && value.is_none() {
                 continue;
             }
             operands = operands.saturating_add(1);
-            for text in value.into_iter().chain((!text.starts_with('-')).then_some(text)) {
+            for text in value.into_iter().chain((!is_option).then_some(text)) {
                 specs.extend(self.word_specs(word, text, file_program).into_iter().map(template));
             }
         }

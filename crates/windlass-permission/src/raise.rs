@@ -4,6 +4,7 @@ use crate::call::Call;
 use crate::command::Part;
 use crate::definitions::{self, Definitions};
 use crate::facts::CommandFacts;
+use crate::found::OPTION;
 use crate::matcher::{Directory, Rule, Scope, Test, skill_name};
 use crate::names;
 use crate::network::{Host, host};
@@ -224,8 +225,11 @@ impl<'a> Grants<'a> {
             return Err(Gap::Unclear(why));
         }
         // A rule for an unknown program covers its arguments, whatever they mean, but not what an
-        // option makes it write elsewhere.
-        let judged = |touch: &&Touch| part.is_known() || touch.usage.redirect || touch.usage.output || part.on_files;
+        // option makes it write elsewhere, nor options that only the names of files show.
+        let judged = |touch: &&Touch| {
+            let shown = touch.usage.redirect || touch.usage.output || touch.unclear == Some(OPTION);
+            part.is_known() || part.on_files || shown
+        };
         let judged = touches.iter().filter(judged);
         self.all(judged, |touch| {
             let mut cover = program;

@@ -1,6 +1,7 @@
 //! A path that a command touches, by its text.
 
 use crate::path::as_written;
+use crate::pattern::SPECIAL;
 use crate::usage::Usage;
 use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
@@ -20,6 +21,8 @@ pub(crate) struct Spec {
     pub(crate) carries: bool,
     /// A file name pattern of the shell, from `path` on.
     pub(crate) pattern: Option<String>,
+    /// Whether a program would take a match that begins with a dash for an option.
+    pub(crate) option: bool,
     /// Whether the path is an unknown one, because of an expansion or an unknown directory.
     pub(crate) unknown: bool,
     /// Whether there are too many directories from which it may start.
@@ -47,6 +50,7 @@ impl Spec {
             usage: Usage::default(),
             carries: false,
             pattern: None,
+            option: false,
             unknown: false,
             lost: false,
             dotted: false,
@@ -60,7 +64,7 @@ impl Spec {
 
     pub(crate) fn of_operand(operand: &PathOperand, base: &Path) -> Self {
         let mut spec = if operand.glob {
-            Self::of_pattern(&operand.path, base)
+            Self { option: operand.option, ..Self::of_pattern(&operand.path, base) }
         } else {
             Self::new(base, Path::new(&operand.path))
         };
@@ -83,6 +87,7 @@ impl Spec {
         // the shell is a new one: of the last name that matters only where what is below is read.
         spec.unknown = last == Some("..") || names.any(|name| name == ".." || is_dotted(name));
         spec.dotted = last.is_some_and(is_dotted);
+        spec.option = text.starts_with('-') || text.starts_with(SPECIAL);
         spec.pattern = Some(pattern.to_owned());
         spec
     }

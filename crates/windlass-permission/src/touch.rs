@@ -71,8 +71,10 @@ pub(crate) struct Touch {
     pub(crate) walked: Option<PathBuf>,
     /// A file name pattern of the shell, below the path.
     pub(crate) pattern: Option<String>,
-    /// The same as rules compare it, once one has: `None` if it cannot be read.
+    /// The pattern as rules compare it, once one has: `None` if it cannot be read.
     pub(crate) globs: OnceCell<Option<Vec<Glob>>>,
+    /// Whether a program would take a match of the pattern that begins with a dash for an option.
+    pub(crate) option: bool,
     pub(crate) unknown: bool,
     /// Why it is not known what the path stands for when the command runs.
     pub(crate) unclear: Option<&'static str>,
@@ -94,6 +96,7 @@ impl Touch {
             usage,
             walked: None,
             pattern: None,
+            option: false,
             globs: OnceCell::new(),
             unknown: false,
             unclear: None,

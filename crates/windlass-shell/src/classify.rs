@@ -172,7 +172,7 @@ fn unknown(words: &[Word]) -> Classification {
         if let Some((_, value)) = word.text().split_once('=').filter(|(_, value)| !value.is_empty()) {
             class.reads.push(PathOperand { glob: !word.is_literal(), ..PathOperand::literal(value) });
         }
-        if !word.text().starts_with('-') && !word.text().is_empty() {
+        if !(word.text().is_empty() || (word.is_literal() && word.text().starts_with('-'))) {
             class.reads.push(PathOperand::operand(word, true));
         }
     }
@@ -188,5 +188,7 @@ fn directory(args: &[Word]) -> Findings {
 
 #[cfg(all(test, target_os = "linux"))]
 mod arity;
+#[cfg(all(test, target_os = "linux"))]
+mod pattern_tests;
 #[cfg(test)]
 mod tests;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use windlass_permission::{CallFacts, SandboxedCommands};
 use windlass_types::Behavior::{Allow, Ask};
 use windlass_types::PermissionMode::{AcceptEdits, BypassPermissions, Default as Asking, Plan};
-use windlass_types::{Access, Behavior, HookVerdict, PermissionGroup};
+use windlass_types::{Access, HookVerdict, PermissionGroup};
 
 const SOURCES: &[(&str, &str)] = &[
     ("raise.rs", include_str!("../../src/raise.rs")),

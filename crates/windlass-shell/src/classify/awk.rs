@@ -1,6 +1,6 @@
 //! `awk`: programs of patterns, arithmetic and `print`, without redirection, pipes or `getline`.
 
-use super::effect::{Classification, Findings, PathOperand};
+use super::effect::{Classification, Findings};
 use super::options::{Operands, Spec, parse};
 use crate::Word;
 
@@ -33,7 +33,7 @@ pub(super) fn classify(args: &[Word]) -> Findings {
         if file.text().is_empty() || file.text().contains('=') {
             return None;
         }
-        reads.push(PathOperand::operand(file, false));
+        reads.push(parsed.operand(file, false));
     }
     Some(Classification::reading(reads))
 }

@@ -74,7 +74,7 @@ fn plain(spec: &Spec, args: &[Word]) -> Findings {
         if with_parents {
             class.writes.extend(parents(operand)?);
         }
-        class.writes.push(PathOperand::operand(operand, recursive));
+        class.writes.push(parsed.operand(operand, recursive));
     }
     class.writes.extend(parsed.late_files());
     class.reads = parsed.files;
@@ -112,6 +112,7 @@ fn transfer(spec: &Spec, args: &[Word]) -> Findings {
         return None;
     }
     let mut class = Classification::new(Effect::FileChange);
+    class.reads.clone_from(&parsed.files);
     class.writes.push(PathOperand { recursive, ..PathOperand::literal(&target) });
     for source in sources {
         // A pattern may match any name, also a protected one.

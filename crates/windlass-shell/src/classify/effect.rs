@@ -6,7 +6,8 @@ use crate::word::Word;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Effect {
-    /// Reads [`Classification::reads`] at most and prints. It changes, contacts and starts nothing.
+    /// Reads [`Classification::reads`] at most and prints. It changes, contacts and starts nothing, unless a match of a
+    /// pattern is an option: see [`PathOperand::option`].
     ReadOnly,
     /// `cd` to one literal directory, which is the only path in [`Classification::reads`].
     ChangeDirectory,
@@ -42,6 +43,9 @@ pub struct PathOperand {
     pub path: String,
     /// Whether `path` is a file name pattern which the shell expands.
     pub glob: bool,
+    /// Whether the program would take a match that begins with a dash for an option. Such a match makes the command
+    /// another one than was classified.
+    pub option: bool,
     /// Whether everything below the path is touched too.
     pub recursive: bool,
     /// How the path came into the command.
@@ -63,10 +67,11 @@ pub struct Classification {
 }
 
 impl Classification {
-    /// Whether the command changes nothing: [`Effect::ReadOnly`] without an output redirection.
+    /// Whether the command changes nothing, whatever files there are: [`Effect::ReadOnly`] without an output
+    /// redirection, and without a pattern of which a match may be an option.
     #[must_use]
     pub fn is_read_only(&self) -> bool {
-        self.effect == Effect::ReadOnly && self.writes.is_empty()
+        self.effect == Effect::ReadOnly && self.writes.is_empty() && !self.reads.iter().any(|path| path.option)
     }
 }
 
@@ -75,15 +80,17 @@ pub(super) type Findings = Option<Classification>;
 
 impl PathOperand {
     pub(super) fn operand(word: &Word, recursive: bool) -> Self {
-        Self { path: word.text().to_owned(), glob: !word.is_literal(), recursive, role: PathRole::Operand }
+        let glob = !word.is_literal();
+        let option = glob && !word.cannot_be_option();
+        Self { path: word.text().to_owned(), glob, option, recursive, role: PathRole::Operand }
     }
 
     pub(super) fn literal(path: impl Into<String>) -> Self {
-        Self { path: path.into(), glob: false, recursive: false, role: PathRole::Operand }
+        Self { path: path.into(), glob: false, option: false, recursive: false, role: PathRole::Operand }
     }
 
     pub(super) fn working_directory(recursive: bool) -> Self {
-        Self { path: ".".to_owned(), glob: false, recursive, role: PathRole::Implied }
+        Self { path: ".".to_owned(), glob: false, option: false, recursive, role: PathRole::Implied }
     }
 }
 

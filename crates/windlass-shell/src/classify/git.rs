@@ -87,8 +87,10 @@ fn with_spec(spec: &Spec, args: &[Word]) -> Findings {
         }
     }
     for operand in &parsed.operands {
-        class.reads.extend(operand_paths(operand)?);
+        let paths = operand_paths(operand)?.into_iter();
+        class.reads.extend(paths.map(|path| PathOperand { option: path.option && parsed.is_open(operand), ..path }));
     }
+    class.reads.extend_from_slice(&parsed.files);
     if spec.name == "grep" || spec.name == "status" || spec.name == "ls-files" {
         class.reads.push(PathOperand::working_directory(true));
     }

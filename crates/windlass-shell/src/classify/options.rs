@@ -3,7 +3,7 @@
 use std::iter::Peekable;
 
 use super::effect::{Classification, Findings, PathOperand};
-use crate::{Word, word::Piece};
+use crate::Word;
 
 /// What a program may be given without changing anything.
 pub(super) struct Spec {
@@ -37,11 +37,6 @@ pub(super) struct Options {
 pub(super) struct Syntax {
     /// Whether it takes `-NUM`.
     pub(super) number: bool,
-    /// Whether every option of the program is harmless, also those not listed: then a file name pattern may
-    /// expand to one.
-    pub(super) harmless: bool,
-    /// Whether no harmful option of it can end in a suffix such as `.log`: then `*.log` is no option either.
-    pub(super) suffixed: bool,
     /// Whether the value of a short option is the next word even where letters follow the option.
     pub(super) apart: bool,
     /// Whether all words behind the first operand are operands too, whatever they begin with.
@@ -105,15 +100,7 @@ pub(super) enum Operands {
 impl Spec {
     pub(super) const fn new(name: &'static str, flags: &'static str, valued: &'static str, operands: Operands) -> Self {
         let options = Options { flags, valued, optional: "", files: "", long: &[], dashed: &[] };
-        let syntax = Syntax {
-            number: false,
-            harmless: false,
-            suffixed: false,
-            apart: false,
-            ordered: false,
-            negative: false,
-            endless: false,
-        };
+        let syntax = Syntax { number: false, apart: false, ordered: false, negative: false, endless: false };
         Self { name, options, operands, recursive: &[], syntax }
     }
 
@@ -156,30 +143,36 @@ impl Spec {
     pub(super) const fn number(self) -> Self {
         Self { syntax: Syntax { number: true, ..self.syntax }, ..self }
     }
-
-    pub(super) const fn harmless(self) -> Self {
-        Self { syntax: Syntax { harmless: true, ..self.syntax }, ..self }
-    }
-
-    pub(super) const fn suffixed(self) -> Self {
-        Self { syntax: Syntax { suffixed: true, ..self.syntax }, ..self }
-    }
 }
 
 /// Arguments sorted into options and operands.
 #[derive(Default)]
 pub(super) struct Parsed<'w> {
     pub(super) operands: Vec<&'w Word>,
-    /// Files named by options.
+    /// Files named by options, and patterns that stand in the place of an option: without a match they are the option.
     pub(super) files: Vec<PathOperand>,
     /// Options in canonical form: `-x` or `--name`, with their values.
     pub(super) options: Vec<(String, Option<String>)>,
     /// Values that are words of their own and stand behind an operand. To a version of the program whose options end
     /// at the first operand they are operands too.
     late: Vec<&'w Word>,
+    /// The number of operands before `--`.
+    ended: Option<usize>,
 }
 
 impl Parsed<'_> {
+    /// The path of one of the operands.
+    pub(super) fn operand(&self, word: &Word, recursive: bool) -> PathOperand {
+        let path = PathOperand::operand(word, recursive);
+        PathOperand { option: path.option && self.is_open(word), ..path }
+    }
+
+    /// Whether an operand stands where options may stand too.
+    pub(super) fn is_open(&self, word: &Word) -> bool {
+        let behind = self.ended.and_then(|ended| self.operands.get(ended..)).unwrap_or_default();
+        !behind.iter().any(|operand| std::ptr::eq(*operand, word))
+    }
+
     pub(super) fn has(&self, option: &str) -> bool {
         self.options.iter().any(|(name, _)| name == option)
     }
@@ -204,17 +197,13 @@ pub(super) fn parse<'w>(spec: &Spec, args: &'w [Word]) -> Option<Parsed<'w>> {
     while let Some(word) = args.next() {
         let text = word.text();
         if !word.is_literal() {
-            if let Some(name) =
-                Some(word).filter(|_| !options_end && spec.syntax.harmless).and_then(|w| valued_option(spec, w))
-            {
-                parsed.options.push((format!("--{name}"), Some(text.to_owned())));
-                continue;
+            // Of what a pattern stands for the caller learns by its mark: see `PathOperand::option`.
+            if options_end || !word.literal_prefix().starts_with('-') {
+                parsed.operands.push(word);
+            } else {
+                parsed.options.push(valued_option(spec, word)?);
+                parsed.files.push(PathOperand::operand(word, false));
             }
-            let harmless = spec.syntax.harmless || (spec.syntax.suffixed && has_suffix(word));
-            if !(options_end || word.cannot_be_option() || (harmless && word.literal_prefix().is_empty())) {
-                return None;
-            }
-            parsed.operands.push(word);
         } else if options_end || text == "-" || !text.starts_with('-') || (spec.syntax.negative && is_negative(text)) {
             parsed.operands.push(word);
         } else if spec.syntax.ordered && !parsed.operands.is_empty() {
@@ -223,6 +212,7 @@ pub(super) fn parse<'w>(spec: &Spec, args: &'w [Word]) -> Option<Parsed<'w>> {
         } else if text == "--" {
             options_end = !spec.syntax.endless;
             options_end.then_some(())?;
+            parsed.ended = Some(parsed.operands.len());
         } else if let Some(long) = text.strip_prefix("--") {
             parse_long(spec, long, &mut args, &mut parsed)?;
         } else if spec.syntax.number && text.chars().skip(1).all(|c| c.is_ascii_digit()) {
@@ -240,20 +230,13 @@ fn is_negative(text: &str) -> bool {
     digits.starts_with(|c: char| c.is_ascii_digit()) && digits.chars().all(|c| c.is_ascii_digit() || c == '.')
 }
 
-/// `*.log`: a dot, then letters that are not all digits of some number.
-fn has_suffix(word: &Word) -> bool {
-    let Some(Piece::Text { text, .. }) = word.pieces().last() else { return false };
-    text.rsplit_once('.').is_some_and(|(_, suffix)| {
-        suffix.chars().all(|c| c.is_ascii_lowercase()) && suffix.chars().any(|c| matches!(c, 'g'..='z'))
-    })
-}
-
-/// The option of `--include=*.rs`: whatever the pattern matches is this option again.
-fn valued_option(spec: &Spec, word: &Word) -> Option<&'static str> {
-    let prefix = word.literal_prefix();
-    let (name, _) = prefix.strip_prefix("--")?.split_once('=')?;
+/// The option and value of `--include=*.rs`, which has no match unless a file has the name of an option.
+fn valued_option(spec: &Spec, word: &Word) -> Option<(String, Option<String>)> {
+    let (name, value) = word.text().strip_prefix("--")?.split_once('=')?;
     let mut known = spec.options.long.iter().map(|entry| Value::of(entry));
-    known.find(|(known, value)| *known == name && *value == Value::Next).map(|(known, _)| known)
+    let is_known = known.any(|known| known == (name, Value::Next));
+    // In a path the name of the option would be one of a directory.
+    (is_known && !value.contains('/')).then(|| (format!("--{name}"), Some(value.to_owned())))
 }
 
 /// The word behind an option as its value. A program that does not take it as one would read a word that begins
@@ -343,10 +326,14 @@ pub(super) fn read_only(spec: &Spec, args: &[Word]) -> Findings {
         ["-e", "-f", "--regexp", "--file", "--files", "--type-list"].iter().any(|option| parsed.has(option));
     let mut operands = parsed.operands.as_slice();
     match spec.operands {
-        Operands::Text(max) if operands.len() <= max => operands = &[],
-        Operands::Files(max)
-            if operands.len() <= max && operands.iter().all(|w| max == usize::MAX || w.is_literal()) => {}
-        Operands::Text(_) | Operands::Files(_) => return None,
+        // A pattern may stand for many words.
+        Operands::Text(max) | Operands::Files(max)
+            if operands.len() > max || (max < usize::MAX && operands.iter().any(|w| !w.is_literal())) =>
+        {
+            return None;
+        }
+        Operands::Text(_) => operands = &[],
+        Operands::Files(_) => {}
         Operands::Here => {}
         Operands::Pattern | Operands::PatternHere if has_pattern => {}
         // A pattern of file names may become both the pattern and the files.
@@ -360,13 +347,13 @@ pub(super) fn read_only(spec: &Spec, args: &[Word]) -> Findings {
     if operands.is_empty() {
         // To the shell a pattern is a path even where the program takes text.
         let patterns = parsed.operands.iter().filter(|w| !w.is_literal());
-        reads.extend(patterns.map(|w| PathOperand::operand(w, false)));
+        reads.extend(patterns.map(|w| parsed.operand(w, false)));
     }
     for operand in operands.iter().filter(|w| w.text() != "-") {
         if operand.text().is_empty() {
             return None;
         }
-        reads.push(PathOperand::operand(operand, recursive));
+        reads.push(parsed.operand(operand, recursive));
     }
     let here = matches!(spec.operands, Operands::Here | Operands::PatternHere)
         || (recursive && spec.operands == Operands::Pattern);

@@ -40,8 +40,9 @@ pub(super) fn classify(args: &[Word]) -> Findings {
     let operands: Vec<PathOperand> = files
         .iter()
         .filter(|w| w.text() != "-")
-        .map(|w| PathOperand::operand(w, false))
+        .map(|w| parsed.operand(w, false))
         .chain(parsed.late_files())
+        .chain(parsed.files.iter().cloned())
         .collect();
     if operands.iter().any(|o| o.path.is_empty()) {
         return None;

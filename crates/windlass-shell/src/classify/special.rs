@@ -63,9 +63,10 @@ pub(super) fn printf(given: &[Word]) -> Findings {
     (ended || !format.starts_with('-')).then(harmless)?
 }
 
-/// Words of any kind: what is no option of it is printed. A pattern is a path to the shell.
+/// Words of any kind: what is no option of it is printed, and its options change how. A pattern is a path to the shell.
 pub(super) fn echo(args: &[Word]) -> Findings {
-    let patterns = args.iter().filter(|w| !w.is_literal()).map(|w| PathOperand::operand(w, false));
+    let patterns = args.iter().filter(|w| !w.is_literal());
+    let patterns = patterns.map(|w| PathOperand { option: false, ..PathOperand::operand(w, false) });
     Some(Classification::reading(patterns.collect()))
 }
 
@@ -209,5 +210,6 @@ pub(super) fn jq(args: &[Word]) -> Findings {
     if names.any(|name| REFUSED.contains(&name)) || files.iter().any(|f| f.text().is_empty()) {
         return None;
     }
-    Some(Classification::reading(files.iter().map(|w| PathOperand::operand(w, false)).collect()))
+    let files = files.iter().map(|w| parsed.operand(w, false)).chain(parsed.files.iter().cloned());
+    Some(Classification::reading(files.collect()))
 }

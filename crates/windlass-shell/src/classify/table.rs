@@ -67,7 +67,6 @@ const fn grep(name: &'static str) -> Spec {
         .dashed(&["-e", "--regexp"])
         .recursive(&["-r", "--recursive"])
         .number()
-        .harmless()
 }
 
 /// Left out: `-x`, `-X`, `-l` (run programs), `-L`, `--base-directory`, `--ignore-file`.
@@ -102,7 +101,7 @@ const fn fd(name: &'static str) -> Spec {
 }
 
 const fn checksum(name: &'static str) -> Spec {
-    Spec::new(name, "btz", "", FILES).long(&["binary", "tag", "text", "zero", "help", "version"]).suffixed()
+    Spec::new(name, "btz", "", FILES).long(&["binary", "tag", "text", "zero", "help", "version"])
 }
 
 pub(super) const TABLE: &[Spec] = &[
@@ -111,22 +110,20 @@ pub(super) const TABLE: &[Spec] = &[
     checksum("b2sum"),
     Spec::new("base32", "di", "w", Operands::Files(1)).long(&["decode", "ignore-garbage", "wrap="]),
     Spec::new("base64", "di", "w", Operands::Files(1)).long(&["decode", "ignore-garbage", "wrap="]),
-    Spec::new("basename", "az", "s", TEXT).long(&["multiple", "suffix=", "zero"]).harmless(),
+    Spec::new("basename", "az", "s", TEXT).long(&["multiple", "suffix=", "zero"]),
     Spec::new("cal", "13jy", "ABn", Operands::Text(3)),
-    Spec::new("cat", "AbeEnstTuv", "", FILES)
-        .long(&[
-            "help",
-            "number",
-            "number-nonblank",
-            "show-all",
-            "show-ends",
-            "show-nonprinting",
-            "show-tabs",
-            "squeeze-blank",
-            "version",
-        ])
-        .harmless(),
-    Spec::new("cksum", "", "", FILES).suffixed(),
+    Spec::new("cat", "AbeEnstTuv", "", FILES).long(&[
+        "help",
+        "number",
+        "number-nonblank",
+        "show-all",
+        "show-ends",
+        "show-nonprinting",
+        "show-tabs",
+        "squeeze-blank",
+        "version",
+    ]),
+    Spec::new("cksum", "", "", FILES),
     Spec::new("cmp", "bls", "in", Operands::Files(2)).long(&[
         "bytes=",
         "ignore-initial=",
@@ -149,18 +146,16 @@ pub(super) const TABLE: &[Spec] = &[
         "total",
         "zero-terminated",
     ]),
-    Spec::new("cut", "nsz", "bcdf", FILES)
-        .long(&[
-            "bytes=",
-            "characters=",
-            "complement",
-            "delimiter=",
-            "fields=",
-            "only-delimited",
-            "output-delimiter=",
-            "zero-terminated",
-        ])
-        .harmless(),
+    Spec::new("cut", "nsz", "bcdf", FILES).long(&[
+        "bytes=",
+        "characters=",
+        "complement",
+        "delimiter=",
+        "fields=",
+        "only-delimited",
+        "output-delimiter=",
+        "zero-terminated",
+    ]),
     Spec::new("df", "ahHiklPT", "Btx", FILES).long(&[
         "all",
         "block-size=",
@@ -209,7 +204,7 @@ pub(super) const TABLE: &[Spec] = &[
         ])
         // Of directories it reads the files in them, also without an option.
         .recursive(&["always"]),
-    Spec::new("dirname", "z", "", TEXT).long(&["zero"]).harmless(),
+    Spec::new("dirname", "z", "", TEXT).long(&["zero"]),
     Spec::new("du", "0abchklmsSx", "dBt", Operands::Here)
         .long(&[
             "all",
@@ -230,8 +225,7 @@ pub(super) const TABLE: &[Spec] = &[
             "time?",
             "total",
         ])
-        .recursive(&["always"])
-        .harmless(),
+        .recursive(&["always"]),
     grep("egrep"),
     Spec::new("expand", "i", "t", FILES).long(&["initial", "tabs="]),
     Spec::new("expr", "", "", TEXT),
@@ -264,8 +258,7 @@ pub(super) const TABLE: &[Spec] = &[
     Spec::new("head", "qvz", "nc", FILES)
         .long(&["bytes=", "lines=", "quiet", "silent", "verbose", "zero-terminated", "help", "version"])
         .dashed(&["-n", "-c", "--lines", "--bytes"])
-        .number()
-        .harmless(),
+        .number(),
     Spec::new("hexdump", "bcCdovx", "ns", FILES).long(&["canonical", "length=", "skip="]),
     Spec::new("hostname", "s", "", Operands::Text(0)).long(&["short"]),
     Spec::new("id", "ugGnrza", "", TEXT).long(&["group", "groups", "name", "real", "user", "zero"]),
@@ -317,15 +310,17 @@ pub(super) const TABLE: &[Spec] = &[
             "width=",
             "zero",
         ])
-        .recursive(&["-R", "--recursive"])
-        .harmless(),
+        .recursive(&["-R", "--recursive"]),
     // A device would be a path; `--sysroot` another place.
     Spec::new("lsblk", "aAbdDfilmnpPrsStzJO", "oxIeEw", Operands::Text(0)).optional("T"),
     Spec::new("lscpu", "abcJxy", "", Operands::Text(0)).optional("ep"),
     checksum("md5sum"),
-    Spec::new("nl", "p", "bdfhilnsvw", FILES)
-        .long(&["body-numbering=", "number-format=", "number-width=", "starting-line-number="])
-        .harmless(),
+    Spec::new("nl", "p", "bdfhilnsvw", FILES).long(&[
+        "body-numbering=",
+        "number-format=",
+        "number-width=",
+        "starting-line-number=",
+    ]),
     Spec::new("nproc", "", "", Operands::Text(0)).long(&["all", "ignore="]),
     Spec::new("numfmt", "z", "d", TEXT).long(&["field=", "format=", "from=", "padding=", "round=", "suffix=", "to="]),
     Spec::new("od", "abcdfilosxv", "AjNtS", FILES).optional("w").long(&[
@@ -354,24 +349,26 @@ pub(super) const TABLE: &[Spec] = &[
     Spec::new("pr", "acdfFmrtT", "DhlNowW", FILES).long(&["across", "header=", "length=", "merge", "omit-header"]),
     Spec::new("pstree", "aAcgGhlnpsStTuU", "HN", Operands::Text(1)),
     Spec::new("pwd", "LP", "", Operands::Text(0)).long(HELP),
-    Spec::new("readlink", "femnqsvz", "", FILES)
-        .long(&["canonicalize", "canonicalize-existing", "canonicalize-missing", "no-newline", "zero"])
-        .harmless(),
-    Spec::new("realpath", "emLPqsz", "", FILES)
-        .long(&[
-            "canonicalize-existing",
-            "canonicalize-missing",
-            "logical",
-            "no-symlinks",
-            "physical",
-            "quiet",
-            "relative-base=",
-            "relative-to=",
-            "strip",
-            "zero",
-        ])
-        .harmless(),
-    Spec::new("rev", "", "", FILES).harmless(),
+    Spec::new("readlink", "femnqsvz", "", FILES).long(&[
+        "canonicalize",
+        "canonicalize-existing",
+        "canonicalize-missing",
+        "no-newline",
+        "zero",
+    ]),
+    Spec::new("realpath", "emLPqsz", "", FILES).long(&[
+        "canonicalize-existing",
+        "canonicalize-missing",
+        "logical",
+        "no-symlinks",
+        "physical",
+        "quiet",
+        "relative-base=",
+        "relative-to=",
+        "strip",
+        "zero",
+    ]),
+    Spec::new("rev", "", "", FILES),
     Spec::new("rg", "iSswxvnNlcoqHIFPU0ahpu.Vb", "ABCmgtTeMjdrE", Operands::PatternHere)
         .files("f")
         .dashed(&["-e", "--regexp"])
@@ -498,17 +495,22 @@ pub(super) const TABLE: &[Spec] = &[
         "version-sort",
         "zero-terminated",
     ]),
-    Spec::new("stat", "fLt", "c", FILES)
-        .long(&["dereference", "file-system", "format=", "printf=", "terse", "version", "help"])
-        .harmless(),
+    Spec::new("stat", "fLt", "c", FILES).long(&[
+        "dereference",
+        "file-system",
+        "format=",
+        "printf=",
+        "terse",
+        "version",
+        "help",
+    ]),
     Spec::new("strings", "afow", "net", FILES).number().long(&["all", "bytes=", "encoding=", "radix="]),
     Spec::new("sum", "rs", "", FILES),
-    Spec::new("tac", "br", "s", FILES).long(&["before", "regex", "separator="]).harmless(),
+    Spec::new("tac", "br", "s", FILES).long(&["before", "regex", "separator="]),
     Spec::new("tail", "qvz", "nc", FILES)
         .long(&["bytes=", "lines=", "quiet", "silent", "verbose", "zero-terminated", "help", "version"])
         .dashed(&["-n", "-c", "--lines", "--bytes"])
-        .number()
-        .suffixed(),
+        .number(),
     Spec::new("tr", "cCdst", "", Operands::Text(2)).long(&["complement", "delete", "squeeze-repeats", "truncate-set1"]),
     Spec::new("tree", "adfipsughDFQNqrtcUnCAvSJX", "LPIT", Operands::Here)
         .long(&[
@@ -565,9 +567,16 @@ pub(super) const TABLE: &[Spec] = &[
     // With an operand it does not end.
     Spec::new("vmstat", "adDfmnstwy", "", Operands::Text(0)),
     Spec::new("w", "fhosu", "", Operands::Text(1)),
-    Spec::new("wc", "cmlLw", "", FILES)
-        .long(&["bytes", "chars", "lines", "max-line-length", "words", "total=", "help", "version"])
-        .harmless(),
+    Spec::new("wc", "cmlLw", "", FILES).long(&[
+        "bytes",
+        "chars",
+        "lines",
+        "max-line-length",
+        "words",
+        "total=",
+        "help",
+        "version",
+    ]),
     Spec::new("which", "as", "", TEXT).long(&["all"]),
     Spec::new("whereis", "bmsu", "", TEXT),
     Spec::new("whoami", "", "", Operands::Text(0)),

@@ -159,7 +159,7 @@ fn says_of_paths_what_they_stand_for() {
         ("git show HEAD:a", &[("HEAD:a", false, true), ("a", false, true)]),
         ("git show HEAD:*.rs", &[("HEAD:*.rs", true, true), ("*.rs", true, true)]),
         ("deploy --config=a", &[("a", false, false)]),
-        ("deploy --config=*.toml", &[("*.toml", true, false)]),
+        ("deploy --config=*.toml", &[("*.toml", true, false), ("--config=*.toml", true, true)]),
         ("deploy src/*.rs", &[("src/*.rs", true, true)]),
     ];
     for (text, expected) in table {

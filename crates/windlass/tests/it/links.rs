@@ -300,6 +300,28 @@ async fn what_a_pattern_stands_for_is_judged() {
 }
 
 #[tokio::test]
+async fn a_file_whose_name_is_an_option_is_seen() {
+    let place = Place::new();
+    place.link(place.at("out"), "elsewhere");
+    place.write("w/-R", "");
+    place.write("w/d/--files0-from=..", "");
+    place.write("w/-f/etc/passwd", "");
+    let asked =
+        ["grep -s the *", "ls *", "cd d && wc *", "sort *", "grep x */*/*", "cat ?R", "touch -- d/-x; cd d && ls *"];
+    for mode in [PermissionMode::Default, PermissionMode::Plan] {
+        check_all_asked(&place, Permissions::new().mode(mode), asked.get(..6).unwrap()).await;
+    }
+    check_all_asked(&place, Permissions::new().allow(["Bash(touch *)"]), &asked).await;
+    check_all_asked(&place, bypass().deny(["Read(../out/**)"]), &["grep -s the *"]).await;
+    check_all_free(
+        &place,
+        Permissions::new(),
+        &["wc -l *.txt", "grep -c a ./a.txt", "ls -- *.txt", "sort src/*.rs", "cat a*", "echo ?R"],
+    )
+    .await;
+}
+
+#[tokio::test]
 async fn programs_that_follow_links_on_their_own_are_judged_by_all_they_would_follow() {
     let place = Place::new();
     for directory in ["w/one/x", "w/two/x", "w/three", "w/four"] {
