@@ -177,6 +177,7 @@ fn policy(question: &Question, cwd: &Path, settings: Option<&LoadedProject>) -> 
     }
     if let Some(settings) = settings {
         config = config.with_protected_paths(settings.places().protected());
+        config = config.with_protected_paths(settings.protected_programs());
     }
     let mut policy = Policy::new(config);
     let mut warnings = settings.map(noted).unwrap_or_default();

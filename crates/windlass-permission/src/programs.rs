@@ -5,6 +5,8 @@
 
 use windlass_shell::{FoundCommand, Word};
 
+pub(crate) use windlass_shell::is_shell;
+
 /// Programs whose arguments are never files to open.
 pub(crate) fn takes_no_files(program: &str) -> bool {
     matches!(

@@ -30,6 +30,7 @@
 mod agents;
 mod canonical;
 mod commands;
+mod configured_lines;
 mod edit;
 mod elsewhere;
 mod error;
@@ -71,6 +72,7 @@ pub use commands::{
     Command, CommandError, CommandHooks, CommandScope, CommandSource, CommandUse, Commands, CommandsStamp, Fork, Skill,
     SkillDetails, load_commands, load_stamped_commands,
 };
+pub use configured_lines::{ConfiguredLine, ProgramContent};
 pub use edit::updated;
 pub use elsewhere::load_elsewhere;
 pub use error::SettingsError;

@@ -135,6 +135,10 @@ pub struct ProjectRecord {
     /// absent until that is pinned; then trust covers nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub covers: Option<BTreeMap<String, BTreeMap<String, String>>>,
+    /// Digests of the files that trusted configuration runs: files below the directory by their paths from it, others by their
+    /// whole paths. Records of earlier versions have none.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub programs: BTreeMap<String, String>,
     /// What the user approved without trusting it.
     pub approved: Approved,
 }
@@ -161,6 +165,7 @@ pub struct Trust {
     pub for_this_run: bool,
     accepted: BTreeSet<PathBuf>,
     covered: BTreeMap<PathBuf, Covered>,
+    programs: BTreeMap<PathBuf, BTreeMap<PathBuf, String>>,
     approved: BTreeMap<PathBuf, Approved>,
 }
 
@@ -192,6 +197,8 @@ impl Trust {
                 let files = covers.into_iter().map(|(file, items)| (path.join(file), items));
                 self.covered.entry(path.clone()).or_default().extend(files);
             }
+            let programs = known.programs.into_iter().map(|(file, digest)| (path.join(file), digest));
+            self.programs.entry(path.clone()).or_default().extend(programs);
             let approved = self.approved.entry(path).or_default();
             approved.allow.extend(known.approved.allow);
             approved.directories.extend(known.approved.directories);
@@ -230,6 +237,21 @@ impl Trust {
             covered.entry(file.clone()).or_default().extend(items.clone());
         }
         Standing { extent: Extent::Items(Arc::new(covered)), approved }
+    }
+
+    /// The directory whose record covers the files that the configuration of a project runs: the outermost trusted one.
+    pub(crate) fn program_directory<'a>(&self, chain: &'a [PathBuf]) -> Option<&'a Path> {
+        chain.iter().find(|known| self.accepted.contains(*known)).map(PathBuf::as_path)
+    }
+
+    /// Digests of the files that trusted configuration of a project runs, as far as they are recorded.
+    pub(crate) fn programs(&self, chain: &[PathBuf]) -> BTreeMap<PathBuf, String> {
+        let trusted = chain.iter().filter(|known| self.accepted.contains(*known));
+        trusted
+            .filter_map(|known| self.programs.get(known))
+            .flatten()
+            .map(|(path, digest)| (path.clone(), digest.clone()))
+            .collect()
     }
 
     /// The trusted directories of a project for which no record lists what that covers.

@@ -12,6 +12,7 @@ use crate::review::trust_items;
 use crate::settings_file::read_settings;
 use crate::sources::{Layer, SettingSources};
 use crate::trust::{Approved, ProjectRecord, TrustRecord, pinned};
+use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -181,6 +182,9 @@ impl SettingsUpdates {
         let root = self.places.project.first().map_or(self.places.start(), PathBuf::as_path);
         self.record(root, |known| {
             known.trusted = trusts;
+            if !trusts {
+                known.programs.clear();
+            }
             // What is trusted elsewhere in the project stays so.
             let before = known.covers.take().unwrap_or_default();
             known.covers = trusts.then(|| before.into_iter().chain(pinned(&items, root)).collect());
@@ -206,6 +210,35 @@ impl SettingsUpdates {
             self.record(directory, |known| known.covers = Some(pinned(&items, directory)))?;
         }
         Ok(())
+    }
+
+    /// Digests of the files that trusted configuration of the project runs, as far as they are recorded; `None` if no directory of
+    /// the project is trusted.
+    #[must_use]
+    pub fn recorded_programs(&self) -> Option<BTreeMap<PathBuf, String>> {
+        let (project, trust) = (&self.places.project, read_trust(&self.places, &mut Vec::new()));
+        trust.program_directory(project).map(|_| trust.programs(project))
+    }
+
+    /// Records digests of files that trusted configuration of the project runs, in place of earlier ones of the same files. Nothing is
+    /// recorded for a project that is not trusted. Files whose names are not Unicode are left out.
+    ///
+    /// # Errors
+    /// The record cannot be read or written.
+    pub fn record_programs(&self, digests: &BTreeMap<PathBuf, String>) -> Result<(), KeepError> {
+        if digests.is_empty() {
+            return Ok(());
+        }
+        let _locked = self.lock()?;
+        let trust = read_trust(&self.places, &mut Vec::new());
+        let Some(directory) = trust.program_directory(&self.places.project) else { return Ok(()) };
+        self.record(directory, |known| {
+            let named = digests.iter().filter_map(|(path, digest)| {
+                Some((path.strip_prefix(directory).unwrap_or(path).to_str()?.to_owned(), digest.clone()))
+            });
+            known.programs.extend(named);
+        })
+        .map(drop)
     }
 
     /// Changes what our record knows of a directory.

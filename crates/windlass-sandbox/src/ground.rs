@@ -119,7 +119,11 @@ impl Ground {
             }
         }
         for path in &policy.read_only {
-            self.one(path, &mut masks, None);
+            // A program inside can make what is missing only below a writable directory.
+            let around =
+                path.ancestors().skip(1).find_map(|above| watched.parents.really(above).map(Path::to_path_buf));
+            let is_inside = around.is_some_and(|around| self.writable.iter().any(|root| around.starts_with(root)));
+            self.one(path, &mut masks, is_inside.then_some(&mut watched));
         }
         self.pins = pins(&self.writable, &masks);
         self.masks = masks.into_iter().collect();

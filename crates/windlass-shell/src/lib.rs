@@ -50,5 +50,5 @@ pub use directory::DirectoryChange;
 pub use outputs::{Output, OutputKind};
 pub use pattern::{BashPattern, DenyMatch, PatternProblem, parse_rule_pattern, suggest_rule};
 pub use reason::{MAX_CHARS, NotUnderstood, Undecided};
-pub use scan::FoundCommand;
+pub use scan::{FoundCommand, is_shell};
 pub use word::{Word, WordKind};

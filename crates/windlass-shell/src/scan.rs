@@ -18,6 +18,7 @@ pub use found::FoundCommand;
 
 pub(crate) use carried::has_code;
 pub(crate) use sink::Scan;
+pub use wrappers::is_shell;
 pub(crate) use wrappers::{SHELLS, is_wrapper};
 
 use crate::reason::Undecided;

@@ -10,7 +10,6 @@ mod confined_servers;
 mod connect;
 mod elsewhere;
 mod error;
-mod helper_files;
 mod hooks;
 mod index;
 mod input;
@@ -25,6 +24,7 @@ mod memory;
 mod notice;
 mod open;
 mod plugins;
+mod program_files;
 mod prompt;
 #[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
 mod provider;

@@ -234,3 +234,29 @@ fn trust_in_one_part_of_a_project_says_nothing_of_another() {
     assert!(below.session().counts().contains(&"SUB=1".to_owned()));
     assert_eq!(world.session().counts(), ALL, "what was trusted before stays so");
 }
+
+#[test]
+fn digests_of_programs_are_recorded_for_trusted_projects_alone() {
+    let world = World::new();
+    let (updates, script) = (world.updates(), world.path("work/scripts/format.sh"));
+    let digests = |digest: &str| std::collections::BTreeMap::from([(script.clone(), digest.to_owned())]);
+    updates.record_programs(&digests("a")).unwrap();
+    assert_eq!(updates.recorded_programs(), None);
+    // A record of an earlier version has none.
+    let project = world.path("work");
+    let record = json!({"projects": {project.to_str().unwrap(): {"trusted": true, "covers": {"x": {"rule y": "z"}}}}});
+    world.write("home/.windlass/windlass-trust.json", &record.to_string());
+    assert_eq!(updates.recorded_programs(), Some(Default::default()));
+    updates.record_programs(&digests("a")).unwrap();
+    assert_eq!(updates.recorded_programs(), Some(digests("a")));
+    let text = std::fs::read_to_string(world.path("home/.windlass/windlass-trust.json")).unwrap();
+    let kept: Value = serde_json::from_str(&text).unwrap();
+    let kept = &kept["projects"][project.to_str().unwrap()];
+    assert_eq!(kept["covers"]["x"]["rule y"], "z");
+    assert_eq!(kept["programs"]["scripts/format.sh"], "a");
+    updates.record_trust(true).unwrap();
+    updates.record_programs(&digests("b")).unwrap();
+    assert_eq!(updates.recorded_programs(), Some(digests("b")));
+    updates.record_trust(false).unwrap();
+    assert_eq!(updates.recorded_programs(), None);
+}

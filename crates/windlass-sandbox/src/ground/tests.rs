@@ -131,10 +131,12 @@ fn a_repository_may_be_worked_in_and_not_be_made() {
 #[test]
 fn what_stays_as_it_is_counts_inside_of_what_is_writable() {
     let place = Place::new(&["w/a/b/kept", "out/kept"]);
-    let kept = place.paths(["w/a/b/kept", "w/none", "out/kept"]);
+    let kept = place.paths(["w/a/b/kept", "w/none", "w/no/deeper", "out/kept", "out/none"]);
     let found = place.look(&place.policy().with_read_only(kept));
     assert_eq!(found.masks, place.paths(["w/a/b/kept"]));
-    assert_eq!((found.pins, found.watched), (place.paths(["w/a", "w/a/b"]), vec![]));
+    assert_eq!(found.pins, place.paths(["w/a", "w/a/b"]));
+    let watched: Vec<_> = found.watched.into_iter().map(|watched| watched.path).collect();
+    assert_eq!(watched, place.paths(["w/none", "w/no/deeper"]));
 }
 
 /// Of writable directories inside of each other the outermost counts: what lies between could be renamed there.

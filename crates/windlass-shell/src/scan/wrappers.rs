@@ -158,6 +158,12 @@ const LOOSE: &[&str] = &[
 pub(crate) const SHELLS: &[&str] =
     &["sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "rbash", "fish", "csh", "tcsh", "yash"];
 
+/// `true` if a program of this base name is a shell.
+#[must_use]
+pub fn is_shell(program: &str) -> bool {
+    SHELLS.contains(&program)
+}
+
 pub(super) fn find(name: &str) -> Option<&'static Wrapper> {
     WRAPPERS.iter().find(|w| w.name == name)
 }

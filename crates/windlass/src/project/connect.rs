@@ -18,7 +18,10 @@ impl LoadedProject {
     /// The same in a set of the program's own, unless there is one already: for servers that ask the user something.
     /// [`server_options`](Self::server_options) are what the project's servers are started with.
     pub fn servers_in(&self, set: impl FnOnce() -> McpServers) -> ProjectServers {
-        let new = || ProjectServers::new(&self.read, &self.shared.notices, &self.plugins(), set());
+        let new = || {
+            let files = self.shared.server_files.lock().take();
+            ProjectServers::new(&self.read, &self.shared.notices, &self.plugins(), (set(), files))
+        };
         self.shared.servers.get_or_init(new).clone()
     }
 

@@ -32,7 +32,7 @@ impl LoadedProject {
         if self.place_elsewhere().is_some() {
             return None;
         }
-        let servers = self.configured_servers();
+        let servers = self.configured_servers(&mut |text| self.note(ProjectNoticeKind::Server, text));
         if servers.is_empty() {
             return None;
         }
@@ -42,13 +42,14 @@ impl LoadedProject {
         Some(LanguageServers::new(servers, surroundings))
     }
 
-    fn configured_servers(&self) -> Vec<ServerConfig> {
+    /// The servers that settings and plugins name. `note` hears of what cannot be used.
+    pub(super) fn configured_servers(&self, note: &mut dyn FnMut(String)) -> Vec<ServerConfig> {
         let mut servers = Vec::new();
         let mut add = |place: &str, configured: &JsonText| {
             let read = configured.to().map_err(|error| error.to_string());
             match read.and_then(|all| ServerConfig::read_all(&all).map_err(|error| error.message)) {
                 Ok(read) => servers.extend(read),
-                Err(error) => self.note(ProjectNoticeKind::Server, format!("{place} cannot be used: {error}")),
+                Err(error) => note(format!("{place} cannot be used: {error}")),
             }
         };
         if let Some(setting) = &self.resolved().session.lsp_servers {

@@ -195,7 +195,7 @@ impl LoadedProject {
     pub fn permissions(&self, permissions: Permissions) -> Permissions {
         let (places, resolved) = (self.places(), self.resolved());
         let mut permissions = permissions.protecting(places.protected()).protecting(self.programs_of_plugins());
-        permissions = permissions.protecting(self.helper_files());
+        permissions = permissions.protecting(self.protected_programs());
         if resolved.permissions.managed_rules_only {
             permissions = permissions.without_allow_rules();
         }

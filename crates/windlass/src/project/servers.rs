@@ -91,8 +91,15 @@ pub enum ServerNotConnected {
 }
 
 impl ProjectServers {
-    pub(super) fn new(read: &Arc<Read>, notices: &Arc<Notices>, plugins: &Plugins, set: McpServers) -> Self {
-        let sources = read.request.file_servers.then(|| ServerFiles::read(&read.places, &read.settings));
+    /// Servers in a set. `files` were read already, if they were.
+    pub(super) fn new(
+        read: &Arc<Read>,
+        notices: &Arc<Notices>,
+        plugins: &Plugins,
+        (set, files): (McpServers, Option<ServerFiles>),
+    ) -> Self {
+        let files = || files.unwrap_or_else(|| ServerFiles::read(&read.places, &read.settings));
+        let sources = read.request.file_servers.then(files);
         let servers = sources.as_ref().map(|files| files.servers(&read.places, &read.settings, &read.resolved));
         let servers = servers.unwrap_or_default();
         let of_files = sources.iter().flat_map(ServerFiles::notes);
@@ -111,6 +118,14 @@ impl ProjectServers {
             read: Arc::clone(read),
             notices: Arc::downgrade(notices),
         }))
+    }
+
+    /// The servers that files define and that count with these settings.
+    pub(super) fn defined(&self, resolved: &Resolved) -> Vec<ServerDefinition> {
+        let read = &self.0.read;
+        let sources = self.0.sources.lock();
+        let of = |files: &ServerFiles| files.servers(&read.places, &read.settings, resolved).servers;
+        sources.as_ref().map(of).unwrap_or_default()
     }
 
     /// The set, for [`mcp_servers`](crate::SessionBuilder::mcp_servers) and to look after the servers. What is added to it

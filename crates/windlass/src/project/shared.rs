@@ -26,6 +26,9 @@ pub(crate) struct Shared {
     /// Held while settings are read again.
     pub(super) refreshing: tokio::sync::Mutex<()>,
     pub(super) sessions: Lock<Vec<OpenSession>>,
+    /// Files of servers that were read before there is a set of them, which takes them.
+    #[cfg(feature = "mcp")]
+    pub(super) server_files: Lock<Option<windlass_project::ServerFiles>>,
     #[cfg(feature = "mcp")]
     pub(crate) servers: std::sync::OnceLock<super::ProjectServers>,
     /// What the program of the first session says of its sandbox.

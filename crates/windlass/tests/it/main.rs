@@ -95,6 +95,7 @@ mod resumed;
 mod rewound;
 mod riddles;
 mod run;
+mod run_files;
 #[cfg(all(feature = "mcp", unix))]
 mod sampling;
 #[cfg(all(feature = "mcp", unix))]

@@ -1,0 +1,481 @@
+//! Files that decide what a configured command line runs: its program, an interpreter's script, the file of a runner.
+
+use crate::path::normalize;
+use crate::places::Places;
+use crate::programs;
+use std::borrow::Cow;
+use std::path::{Path, PathBuf};
+use windlass_shell::{FoundCommand, RedirectKind, Word, WordKind, analyse};
+
+/// Maximum number of files of one line.
+const MAX_FILES: usize = 256;
+
+/// Directories that a configured command line is read against; all absolute.
+#[derive(Debug, Clone, Copy)]
+#[expect(clippy::exhaustive_structs, reason = "whoever reads lines builds one")]
+pub struct LineDirectories<'a> {
+    /// Working directory of the line.
+    pub cwd: &'a Path,
+    /// Value of `CLAUDE_PROJECT_DIR`.
+    pub project: &'a Path,
+    /// Value of `CLAUDE_PLUGIN_ROOT`, if a plugin brings the line.
+    pub plugin: Option<&'a Path>,
+    /// Home of the user.
+    pub home: Option<&'a Path>,
+}
+
+/// Role of a file in a command line, the strongest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum FileRole {
+    /// The program, the script of an interpreter, or the file of a runner. Such a file matters even while it is missing.
+    Program,
+    /// A file below a directory that a variable of the project or the plugin names.
+    Named,
+    /// Any other operand. Only a file that can be run matters.
+    Operand,
+}
+
+/// A file that a command line names.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub struct LineFile {
+    /// The file, absolute.
+    pub path: PathBuf,
+    /// Its role.
+    pub role: FileRole,
+}
+
+/// The line of a program that runs without a shell.
+#[must_use]
+pub fn line_of(program: &str, args: &[String]) -> String {
+    let quoted = |word: &str| format!("'{}'", word.replace('\'', r"'\''"));
+    let words: Vec<String> = std::iter::once(program).chain(args.iter().map(String::as_str)).map(quoted).collect();
+    words.join(" ")
+}
+
+/// The files that a line for a shell names, each once. Reads no file and asks no file system.
+///
+/// Programs are found as the deny side of the analysis finds them: behind `sh -c`, `env`, `timeout` and in each directory that a
+/// `cd` names. Words with an expansion other than that of a known directory name no file.
+#[must_use]
+pub fn line_files(line: &str, directories: &LineDirectories<'_>) -> Vec<LineFile> {
+    let marked = mark_directories(line);
+    let analysis = analyse(&marked);
+    let bases = Places::new(&analysis, directories.cwd, directories.home).bases;
+    let mut reading = LineReading { directories, bases: &bases, files: Vec::new() };
+    for command in analysis.found() {
+        reading.command(command);
+    }
+    let mut files = reading.files;
+    files.sort();
+    files.dedup_by(|later, first| later.path == first.path);
+    files
+}
+
+/// A text in a line that stands for a directory, and the mark that takes its place while the line is read.
+struct KnownDirectory {
+    /// Variables, without `$`.
+    variables: &'static [&'static str],
+    /// Commands whose output is the directory.
+    commands: &'static [&'static str],
+    mark: &'static str,
+    of: fn(&LineDirectories<'_>) -> Option<PathBuf>,
+}
+
+const KNOWN_DIRECTORIES: &[KnownDirectory] = &[
+    KnownDirectory {
+        variables: &["CLAUDE_PROJECT_DIR", "WINDLASS_PROJECT_DIR"],
+        commands: &["git rev-parse --show-toplevel"],
+        mark: "/@project@",
+        of: |directories| Some(directories.project.to_path_buf()),
+    },
+    KnownDirectory {
+        variables: &["CLAUDE_PLUGIN_ROOT", "WINDLASS_PLUGIN_ROOT"],
+        commands: &[],
+        mark: "/@plugin@",
+        of: |directories| directories.plugin.map(Path::to_path_buf),
+    },
+    KnownDirectory {
+        variables: &["PWD"],
+        commands: &["pwd"],
+        mark: "/@cwd@",
+        of: |directories| Some(directories.cwd.to_path_buf()),
+    },
+    KnownDirectory {
+        variables: &["HOME"],
+        commands: &[],
+        mark: "/@home@",
+        of: |directories| directories.home.map(Path::to_path_buf),
+    },
+];
+
+/// The line with marks in the places of known directories, so that its words can be read.
+fn mark_directories(line: &str) -> Cow<'_, str> {
+    if !line.contains(['$', '`']) {
+        return Cow::Borrowed(line);
+    }
+    let mut marked = String::with_capacity(line.len());
+    let mut rest = line;
+    while let Some(at) = rest.find(['$', '`']) {
+        let (before, from) = rest.split_at_checked(at).unwrap_or((rest, ""));
+        marked.push_str(before);
+        match KNOWN_DIRECTORIES.iter().find_map(|known| Some((known, known.end_in(from)?))) {
+            Some((known, after)) => {
+                marked.push_str(known.mark);
+                rest = after;
+            }
+            None => {
+                let mut chars = from.chars();
+                marked.extend(chars.next());
+                rest = chars.as_str();
+            }
+        }
+    }
+    marked.push_str(rest);
+    Cow::Owned(marked)
+}
+
+impl KnownDirectory {
+    /// The text behind the directory, if a text begins with it.
+    fn end_in<'t>(&self, text: &'t str) -> Option<&'t str> {
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let variable = |name: &&str| {
+            let plain = text.strip_prefix('$').and_then(|text| text.strip_prefix(*name));
+            let plain = plain.filter(|after| !after.starts_with(is_name));
+            let braced = || {
+                let after = text.strip_prefix("${")?.strip_prefix(*name)?;
+                // `${NAME:-.}` and `${NAME%/}` are the directory wherever it is set.
+                let (operator, rest) = after.split_once('}')?;
+                (operator.is_empty() || operator.starts_with([':', '-', '%'])).then_some(rest)
+            };
+            plain.or_else(braced)
+        };
+        let command = |line: &&str| {
+            let inner = text.strip_prefix("$(").and_then(|text| text.split_once(')'));
+            let inner = inner.or_else(|| text.strip_prefix('`').and_then(|text| text.split_once('`')));
+            inner.filter(|(inner, _)| inner.trim() == *line).map(|(_, rest)| rest)
+        };
+        self.variables.iter().find_map(variable).or_else(|| self.commands.iter().find_map(command))
+    }
+}
+
+/// A program that reads what it runs from files of fixed names.
+struct Runner {
+    names: &'static [&'static str],
+    files: &'static [&'static str],
+    /// Options whose value is the file.
+    file_options: &'static [&'static str],
+    /// Options whose value is the directory of the files.
+    directory_options: &'static [&'static str],
+    /// First words with which it reads none of them.
+    other_words: &'static [&'static str],
+}
+
+/// Words with which package managers run no script of the project.
+const PACKAGE_WORDS: &[&str] = &[
+    "add",
+    "audit",
+    "bunx",
+    "cache",
+    "config",
+    "create",
+    "dlx",
+    "exec",
+    "info",
+    "init",
+    "link",
+    "list",
+    "ls",
+    "outdated",
+    "pm",
+    "publish",
+    "remove",
+    "rm",
+    "uninstall",
+    "update",
+    "upgrade",
+    "view",
+    "why",
+    "x",
+];
+
+const RUNNERS: &[Runner] = &[
+    Runner {
+        names: &["make", "gmake", "bmake"],
+        files: &["GNUmakefile", "makefile", "Makefile"],
+        file_options: &["-f", "--file", "--makefile"],
+        directory_options: &["-C", "--directory"],
+        other_words: &[],
+    },
+    Runner {
+        names: &["just"],
+        files: &["justfile", "Justfile", ".justfile"],
+        file_options: &["-f", "--justfile"],
+        directory_options: &["-d", "--working-directory"],
+        other_words: &[],
+    },
+    Runner {
+        names: &["task", "go-task"],
+        files: &["Taskfile.yml", "Taskfile.yaml", "Taskfile.dist.yml", "Taskfile.dist.yaml"],
+        file_options: &["-t", "--taskfile"],
+        directory_options: &["-d", "--dir"],
+        other_words: &[],
+    },
+    Runner {
+        names: &["npm", "pnpm", "yarn", "yarnpkg", "bun"],
+        files: &["package.json"],
+        file_options: &[],
+        directory_options: &["--prefix", "-C", "--dir", "--cwd"],
+        other_words: PACKAGE_WORDS,
+    },
+    Runner {
+        names: &["deno"],
+        files: &["deno.json", "deno.jsonc"],
+        file_options: &["-c", "--config"],
+        directory_options: &["--cwd"],
+        other_words: &["fmt", "lint", "check", "info"],
+    },
+    Runner {
+        names: &["rake"],
+        files: &["Rakefile", "rakefile", "Rakefile.rb", "rakefile.rb"],
+        file_options: &["-f", "--rakefile"],
+        directory_options: &["-C", "--directory"],
+        other_words: &[],
+    },
+    Runner {
+        names: &["gulp", "grunt"],
+        files: &["gulpfile.js", "gulpfile.mjs", "gulpfile.ts", "Gruntfile.js"],
+        file_options: &["-f", "--gulpfile", "--gruntfile"],
+        directory_options: &["--cwd", "--base"],
+        other_words: &[],
+    },
+    Runner {
+        names: &["composer"],
+        files: &["composer.json"],
+        file_options: &[],
+        directory_options: &["-d", "--working-dir"],
+        other_words: &["config", "diagnose", "info", "show"],
+    },
+    Runner {
+        names: &["nox", "tox", "invoke", "inv"],
+        files: &["noxfile.py", "tox.ini", "tasks.py"],
+        file_options: &["-f", "--noxfile", "-c", "--conf"],
+        directory_options: &["-r", "--search-root"],
+        other_words: &[],
+    },
+];
+
+/// Programs that run the file among their first operands.
+const INTERPRETERS: &[&str] = &[
+    ".",
+    "bb",
+    "bun",
+    "dart",
+    "deno",
+    "elixir",
+    "expect",
+    "groovy",
+    "java",
+    "julia",
+    "lua",
+    "luajit",
+    "node",
+    "nodejs",
+    "osascript",
+    "perl",
+    "php",
+    "powershell",
+    "pwsh",
+    "pypy",
+    "python",
+    "racket",
+    "raku",
+    "Rscript",
+    "ruby",
+    "source",
+    "swift",
+    "tclsh",
+    "ts-node",
+    "tsx",
+    "uv",
+];
+/// Programs that run the file of `-f`.
+const FILE_SCRIPTS: &[&str] = &["awk", "gawk", "gsed", "jq", "mawk", "nawk", "sed"];
+
+/// The command lines of one text on their way.
+struct LineReading<'a> {
+    directories: &'a LineDirectories<'a>,
+    bases: &'a [PathBuf],
+    files: Vec<LineFile>,
+}
+
+impl LineReading<'_> {
+    fn command(&mut self, command: &FoundCommand) {
+        let Some(first) = command.words().first() else { return };
+        if first.text().contains('/') {
+            self.add(first.text(), first.kind(), FileRole::Program);
+        }
+        let program = first.text().rsplit('/').next().unwrap_or_default();
+        let args = command.words().get(1..).unwrap_or_default();
+        let interprets = is_interpreter(program);
+        if interprets {
+            self.script(program, args);
+        }
+        if FILE_SCRIPTS.contains(&program) {
+            for file in values(args, &["-f", "--file", "--from-file"]) {
+                self.add(file, WordKind::Literal, FileRole::Program);
+            }
+        }
+        if let Some(runner) = RUNNERS.iter().find(|runner| runner.names.contains(&program)) {
+            self.runner(runner, args);
+        }
+        for redirect in command.redirects().iter().filter(|redirect| redirect.kind == RedirectKind::Read) {
+            let role = if interprets { FileRole::Program } else { FileRole::Operand };
+            self.add(redirect.target.text(), redirect.target.kind(), role);
+        }
+        if programs::takes_no_files(program) {
+            return;
+        }
+        for word in args {
+            let text = word.text();
+            let value = text.split_once('=').filter(|_| text.starts_with('-')).map(|(_, value)| value);
+            self.add(value.unwrap_or(text), word.kind(), FileRole::Operand);
+        }
+    }
+
+    /// The script of an interpreter: the words up to the first operand that is no value of an option.
+    fn script(&mut self, program: &str, args: &[Word]) {
+        let (mut is_value, mut is_code) = (false, false);
+        for (at, word) in args.iter().enumerate() {
+            let text = word.text();
+            if std::mem::take(&mut is_code) {
+                continue;
+            }
+            if matches!(text, "-m" | "-mm") && program.starts_with("py") {
+                let module = args.get(at.saturating_add(1)).and_then(Word::as_literal).unwrap_or_default();
+                return self.module(module);
+            }
+            if let Some(option) = text.strip_prefix('-').filter(|option| !option.is_empty()) {
+                if let Some((_, value)) = option.split_once('=') {
+                    self.add(value, word.kind(), FileRole::Program);
+                }
+                is_value = !option.contains('=');
+                is_code = match programs::is_shell(program) {
+                    true => !option.starts_with('-') && option.contains('c'),
+                    false => matches!(option, "c" | "e" | "E" | "-eval" | "-print"),
+                };
+                continue;
+            }
+            let is_subcommand = matches!(text, "run" | "watch") && matches!(program, "bun" | "deno" | "uv" | "dart");
+            if !is_subcommand {
+                self.add(text, word.kind(), FileRole::Program);
+                if !is_value {
+                    return;
+                }
+            }
+            is_value = false;
+        }
+    }
+
+    /// A module of Python in the working directory.
+    fn module(&mut self, name: &str) {
+        let path = name.replace('.', "/");
+        for file in [format!("{path}.py"), format!("{path}/__main__.py"), format!("{path}/__init__.py")] {
+            self.add(&file, WordKind::Literal, FileRole::Program);
+        }
+    }
+
+    fn runner(&mut self, runner: &Runner, args: &[Word]) {
+        let words = args.iter().map(Word::text);
+        if words.clone().find(|word| !word.starts_with('-')).is_some_and(|word| runner.other_words.contains(&word)) {
+            return;
+        }
+        for file in values(args, runner.file_options) {
+            self.add(file, WordKind::Literal, FileRole::Program);
+        }
+        let directories: Vec<&str> = values(args, runner.directory_options).collect();
+        for name in runner.files {
+            if directories.is_empty() {
+                self.around(name);
+            }
+            for directory in &directories {
+                self.add(&format!("{directory}/{name}"), WordKind::Literal, FileRole::Program);
+            }
+        }
+    }
+
+    /// A file of a runner in the directories of the line and in those above them, up to the project's.
+    fn around(&mut self, name: &str) {
+        for base in self.bases {
+            let base = self.placed(base);
+            let inside = base.starts_with(self.directories.project);
+            let above = base.ancestors().take_while(|above| inside && above.starts_with(self.directories.project));
+            for directory in std::iter::once(base.as_path()).chain(above.skip(1)) {
+                self.push(directory.join(name), FileRole::Program);
+            }
+        }
+    }
+
+    fn add(&mut self, text: &str, kind: WordKind, role: FileRole) {
+        if !names_a_file(text) {
+            return;
+        }
+        let below_home = text.strip_prefix("~/").filter(|below| !below.contains(['$', '~']));
+        match (kind, below_home, self.directories.home) {
+            (WordKind::Dynamic, Some(below), Some(home)) => self.push(normalize(home, Path::new(below)), role),
+            (WordKind::Literal, ..) => {
+                let is_marked = KNOWN_DIRECTORIES.iter().take(2).any(|known| text.starts_with(known.mark));
+                let role = if is_marked { role.min(FileRole::Named) } else { role };
+                for base in self.bases {
+                    let path = self.placed(&normalize(base, Path::new(text)));
+                    self.push(path, role);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn push(&mut self, path: PathBuf, role: FileRole) {
+        if self.files.len() < MAX_FILES && path.is_absolute() {
+            self.files.push(LineFile { path, role });
+        }
+    }
+
+    /// A path with the directory in the place of its mark.
+    fn placed(&self, path: &Path) -> PathBuf {
+        let found = KNOWN_DIRECTORIES.iter().find_map(|known| {
+            let below = path.strip_prefix(known.mark).ok()?;
+            Some(normalize(&(known.of)(self.directories)?, below))
+        });
+        found.unwrap_or_else(|| path.to_path_buf())
+    }
+}
+
+/// The values of options among words: the next word, or what follows an `=` or the letter itself.
+fn values<'w>(args: &'w [Word], options: &'static [&'static str]) -> impl Iterator<Item = &'w str> {
+    args.iter().enumerate().filter_map(move |(at, word)| {
+        let text = word.text();
+        let next = || args.get(at.saturating_add(1)).and_then(Word::as_literal);
+        options.iter().find_map(|option| match text.strip_prefix(option) {
+            Some("") => next(),
+            Some(value) if option.starts_with("--") => value.strip_prefix('='),
+            Some(value) => Some(value),
+            None => None,
+        })
+    })
+}
+
+fn is_interpreter(program: &str) -> bool {
+    let plain = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    INTERPRETERS.contains(&program) || INTERPRETERS.contains(&plain) || programs::is_shell(program)
+}
+
+/// Whether a text can be the name of a file and not a script in itself.
+fn names_a_file(text: &str) -> bool {
+    let is_code = |c: char| c.is_control() || ";(){}<>|&`$*?!".contains(c);
+    !text.is_empty() && text.len() <= 4096 && !text.starts_with('-') && !text.contains(is_code) && !text.contains("://")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,164 @@
+//! Command lines that configuration runs, and the files that decide what they do.
+
+use crate::canonical::canonical;
+use crate::file::{ReadError, read_bytes};
+use crate::places::Places;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use windlass_permission::{FileRole, LineDirectories, line_files, line_of};
+
+/// Maximum number of bytes of a file that are compared. A longer file is known by its length and time.
+const MOST_COMPARED: u64 = 4 * 1024 * 1024;
+/// Maximum number of bytes of a file whose text is kept for a diff.
+const MOST_KEPT: usize = 256 * 1024;
+/// Digest of a file that is missing.
+const MISSING: &str = "missing";
+
+/// Places of the system's own programs, which no session writes.
+const SYSTEM: &[&str] =
+    &["/Applications", "/Library", "/System", "/bin", "/lib", "/lib64", "/nix/store", "/opt", "/sbin", "/snap", "/usr"];
+
+/// Endings of names of files that some program runs.
+const SCRIPT_ENDINGS: &[&str] = &[
+    "awk", "bash", "bat", "cjs", "cmd", "cts", "exe", "fish", "jar", "js", "ksh", "lua", "mjs", "mts", "php", "pl",
+    "ps1", "py", "rb", "sh", "ts", "wasm", "zsh",
+];
+
+/// A command line that configuration runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ConfiguredLine {
+    /// The configuration that runs it, for people: `the hook "./guard.sh"`.
+    pub source: String,
+    /// The line, as a shell reads it.
+    pub line: String,
+    /// Directory of the plugin that brings it.
+    pub plugin: Option<PathBuf>,
+    /// `true` if the output is a credential: then each file that the line names matters.
+    pub gives_credentials: bool,
+}
+
+impl ConfiguredLine {
+    /// A line for a shell.
+    pub fn new(source: impl Into<String>, line: impl Into<String>) -> Self {
+        Self { source: source.into(), line: line.into(), plugin: None, gives_credentials: false }
+    }
+
+    /// A program with arguments, which runs without a shell.
+    pub fn of_program(source: impl Into<String>, program: &str, args: &[String]) -> Self {
+        Self::new(source, line_of(program, args))
+    }
+
+    /// The lines of a server's entry: its program and its `headersHelper`.
+    #[must_use]
+    pub fn of_server(source: &str, entry: &str) -> Vec<Self> {
+        let Ok(entry) = serde_json::from_str::<Value>(entry) else { return Vec::new() };
+        let text = |key: &str| entry.get(key).and_then(Value::as_str);
+        let args = entry.get("args").and_then(Value::as_array).into_iter().flatten();
+        let args: Vec<String> = args.filter_map(Value::as_str).map(str::to_owned).collect();
+        let program = text("command").map(|program| Self::of_program(source, program, &args));
+        let helper = text("headersHelper").map(|line| Self::new(source, line).giving_credentials());
+        program.into_iter().chain(helper).collect()
+    }
+
+    /// Sets the directory of the plugin that brings it.
+    #[must_use]
+    pub fn of_plugin(mut self, root: Option<&Path>) -> Self {
+        self.plugin = root.map(Path::to_path_buf);
+        self
+    }
+
+    /// Has each file that the line names matter.
+    #[must_use]
+    pub fn giving_credentials(mut self) -> Self {
+        self.gives_credentials = true;
+        self
+    }
+
+    /// The files that decide what the line does when it runs in `cwd`. Asks the file system which of them exist; opens none.
+    #[must_use]
+    pub fn files(&self, cwd: &Path, places: &Places) -> Vec<PathBuf> {
+        let project = places.project.first().map_or(cwd, PathBuf::as_path);
+        let home = places.user_home.as_deref();
+        let directories = LineDirectories { cwd, project, plugin: self.plugin.as_deref(), home };
+        let mut files: Vec<PathBuf> = Vec::new();
+        for file in line_files(&self.line, &directories) {
+            let of_system = SYSTEM.iter().any(|system| file.path.starts_with(system));
+            if (of_system && !file.path.starts_with(project)) || files.contains(&file.path) {
+                continue;
+            }
+            if self.matters(file.role, &file.path) {
+                files.push(file.path);
+            }
+        }
+        files
+    }
+
+    fn matters(&self, role: FileRole, path: &Path) -> bool {
+        match path.metadata() {
+            Ok(found) if !found.is_file() => false,
+            Ok(found) => role != FileRole::Operand || self.gives_credentials || can_be_run(path, &found),
+            // A text with blanks is rather an argument than a file that is still to be made.
+            Err(_) => role == FileRole::Program && !path.to_string_lossy().contains(char::is_whitespace),
+        }
+    }
+}
+
+/// Whether a file is made to be run, by its name or its mode.
+fn can_be_run(path: &Path, found: &std::fs::Metadata) -> bool {
+    let ending = path.extension().and_then(|ending| ending.to_str()).map(str::to_ascii_lowercase);
+    #[cfg(unix)]
+    let is_executable = std::os::unix::fs::PermissionsExt::mode(&found.permissions()) & 0o111 != 0;
+    #[cfg(not(unix))]
+    let is_executable = {
+        let _ = found;
+        false
+    };
+    is_executable || ending.is_some_and(|ending| SCRIPT_ENDINGS.contains(&ending.as_str()))
+}
+
+/// The content of a file that decides what runs, at one time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ProgramContent {
+    /// Digest of what matters of the file. Records of trust hold it.
+    pub digest: String,
+    /// The text, if it is one that is short enough to be shown.
+    pub text: Option<String>,
+}
+
+impl ProgramContent {
+    /// Reads a file as it is now. Links are followed; a pipe or a device is not opened. Of `package.json` the scripts matter alone.
+    #[must_use]
+    pub fn read(path: &Path) -> Self {
+        let bytes = match read_bytes(path, MOST_COMPARED) {
+            Ok(Some(bytes)) => bytes,
+            Ok(None) => return Self { digest: MISSING.to_owned(), text: None },
+            Err(ReadError::TooBig) => return Self { digest: stamp(path), text: None },
+            Err(ReadError::Io(error)) => return Self { digest: format!("unreadable: {:?}", error.kind()), text: None },
+        };
+        let text = String::from_utf8(bytes.clone()).ok();
+        let scripts = text.as_deref().filter(|_| path.ends_with("package.json")).and_then(package_scripts);
+        let digest = blake3::hash(scripts.as_deref().map_or(bytes.as_slice(), str::as_bytes)).to_hex().to_string();
+        Self { digest, text: text.filter(|text| text.len() <= MOST_KEPT) }
+    }
+}
+
+/// What a `package.json` has run, in one form.
+fn package_scripts(text: &str) -> Option<String> {
+    let package: Value = serde_json::from_str(text).ok()?;
+    let parts = ["scripts", "packageManager"].map(|key| package.get(key).cloned().unwrap_or_default());
+    Some(canonical(&Value::from(parts.to_vec()).to_string()))
+}
+
+/// A long file by its length and the time of its last change.
+fn stamp(path: &Path) -> String {
+    let found = path.metadata().ok();
+    let length = found.as_ref().map_or(0, std::fs::Metadata::len);
+    let changed = found.and_then(|found| found.modified().ok());
+    let since = changed.and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok()).unwrap_or_default();
+    format!("{length} bytes of {}", since.as_nanos())
+}
+
+#[cfg(test)]
+mod tests;

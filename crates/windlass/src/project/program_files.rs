@@ -1,0 +1,93 @@
+//! Files that decide what configuration in effect runs.
+//!
+//! Trust covers the text of configuration. What that text runs stands in other files, so these are protected like the configuration
+//! itself.
+
+use super::LoadedProject;
+use std::path::{Path, PathBuf};
+use windlass_hooks::{ConfiguredHook, HookHandler};
+use windlass_project::ConfiguredLine;
+
+/// A file that decides what a configured line runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ProgramFile {
+    pub(crate) path: PathBuf,
+    /// The configuration that runs it, for people.
+    pub(crate) source: String,
+}
+
+impl LoadedProject {
+    /// The files that hooks, servers, helpers and commands run, as far as they count here. None where the files are not on this
+    /// machine.
+    pub(crate) fn program_files(&self) -> Vec<ProgramFile> {
+        let mut files: Vec<ProgramFile> = Vec::new();
+        if self.place_elsewhere().is_some() {
+            return files;
+        }
+        for line in self.configured_lines() {
+            for path in line.files(self.places().start(), self.places()) {
+                if !files.iter().any(|known| known.path == path) {
+                    files.push(ProgramFile { path, source: line.source.clone() });
+                }
+            }
+        }
+        files
+    }
+
+    /// The paths of these files, to be protected.
+    pub fn protected_programs(&self) -> Vec<PathBuf> {
+        self.program_files().into_iter().map(|file| file.path).collect()
+    }
+
+    fn configured_lines(&self) -> Vec<ConfiguredLine> {
+        let mut lines: Vec<ConfiguredLine> = self.configured_hooks().iter().filter_map(hook_line).collect();
+        if let Some(helper) = &self.resolved().session.api_key_helper {
+            lines.push(ConfiguredLine::new("`apiKeyHelper`", &helper.value).giving_credentials());
+        }
+        for command in &self.commands().commands {
+            let source = format!("/{}", command.name);
+            let line =
+                |program: &str| ConfiguredLine::new(&source, program).of_plugin(command.plugin_root().map(Path::new));
+            lines.extend(command.programs().into_iter().map(line));
+        }
+        #[cfg(feature = "lsp")]
+        for server in self.configured_servers(&mut |_| {}) {
+            let source = format!("the language server {:?}", server.name);
+            lines.push(ConfiguredLine::of_program(source, &server.command, &server.args));
+        }
+        #[cfg(feature = "mcp")]
+        for server in self.server_definitions() {
+            let source = format!("the MCP server {:?}", server.name);
+            let all = ConfiguredLine::of_server(&source, server.config.as_str()).into_iter();
+            lines.extend(all.map(|line| line.of_plugin(server.plugin_root.as_deref())));
+        }
+        lines
+    }
+
+    /// The MCP servers that files and plugins define, as far as they count.
+    #[cfg(feature = "mcp")]
+    fn server_definitions(&self) -> Vec<windlass_project::ServerDefinition> {
+        let read = &self.read;
+        let of_plugins = self.plugins();
+        let mut all: Vec<_> = of_plugins.servers().cloned().collect();
+        if let Some(servers) = self.shared.servers.get() {
+            all.extend(servers.defined(&read.resolved));
+        } else if read.request.file_servers {
+            let mut known = self.shared.server_files.lock();
+            let files = known.get_or_insert_with(|| windlass_project::ServerFiles::read(&read.places, &read.settings));
+            all.extend(files.servers(&read.places, &read.settings, &read.resolved).servers);
+        }
+        all
+    }
+}
+
+/// The line of a hook that runs a program.
+fn hook_line(hook: &ConfiguredHook) -> Option<ConfiguredLine> {
+    let HookHandler::Command(handler) = &hook.definition.handler else { return None };
+    let source = format!("the hook {:?}", hook.definition.to_string());
+    let line = match &handler.args {
+        Some(args) => ConfiguredLine::of_program(source, &handler.command, args),
+        None => ConfiguredLine::new(source, &handler.command),
+    };
+    Some(line.of_plugin(hook.plugin.as_deref()))
+}

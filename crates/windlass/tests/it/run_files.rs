@@ -1,0 +1,125 @@
+//! Files that configuration runs: protected like the configuration, and compared with what was trusted before they run.
+
+use crate::instructions::{Place, run};
+use serde_json::{Value, json};
+use std::sync::{Arc, Mutex};
+use windlass::{
+    PermissionAnswer, PermissionMode, Permissions, ScriptedModel, ScriptedTurn, SessionBuilder, coding_tools, session,
+};
+
+/// What a host was asked: the tool, its input, and the reason.
+type Asked = Arc<Mutex<Vec<String>>>;
+
+fn hooks(event: &str, command: &str) -> String {
+    json!({ "hooks": { event: [{ "hooks": [{ "type": "command", "command": command }] }] } }).to_string()
+}
+
+/// A model that makes these calls, one after the other.
+fn calling(calls: &[(&'static str, Value)]) -> ScriptedModel {
+    let calls = calls.to_vec();
+    ScriptedModel::from_fn(move |_, at| match calls.get(at) {
+        Some((tool, input)) => ScriptedTurn::new().tool_use(*tool, input.clone()),
+        None => ScriptedTurn::new().text("done"),
+    })
+}
+
+fn asking(asked: &Asked, allows: bool) -> Permissions {
+    let asked = Arc::clone(asked);
+    Permissions::ask(move |request| {
+        let edits = request.edits.as_ref().map(|edits| edits.diff.clone()).unwrap_or_default();
+        let text = format!("{} {} {} {edits}", request.tool, request.input.as_str(), request.decision.message);
+        asked.lock().unwrap().push(text);
+        async move { if allows { PermissionAnswer::allow() } else { PermissionAnswer::deny("no") } }
+    })
+}
+
+fn builder(place: &Place, model: &ScriptedModel, permissions: Permissions) -> SessionBuilder {
+    let builder = session().provider(model.clone()).tools(coding_tools(place.path("work")));
+    builder.project(place.project()).permissions(permissions)
+}
+
+async fn ran(place: &Place, model: &ScriptedModel, permissions: Permissions) -> Vec<String> {
+    let mut session = builder(place, model, permissions).open().await.unwrap();
+    run(&mut session, "go").await;
+    session.handle.close().await.unwrap();
+    session.notices
+}
+
+fn write(path: &str, content: &str) -> (&'static str, Value) {
+    ("Write", json!({ "file_path": path, "content": content }))
+}
+
+fn trusted(place: &Place) {
+    place.project().updates().unwrap().record_trust(true).unwrap();
+}
+
+/// Files that configuration in effect runs, each with a call that would change it.
+fn configured() -> Vec<(&'static str, String, &'static str)> {
+    let server = |entry: Value| json!({ "mcpServers": { "s": entry } }).to_string();
+    vec![
+        ("work/.claude/settings.json", hooks("PostToolUse", "./scripts/format.sh"), "scripts/format.sh"),
+        ("work/.claude/settings.json", hooks("Stop", "bash -c 'exec \"$CLAUDE_PROJECT_DIR\"/scripts/guard.sh'"), "scripts/guard.sh"),
+        ("work/.claude/settings.json", hooks("Stop", "cd tools && timeout 5 python3 check.py"), "tools/check.py"),
+        ("work/.claude/settings.json", hooks("Stop", "npm run lint"), "package.json"),
+        ("work/.claude/settings.json", hooks("Stop", "make -s fmt"), "Makefile"),
+        ("work/.claude/settings.json", hooks("Stop", "just fmt"), "justfile"),
+        ("home/.claude/settings.json", hooks("Stop", "$CLAUDE_PROJECT_DIR/guard"), "guard"),
+        ("home/.claude/settings.json", json!({ "apiKeyHelper": "sh tools/key.sh" }).to_string(), "tools/key.sh"),
+        ("home/.claude/settings.json", json!({ "lspServers": { "l": { "command": "node", "args": ["lsp/server.js"], "extensionToLanguage": { ".x": "x" } } } }).to_string(), "lsp/server.js"),
+        ("work/.mcp.json", server(json!({ "command": "node", "args": ["server/index.js"], "lazy": true })), "server/index.js"),
+        ("work/.mcp.json", server(json!({ "type": "http", "url": "http://127.0.0.1:9/", "headersHelper": "./headers" })), "headers"),
+        ("work/.claude/agents/careful.md", "---\nname: careful\ndescription: c\nhooks:\n  PreToolUse:\n    - hooks:\n        - type: command\n          command: ./agent-guard\n---\nx".to_owned(), "agent-guard"),
+        ("work/.claude/skills/s/SKILL.md", "---\nname: s\ndescription: d\nhooks:\n  Stop:\n    - hooks:\n        - type: command\n          command: ./skill-hook\n---\nx".to_owned(), "skill-hook"),
+        ("work/.claude/commands/go.md", "!`./look x`".to_owned(), "look"),
+    ]
+}
+
+#[tokio::test]
+async fn files_that_configuration_runs_are_protected_like_the_configuration() {
+    for (file, text, program) in configured() {
+        // What runs is not there yet, or is there already.
+        for exists in [true, false] {
+            let place = Place::new(&[(file, &text)]);
+            if exists {
+                let path = place.path("work").join(program);
+                std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+                std::fs::write(path, "#!/bin/sh\nexit 0\n").unwrap();
+            }
+            trusted(&place);
+            let model = calling(&[
+                ("Bash", json!({ "command": format!("echo evil > {program}") })),
+                ("Bash", json!({ "command": format!("mkdir -p x && cp /bin/true x/y && mv x/y ./{program}") })),
+                write(program, "evil"),
+                write("free.txt", "free"),
+            ]);
+            let asked = Asked::default();
+            let mode = asking(&asked, false).allow(["Bash"]).mode(PermissionMode::AcceptEdits);
+            ran(&place, &model, mode).await;
+            let asked = asked.lock().unwrap();
+            assert_eq!(
+                asked.iter().filter(|text| text.contains(program)).count(),
+                3,
+                "{file} {program} {exists}: {asked:?}"
+            );
+            assert!(!asked.iter().any(|text| text.contains("free.txt")), "{asked:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn programs_of_the_system_protect_nothing() {
+    let place = Place::new(&[(
+        "work/.claude/settings.json",
+        &hooks("Stop", "cargo fmt && npx prettier --write src/a.ts; cat notes.md"),
+    )]);
+    trusted(&place);
+    let model = calling(&[
+        write("src/a.ts", "x"),
+        write("notes.md", "x"),
+        write("package.json", "{}"),
+        write("Cargo.toml", ""),
+    ]);
+    let asked = Asked::default();
+    ran(&place, &model, asking(&asked, false).mode(PermissionMode::AcceptEdits)).await;
+    assert_eq!(*asked.lock().unwrap(), Vec::<String>::new());
+}
