@@ -205,7 +205,10 @@ export type Decision = {
   reason: DecisionReason;
   /** The rule that decided, if one did. */
   rule: MatchedRule | null;
-  /** What an answer could change so that the question does not come again. */
+  /**
+   * Alternatives, the narrowest first: each alone lets the call run and keeps the question from coming again. Choose one;
+   * all together allow no more than the last.
+   */
   suggestions: PermissionUpdate[];
 };
 

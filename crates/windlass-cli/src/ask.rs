@@ -90,8 +90,7 @@ impl<I: BufRead, O: Write> Dialog<I, O> {
     fn ask(&mut self, request: &PermissionRequest) -> std::io::Result<PermissionAnswer> {
         let denied = || PermissionAnswer::deny("The user did not allow the call.");
         let question = Question::of(request, self.size.columns);
-        let choices = if question.always.is_empty() { "[y]es [n]o" } else { "[y]es [n]o [a]lways in this session" };
-        let prompt = format!("Allow it? {choices}: ");
+        let prompt = format!("Allow it? {}: ", choices(question.always.len()));
         // An empty row above, and the row of the prompt with the answer.
         let beside = 2 + prompt.len() / self.size.columns.max(1);
         let pages = question.rows.chunks(self.size.rows.saturating_sub(beside).max(LEAST_ROWS));
@@ -112,10 +111,11 @@ impl<I: BufRead, O: Write> Dialog<I, O> {
             match line.as_str() {
                 "y" | "yes" => return Ok(PermissionAnswer::allow()),
                 "n" | "no" => return Ok(denied()),
-                "a" | "always" if !question.always.is_empty() => {
-                    return Ok(PermissionAnswer::Allow { updated_input: None, updates: question.always });
+                chosen => {
+                    if let Some(update) = alternative(chosen).and_then(|index| question.always.get(index)) {
+                        return Ok(PermissionAnswer::Allow { updated_input: None, updates: vec![update.clone()] });
+                    }
                 }
-                _ => {}
             }
         }
     }
@@ -133,6 +133,20 @@ impl<I: BufRead, O: Write> Dialog<I, O> {
         let mut line = String::new();
         let read = self.input.read_line(&mut line)?;
         Ok((read > 0).then(|| line.trim().to_lowercase()))
+    }
+}
+
+/// The answers that the prompt names, with so many alternatives for "always".
+fn choices(alternatives: usize) -> String {
+    let more: String = (2..=alternatives).map(|number| format!(" [a{number}]")).collect();
+    if alternatives == 0 { "[y]es [n]o".to_owned() } else { format!("[y]es [n]o [a]lways in this session{more}") }
+}
+
+/// The index of the alternative that an answer chooses: `a` is the first, `a2` the second.
+fn alternative(answer: &str) -> Option<usize> {
+    match answer {
+        "a" | "always" | "a1" => Some(0),
+        _ => answer.strip_prefix('a')?.parse::<usize>().ok()?.checked_sub(1),
     }
 }
 

@@ -234,6 +234,7 @@ fn class_specs(
     specs: &mut Vec<Spec>,
 ) {
     let known = !matches!(class.effect, Effect::Unknown | Effect::Network);
+    let views = programs::only_views(program_behind(command.words()));
     let lists = command.program().is_some_and(programs::only_lists);
     let hands_on = hands_on(command.words(), piped);
     let program = program_behind(command.words());
@@ -246,7 +247,7 @@ fn class_specs(
         let mut spec = Spec::of_operand(operand, base);
         spec.usage.read = true;
         // What is moved is also gone.
-        spec.usage.write = (!known || moves) && !redirect;
+        spec.usage.write = ((!known && !views) || moves) && !redirect;
         spec.usage.tree = known && operand.recursive && !lists && !history;
         spec.unknown |= spec.usage.tree && spec.dotted;
         spec.usage.moves = moves;

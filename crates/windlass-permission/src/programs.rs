@@ -15,6 +15,11 @@ pub(crate) fn takes_no_files(program: &str) -> bool {
     )
 }
 
+/// Viewers: an operand of theirs is a file that is read, whatever their options are.
+pub(crate) fn only_views(program: &str) -> bool {
+    matches!(program, "cat" | "tac" | "head" | "tail" | "less" | "more" | "bat" | "nl" | "zcat" | "zgrep")
+}
+
 /// Programs that read the files among their arguments and write none.
 pub(crate) fn only_reads(program: &str) -> bool {
     only_lists(program)

@@ -1,91 +1,160 @@
-//! What an answer could change so that a question does not come again.
+//! Changes of permissions that are offered with a question: alternatives, the narrowest first.
+
+mod breadth;
 
 use crate::call::Call;
 use crate::command::Part;
+use crate::facts::{PathFact, Standing};
 use crate::glob::escape;
 use crate::matcher::Test;
 use crate::network::{Host, host};
 use crate::path::PathStyle;
 use crate::policy::Policy;
 use crate::raise::Gap;
-use std::path::Path;
+use crate::touch::Touch;
+use std::path::{Path, PathBuf};
 use windlass_shell::{Effect, suggest_rule};
 use windlass_types::{Behavior, PermissionMode, PermissionUpdate, RuleValue, UpdateDestination};
 
 /// With more gaps than this in one call there is no suggestion.
 const MAX_GAPS: usize = 4;
 
-/// Changes that together let the call run; empty if there are none that surely do.
+/// Changes each of which alone lets the call run, the narrowest first; empty if there is none that surely does.
+///
+/// Whatever an earlier one allows, the last one allows too: applying all of them gives no more than the widest.
 pub(crate) fn suggestions(policy: &Policy, call: &Call<'_>, gap: &Gap) -> Vec<PermissionUpdate> {
-    let mut all: Vec<PermissionUpdate> = Vec::new();
+    let mut alternatives: Vec<PermissionUpdate> = Vec::new();
+    for breadth in [Breadth::Exact, Breadth::Folder] {
+        let update = by_rules(policy, call, gap, breadth);
+        alternatives.extend(update.filter(|update| !alternatives.contains(update)));
+    }
+    alternatives.extend(by_mode(policy, call));
+    alternatives
+}
+
+/// The breadth of the rules of one alternative.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Breadth {
+    /// The files of the call.
+    Exact,
+    /// Their directories, where these may be offered.
+    Folder,
+}
+
+/// Rules that fill one gap.
+struct Step {
+    rules: Vec<RuleValue>,
+    destination: UpdateDestination,
+}
+
+impl Step {
+    fn update(&self) -> PermissionUpdate {
+        let (rules, destination) = (self.rules.clone(), self.destination);
+        PermissionUpdate::AddRules { rules, behavior: Behavior::Allow, destination }
+    }
+}
+
+/// The mode acceptEdits, if it alone lets the call run.
+fn by_mode(policy: &Policy, call: &Call<'_>) -> Option<PermissionUpdate> {
+    if policy.mode() != PermissionMode::Default {
+        return None;
+    }
+    let (mode, destination) = (PermissionMode::AcceptEdits, UpdateDestination::Session);
     let mut tried = policy.clone();
+    tried.set_mode(mode).ok()?;
+    tried.grants().cover(call).is_ok().then_some(PermissionUpdate::SetMode { mode, destination })
+}
+
+/// One change with a rule for each gap of the call. Kept as short as the rule that is kept the shortest.
+fn by_rules(policy: &Policy, call: &Call<'_>, gap: &Gap, breadth: Breadth) -> Option<PermissionUpdate> {
+    let mut tried = policy.clone();
+    let mut all = Step { rules: Vec::new(), destination: UpdateDestination::LocalSettings };
     let mut gap = gap.clone();
     for _ in 0..MAX_GAPS {
-        let fresh: Vec<_> = fill(&tried, call, &gap).into_iter().filter(|update| !all.contains(update)).collect();
-        if fresh.is_empty() {
-            break;
+        let (step, with) = steps(&tried, call, &gap, breadth).into_iter().find_map(|step| {
+            let mut with = tried.clone();
+            with.apply(&step.update()).ok()?;
+            let fills = with.grants().cover(call).err().as_ref() != Some(&gap);
+            fills.then_some((step, with))
+        })?;
+        all.rules.extend(step.rules.into_iter().filter(|rule| !all.rules.contains(rule)).collect::<Vec<_>>());
+        if step.destination == UpdateDestination::Session {
+            all.destination = UpdateDestination::Session;
         }
-        for update in &fresh {
-            if tried.apply(update).is_err() {
-                return Vec::new();
-            }
-        }
-        all.extend(fresh);
+        tried = with;
         match tried.grants().cover(call) {
-            Ok(_) => return all,
+            Ok(_) => return Some(all.update()),
             Err(next) => gap = next,
         }
     }
-    Vec::new()
+    None
 }
 
-fn fill(policy: &Policy, call: &Call<'_>, gap: &Gap) -> Vec<PermissionUpdate> {
+/// Ways to fill a gap, the preferred one first.
+fn steps(policy: &Policy, call: &Call<'_>, gap: &Gap, breadth: Breadth) -> Vec<Step> {
     match gap {
         Gap::NotUnderstood(_) | Gap::Unclear(_) => Vec::new(),
-        Gap::ReadOutside(path) => {
-            let tree = call.tool != "Read";
-            read_rule(path, tree && call.facts.command.is_none()).into_iter().collect()
-        }
+        Gap::ReadOutside(path) => path_rules(policy, call, "Read", path, breadth),
         Gap::WriteOutside(path) => {
-            let directory = path.parent().filter(|parent| parent.parent().is_some());
-            let Some(directory) = directory else { return Vec::new() };
-            let directories = vec![directory.to_path_buf()];
-            let add = PermissionUpdate::AddDirectories { directories, destination: UpdateDestination::Session };
-            changes(policy, call).into_iter().chain([add]).chain(accept_edits(policy)).collect()
+            changes(policy, call).into_iter().chain(path_rules(policy, call, "Edit", path, breadth)).collect()
         }
-        Gap::Edit => changes(policy, call).into_iter().chain(accept_edits(policy)).collect(),
+        Gap::Edit => changes(policy, call).into_iter().chain(written_files(policy, call)).collect(),
         Gap::Redefined | Gap::NoRule => tool_rule(policy, call).into_iter().collect(),
     }
 }
 
-fn allow(rule: RuleValue, destination: UpdateDestination) -> PermissionUpdate {
-    PermissionUpdate::AddRules { rules: vec![rule], behavior: Behavior::Allow, destination }
-}
-
-fn accept_edits(policy: &Policy) -> Option<PermissionUpdate> {
-    let (mode, destination) = (PermissionMode::AcceptEdits, UpdateDestination::Session);
-    (policy.mode() == PermissionMode::Default).then_some(PermissionUpdate::SetMode { mode, destination })
-}
-
-/// A rule for the directory of a file, or for the directory itself.
-fn read_rule(path: &Path, is_tree: bool) -> Option<PermissionUpdate> {
-    let directory = if is_tree { Some(path) } else { path.parent() };
-    // Never the whole file system.
-    let rule = match directory.filter(|directory| directory.parent().is_some()) {
-        Some(directory) => format!("/{}/**", escape(&PathStyle::OWN.rule_text(directory)?)),
-        None if is_tree || path.parent().is_none() => return None,
-        None => format!("/{}", escape(&PathStyle::OWN.rule_text(path)?)),
+/// Rules of a session for a path: the file itself, or the directory and all below it.
+fn path_rules(policy: &Policy, call: &Call<'_>, scope: &str, path: &Path, breadth: Breadth) -> Vec<Step> {
+    let text = |path: &Path| Some(format!("/{}", escape(&PathStyle::OWN.rule_text(path)?)));
+    let step =
+        |content: String| Step { rules: vec![RuleValue::new(scope, content)], destination: UpdateDestination::Session };
+    let tree = |directory: &Path| {
+        let named = breadth::may_be_offered(directory, &policy.workspace).then(|| text(directory)).flatten();
+        named.map(|text| step(format!("{text}/**")))
     };
-    Some(allow(RuleValue::new("Read", rule), UpdateDestination::Session))
+    if !is_file(call, path) {
+        // A rule for a directory without `/**` covers all below it too, and the directory itself.
+        let itself = || text(path).map(step);
+        return tree(path).into_iter().flat_map(|tree| [Some(tree), itself()]).flatten().collect();
+    }
+    let folder = path.parent().filter(|_| breadth == Breadth::Folder).and_then(tree);
+    folder.or_else(|| text(path).map(step)).into_iter().collect()
+}
+
+/// `true` if a rule with this path names one file. Such a rule for a directory would cover all below it.
+fn is_file(call: &Call<'_>, path: &Path) -> bool {
+    let facts = call.facts.command.iter().flat_map(|command| {
+        let patterns = command.patterns.iter().flat_map(|pattern| &pattern.matches);
+        command.paths.iter().chain(patterns)
+    });
+    let mut facts = call.facts.paths.iter().chain(facts).filter(|fact| fact.requested == path || fact.resolved == path);
+    let is_leaf = |fact: &PathFact| matches!(fact.end, Standing::Leaf | Standing::Missing);
+    facts.next().is_some_and(is_leaf) && facts.all(is_leaf)
+}
+
+/// A rule for each file of the workspace that the call writes and for which no rule of a command is enough.
+fn written_files(policy: &Policy, call: &Call<'_>) -> Option<Step> {
+    let of_parts = call.parts.iter().flatten().flat_map(|(_, touches)| touches).filter(|touch| touch.usage.redirect);
+    let of_call = call.touches.iter().filter(|_| call.facts.command.is_none());
+    let files = of_parts.chain(of_call).filter(|touch| touch.usage.write).map(Touch::requested_path);
+    let mut files: Vec<PathBuf> = files.map(Path::to_path_buf).collect();
+    files.dedup();
+    let rules: Vec<RuleValue> = files
+        .iter()
+        .flat_map(|file| path_rules(policy, call, "Edit", file, Breadth::Exact).into_iter().next())
+        .flat_map(|step| step.rules)
+        .collect();
+    let enough = !rules.is_empty() && rules.len() == files.len() && rules.len() <= MAX_GAPS;
+    enough.then_some(Step { rules, destination: UpdateDestination::Session })
 }
 
 /// A rule for each command of the line that changes files and is not covered yet.
-fn changes(policy: &Policy, call: &Call<'_>) -> Option<PermissionUpdate> {
+fn changes(policy: &Policy, call: &Call<'_>) -> Option<Step> {
     rules_for(policy, call, |part| part.class.effect == Effect::FileChange)
 }
 
 /// One rule for each of these commands that no rule covers yet; `None` if one of them has none.
-fn rules_for(policy: &Policy, call: &Call<'_>, is_meant: impl Fn(&Part<'_>) -> bool) -> Option<PermissionUpdate> {
+fn rules_for(policy: &Policy, call: &Call<'_>, is_meant: impl Fn(&Part<'_>) -> bool) -> Option<Step> {
     let covered = |part: &Part<'_>| {
         policy.grants().allow.iter().any(|rule| match &rule.test {
             Test::Command(pattern) => rule.tool.matches("Bash") && pattern.matches_allow(part.command),
@@ -99,15 +168,11 @@ fn rules_for(policy: &Policy, call: &Call<'_>, is_meant: impl Fn(&Part<'_>) -> b
             rules.push(rule);
         }
     }
-    let (behavior, destination) = (Behavior::Allow, UpdateDestination::LocalSettings);
-    (!rules.is_empty() && rules.len() <= MAX_GAPS).then_some(PermissionUpdate::AddRules {
-        rules,
-        behavior,
-        destination,
-    })
+    let destination = UpdateDestination::LocalSettings;
+    (!rules.is_empty() && rules.len() <= MAX_GAPS).then_some(Step { rules, destination })
 }
 
-fn tool_rule(policy: &Policy, call: &Call<'_>) -> Option<PermissionUpdate> {
+fn tool_rule(policy: &Policy, call: &Call<'_>) -> Option<Step> {
     let rule = match (&call.facts.command, call.tool) {
         (Some(_), _) => {
             let needs_rule = |part: &Part<'_>| matches!(part.class.effect, Effect::Unknown | Effect::Network);
@@ -121,5 +186,5 @@ fn tool_rule(policy: &Policy, call: &Call<'_>) -> Option<PermissionUpdate> {
         (None, "Bash" | "PowerShell") => return None,
         (None, tool) => RuleValue::tool(tool),
     };
-    Some(allow(rule, UpdateDestination::LocalSettings))
+    Some(Step { rules: vec![rule], destination: UpdateDestination::LocalSettings })
 }

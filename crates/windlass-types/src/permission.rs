@@ -237,7 +237,8 @@ pub struct Decision {
     pub rule: Option<MatchedRule>,
     /// Whether the safety floor decided, which no rule, hook or mode lifts.
     pub protected: bool,
-    /// What an answer could change so that the question does not come again.
+    /// Alternatives, the narrowest first: each alone lets the call run and keeps the question from coming again. Choose one;
+    /// all together allow no more than the last.
     pub suggestions: Vec<PermissionUpdate>,
     /// The path that stood in the way.
     pub blocked_path: Option<PathBuf>,
@@ -282,7 +283,7 @@ impl Decision {
         self
     }
 
-    /// Adds what an answer could change.
+    /// Adds alternatives that an answer can choose from, the narrowest first.
     #[must_use]
     pub fn with_suggestions(mut self, suggestions: Vec<PermissionUpdate>) -> Self {
         self.suggestions = suggestions;

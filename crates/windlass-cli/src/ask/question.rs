@@ -25,7 +25,7 @@ const MOST_REMARKS: usize = 6;
 pub(crate) struct Question {
     /// The rows, none wider than the terminal: first what stands beside the call, last what would run.
     pub(crate) rows: Vec<String>,
-    /// What "always" would change; empty if it is not offered.
+    /// Alternatives that "always" offers, the narrowest first; empty if it is not offered.
     pub(crate) always: Vec<PermissionUpdate>,
 }
 
@@ -48,16 +48,8 @@ impl Question {
         }
         let why = visible_line(&request.decision.message);
         rows.extend(bounded("Why it asks: ", "  ", &why, width, REASON_ROWS));
-        let mut always = for_this_session(&request.decision.suggestions);
-        if let Some(what) = always.iter().find_map(describe) {
-            let shown = wrapped("Always: ", "  ", &visible_line(&what), width);
-            if shown.len() <= ALWAYS_ROWS {
-                rows.extend(shown);
-            } else {
-                // The user must not agree to what is not shown.
-                always.clear();
-            }
-        }
+        let (always, shown) = alternatives(&request.decision.suggestions, width);
+        rows.extend(shown);
         for (name, value) in &call {
             rows.extend(field(name, value, width));
         }
@@ -143,10 +135,30 @@ fn field(name: &str, value: &str, width: usize) -> Vec<String> {
     rows
 }
 
-/// What is suggested, kept no longer than this session.
-fn for_this_session(suggestions: &[PermissionUpdate]) -> Vec<PermissionUpdate> {
+/// The alternatives to offer with "always", and their rows: only those that are shown whole.
+fn alternatives(suggestions: &[PermissionUpdate], width: usize) -> (Vec<PermissionUpdate>, Vec<String>) {
+    let (mut always, mut rows) = (Vec::new(), Vec::new());
+    for update in suggestions.iter().filter_map(for_this_session) {
+        let Some(text) = describe(&update) else { continue };
+        let first = match always.len() {
+            0 => "Always: ".to_owned(),
+            before => format!("Or a{}: ", before.saturating_add(1)),
+        };
+        let shown = wrapped(&first, "  ", &visible_line(&text), width);
+        // The user must not agree to what is not shown.
+        if rows.len().saturating_add(shown.len()) > ALWAYS_ROWS {
+            break;
+        }
+        rows.extend(shown);
+        always.push(update);
+    }
+    (always, rows)
+}
+
+/// The update, kept no longer than this session.
+fn for_this_session(suggestion: &PermissionUpdate) -> Option<PermissionUpdate> {
     let destination = UpdateDestination::Session;
-    let first = suggestions.iter().find_map(|suggestion| match suggestion {
+    match suggestion {
         PermissionUpdate::AddRules { rules, behavior: Behavior::Allow, .. } => {
             Some(PermissionUpdate::AddRules { rules: rules.clone(), behavior: Behavior::Allow, destination })
         }
@@ -155,8 +167,7 @@ fn for_this_session(suggestions: &[PermissionUpdate]) -> Vec<PermissionUpdate> {
             Some(PermissionUpdate::AddDirectories { directories: directories.clone(), destination })
         }
         _ => None,
-    });
-    first.into_iter().collect()
+    }
 }
 
 fn describe(update: &PermissionUpdate) -> Option<String> {

@@ -173,6 +173,26 @@ fn only_a_yes_is_a_yes() {
     assert!(matches!(&updates[..], [PermissionUpdate::AddRules { destination: UpdateDestination::Session, .. }]));
 }
 
+/// Each suggestion by itself settles the question: one is chosen, never all.
+#[test]
+fn one_of_several_alternatives_is_chosen() {
+    let mut request = request("Write", r#"{"file_path":"a.txt"}"#, Some("//w/a.txt"));
+    let mode = PermissionUpdate::SetMode {
+        mode: windlass::PermissionMode::AcceptEdits,
+        destination: UpdateDestination::Session,
+    };
+    request.decision.suggestions.push(mode.clone());
+    let (answer, shown) = ask(&request, USUAL, "a\n");
+    assert!(shown.contains("Always: allow Write(//w/a.txt)\nOr a2: switch to the mode acceptEdits\n"), "{shown}");
+    assert!(shown.ends_with("Allow it? [y]es [n]o [a]lways in this session [a2]: "), "{shown}");
+    let updates = |answer| match answer {
+        PermissionAnswer::Allow { updates, .. } => updates,
+        other => panic!("{other:?}"),
+    };
+    assert!(matches!(&updates(answer)[..], [PermissionUpdate::AddRules { .. }]));
+    assert_eq!(updates(ask(&request, USUAL, "a0\na3\na2\n").0), [mode]);
+}
+
 /// Texts in which a command could be hidden.
 fn hostile() -> Vec<String> {
     let mut texts = vec![

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use std::path::{Component, Path, PathBuf};
 use windlass_permission::{
-    CallFacts, CommandFacts, CommandPath, PathFact, PatternFact, Policy, PolicyConfig, TreeFact, command_paths,
-    version_control_places,
+    CallFacts, CommandFacts, CommandPath, PathFact, PatternFact, Policy, PolicyConfig, Standing, TreeFact,
+    command_paths, version_control_places,
 };
 use windlass_shell::analyse;
 use windlass_types::{Access, Behavior, CallDigest, Decision, JsonText, PermissionMode, PermissionUpdate, RuleSource};
@@ -19,6 +19,8 @@ pub(crate) struct World {
     pub(crate) inert_git: bool,
     /// Directories below the workspace that are repositories of their own.
     pub(crate) repositories: Vec<PathBuf>,
+    /// Paths that are known to be files.
+    pub(crate) files: Vec<PathBuf>,
 }
 
 /// Rules by behaviour, as text.
@@ -50,7 +52,14 @@ impl World {
         {
             policy.add_rules(RuleSource::FlagSettings, behavior, texts, Path::new("/w")).unwrap();
         }
-        Self { policy, cwd: "/w".into(), links: Vec::new(), inert_git: true, repositories: Vec::new() }
+        Self {
+            policy,
+            cwd: "/w".into(),
+            links: Vec::new(),
+            inert_git: true,
+            repositories: Vec::new(),
+            files: Vec::new(),
+        }
     }
 
     pub(crate) fn link(mut self, from: &str, to: &str) -> Self {
@@ -58,16 +67,28 @@ impl World {
         self
     }
 
+    /// Says that these paths are files; of all others it is not known.
+    pub(crate) fn files(mut self, files: &[&str]) -> Self {
+        self.files.extend(files.iter().map(PathBuf::from));
+        self
+    }
+
+    fn standing(&self, resolved: &Path) -> Standing {
+        if self.files.iter().any(|file| file == resolved) { Standing::Leaf } else { Standing::Unknown }
+    }
+
     pub(crate) fn fact(&self, path: &Path, write: bool) -> PathFact {
         let requested = lexical(&self.cwd.join(path));
         let (resolved, via) = self.resolve(&requested);
-        PathFact::new(requested, resolved, write).with_via(via)
+        let end = self.standing(&resolved);
+        PathFact::new(requested, resolved, write).with_via(via).with_end(end)
     }
 
     /// A path of a command, which may have `..` in it.
     fn followed(&self, path: &Path, write: bool) -> PathFact {
         let (resolved, via) = self.resolve(path);
-        PathFact::new(path, resolved, write).with_via(via)
+        let end = self.standing(&resolved);
+        PathFact::new(path, resolved, write).with_via(via).with_end(end)
     }
 
     /// Every name that is no link is a directory.

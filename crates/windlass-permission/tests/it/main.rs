@@ -18,6 +18,7 @@ mod hostile;
 mod labelled;
 mod links;
 mod long;
+mod offers;
 mod options;
 mod oracle;
 mod order;

@@ -93,6 +93,9 @@ const CALLS: &[&str] = &[
     "custom",
 ];
 
+/// Paths of the calls that are files.
+const FILES: &[&str] = &["/etc/hostname", "/x/y", "/home/u/.ssh/id", "/w/n", "/w/src/n", "/w/out.txt"];
+
 fn call() -> impl Strategy<Value = String> {
     prop_oneof![
         2 => command().prop_map(|command| format!("Bash {command}")),
@@ -229,18 +232,28 @@ proptest! {
         }
     }
 
+    /// Each alone settles the question, and all of them together allow no more than the last.
     #[test]
-    fn suggestions_do_what_they_say(call in call(), mode in mode(), allow in rules(), ask in rules(), deny in rules()) {
-        let mut world = world(mode, &allow, &ask, &deny);
+    fn suggestions_are_alternatives(
+        call in call(), other in call(), mode in mode(), allow in rules(), ask in rules(), deny in rules(),
+    ) {
+        let world = world(mode, &allow, &ask, &deny).files(FILES);
         let decision = world.decision(&call);
-        if decision.suggestions.is_empty() {
-            return Ok(());
-        }
+        let Some(widest) = decision.suggestions.last() else { return Ok(()) };
         prop_assert!(decision.behavior == Behavior::Ask && !decision.protected);
+        let with = |updates: &[PermissionUpdate]| {
+            let mut world = world.clone();
+            updates.iter().for_each(|update| world.policy.apply(update).unwrap());
+            world
+        };
         for update in &decision.suggestions {
-            world.policy.apply(update).unwrap();
+            let settled = with(std::slice::from_ref(update)).verdict(&call);
+            prop_assert_eq!(settled, Behavior::Allow, "{:?}", short(&decision.suggestions));
         }
-        prop_assert_eq!(world.verdict(&call), Behavior::Allow, "{:?}", short(&decision.suggestions));
+        let (all, one) = (with(&decision.suggestions), with(std::slice::from_ref(widest)));
+        for other in CALLS.iter().map(|call| (*call).to_owned()).chain([other]) {
+            prop_assert_eq!(all.verdict(&other), one.verdict(&other), "{} {:?}", other, short(&decision.suggestions));
+        }
     }
 
     #[test]

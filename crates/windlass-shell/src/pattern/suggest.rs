@@ -1,67 +1,24 @@
 //! The rule to offer for "always allow", one for each command of a line.
 
+mod tools;
+
 use super::allow::{behind_wrappers, runs_arguments};
 use super::parse_rule_pattern;
-use crate::{SimpleCommand, Word};
-
-/// Programs for which a prefix would allow too much, or whose first argument is a file: the exact command is offered.
-const TOO_BROAD: &[&str] = &["chmod", "chown", "cp", "ln", "mkdir", "mv", "rm", "rmdir", "tee", "touch", "truncate"];
+use crate::word::base_name;
+use crate::{SimpleCommand, Word, is_judged_by_name};
 
 /// Programs for which no rule is worth having: the next call is another one, or none should run unseen.
 const NEVER: &[&str] =
     &["dd", "kill", "killall", "mkfs", "pkill", "reboot", "shred", "shutdown", "su", "eval", "exec", "source", "."];
-
-/// Sub-commands that reach others or cannot be taken back: the exact command is offered.
-const OUTWARD: &[(&str, &str)] = &[
-    ("cargo", "publish"),
-    ("docker", "push"),
-    ("gh", "api"),
-    ("git", "clean"),
-    ("git", "push"),
-    ("git", "reset"),
-    ("kubectl", "apply"),
-    ("kubectl", "delete"),
-    ("npm", "publish"),
-    ("terraform", "apply"),
-    ("terraform", "destroy"),
-];
-
-/// Sub-commands whose next word says what is done.
-const NESTED: &[(&str, &str)] = &[
-    ("aws", "s3"),
-    ("bun", "run"),
-    ("cargo", "xtask"),
-    ("composer", "run"),
-    ("deno", "task"),
-    ("docker", "compose"),
-    ("docker", "container"),
-    ("docker", "image"),
-    ("docker", "volume"),
-    ("gh", "issue"),
-    ("gh", "pr"),
-    ("gh", "release"),
-    ("gh", "run"),
-    ("git", "remote"),
-    ("git", "stash"),
-    ("git", "worktree"),
-    ("go", "mod"),
-    ("go", "tool"),
-    ("npm", "run"),
-    ("pnpm", "run"),
-    ("poetry", "run"),
-    ("rustup", "component"),
-    ("rustup", "toolchain"),
-    ("uv", "run"),
-    ("yarn", "run"),
-];
 
 /// Bytes of a command above which it is not offered as it is: no one reads such a rule, and it hardly comes again.
 const MAX_EXACT: usize = 2048;
 
 /// The pattern to offer for "always allow" of one command: the narrowest that is of use the next time.
 ///
-/// `npm test *` for `npm test -- -u`, `npm run build *` for `npm run build`, and the exact command where a prefix would allow too much:
-/// removals, pushes, interpreters with an option. `None` for programs that run their arguments, for what no pattern can say, and for exact commands of more than 2,048 bytes.
+/// A prefix (`npm run build *`) for programs whose purpose is to run what the project's files say, and for sub-commands of which no
+/// option runs a program. The exact command for every other program: its next option may run, write or contact anything.
+/// `None` for programs that run their arguments, for what no pattern can say, and for exact commands of more than 2,048 bytes.
 #[must_use]
 pub fn suggest_rule(command: &SimpleCommand) -> Option<String> {
     let words = behind_wrappers(command.words())?;
@@ -69,24 +26,53 @@ pub fn suggest_rule(command: &SimpleCommand) -> Option<String> {
     if NEVER.contains(&program) || runs_arguments(words) {
         return None;
     }
-    prefix(command, words, program).or_else(|| exact(command))
+    prefix(command, words).or_else(|| exact(command))
 }
 
-fn prefix(command: &SimpleCommand, words: &[Word], program: &str) -> Option<String> {
+fn prefix(command: &SimpleCommand, words: &[Word]) -> Option<String> {
     let redirects = command.redirects().iter().any(|redirect| !redirect.is_harmless());
-    if redirects || !command.has_only_safe_assignments() || TOO_BROAD.contains(&program) || !is_plain(program) {
+    if redirects || !command.has_only_safe_assignments() {
         return None;
     }
-    let Some(second) = words.get(1).map(Word::text) else { return Some(format!("{program} *")) };
-    if !is_plain(second) || OUTWARD.contains(&(program, second)) {
-        return None;
+    let words: Vec<&str> = words.iter().map(Word::text).collect();
+    let fixed = words.get(..prefix_words(&words)?)?;
+    fixed.iter().all(|word| is_plain(word)).then(|| format!("{} *", fixed.join(" ")))
+}
+
+/// The number of words that a prefix for this command has to name. `None`: no prefix is narrow enough.
+fn prefix_words(words: &[&str]) -> Option<usize> {
+    let (program, args) = words.split_first()?;
+    if let Some(own) = tools::launcher_words(words) {
+        let behind = words.get(own..)?;
+        let launched = behind.first()?;
+        let named = tools::FLAT.contains(launched) || is_script(launched);
+        return Some(own.saturating_add(if named { 1 } else { tools::tool_words(behind)? }));
     }
-    match words.get(2).map(Word::text) {
-        Some(third) if NESTED.contains(&(program, second)) && is_plain(third) => {
-            Some(format!("{program} {second} {third} *"))
-        }
-        _ => Some(format!("{program} {second} *")),
+    if let Some(words) = tools::tool_words(words) {
+        return Some(words);
     }
+    match args.first() {
+        Some(script) if tools::INTERPRETERS.contains(program) => is_script(script).then_some(2),
+        first if is_of_project(program) => Some(if first.is_some_and(|word| is_plain(word)) { 2 } else { 1 }),
+        _ => None,
+    }
+}
+
+/// A program of the project itself: a path relative to the directory, by no name that the option tables know.
+fn is_of_project(program: &str) -> bool {
+    program.contains('/')
+        && !program.starts_with('/')
+        && program.split('/').all(|name| name != "..")
+        && !is_judged_by_name(base_name(program))
+}
+
+/// A script of the project, as interpreters and launchers take it.
+fn is_script(word: &str) -> bool {
+    const SUFFIXES: &[&str] = &[".cjs", ".js", ".mjs", ".mts", ".php", ".pl", ".py", ".rb", ".ts"];
+    is_plain(word)
+        && !word.starts_with('/')
+        && word.split('/').all(|name| name != "..")
+        && SUFFIXES.iter().any(|suffix| word.ends_with(suffix))
 }
 
 /// The command as it is, if a pattern can say that.
@@ -103,3 +89,6 @@ fn is_plain(word: &str) -> bool {
         && word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':' | '@' | '+'))
         && !word.ends_with(':')
 }
+
+#[cfg(test)]
+mod tests;

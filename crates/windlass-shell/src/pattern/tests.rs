@@ -251,7 +251,7 @@ fn suggestions() {
         ("npm run build -- --watch", &[Some("npm run build *")]),
         ("docker compose up -d", &[Some("docker compose up *")]),
         ("npm test build", &[Some("npm test *")]),
-        ("npm run -s build", &[Some("npm run *")]),
+        ("npm run -s build", &[Some("npm run -s build")]),
         ("rm -rf x", &[Some("rm -rf x")]),
         ("mkdir x", &[Some("mkdir x")]),
         (": x", &[Some(": x")]),

@@ -130,7 +130,7 @@ tool_events! {
     PermissionRequestEvent {
         /// The input that will run.
         tool_input,
-        /// Changes of permissions that would make the question unnecessary.
+        /// Alternatives, the narrowest first: each alone makes the question unnecessary.
         #[serde(default, deserialize_with = "wire::known")]
         pub permission_suggestions: Vec<PermissionUpdate>,
     }
