@@ -71,18 +71,46 @@ pub(crate) fn read_text_itself(path: &Path, limit: u64) -> Result<Option<String>
     read(path, limit, false)
 }
 
+/// A text that is to be changed.
+#[derive(Debug)]
+pub(crate) struct OldText {
+    /// The text, without a byte-order mark.
+    pub(crate) text: String,
+    /// The content of the file, to be compared before the file is replaced.
+    pub(crate) bytes: Vec<u8>,
+}
+
+impl OldText {
+    /// Reads as [`read_text`].
+    pub(crate) fn read(path: &Path, limit: u64) -> Result<Option<Self>, ReadError> {
+        read_all(path, limit, true)?.map(Self::of).transpose()
+    }
+
+    /// Reads as [`read_text_itself`].
+    pub(crate) fn read_itself(path: &Path, limit: u64) -> Result<Option<Self>, ReadError> {
+        read_all(path, limit, false)?.map(Self::of).transpose()
+    }
+
+    fn of(bytes: Vec<u8>) -> Result<Self, ReadError> {
+        Ok(Self { text: text_of(bytes.clone())?, bytes })
+    }
+}
+
 /// The bytes of a regular file; `None` if there is none of that name.
 pub(crate) fn read_bytes(path: &Path, limit: u64) -> Result<Option<Vec<u8>>, ReadError> {
     read_all(path, limit, true)
 }
 
 fn read(path: &Path, limit: u64, follow: bool) -> Result<Option<String>, ReadError> {
-    let Some(bytes) = read_all(path, limit, follow)? else { return Ok(None) };
+    read_all(path, limit, follow)?.map(text_of).transpose()
+}
+
+fn text_of(bytes: Vec<u8>) -> Result<String, ReadError> {
     let text = String::from_utf8(bytes).map_err(|_| io::Error::other("it is not UTF-8 text"))?;
-    Ok(Some(match text.strip_prefix('\u{feff}') {
+    Ok(match text.strip_prefix('\u{feff}') {
         Some(rest) => rest.to_owned(),
         None => text,
-    }))
+    })
 }
 
 fn read_all(path: &Path, limit: u64, follow: bool) -> Result<Option<Vec<u8>>, ReadError> {

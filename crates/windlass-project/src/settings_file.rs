@@ -1,7 +1,7 @@
 //! One settings file with what is known about it.
 
 use crate::error::SettingsError;
-use crate::file::read_text;
+use crate::file::{OldText, read_text};
 use crate::note::Origin;
 use crate::settings::Settings;
 use crate::sources::Layer;
@@ -96,4 +96,9 @@ impl SettingsFile {
 /// The text of a settings file or of our record of trust, if it is there.
 pub(crate) fn read_settings(path: &Path) -> Result<Option<String>, SettingsError> {
     read_text(path, MOST).map_err(|error| SettingsError::unread(path, MOST, error))
+}
+
+/// The same of a file that is to be changed.
+pub(crate) fn read_old_settings(path: &Path) -> Result<Option<OldText>, SettingsError> {
+    OldText::read(path, MOST).map_err(|error| SettingsError::unread(path, MOST, error))
 }

@@ -5,11 +5,12 @@ mod servers;
 
 use crate::edit::{names_one_of, updated};
 use crate::error::SettingsError;
+use crate::file::OldText;
 use crate::note::Origin;
 use crate::places::Places;
 use crate::records::read_trust;
 use crate::review::trust_items;
-use crate::settings_file::read_settings;
+use crate::settings_file::read_old_settings;
 use crate::sources::{Layer, SettingSources};
 use crate::trust::{Approved, ProjectRecord, TrustRecord, pinned};
 use std::collections::BTreeMap;
@@ -18,9 +19,13 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 use windlass_permission::{Policy, PolicyConfig, UpdateError, rule_text};
+use windlass_tool::content_swap::ContentChanged;
 use windlass_tool::private_file::{AtomicFile, sync_dir};
 use windlass_types::path::normalized;
 use windlass_types::{Behavior, PermissionMode, PermissionUpdate, UpdateDestination};
+
+/// Most times that a change is made again because another program changed the file meanwhile.
+const MOST_TRIES: u32 = 100;
 
 /// Why a change was not kept. It may still hold for the session.
 #[derive(Debug, Error)]
@@ -134,7 +139,28 @@ impl SettingsUpdates {
         Some((file.unwrap_or_else(|| start.join(self.folder).join(name)), start.to_path_buf()))
     }
 
-    fn write(&self, file: &Path, text: &str, is_of_user: bool) -> Result<(), KeepError> {
+    /// Changes the text of a file, or makes the file where there is none. `change` gives the new text, or `None` to leave it.
+    /// Programs that do not take the lock may change the file meanwhile: then the change is made once more, to what is there.
+    fn change_text(
+        &self,
+        file: &Path,
+        is_of_user: bool,
+        read: impl Fn(&Path) -> Result<Option<OldText>, KeepError>,
+        change: impl Fn(Option<&str>) -> Result<Option<String>, KeepError>,
+    ) -> Result<(), KeepError> {
+        for _ in 0..MOST_TRIES {
+            let old = read(file)?;
+            let text = old.as_ref().map(|old| old.text.as_str());
+            let Some(changed) = change(text)? else { return Ok(()) };
+            match self.write(file, &changed, is_of_user, old.as_ref().map(|old| old.bytes.as_slice())) {
+                Err(KeepError::Write { problem, .. }) if ContentChanged::is(&problem) => {}
+                written => return written,
+            }
+        }
+        Err(KeepError::Write { path: file.to_path_buf(), problem: ContentChanged.into() })
+    }
+
+    fn write(&self, file: &Path, text: &str, is_of_user: bool, old: Option<&[u8]>) -> Result<(), KeepError> {
         let failed = |problem| KeepError::Write { path: file.to_path_buf(), problem };
         let linked = |path: &Path| path.symlink_metadata().is_ok_and(|found| found.is_symlink());
         let folder = file.parent().unwrap_or(file);
@@ -149,7 +175,7 @@ impl SettingsUpdates {
         if target.symlink_metadata().is_ok_and(|found| !found.is_file()) {
             return Err(KeepError::Link(target));
         }
-        replace(&target, text, is_of_user).map_err(failed)
+        replace(&target, text, is_of_user, old).map_err(failed)
     }
 
     /// No other process of windlass writes while the file is open.
@@ -242,21 +268,24 @@ impl SettingsUpdates {
     }
 
     /// Changes what our record knows of a directory.
-    fn record(&self, directory: &Path, change: impl FnOnce(&mut ProjectRecord)) -> Result<Option<PathBuf>, KeepError> {
+    fn record(&self, directory: &Path, change: impl Fn(&mut ProjectRecord)) -> Result<Option<PathBuf>, KeepError> {
         let Some(path) = self.places.records.first() else { return Ok(None) };
         let origin = Origin::File(path.clone());
         let unusable = |problem: String| SettingsError::Malformed { origin: origin.clone(), problem };
-        let mut record = match read_settings(path)? {
-            Some(text) => serde_json::from_str(&text).map_err(|error| unusable(error.to_string()))?,
-            None => TrustRecord::default(),
-        };
-        let known = record.projects.entry(directory.to_path_buf()).or_default();
-        let before = known.clone();
-        change(known);
-        if *known != before {
+        self.change_text(path, true, old_settings, |text| {
+            let mut record: TrustRecord = match text {
+                Some(text) => serde_json::from_str(text).map_err(|error| unusable(error.to_string()))?,
+                None => TrustRecord::default(),
+            };
+            let known = record.projects.entry(directory.to_path_buf()).or_default();
+            let before = known.clone();
+            change(known);
+            if *known == before {
+                return Ok(None);
+            }
             let text = serde_json::to_string_pretty(&record).map_err(|error| unusable(error.to_string()))?;
-            self.write(path, &format!("{text}\n"), true)?;
-        }
+            Ok(Some(format!("{text}\n")))
+        })?;
         Ok(Some(path.clone()))
     }
 }
@@ -270,14 +299,12 @@ impl KeepUpdates for SettingsUpdates {
         }
         Policy::new(PolicyConfig::new(anchor)).apply(update)?;
         let _locked = self.lock()?;
-        let text = read_settings(&file)?;
-        let origin = Origin::File(file.clone());
-        let changed = updated(text.as_deref().unwrap_or_default(), update)
-            .map_err(|problem| SettingsError::Malformed { origin, problem: problem.to_string() })?;
         let is_of_user = destination == UpdateDestination::UserSettings;
-        if let Some(changed) = changed {
-            self.write(&file, &changed, is_of_user)?;
-        }
+        self.change_text(&file, is_of_user, old_settings, |text| {
+            let origin = Origin::File(file.clone());
+            let changed = updated(text.unwrap_or_default(), update);
+            Ok(changed.map_err(|problem| SettingsError::Malformed { origin, problem: problem.to_string() })?)
+        })?;
         if !is_of_user {
             self.approve(update)?;
         }
@@ -326,16 +353,20 @@ impl Approved {
     }
 }
 
-/// Replaces a file whole: a reader sees the old text or the new one, also after a power cut.
-fn replace(path: &Path, text: &str, is_private: bool) -> io::Result<()> {
+fn old_settings(file: &Path) -> Result<Option<OldText>, KeepError> {
+    Ok(read_old_settings(file)?)
+}
+
+/// Replaces a file whole, if its content is still `old`: a reader sees the old text or the new one, also after a power cut.
+fn replace(path: &Path, text: &str, is_private: bool, old: Option<&[u8]>) -> io::Result<()> {
     let folder = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
     std::fs::create_dir_all(folder)?;
     let mut new = if is_private { AtomicFile::create(path)? } else { AtomicFile::create_shared(path)? };
-    if let Ok(old) = path.metadata() {
-        new.file().set_permissions(old.permissions())?;
+    if let Ok(there) = path.metadata() {
+        new.file().set_permissions(there.permissions())?;
     }
     new.file().write_all(text.as_bytes())?;
-    new.replace()?;
+    new.replace_expected(old)?;
     sync_dir(folder)
 }
 

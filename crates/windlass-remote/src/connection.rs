@@ -9,7 +9,7 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use tokio::time::timeout;
 use windlass_process::Child;
-use windlass_tool::{EndSignal, Ids};
+use windlass_tool::{EditOrder, EndSignal, Ids};
 
 use crate::answer::{Answer, Ending};
 use crate::{ConnectionLost, Transport};
@@ -32,12 +32,14 @@ const READ: usize = 64 * 1024;
 pub(crate) struct Link {
     pub(crate) transport: Transport,
     pub(crate) ids: Arc<dyn Ids>,
+    /// The order of changes of files there by all who share the connection.
+    pub(crate) order: EditOrder,
     idle: Mutex<Vec<Shell>>,
 }
 
 impl Link {
     pub(crate) fn new(transport: Transport, ids: Arc<dyn Ids>) -> Self {
-        Self { transport, ids, idle: Mutex::default() }
+        Self { transport, ids, order: EditOrder::default(), idle: Mutex::default() }
     }
 
     /// Asks for something that changes nothing.

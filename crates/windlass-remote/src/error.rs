@@ -61,6 +61,7 @@ pub(crate) fn refused(code: i32, path: &Path, said: &[u8]) -> WorkspaceError {
         17 => (Kind::ReadOnly, format!("{shown} is on a file system that is read-only")),
         18 => (Kind::NoSpace, format!("there is no space left for {shown}; it is unchanged")),
         19 => (Kind::LinkCycle, format!("symbolic links of {shown} lead in a circle")),
+        22 => return WorkspaceError::content_changed(path),
         21 => (Kind::ConnectionLost, format!("{shown} is unchanged: its new content did not arrive whole")),
         _ => {
             let said = String::from_utf8_lossy(said);

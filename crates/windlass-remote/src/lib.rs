@@ -7,6 +7,9 @@
 //! What is guaranteed, and what is not:
 //!
 //! - A file has its old content or the new one, never a mix: it is written beside its place and renamed.
+//! - A file that others changed since it was read stays as they left it: its content is compared before it is renamed over,
+//!   under a lock where there is `flock`. Between the comparison and the rename lie a few milliseconds, in which a program
+//!   that takes no such lock can change the file unnoticed: names are not exchanged in one step there.
 //! - No link is followed that was not judged. The shell goes into the folder and asks the kernel where it stands; what is
 //!   opened is compared with what stands under its name. What differs is refused as changed.
 //! - When the connection is lost while something was asked for, the error says so

@@ -42,7 +42,22 @@ impl FileTree for RemoteWorkspace {
 
     async fn put_whole(&self, path: &Path, content: &[u8], mode: Option<u32>) -> Result<(), WorkspaceError> {
         let mode = mode.map(|mode| format!("{:o}", mode & 0o7777)).unwrap_or_default();
-        self.put(path, path, content, Put { make: true, only_new: false, mode: &mode }).await
+        self.put(path, path, content, Put { make: true, mode: &mode, ..Put::default() }).await
+    }
+
+    async fn compare_and_put(
+        &self,
+        path: &Path,
+        expected: Option<&[u8]>,
+        content: &[u8],
+        mode: Option<u32>,
+    ) -> Result<(), WorkspaceError> {
+        let mode = mode.map(|mode| format!("{:o}", mode & 0o7777)).unwrap_or_default();
+        let put = Put { make: true, only_new: expected.is_none(), mode: &mode, expected };
+        self.put(path, path, content, put).await.map_err(|error| match error.kind {
+            WorkspaceErrorKind::AlreadyExists => WorkspaceError::content_changed(path),
+            _ => error,
+        })
     }
 
     async fn remove(&self, path: &Path, parents: u32) -> Result<(), WorkspaceError> {

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use sha2::{Digest as _, Sha256};
 use windlass_tool::{
-    DirectoryEntry, EntryKind, JudgedPath, OpenFile, Permit, ResolvedPath, Workspace, WorkspaceError,
+    DirectoryEntry, EditOrder, EntryKind, JudgedPath, OpenFile, Permit, ResolvedPath, Workspace, WorkspaceError,
     WorkspaceErrorKind, WriteOptions,
 };
 
@@ -66,6 +67,13 @@ impl RemoteWorkspace {
         if permit.allows(&place) { Ok(place) } else { Err(not_permitted(path)) }
     }
 
+    /// Removes a file. `digest`: that of the content that it must have, or nothing.
+    async fn discard(&self, permit: &Permit, path: &Path, digest: &str) -> Result<(), WorkspaceError> {
+        let place = permit.writable(path).ok_or_else(|| not_permitted(path))?.resolved.clone();
+        let (folder, name) = parted(&place, path)?;
+        self.change(&apart("discard", [folder, name, digest.as_bytes()]), None, path).await
+    }
+
     /// Writes a file at a place, which has no link in it.
     pub(crate) async fn put(
         &self,
@@ -78,6 +86,7 @@ impl RemoteWorkspace {
         let flag = |on: bool| if on { b"1".as_slice() } else { b"0" };
         let size = content.len().to_string();
         let temporary = format!(".windlass-{:032x}.tmp", self.link.ids.bits());
+        let expected = how.expected.map(digest).unwrap_or_default();
         let words = [
             folder,
             name,
@@ -86,6 +95,7 @@ impl RemoteWorkspace {
             flag(how.only_new),
             how.mode.as_bytes(),
             temporary.as_bytes(),
+            expected.as_bytes(),
         ];
         self.change(&apart("put", words), Some(content), path).await
     }
@@ -98,6 +108,8 @@ pub(crate) struct Put<'a> {
     pub(crate) only_new: bool,
     /// In octal digits; empty for that of the old file, or the usual one.
     pub(crate) mode: &'a str,
+    /// The content that is replaced; `None` for any.
+    pub(crate) expected: Option<&'a [u8]>,
 }
 
 #[async_trait]
@@ -132,14 +144,31 @@ impl Workspace for RemoteWorkspace {
         options: WriteOptions,
     ) -> Result<(), WorkspaceError> {
         let place = permit.writable(path).ok_or_else(|| not_permitted(path))?.resolved.clone();
-        let how = Put { make: options.create_directories, only_new: options.must_be_new, mode: "" };
+        let how = Put { make: options.create_directories, only_new: options.must_be_new, ..Put::default() };
         self.put(&place, path, content, how).await
     }
 
-    async fn remove(&self, permit: &Permit, path: &Path) -> Result<(), WorkspaceError> {
+    async fn compare_and_write(
+        &self,
+        permit: &Permit,
+        path: &Path,
+        expected: &[u8],
+        content: &[u8],
+    ) -> Result<(), WorkspaceError> {
         let place = permit.writable(path).ok_or_else(|| not_permitted(path))?.resolved.clone();
-        let (folder, name) = parted(&place, path)?;
-        self.change(&apart("discard", [folder, name]), None, path).await
+        self.put(&place, path, content, Put { expected: Some(expected), ..Put::default() }).await
+    }
+
+    async fn compare_and_remove(&self, permit: &Permit, path: &Path, expected: &[u8]) -> Result<(), WorkspaceError> {
+        self.discard(permit, path, &digest(expected)).await
+    }
+
+    fn edit_order(&self) -> Option<&EditOrder> {
+        Some(&self.link.order)
+    }
+
+    async fn remove(&self, permit: &Permit, path: &Path) -> Result<(), WorkspaceError> {
+        self.discard(permit, path, "").await
     }
 
     async fn rename(
@@ -196,6 +225,11 @@ fn renamed(error: WorkspaceError, place: &Path, path: &Path) -> WorkspaceError {
     }
     let message = error.message.replace(&place.display().to_string(), &path.display().to_string());
     WorkspaceError::new(error.kind, message).with_source(error)
+}
+
+/// A content as the other side compares it: what `sha256sum` prints.
+fn digest(content: &[u8]) -> String {
+    Sha256::digest(content).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn entry_kind(letter: Option<u8>) -> EntryKind {

@@ -32,8 +32,9 @@ pub use permits::refuses_what_is_not_permitted;
 pub use reading::{lists_names, opens_only_regular_files, reads_files};
 pub use removing::{removes_only_permitted_files, renames_without_replacing};
 pub use writing::{
-    a_dropped_write_is_whole_or_not_made, creates_directories_only_when_asked, keeps_the_kind_of_a_file,
-    makes_only_new_files_when_asked, readers_see_whole_files, writes_only_over_regular_files, writes_whole_files,
+    a_dropped_write_is_whole_or_not_made, compares_before_it_replaces, creates_directories_only_when_asked,
+    keeps_the_kind_of_a_file, makes_only_new_files_when_asked, readers_see_whole_files, writes_only_over_regular_files,
+    writes_whole_files,
 };
 
 use crate::Violation;
@@ -57,6 +58,7 @@ pub async fn all(workspace: &dyn Workspace, fixture: &dyn Fixture) -> Result<(),
     makes_only_new_files_when_asked(workspace, fixture).await?;
     creates_directories_only_when_asked(workspace, fixture).await?;
     keeps_the_kind_of_a_file(workspace, fixture).await?;
+    compares_before_it_replaces(workspace, fixture).await?;
     removes_only_permitted_files(workspace, fixture).await?;
     renames_without_replacing(workspace, fixture).await?;
     readers_see_whole_files(workspace, fixture).await?;

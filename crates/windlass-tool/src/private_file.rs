@@ -22,7 +22,7 @@
 //! # }
 //! ```
 
-use crate::{Ids as _, SystemIds};
+use crate::{Ids as _, SystemIds, content_swap};
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
@@ -164,17 +164,23 @@ impl AtomicFile {
     ///
     /// # Errors
     /// The disk does not take the content, or the name is taken ([`ErrorKind::AlreadyExists`]).
-    pub fn place_new(mut self) -> io::Result<()> {
+    pub fn place_new(self) -> io::Result<()> {
         self.file.sync_all()?;
-        // A link never replaces what another process put there meanwhile. The first name goes when this is dropped.
-        match std::fs::hard_link(&self.temporary, &self.target) {
-            Err(error) if error.kind() != ErrorKind::AlreadyExists => {
-                rename_new(&self.temporary, &self.target)?;
-                self.placed = true;
-                Ok(())
-            }
-            linked => linked,
-        }
+        // The first name goes when this is dropped.
+        link_new(&self.temporary, &self.target)
+    }
+
+    /// Makes the content durable and gives it the name, if the file that has the name now has exactly the content
+    /// `expected`, or with `None` if no file has it: the change of another program since it was read is not written over.
+    /// See [`content_swap`](crate::content_swap).
+    ///
+    /// # Errors
+    /// [`ContentChanged`](crate::content_swap::ContentChanged) if it is otherwise; the file stays then. Else those of
+    /// [`replace`](Self::replace).
+    pub fn replace_expected(self, expected: Option<&[u8]>) -> io::Result<()> {
+        self.file.sync_all()?;
+        // What has the first name afterwards goes when this is dropped.
+        content_swap::replace_at(&self.temporary, &self.target, expected)
     }
 
     fn create_as(name: &str, target: &Path, mode: u32) -> io::Result<Self> {
@@ -235,6 +241,15 @@ fn create_with_mode(path: &Path, mode: u32) -> io::Result<File> {
     #[cfg(not(unix))]
     let _ = mode;
     options.open(path)
+}
+
+/// Gives a file a second name if that is free, or where the file system has no links the second instead of the first.
+pub(crate) fn link_new(from: &Path, to: &Path) -> io::Result<()> {
+    // A link never replaces what another process put there meanwhile.
+    match std::fs::hard_link(from, to) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => rename_new(from, to),
+        linked => linked,
+    }
 }
 
 /// Renames a file where the file system has no links. Never replaces another file, as far as the system can promise that.

@@ -52,6 +52,35 @@ pub trait FileTree: Debug + Send + Sync + 'static {
     /// A link, no regular file, or the system refuses.
     async fn remove(&self, path: &Path, parents: u32) -> Result<(), WorkspaceError>;
 
+    /// As [`put_whole`](Self::put_whole), if the file has exactly the content `expected` at the moment when it is replaced,
+    /// or with `None` if there is no file: the change of another program since it was read is not written over.
+    ///
+    /// The default compares, then puts, and so leaves a moment between.
+    ///
+    /// # Errors
+    /// [`WorkspaceErrorKind::ContentChanged`] if it is otherwise; then nothing was written. Else those of `put_whole`.
+    async fn compare_and_put(
+        &self,
+        path: &Path,
+        expected: Option<&[u8]>,
+        content: &[u8],
+        mode: Option<u32>,
+    ) -> Result<(), WorkspaceError> {
+        compare(self.read_whole(path, limit(expected)).await?, path, expected)?;
+        self.put_whole(path, content, mode).await
+    }
+
+    /// As [`remove`](Self::remove), if the file has exactly the content `expected` at the moment when it is removed.
+    ///
+    /// The default compares, then removes, and so leaves a moment between.
+    ///
+    /// # Errors
+    /// [`WorkspaceErrorKind::ContentChanged`] if the file has another content or is missing. Else those of `remove`.
+    async fn compare_and_remove(&self, path: &Path, expected: &[u8], parents: u32) -> Result<(), WorkspaceError> {
+        compare(self.read_whole(path, limit(Some(expected))).await?, path, Some(expected))?;
+        self.remove(path, parents).await
+    }
+
     /// As [`read_whole`](Self::read_whole) for several files, in their order. The default reads one after the other.
     async fn read_each(&self, paths: Vec<PathBuf>, limit: u64) -> Vec<Result<WholeFile, WorkspaceError>> {
         let mut found = Vec::with_capacity(paths.len());
@@ -97,6 +126,20 @@ pub trait FileTree: Debug + Send + Sync + 'static {
     ) -> Result<TreeSurvey, WorkspaceError> {
         self.survey(root, Some(before), most).await
     }
+}
+
+/// The size up to which a content is read to be compared.
+fn limit(expected: Option<&[u8]>) -> u64 {
+    expected.map_or(0, |expected| expected.len() as u64)
+}
+
+fn compare(found: WholeFile, path: &Path, expected: Option<&[u8]>) -> Result<(), WorkspaceError> {
+    let is_same = match (&found, expected) {
+        (WholeFile::Absent { .. }, None) => true,
+        (WholeFile::File(file), Some(expected)) => file.content == expected,
+        _ => false,
+    };
+    if is_same { Ok(()) } else { Err(WorkspaceError::content_changed(path)) }
 }
 
 /// What stands at a path.

@@ -1,6 +1,6 @@
 //! The port to files.
 
-use crate::Permit;
+use crate::{EditOrder, Permit};
 use async_trait::async_trait;
 use std::error::Error as StdError;
 use std::ffi::OsString;
@@ -82,6 +82,44 @@ pub trait Workspace: Debug + Send + Sync + 'static {
         content: &[u8],
         options: WriteOptions,
     ) -> Result<(), WorkspaceError>;
+
+    /// As [`write`](Self::write), if the file has exactly the content `expected` at the moment when it is replaced: the
+    /// change of another agent, session or program since it was read is not written over.
+    ///
+    /// The default compares, then writes, and so leaves a moment between. Implementations close it as far as their system
+    /// can.
+    ///
+    /// # Errors
+    /// [`ContentChanged`](WorkspaceErrorKind::ContentChanged) if the file has another content or is missing; then nothing
+    /// was written. Else those of `write`.
+    async fn compare_and_write(
+        &self,
+        permit: &Permit,
+        path: &Path,
+        expected: &[u8],
+        content: &[u8],
+    ) -> Result<(), WorkspaceError> {
+        compare(self.open(permit, path).await, path, expected).await?;
+        self.write(permit, path, content, WriteOptions::default()).await
+    }
+
+    /// As [`remove`](Self::remove), if the file has exactly the content `expected` at the moment when it is removed.
+    ///
+    /// The default compares, then removes, as that of [`compare_and_write`](Self::compare_and_write).
+    ///
+    /// # Errors
+    /// [`ContentChanged`](WorkspaceErrorKind::ContentChanged) if the file has another content or is missing. Else those of
+    /// `remove`.
+    async fn compare_and_remove(&self, permit: &Permit, path: &Path, expected: &[u8]) -> Result<(), WorkspaceError> {
+        compare(self.open(permit, path).await, path, expected).await?;
+        self.remove(permit, path).await
+    }
+
+    /// The order in which calls change files here, shared by all who work with this workspace. The default has none: then
+    /// the calls of each agent take turns, and those of several agents are told apart by the content alone.
+    fn edit_order(&self) -> Option<&EditOrder> {
+        None
+    }
 
     /// Removes a regular file, durably.
     ///
@@ -289,6 +327,8 @@ pub enum WorkspaceErrorKind {
     NotPermitted,
     /// The path leads to another place than when it was judged.
     Changed,
+    /// The file has another content than was expected.
+    ContentChanged,
     /// There is no such file or directory.
     NotFound,
     /// A file is there already.
@@ -334,11 +374,38 @@ impl WorkspaceError {
         Self { kind, message: message.into(), source: None }
     }
 
+    /// The error for a file that has another content than was expected.
+    pub fn content_changed(path: &Path) -> Self {
+        let message = format!("{} was changed meanwhile by another agent or program", path.display());
+        Self::new(WorkspaceErrorKind::ContentChanged, message)
+    }
+
     /// Adds what caused it.
     #[must_use]
     pub fn with_source(mut self, source: impl Into<Box<dyn StdError + Send + Sync>>) -> Self {
         self.source = Some(source.into());
         self
+    }
+}
+
+/// Compares the content of an open file with what is expected.
+async fn compare(
+    opened: Result<Box<dyn OpenFile>, WorkspaceError>,
+    path: &Path,
+    mut expected: &[u8],
+) -> Result<(), WorkspaceError> {
+    let mut file = match opened {
+        Err(error) if error.kind == WorkspaceErrorKind::NotFound => return Err(WorkspaceError::content_changed(path)),
+        opened => opened?,
+    };
+    loop {
+        // One byte more than expected shows that the file is longer.
+        let part = file.read(expected.len().saturating_add(1)).await?;
+        match expected.strip_prefix(part.as_slice()) {
+            Some(rest) if !part.is_empty() => expected = rest,
+            Some([]) => return Ok(()),
+            _ => return Err(WorkspaceError::content_changed(path)),
+        }
     }
 }
 

@@ -7,13 +7,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
+use windlass_tool::content_swap::ContentChanged;
 use windlass_tool::{FileContent, FileTree, TreeSurvey, WholeFile, WorkspaceError};
 
 use crate::search::{Extent, Wanted, survey};
 use crate::workspace::dir::{self, Dir, link_error};
 use crate::workspace::entry::{Entry, Missing};
 use crate::workspace::local::{LocalWorkspace, named, off_thread};
-use crate::workspace::replace::{Expect, NotRegular, replace_with_mode};
+use crate::workspace::replace::{Expect, NotRegular, compare_and_remove, replace_with_mode};
 
 /// From so many bytes on the open file is given with its content.
 const SHARED_FROM: u64 = 256 * 1024;
@@ -27,12 +28,36 @@ impl FileTree for LocalWorkspace {
 
     async fn put_whole(&self, path: &Path, content: &[u8], mode: Option<u32>) -> Result<(), WorkspaceError> {
         let (path, content) = (path.to_owned(), content.to_vec());
-        off_thread(move || put_whole(&path, &content, mode).map_err(|error| named(error, &path))).await
+        off_thread(move || put_whole(&path, &content, mode, Expect::Any).map_err(|error| named(error, &path))).await
+    }
+
+    async fn compare_and_put(
+        &self,
+        path: &Path,
+        expected: Option<&[u8]>,
+        content: &[u8],
+        mode: Option<u32>,
+    ) -> Result<(), WorkspaceError> {
+        let (path, content) = (path.to_owned(), content.to_vec());
+        let expected = expected.map(<[u8]>::to_vec);
+        off_thread(move || {
+            let expect = expected.as_deref().map_or(Expect::Absent, Expect::Content);
+            put_whole(&path, &content, mode, expect).map_err(|error| match error.kind() {
+                io::ErrorKind::AlreadyExists => WorkspaceError::content_changed(&path),
+                _ => named(error, &path),
+            })
+        })
+        .await
+    }
+
+    async fn compare_and_remove(&self, path: &Path, expected: &[u8], parents: u32) -> Result<(), WorkspaceError> {
+        let (path, expected) = (path.to_owned(), expected.to_vec());
+        off_thread(move || remove(&path, parents, Some(&expected)).map_err(|error| named(error, &path))).await
     }
 
     async fn remove(&self, path: &Path, parents: u32) -> Result<(), WorkspaceError> {
         let path = path.to_owned();
-        off_thread(move || remove(&path, parents).map_err(|error| named(error, &path))).await
+        off_thread(move || remove(&path, parents, None).map_err(|error| named(error, &path))).await
     }
 
     async fn read_each(&self, paths: Vec<PathBuf>, limit: u64) -> Vec<Result<WholeFile, WorkspaceError>> {
@@ -147,28 +172,30 @@ fn rights(_: &File) -> io::Result<(Option<u32>, u64)> {
     Ok((None, 1))
 }
 
-fn put_whole(path: &Path, content: &[u8], mode: Option<u32>) -> io::Result<()> {
+fn put_whole(path: &Path, content: &[u8], mode: Option<u32>, expect: Expect<'_>) -> io::Result<()> {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(io::ErrorKind::IsADirectory.into());
     };
     let dir = Dir::open(parent, Missing::Create)?;
-    replace_with_mode(&dir, name, content, Expect::Any, mode).map(drop)
+    replace_with_mode(&dir, name, content, expect, mode).map(drop)
 }
 
-fn remove(path: &Path, parents: u32) -> io::Result<()> {
+fn remove(path: &Path, parents: u32, expected: Option<&[u8]>) -> io::Result<()> {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(io::ErrorKind::IsADirectory.into());
     };
     let dir = match Dir::open(parent, Missing::Refuse) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound && expected.is_none() => return Ok(()),
         opened => opened?,
     };
-    match dir.status(name)?.map(|status| status.entry) {
-        None => return Ok(()),
-        Some(Entry::File) => dir.remove(name)?,
-        Some(Entry::Link) => return Err(link_error()),
-        Some(Entry::Directory) => return Err(io::ErrorKind::IsADirectory.into()),
-        Some(Entry::Special) => return Err(io::Error::other(NotRegular)),
+    match (dir.status(name)?.map(|status| status.entry), expected) {
+        (None, None) => return Ok(()),
+        (None, Some(_)) => return Err(ContentChanged.into()),
+        (Some(Entry::File), None) => dir.remove(name)?,
+        (Some(Entry::File), Some(expected)) => compare_and_remove(&dir, name, expected)?,
+        (Some(Entry::Link), _) => return Err(link_error()),
+        (Some(Entry::Directory), _) => return Err(io::ErrorKind::IsADirectory.into()),
+        (Some(Entry::Special), _) => return Err(io::Error::other(NotRegular)),
     }
     dir.sync()?;
     let take = usize::try_from(parents).unwrap_or(usize::MAX);

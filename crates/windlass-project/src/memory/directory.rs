@@ -5,17 +5,20 @@ use super::lock::Lock;
 use super::note::{MOST_FILE, MemoryNote};
 use super::scan::{MOST_MEMORIES, Scan};
 use super::{MemoryError, MemoryName};
-use crate::file::{ReadError, read_text_itself};
+use crate::file::{OldText, ReadError};
 use std::fs::File;
 use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use windlass_context::Relevance;
+use windlass_tool::content_swap::{self, ContentChanged};
 use windlass_tool::private_file::{self, create_dir, sync_dir};
 use windlass_types::Timestamp;
 use windlass_types::near::nearest;
 
 /// The name of a file before it has its own.
 const NEW: &str = ".new.tmp";
+/// Most times that the index is written again because another program changed it meanwhile.
+const MOST_TRIES: u32 = 100;
 /// Most bytes of all memories of a directory together.
 const MOST_BYTES_OF_ALL: u64 = 16 * 1024 * 1024;
 /// Most files that are read because the index does not list them.
@@ -91,7 +94,7 @@ impl MemoryDirectory {
     /// The directory cannot be read, or leads out of where it must lie. One that is not there is empty.
     pub fn entries(&self) -> Result<(Vec<MemoryEntry>, String), MemoryError> {
         let Some(directory) = self.resolved()? else { return Ok(Default::default()) };
-        let index = complete(&directory, read_index(&directory).unwrap_or_default(), &Scan::of(&directory)?);
+        let index = complete(&directory, read_index(&directory).unwrap_or_default().0, &Scan::of(&directory)?);
         Ok((index.entries().cloned().collect(), index.words()))
     }
 
@@ -102,7 +105,7 @@ impl MemoryDirectory {
     pub fn list(&self) -> Result<Vec<MemoryNote>, MemoryError> {
         let Some(directory) = self.resolved()? else { return Ok(Vec::new()) };
         let names = Scan::of(&directory)?.names;
-        Ok(names.into_iter().filter_map(|name| read(&directory, name).ok()?).collect())
+        Ok(names.into_iter().filter_map(|name| Some(read(&directory, name).ok()??.0)).collect())
     }
 
     /// One memory.
@@ -111,7 +114,7 @@ impl MemoryDirectory {
     /// There is none of this name, or its file is a link, too large, or no UTF-8 text.
     pub fn read(&self, name: &MemoryName) -> Result<MemoryNote, MemoryError> {
         let found = self.resolved()?.map(|directory| read(&directory, name.clone())).transpose()?.flatten();
-        found.ok_or_else(|| self.unknown(name))
+        found.map(|(note, _)| note).ok_or_else(|| self.unknown(name))
     }
 
     /// At most `limit` memories that have a word of `query`, the best first.
@@ -145,7 +148,7 @@ impl MemoryDirectory {
                 let problem = format!("there are {MOST_MEMORIES} memories: forget some that are of no use any more");
                 return Err(MemoryError::TooMuch { problem });
             }
-            self.put(directory, scan, note)
+            self.put(directory, scan, note, None)
         })
     }
 
@@ -162,11 +165,11 @@ impl MemoryDirectory {
         // No directory is made for what is not there.
         self.read(name)?;
         self.write(|directory, scan| {
-            let mut note = read(directory, name.clone())?.ok_or_else(|| self.unknown(name))?;
+            let (mut note, old) = read(directory, name.clone())?.ok_or_else(|| self.unknown(name))?;
             change(&mut note);
             (note.name, note.updated) = (name.clone(), Some(now));
             note.check()?;
-            self.put(directory, scan, &note)?;
+            self.put(directory, scan, &note, Some(&old))?;
             Ok(note)
         })
     }
@@ -191,8 +194,8 @@ impl MemoryDirectory {
         })
     }
 
-    /// Writes a file, and then its line.
-    fn put(&self, directory: &Path, scan: &mut Scan, note: &MemoryNote) -> Result<(), MemoryError> {
+    /// Writes a file, and then its line. `old`: the content of the file as it was read, or `None` for a new one.
+    fn put(&self, directory: &Path, scan: &mut Scan, note: &MemoryNote, old: Option<&[u8]>) -> Result<(), MemoryError> {
         let text = note.file();
         let bytes = scan.bytes_without(directory, &note.name).saturating_add(text.len() as u64);
         if bytes > MOST_BYTES_OF_ALL {
@@ -202,7 +205,7 @@ impl MemoryDirectory {
             return Err(MemoryError::TooMuch { problem });
         }
         let path = directory.join(note.name.file());
-        self.replace(&path, text.as_bytes()).map_err(MemoryError::io(&path))?;
+        self.replace(&path, text.as_bytes(), old).map_err(MemoryError::io(&path))?;
         scan.names.insert(note.name.clone());
         self.renew_index(directory, scan, Some(MemoryEntry::of(note)))
     }
@@ -211,27 +214,37 @@ impl MemoryDirectory {
     fn renew_index(&self, directory: &Path, scan: &Scan, entry: Option<MemoryEntry>) -> Result<(), MemoryError> {
         let path = directory.join(FILE);
         let renew = || -> io::Result<()> {
-            let mut index = read_index(directory)?;
-            entry.into_iter().for_each(|entry| index.set(&entry));
-            self.replace(&path, complete(directory, index, scan).text().as_bytes())?;
-            sync_dir(directory)
+            for _ in 0..MOST_TRIES {
+                let (mut index, old) = read_index(directory)?;
+                entry.iter().for_each(|entry| index.set(entry));
+                let text = complete(directory, index, scan).text();
+                match self.replace(&path, text.as_bytes(), old.as_deref()) {
+                    // Another program has just written the index: its words are kept.
+                    Err(error) if ContentChanged::is(&error) => {}
+                    written => return written.and_then(|()| sync_dir(directory)),
+                }
+            }
+            Err(ContentChanged.into())
         };
         renew().map_err(|problem| MemoryError::Index { path: path.clone(), problem })
     }
 
-    /// Gives a file its content in one step, durable before it has the name. A link of its name is replaced and not
-    /// followed. Only the holder of the lock writes, so what has the name of the new file was left behind by a crash.
-    fn replace(&self, path: &Path, content: &[u8]) -> io::Result<()> {
+    /// Gives a file its content in one step, durable before it has the name. A link of its name is not
+    /// followed. Only the holder of the lock writes, so what has the name of the new file was left behind by a crash. Other
+    /// programs take no lock: a file whose content is no longer `old` stays as they left it.
+    fn replace(&self, path: &Path, content: &[u8], old: Option<&[u8]>) -> io::Result<()> {
         let new = path.with_file_name(NEW);
         drop(std::fs::remove_file(&new));
         let write = || -> io::Result<()> {
             let mut file = if self.is_shared { File::create_new(&new)? } else { private_file::create(&new)? };
             file.write_all(content)?;
             file.sync_all()?;
-            std::fs::rename(&new, path)
+            content_swap::replace_at(&new, path, old)
         };
+        let written = write();
         // The first error is the one to report.
-        write().inspect_err(|_| drop(std::fs::remove_file(&new)))
+        drop(std::fs::remove_file(&new));
+        written
     }
 
     /// Changes files as the only writer.
@@ -286,11 +299,11 @@ impl MemoryDirectory {
     }
 }
 
-/// The memory in a file; `None` if there is none of this name.
-fn read(directory: &Path, name: MemoryName) -> Result<Option<MemoryNote>, MemoryError> {
+/// The memory in a file, and the content of the file; `None` if there is none of this name.
+fn read(directory: &Path, name: MemoryName) -> Result<Option<(MemoryNote, Vec<u8>)>, MemoryError> {
     let path = directory.join(name.file());
-    match read_text_itself(&path, MOST_FILE) {
-        Ok(text) => Ok(text.map(|text| MemoryNote::parse(name, &text))),
+    match OldText::read_itself(&path, MOST_FILE) {
+        Ok(old) => Ok(old.map(|old| (MemoryNote::parse(name, &old.text), old.bytes))),
         Err(ReadError::TooBig) => {
             let problem = format!("the file of {name:?} is larger than {MOST_FILE} bytes", name = name.as_str());
             Err(MemoryError::TooMuch { problem })
@@ -299,10 +312,11 @@ fn read(directory: &Path, name: MemoryName) -> Result<Option<MemoryNote>, Memory
     }
 }
 
-/// The index as its file has it; empty without one.
-fn read_index(directory: &Path) -> io::Result<Index> {
-    match read_text_itself(&directory.join(FILE), MOST_BYTES) {
-        Ok(text) => Ok(Index::parse(&text.unwrap_or_default())),
+/// The index as its file has it, empty without one, and the content of the file.
+fn read_index(directory: &Path) -> io::Result<(Index, Option<Vec<u8>>)> {
+    match OldText::read_itself(&directory.join(FILE), MOST_BYTES) {
+        Ok(None) => Ok((Index::parse(""), None)),
+        Ok(Some(old)) => Ok((Index::parse(&old.text), Some(old.bytes))),
         Err(ReadError::TooBig) => Err(io::Error::other(format!("it is larger than {MOST_BYTES} bytes"))),
         Err(ReadError::Io(problem)) => Err(problem),
     }
@@ -315,7 +329,7 @@ fn complete(directory: &Path, mut index: Index, scan: &Scan) -> Index {
     }
     let listed: std::collections::BTreeSet<MemoryName> = index.entries().map(|entry| entry.name.clone()).collect();
     let unlisted = scan.names.difference(&listed).take(MOST_UNLISTED);
-    for note in unlisted.filter_map(|name| read(directory, name.clone()).ok()?) {
+    for (note, _) in unlisted.filter_map(|name| read(directory, name.clone()).ok()?) {
         index.set(&MemoryEntry::of(&note));
     }
     index

@@ -252,6 +252,25 @@ fn writers_do_not_lose_what_others_write() {
     assert_eq!((index.entries().count(), memory.list().unwrap().len()), (40, 40));
 }
 
+/// An editor takes no lock.
+#[test]
+fn a_change_by_another_program_is_not_written_over() {
+    let folder = Folder::new();
+    let memory = memory(&folder);
+    memory.add(&note("a", "x")).unwrap();
+    let theirs = fs::read_to_string(folder.path("memory/a.md")).unwrap().replace("x\n", "theirs\n");
+    let changed = memory.update(&name("a"), at("2026-12-01"), |note| {
+        folder.write("memory/a.md", &theirs);
+        note.content = "ours".to_owned();
+    });
+    assert!(changed.unwrap_err().to_string().contains("has changed since it was read"));
+    assert_eq!(memory.read(&name("a")).unwrap().content, "theirs");
+    let mut files: Vec<_> =
+        fs::read_dir(memory.path()).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
+    files.sort();
+    assert_eq!(files, [".lock", "MEMORY.md", "a.md"], "no litter");
+}
+
 #[test]
 fn what_a_kill_leaves_behind_is_swept_up() {
     let folder = Folder::new();

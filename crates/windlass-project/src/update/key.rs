@@ -1,12 +1,12 @@
 //! Settings that the user changes by name.
 
-use super::{KeepError, SettingsUpdates};
+use super::{KeepError, SettingsUpdates, old_settings};
 use crate::edit::with_member;
 use crate::error::SettingsError;
 use crate::note::Origin;
 use crate::resolve::resolve;
 use crate::settings::{SettingPath, Settings};
-use crate::settings_file::{SettingsFile, read_settings};
+use crate::settings_file::SettingsFile;
 use crate::sources::Layer;
 use std::path::{Path, PathBuf};
 use windlass_types::UpdateDestination;
@@ -28,13 +28,15 @@ impl SettingsUpdates {
     ) -> Result<Option<PathBuf>, KeepError> {
         let Some((file, anchor)) = self.target(destination) else { return Ok(None) };
         let _locked = self.lock()?;
-        let text = read_settings(&file)?;
-        let changed = with_member(text.as_deref().unwrap_or_default(), &setting.members, value)
-            .map_err(|problem| malformed(&file, problem.to_string()))?;
-        if let Some(changed) = changed {
-            check(&file, &anchor, destination, &changed)?;
-            self.write(&file, &changed, destination == UpdateDestination::UserSettings)?;
-        }
+        let is_of_user = destination == UpdateDestination::UserSettings;
+        self.change_text(&file, is_of_user, old_settings, |text| {
+            let changed = with_member(text.unwrap_or_default(), &setting.members, value)
+                .map_err(|problem| malformed(&file, problem.to_string()))?;
+            if let Some(changed) = &changed {
+                check(&file, &anchor, destination, changed)?;
+            }
+            Ok(changed)
+        })?;
         Ok(Some(file))
     }
 }

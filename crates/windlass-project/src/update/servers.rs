@@ -2,7 +2,7 @@
 
 use super::{KeepError, SettingsUpdates};
 use crate::edit::with_member;
-use crate::file::{ReadError, read_text};
+use crate::file::{OldText, ReadError};
 use crate::object::Object;
 use crate::records::MOST_RECORD;
 use crate::servers::{ServerDefinition, ServerScope, entries};
@@ -32,7 +32,7 @@ impl SettingsUpdates {
     /// The file cannot be read, or holds something else.
     pub fn servers_of(&self, scope: ServerScope) -> Result<Vec<ServerDefinition>, KeepError> {
         let Some(file) = self.server_file(scope) else { return Ok(Vec::new()) };
-        let text = read(&file)?.unwrap_or_default();
+        let text = read(&file)?.map(|old| old.text).unwrap_or_default();
         let found = self.defined(&file, scope, &text)?.into_iter();
         Ok(found.map(|(name, config)| ServerDefinition::new(name, scope, &file, config)).collect())
     }
@@ -54,16 +54,14 @@ impl SettingsUpdates {
         let Some(file) = self.server_file(scope) else { return Ok(None) };
         let is_of_user = scope != ServerScope::Project;
         let _locked = self.lock()?;
-        let text = read(&file)?.unwrap_or_default();
-        // What is there must be readable as servers, or the change could hide them.
-        self.defined(&file, scope, &text)?;
-        let members = self.members(scope, &text, name);
-        let entry = config.map(|config| laid_out(config, members.len()));
-        let changed =
-            with_member(&text, &members, entry.as_deref()).map_err(|problem| malformed(&file, problem.to_string()))?;
-        if let Some(changed) = changed {
-            self.write(&file, &changed, is_of_user)?;
-        }
+        self.change_text(&file, is_of_user, read, |text| {
+            let text = text.unwrap_or_default();
+            // What is there must be readable as servers, or the change could hide them.
+            self.defined(&file, scope, text)?;
+            let members = self.members(scope, text, name);
+            let entry = config.map(|config| laid_out(config, members.len()));
+            with_member(text, &members, entry.as_deref()).map_err(|problem| malformed(&file, problem.to_string()))
+        })?;
         Ok(Some(file))
     }
 
@@ -123,8 +121,8 @@ fn laid_out(config: &JsonText, depth: usize) -> String {
         .map_or_else(|_| config.as_str().to_owned(), |entry| entry.text(depth))
 }
 
-fn read(file: &Path) -> Result<Option<String>, KeepError> {
-    read_text(file, MOST_RECORD).map_err(|error| match error {
+fn read(file: &Path) -> Result<Option<OldText>, KeepError> {
+    OldText::read(file, MOST_RECORD).map_err(|error| match error {
         ReadError::TooBig => malformed(file, format!("it is larger than {MOST_RECORD} bytes")),
         ReadError::Io(error) => malformed(file, error.to_string()),
     })

@@ -234,6 +234,45 @@ fn a_file_keeps_its_mode_and_leaves_no_litter() {
     assert_eq!(names, ["settings.local.json"]);
 }
 
+/// An editor, or another agent's program, takes none of our locks.
+#[test]
+fn a_change_by_another_program_is_not_written_over() {
+    use std::io::Write as _;
+    const ROUNDS: usize = 40;
+    let ground = ground();
+    let updates = ground.updates();
+    let (file, _) = updates.target(LOCAL).unwrap();
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    std::fs::write(&file, "{\"notes\": []}").unwrap();
+    std::thread::scope(|scope| {
+        let ours = scope.spawn(|| {
+            for round in 0..ROUNDS {
+                updates.keep(&add(Behavior::Allow, &[&format!("Bash(x{round})")], LOCAL)).unwrap();
+            }
+        });
+        let theirs = scope.spawn(|| {
+            let mut written = 0;
+            while written < ROUNDS {
+                let old = std::fs::read(&file).unwrap();
+                let mut value: serde_json::Value = serde_json::from_slice(&old).unwrap();
+                value["notes"].as_array_mut().unwrap().push(written.into());
+                let mut new = AtomicFile::create(&file).unwrap();
+                new.file().write_all(value.to_string().as_bytes()).unwrap();
+                match new.replace_expected(Some(&old)) {
+                    Err(error) => assert!(ContentChanged::is(&error), "{error}"),
+                    Ok(()) => written += 1,
+                }
+            }
+        });
+        ours.join().unwrap();
+        theirs.join().unwrap();
+    });
+    let value: serde_json::Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    let count = |value: &serde_json::Value| value.as_array().unwrap().len();
+    assert_eq!((count(&value["permissions"]["allow"]), count(&value["notes"])), (ROUNDS, ROUNDS));
+    assert_eq!(std::fs::read_dir(file.parent().unwrap()).unwrap().count(), 1, "no litter");
+}
+
 #[test]
 fn many_writers_lose_no_change() {
     let ground = ground();

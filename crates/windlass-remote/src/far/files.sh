@@ -180,7 +180,31 @@ receive() {
     [ "$rest" = 0 ] || dd bs="$rest" count=1 iflag=fullblock
 }
 
-# put FOLDER NAME BYTES MAKE NEW MODE TEMPORARY: the bytes follow the request.
+# expect NAME DIGEST: fails unless the file with this name has this content. The file is held as descriptor 7, and locked where
+# there is flock, so that another windlass that replaces it waits.
+expect() {
+    turn=0
+    while :; do
+        [ ! -L "./$1" ] || fail 15 ''
+        [ -f "./$1" ] && [ "$turn" -le 1000 ] || fail 22 ''
+        command exec 7<"./$1" || fail 16 ''
+        tried=0
+        # A lock that cannot be had is no reason to change nothing: the content is compared all the same.
+        until ! command -v flock >/dev/null || flock -xn 7 || [ "$tried" -ge 20 ]; do
+            tried=$((tried + 1))
+            sleep 0.05 || sleep 1
+        done
+        named=$(stat -c '%d:%i' "./$1")
+        [ -n "$named" ] && [ "$named" = "$(stat -L -c '%d:%i' /proc/self/fd/7)" ] && break
+        exec 7<&-
+        turn=$((turn + 1))
+    done
+    found=$(sha256sum <&7) || fail 20 'there is no program sha256sum'
+    [ "${found%% *}" = "$2" ] || fail 22 ''
+}
+
+# put FOLDER NAME BYTES MAKE NEW MODE TEMPORARY DIGEST: the bytes follow the request. DIGEST is that of the content that is
+# replaced, or nothing.
 put() {
     reach "$1" "$4"
     mode=$(printf '%o' $((0666 & ~0$U))) owner=
@@ -191,6 +215,7 @@ put() {
         [ -w "./$2" ] || fail 16 ''
         mode=$(stat -c %a "./$2") owner=$(stat -c %u:%g "./$2")
     elif [ -e "./$2" ]; then fail 14 ''
+    elif [ -n "$8" ]; then fail 22 ''
     fi
     mode=${6:-$mode}
     new=./$7
@@ -207,17 +232,21 @@ put() {
     else
         [ ! -L "./$2" ] || fail 15 ''
         [ ! -d "./$2" ] || fail 12 ''
+        [ -z "$8" ] || expect "$2" "$8"
         said=$(mv -f -T "$new" "./$2" 2>&1) || sysfail "$said"
+        exec 7<&-
     fi
     sync . 2>/dev/null
     :
 }
 
-# discard FOLDER NAME
+# discard FOLDER NAME DIGEST: the digest as for put.
 discard() {
     reach "$1" 0
+    [ -z "$3" ] || [ -e "./$2" ] || [ -L "./$2" ] || fail 22 ''
     regular "$2"
     [ -w "./$2" ] || fail 16 ''
+    [ -z "$3" ] || expect "$2" "$3"
     said=$(rm -f "./$2" 2>&1) || sysfail "$said"
     sync . 2>/dev/null
     :
@@ -273,7 +302,7 @@ absent() {
 about() {
     [ -r /proc/self/stat ] || fail 20 'there is no /proc'
     probe=$(stat -L -c '%d:%i' /proc/self/fd/0 2>/dev/null) || fail 20 'there is no stat of GNU or BusyBox'
-    for needed in dd mv ln readlink chmod mkdir rm grep sed env setsid mktemp; do
+    for needed in dd mv ln readlink chmod mkdir rm grep sed env setsid mktemp sha256sum; do
         command -v "$needed" >/dev/null 2>&1 || fail 20 "there is no program $needed"
     done
     printf '%s\0' "HOME=$HOME" "PATH=$PATH"

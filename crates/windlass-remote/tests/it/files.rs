@@ -113,3 +113,38 @@ async fn whole_files_are_kept_and_put_back() {
         std::fs::remove_dir_all(root.join("a")).unwrap();
     }
 }
+
+/// Two connections stand for two processes: each counts the same file up, by what it has read.
+#[tokio::test(flavor = "multi_thread")]
+async fn connections_that_change_one_file_lose_no_change() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().canonicalize().unwrap().join("count");
+    std::fs::write(&path, "").unwrap();
+    let mut running = Vec::new();
+    for far in remotes().await {
+        let path = path.clone();
+        running.push(tokio::spawn(async move {
+            let (files, permit) = (far.workspace(), writing(&path));
+            let (mut written, mut refused) = (0, 0);
+            while written < 8 {
+                let mut file = files.open(&permit, &path).await.unwrap();
+                let old = file.read(1000).await.unwrap();
+                let new = [old.as_slice(), b"+"].concat();
+                match files.compare_and_write(&permit, &path, &old, &new).await {
+                    Ok(()) => written += 1,
+                    Err(error) => {
+                        assert_eq!(error.kind, Kind::ContentChanged, "{error}");
+                        refused += 1;
+                    }
+                }
+            }
+            refused
+        }));
+    }
+    let mut refused = 0;
+    for done in running {
+        refused += done.await.unwrap();
+    }
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "+".repeat(16), "{refused} refused");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no litter");
+}

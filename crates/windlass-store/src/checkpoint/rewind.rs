@@ -7,7 +7,7 @@ use super::record::{Kind, Record, State};
 use super::shelf::Shelf;
 use std::path::{Path, PathBuf};
 use windlass_session::{CheckpointError, FileChange, NotRestored, NotRestoredKind, Rewind, RewindOptions, RewoundFile};
-use windlass_tool::{WholeFile, WorkspaceError};
+use windlass_tool::{WholeFile, WorkspaceError, WorkspaceErrorKind};
 use windlass_types::EntryId;
 use windlass_types::path::has_parent;
 
@@ -35,6 +35,10 @@ fn left(path: &Path, kind: NotRestoredKind, reason: impl Into<String>) -> Found 
 }
 
 fn refused(error: &WorkspaceError) -> NotRestored {
+    if error.kind == WorkspaceErrorKind::ContentChanged {
+        let why = "it was changed outside this session at the same time";
+        return NotRestored::new(NotRestoredKind::Conflict, why);
+    }
     match link_or_like(error.kind) {
         Some(why) => NotRestored::new(NotRestoredKind::Link, why),
         None => NotRestored::new(NotRestoredKind::Io, error.to_string()),
@@ -179,20 +183,24 @@ impl<S: Shelf> Engine<S> {
         let path: PathBuf = step.file.path.clone();
         let found = self.tree.read_whole(&path, self.limits.file_bytes).await.map_err(|error| refused(&error))?;
         if !seen(&found).is_some_and(|now| now.is_same(&step.now)) {
-            return Err(NotRestored::new(
-                NotRestoredKind::Conflict,
-                "it was changed outside this session at the same time",
-            ));
+            return Err(refused(&WorkspaceError::content_changed(&path)));
         }
-        drop(found);
+        // Compared once more at the moment when the file is replaced.
+        let now = match &found {
+            WholeFile::File(file) => Some(file.content.as_slice()),
+            WholeFile::Absent { .. } | WholeFile::TooLarge { .. } => None,
+        };
         let done = match &step.then {
-            State::Absent { parents } => self.tree.remove(&path, *parents).await,
+            State::Absent { parents } => match now {
+                Some(now) => self.tree.compare_and_remove(&path, now, *parents).await,
+                None => self.tree.remove(&path, *parents).await,
+            },
             State::File { mode, .. } => {
                 let wanted = step.then.clone();
                 let content = self.off_thread(move |core| Ok(content(&core.shelf, &wanted))).await.ok().flatten();
                 let missing =
                     || NotRestored::new(NotRestoredKind::NotKept, "its earlier content is missing or damaged");
-                self.tree.put_whole(&path, &content.ok_or_else(missing)?, *mode).await
+                self.tree.compare_and_put(&path, now, &content.ok_or_else(missing)?, *mode).await
             }
             State::Unkept { why } => return Err(NotRestored::new(NotRestoredKind::NotKept, why.clone())),
         };

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use windlass_tool::{
-    DirectoryEntry, EntryKind, FileInfo, JudgedPath, OpenFile, Permit, ResolvedPath, Workspace, WorkspaceError,
-    WorkspaceErrorKind, WriteOptions,
+    DirectoryEntry, EditOrder, EntryKind, FileInfo, JudgedPath, OpenFile, Permit, ResolvedPath, Workspace,
+    WorkspaceError, WorkspaceErrorKind, WriteOptions,
 };
 use windlass_types::Timestamp;
 
@@ -41,7 +41,7 @@ use tree::{Node, Stored, Tree};
 /// # });
 /// ```
 #[derive(Debug, Clone, Default)]
-pub struct MemoryWorkspace(Arc<Mutex<Tree>>);
+pub struct MemoryWorkspace(Arc<Mutex<Tree>>, EditOrder);
 
 impl MemoryWorkspace {
     /// An empty tree with the directory `/work`, where a [`ToolBench`](crate::ToolBench) starts.
@@ -169,6 +169,31 @@ impl Workspace for MemoryWorkspace {
         lock(&self.0).remove_file(&judged.resolved).map_err(|kind| refused(kind, path))
     }
 
+    async fn compare_and_write(
+        &self,
+        permit: &Permit,
+        path: &Path,
+        expected: &[u8],
+        content: &[u8],
+    ) -> Result<(), WorkspaceError> {
+        let judged = permit.writable(path).ok_or_else(|| refused(WorkspaceErrorKind::NotPermitted, path))?;
+        let mut tree = lock(&self.0);
+        let compared = tree.compare(&judged.resolved, expected);
+        let written = compared.and_then(|()| tree.write(&judged.resolved, content, WriteOptions::default()));
+        written.map_err(|kind| refused(kind, path))
+    }
+
+    async fn compare_and_remove(&self, permit: &Permit, path: &Path, expected: &[u8]) -> Result<(), WorkspaceError> {
+        let judged = permit.writable(path).ok_or_else(|| refused(WorkspaceErrorKind::NotPermitted, path))?;
+        let mut tree = lock(&self.0);
+        let removed = tree.compare(&judged.resolved, expected).and_then(|()| tree.remove_file(&judged.resolved));
+        removed.map_err(|kind| refused(kind, path))
+    }
+
+    fn edit_order(&self) -> Option<&EditOrder> {
+        Some(&self.1)
+    }
+
     async fn rename(
         &self,
         permit: &Permit,
@@ -242,6 +267,7 @@ fn place_of(tree: &Tree, judged: &JudgedPath, permit: &Permit, path: &Path) -> R
 fn refused(kind: WorkspaceErrorKind, path: &Path) -> WorkspaceError {
     use WorkspaceErrorKind as K;
     let what = match kind {
+        K::ContentChanged => return WorkspaceError::content_changed(path),
         K::NotPermitted => "is outside of what this call may touch",
         K::Changed => "leads somewhere else than when this call was judged",
         K::NotFound => "does not exist",

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
 use windlass_tool::{
-    DirectoryEntry, FileInfo, OpenFile, Permit, ResolvedPath, Workspace, WorkspaceError, WorkspaceErrorKind,
+    DirectoryEntry, EditOrder, FileInfo, OpenFile, Permit, ResolvedPath, Workspace, WorkspaceError, WorkspaceErrorKind,
     WriteOptions,
 };
 
@@ -23,9 +23,9 @@ pub enum FileOperation {
     Open,
     /// [`OpenFile::read`], over all files.
     Read,
-    /// [`Workspace::write`].
+    /// [`Workspace::write`] and [`Workspace::compare_and_write`].
     Write,
-    /// [`Workspace::remove`].
+    /// [`Workspace::remove`] and [`Workspace::compare_and_remove`].
     Remove,
     /// [`Workspace::rename`].
     Rename,
@@ -172,6 +172,32 @@ impl<W: Workspace> Workspace for FaultyWorkspace<W> {
             return Err(planned(kind, path));
         }
         settle(self.0.inner.remove(permit, path).await, failure, path)
+    }
+
+    async fn compare_and_write(
+        &self,
+        permit: &Permit,
+        path: &Path,
+        expected: &[u8],
+        content: &[u8],
+    ) -> Result<(), WorkspaceError> {
+        let failure = self.0.faults.plan.begin(FileOperation::Write).await;
+        if let Some(Failure::Before(kind)) = failure {
+            return Err(planned(kind, path));
+        }
+        settle(self.0.inner.compare_and_write(permit, path, expected, content).await, failure, path)
+    }
+
+    async fn compare_and_remove(&self, permit: &Permit, path: &Path, expected: &[u8]) -> Result<(), WorkspaceError> {
+        let failure = self.0.faults.plan.begin(FileOperation::Remove).await;
+        if let Some(Failure::Before(kind)) = failure {
+            return Err(planned(kind, path));
+        }
+        settle(self.0.inner.compare_and_remove(permit, path, expected).await, failure, path)
+    }
+
+    fn edit_order(&self) -> Option<&EditOrder> {
+        self.0.inner.edit_order()
     }
 
     async fn rename(

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use windlass_tool::{
-    Cancel, DirectoryEntry, OpenFile, Permit, Process, ProcessCommand, ProcessError, ProcessOutcome, ResolvedPath,
-    Workspace, WorkspaceError, WorkspaceErrorKind, WriteOptions,
+    Cancel, DirectoryEntry, EditOrder, OpenFile, Permit, Process, ProcessCommand, ProcessError, ProcessOutcome,
+    ResolvedPath, Workspace, WorkspaceError, WorkspaceErrorKind, WriteOptions,
 };
 
 /// What a call did that its access does not name.
@@ -65,6 +65,24 @@ impl Workspace for Watched<dyn Workspace> {
 
     async fn remove(&self, permit: &Permit, path: &Path) -> Result<(), WorkspaceError> {
         self.notes.look(self.inner.remove(permit, path).await, path)
+    }
+
+    async fn compare_and_write(
+        &self,
+        permit: &Permit,
+        path: &Path,
+        expected: &[u8],
+        content: &[u8],
+    ) -> Result<(), WorkspaceError> {
+        self.notes.look(self.inner.compare_and_write(permit, path, expected, content).await, path)
+    }
+
+    async fn compare_and_remove(&self, permit: &Permit, path: &Path, expected: &[u8]) -> Result<(), WorkspaceError> {
+        self.notes.look(self.inner.compare_and_remove(permit, path, expected).await, path)
+    }
+
+    fn edit_order(&self) -> Option<&EditOrder> {
+        self.inner.edit_order()
     }
 
     async fn rename(

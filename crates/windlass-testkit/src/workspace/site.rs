@@ -141,6 +141,29 @@ impl<'a> Site<'a> {
         within(&format!("write {path}"), self.workspace.write(permit, &self.at(path), content, options)).await
     }
 
+    pub(super) async fn compare_and_write(
+        &self,
+        permit: &Permit,
+        path: &str,
+        expected: &str,
+        content: &str,
+    ) -> Result<Result<(), WorkspaceError>, Violation> {
+        let at = self.at(path);
+        let written = self.workspace.compare_and_write(permit, &at, expected.as_bytes(), content.as_bytes());
+        within(&format!("compare and write {path}"), written).await
+    }
+
+    pub(super) async fn compare_and_remove(
+        &self,
+        permit: &Permit,
+        path: &str,
+        expected: &str,
+    ) -> Result<Result<(), WorkspaceError>, Violation> {
+        let at = self.at(path);
+        let removed = self.workspace.compare_and_remove(permit, &at, expected.as_bytes());
+        within(&format!("compare and remove {path}"), removed).await
+    }
+
     pub(super) async fn list(
         &self,
         permit: &Permit,

@@ -56,6 +56,40 @@ pub async fn writes_only_over_regular_files(workspace: &dyn Workspace, fixture: 
     Ok(())
 }
 
+/// A file is replaced and removed only if it has the content that the caller expects.
+///
+/// # Errors
+/// Another content was written over, or the refusal is of another kind.
+pub async fn compares_before_it_replaces(workspace: &dyn Workspace, fixture: &dyn Fixture) -> Result<(), Violation> {
+    let site = Site::new(workspace, fixture, "comparing").await?;
+    for (content, expected) in [("theirs", "ours"), ("longer", "long"), ("long", "longer"), ("", "x"), ("x", "")] {
+        site.put("file", Item::File(content.as_bytes())).await?;
+        let permit = site.writing(&["file"]).await?;
+        let written = site.compare_and_write(&permit, "file", expected, "new").await?;
+        site.expect_refusal(written, "file", &[Kind::ContentChanged], "write over another content")?;
+        let removed = site.compare_and_remove(&permit, "file", expected).await?;
+        site.expect_refusal(removed, "file", &[Kind::ContentChanged, Kind::Unsupported], "remove another content")?;
+        site.expect_content("file", content.as_bytes(), "after a comparison that failed").await?;
+        let written = site.compare_and_write(&permit, "file", content, "new").await?;
+        written.map_err(|error| unexpected("compare and write", "file", &error))?;
+        site.expect_content("file", b"new", "after a comparison").await?;
+    }
+    let permit = site.writing(&["file", "none"]).await?;
+    let written = site.compare_and_write(&permit, "none", "", "new").await?;
+    site.expect_refusal(written, "none", &[Kind::ContentChanged], "write over a file that is gone")?;
+    let reading = site.reading(&["file"]).await?;
+    let written = site.compare_and_write(&reading, "file", "new", "x").await?;
+    site.expect_refusal(written, "file", &[Kind::NotPermitted], "compare and write with a permit for reading")?;
+    site.expect_names("", &["file"], "after comparisons").await?;
+    match site.compare_and_remove(&permit, "file", "new").await? {
+        Err(error) if error.kind == Kind::Unsupported => Ok(()),
+        removed => {
+            removed.map_err(|error| unexpected("compare and remove", "file", &error))?;
+            site.expect_names("", &[], "after a comparison").await
+        }
+    }
+}
+
 /// With `must_be_new`, what is there is kept, whatever it is.
 ///
 /// # Errors

@@ -40,6 +40,8 @@ enum Flaw {
     WritesInTwoSteps,
     RemovesWithAReadPermit,
     RenamesOverFiles,
+    WritesOverOtherContent,
+    RemovesOtherContent,
     NamesNoPath,
 }
 
@@ -166,6 +168,27 @@ impl Workspace for Flawed {
         Ok(())
     }
 
+    async fn compare_and_write(
+        &self,
+        permit: &Permit,
+        path: &Path,
+        expected: &[u8],
+        content: &[u8],
+    ) -> Result<(), WorkspaceError> {
+        let options = WriteOptions::default();
+        match self.has(Flaw::WritesOverOtherContent) {
+            true => self.files.write(permit, path, content, options).await,
+            false => self.files.compare_and_write(permit, path, expected, content).await,
+        }
+    }
+
+    async fn compare_and_remove(&self, permit: &Permit, path: &Path, expected: &[u8]) -> Result<(), WorkspaceError> {
+        match self.has(Flaw::RemovesOtherContent) {
+            true => Workspace::remove(&self.files, permit, path).await,
+            false => self.files.compare_and_remove(permit, path, expected).await,
+        }
+    }
+
     async fn rename(
         &self,
         permit: &Permit,
@@ -268,6 +291,8 @@ async fn each_broken_promise_is_found() {
         (Flaw::WritesInTwoSteps, "read beside writers"),
         (Flaw::RemovesWithAReadPermit, "remove what is not there: expected a refusal"),
         (Flaw::RenamesOverFiles, "rename to a name that is taken: expected a refusal"),
+        (Flaw::WritesOverOtherContent, "write over another content: expected a refusal"),
+        (Flaw::RemovesOtherContent, "remove another content: expected a refusal"),
         (Flaw::NamesNoPath, "the error does not name"),
     ] {
         let files = MemoryWorkspace::new();

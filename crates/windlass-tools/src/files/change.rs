@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use tokio::sync::OwnedMutexGuard;
-use windlass_tool::{SeenFiles, ToolCx, ToolError, WriteOptions};
+use windlass_tool::{EditOrder, EditTurn, SeenFiles, ToolCx, ToolError, WriteOptions};
 
 use super::canonical::{Fold, canonical};
 use super::charset::{Content, TextFormat, of_file};
@@ -22,8 +21,8 @@ pub(crate) struct Target {
     pub(crate) resolved: PathBuf,
     /// `None` when there is no file yet.
     pub(crate) content: Option<Vec<u8>>,
-    /// Keeps other changes of the file by this session waiting.
-    _turn: OwnedMutexGuard<()>,
+    /// Keeps other changes of the file through this workspace waiting.
+    _turn: EditTurn,
 }
 
 /// A change that was made.
@@ -38,7 +37,10 @@ pub(crate) struct Change {
 impl Target {
     pub(crate) async fn look(cx: &ToolCx, file_path: &str) -> Result<Self, ToolError> {
         let (path, resolved) = Self::place(cx, file_path)?;
-        let turn = cx.state::<ReadLedger>().turn(&resolved).await;
+        let turn = match cx.workspace().edit_order() {
+            Some(order) => order.turn(&resolved).await,
+            None => cx.state::<EditOrder>().turn(&resolved).await,
+        };
         let content = load(cx, &path).await?;
         Ok(Self { cx: cx.clone(), path, resolved, content, _turn: turn })
     }
@@ -84,9 +86,13 @@ impl Target {
     /// Writes and records the new content.
     pub(crate) async fn write(self, new: &[u8]) -> Result<Change, ToolError> {
         stop_if_cancelled(&self.cx)?;
-        let options = WriteOptions::default().creating_directories();
-        let options = if self.content.is_none() { options.only_new() } else { options };
-        let written = self.cx.workspace().write(self.cx.permit(), &self.path, new, options).await;
+        let (files, permit) = (self.cx.workspace(), self.cx.permit());
+        let written = match self.content.as_deref() {
+            Some(old) => files.compare_and_write(permit, &self.path, old, new).await,
+            None => {
+                files.write(permit, &self.path, new, WriteOptions::default().creating_directories().only_new()).await
+            }
+        };
         written.map_err(|e| failed(&e))?;
         ReadLedger::know(&self.cx, &self.resolved, new);
         Ok(self.change(new))

@@ -21,16 +21,9 @@ const MOST_TEXTS: usize = 64;
 
 #[derive(Debug, Default)]
 struct Known {
-    files: HashMap<PathBuf, Entry>,
+    files: HashMap<PathBuf, Seen>,
     /// The files whose texts are kept as they are, and perhaps some whose are not any more. The latest come last.
     texts: VecDeque<PathBuf>,
-}
-
-#[derive(Debug, Default)]
-struct Entry {
-    seen: Option<Seen>,
-    /// Held over one change of the file: reading, checking, writing, recording.
-    turn: Arc<tokio::sync::Mutex<()>>,
 }
 
 /// What is known of a file.
@@ -74,13 +67,13 @@ impl ReadLedger {
 
     /// Forgets one file: it must be read again before it can be changed.
     pub fn forget(&self, path: &Path) {
-        self.with(path, |entry| entry.seen = None);
+        self.lock().files.remove(path);
     }
 
     /// Forgets all files, for instance after the conversation was cleared.
     pub fn clear(&self) {
         let mut known = self.lock();
-        known.files.values_mut().for_each(|entry| entry.seen = None);
+        known.files.clear();
         known.texts.clear();
     }
 
@@ -94,28 +87,18 @@ impl ReadLedger {
         if matches!(seen, Seen::Text(_)) {
             known.texts.push_back(path.to_owned());
         }
-        known.files.entry(path.to_owned()).or_default().seen = Some(seen);
+        known.files.insert(path.to_owned(), seen);
         if known.texts.len() > MOST_TEXTS {
             known.shorten();
         }
     }
 
     pub(crate) fn seen(&self, path: &Path) -> Option<Seen> {
-        self.lock().files.get(path).and_then(|entry| entry.seen.clone())
+        self.lock().files.get(path).cloned()
     }
 
     fn lock(&self) -> MutexGuard<'_, Known> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Waits until no other call of this session changes the file. Cancel safe.
-    pub(crate) async fn turn(&self, path: &Path) -> tokio::sync::OwnedMutexGuard<()> {
-        let turn = self.with(path, |entry| Arc::clone(&entry.turn));
-        turn.lock_owned().await
-    }
-
-    fn with<T>(&self, path: &Path, act: impl FnOnce(&mut Entry) -> T) -> T {
-        act(self.lock().files.entry(path.to_owned()).or_default())
     }
 }
 
@@ -134,7 +117,7 @@ impl Known {
     /// Keeps the digest alone of the file whose text was noted first.
     fn shorten(&mut self) {
         let Some(path) = self.texts.pop_front().filter(|path| !self.texts.contains(path)) else { return };
-        if let Some(Entry { seen: Some(seen), .. }) = self.files.get_mut(&path)
+        if let Some(seen) = self.files.get_mut(&path)
             && let Seen::Text(text) = seen
         {
             *seen = Seen::Content(blake3::hash(text.as_bytes()));

@@ -81,6 +81,9 @@ pub(crate) fn failed(error: &WorkspaceError) -> ToolError {
         WorkspaceErrorKind::NotRegular => " Only regular files can be used here; it was not opened.",
         WorkspaceErrorKind::NotDirectory => " Check the path: a part of it before the end is a file.",
         WorkspaceErrorKind::Changed => " Something moved it meanwhile. Try again.",
+        WorkspaceErrorKind::ContentChanged => {
+            ", so nothing was written. Read it again, then repeat the change on what is there now."
+        }
         WorkspaceErrorKind::AlreadyExists => " It was created meanwhile. Read it, then decide.",
         WorkspaceErrorKind::NoSpace => " The file is unchanged. Free some space first.",
         WorkspaceErrorKind::ReadOnly | WorkspaceErrorKind::AccessDenied => " The file is unchanged.",

@@ -79,3 +79,23 @@ fn set_id_bits_do_not_come_back() {
     run(LocalWorkspace::new().put_whole(&path, b"x", Some(0o4755))).unwrap();
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o7777, 0o755);
 }
+
+#[test]
+fn only_the_expected_content_is_put_back_or_removed() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().canonicalize().unwrap().join("file");
+    let tree = LocalWorkspace::new();
+    let changed = |done: Result<(), windlass_tool::WorkspaceError>| {
+        assert_eq!(done.unwrap_err().kind, windlass_tool::WorkspaceErrorKind::ContentChanged);
+    };
+    changed(run(tree.compare_and_put(&path, Some(b""), b"x", None)));
+    changed(run(FileTree::compare_and_remove(&tree, &path, b"", 0)));
+    run(tree.compare_and_put(&path, None, b"one", Some(0o640))).unwrap();
+    changed(run(tree.compare_and_put(&path, None, b"two", None)));
+    changed(run(tree.compare_and_put(&path, Some(b"two"), b"three", None)));
+    changed(run(FileTree::compare_and_remove(&tree, &path, b"two", 0)));
+    run(tree.compare_and_put(&path, Some(b"one"), b"two", None)).unwrap();
+    assert_eq!(std::fs::read(&path).unwrap(), b"two");
+    run(FileTree::compare_and_remove(&tree, &path, b"two", 0)).unwrap();
+    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0, "no litter");
+}

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use windlass_tool::{
-    DirectoryEntry, OpenFile, Permit, ResolvedPath, Workspace, WorkspaceError, WorkspaceErrorKind, WriteOptions,
+    DirectoryEntry, EditOrder, OpenFile, Permit, ResolvedPath, Workspace, WorkspaceError, WorkspaceErrorKind,
+    WriteOptions,
 };
 
 use super::LocalWorkspace;
@@ -68,6 +69,24 @@ impl Workspace for WithLocalFolders {
         options: WriteOptions,
     ) -> Result<(), WorkspaceError> {
         self.far_for_writing(path)?.write(permit, path, content, options).await
+    }
+
+    async fn compare_and_write(
+        &self,
+        permit: &Permit,
+        path: &Path,
+        expected: &[u8],
+        content: &[u8],
+    ) -> Result<(), WorkspaceError> {
+        self.far_for_writing(path)?.compare_and_write(permit, path, expected, content).await
+    }
+
+    async fn compare_and_remove(&self, permit: &Permit, path: &Path, expected: &[u8]) -> Result<(), WorkspaceError> {
+        self.far_for_writing(path)?.compare_and_remove(permit, path, expected).await
+    }
+
+    fn edit_order(&self) -> Option<&EditOrder> {
+        self.far.edit_order()
     }
 
     async fn remove(&self, permit: &Permit, path: &Path) -> Result<(), WorkspaceError> {

@@ -7,7 +7,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -16,6 +16,7 @@ use rustix::fs::{Access, AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
 use windlass_tool::FileStamp;
+use windlass_tool::content_swap::SwapFolder;
 
 use super::entry::{Entry, EntryStatus, Missing, Rights};
 
@@ -104,7 +105,7 @@ pub(crate) fn read_at_hand(file: &File, buffer: &mut [u8]) -> Option<usize> {
 }
 
 #[cfg(target_os = "linux")]
-impl std::os::fd::AsFd for Dir {
+impl AsFd for Dir {
     fn as_fd(&self) -> std::os::fd::BorrowedFd<'_> {
         self.fd.as_fd()
     }
@@ -327,6 +328,11 @@ impl Dir {
     /// Renames within this directory, over what `to` was.
     pub(crate) fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         Ok(rustix::fs::renameat(&self.fd, from, &self.fd, to)?)
+    }
+
+    /// The same directory, for files whose content is compared before they are replaced.
+    pub(crate) fn swap(&self) -> SwapFolder<'_> {
+        SwapFolder::new(self.fd.as_fd())
     }
 
     /// Renames within this directory to a name that must not exist yet.

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use windlass_tool::FileStamp;
+use windlass_tool::content_swap::SwapFolder;
 
 use super::entry::{Entry, EntryStatus, Missing};
 
@@ -172,6 +173,11 @@ impl Dir {
     pub(crate) fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
         check(&self.path)?;
         fs::rename(self.path.join(from), self.path.join(to))
+    }
+
+    /// The same directory, for files whose content is compared before they are replaced.
+    pub(crate) fn swap(&self) -> SwapFolder<'_> {
+        SwapFolder::new(&self.path)
     }
 
     /// Gives a file a second name that must not exist yet, and takes the first away.

@@ -8,16 +8,17 @@ use std::sync::Arc;
 use std::time::UNIX_EPOCH;
 
 use async_trait::async_trait;
+use windlass_tool::content_swap::ContentChanged;
 use windlass_tool::{
-    DirectoryEntry, EntryKind, FileInfo, JudgedPath, OpenFile, Permit, ResolvedPath, Workspace, WorkspaceError,
-    WorkspaceErrorKind, WriteOptions,
+    DirectoryEntry, EditOrder, EntryKind, FileInfo, JudgedPath, OpenFile, Permit, ResolvedPath, Workspace,
+    WorkspaceError, WorkspaceErrorKind, WriteOptions,
 };
 use windlass_types::Timestamp;
 
 use super::blocking::blocking;
 use super::dir::{self, Dir};
 use super::entry::{Entry, Missing};
-use super::replace::{Expect, NotRegular, replace};
+use super::replace::{Expect, NotRegular, compare_and_remove, replace};
 use super::resolve::{is_cycle, kind, resolve};
 
 /// Most bytes that one read returns.
@@ -36,11 +37,15 @@ const MAX_READ_AT_HAND: usize = 256 * 1024;
 /// call fail and never leads elsewhere. Devices, pipes and sockets are neither
 /// waited for nor read.
 ///
+/// A file that others change between the moment when it was read and the moment when it is to be replaced
+/// ([`compare_and_write`](Workspace::compare_and_write)) stays as they left it: see
+/// [`content_swap`](windlass_tool::content_swap). Clones share the order in which calls change files.
+///
 /// Works on any thread of a tokio runtime, where it leaves the waiting to the
 /// blocking pool, and also without a runtime.
 #[derive(Debug, Clone, Default)]
 pub struct LocalWorkspace {
-    _private: (),
+    order: EditOrder,
 }
 
 impl LocalWorkspace {
@@ -89,10 +94,37 @@ impl Workspace for LocalWorkspace {
         .await
     }
 
+    async fn compare_and_write(
+        &self,
+        permit: &Permit,
+        path: &Path,
+        expected: &[u8],
+        content: &[u8],
+    ) -> Result<(), WorkspaceError> {
+        let place = writable(permit, path)?;
+        let path = path.to_owned();
+        let (expected, content) = (expected.to_vec(), content.to_vec());
+        off_thread(move || {
+            let expect = Expect::Content(&expected);
+            put(&place, &content, Missing::Refuse, expect).map_err(|error| named(error, &path))
+        })
+        .await
+    }
+
     async fn remove(&self, permit: &Permit, path: &Path) -> Result<(), WorkspaceError> {
         let place = writable(permit, path)?;
         let path = path.to_owned();
-        off_thread(move || remove(&place).map_err(|error| named(error, &path))).await
+        off_thread(move || remove(&place, None).map_err(|error| named(error, &path))).await
+    }
+
+    async fn compare_and_remove(&self, permit: &Permit, path: &Path, expected: &[u8]) -> Result<(), WorkspaceError> {
+        let place = writable(permit, path)?;
+        let (path, expected) = (path.to_owned(), expected.to_vec());
+        off_thread(move || remove(&place, Some(&expected)).map_err(|error| named(error, &path))).await
+    }
+
+    fn edit_order(&self) -> Option<&EditOrder> {
+        Some(&self.order)
     }
 
     async fn rename(
@@ -250,7 +282,7 @@ fn place_of(judged: &JudgedPath, permit: &Permit, path: &Path) -> Result<PathBuf
     if permit.allows(&place) { Ok(place) } else { Err(refused(WorkspaceErrorKind::NotPermitted, path)) }
 }
 
-fn put(place: &Path, content: &[u8], missing: Missing, expect: Expect) -> io::Result<()> {
+fn put(place: &Path, content: &[u8], missing: Missing, expect: Expect<'_>) -> io::Result<()> {
     let (Some(parent), Some(name)) = (place.parent(), place.file_name()) else {
         return Err(io::Error::from(io::ErrorKind::IsADirectory));
     };
@@ -277,11 +309,14 @@ fn regular(place: &Path) -> io::Result<(Dir, OsString)> {
     }
 }
 
-fn remove(place: &Path) -> io::Result<()> {
+fn remove(place: &Path, expected: Option<&[u8]>) -> io::Result<()> {
     let (dir, name) = regular(place)?;
     // A read-only file stays one: removing it would not ask.
     dir.may_write(&name)?;
-    dir.remove(&name)?;
+    match expected {
+        Some(expected) => compare_and_remove(&dir, &name, expected)?,
+        None => dir.remove(&name)?,
+    }
     dir.sync()
 }
 
@@ -354,6 +389,7 @@ pub(crate) fn named(error: io::Error, path: &Path) -> WorkspaceError {
     use io::ErrorKind as Io;
     let shown = path.display();
     let (kind, message) = match error.kind() {
+        _ if ContentChanged::is(&error) => return WorkspaceError::content_changed(path).with_source(error),
         _ if dir::is_link_error(&error) => return refused(WorkspaceErrorKind::Changed, path).with_source(error),
         _ if error.get_ref().is_some_and(|inner| inner.is::<NotRegular>()) => {
             return refused(WorkspaceErrorKind::NotRegular, path);

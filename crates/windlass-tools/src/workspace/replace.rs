@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Write};
+use windlass_tool::content_swap::ContentChanged;
 use windlass_tool::{Ids, SystemIds};
 
 use super::dir::{Dir, link_error};
@@ -10,11 +11,13 @@ use super::entry::{Entry, EntryStatus};
 
 /// What has to be true of the name when its content is replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Expect {
+pub(crate) enum Expect<'a> {
     /// A regular file, or a free name.
     Any,
     /// A free name: the file is created.
     Absent,
+    /// A regular file with this content.
+    Content(&'a [u8]),
 }
 
 /// The name is taken by a device, pipe or socket.
@@ -36,9 +39,9 @@ pub(crate) struct Replacement {
 /// the old file are kept where the system lets us.
 ///
 /// # Errors
-/// On any error the old content stands and no other file is left behind. An
-/// error of the last sync alone comes after the new content is in place.
-pub(crate) fn replace(dir: &Dir, name: &OsStr, content: &[u8], expect: Expect) -> io::Result<Replacement> {
+/// On any error the old content stands and no other file is left behind; [`ContentChanged`] if it is not the expected one.
+/// An error of the last sync alone comes after the new content is in place.
+pub(crate) fn replace(dir: &Dir, name: &OsStr, content: &[u8], expect: Expect<'_>) -> io::Result<Replacement> {
     replace_with_mode(dir, name, content, expect, None)
 }
 
@@ -48,7 +51,7 @@ pub(crate) fn replace_with_mode(
     dir: &Dir,
     name: &OsStr,
     content: &[u8],
-    expect: Expect,
+    expect: Expect<'_>,
     mode: Option<u32>,
 ) -> io::Result<Replacement> {
     let old = dir.status(name)?;
@@ -63,6 +66,7 @@ pub(crate) fn replace_with_mode(
         Some(EntryStatus { entry: Entry::Special, .. }) => return Err(io::Error::other(NotRegular)),
         // A read-only file stays one: renaming over it would not ask.
         Some(_) => dir.may_write(name)?,
+        None if matches!(expect, Expect::Content(_)) => return Err(ContentChanged.into()),
         None => {}
     }
 
@@ -86,25 +90,40 @@ struct Temporary<'a> {
     dir: &'a Dir,
     name: OsString,
     file: File,
+    /// Whether the name is no longer that of a file to be removed.
     renamed: bool,
 }
 
 impl<'a> Temporary<'a> {
     fn create(dir: &'a Dir, mode: u32) -> io::Result<Self> {
-        // The name has its own length: the target's may already be the longest allowed.
-        let name = OsString::from(format!(".{:032x}.tmp", SystemIds::default().bits()));
+        let name = temporary_name();
         let file = dir.create_new(&name, mode)?;
         Ok(Self { dir, name, file, renamed: false })
     }
 
-    fn rename(&mut self, to: &OsStr, expect: Expect) -> io::Result<()> {
+    fn rename(&mut self, to: &OsStr, expect: Expect<'_>) -> io::Result<()> {
         match expect {
             Expect::Any => self.dir.rename(&self.name, to)?,
             Expect::Absent => self.dir.rename_new(&self.name, to)?,
+            Expect::Content(expected) => {
+                self.dir.swap().replace(&self.name, to, expected)?;
+                // The name is that of the old file now.
+                drop(self.dir.remove(&self.name));
+            }
         }
         self.renamed = true;
         Ok(())
     }
+}
+
+/// Removes the regular file `name`, if its content is `expected`.
+pub(crate) fn compare_and_remove(dir: &Dir, name: &OsStr, expected: &[u8]) -> io::Result<()> {
+    dir.swap().remove(name, &temporary_name(), expected)
+}
+
+/// A random name that is free. It has its own length: that of the target may be the longest allowed.
+fn temporary_name() -> OsString {
+    OsString::from(format!(".{:032x}.tmp", SystemIds::default().bits()))
 }
 
 impl Drop for Temporary<'_> {

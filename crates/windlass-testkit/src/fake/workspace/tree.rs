@@ -147,6 +147,16 @@ impl Tree {
         Ok(())
     }
 
+    /// Refuses unless the file at a path has this content.
+    pub(super) fn compare(&self, place: &Path, expected: &[u8]) -> Result<(), WorkspaceErrorKind> {
+        match self.walk(place).map(|node| &node.stored) {
+            Ok(Stored::File { content, .. }) if **content == *expected => Ok(()),
+            Ok(Stored::File { .. }) | Err(WorkspaceErrorKind::NotFound) => Err(WorkspaceErrorKind::ContentChanged),
+            Ok(_) => self.regular(place),
+            Err(kind) => Err(kind),
+        }
+    }
+
     /// The kind of file at a path that was free of links when it was judged.
     fn regular(&self, place: &Path) -> Result<(), WorkspaceErrorKind> {
         match &self.walk(place)?.stored {

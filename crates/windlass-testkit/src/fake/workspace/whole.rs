@@ -50,6 +50,29 @@ impl FileTree for MemoryWorkspace {
         Ok(())
     }
 
+    async fn compare_and_put(
+        &self,
+        path: &Path,
+        expected: Option<&[u8]>,
+        content: &[u8],
+        mode: Option<u32>,
+    ) -> Result<(), WorkspaceError> {
+        let mut tree = lock(&self.0);
+        let options = WriteOptions::default().creating_directories();
+        let written = match expected {
+            Some(expected) => tree.compare(path, expected).and_then(|()| tree.write(path, content, options)),
+            None => tree.write(path, content, options.only_new()),
+        };
+        written.map_err(|kind| match kind {
+            WorkspaceErrorKind::AlreadyExists => WorkspaceError::content_changed(path),
+            _ => refused(kind, path),
+        })?;
+        if let Some(mode) = mode {
+            tree.set_executable(path, mode & 0o111 != 0);
+        }
+        Ok(())
+    }
+
     async fn remove(&self, path: &Path, parents: u32) -> Result<(), WorkspaceError> {
         let mut tree = lock(&self.0);
         match tree.remove_file(path) {

@@ -35,8 +35,11 @@ async fn all_or_none(cx: &ToolCx, plan: &[Planned]) -> Result<(), ToolError> {
     let steps = steps(plan);
     for (at, step) in steps.iter().enumerate() {
         if let Err(error) = make(cx, *step).await {
-            // The step that failed may have been made: an error can come after the last byte.
-            let made = steps.get(..=at).unwrap_or_default();
+            // The step that failed may have been made: an error can come after the last byte. A refusal because of what
+            // others put there comes before the first one.
+            let is_refused =
+                matches!(error.kind, WorkspaceErrorKind::ContentChanged | WorkspaceErrorKind::AlreadyExists);
+            let made = steps.get(..at + usize::from(!is_refused)).unwrap_or_default();
             return Err(taken_back(cx, made, &error).await);
         }
     }
@@ -70,9 +73,9 @@ async fn make(cx: &ToolCx, step: Step<'_>) -> Result<(), WorkspaceError> {
     let making = WriteOptions::default().creating_directories();
     match step {
         Step::Create(path, new) => files.write(permit, path, new, making.only_new()).await,
-        Step::Replace { path, new, .. } => files.write(permit, path, new, WriteOptions::default()).await,
+        Step::Replace { path, old, new } => files.compare_and_write(permit, path, old, new).await,
         Step::Rename(from, to) => files.rename(permit, from, to, making).await,
-        Step::Remove { path, .. } => files.remove(permit, path).await,
+        Step::Remove { path, old } => files.compare_and_remove(permit, path, old).await,
     }
 }
 
@@ -108,12 +111,13 @@ async fn undo(cx: &ToolCx, step: Step<'_>) -> Result<(), WorkspaceError> {
     let making = WriteOptions::default().creating_directories();
     match step {
         Step::Create(path, new) => match content(cx, path).await? {
-            Some(found) if found == new => files.remove(permit, path).await,
-            _ => Ok(()),
+            Some(_) => files.compare_and_remove(permit, path, new).await,
+            None => Ok(()),
         },
-        Step::Replace { path, old, .. } => match content(cx, path).await? {
-            Some(found) if found != old => files.write(permit, path, old, WriteOptions::default()).await,
-            _ => Ok(()),
+        // The content that others have given it meanwhile stays, and is an error.
+        Step::Replace { path, old, new } => match content(cx, path).await? {
+            Some(found) if found == old => Ok(()),
+            _ => files.compare_and_write(permit, path, new, old).await,
         },
         Step::Rename(from, to) => match (content(cx, from).await?, content(cx, to).await?) {
             (None, Some(_)) => files.rename(permit, to, from, making).await,

@@ -31,7 +31,7 @@ pub(super) enum Becomes {
     Deleted,
 }
 
-/// Looks at the files of a patch. Keeps other changes of them by this session waiting until the plan is dropped.
+/// Looks at the files of a patch. Keeps other changes of them through this workspace waiting until the plan is dropped.
 pub(super) async fn plan(cx: &ToolCx, patches: &[FilePatch]) -> Result<Vec<Planned>, ToolError> {
     let mut targets = look(cx, patches).await?;
     let mut take = |path: &str| -> Result<Target, ToolError> {

@@ -8,6 +8,7 @@ mod fidelity;
 #[cfg(unix)]
 mod git;
 mod local;
+mod lost_edits;
 mod notebook;
 mod preview;
 mod read;
