@@ -60,7 +60,7 @@
 //! | `tools` | 87 | `coding_tools`, and the files, programs and environment of this machine, which sessions use unless they are given others |
 //! | `images` | 108 | images that are too large for models are made smaller, and damaged ones refused; brings `tools` |
 //! | `pdf` | 123 | Read shows the text of single pages of PDF documents; brings `tools` |
-//! | `remote` | 88 | `.remote(..)`: sessions that work in a container or on another machine; brings `tools` |
+//! | `remote` | 94 | `.remote(..)`: sessions that work in a container or on another machine; brings `tools` |
 //! | `sandbox` | 93 | `.sandbox(..)`: commands run in a sandbox of the system; brings `tools` |
 //! | `lsp` | 88 | `lsp`: language servers, the tool `LSP`, and diagnostics behind edits; brings `tools` |
 //! | `mcp` | 145 | `McpServers`: MCP servers as tools |
