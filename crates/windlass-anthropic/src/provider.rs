@@ -230,6 +230,10 @@ impl ModelProvider for Anthropic {
         self.inner.platform.route(&self.resolve_model(model), Method::Stream).map(drop)
     }
 
+    fn opening_notice(&self, _: &str) -> Option<String> {
+        None
+    }
+
     async fn stream(&self, request: Arc<ModelRequest>) -> Result<ModelStream, ModelError> {
         let inner = &*self.inner;
         let (response, faults) = inner.ask(&request, Method::Stream).await?;

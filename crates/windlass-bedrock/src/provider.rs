@@ -252,6 +252,10 @@ impl ModelProvider for Bedrock {
         endpoint::path(model, Operation::ConverseStream).map(drop)
     }
 
+    fn opening_notice(&self, _: &str) -> Option<String> {
+        None
+    }
+
     async fn stream(&self, request: Arc<ModelRequest>) -> Result<ModelStream, ModelError> {
         let inner = &*self.inner;
         if !inner.whole.contains(&request.model) {

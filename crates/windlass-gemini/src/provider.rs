@@ -243,6 +243,10 @@ impl ModelProvider for Gemini {
         self.inner.endpoint.path(model, Method::Stream).map(drop)
     }
 
+    fn opening_notice(&self, _: &str) -> Option<String> {
+        None
+    }
+
     async fn stream(&self, request: Arc<ModelRequest>) -> Result<ModelStream, ModelError> {
         let inner = &*self.inner;
         let body = request::call(&request, &inner.target(&request.model));

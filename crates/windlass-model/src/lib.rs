@@ -42,7 +42,7 @@ pub use known::{Abilities, KnownModel, ModelRow, ModelSource};
 pub use overridden::Overridden;
 pub use overrides::{ModelOverride, ModelOverrides, Rates};
 pub use provider::{ModelProvider, ModelStream, is_priced_otherwise};
-pub use router::Router;
+pub use router::{BareName, Router};
 #[cfg(feature = "script")]
 pub use script::{Gate, Script, ScriptError, ScriptedModel, ScriptedTurn};
 pub use summarizing::{Summarizer, Summarizing, SummaryError, SummaryRequest};

@@ -134,6 +134,10 @@ impl ModelProvider for Overridden {
         self.provider.ready(&self.meant(model))
     }
 
+    fn opening_notice(&self, model: &str) -> Option<String> {
+        self.provider.opening_notice(&self.meant(model))
+    }
+
     async fn stream(&self, request: Arc<ModelRequest>) -> Result<ModelStream, ModelError> {
         self.provider.stream(request).await
     }

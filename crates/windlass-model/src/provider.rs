@@ -126,6 +126,13 @@ pub trait ModelProvider: Debug + Send + Sync + 'static {
         Ok(())
     }
 
+    /// A line that a session with this model shows once, when it opens: for example, the host of a gateway that takes names of other
+    /// vendors. Default: none.
+    fn opening_notice(&self, model: &str) -> Option<String> {
+        let _ = model;
+        None
+    }
+
     /// Sends a request and returns its stream, once the provider has begun to answer.
     ///
     /// Cancel safe: dropping the future abandons the call.
@@ -170,6 +177,10 @@ impl<P: ModelProvider + ?Sized> ModelProvider for Arc<P> {
 
     fn ready(&self, model: &str) -> Result<(), ModelError> {
         (**self).ready(model)
+    }
+
+    fn opening_notice(&self, model: &str) -> Option<String> {
+        (**self).opening_notice(model)
     }
 
     async fn stream(&self, request: Arc<ModelRequest>) -> Result<ModelStream, ModelError> {

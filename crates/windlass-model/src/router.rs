@@ -2,13 +2,14 @@
 
 use crate::{KnownModel, ModelError, ModelInfo, ModelProvider, ModelStream};
 use async_trait::async_trait;
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 use windlass_types::near::nearest;
 use windlass_types::{Api, ModelErrorKind, ModelRequest};
 
 /// Several providers behind one. `openai/gpt-5.5` is the model `gpt-5.5` of the provider with the prefix `openai`; a
-/// name without such a prefix goes to the first provider.
+/// name without such a prefix goes to the first provider, unless [`bare_names`](Self::bare_names) says otherwise.
 ///
 /// Ids of models keep their prefix, so that logs, costs and switches in the middle of a session name the provider. A
 /// provider that is added with [`lazy`](Self::lazy) is set up when a model of it is first named: what is not used
@@ -25,6 +26,25 @@ use windlass_types::{Api, ModelErrorKind, ModelRequest};
 #[derive(Clone)]
 pub struct Router {
     routes: Arc<[Route]>,
+    bare_names: Option<Arc<JudgeBareName>>,
+}
+
+/// Judges a name without the prefix of a provider.
+type JudgeBareName = dyn Fn(&str) -> BareName + Send + Sync;
+
+/// The place of a model name that has no prefix of a provider.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "programs make one for each name")]
+pub enum BareName {
+    /// A model of the first provider.
+    Own,
+    /// Any name: the user has set an address of a gateway, which gets the name to the letter. A session says the host once.
+    Gateway {
+        /// The address, without credentials.
+        address: String,
+    },
+    /// A model that the first provider is not known to have.
+    Foreign,
 }
 
 #[derive(Clone)]
@@ -37,6 +57,8 @@ struct Route {
 enum Source {
     Ready(Arc<dyn ModelProvider>),
     Lazy(Arc<Lazy>),
+    /// A provider that this program lacks, with the reason.
+    Missing(Arc<str>),
 }
 
 /// Sets a provider up.
@@ -67,7 +89,21 @@ impl Route {
         match &self.source {
             Source::Ready(provider) => Ok(Arc::clone(provider)),
             Source::Lazy(lazy) => lazy.get(),
+            Source::Missing(reason) => {
+                Err(ModelError::new(ModelErrorKind::Configuration, reason.to_string()).unbilled())
+            }
         }
+    }
+
+    fn is_missing(&self) -> bool {
+        matches!(self.source, Source::Missing(_))
+    }
+
+    /// `true` if the provider lists a model of this name by itself.
+    fn knows(&self, name: &str) -> bool {
+        let is_same =
+            |known: &str| known.strip_prefix(&*self.prefix).and_then(|known| known.strip_prefix('/')) == Some(name);
+        self.known_models().iter().any(|model| is_same(&model.id) || model.aliases.iter().any(|alias| is_same(alias)))
     }
 
     /// The models of the provider, with its prefix. One that is not set up need not be.
@@ -79,6 +115,7 @@ impl Route {
                 (None, Some(known)) => known(),
                 (None, None) => Vec::new(),
             },
+            Source::Missing(_) => Vec::new(),
         };
         for model in &mut models {
             model.id = format!("{}/{}", self.prefix, model.id);
@@ -104,7 +141,7 @@ impl Router {
 
     /// A router without providers. The first one that is added also has the names without a prefix.
     pub fn empty() -> Self {
-        Self { routes: Arc::from([]) }
+        Self { routes: Arc::from([]), bare_names: None }
     }
 
     /// Adds a provider. One of the same prefix is replaced, in its place.
@@ -138,6 +175,34 @@ impl Router {
         self.add(prefix.into(), Source::Lazy(Arc::new(lazy)))
     }
 
+    /// Reserves the prefix of a provider that this program lacks: names with it end in an error with this reason, instead of going to
+    /// another provider.
+    #[must_use]
+    pub fn missing(self, prefix: impl Into<Arc<str>>, reason: impl Into<Arc<str>>) -> Self {
+        self.add(prefix.into(), Source::Missing(reason.into()))
+    }
+
+    /// Judges names without the prefix of a provider before they go to the first provider. A [foreign](BareName::Foreign) name goes to
+    /// the provider that lists a model of that name, if there is one; otherwise calls of it end in an error that says which
+    /// prefixes there are. Default: all names are those of the first provider.
+    ///
+    /// ```
+    /// use windlass_model::{BareName, ModelProvider, Router, Script, ScriptedModel};
+    ///
+    /// let model = || ScriptedModel::new(Script::new());
+    /// let router = Router::new("first", model()).with("second", model()).bare_names(|name| match name {
+    ///     "m" => BareName::Own,
+    ///     _ => BareName::Foreign,
+    /// });
+    /// assert!(router.ready("m").is_ok() && router.ready("second/n").is_ok());
+    /// assert!(router.ready("n").is_err() && router.ready("third/n").is_err());
+    /// ```
+    #[must_use]
+    pub fn bare_names(mut self, judge: impl Fn(&str) -> BareName + Send + Sync + 'static) -> Self {
+        self.bare_names = Some(Arc::new(judge));
+        self
+    }
+
     fn add(self, prefix: Arc<str>, source: Source) -> Self {
         let mut routes = self.routes.to_vec();
         let route = Route { prefix, source };
@@ -145,34 +210,65 @@ impl Router {
             Some(known) => *known = route,
             None => routes.push(route),
         }
-        Self { routes: routes.into() }
+        Self { routes: routes.into(), bare_names: self.bare_names }
     }
 
-    /// The prefixes, the one of the first provider first.
+    /// The prefixes of the providers that are here, the one of the first provider first.
     pub fn prefixes(&self) -> impl Iterator<Item = &str> {
-        self.routes.iter().map(|route| &*route.prefix)
+        self.routes.iter().filter(|route| !route.is_missing()).map(|route| &*route.prefix)
     }
 
-    /// The route of a name, the prefix if the name has one, and the name that the provider knows.
-    fn route<'a>(&'a self, name: &'a str) -> Option<(&'a Route, &'a str, &'a str)> {
+    /// The route of a name, with the prefix that the model's id has.
+    fn route<'a>(&'a self, name: &'a str) -> Result<Routed<'a>, ModelError> {
         let name = name.trim();
-        let named = name.split_once('/').and_then(|(prefix, rest)| {
+        let named = name.split_once('/').and_then(|(prefix, model)| {
             let route = self.routes.iter().find(|route| &*route.prefix == prefix)?;
             let (with_slash, _) = name.split_at_checked(prefix.len() + 1)?;
-            Some((route, with_slash, rest))
+            Some(Routed { route, prefix: with_slash.into(), model })
         });
-        named.or_else(|| self.routes.first().map(|first| (first, "", name)))
+        if let Some(named) = named {
+            return Ok(named);
+        }
+        let first = self.routes.first().ok_or_else(no_provider)?;
+        if self.judge(name) != BareName::Foreign {
+            return Ok(Routed { route: first, prefix: "".into(), model: name });
+        }
+        let own = self.routes.iter().find(|route| route.knows(name));
+        own.map(|route| Routed { route, prefix: format!("{}/", route.prefix).into(), model: name })
+            .ok_or_else(|| self.unknown(name))
     }
 
-    fn provider<'a>(&'a self, name: &'a str) -> Result<(Arc<dyn ModelProvider>, &'a str, &'a str), ModelError> {
-        let (route, prefix, rest) = self.route(name).ok_or_else(no_provider)?;
-        Ok((route.get()?, prefix, rest))
+    fn judge(&self, name: &str) -> BareName {
+        self.bare_names.as_ref().map_or(BareName::Own, |judge| judge(name))
+    }
+
+    /// The error of a name that no provider here is known to have.
+    fn unknown(&self, name: &str) -> ModelError {
+        let prefixes = self.prefixes().collect::<Vec<_>>().join(", ");
+        let text = match (&*self.with_near_prefix(name), name.split_once('/')) {
+            (near @ [_, ..], _) => {
+                format!("there is no provider for the model {name:?}: did you mean {}?", near.join(" or "))
+            }
+            ([], Some((prefix, _))) => {
+                format!("there is no provider {prefix:?} for the model {name:?}: use one of the prefixes {prefixes}")
+            }
+            ([], None) => format!(
+                "no provider is known to have the model {name:?}: put the prefix of a provider and a slash before it, one of \
+                 {prefixes}"
+            ),
+        };
+        ModelError::new(ModelErrorKind::Configuration, text).unbilled()
+    }
+
+    fn provider<'a>(&'a self, name: &'a str) -> Result<(Arc<dyn ModelProvider>, Cow<'a, str>, &'a str), ModelError> {
+        let Routed { route, prefix, model } = self.route(name)?;
+        Ok((route.get()?, prefix, model))
     }
 
     /// The names that are meant by one with a misspelt prefix. Empty for any other name.
     fn with_near_prefix(&self, name: &str) -> Vec<String> {
         let Some((before, after)) = name.trim().split_once('/') else { return Vec::new() };
-        if self.prefixes().any(|prefix| prefix == before) {
+        if self.routes.iter().any(|route| &*route.prefix == before) {
             return Vec::new();
         }
         nearest(before, self.prefixes()).into_iter().map(|near| format!("{near}/{after}")).collect()
@@ -180,8 +276,8 @@ impl Router {
 
     /// The provider of a request, and the request as it knows it.
     fn routed(&self, request: Arc<ModelRequest>) -> Result<(Arc<dyn ModelProvider>, Arc<ModelRequest>), ModelError> {
-        let (provider, prefix, model) = self.provider(&request.model)?;
-        if prefix.is_empty() {
+        let (provider, _, model) = self.provider(&request.model)?;
+        if model == request.model {
             return Ok((provider, request));
         }
         let model = model.to_owned();
@@ -189,6 +285,15 @@ impl Router {
         own.model = model;
         Ok((provider, Arc::new(own)))
     }
+}
+
+/// The route of a model.
+struct Routed<'a> {
+    route: &'a Route,
+    /// The prefix of the model's id, with its slash; empty for names of the first provider.
+    prefix: Cow<'a, str>,
+    /// The name by which the provider knows the model.
+    model: &'a str,
 }
 
 fn no_provider() -> ModelError {
@@ -243,12 +348,22 @@ impl ModelProvider for Router {
     }
 
     fn ready(&self, model: &str) -> Result<(), ModelError> {
-        if let near @ [_, ..] = &*self.with_near_prefix(model) {
-            let text = format!("there is no provider for the model {model:?}: did you mean {}?", near.join(" or "));
-            return Err(ModelError::new(ModelErrorKind::Configuration, text).unbilled());
+        if !self.with_near_prefix(model).is_empty() && !matches!(self.judge(model), BareName::Gateway { .. }) {
+            return Err(self.unknown(model));
         }
         let (provider, _, rest) = self.provider(model)?;
         provider.ready(rest)
+    }
+
+    fn opening_notice(&self, model: &str) -> Option<String> {
+        let Routed { route, prefix, model } = self.route(model).ok()?;
+        match self.judge(model) {
+            BareName::Gateway { address } if prefix.is_empty() => Some(format!(
+                "The model {model:?} is asked at {address}, the address that is set for {}.",
+                route.prefix
+            )),
+            _ => route.get().ok()?.opening_notice(model),
+        }
     }
 
     async fn stream(&self, request: Arc<ModelRequest>) -> Result<ModelStream, ModelError> {

@@ -146,6 +146,10 @@ impl ModelProvider for Summarizing {
         if model == Self::MODEL { Ok(()) } else { self.provider.ready(model) }
     }
 
+    fn opening_notice(&self, model: &str) -> Option<String> {
+        if model == Self::MODEL { None } else { self.provider.opening_notice(model) }
+    }
+
     async fn stream(&self, request: Arc<ModelRequest>) -> Result<ModelStream, ModelError> {
         if request.model == Self::MODEL { self.summary(&request).await } else { self.provider.stream(request).await }
     }

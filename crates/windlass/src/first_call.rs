@@ -63,6 +63,10 @@ impl<F: Fn() + Send + Sync + 'static> ModelProvider for AfterFirstCall<F> {
         self.provider.ready(model)
     }
 
+    fn opening_notice(&self, model: &str) -> Option<String> {
+        self.provider.opening_notice(model)
+    }
+
     async fn stream(&self, request: Arc<ModelRequest>) -> Result<ModelStream, ModelError> {
         let answer = self.provider.stream(request).await;
         if !self.begun.swap(true, Ordering::Relaxed) {

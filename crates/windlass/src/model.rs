@@ -50,6 +50,15 @@ impl ModelChoice {
         Ok(())
     }
 
+    /// The lines that the provider has for a session with these models.
+    pub(crate) fn opening_notices(&self, provider: &dyn ModelProvider) -> Vec<String> {
+        let names = [Some(self.name.as_deref().unwrap_or("default")), self.fallback.as_deref()];
+        let mut notices: Vec<String> =
+            names.into_iter().flatten().filter_map(|name| provider.opening_notice(name)).collect();
+        notices.dedup();
+        notices
+    }
+
     /// The model that takes over, as the provider knows it.
     pub(crate) fn fallback_profile(&self, provider: &dyn ModelProvider) -> Option<ModelProfile> {
         Some(profile(provider, self.fallback.as_deref()?))

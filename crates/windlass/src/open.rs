@@ -122,6 +122,7 @@ impl Opening {
         options.limits.check(&options.model, &*provider)?;
         options.storage.check()?;
         let (ids, mut notices) = (SystemIds::default(), names::check(&options, &*provider)?);
+        notices.extend(options.model.opening_notices(&*provider));
         let project = options.project_key(&cwd);
         let chosen = choose(&options.start, &options.storage, (&cwd, &project), &ids, &mut notices).await?;
         let mut policy = options.policy(&cwd, &mut notices)?;

@@ -32,8 +32,8 @@ pub use windlass_http::{
     },
 };
 pub use windlass_model::{
-    Abilities, Catalogue, DEFAULT_MODEL, KnownModel, ModelError, ModelOverride, ModelOverrides, ModelProvider,
-    ModelRow, ModelSource, ModelStream, Overridden, Rates, Router, beta, framed, is_priced_otherwise,
+    Abilities, BareName, Catalogue, DEFAULT_MODEL, KnownModel, ModelError, ModelOverride, ModelOverrides,
+    ModelProvider, ModelRow, ModelSource, ModelStream, Overridden, Rates, Router, beta, framed, is_priced_otherwise,
 };
 #[cfg(feature = "openai")]
 pub use windlass_openai::{

@@ -1,5 +1,6 @@
 //! All providers of this build behind one.
 
+mod bare_names;
 mod known;
 #[cfg(any(feature = "bedrock", all(feature = "anthropic", feature = "gemini")))]
 mod split;
@@ -11,7 +12,9 @@ use windlass_model::{ModelError, ModelProvider, Router};
 
 /// All providers that this build has, set up from the environment: `openai/gpt-5.5`, `gemini/gemini-3-pro`,
 /// `ollama/qwen3`, `openrouter/…`. Each is set up when a model of it is first named, so that only the key of that one is
-/// needed. A name without a prefix is that of the first provider of this list:
+/// needed. A name without a prefix is that of the first provider of this list, if it names a model of that vendor; a model that
+/// another provider lists goes to that one, and any other name is an error. Where an address of its own is set for the first provider
+/// (`ANTHROPIC_BASE_URL`: a gateway), all names without a known prefix go there, and a session says so once.
 ///
 /// | prefix | feature | what it reads |
 /// |---|---|---|
@@ -97,12 +100,47 @@ fn router(
 ) -> Router {
     let lookup: Lookup = Arc::new(lookup);
     let mut router = Router::empty();
-    for (prefix, setup) in in_order(routes, &*lookup) {
+    let routes = in_order(routes, &*lookup);
+    let first = routes.first().map_or("", |(prefix, _)| *prefix);
+    let judged = Arc::clone(&lookup);
+    for (prefix, setup) in routes {
         let (lookup, known) = (Arc::clone(&lookup), Arc::clone(&lookup));
         router = router.lazy_with_models(prefix, move || setup(&*lookup), move || known::models(prefix, &*known));
     }
-    router
+    for (prefix, feature) in NOT_BUILT {
+        if !router.prefixes().any(|known| known == *prefix) {
+            let reason =
+                format!("this program is built without the provider {prefix:?}: it needs the feature `{feature}`");
+            router = router.missing(*prefix, reason);
+        }
+    }
+    router.bare_names(move |name| bare_names::judge(first, &*judged, name))
 }
+
+/// The prefixes of providers that a feature brings, with that feature. A build without it refuses their names.
+const NOT_BUILT: &[(&str, &str)] = &[
+    ("anthropic", "anthropic"),
+    ("openai", "openai"),
+    ("openai-compatible", "openai"),
+    ("azure", "openai"),
+    ("deepseek", "openai"),
+    ("groq", "openai"),
+    ("litellm", "openai"),
+    ("llama.cpp", "openai"),
+    ("lmstudio", "openai"),
+    ("mistral", "openai"),
+    ("moonshot", "openai"),
+    ("ollama", "openai"),
+    ("openrouter", "openai"),
+    ("qwen", "openai"),
+    ("together", "openai"),
+    ("vllm", "openai"),
+    ("xai", "openai"),
+    ("zai", "openai"),
+    ("gemini", "gemini"),
+    ("bedrock", "bedrock"),
+    ("vertex", "anthropic"),
+];
 
 type Variables = dyn Fn(&str) -> Option<String> + Send + Sync;
 

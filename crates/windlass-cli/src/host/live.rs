@@ -78,6 +78,10 @@ impl ModelProvider for Renewable {
         self.current().ready(model)
     }
 
+    fn opening_notice(&self, model: &str) -> Option<String> {
+        self.current().opening_notice(model)
+    }
+
     async fn stream(&self, request: Arc<ModelRequest>) -> Result<ModelStream, ModelError> {
         self.current().stream(request).await
     }

@@ -159,6 +159,10 @@ impl<P: ModelProvider> ModelProvider for Recorder<P> {
         self.provider.ready(model)
     }
 
+    fn opening_notice(&self, model: &str) -> Option<String> {
+        self.provider.opening_notice(model)
+    }
+
     async fn stream(&self, request: Arc<ModelRequest>) -> Result<ModelStream, ModelError> {
         let call = self.begin(&request, false)?;
         match self.provider.stream(request).await {

@@ -284,6 +284,10 @@ impl ModelProvider for ChatCompletions {
         Ok(())
     }
 
+    fn opening_notice(&self, _: &str) -> Option<String> {
+        None
+    }
+
     async fn stream(&self, request: Arc<ModelRequest>) -> Result<ModelStream, ModelError> {
         let inner = &*self.inner;
         let transport = &inner.compat().transport;

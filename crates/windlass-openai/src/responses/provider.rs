@@ -283,6 +283,10 @@ impl ModelProvider for OpenAi {
         Ok(())
     }
 
+    fn opening_notice(&self, _: &str) -> Option<String> {
+        None
+    }
+
     async fn stream(&self, request: Arc<ModelRequest>) -> Result<ModelStream, ModelError> {
         let inner = &*self.inner;
         let response = inner.answer(&request, &inner.model(&request.model)).await?;

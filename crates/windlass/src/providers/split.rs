@@ -86,6 +86,10 @@ impl ModelProvider for Split {
         self.of(model).ready(model)
     }
 
+    fn opening_notice(&self, model: &str) -> Option<String> {
+        self.of(model).opening_notice(model)
+    }
+
     async fn stream(&self, request: Arc<ModelRequest>) -> Result<ModelStream, ModelError> {
         self.of(&request.model).stream(Arc::clone(&request)).await
     }

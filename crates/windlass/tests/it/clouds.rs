@@ -99,3 +99,46 @@ fn vertex_has_claude_and_gemini() {
     let error = router(&[]).ready("vertex/opus").unwrap_err();
     assert!(error.message.contains("GOOGLE_CLOUD_PROJECT"), "{error}");
 }
+
+/// Names of other vendors, of vendors that are not here, and misspelt ones never reach the first provider.
+#[tokio::test]
+async fn a_model_goes_to_its_own_vendor_or_nowhere() {
+    let server = WireServer::start().await.unwrap();
+    server.on_request(|_| WireMessage::new().text("ok").into());
+    let keys = router(&[("ANTHROPIC_API_KEY", "key-1"), ("OPENAI_API_KEY", "key-2")]);
+    for (name, told) in [
+        ("llama3", "no provider is known to have the model \"llama3\": put the prefix of a provider"),
+        (
+            "nosuch/x",
+            "there is no provider \"nosuch\" for the model \"nosuch/x\": use one of the prefixes anthropic, openai",
+        ),
+        ("antropic/opus", "did you mean anthropic/opus?"),
+    ] {
+        for problem in [keys.ready(name).unwrap_err(), {
+            let request = ModelRequest::new(name, vec![Message::user_text("hi").into()], 100);
+            keys.stream(Arc::new(request)).await.err().unwrap()
+        }] {
+            assert!(problem.to_string().contains(told) && problem.unbilled, "{name}: {problem}");
+        }
+        assert_eq!(keys.resolve_model(name), name);
+    }
+    // A model that another provider lists goes there, and its id says so.
+    assert_eq!(keys.resolve_model("gpt-5.5"), "openai/gpt-5.5");
+    keys.ready("gpt-5.5").unwrap();
+    for own in ["sonnet", "opus[1m]", "claude-opus-9", "default"] {
+        keys.ready(own).unwrap();
+        assert!(keys.opening_notice(own).is_none() && !keys.resolve_model(own).contains('/'), "{own}");
+    }
+    // A gateway gets all names but those with the prefix of another provider.
+    let gateway = router(&[("ANTHROPIC_API_KEY", "key-1"), ("ANTHROPIC_BASE_URL", &server.url())]);
+    for name in ["llama3", "nosuch/x", "gpt-5.5"] {
+        gateway.ready(name).unwrap();
+        let notice = format!("The model {name:?} is asked at {}, the address that is set for anthropic.", server.url());
+        assert_eq!(gateway.opening_notice(name), Some(notice));
+        let request = ModelRequest::new(name, vec![Message::user_text("hi").into()], 100);
+        drop(gateway.stream(Arc::new(request)).await.unwrap());
+        assert_eq!(server.requests().pop().unwrap().json().unwrap()["model"], name);
+    }
+    assert_eq!(gateway.opening_notice("sonnet"), None);
+    assert_eq!(gateway.ready("openai/gpt-5.5").unwrap_err().kind, ModelErrorKind::Authentication);
+}
