@@ -11,7 +11,7 @@ use crate::{question, request, tool};
 use async_trait::async_trait;
 use std::collections::BTreeSet;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use windlass_hook::{Hook, HookContext, HookError, Interest};
@@ -31,13 +31,28 @@ pub struct ConfiguredHook {
     pub plugin: Option<PathBuf>,
     /// Whose occasions it listens to.
     pub scope: HookScope,
+    /// The place where its program starts.
+    pub start: HookStart,
+}
+
+/// The place where the program of a hook starts.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum HookStart {
+    /// The directory of the call, as programs of Bash.
+    #[default]
+    Call,
+    /// A directory of its own. The input of the hook names that of the call.
+    Directory(PathBuf),
+    /// It does not start, for this reason: a gate closes with it, other hooks fail.
+    Never(String),
 }
 
 impl ConfiguredHook {
     /// A hook of a whole session.
     #[must_use]
     pub fn new(definition: HookDefinition) -> Self {
-        Self { definition, plugin: None, scope: HookScope::Session }
+        Self { definition, plugin: None, scope: HookScope::Session, start: HookStart::Call }
     }
 
     /// Says that a plugin brought it.
@@ -54,8 +69,24 @@ impl ConfiguredHook {
         self
     }
 
+    /// Sets the place where its program starts. Default: the directory of the call.
+    #[must_use]
+    pub fn starting(mut self, start: HookStart) -> Self {
+        self.start = start;
+        self
+    }
+
     fn does_the_same(&self, other: &Self) -> bool {
-        self.definition.does_the_same(&other.definition) && self.plugin == other.plugin
+        self.definition.does_the_same(&other.definition) && self.plugin == other.plugin && self.start == other.start
+    }
+
+    /// The directory in which its program starts on an occasion.
+    fn directory<'a>(&'a self, call: &'a Path) -> Result<&'a Path, HookError> {
+        match &self.start {
+            HookStart::Call => Ok(call),
+            HookStart::Directory(directory) => Ok(directory),
+            HookStart::Never(reason) => Err(reason.clone().into()),
+        }
     }
 }
 
@@ -133,6 +164,9 @@ impl Configured {
     async fn run(&self, cx: &HookContext, call: &HookCall) -> Result<HookOutcome, HookError> {
         let (hook, ports) = (self.hook()?, &self.shared.ports);
         let definition = &hook.definition;
+        if let (HookStart::Never(reason), true) = (&hook.start, definition.event.is_gating()) {
+            return Ok(HookOutcome::refused(definition.event, &self.name, reason.clone()));
+        }
         if definition.once {
             self.shared.spent.lock().unwrap_or_else(PoisonError::into_inner).insert(self.at);
         }
@@ -145,7 +179,7 @@ impl Configured {
             }
             HookHandler::Command(handler) => {
                 let program = Program { definition, handler, plugin: hook.plugin.as_deref() };
-                command::answer(&program, &said, ports, &cx.cwd, &input, &Cancel::new()).await
+                command::answer(&program, &said, ports, hook.directory(&cx.cwd)?, &input, &Cancel::new()).await
             }
             HookHandler::Http(handler) => request::answer(handler, &ports.requests, &*ports.host, &said, &input).await,
             HookHandler::McpTool(handler) => tool::answer(handler, &*ports.host, &said, &input).await,
@@ -165,7 +199,11 @@ impl Configured {
             let HookHandler::Command(handler) = &definition.handler else { return };
             let program = Program { definition, handler, plugin: hook.plugin.as_deref() };
             let said = Said { hook: &name, call: &call, on_failure: OnFailure::Continue, texts: &ports.texts };
-            match program.run(&ports, &cwd, &input, &cancel).await {
+            let ended = match hook.directory(&cwd) {
+                Ok(directory) => program.run(&ports, directory, &input, &cancel).await,
+                Err(error) => Err(error),
+            };
+            match ended {
                 Ok(ended) if ended.code == 2 && handler.background == Background::Rewake => {
                     let said = (ports.frame)(&name, ports.texts.short(ended.stderr).trim().to_owned());
                     ports.host.wake(Late::wake_text(&name, &said));

@@ -31,7 +31,7 @@ mod tool;
 mod variables;
 
 pub use condition::Condition;
-pub use configured::{ConfiguredHook, configured_hooks};
+pub use configured::{ConfiguredHook, HookStart, configured_hooks};
 pub use definition::{
     Background, CommandHandler, HookDefinition, HookHandler, HttpHandler, McpToolHandler, ModelHandler, OnFailure,
 };

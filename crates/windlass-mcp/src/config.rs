@@ -5,14 +5,17 @@ mod parse;
 pub use parse::{McpConfigError, parse_config};
 
 use crate::channel::ToolChannel;
-use crate::{McpChannel, ProgramConfinement, SamplingLimits};
+use crate::{McpChannel, McpOptions, ProgramConfinement, SamplingLimits};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::fmt;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use windlass_context::Masks;
 use windlass_mcp_auth::{Authorizer, OAuthConfig};
 use windlass_tool::ToolSet;
+use windlass_tool::search_path::environment_outside;
 use windlass_types::JsonText;
 
 /// How a server is reached, and how it is treated.
@@ -47,10 +50,54 @@ pub struct McpServerConfig {
     pub sampling: Option<SamplingLimits>,
     /// Who configured it, for people. Default: `dynamic`.
     pub source: String,
+    /// The place in which its programs start. Default: that of its set.
+    pub place: Option<ServerPlace>,
     /// Has its tokens.
     pub(crate) authorizer: Option<Arc<Authorizer>>,
     /// What confines its programs, as its set says.
     pub(crate) confinement: Option<Arc<dyn ProgramConfinement>>,
+}
+
+/// The place in which the programs of a server start: itself, and its `headersHelper`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ServerPlace {
+    /// The directory. Default: that of the set.
+    pub directory: Option<PathBuf>,
+    /// Directories that search paths in the variables do not lead into, also not through links: neither those of the set nor
+    /// those of the server's own entry.
+    pub outside: Vec<PathBuf>,
+    /// Variables beside those of the set.
+    pub variables: Vec<(OsString, OsString)>,
+}
+
+impl ServerPlace {
+    /// The directory and the variables of the set.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the directory. Default: that of the set.
+    #[must_use]
+    pub fn in_directory(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.directory = Some(directory.into());
+        self
+    }
+
+    /// Has search paths lead around directories.
+    #[must_use]
+    pub fn outside(mut self, directories: &[PathBuf]) -> Self {
+        self.outside.extend_from_slice(directories);
+        self
+    }
+
+    /// Adds variables.
+    #[must_use]
+    pub fn with_variables(mut self, variables: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
+        self.variables.extend(variables);
+        self
+    }
 }
 
 /// The policy for all calls of a tool, whatever rules and modes say.
@@ -102,6 +149,7 @@ impl McpServerConfig {
             policies: BTreeMap::new(),
             always_load: false,
             headers_helper: None,
+            place: None,
             oauth: OAuthConfig::default(),
             parallel: BTreeSet::new(),
             lazy: false,
@@ -262,6 +310,31 @@ impl McpServerConfig {
     pub fn source(mut self, source: impl Into<String>) -> Self {
         self.source = source.into();
         self
+    }
+
+    /// Sets the place in which its programs start. Default: that of its set.
+    #[must_use]
+    pub fn in_place(mut self, place: ServerPlace) -> Self {
+        self.place = Some(place);
+        self
+    }
+
+    /// The directory and the variables of one of its programs that has variables of its own.
+    pub(crate) fn surroundings(
+        &self,
+        options: &McpOptions,
+        own: impl IntoIterator<Item = (OsString, OsString)>,
+    ) -> (PathBuf, Vec<(OsString, OsString)>) {
+        let place = self.place.as_ref();
+        let of_place = place.and_then(|place| place.directory.as_deref());
+        let directory = of_place.or(options.programs.cwd.as_deref()).unwrap_or(Path::new("."));
+        let more = place.into_iter().flat_map(|place| place.variables.iter().cloned());
+        let all: Vec<_> = options.programs.env.iter().cloned().chain(more).chain(own).collect();
+        let env = match place.filter(|place| !place.outside.is_empty()) {
+            Some(place) => environment_outside(&all, &place.outside),
+            None => all,
+        };
+        (directory.to_path_buf(), env)
     }
 
     /// Whether connecting it starts programs of this machine.

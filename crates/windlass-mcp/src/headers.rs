@@ -7,7 +7,6 @@ use crate::program::find;
 use crate::{McpOptions, McpServerConfig};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::Path;
 use std::time::Duration;
 use tokio::io::AsyncReadExt;
 use tokio::time::timeout;
@@ -55,12 +54,11 @@ async fn print(
     (url, config): (&str, &McpServerConfig),
     options: &McpOptions,
 ) -> Result<Vec<u8>, String> {
-    let cwd = options.programs.cwd.as_deref().unwrap_or(Path::new("."));
     let about = [("CLAUDE_CODE_MCP_SERVER_NAME", name), ("CLAUDE_CODE_MCP_SERVER_URL", url)];
     let about = about.map(|(name, value)| (OsString::from(name), OsString::from(value)));
-    let env: Vec<(OsString, OsString)> = options.programs.env.iter().cloned().chain(about).collect();
+    let (cwd, env) = config.surroundings(options, about);
     let (shell, flag) = SHELL;
-    let program = find(shell, &env, cwd)?;
+    let program = find(shell, &env, &cwd)?;
     let mut command = ProcessCommand::new(program, cwd);
     (command.args, command.env) = ([flag, helper].map(OsString::from).into(), env);
     command.background = true;

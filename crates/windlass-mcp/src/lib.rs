@@ -75,7 +75,7 @@ pub use windlass_mcp_auth as auth;
 
 pub use channel::{McpChannel, McpChannelError};
 pub use completion::McpCompletionOf;
-pub use config::{McpConfigError, McpServerConfig, McpToolPolicy, McpTransport, parse_config};
+pub use config::{McpConfigError, McpServerConfig, McpToolPolicy, McpTransport, ServerPlace, parse_config};
 pub use confine::{ConfinedProgram, ProgramConfinement};
 pub use elicit::{Elicitation, ElicitationAnswer, ElicitationKind, ElicitationRequest};
 pub use error::{McpError, McpVisit};

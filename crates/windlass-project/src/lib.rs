@@ -49,6 +49,7 @@ mod note;
 mod object;
 mod places;
 mod plugin;
+mod program_start;
 mod records;
 mod request;
 mod resolve;
@@ -90,6 +91,9 @@ pub use memory::{
 pub use note::{Note, Origin};
 pub use places::Places;
 pub use plugin::{Plugin, PluginDir, PluginError, PluginErrorKind, PluginHooks, Plugins, load_plugins};
+pub use program_start::{
+    ProgramAuthor, ProgramLine, ProgramPlace, ProgramStarts, StartCause, StartRefusal, neutral_directory,
+};
 pub use records::is_trusted;
 pub use request::SettingsRequest;
 pub use resolve::resolve;

@@ -30,6 +30,8 @@ mod output;
 #[cfg(feature = "system")]
 pub mod private_file;
 mod process;
+#[cfg(feature = "system")]
+pub mod search_path;
 mod seen_files;
 mod set;
 mod survey;

@@ -15,6 +15,7 @@ use windlass_hooks::{ConfiguredHook, HookHost, HookPorts, HookTexts, MaskErrors,
 use windlass_hooks::{HookRequest, HookResponse};
 use windlass_runtime::{Ports, SessionHandle};
 use windlass_session::SessionKey;
+use windlass_tool::search_path::environment_outside;
 use windlass_tool::{AgentSpec, Cancel, Ids};
 use windlass_tools::{find_bash, given_environment, unattended_environment};
 #[cfg(feature = "mcp")]
@@ -66,7 +67,11 @@ impl Place<'_> {
         let mut ports = HookPorts::new(Arc::clone(&self.ports.process), self.project());
         let mut directories = vec![self.cwd.to_path_buf()];
         directories.extend(self.options.surroundings.additional_directories.iter().cloned());
-        ports.env = unattended_environment(&self.ports.system.env, &directories).into();
+        let mut env = unattended_environment(&self.ports.system.env, &directories);
+        if let Some(untrusted) = project.and_then(super::project::LoadedProject::untrusted_workspace) {
+            env = environment_outside(&env, &untrusted);
+        }
+        ports.env = env.into();
         ports.bash = find_bash(&ports.env);
         ports.transcript = self.options.storage.files().map(|files| files.log_path(self.key));
         if let Some(folder) = self.ports.storage.artifacts.clone().or_else(|| self.ports.storage.scratch.clone()) {

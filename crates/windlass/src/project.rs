@@ -36,6 +36,7 @@ mod sandbox;
 mod servers;
 mod shared;
 mod skills;
+mod starts;
 mod style;
 #[cfg(feature = "mcp")]
 mod tool_cache;

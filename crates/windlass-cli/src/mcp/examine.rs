@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use windlass::crates::mcp::{McpServerState, McpServerStatus, McpToolHints};
 use windlass::crates::project::ServerDefinition;
 use windlass::crates::types::text::visible_json;
-use windlass::mcp::{McpServers, server_config};
+use windlass::mcp::McpServers;
 use windlass::project::LoadedProject;
 
 /// How long the server may take to answer.
@@ -57,10 +57,10 @@ pub(super) async fn test(args: &TestArgs) -> anyhow::Result<i32> {
 
 async fn examined(project: &LoadedProject, definition: &ServerDefinition) -> anyhow::Result<Report> {
     let name = definition.name.as_str();
-    let mut config = server_config(definition, |name| project.variable(name))?;
+    let servers = project.servers();
+    let mut config = servers.config(definition)?;
     // It is started here, whatever is known of it.
     config.lazy = false;
-    let servers = project.servers();
     let began = Instant::now();
     servers.connect(name, config)?;
     let set = servers.set();

@@ -15,7 +15,7 @@ use std::process::Stdio;
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use windlass::mcp::auth::{Browser, LoginPage};
-use windlass::mcp::{McpServerConfig, McpServers, server_config};
+use windlass::mcp::{McpServerConfig, McpServers};
 use windlass::project::LoadedProject;
 
 /// How long the server may take to answer before the login begins.
@@ -68,7 +68,7 @@ fn configured(args: &ServerArgs, project: &LoadedProject) -> anyhow::Result<McpS
         anyhow::bail!("the MCP server {:?} is not reached: {why}", found.name);
     }
     let definition = found.definition.context("the server is not there any more")?;
-    Ok(server_config(&definition, |name| project.variable(name))?)
+    Ok(project.servers().config(&definition)?)
 }
 
 /// Prints the address of a page, opens it in the browser of the system, and takes an address that is typed in.

@@ -37,6 +37,8 @@ mod mcp;
 mod mcp_serve;
 mod memory;
 mod models;
+#[cfg(unix)]
+mod own_programs;
 mod pending;
 mod place;
 mod plugins;

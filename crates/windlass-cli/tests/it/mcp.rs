@@ -199,11 +199,12 @@ fn a_lazy_server_is_started_by_the_first_session_and_then_by_calls() {
     place.run(&["mcp", "add", "m", "--lazy", "--", "/bin/bash", "-c", MARKED]).with_code(0);
     let starts = || std::fs::read_to_string(place.work().join("started")).unwrap_or_default().lines().count();
     for _ in 0..3 {
-        place.run(&["-p", "x"]).with_code(0);
+        place.run(&["-p", "x", "--trust"]).with_code(0);
         assert_eq!(starts(), 1, "only the first session does not know it");
     }
     place.script(&[call("mcp__m__go", &json!({})), text("Done.")]);
-    let ran = place.run(&["-p", "x", "--allowedTools", "mcp__m__go", "--output-format", "stream-json", "--verbose"]);
+    let flags = ["--allowedTools", "mcp__m__go", "--output-format", "stream-json", "--verbose", "--trust"];
+    let ran = place.run(&[&["-p", "x"], &flags[..]].concat());
     assert!(ran.stdout.contains("gone"), "{ran:#?}");
     assert_eq!(starts(), 2);
     // What is kept is the user's alone.

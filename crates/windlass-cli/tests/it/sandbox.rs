@@ -149,8 +149,10 @@ fn the_proxy_is_the_only_way_out_and_holds_the_list() {
 
 #[test]
 fn programs_of_hooks_run_inside_too() {
+    // It starts in a directory of its own, since nobody trusts the project.
     let place = place(&[bash("touch made"), text("done")], &json!({}));
-    let hook = json!({ "type": "command", "command": "echo x > ../hooked; echo x > hooked" });
+    let lines = "echo x > \"$CLAUDE_PROJECT_DIR\"/../hooked; echo x > \"$CLAUDE_PROJECT_DIR\"/hooked; pwd -P > \"$CLAUDE_PROJECT_DIR\"/where";
+    let hook = json!({ "type": "command", "command": lines });
     let settings = json!({
         "sandbox": { "enabled": true, "autoAllowBashIfSandboxed": true },
         "hooks": { "PreToolUse": [{ "hooks": [hook] }] },
@@ -159,6 +161,8 @@ fn programs_of_hooks_run_inside_too() {
     let ran = place.run(&["-p", "x"]).with_code(0);
     if holds_all(&ran.stderr) {
         assert!(place.work().join("hooked").exists() && !place.path("hooked").exists(), "{ran:?}");
+        let started = std::fs::read_to_string(place.work().join("where")).unwrap();
+        assert!(started.trim().ends_with("/home/.windlass/neutral"), "{started}");
     }
 }
 

@@ -20,7 +20,6 @@ use rmcp::model::{ServerPeerInfo, SubscriptionFilter};
 use rmcp::service::{ClientLifecycleMode, RoleClient, RunningService};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -224,10 +223,9 @@ async fn start(
     options: &McpOptions,
     sent: Sent,
 ) -> Result<(Process, Lines), Greeting> {
-    let cwd = options.programs.cwd.as_deref().unwrap_or(Path::new("."));
     let own = own.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
-    let env: Vec<(OsString, OsString)> = options.programs.env.iter().cloned().chain(own).collect();
-    let found = find(program, &env, cwd).map_err(Greeting::Failed)?;
+    let (cwd, env) = config.surroundings(options, own);
+    let found = find(program, &env, &cwd).map_err(Greeting::Failed)?;
     let mut command = ProcessCommand::new(found, cwd);
     (command.args, command.env) = (args.iter().map(OsString::from).collect(), env);
     // It runs beside all others, and what is made meanwhile may be the user's.

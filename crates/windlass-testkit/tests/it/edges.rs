@@ -66,6 +66,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "windlass-context",
             "windlass-hooks",
             "windlass-permission",
+            "windlass-shell",
             "windlass-subagent",
             "windlass-tool",
             "windlass-types",

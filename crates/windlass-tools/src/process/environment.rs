@@ -5,9 +5,9 @@ mod given;
 pub use given::{GivenEnvironment, given_environment};
 
 use std::ffi::{OsStr, OsString};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use windlass_types::path::has_parent;
+use windlass_tool::search_path::search_path_outside;
 
 /// Names that programs need to find the user's tools and speak the user's language.
 const INHERITED: &[&str] = &[
@@ -170,14 +170,14 @@ fn holds_password(name: &OsStr, value: &OsStr) -> bool {
 
 /// The environment of one command: what the session gives, without variables that change what commands do in ways that
 /// their text does not show (`BASH_ENV`, `LD_*`, `TAR_OPTIONS`, most of `GIT_*` and the like), and with a search path that leads
-/// neither through the workspace nor through the directory that the command runs in.
+/// neither through the workspace, by name or through links, nor through the directory that the command runs in.
 pub fn child_environment(given: &[(OsString, OsString)], workspace: &[PathBuf]) -> Vec<(OsString, OsString)> {
     given
         .iter()
         .filter(|(name, _)| !is_never(name))
         .map(|(name, value)| {
             let value = if name.to_str().is_some_and(|name| same("PATH", name)) {
-                search_path(value, workspace)
+                search_path_outside(value, workspace)
             } else {
                 value.clone()
             };
@@ -191,20 +191,6 @@ fn is_never(name: &OsStr) -> bool {
         let of_git = name.starts_with("GIT_") && !HARMLESS_GIT.contains(&name);
         of_git || NEVER.contains(&name) || NEVER_BEGIN.iter().any(|beginning| name.starts_with(beginning))
     })
-}
-
-fn search_path(path: &OsStr, workspace: &[PathBuf]) -> OsString {
-    let is_safe = |folder: &PathBuf| folder.is_absolute() && !workspace.iter().any(|root| leads_into(folder, root));
-    std::env::join_paths(std::env::split_paths(path).filter(is_safe)).unwrap_or_default()
-}
-
-/// Whether a path is one of the workspace, by its name.
-pub(crate) fn is_in_workspace(path: &Path, workspace: &[PathBuf]) -> bool {
-    workspace.iter().any(|root| leads_into(path, root))
-}
-
-fn leads_into(folder: &Path, root: &Path) -> bool {
-    has_parent(folder) || folder.starts_with(root)
 }
 
 #[cfg(test)]

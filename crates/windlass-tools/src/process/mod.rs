@@ -36,7 +36,6 @@ mod windows;
 #[cfg(windows)]
 use windows as sys;
 
-pub(crate) use environment::is_in_workspace;
 pub use environment::{GivenEnvironment, child_environment, given_environment, host_environment};
 pub use keep::KeptOutput;
 pub use local::LocalProcess;

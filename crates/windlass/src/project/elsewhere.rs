@@ -122,8 +122,8 @@ impl LoadedProject {
         if let Some(origin) = &self.resolved().sandbox.required {
             return Err(ProjectError::SandboxElsewhere { origin: origin.clone() });
         }
-        match self.all_hooks().iter().find(|hook| closes_a_gate(hook)) {
-            Some(hook) => Err(ProjectError::HookElsewhere { hook: hook.definition.to_string() }),
+        match self.all_hooks().iter().find(|(hook, _)| closes_a_gate(hook)) {
+            Some((hook, _)) => Err(ProjectError::HookElsewhere { hook: hook.definition.to_string() }),
             None => Ok(()),
         }
     }
@@ -133,7 +133,7 @@ impl LoadedProject {
         self.place_elsewhere()?;
         let resolved = self.resolved();
         let left_out = [
-            (self.all_hooks().iter().any(runs_a_command), "hooks that run commands"),
+            (self.all_hooks().iter().any(|(hook, _)| runs_a_command(hook)), "hooks that run commands"),
             (resolved.sandbox.enabled.is_some(), "the sandbox"),
             (!resolved.env.programs.is_empty(), "`env` for programs"),
             (!resolved.permissions.additional_directories.is_empty(), "`additionalDirectories`"),
@@ -166,7 +166,7 @@ pub(super) fn runs_a_command(hook: &ConfiguredHook) -> bool {
 }
 
 /// Whether more could happen without the hook than its writer wants.
-fn closes_a_gate(hook: &ConfiguredHook) -> bool {
+pub(super) fn closes_a_gate(hook: &ConfiguredHook) -> bool {
     let definition = &hook.definition;
     runs_a_command(hook) && definition.event.is_gating() && definition.on_failure == OnFailure::Block
 }

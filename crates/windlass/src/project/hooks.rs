@@ -1,9 +1,10 @@
 //! The configured hooks of a project.
 
-use super::elsewhere::runs_a_command;
-use super::{LoadedProject, ProjectError};
-use windlass_hooks::{ConfiguredHook, HookDefinition, HookScope};
-use windlass_project::{Command, Commands, LoadedAgent};
+use super::elsewhere::{closes_a_gate, runs_a_command};
+use super::starts::HookStarts;
+use super::{LoadedProject, ProjectError, ProjectNoticeKind};
+use windlass_hooks::{ConfiguredHook, HookDefinition, HookScope, HookStart};
+use windlass_project::{AgentSource, Command, CommandSource, Commands, LoadedAgent, ProgramAuthor};
 use windlass_types::HookEventName;
 
 impl LoadedProject {
@@ -16,48 +17,89 @@ impl LoadedProject {
         Ok(())
     }
 
-    /// The hooks of settings files, plugins and agents that count, in order.
+    /// The hooks of settings files, plugins and agents that count, in order. One whose program does not start is noted; it stays only
+    /// if it closes a gate.
     pub(crate) fn configured_hooks(&self) -> Vec<ConfiguredHook> {
-        let mut hooks = self.all_hooks();
         if self.place_elsewhere().is_some() {
-            hooks.retain(|hook| !runs_a_command(hook));
+            return self.all_hooks().into_iter().map(|(hook, _)| hook).filter(|hook| !runs_a_command(hook)).collect();
         }
+        let starts = HookStarts::of(self);
+        let placed = |(hook, author): (ConfiguredHook, ProgramAuthor)| starts.placed(hook, &author);
+        let mut hooks: Vec<ConfiguredHook> = self.all_hooks().into_iter().map(placed).collect();
+        hooks.retain(|hook| {
+            let HookStart::Never(refusal) = &hook.start else { return true };
+            let (event, closes) = (hook.definition.event, closes_a_gate(hook));
+            let then = if closes { ", so what it decides on is denied" } else { "" };
+            self.note(ProjectNoticeKind::Setting, format!("a hook of {event} is not started{then}: {refusal}"));
+            closes
+        });
         hooks
     }
 
-    /// The same wherever the files are.
-    pub(super) fn all_hooks(&self) -> Vec<ConfiguredHook> {
+    /// The same wherever the files are and their programs start, each with its author.
+    pub(super) fn all_hooks(&self) -> Vec<(ConfiguredHook, ProgramAuthor)> {
         let resolved = &self.resolved().hooks;
-        let mut hooks: Vec<ConfiguredHook> =
-            resolved.all.iter().map(|hook| ConfiguredHook::new(hook.value.clone())).collect();
+        let of_settings = resolved
+            .all
+            .iter()
+            .map(|hook| (ConfiguredHook::new(hook.value.clone()), ProgramAuthor::of_layer(hook.layer)));
+        let mut hooks: Vec<(ConfiguredHook, ProgramAuthor)> = of_settings.collect();
         if !resolved.others_count {
             return hooks;
         }
         for plugin in &self.plugins().plugins {
+            let author = ProgramAuthor::Plugin(plugin.root.clone());
             let of_plugin = |hook: &HookDefinition| ConfiguredHook::new(hook.clone()).of_plugin(&plugin.root);
-            hooks.extend(plugin.hooks.all.iter().map(of_plugin));
+            hooks.extend(plugin.hooks.all.iter().map(|hook| (of_plugin(hook), author.clone())));
         }
-        hooks.extend(of_commands(&self.commands()));
+        let of_commands = hooks_of_commands(&self.commands()).into_iter();
+        hooks.extend(of_commands.map(|(hook, source)| (hook, author_of_command(source))));
         let agents = self.known_agents();
         let named = self.choice.agent.as_deref().filter(|name| !name.is_empty());
         let main = named.or(self.resolved().agent.as_ref().map(|agent| agent.value.as_str()));
         for agent in &agents.agents {
+            let author = author_of_agent(agent.source);
+            let mut add = |hook: ConfiguredHook| hooks.push((hook, author.clone()));
             if main == Some(agent.name()) {
-                hooks.extend(agent.hooks.iter().cloned().map(ConfiguredHook::new));
+                agent.hooks.iter().cloned().map(ConfiguredHook::new).for_each(&mut add);
             }
-            hooks.extend(agent.hooks.iter().map(|hook| below(agent, hook)));
+            agent.hooks.iter().map(|hook| below(agent, hook)).for_each(add);
         }
         hooks
     }
 }
 
+/// The author of a command or skill. Hooks of skills that the program gives are its own, as those of the project are its.
+fn author_of_command(source: CommandSource) -> ProgramAuthor {
+    match source {
+        CommandSource::Project | CommandSource::Host => ProgramAuthor::Project,
+        CommandSource::Managed => ProgramAuthor::Managed,
+        _ => ProgramAuthor::User,
+    }
+}
+
+fn author_of_agent(source: AgentSource) -> ProgramAuthor {
+    match source {
+        AgentSource::Project => ProgramAuthor::Project,
+        _ => ProgramAuthor::User,
+    }
+}
+
 /// The hooks of commands and skills, for the runs that use them.
 pub(super) fn of_commands(commands: &Commands) -> Vec<ConfiguredHook> {
+    hooks_of_commands(commands).into_iter().map(|(hook, _)| hook).collect()
+}
+
+/// The same with the author of each.
+fn hooks_of_commands(commands: &Commands) -> Vec<(ConfiguredHook, CommandSource)> {
     let of_command = |command: &Command, hook: &HookDefinition| {
         let hook = ConfiguredHook::new(hook.clone()).in_scope(HookScope::Skill(command.name.clone()));
         command.plugin_root().into_iter().fold(hook, ConfiguredHook::of_plugin)
     };
-    let hooks = |command| Command::hooks(command).iter().map(move |hook| of_command(command, hook));
+    let hooks = |command: &Command| {
+        let all: Vec<_> = command.hooks().iter().map(|hook| (of_command(command, hook), command.source)).collect();
+        all
+    };
     commands.commands.iter().flat_map(hooks).collect()
 }
 

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use windlass_http::provider::{Credential, Credentials, RefreshingCredentials};
 use windlass_model::ModelError;
+use windlass_project::{Layer, ProgramAuthor, ProgramLine, StartRefusal};
 use windlass_tool::{Cancel, Clock, Ids, Process, ProcessCommand, ProcessExit, SystemClock, SystemIds};
 use windlass_tools::LocalProcess;
 use windlass_types::ModelErrorKind;
@@ -23,12 +24,15 @@ const MOST: usize = 16 * 1024;
 /// Variables whose keys count for more than the program.
 const KEYS: [&str; 2] = ["ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_API_KEY"];
 
+/// The directory and the variables of a helper, or the reason why it does not start.
+type HelperPlace = Result<(PathBuf, Vec<(OsString, OsString)>), StartRefusal>;
+
 /// Runs a command line for a key. Its output is in no message.
 #[derive(Debug)]
 struct KeyHelper {
     command: String,
-    cwd: PathBuf,
-    env: Vec<(OsString, OsString)>,
+    /// The directory and the variables with which it starts, or the reason why it does not.
+    place: HelperPlace,
     kept: Duration,
     process: Arc<dyn Process>,
 }
@@ -44,12 +48,19 @@ impl LoadedProject {
         let kept = self.variable(KEPT).and_then(|value| value.trim().parse().ok()).map(Duration::from_millis);
         let helper = KeyHelper {
             command: helper.value.clone(),
-            cwd: self.places().start().to_path_buf(),
-            env: self.usual_environment(),
+            place: self.place_of_helper(&helper.value, helper.layer),
             kept: kept.unwrap_or(USUALLY_KEPT),
             process: Arc::new(LocalProcess::new(format!("api-key-helper.{:032x}", SystemIds::default().bits()))),
         };
         Some(RefreshingCredentials::new(helper).early(Duration::ZERO))
+    }
+
+    fn place_of_helper(&self, line: &str, layer: Layer) -> HelperPlace {
+        let (starts, env) = (self.starts(), self.usual_environment());
+        let author = ProgramAuthor::of_layer(layer);
+        let place = self.read.place(&starts, &author, &ProgramLine::Shell(line), &env)?;
+        let env = starts.environment(&place, &env);
+        Ok((place.directory, env))
     }
 }
 
@@ -62,9 +73,13 @@ impl KeyHelper {
 #[async_trait]
 impl Credentials for KeyHelper {
     async fn credential(&self) -> Result<Credential, ModelError> {
-        let mut command = ProcessCommand::new("/bin/sh", &self.cwd);
+        let (directory, env) = self
+            .place
+            .as_ref()
+            .map_err(|refusal| Self::error(ModelErrorKind::Configuration, &format!("is not started: {refusal}")))?;
+        let mut command = ProcessCommand::new("/bin/sh", directory);
         command.args = vec!["-c".into(), self.command.clone().into()];
-        command.env.clone_from(&self.env);
+        command.env.clone_from(env);
         command.timeout = Some(LONGEST);
         command.inline_bytes = MOST;
         let ran = self.process.run(command, &Cancel::new()).await;
@@ -100,8 +115,7 @@ mod tests {
     fn helper(command: &str) -> KeyHelper {
         KeyHelper {
             command: command.to_owned(),
-            cwd: PathBuf::from("/"),
-            env: vec![("PATH".into(), "/usr/bin:/bin".into())],
+            place: Ok((PathBuf::from("/"), vec![("PATH".into(), "/usr/bin:/bin".into())])),
             kept: Duration::from_secs(60),
             process: Arc::new(LocalProcess::new(format!("test.{:032x}", SystemIds::default().bits()))),
         }

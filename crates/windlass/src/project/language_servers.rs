@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::sync::Arc;
 use windlass_lsp::{LanguageServers, ServerConfig, ServerSurroundings};
+use windlass_project::{ProgramAuthor, ProgramLine, StartRefusal};
 use windlass_tool::{Ids, SystemIds};
 use windlass_tools::{LocalProcess, host_environment};
 use windlass_types::JsonText;
@@ -21,8 +22,9 @@ impl LoadedProject {
         }
     }
 
-    /// The language servers that settings and plugins name. `None`: there are none, or the files are not on this machine. A session that takes the project heeds them
-    /// by itself. None is started yet.
+    /// The language servers that settings and plugins name. `None`: there are none, the files are not on this machine, or the project
+    /// is not trusted, which a notice says: such a server builds the project. A session that takes the project heeds them by itself.
+    /// None is started yet.
     pub fn language_servers(&self) -> Option<LanguageServers> {
         self.language_servers_with(self.program_environment())
     }
@@ -33,6 +35,7 @@ impl LoadedProject {
             return None;
         }
         let servers = self.configured_servers(&mut |text| self.note(ProjectNoticeKind::Server, text));
+        let servers = self.startable(servers);
         if servers.is_empty() {
             return None;
         }
@@ -40,6 +43,25 @@ impl LoadedProject {
         let watch = LocalProcess::new(format!("lsp.{:032x}", SystemIds::default().bits()));
         let surroundings = ServerSurroundings::new(self.places().start(), env).with_watch(Arc::new(watch));
         Some(LanguageServers::new(servers, surroundings))
+    }
+
+    /// The servers that start in this project; of others a notice has the names.
+    fn startable(&self, mut servers: Vec<ServerConfig>) -> Vec<ServerConfig> {
+        let starts = self.starts();
+        let mut refused: Option<StartRefusal> = None;
+        servers.retain(|server| {
+            let line = ProgramLine::LanguageServer(&server.name);
+            let Err(refusal) = self.read.place(&starts, &ProgramAuthor::User, &line, &[]) else { return true };
+            match &mut refused {
+                Some(first) => first.program = format!("{}, {}", first.program, refusal.program),
+                None => refused = Some(refusal),
+            }
+            false
+        });
+        if let Some(refusal) = refused {
+            self.note(ProjectNoticeKind::Server, format!("no language server is started: {refusal}"));
+        }
+        servers
     }
 
     /// The servers that settings and plugins name. `note` hears of what cannot be used.

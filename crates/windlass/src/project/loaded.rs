@@ -266,9 +266,8 @@ impl LoadedProject {
     }
 
     /// The environment that the program gave, else that of this process.
-    #[expect(clippy::disallowed_methods, reason = "the default where the program that uses the library gives none")]
     pub(super) fn usual_environment(&self) -> Vec<(OsString, OsString)> {
-        self.process_environment().unwrap_or_else(|| std::env::vars_os().collect())
+        self.read.usual_environment()
     }
 
     /// What variables say of sessions.

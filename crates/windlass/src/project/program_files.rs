@@ -40,7 +40,7 @@ impl LoadedProject {
     }
 
     fn configured_lines(&self) -> Vec<ConfiguredLine> {
-        let mut lines: Vec<ConfiguredLine> = self.configured_hooks().iter().filter_map(hook_line).collect();
+        let mut lines: Vec<ConfiguredLine> = self.all_hooks().iter().filter_map(|(hook, _)| hook_line(hook)).collect();
         if let Some(helper) = &self.resolved().session.api_key_helper {
             lines.push(ConfiguredLine::new("`apiKeyHelper`", &helper.value).giving_credentials());
         }

@@ -13,7 +13,7 @@ use files::Files;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::{Arc, Weak};
-use windlass_mcp::{McpError, McpServerConfig, McpServers};
+use windlass_mcp::{McpConfigError, McpError, McpServerConfig, McpServers};
 use windlass_project::{LeftOutServer, Plugins, Resolved, ServerDefinition, ServerFiles, ServerPolicy};
 
 /// Most names of servers in a notice.
@@ -82,12 +82,15 @@ pub struct AbsentServer {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServerNotConnected {
-    /// Settings keep it out.
+    /// Settings keep it out, or it would run code of a project that is not trusted.
     #[error("{0}")]
     KeptOut(String),
     /// It cannot be added.
     #[error(transparent)]
     Refused(#[from] McpError),
+    /// Its entry cannot be used.
+    #[error(transparent)]
+    Unusable(#[from] McpConfigError),
 }
 
 impl ProjectServers {
@@ -156,7 +159,7 @@ impl ProjectServers {
             Err(ServerNotConnected::KeptOut(why)) => {
                 drop(self.0.kept_out.lock().insert(name.to_owned(), (config, why.clone())));
             }
-            Err(ServerNotConnected::Refused(_)) => {}
+            Err(ServerNotConnected::Refused(_) | ServerNotConnected::Unusable(_)) => {}
         }
         added
     }
@@ -170,6 +173,8 @@ impl ProjectServers {
                 Ok(()) | Err(ServerNotConnected::Refused(McpError::Duplicate { .. })) => {}
                 Err(ServerNotConnected::KeptOut(why)) => kept_out.push((name, why)),
                 Err(ServerNotConnected::Refused(error)) => refused.push((name, error)),
+                // Entries of the program were read before.
+                Err(ServerNotConnected::Unusable(_)) => {}
             }
         }
         let kept_out = kept_out.iter().map(|(name, why)| (name.as_str(), place.to_owned(), why.as_str()));

@@ -63,7 +63,8 @@ async fn a_hook_of_settings_guards_the_main_agent_and_those_below() {
             _ => ScriptedTurn::new().text("done"),
         }
     });
-    let mut session = opened(&place, &model, |builder| builder.project(place.project())).open().await.unwrap();
+    let mut session =
+        opened(&place, &model, |builder| builder.project(place.project().trust(true))).open().await.unwrap();
     run(&mut session, "go").await;
     session.handle.close().await.unwrap();
     assert!(!place.path("work/made").exists() && !place.path("work/below").exists());
@@ -80,7 +81,7 @@ async fn a_plugin_and_an_agent_bring_hooks() {
     let agent = "---\nname: careful\ndescription: Careful\nhooks:\n  PreToolUse:\n    - matcher: Bash\n      hooks:\n        - type: command\n          command: echo agent >> ../ran\n---\nBe careful.";
     let place = Place::new(&[("plug/hooks/hooks.json", &plugin), ("home/.claude/agents/careful.md", agent)]);
     let with = |model: &ScriptedModel, off: bool| {
-        let project = place.project().plugins([PluginDir::new(place.path("plug"))]).agent("careful");
+        let project = place.project().trust(true).plugins([PluginDir::new(place.path("plug"))]).agent("careful");
         let project = if off { project.settings(r#"{"disableAllHooks":true}"#) } else { project };
         opened(&place, model, |builder| builder.project(project))
     };
@@ -122,7 +123,8 @@ async fn hooks_of_an_agent_below_the_main_one_are_about_its_own_run() {
             () => ScriptedTurn::new().text("done"),
         }
     });
-    let mut session = opened(&place, &model, |builder| builder.project(place.project())).open().await.unwrap();
+    let mut session =
+        opened(&place, &model, |builder| builder.project(place.project().trust(true))).open().await.unwrap();
     for prompt in ["first prompt", "second prompt", "third prompt"] {
         run(&mut session, prompt).await;
     }
@@ -283,7 +285,8 @@ async fn hooks_in_the_head_of_a_skill_listen_to_the_runs_that_use_it() {
             () => ScriptedTurn::new().text("done"),
         }
     });
-    let mut session = opened(&place, &model, |builder| builder.project(place.project())).open().await.unwrap();
+    let mut session =
+        opened(&place, &model, |builder| builder.project(place.project().trust(true))).open().await.unwrap();
     let ran = || std::fs::read_to_string(place.path("ran")).unwrap_or_default().lines().count();
     run(&mut session, "plain run").await;
     assert_eq!(ran(), 0, "the skill is not used yet");
@@ -364,7 +367,7 @@ async fn what_a_hook_writes_to_standard_error_has_no_secrets() {
         let key = format!("the key {canary}");
         let place = Place::new(&[("home/.claude/settings.json", &settings(&said)), ("key", &key)]);
         let model = bash("true");
-        let builder = opened(&place, &model, |builder| builder.project(place.project()));
+        let builder = opened(&place, &model, |builder| builder.project(place.project().trust(true)));
         let mut session = builder.open().await.unwrap();
         session.handle.prompt("go").unwrap();
         let mut seen = String::new();

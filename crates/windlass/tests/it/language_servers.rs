@@ -18,7 +18,7 @@ fn settings(place: &Place) -> String {
 
 /// A session that makes these calls, one for each turn. Returns what the model has read besides its results, and those.
 async fn worked(place: &Place, calls: Vec<(&'static str, serde_json::Value)>) -> (Vec<String>, Vec<String>) {
-    worked_in(place, place.project(), calls).await
+    worked_in(place, place.project().trust(true), calls).await
 }
 
 async fn worked_in(
@@ -65,7 +65,8 @@ async fn a_plugin_brings_language_servers() {
     let place = Place::new(&[("work/a.toy", "def one\n"), ("kit/.lsp.json", ""), ("odd/.lsp.json", r#"{"x":{}}"#)]);
     let servers: serde_json::Value = serde_json::from_str(&settings(&place)).unwrap();
     place.write("kit/.lsp.json", &servers["lspServers"].to_string());
-    let project = || place.project().plugins([PluginDir::new(place.path("odd")), PluginDir::new(place.path("kit"))]);
+    let project =
+        || place.project().trust(true).plugins([PluginDir::new(place.path("odd")), PluginDir::new(place.path("kit"))]);
     let symbols = json!({ "operation": "documentSymbol", "filePath": place.path("work/a.toy") });
     let (_, results) = worked_in(&place, project(), vec![("LSP", symbols)]).await;
     assert!(results[0].contains("a.toy:1"), "{results:?}");
@@ -83,6 +84,7 @@ async fn a_server_gets_no_key_of_the_session() {
         ("ANTHROPIC_API_KEY", "sk-canary".into()),
         ("LANG", "C.UTF-8".into()),
     ]);
+    let project = project.trust(true);
     let symbols = json!({ "operation": "documentSymbol", "filePath": place.path("work/a.toy") });
     worked_in(&place, project, vec![("LSP", symbols)]).await;
     let seen = std::fs::read_to_string(place.path("marks")).unwrap();

@@ -4,6 +4,7 @@ use crate::provider::readable;
 use async_trait::async_trait;
 use std::ffi::OsString;
 use std::fmt;
+use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt};
@@ -21,19 +22,27 @@ use windlass_types::ModelErrorKind;
 pub struct CommandCredentials {
     program: OsString,
     arguments: Vec<OsString>,
+    directory: Option<PathBuf>,
     timeout: Duration,
 }
 
 impl CommandCredentials {
     /// A program, without arguments.
     pub fn new(program: impl Into<OsString>) -> Self {
-        Self { program: program.into(), arguments: Vec::new(), timeout: Duration::from_secs(60) }
+        Self { program: program.into(), arguments: Vec::new(), directory: None, timeout: Duration::from_secs(60) }
     }
 
     /// Adds arguments.
     #[must_use]
     pub fn args(mut self, arguments: impl IntoIterator<Item = impl Into<OsString>>) -> Self {
         self.arguments.extend(arguments.into_iter().map(Into::into));
+        self
+    }
+
+    /// Sets the directory in which it starts. Default: that of this process.
+    #[must_use]
+    pub fn in_directory(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.directory = Some(directory.into());
         self
     }
 
@@ -53,6 +62,9 @@ impl CommandCredentials {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).kill_on_drop(true);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        if let Some(directory) = &self.directory {
+            command.current_dir(directory);
+        }
         let failed = |what: &str| self.error(ModelErrorKind::Connection, what);
         let mut child = command
             .spawn()

@@ -9,11 +9,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use tokio::sync::OnceCell;
+use windlass_tool::search_path::is_inside;
 use windlass_tool::{ProcessCommand, ProcessExit, ToolCx, ToolError};
 
 use super::command::{find_bash, unattended_environment, variable};
 use super::report::in_words;
-use crate::process::is_in_workspace;
 use dump::{Dump, IsJudged, merged, read, script};
 
 /// Most bytes that a login shell may print.
@@ -116,7 +116,7 @@ impl ShellSnapshot {
         }
         let of_user = variable(env, "SHELL").map(PathBuf::from).filter(|shell| {
             let is_known = name(shell).is_some_and(|name| SHELLS.contains(&name));
-            is_known && shell.is_absolute() && !is_in_workspace(shell, cx.directories()) && shell.is_file()
+            is_known && shell.is_absolute() && !is_inside(shell, cx.directories()) && shell.is_file()
         });
         of_user.or_else(|| find_bash(env))
     }

@@ -5,8 +5,12 @@
 use super::{AbsentServer, ProjectServers, ServerNotConnected, about, grouped};
 use crate::mcp::server_config;
 use std::collections::BTreeMap;
-use windlass_mcp::McpError;
-use windlass_project::{LeftOutServer, Note, Plugins, ServerDefinition, ServerScope, Servers};
+use std::ffi::OsString;
+use windlass_mcp::{McpError, McpServerConfig, McpTransport, ServerPlace};
+use windlass_project::{
+    LeftOutServer, Note, Plugins, ProgramAuthor, ProgramLine, ServerDefinition, ServerScope, Servers,
+};
+use windlass_tools::host_environment;
 
 /// The servers of files.
 #[derive(Debug, Default)]
@@ -194,13 +198,45 @@ impl ProjectServers {
 
     /// Begins to connect a server.
     fn begin_file(&self, server: &ServerDefinition) -> Result<(), NotBegun> {
-        let config = server_config(server, |name| self.0.read.request.variable(name));
-        let config = config.map_err(|problem| NotBegun::Unusable(problem.to_string()))?;
+        let config = self.config(server).map_err(|refused| match refused {
+            ServerNotConnected::KeptOut(why) => NotBegun::KeptOut(why),
+            ServerNotConnected::Refused(error) => NotBegun::Unusable(error.to_string()),
+            ServerNotConnected::Unusable(error) => NotBegun::Unusable(error.to_string()),
+        })?;
         self.add(&server.name, config).map_err(|refused| match refused {
             ServerNotConnected::KeptOut(why) => NotBegun::KeptOut(why),
             ServerNotConnected::Refused(McpError::Duplicate { .. }) => NotBegun::Hidden,
             ServerNotConnected::Refused(error) => NotBegun::Unusable(error.to_string()),
+            ServerNotConnected::Unusable(error) => NotBegun::Unusable(error.to_string()),
         })
+    }
+
+    /// The way in which a server of a file is reached, with the place where its programs start: in a project that is not trusted
+    /// the user's start in a neutral directory, with a search path outside of the project.
+    ///
+    /// # Errors
+    /// Its entry cannot be used, or its program would run code of a project that is not trusted.
+    pub fn config(&self, server: &ServerDefinition) -> Result<McpServerConfig, ServerNotConnected> {
+        let read = &self.0.read;
+        let mut config = server_config(server, |name| read.request.variable(name))?;
+        let author = author_of(server);
+        let (starts, env) = (read.starts(), host_environment(read.usual_environment()));
+        let mut is_neutral = None;
+        for (line, own) in programs_of(&config) {
+            let env: Vec<_> = own.into_iter().chain(env.iter().cloned()).collect();
+            let place = read.place(&starts, &author, &line, &env);
+            let place = place.map_err(|refusal| ServerNotConnected::KeptOut(refusal.to_string()))?;
+            is_neutral = place.is_neutral.then_some(place.directory).or(is_neutral);
+        }
+        let place = ServerPlace::new().with_variables(starts.project_variables());
+        config.place = Some(match is_neutral {
+            None => place,
+            Some(directory) => {
+                let variable = [("PWD".into(), directory.clone().into())];
+                place.in_directory(directory).outside(starts.workspace()).with_variables(variable)
+            }
+        });
+        Ok(config)
     }
 
     /// What would change if these were the plugins.
@@ -243,6 +279,28 @@ impl ProjectServers {
             self.set().remove(name).await;
         }
     }
+}
+
+fn author_of(server: &ServerDefinition) -> ProgramAuthor {
+    match (&server.plugin_root, server.scope) {
+        (Some(root), _) => ProgramAuthor::Plugin(root.clone()),
+        (None, ServerScope::Project) => ProgramAuthor::Project,
+        (None, ServerScope::Managed) => ProgramAuthor::Managed,
+        _ => ProgramAuthor::User,
+    }
+}
+
+/// The programs of a server, each with variables of its own.
+fn programs_of(config: &McpServerConfig) -> Vec<(ProgramLine<'_>, Vec<(OsString, OsString)>)> {
+    let helper = config.headers_helper.as_deref().map(|line| (ProgramLine::Shell(line), Vec::new()));
+    let program = match &config.transport {
+        McpTransport::Stdio { command, args, env } => {
+            let own = env.iter().map(|(name, value)| (name.into(), value.into())).collect();
+            Some((ProgramLine::Words(command, args), own))
+        }
+        _ => None,
+    };
+    program.into_iter().chain(helper).collect()
 }
 
 fn said(server: &ServerDefinition, why: &str) -> String {

@@ -107,7 +107,8 @@ impl Credentials for AwsProfileCredentials {
             let mut words = words(line).into_iter();
             let bad = || self.error(ModelErrorKind::Configuration, "has a credential_process that cannot be read");
             let program = words.next().ok_or_else(bad)?;
-            return CommandCredentials::new(program).args(words).credential().await;
+            // The directory of this process may be a repository of others, whose files it must not find.
+            return CommandCredentials::new(program).args(words).in_directory("/").credential().await;
         }
         if properties.is_empty() {
             return Err(self.error(ModelErrorKind::Authentication, "is in no file"));

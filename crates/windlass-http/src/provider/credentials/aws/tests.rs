@@ -100,9 +100,9 @@ async fn keys_that_change_in_the_file_are_taken_when_the_old_ones_are_refused() 
 
 #[cfg(unix)]
 #[tokio::test]
-async fn a_credential_process_is_run() {
+async fn a_credential_process_is_run_in_no_directory_of_others() {
     let process = r#"[profile p]
-credential_process = /bin/sh -c "printf '{\"Version\":1,\"AccessKeyId\":\"id\",\"SecretAccessKey\":\"key\"}'"
+credential_process = /bin/sh -c "[ $PWD = / ] && printf '{\"Version\":1,\"AccessKeyId\":\"id\",\"SecretAccessKey\":\"key\"}'"
 "#;
     let folder = Folder::new("", process).with("AWS_PROFILE", "p");
     assert_eq!(folder.credential().await, Ok(Credential::aws(AwsKeys::new("id", "key"))));
