@@ -31,8 +31,16 @@ const BY_DEFAULT: &[&str] = &["diff", "show"];
 /// Sub-commands that show content if an option asks for it.
 const ON_DEMAND: &[&str] = &["diff-files", "diff-index", "diff-tree", "log", "reflog", "whatchanged"];
 
-/// Sub-commands that show what they are about to do if they are to ask about each part of it.
-const PIECEWISE: &[&str] = &["add", "checkout", "commit", "reset", "restore", "stash"];
+/// Sub-commands that show what they are about to do if they are to ask about each part of it, with the letters behind which
+/// the value of an option may stand.
+const PIECEWISE: &[(&str, &[char])] = &[
+    ("add", &[]),
+    ("checkout", &['b', 'B']),
+    ("commit", &['m', 'F', 'C', 'c', 't', 'S', 'u']),
+    ("reset", &['U']),
+    ("restore", &['s', 'U']),
+    ("stash", &['m', 'U']),
+];
 
 const SUMMARIES: &[&str] = &[
     "--compact-summary",
@@ -57,13 +65,17 @@ const MAX_COLONS: usize = 8;
 const PATCHES: &[&str] = &[
     "binary",
     "cc",
+    "check",
     "color-words",
     "combined-all-paths",
     "dd",
     "diff-merges",
     "function-context",
     "patch",
+    "patch-with-raw",
+    "patch-with-stat",
     "remerge-diff",
+    "submodule",
     "unified",
     "word-diff",
 ];
@@ -196,19 +208,41 @@ impl<'a> GitCommand<'a> {
     /// Whether it shows content at all, paths like `HEAD:path` aside.
     fn shows_content(&self) -> bool {
         let patch = || self.options().any(is_patch);
+        let is_summary = |option: &str| SUMMARIES.contains(&option.split('=').next().unwrap_or(option));
+        let summary = || self.options().any(is_summary);
         match self.name {
             _ if self.aliases => true,
             name if ALWAYS.contains(&name) => true,
-            "stash" if self.arguments.first() == Some(&"show") => patch(),
-            "worktree" => self.arguments.first() == Some(&"add"),
-            name if PIECEWISE.contains(&name) => self.options().any(|option| matches!(option, "-p" | "--patch")),
-            name if BY_DEFAULT.contains(&name) => {
-                let summary = |option: &str| SUMMARIES.contains(&option.split('=').next().unwrap_or(option));
-                patch() || !self.options().any(summary)
+            // With any option in place of its own it shows what a comparison does.
+            "stash" if self.arguments.first() == Some(&"show") => {
+                patch() || (self.options().any(|_| true) && !summary())
             }
+            "stash" if self.arguments.first() == Some(&"list") => patch(),
+            "worktree" => self.arguments.first() == Some(&"add"),
+            "status" => self.options().any(|option| is_named(option, "verbose", 'v', &['u'])),
+            name if PIECEWISE.iter().any(|(known, _)| *known == name) => self.shows_parts(name),
+            name if BY_DEFAULT.contains(&name) => patch() || !summary(),
             name if ON_DEMAND.contains(&name) => patch(),
             _ => false,
         }
+    }
+
+    /// Whether it asks about each part of a change, or prints one before it is committed.
+    fn shows_parts(&self, name: &str) -> bool {
+        let valued = PIECEWISE.iter().find(|(known, _)| *known == name).map_or(&[][..], |(_, letters)| letters);
+        let has = |long: &str, letter| self.options().any(|option| is_named(option, long, letter, valued));
+        let says_why = ["message", "file", "reuse-message", "fixup", "squash"];
+        let says_why =
+            || says_why.iter().any(|long| self.options().any(|option| option.starts_with(&format!("--{long}"))));
+        let only_tries = || has("dry-run", '\0') || has("short", '\0') || has("porcelain", 'z') || has("long", '\0');
+        let has_message =
+            || says_why() || self.options().any(|option| is_short(option) && option.contains(['m', 'F', 'C']));
+        has("patch", 'p')
+            || (matches!(name, "add" | "commit") && has("interactive", '\0'))
+            || (name == "add" && (has("edit", 'e') || has("interactive", 'i')))
+            // What it cannot take away is in its message.
+            || (name == "stash" && has("staged", 'S'))
+            || (name == "commit" && has("verbose", 'v') && (only_tries() || !has_message()))
     }
 
     fn options(&self) -> impl Iterator<Item = &'a str> {
@@ -290,6 +324,19 @@ impl<'a> GitCommand<'a> {
         let known =
             |name: &&str| name.contains(':') || name.starts_with("HEAD") || name.starts_with('@') || *name == "blob";
         batch || ((prints || typed) && !names.all(known))
+    }
+}
+
+fn is_short(option: &str) -> bool {
+    option.starts_with('-') && !option.starts_with("--")
+}
+
+/// Whether a word has an option, by the beginning of its long name or by its letter among others: behind a letter of those
+/// with a value stands that.
+fn is_named(word: &str, long: &str, letter: char, valued: &[char]) -> bool {
+    match word.strip_prefix("--") {
+        Some(name) => !name.is_empty() && long.starts_with(name),
+        None => word.split(valued).next().is_some_and(|own| is_short(own) && own.contains(letter)),
     }
 }
 
@@ -385,5 +432,7 @@ fn magic(text: &str) -> Magic<'_> {
     plain(signs.contains('/'), false, path.strip_prefix(':').unwrap_or(path))
 }
 
+#[cfg(all(test, target_os = "linux"))]
+mod patches;
 #[cfg(test)]
 mod tests;

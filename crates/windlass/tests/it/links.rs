@@ -570,6 +570,10 @@ async fn a_read_deny_holds_for_views_of_version_control() {
         &[
             "git log -p",
             "git log --patch -1",
+            "git log --patch-with-stat",
+            "git status -v",
+            "git stash list --patch-with-raw",
+            "git log --patch-with-r -1",
             "git log -U0",
             "git show",
             "git show HEAD",
