@@ -66,6 +66,7 @@ impl Judged<'_> {
         match touch.reach(path, workspace) {
             // A program that names a path does not necessarily write there.
             Reach::Covers if path.scope == Scope::Edit && touch.usage.loose => DenyMatch::Possible,
+            Reach::Covers if touch.usage.guess => DenyMatch::Possible,
             Reach::Covers => DenyMatch::Yes,
             Reach::Below | Reach::No if self.covers_below(touch) && touch.is_covered_below(path, workspace) => {
                 DenyMatch::Yes

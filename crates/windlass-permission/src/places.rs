@@ -6,6 +6,7 @@ use crate::programs;
 use crate::spec::Spec;
 use crate::transfer::{Copied, Copy, follows_links, handles_whole, hands_on, hands_on_to_write, runs_on_names};
 use crate::usage::Usage;
+use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use windlass_shell::{Analysis, FoundCommand, OutputKind, Redirect, RedirectKind, Word, WordKind};
@@ -92,7 +93,8 @@ impl<'a> Places<'a> {
                 continue;
             }
             operands = operands.saturating_add(1);
-            for text in value.into_iter().chain((!is_option).then_some(text)) {
+            let texts = value.into_iter().chain((!is_option).then_some(text));
+            for text in texts.flat_map(|text| iter::once(text).chain(named_within(text))) {
                 specs.extend(self.word_specs(word, text, file_program).into_iter().map(template));
             }
         }
@@ -136,13 +138,14 @@ impl<'a> Places<'a> {
     pub(crate) fn output_specs(&self, command: &FoundCommand, specs: &mut Vec<Spec>) {
         let reader = command.program().is_some_and(programs::only_reads) || programs::is_reading_git(command.words());
         let tree = command.program().is_some_and(|program| programs::takes_trees(program, command.words()));
-        for output in command.outputs().iter().filter(|output| output.kind != OutputKind::Guess) {
-            let written = output.kind == OutputKind::Written;
+        for output in &command.outputs() {
+            let (written, guess) = (output.kind == OutputKind::Written, output.kind == OutputKind::Guess);
             let found = self.word_specs(output.word, &output.path, written);
             let usage = Usage {
                 read: !written,
-                write: written || !reader,
+                write: written || !(reader || guess),
                 loose: !written,
+                guess,
                 output: written,
                 tree: written && tree,
                 ..Usage::default()
@@ -192,6 +195,13 @@ impl<'a> Places<'a> {
         }
         specs
     }
+}
+
+/// The file of `@FILE`, `<FILE` and `file://FILE`, as programs that send files take it.
+fn named_within(text: &str) -> Option<&str> {
+    let sent = text.strip_prefix(['@', '<']).and_then(|name| name.split(';').next());
+    let path = sent.or_else(|| text.strip_prefix("file://").map(|path| path.strip_prefix("localhost").unwrap_or(path)));
+    path.filter(|path| !path.is_empty())
 }
 
 /// A directory by its name alone and as the system walks there, where these differ.

@@ -228,7 +228,7 @@ impl<'a> Grants<'a> {
         // option makes it write elsewhere, nor options that only the names of files show.
         let judged = |touch: &&Touch| {
             let shown = touch.usage.redirect || touch.usage.output || touch.unclear == Some(OPTION);
-            part.is_known() || part.on_files || shown
+            (part.is_known() || part.on_files || shown) && !touch.usage.guess
         };
         let judged = touches.iter().filter(judged);
         self.all(judged, |touch| {

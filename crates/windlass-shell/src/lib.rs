@@ -40,6 +40,7 @@ mod outputs;
 mod pattern;
 mod reason;
 mod scan;
+mod texts;
 mod word;
 
 pub use analysis::{Analysis, analyse};

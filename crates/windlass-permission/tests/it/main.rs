@@ -16,6 +16,7 @@ mod everyday;
 mod groups;
 mod hostile;
 mod labelled;
+mod languages;
 mod links;
 mod long;
 mod offers;

@@ -2,6 +2,7 @@
 
 use super::effect::{Classification, Effect, Findings, PathOperand};
 use super::options::{Operands, Parsed, Spec, parse};
+use super::special;
 use crate::word::{Word, base_name};
 
 const ANY: Operands = Operands::Files(usize::MAX);
@@ -64,6 +65,9 @@ pub(super) fn classify(name: &str, args: &[Word]) -> Findings {
 /// Every operand is changed.
 fn plain(spec: &Spec, args: &[Word]) -> Findings {
     let parsed = parse(spec, args)?;
+    if !parsed.values(&["-d", "--date"]).all(special::is_date) {
+        return None;
+    }
     let recursive = spec.name == "rm" && is_recursive(&parsed);
     let with_parents = spec.name == "rmdir" && ["-p", "--parents"].iter().any(|option| parsed.has(option));
     let mut class = Classification::new(Effect::FileChange);

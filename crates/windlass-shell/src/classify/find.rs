@@ -1,6 +1,7 @@
 //! `find`: starting points, then an expression of tests and printing actions.
 
 use super::effect::{Classification, Findings, PathOperand};
+use super::special;
 use crate::Word;
 
 pub(super) const ALONE: &[&str] = &[
@@ -103,6 +104,9 @@ pub(super) fn classify(args: &[Word]) -> Findings {
             return None;
         }
         let value = args.next()?.as_literal()?;
+        if test.starts_with("-newer") && test.ends_with('t') && !special::is_date(value) {
+            return None;
+        }
         if WITH_FILE.contains(&test) {
             reads.push(PathOperand::literal(value));
         }

@@ -2,7 +2,7 @@
 
 use super::effect::{Classification, Findings, PathOperand};
 use super::options::{Operands, Spec, parse, read_only};
-use crate::Word;
+use crate::{Word, texts};
 
 fn literals(args: &[Word]) -> Option<Vec<&str>> {
     args.iter().map(Word::as_literal).collect()
@@ -33,7 +33,13 @@ pub(super) fn date(args: &[Word]) -> Findings {
     let formats = parsed.operands.len() <= 1
         && parsed.operands.iter().all(|w| w.as_literal().is_some_and(|t| t.starts_with('+')));
     let known = |unit: &str| matches!(unit, "date" | "hours" | "minutes" | "seconds" | "ns");
-    (formats && parsed.values(&["-I"]).all(known)).then(|| Classification::reading(parsed.files))
+    let dates = parsed.values(&["-d", "--date"]).all(is_date);
+    (formats && dates && parsed.values(&["-I"]).all(known)).then(|| Classification::reading(parsed.files))
+}
+
+/// Whether a text for a date names no file: `TZ="…"` in it names one of zones.
+pub(super) fn is_date(text: &str) -> bool {
+    texts::zone(text).is_none()
 }
 
 /// The format must not store into a variable (`%n`), nor options be given (`-v`).

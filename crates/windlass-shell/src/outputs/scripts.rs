@@ -1,27 +1,43 @@
 //! Names of files in texts that are programs of another language.
 
 use super::output::{Output, OutputKind};
-use crate::{Word, scan};
+use crate::{Word, scan, texts};
 
 /// What `sed`, `awk` and interpreters write because of texts in their arguments.
 pub(super) fn outputs<'w>(program: &str, args: &'w [Word], outputs: &mut Vec<Output<'w>>) {
     let is_sed = matches!(program, "sed" | "gsed");
     let is_awk = matches!(program, "awk" | "gawk" | "mawk" | "nawk");
     if is_sed {
-        let scripts = sed_scripts(args);
-        outputs.extend(
-            scripts.into_iter().flat_map(|(word, text)| sed(text).map(move |path| Output::written(word, path))),
-        );
+        for (word, text) in sed_scripts(args) {
+            outputs.extend(texts::sed_commands(text, &['w', 'W']).map(|path| Output::written(word, path)));
+            outputs.extend(
+                texts::sed_commands(text, &['r', 'R']).map(|path| Output::new(OutputKind::Argument, word, path)),
+            );
+            let run = paths(text).filter(|_| texts::sed_may_run(text));
+            outputs.extend(run.map(|path| Output::new(OutputKind::Guess, word, path)));
+        }
     } else if is_awk {
         for word in args {
             outputs.extend(awk(word.text()).map(|path| Output::written(word, path)));
             outputs.extend(quoted(word.text()).map(|path| Output::new(OutputKind::Argument, word, path)));
+            outputs.extend(texts::awk_strings(word.text()).into_iter().filter_map(|string| {
+                let kind = if string.is_written { OutputKind::Written } else { OutputKind::Argument };
+                is_name(&string.text).then(|| Output::new(kind, word, string.text))
+            }));
+            outputs.extend(paths(word.text()).map(|path| Output::new(OutputKind::Guess, word, path)));
         }
     } else if scan::has_code(program, args) {
         for word in args {
-            outputs.extend(quoted(word.text()).map(|path| Output::new(OutputKind::Argument, word, path)));
-            outputs.extend(paths(word.text()).map(|path| Output::new(OutputKind::Guess, word, path)));
+            let text = word.text();
+            if texts::names_files(program) {
+                outputs.extend(texts::words(text).map(|path| Output::new(OutputKind::Argument, word, path)));
+            }
+            outputs.extend(quoted(text).map(|path| Output::new(OutputKind::Argument, word, path)));
+            outputs.extend(paths(text).map(|path| Output::new(OutputKind::Guess, word, path)));
         }
+    } else if matches!(program, "date" | "gdate" | "find" | "gfind" | "touch" | "gtouch") {
+        let zones = args.iter().filter_map(|word| Some((word, texts::zone(word.text())?)));
+        outputs.extend(zones.map(|(word, path)| Output::new(OutputKind::Argument, word, path)));
     }
 }
 
@@ -49,20 +65,6 @@ fn sed_scripts(args: &[Word]) -> Vec<(&Word, &str)> {
     given
 }
 
-/// What follows a `w` or `W` that may be a command or a flag of a substitution: the rest of the line.
-fn sed(script: &str) -> impl Iterator<Item = &str> {
-    script.match_indices(['w', 'W']).filter_map(|(at, letter)| {
-        let before = script.get(..at)?.chars().next_back();
-        let is_name = |c: char| c.is_ascii_alphabetic() && !matches!(c, 'g' | 'p' | 'i' | 'I' | 'm' | 'M' | 'e');
-        if before.is_some_and(is_name) {
-            return None;
-        }
-        let after = script.get(at.saturating_add(letter.len())..)?;
-        let path = after.split('\n').next()?.trim_start_matches([' ', '\t']);
-        (!path.is_empty()).then_some(path)
-    })
-}
-
 /// The texts behind `>` and `>>`.
 fn awk(program: &str) -> impl Iterator<Item = &str> {
     program.split('>').skip(1).filter_map(|after| after.trim_start().strip_prefix('"')?.split('"').next())
@@ -70,10 +72,12 @@ fn awk(program: &str) -> impl Iterator<Item = &str> {
 
 /// Texts in quotes.
 fn quoted(code: &str) -> impl Iterator<Item = &str> {
-    ['"', '\''].into_iter().flat_map(move |quote| {
-        let is_name = |text: &&str| !text.is_empty() && !text.contains(['\n', ' ']);
-        code.split(quote).skip(1).step_by(2).filter(is_name)
-    })
+    ['"', '\''].into_iter().flat_map(move |quote| code.split(quote).skip(1).step_by(2).filter(|text| is_name(text)))
+}
+
+/// Whether a text may be the name of a file: signs alone, such as `/`, are none.
+fn is_name(text: &str) -> bool {
+    text.contains(|c: char| c.is_alphanumeric() || c == '_') && !text.contains(['\n', ' '])
 }
 
 /// Runs of characters that paths are made of, with a dot or a slash among them. What a backslash precedes is a pattern.

@@ -1,7 +1,7 @@
 //! Commands carried in the arguments of programs that are no wrappers: as options, or in other languages.
 
 use super::reader::Reader;
-use crate::{Undecided, Word, classify};
+use crate::{Undecided, Word, classify, texts};
 
 /// Options of interpreters after which a program stands.
 fn code_options(program: &str) -> &'static [&'static str] {
@@ -33,7 +33,7 @@ pub(crate) fn has_code(program: &str, args: &[Word]) -> bool {
             },
         })
     };
-    !options.is_empty() && args.iter().any(|arg| is_code(arg.text()))
+    (!options.is_empty() && args.iter().any(|arg| is_code(arg.text()))) || texts::has_commands(program, args)
 }
 
 impl Reader<'_, '_> {
@@ -52,8 +52,18 @@ impl Reader<'_, '_> {
             "npm" | "npx" | "pnpm" => self.command_options(args, &["--script-shell"]),
             "sort" => self.command_options(args, &["--compress-program"]),
             "rg" => self.command_options(args, &["--pre", "--hostname-bin"]),
-            "sed" | "gsed" | "awk" | "gawk" | "mawk" | "nawk" if !classify::is_understood(words) => {
+            "sed" | "gsed" if !classify::is_understood(words) => {
                 self.undecided(Undecided::Script);
+                for script in args.iter().flat_map(|arg| texts::sed_commands(arg.text(), &['e'])) {
+                    self.nested_script(script);
+                }
+            }
+            "awk" | "gawk" | "mawk" | "nawk" if !classify::is_understood(words) => {
+                self.undecided(Undecided::Script);
+                let programs = args.iter().map(Word::text).filter(|text| texts::awk_runs_commands(text));
+                for string in programs.flat_map(texts::awk_strings) {
+                    self.nested_script(&string.text);
+                }
             }
             _ => {}
         }
@@ -64,6 +74,9 @@ impl Reader<'_, '_> {
         }
         if has_code(program, args) {
             self.undecided(Undecided::Script);
+            for script in texts::shell_commands(program, args) {
+                self.nested_script(script);
+            }
         }
     }
 
