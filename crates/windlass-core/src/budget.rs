@@ -4,19 +4,22 @@
 //! machines, by the driver of the main agent. A machine asks it with [`Effect::Reserve`](crate::Effect::Reserve) and
 //! reports with [`Effect::Settle`](crate::Effect::Settle).
 
-use crate::{EffectId, Limits, ModelProfile, UnpricedModels};
+use crate::{EffectId, Limits, ModelProfile, Spent, UnpricedModels};
 use std::collections::BTreeMap;
-use windlass_types::NanoUsd;
+use std::sync::Arc;
+use windlass_types::{ModelUsage, NanoUsd, SpentRecord};
 
 /// A call is not worth making for fewer output tokens than this.
 const LEAST_OUTPUT_TOKENS: u32 = 1_024;
 
 /// What a model call may cost.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CallCost {
-    /// The budget that it is paid from: that of the whole session.
-    pub budget: NanoUsd,
+    /// The budget of the whole session, from which the call is paid. `None`: no limit.
+    pub budget: Option<NanoUsd>,
+    /// The model.
+    pub model: Arc<str>,
     /// What its input costs at most.
     pub input: NanoUsd,
     /// What each token of its output costs.
@@ -64,23 +67,50 @@ pub type LedgerAnswers = Vec<(LedgerKey, EffectId, Reservation)>;
 ///
 /// There is one for all agents of a session, so that their calls cannot each spend what is left. A call that open
 /// calls of others leave no money for waits until one of these is settled.
+///
+/// [`Ledger::record`] is for the log: a session whose process is killed does not forget what it spent.
 #[derive(Debug, Clone, Default)]
 pub struct Ledger {
-    spent: NanoUsd,
-    held: BTreeMap<(LedgerKey, EffectId), NanoUsd>,
+    spent: Spent,
+    /// Model and highest cost of each open call.
+    held: BTreeMap<(LedgerKey, EffectId), (Arc<str>, NanoUsd)>,
+    news: News,
     /// In the order in which they asked.
     waiting: Vec<(LedgerKey, EffectId, CallCost)>,
 }
 
+/// Changes since the last record.
+#[derive(Debug, Clone, Copy, Default)]
+struct News {
+    any: bool,
+    /// Sums by model, which the log may lack also for what an earlier process spent.
+    models: bool,
+}
+
 impl Ledger {
     /// A ledger of a session that has cost this much already.
-    pub fn new(spent: NanoUsd) -> Self {
-        Self { spent, ..Self::default() }
+    pub fn new(spent: Spent) -> Self {
+        Self { spent, news: News { any: false, models: true }, ..Self::default() }
     }
 
     /// What all agents have spent until now.
     pub fn spent(&self) -> NanoUsd {
-        self.spent
+        self.spent.cost
+    }
+
+    /// The spending until now with what is held for open calls, if it has changed since the last record.
+    pub fn record(&mut self) -> Option<SpentRecord> {
+        if !self.news.any {
+            return None;
+        }
+        let news = std::mem::take(&mut self.news);
+        let mut held = BTreeMap::<String, NanoUsd>::new();
+        for (model, cost) in self.held.values() {
+            let of_model = held.entry(model.to_string()).or_default();
+            *of_model = of_model.saturating_add(*cost);
+        }
+        let by_model = if news.models { self.spent.by_model.clone() } else { BTreeMap::new() };
+        Some(SpentRecord::new(self.spent.cost, by_model, held))
     }
 
     /// Asks for what a call may cost. `None`: the answer is given by [`Ledger::settle`], [`Ledger::release`] or
@@ -93,21 +123,34 @@ impl Ledger {
         answer
     }
 
-    /// Books what a call cost, and frees what was held for it. Returns the answers for calls that waited.
+    /// Books a call of a model, and frees what was held for it. Returns the answers for calls that waited.
     #[must_use = "calls that waited get their answers here"]
-    pub fn settle(&mut self, agent: LedgerKey, reservation: Option<EffectId>, cost: NanoUsd) -> LedgerAnswers {
-        self.spent = self.spent.saturating_add(cost);
+    pub fn settle(
+        &mut self,
+        agent: LedgerKey,
+        reservation: Option<EffectId>,
+        model: &str,
+        call: &ModelUsage,
+    ) -> LedgerAnswers {
+        if *call != ModelUsage::default() {
+            self.spent.charge(model, call);
+            self.news = News { any: true, models: true };
+        }
         if let Some(effect) = reservation {
-            self.held.remove(&(agent, effect));
+            self.free(agent, effect);
         }
         self.answers()
+    }
+
+    fn free(&mut self, agent: LedgerKey, effect: EffectId) {
+        self.news.any |= self.held.remove(&(agent, effect)).is_some();
     }
 
     /// Takes back what was asked for, granted or not. Returns the answers for calls that waited.
     #[must_use = "calls that waited get their answers here"]
     pub fn release(&mut self, agent: LedgerKey, effect: EffectId) -> LedgerAnswers {
         self.waiting.retain(|(waiting, asked, _)| (*waiting, *asked) != (agent, effect));
-        self.held.remove(&(agent, effect));
+        self.free(agent, effect);
         self.answers()
     }
 
@@ -115,7 +158,9 @@ impl Ledger {
     #[must_use = "calls that waited get their answers here"]
     pub fn leave(&mut self, agent: LedgerKey) -> LedgerAnswers {
         self.waiting.retain(|(waiting, ..)| *waiting != agent);
+        let before = self.held.len();
         self.held.retain(|(holder, _), _| *holder != agent);
+        self.news.any |= self.held.len() < before;
         self.answers()
     }
 
@@ -131,29 +176,33 @@ impl Ledger {
     }
 
     fn decide(&mut self, agent: LedgerKey, effect: EffectId, cost: &CallCost) -> Option<Reservation> {
-        let unspent = cost.budget.saturating_sub(self.spent);
-        let held = self.held.values().fold(NanoUsd::ZERO, |sum, held| sum.saturating_add(*held));
+        let Some(budget) = cost.budget else { return Some(self.hold(agent, effect, cost, cost.max_output_tokens)) };
+        let unspent = budget.saturating_sub(self.spent.cost);
+        let held = self.held.values().fold(NanoUsd::ZERO, |sum, (_, held)| sum.saturating_add(*held));
         match cost.bought_with(unspent.saturating_sub(held)) {
-            Some(max_output_tokens) => {
-                self.held.insert((agent, effect), cost.with_output(max_output_tokens));
-                Some(Reservation::Granted { max_output_tokens })
-            }
+            Some(max_output_tokens) => Some(self.hold(agent, effect, cost, max_output_tokens)),
             None if cost.bought_with(unspent).is_some() => None,
             None => Some(Reservation::Exhausted),
         }
+    }
+
+    fn hold(&mut self, agent: LedgerKey, effect: EffectId, cost: &CallCost, max_output_tokens: u32) -> Reservation {
+        self.held.insert((agent, effect), (Arc::clone(&cost.model), cost.with_output(max_output_tokens)));
+        self.news.any = true;
+        Reservation::Granted { max_output_tokens }
     }
 }
 
 /// What limits a call of a model.
 #[derive(Debug)]
 pub(crate) enum Price {
-    /// No budget.
+    /// No budget, and a model whose price is not known.
     Unlimited,
     /// A budget that does not hold: the model's price is not known.
     Unknown,
     /// A budget that does not allow models without a known price.
     Refused,
-    /// The budget must be asked.
+    /// The ledger must be asked.
     Costs(CallCost),
 }
 
@@ -164,9 +213,10 @@ pub(crate) fn price(
     input_tokens: impl FnOnce() -> u64,
     max_output_tokens: u32,
 ) -> Price {
-    let Some(budget) = limits.max_budget else { return Price::Unlimited };
+    let budget = limits.max_budget;
     let Some(price) = model.info.price else {
         return match limits.unpriced {
+            _ if budget.is_none() => Price::Unlimited,
             UnpricedModels::Allow => Price::Unknown,
             UnpricedModels::Refuse => Price::Refused,
         };
@@ -175,18 +225,20 @@ pub(crate) fn price(
     let input_tokens = input_tokens();
     let price = model.info.price_for(input_tokens).unwrap_or(price);
     let input = price.input.max(price.cache_write).max(price.cache_write_1h).times(input_tokens);
-    Price::Costs(CallCost { budget, input, per_output_token: price.output, max_output_tokens })
+    let model = model.id.as_str().into();
+    Price::Costs(CallCost { budget, model, input, per_output_token: price.output, max_output_tokens })
 }
 
 impl Limits {
-    /// What a call of a model that is no part of the conversation may cost at most. `None`: no limit. A model without a
-    /// price costs more than any budget that refuses such models.
+    /// What a call of a model that is no part of the conversation may cost at most. `None`: unknown, and not limited. A model
+    /// without a price costs more than any budget that refuses such models.
     pub fn cost_beside(&self, model: &ModelProfile, input_tokens: u64, max_output_tokens: u32) -> Option<CallCost> {
         match price(self, model, || input_tokens, max_output_tokens) {
             Price::Unlimited | Price::Unknown => None,
             Price::Costs(cost) => Some(cost),
             Price::Refused => Some(CallCost {
-                budget: NanoUsd::ZERO,
+                budget: Some(NanoUsd::ZERO),
+                model: model.id.as_str().into(),
                 input: NanoUsd::new(1),
                 per_output_token: NanoUsd::ZERO,
                 max_output_tokens,

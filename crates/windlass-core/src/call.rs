@@ -107,7 +107,12 @@ impl ModelCall {
         }
         let request = build(session, &model, &self.purpose);
         let limits = &session.config.limits;
-        match price(limits, &model, || estimate_request(&request), request.max_output_tokens) {
+        // Without a budget the size of the conversation is near enough.
+        let input_tokens = || match limits.max_budget {
+            Some(_) => estimate_request(&request),
+            None => session.state.context_tokens(),
+        };
+        match price(limits, &model, input_tokens, request.max_output_tokens) {
             Price::Unlimited => self.stream(session, model, request, None),
             // What other models cost, and what providers report, counts all the same.
             Price::Unknown if limits.max_budget.is_some_and(|budget| session.spent >= budget) => exhausted(session),
@@ -116,6 +121,10 @@ impl ModelCall {
                 self.stream(session, model, request, None)
             }
             Price::Refused => exhausted(session),
+            Price::Costs(cost) if cost.budget.is_none() => {
+                let reservation = session.effect(Effect::Reserve(cost));
+                self.stream(session, model, request, Some(reservation))
+            }
             Price::Costs(cost) => {
                 let effect = session.effect(Effect::Reserve(cost));
                 self.stage = Stage::Reserving(effect, Box::new((model, request)));
@@ -159,7 +168,7 @@ impl ModelCall {
                 }
                 Ok(CallStep::Waits)
             }
-            Input::Reserved(_, answer) => Ok(self.reserved(session, answer)),
+            Input::Reserved(_, Ok(answer)) => Ok(self.reserved(session, answer)),
             Input::Woke(_) => Ok(self.send_again(session, Continuation::Retry)),
             input => Err(not_awaited(effect, &input)),
         }

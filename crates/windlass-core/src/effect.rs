@@ -9,8 +9,8 @@ use windlass_context::{FileInstructions, ServerInstructions};
 use windlass_permission::{CallFacts, Classified, Policy, SettingsRules};
 use windlass_types::{
     AgentId, AgentIdentity, AuditedDecision, ContentBlock, DecisionReason, EditPreview, Effort, Entry, EntryId, Event,
-    EventKind, HookCall, HookEventName, HookOutcome, JsonText, ModelErrorKind, ModelItem, ModelRequest, NanoUsd,
-    PendingQuestion, PermissionAnswer, PermissionMode, PermissionRequest, PermissionUpdate, Prompt, RateLimit,
+    EventKind, HookCall, HookEventName, HookOutcome, JsonText, ModelErrorKind, ModelItem, ModelRequest, ModelUsage,
+    NanoUsd, PendingQuestion, PermissionAnswer, PermissionMode, PermissionRequest, PermissionUpdate, Prompt, RateLimit,
     TaskEnded, TaskId, TaskInfo, TaskUsage, Thinking, ToolMatcher, ToolOutcome, ToolSpec, ToolUse, ToolUseId, Usage,
 };
 
@@ -47,14 +47,17 @@ pub enum Output {
 #[expect(clippy::exhaustive_enums, reason = "drivers must handle every effect")]
 pub enum Effect {
     /// Ask the ledger of the session for what a model call may cost. Answered by [`Input::Reserved`], perhaps only when
-    /// calls of other agents have ended. Cancelled, it is taken back, also after it was granted.
+    /// calls of other agents have ended. Cancelled, it is taken back, also after it was granted. Without a budget it is not
+    /// answered: the call is made at once.
     Reserve(CallCost),
     /// A model call has ended: book what it cost, and free what was held for it. Not answered.
     Settle {
         /// The [`Effect::Reserve`] of the call, if it needed one.
         reservation: Option<EffectId>,
-        /// What it cost.
-        cost: NanoUsd,
+        /// The model that answered.
+        model: String,
+        /// Tokens and cost of the call.
+        call: Box<ModelUsage>,
     },
     /// Call the model. Answered by [`Input::Model`] items, then either the item
     /// with `MessageStop` or one [`Input::ModelFailed`].
@@ -233,8 +236,8 @@ pub enum Input {
     Rewind(EntryId),
     /// End the session: stop the run, then close.
     Close,
-    /// The ledger has answered.
-    Reserved(EffectId, Reservation),
+    /// The ledger has answered, or the log refused to hold what was reserved: then nothing more is spent.
+    Reserved(EffectId, Result<Reservation, StoreFailure>),
     /// An item of a model's stream.
     Model(EffectId, ModelItem),
     /// Another model answers a model call than the one that was asked, and its price is known: the call is booked for it.

@@ -59,5 +59,6 @@ pub use effect::{
 };
 pub use error::UnfitInput;
 pub use machine::Machine;
+pub use spending::Spent;
 pub use state::SessionState;
 pub use windlass_types::{Prompt, PromptKind};

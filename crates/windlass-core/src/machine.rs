@@ -218,6 +218,7 @@ impl Machine {
     fn take_answer(&mut self, effect: EffectId, input: Input) -> Result<Flow, UnfitInput> {
         match (&mut self.activity, input) {
             (_, Input::Appended(append, result)) => self.appended(append, result),
+            (_, Input::Reserved(_, Err(failure))) => self.broken(failure),
             (Activity::Running(run), Input::TaskStarted(call, info)) => {
                 let counts = run.runs(call);
                 self.tasks.started(&mut self.session, counts, *info);

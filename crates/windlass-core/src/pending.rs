@@ -30,7 +30,7 @@ impl Kind {
     fn of(effect: &Effect) -> Option<Self> {
         Some(match effect {
             Effect::CallModel(_) => Self::MODEL,
-            Effect::Reserve(_) => Self::RESERVATION,
+            Effect::Reserve(cost) if cost.budget.is_some() => Self::RESERVATION,
             Effect::Prepare { .. } => Self::PREPARATION,
             Effect::RunHooks { .. } => Self::HOOKS,
             Effect::Classify { .. } => Self::CLASSIFICATION,
@@ -40,7 +40,11 @@ impl Kind {
             Effect::Rewind(_) => Self::REWIND,
             Effect::Append { .. } => Self::APPEND,
             Effect::Sleep(_) => Self::SLEEP,
-            Effect::Settle { .. } | Effect::Return { .. } | Effect::StopTask(_) | Effect::Cancel(_) => return None,
+            Effect::Reserve(_)
+            | Effect::Settle { .. }
+            | Effect::Return { .. }
+            | Effect::StopTask(_)
+            | Effect::Cancel(_) => return None,
         })
     }
 }

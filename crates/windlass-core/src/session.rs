@@ -134,10 +134,17 @@ impl Session {
             state.apply(entry);
             taken.insert(entry.id.clone());
         }
+        let cut = state.spending().count_cut_calls();
+        let mut out = Outbox::new(config.ids.session_id.clone());
+        if cut > NanoUsd::ZERO {
+            out.keep_notice(format!(
+                "Calls of a model were cut when the process ended: {cut}, the most they could cost, counts as spent."
+            ));
+        }
         Self {
             rights: Rights::new(&config, state.permission_mode()),
             models: Models::default(),
-            out: Outbox::new(config.ids.session_id.clone()),
+            out,
             ids: Ids { seed: config.ids.seed, made: 0, questions: 0, taken },
             now: Timestamp::default(),
             run: RunTally::default(),

@@ -1,38 +1,92 @@
-//! What a session has spent.
+//! Spending of a session.
 
-use crate::ModelProfile;
 use std::collections::BTreeMap;
-use windlass_types::{ModelUsage, NanoUsd, RunRecord, Usage};
+use windlass_types::{ModelUsage, NanoUsd, RunRecord, SpentRecord};
 
-/// What a session has spent: as its last run recorded it, and what was booked since.
+/// Cost of calls of models, and their tokens by model.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Spent {
+    /// Cost of all calls.
+    pub cost: NanoUsd,
+    /// Tokens and cost by model.
+    pub by_model: BTreeMap<String, ModelUsage>,
+}
+
+impl Spent {
+    /// Books a call of a model.
+    pub(crate) fn charge(&mut self, model: &str, call: &ModelUsage) {
+        self.by_model.entry(model.to_owned()).or_default().merge(call);
+        self.cost = self.cost.saturating_add(call.cost);
+    }
+}
+
+/// Spending of a session: a fold of the records in its log, and the calls that were booked since.
 #[derive(Debug, Default)]
 pub(crate) struct Spending {
-    pub(crate) cost: NanoUsd,
-    pub(crate) by_model: BTreeMap<String, ModelUsage>,
+    spent: Spent,
+    /// Highest cost of the calls that are open in the log, by model.
+    held: BTreeMap<String, NanoUsd>,
     /// The record of the last run.
-    recorded: Option<RunRecord>,
+    run: Option<RunRecord>,
 }
 
 impl Spending {
-    /// What the record of a run has.
-    pub(crate) fn of(record: &RunRecord) -> Self {
-        Self { cost: record.cost, by_model: record.model_usage.clone(), recorded: Some(record.clone()) }
+    /// The end of a run. Its record may lack calls of agents in the background; that of a later process has the calls that were
+    /// cut.
+    pub(crate) fn apply_run(&mut self, record: &RunRecord) {
+        if record.cost >= self.at_most() {
+            self.held.clear();
+        }
+        if record.cost >= self.spent.cost {
+            self.spent = Spent { cost: record.cost, by_model: record.model_usage.clone() };
+        }
+        self.run = Some(record.clone());
+    }
+
+    /// A call that was reserved or billed.
+    pub(crate) fn apply(&mut self, record: &SpentRecord) {
+        self.spent.cost = record.cost;
+        if !record.model_usage.is_empty() {
+            self.spent.by_model.clone_from(&record.model_usage);
+        }
+        self.held.clone_from(&record.held);
+    }
+
+    /// Counts calls that were open when the log ended as spent: a process that was killed cannot tell what they cost.
+    /// Returns their cost.
+    pub(crate) fn count_cut_calls(&mut self) -> NanoUsd {
+        let before = self.spent.cost;
+        for (model, held) in std::mem::take(&mut self.held) {
+            let of_model = self.spent.by_model.entry(model).or_default();
+            of_model.cost = of_model.cost.saturating_add(held);
+            self.spent.cost = self.spent.cost.saturating_add(held);
+        }
+        self.spent.cost.saturating_sub(before)
     }
 
     /// Books a call.
-    pub(crate) fn charge(&mut self, model: &ModelProfile, usage: Usage, cost: Option<NanoUsd>) {
-        let total = self.by_model.entry(model.id.clone()).or_default();
-        total.add(usage, cost);
-        total.context_window = model.info.context_window;
-        total.max_output_tokens = model.info.max_output_tokens;
-        self.cost = self.cost.saturating_add(cost.unwrap_or_default());
+    pub(crate) fn charge(&mut self, model: &str, call: &ModelUsage) {
+        self.spent.charge(model, call);
     }
 
-    /// The record of the last run with what was booked since, if anything was.
+    /// Cost of all calls, open ones at what is reserved for them.
+    pub(crate) fn at_most(&self) -> NanoUsd {
+        self.held.values().fold(self.spent.cost, |sum, held| sum.saturating_add(*held))
+    }
+
+    pub(crate) fn spent(&self) -> &Spent {
+        &self.spent
+    }
+
+    /// The record of the last run with the calls that were booked since, if there are any.
     pub(crate) fn unrecorded(&self) -> Option<RunRecord> {
-        let recorded = self.recorded.as_ref().filter(|recorded| recorded.model_usage != self.by_model)?;
-        let mut record = recorded.clone();
-        (record.cost, record.model_usage) = (self.cost, self.by_model.clone());
+        let run = self.run.as_ref().filter(|run| run.model_usage != self.spent.by_model)?;
+        let mut record = run.clone();
+        (record.cost, record.model_usage) = (self.spent.cost, self.spent.by_model.clone());
         Some(record)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,6 @@
 //! The state of a session: a fold over the entries of its log.
 
+use crate::Spent;
 use crate::spending::Spending;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -138,7 +139,8 @@ impl SessionState {
             EntryKind::Mode(mode) => self.current.mode = Some(*mode),
             EntryKind::Cwd(cwd) => self.current.cwd = PathBuf::from(cwd),
             EntryKind::Todos(todos) => self.current.todos = Some(todos.clone()),
-            EntryKind::RunFinished(record) => self.spending = Spending::of(record),
+            EntryKind::RunFinished(record) => self.spending.apply_run(record),
+            EntryKind::Spent(record) => self.spending.apply(record),
             _ => {}
         }
     }
@@ -187,7 +189,7 @@ impl SessionState {
         &self.questions
     }
 
-    /// What the session has spent. Kept with the record of each run.
+    /// What the session has spent.
     pub(crate) fn spending(&mut self) -> &mut Spending {
         &mut self.spending
     }
@@ -254,14 +256,18 @@ impl SessionState {
         self.current.todos.as_ref()
     }
 
-    /// What the session cost so far. Of a run that was killed, what it spent
-    /// after the last recorded run is not known.
+    /// What the session cost so far. Calls that are open in the log cost what was reserved for them.
     pub fn cost(&self) -> NanoUsd {
-        self.spending.cost
+        self.spending.at_most()
+    }
+
+    /// Cost and tokens of all calls that have ended.
+    pub fn spent(&self) -> &Spent {
+        self.spending.spent()
     }
 
     /// Tokens and cost by model.
     pub fn model_usage(&self) -> &BTreeMap<String, ModelUsage> {
-        &self.spending.by_model
+        &self.spending.spent().by_model
     }
 }

@@ -7,19 +7,47 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
-use windlass_core::{EffectId, Input, StoreFailure};
+use windlass_core::{EffectId, Input, Reservation, StoreFailure};
 use windlass_session::{
     Durability, ForkError, Lease, RewindPoint, RewoundMark, SessionKey, SessionStore, StoreError, StoreErrorKind,
     repair_but_pending, rewind_conversation, rewind_point,
 };
 use windlass_types::{Entry, EntryId};
 
-/// Entries to append, for one effect.
+/// Entries to append.
 #[derive(Debug)]
 pub(crate) struct Appending {
-    pub(crate) effect: EffectId,
+    pub(crate) waiting: Waiting,
     pub(crate) entries: Vec<Entry>,
     pub(crate) durable: bool,
+}
+
+/// The receiver of an append's end.
+#[derive(Debug)]
+pub(crate) enum Waiting {
+    /// A machine, for an effect.
+    Effect(EffectId, mpsc::UnboundedSender<Input>),
+    /// Agents with calls that are reserved, and their answers.
+    Reserved(Vec<(mpsc::UnboundedSender<Input>, EffectId, Reservation)>),
+    /// A call beside the conversation.
+    Claim(oneshot::Sender<Result<(), StoreFailure>>),
+    Nobody,
+}
+
+impl Waiting {
+    /// Reports the end of the append. A receiver that has ended hears nothing.
+    pub(crate) fn report(self, result: &Result<(), StoreFailure>) {
+        match self {
+            Self::Effect(effect, inputs) => drop(inputs.send(Input::Appended(effect, result.clone()))),
+            Self::Reserved(answers) => {
+                for (inputs, effect, answer) in answers {
+                    drop(inputs.send(Input::Reserved(effect, result.clone().map(|()| answer))));
+                }
+            }
+            Self::Claim(sender) => drop(sender.send(result.clone())),
+            Self::Nobody => {}
+        }
+    }
 }
 
 /// What the writer of a log does.
@@ -49,6 +77,16 @@ pub(crate) enum Log {
     Store(mpsc::UnboundedSender<LogOrder>),
     /// Nowhere: the session is not kept.
     Nowhere,
+}
+
+impl Log {
+    /// The orders to its writer, which do not keep it at work.
+    pub(crate) fn orders(&self) -> Option<mpsc::WeakUnboundedSender<LogOrder>> {
+        match self {
+            Self::Store(orders) => Some(orders.downgrade()),
+            Self::Nowhere => None,
+        }
+    }
 }
 
 /// Where a log continues.
@@ -100,14 +138,14 @@ pub(crate) async fn write_log(
                 continue;
             }
         };
-        let mut effects = vec![next.effect];
+        let mut all = vec![next.waiting];
         let mut entries = std::mem::take(&mut first);
         entries.extend(next.entries);
         let mut durable = next.durable;
         while after.is_none() {
             match waiting.try_recv() {
                 Ok(LogOrder::Append(next)) => {
-                    effects.push(next.effect);
+                    all.push(next.waiting);
                     entries.extend(next.entries);
                     durable |= next.durable;
                 }
@@ -127,10 +165,7 @@ pub(crate) async fn write_log(
             Err(_) => Err(StoreFailure::new("the session store panicked; this is a bug in the store")),
         };
         let failed = answer.is_err();
-        for effect in effects {
-            // A send fails only when the session has ended.
-            let _ = inputs.send(Input::Appended(effect, answer.clone()));
-        }
+        all.into_iter().for_each(|waiting| waiting.report(&answer));
         if failed {
             break;
         }
@@ -214,12 +249,16 @@ mod tests {
         let lease = store.open(&key, &Owner::new(1, "test"), LogHeader::new("/w", "0", "test")).await.unwrap();
         let (log, waiting) = mpsc::unbounded_channel();
         let (effect, entries) = first_append();
+        let (inputs, mut answers) = mpsc::unbounded_channel();
         for durable in grades {
-            let appending = Appending { effect, entries: entries.clone(), durable: *durable };
+            let appending = Appending {
+                waiting: Waiting::Effect(effect, inputs.clone()),
+                entries: entries.clone(),
+                durable: *durable,
+            };
             log.send(LogOrder::Append(appending)).unwrap();
         }
         drop(log);
-        let (inputs, mut answers) = mpsc::unbounded_channel();
         write_log(Arc::new(store.clone()), lease, Begin::default(), waiting, inputs).await;
         for _ in grades {
             assert!(matches!(answers.recv().await, Some(Input::Appended(_, Ok(())))));

@@ -1,12 +1,20 @@
 //! The budget of a session: one ledger for the main agent and all agents below it, and the count of these agents.
 //!
 //! Machines ask it with effects and get its answers as inputs, so that what they decide follows from their inputs.
+//!
+//! The log of the main agent has each change. A call that a budget pays for is granted when the log has its reservation in the
+//! hands of the system: no kill of the process makes the session forget it. That takes no sync.
 
+use crate::append::{Appending, LogOrder, Waiting};
+use crate::ports::SystemPorts;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tokio::sync::mpsc;
-use windlass_core::{CallCost, EffectId, Input, Ledger, LedgerKey, Reservation};
-use windlass_types::NanoUsd;
+use tokio::sync::{mpsc, oneshot};
+use windlass_core::{
+    CallCost, EffectId, Input, Ledger, LedgerAnswers, LedgerKey, ModelProfile, Reservation, Spent, StoreFailure,
+};
+use windlass_tool::{Clock, Ids};
+use windlass_types::{Entry, EntryId, EntryKind, ModelUsage, NanoUsd, Timestamp, Usage};
 
 /// Most agents that work at a time for one parent.
 const MOST_OF_ONE: usize = 16;
@@ -20,6 +28,10 @@ pub(crate) struct Budget(Arc<Mutex<Book>>);
 #[derive(Debug)]
 struct Book {
     ledger: Ledger,
+    /// The log of the session, if it is kept.
+    journal: Option<Journal>,
+    /// The latest time that an agent has seen. Entries of a log are in the order of their times, whatever a clock shows.
+    latest: Timestamp,
     /// The parent of each agent that is at work.
     parents: Vec<LedgerKey>,
     /// Where the answers for each agent go.
@@ -57,9 +69,11 @@ pub(crate) struct Places {
 
 impl Budget {
     /// The budget of a session that has cost this much already.
-    pub(crate) fn new(spent: NanoUsd) -> Self {
+    pub(crate) fn new(spent: Spent, journal: Option<Journal>) -> Self {
         Self(Arc::new(Mutex::new(Book {
             ledger: Ledger::new(spent),
+            journal,
+            latest: Timestamp::default(),
             parents: Vec::new(),
             agents: BTreeMap::new(),
             last: 0,
@@ -87,12 +101,47 @@ impl Book {
         self.parents.iter().filter(|other| **other == parent).count()
     }
 
-    fn send(&self, answers: impl IntoIterator<Item = (LedgerKey, EffectId, Reservation)>) {
-        for (agent, effect, answer) in answers {
-            if let Some(inputs) = self.agents.get(&agent) {
-                // It fails when the agent has ended, which frees what it holds.
-                let _ = inputs.send(Input::Reserved(effect, answer));
+    /// Writes what has changed, and gives the answers behind the log.
+    fn send(&mut self, answers: LedgerAnswers) {
+        let to = |(agent, effect, answer)| Some((self.agents.get(&agent)?.clone(), effect, answer));
+        self.note(Waiting::Reserved(answers.into_iter().filter_map(to).collect()));
+    }
+
+    /// Writes what has changed, if anything has and the session is kept.
+    fn note(&mut self, waiting: Waiting) {
+        match (&self.journal, self.ledger.record()) {
+            (Some(journal), Some(record)) => {
+                self.latest = self.latest.max(journal.clock.now());
+                journal.write(self.latest, EntryKind::Spent(record), waiting);
             }
+            _ => waiting.report(&Ok(())),
+        }
+    }
+}
+
+/// The log of a session, as its ledger writes to it.
+#[derive(Debug)]
+pub(crate) struct Journal {
+    orders: mpsc::WeakUnboundedSender<LogOrder>,
+    ids: Arc<dyn Ids>,
+    clock: Arc<dyn Clock>,
+}
+
+impl Journal {
+    pub(crate) fn new(orders: mpsc::WeakUnboundedSender<LogOrder>, system: &SystemPorts) -> Self {
+        Self { orders, ids: Arc::clone(&system.ids), clock: Arc::clone(&system.clock) }
+    }
+
+    fn write(&self, at: Timestamp, kind: EntryKind, waiting: Waiting) {
+        let entry = Entry::new(EntryId::from_bits(self.ids.bits()), None, at, kind);
+        let appending = Appending { waiting, entries: vec![entry], durable: false };
+        let refused = match self.orders.upgrade() {
+            Some(orders) => orders.send(LogOrder::Append(appending)).err().map(|refused| refused.0),
+            None => Some(LogOrder::Append(appending)),
+        };
+        if let Some(LogOrder::Append(appending)) = refused {
+            let failure = StoreFailure::new("the log writer has ended after an earlier failure");
+            appending.waiting.report(&Err(failure));
         }
     }
 }
@@ -136,6 +185,13 @@ impl Account {
         Places { budget: self.budget.clone(), parent: self.key }
     }
 
+    /// The later one of this time and of all that agents of the session have seen.
+    pub(crate) fn latest(&self, now: Timestamp) -> Timestamp {
+        let mut book = self.budget.book();
+        book.latest = book.latest.max(now);
+        book.latest
+    }
+
     /// What all agents have spent.
     pub(crate) fn spent(&self) -> NanoUsd {
         self.budget.book().ledger.spent()
@@ -143,13 +199,17 @@ impl Account {
 
     pub(crate) fn reserve(&self, effect: EffectId, cost: CallCost) {
         let mut book = self.budget.book();
+        let is_limited = cost.budget.is_some();
         let answer = book.ledger.reserve(self.key, effect, cost);
-        book.send(answer.map(|answer| (self.key, effect, answer)));
+        match answer {
+            Some(answer) if is_limited => book.send(vec![(self.key, effect, answer)]),
+            _ => book.note(Waiting::Nobody),
+        }
     }
 
-    pub(crate) fn settle(&self, reservation: Option<EffectId>, cost: NanoUsd) {
+    pub(crate) fn settle(&self, reservation: Option<EffectId>, model: &str, call: &ModelUsage) {
         let mut book = self.budget.book();
-        let answers = book.ledger.settle(self.key, reservation, cost);
+        let answers = book.ledger.settle(self.key, reservation, model, call);
         book.send(answers);
     }
 
@@ -168,30 +228,52 @@ pub(crate) struct Claim {
     budget: Budget,
     key: LedgerKey,
     effect: EffectId,
-    /// What it has cost until now.
-    pub(crate) cost: NanoUsd,
+    /// The model and what it was used for until now.
+    pub(crate) used: Option<(ModelProfile, Usage)>,
+    /// The answer of the log, before which a call that a budget pays for is not made.
+    noted: Option<oneshot::Receiver<Result<(), StoreFailure>>>,
+}
+
+impl Claim {
+    /// Waits until the log has the reservation.
+    ///
+    /// # Errors
+    /// The log refused it: the call must not be made.
+    pub(crate) async fn noted(&mut self) -> Result<(), StoreFailure> {
+        let Some(noted) = self.noted.take() else { return Ok(()) };
+        noted.await.unwrap_or_else(|_| Err(StoreFailure::new("the log writer has ended")))
+    }
 }
 
 impl Account {
     /// Holds what such a call may cost; `None` if the budget does not buy it now.
     pub(crate) fn claim(&self, effect: EffectId, cost: Option<CallCost>) -> Option<Claim> {
-        let claim = Claim { budget: self.budget.clone(), key: self.key, effect, cost: NanoUsd::ZERO };
-        let Some(cost) = cost else { return Some(claim) };
-        let wanted = cost.max_output_tokens;
-        let answer = self.budget.book().ledger.reserve(self.key, effect, cost);
+        let (budget, key) = (self.budget.clone(), self.key);
+        let claim = |noted| Claim { budget, key, effect, used: None, noted };
+        let Some(cost) = cost else { return Some(claim(None)) };
+        let (wanted, is_limited) = (cost.max_output_tokens, cost.budget.is_some());
+        let mut book = self.budget.book();
+        let answer = book.ledger.reserve(self.key, effect, cost);
         if answer != Some(Reservation::Granted { max_output_tokens: wanted }) {
             // It does not wait for calls of others: a person can be asked instead.
-            self.release(effect);
+            let answers = book.ledger.release(self.key, effect);
+            book.send(answers);
             return None;
         }
-        Some(claim)
+        let (sender, noted) = oneshot::channel();
+        book.note(if is_limited { Waiting::Claim(sender) } else { Waiting::Nobody });
+        Some(claim(is_limited.then_some(noted)))
     }
 }
 
 impl Drop for Claim {
     fn drop(&mut self) {
+        let (model, call) = match &self.used {
+            Some((model, usage)) => (&*model.id, ModelUsage::of_call(*usage, model.info.cost(usage), &model.info)),
+            None => ("", ModelUsage::default()),
+        };
         let mut book = self.budget.book();
-        let answers = book.ledger.settle(self.key, Some(self.effect), self.cost);
+        let answers = book.ledger.settle(self.key, Some(self.effect), model, &call);
         book.send(answers);
     }
 }
@@ -211,7 +293,7 @@ mod tests {
 
     #[test]
     fn agents_are_counted_for_their_parent_and_for_the_session() {
-        let budget = Budget::new(NanoUsd::ZERO);
+        let budget = Budget::new(Spent::default(), None);
         let places = |parent| Places { budget: budget.clone(), parent };
         let take = |parent| places(parent).take();
         let mut taken: Vec<_> = (0..MOST_OF_ONE).map(|_| take(1).unwrap()).collect();

@@ -106,9 +106,12 @@ impl Asking {
 
     /// Asks the model, within the limit of time. `claim`: what it is paid from; without one the budget does not buy it.
     pub(crate) async fn ask(self, claim: Option<Claim>, results: &mpsc::UnboundedSender<Input>) -> Classified {
-        let Some(claim) = claim else {
+        let Some(mut claim) = claim else {
             return Classified::Failed("the budget does not buy its call".to_owned());
         };
+        if let Err(failure) = claim.noted().await {
+            return Classified::Failed(failure.message);
+        }
         let mut bill = Bill::new(claim, self.model.clone(), results);
         let verdict = self.verdict(&mut bill.usage).await;
         self.classifier.known().put(&self.question, &verdict);

@@ -8,7 +8,7 @@ use crate::SessionError;
 use crate::agents::{AgentsCall, Below, Parent};
 use crate::append::Log;
 use crate::background::{self, Registry};
-use crate::budget::{Account, Budget};
+use crate::budget::{Account, Budget, Journal};
 use crate::checkpoints::SessionFiles;
 use crate::completions;
 use crate::error::RewindError;
@@ -162,7 +162,8 @@ impl Driver {
             occasions.begins_with(todos);
             shared.state.get::<Recorded>().set_todos(Some(todos.clone()));
         }
-        let budget = nested.budget.clone().unwrap_or_else(|| Budget::new(machine.state().cost()));
+        let journal = log.orders().map(|orders| Journal::new(orders, &ports.system));
+        let budget = nested.budget.clone().unwrap_or_else(|| Budget::new(machine.state().spent().clone(), journal));
         let account = budget.open(results.clone());
         let (below, keeper) = Below::new(nested, kept, account.places());
         let work = Work {
@@ -490,7 +491,7 @@ impl Driver {
     }
 
     fn give(&mut self, input: Input) {
-        let now = self.ports.system.clock.now();
+        let now = self.account.latest(self.ports.system.clock.now());
         if let Err(unfit) = self.machine.handle(now, input) {
             // The machine is as it was, and the session can be continued.
             tracing::error!(%unfit, "an answer does not fit");

@@ -39,7 +39,7 @@ impl Drop for Bill<'_> {
     fn drop(&mut self) {
         if let Some(mut claim) = self.claim.take() {
             // Settled before the session hears of it, so that its reports have it.
-            claim.cost = self.model.info.cost(&self.usage).unwrap_or_default();
+            claim.used = Some((self.model.clone(), self.usage));
         }
         if self.usage != Usage::default() {
             // It fails when the session has ended.
@@ -108,7 +108,9 @@ pub(crate) async fn paid(
     claim: Option<Claim>,
     results: &mpsc::UnboundedSender<Input>,
 ) -> Result<(Written, Usage), Unwritten> {
-    let mut bill = Bill::new(claim.ok_or(Unwritten::Budget)?, model.clone(), results);
+    let mut claim = claim.ok_or(Unwritten::Budget)?;
+    claim.noted().await.map_err(|failure| Unwritten::Failed(failure.message))?;
+    let mut bill = Bill::new(claim, model.clone(), results);
     let written = write(provider, request, MOST_BYTES, &mut bill.usage);
     let written = tokio::time::timeout(LONGEST, AssertUnwindSafe(written).catch_unwind()).await;
     let failed = |why: &str| Unwritten::Failed(why.to_owned());

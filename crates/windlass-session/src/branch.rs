@@ -135,7 +135,9 @@ impl Truncated {
     /// was spent since.
     pub fn into_entries(self) -> Vec<Entry> {
         let Self { mut entries, dropped } = self;
-        entries.extend(dropped.into_iter().filter(|entry| matches!(entry.kind, EntryKind::RunFinished(_))));
+        entries.extend(
+            dropped.into_iter().filter(|entry| matches!(entry.kind, EntryKind::RunFinished(_) | EntryKind::Spent(_))),
+        );
         entries
     }
 }

@@ -3,10 +3,12 @@
 #[cfg(test)]
 mod tests;
 
+use crate::codec::{COST, SPENT};
 use crate::summary::prompt_text;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use windlass_types::{ApiUsage, NanoUsd, Timestamp, Usage};
 
 /// Most characters of one text that a search reads.
@@ -26,10 +28,13 @@ pub struct SessionDigest {
     pub answers: u64,
     /// How many calls of tools are in them.
     pub tool_uses: u64,
-    /// What the session cost, as its last run reported it. `None`: no run reported a cost.
+    /// Cost of the session with all calls that its log has, those that were cut at what was reserved for them. `None`: the log
+    /// has no cost.
     pub cost: Option<NanoUsd>,
     /// The time of the latest line.
     pub last_active: Option<Timestamp>,
+    /// Highest cost of all calls at the last line about them, which calls of the background may outlive.
+    at_most: NanoUsd,
     /// The tokens of all messages but the last.
     settled: Usage,
     /// The last message, of which each block has a line, and its tokens.
@@ -85,6 +90,9 @@ struct Line<'a> {
     message: Option<&'a RawValue>,
     #[serde(default, rename = "totalCostUSD")]
     total_cost: Option<f64>,
+    /// Highest cost of open calls by model.
+    #[serde(borrow, default, rename = "heldUSD")]
+    held: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -107,6 +115,15 @@ struct Block<'a> {
     text: Option<Cow<'a, str>>,
 }
 
+impl Line<'_> {
+    /// Cost of all calls, open ones at what is reserved for them.
+    fn at_most(&self) -> Option<NanoUsd> {
+        let held = self.held.and_then(|held| serde_json::from_str::<BTreeMap<String, f64>>(held.get()).ok());
+        let held = held.unwrap_or_default().into_values().map(NanoUsd::from_usd);
+        Some(held.fold(NanoUsd::from_usd(self.total_cost?), NanoUsd::saturating_add))
+    }
+}
+
 impl SessionDigest {
     /// Tokens of all messages of the model.
     pub fn usage(&self) -> Usage {
@@ -125,7 +142,14 @@ impl SessionDigest {
         match line.kind.as_deref() {
             Some("user") if !line.is_meta && !line.is_compact_summary => self.prompt(line.message, &mut found),
             Some("assistant") => self.answer(line.message, &mut found),
-            Some("cost-state") => self.cost = line.total_cost.map(NanoUsd::from_usd).or(self.cost),
+            Some(COST) => {
+                let total = line.total_cost.map(|total| NanoUsd::from_usd(total).max(self.at_most));
+                self.cost = total.or(self.cost);
+            }
+            Some(SPENT) => {
+                self.at_most = line.at_most().unwrap_or(self.at_most);
+                self.cost = Some(self.at_most);
+            }
             _ => {}
         }
         self.last_active = self.last_active.max(at);

@@ -199,7 +199,7 @@ pub async fn annotate_by_append<S: SessionStore + ?Sized>(
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "a store must offer exactly these two grades")]
 pub enum Durability {
-    /// When the entries are handed to the writer.
+    /// When the entries survive the end of this process: the system has them, though perhaps no disk.
     Buffered,
     /// When they would survive the loss of the machine. One sync serves all that wait.
     Durable,

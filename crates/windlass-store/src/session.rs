@@ -6,9 +6,6 @@ use tokio::sync::oneshot;
 use windlass_session::{Durability, LogEncoder, Owner, SessionKey, StoreError};
 use windlass_types::Entry;
 
-/// Most bytes of entries that wait for the disk before an append waits with them.
-const MOST_PENDING: usize = 8 * 1024 * 1024;
-
 /// About what an entry takes beside its long texts, in bytes.
 const ENTRY: usize = 512;
 
@@ -34,8 +31,6 @@ struct WriteState {
     writer: Option<Box<Writer>>,
     seq: u64,
     pending: Vec<Entry>,
-    /// What those take, in bytes.
-    pending_bytes: usize,
     waiters: Vec<Waiter>,
     /// Whether a thread is writing, or about to.
     is_writing: bool,
@@ -67,7 +62,6 @@ impl OpenSession {
             writer: Some(Box::new(Writer { log, encoder, lines: Vec::new() })),
             seq,
             pending: Vec::new(),
-            pending_bytes: 0,
             waiters: Vec::new(),
             is_writing: false,
             is_unsynced: false,
@@ -110,14 +104,9 @@ impl OpenSession {
                 return Err(StoreError::conflict(&self.key, expected, state.seq));
             }
             state.seq += entries.len() as u64;
-            state.pending_bytes += entries.iter().map(size).sum::<usize>();
             state.pending.append(&mut entries);
-            let waiting = match durability {
-                Durability::Durable => self.wait(&mut state, true),
-                Durability::Buffered if state.pending_bytes > MOST_PENDING => self.wait(&mut state, false),
-                Durability::Buffered => None,
-            };
-            if !state.pending.is_empty() || waiting.is_some() {
+            let waiting = self.wait(&mut state, durability == Durability::Durable);
+            if waiting.is_some() {
                 self.start_writing(&mut state);
             }
             (state.seq, waiting)
@@ -187,7 +176,6 @@ impl OpenSession {
                 let mut state = self.lock();
                 let Some(writer) = state.writer.take() else { return };
                 let (entries, waiters) = (std::mem::take(&mut state.pending), std::mem::take(&mut state.waiters));
-                state.pending_bytes = 0;
                 (entries, waiters, writer, state.failed.clone())
             };
             let sync = waiters.iter().any(|waiter| waiter.needs_sync);
@@ -279,41 +267,5 @@ impl Writer {
             self.encoder.checksum(&mut self.lines);
         }
         self.log.write(key, &self.lines, sync)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use futures_util::FutureExt;
-    use windlass_session::{LogHeader, ProjectKey};
-    use windlass_types::{EntryKind, Timestamp, ToolResult, ToolResultEntry};
-
-    fn result(text: usize) -> Entry {
-        let result = ToolResultEntry::new(ToolResult::ok("t", "x".repeat(text)), "a".into());
-        Entry::new("e".into(), None, Timestamp::default(), EntryKind::ToolResult(result))
-    }
-
-    /// A session whose disk never answers.
-    fn stuck() -> Arc<OpenSession> {
-        let key = SessionKey::new(ProjectKey::from_slug("p"), "s".into());
-        let encoder = LogEncoder::of(&key, LogHeader::new("/w", "0", "test"));
-        let log = Log::new("/dev/null/s.jsonl".into(), None, None);
-        let session = OpenSession::new(key, Owner::new(1, "test"), log, encoder, 0);
-        session.lock().is_writing = true;
-        Arc::new(session)
-    }
-
-    #[test]
-    fn an_append_waits_once_too_many_bytes_wait_for_the_disk() {
-        let session = stuck();
-        let append = |seq, entries: Vec<Entry>| session.append(seq, entries, Durability::Buffered).now_or_never();
-        assert!(append(0, vec![result(MOST_PENDING / 2)]).is_some());
-        assert!(append(1, vec![result(MOST_PENDING / 2)]).is_none());
-        // Many short entries are much memory too.
-        let session = stuck();
-        let append = |seq, entries: Vec<Entry>| session.append(seq, entries, Durability::Buffered).now_or_never();
-        assert!(append(0, vec![result(1); 1_000]).is_some());
-        assert!(append(1_000, vec![result(1); MOST_PENDING / ENTRY]).is_none());
     }
 }

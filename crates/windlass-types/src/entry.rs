@@ -61,6 +61,7 @@ impl Entry {
             | EntryKind::Cwd(_)
             | EntryKind::Task(_)
             | EntryKind::Compacted(_)
+            | EntryKind::Spent(_)
             | EntryKind::ReplayDropped => 0,
         }
     }
@@ -103,6 +104,8 @@ pub enum EntryKind {
     Task(TaskRecord),
     /// A run ended.
     RunFinished(RunRecord),
+    /// Money was reserved for a call of a model, or a call was billed. Written before a call that a budget pays for is made.
+    Spent(SpentRecord),
     /// The conversation so far is replaced by the summary that follows.
     Compacted(CompactRecord),
     /// The provider refused what was sent back of earlier messages (signatures, encrypted reasoning). From here on
@@ -309,6 +312,30 @@ pub struct RunRecord {
     pub cost: NanoUsd,
     /// Tokens and cost by model, over the session so far.
     pub model_usage: BTreeMap<String, ModelUsage>,
+}
+
+/// Spending of a session with all its agents, as of one moment.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct SpentRecord {
+    /// Cost of all calls that have ended.
+    pub cost: NanoUsd,
+    /// Tokens and cost of these calls by model. Empty if none has ended since the record before.
+    pub model_usage: BTreeMap<String, ModelUsage>,
+    /// Highest cost of the calls that are open, by model. A log that ends here counts it as spent.
+    pub held: BTreeMap<String, NanoUsd>,
+}
+
+impl SpentRecord {
+    /// A record of calls that have ended, and of those that are open.
+    pub fn new(cost: NanoUsd, model_usage: BTreeMap<String, ModelUsage>, held: BTreeMap<String, NanoUsd>) -> Self {
+        Self { cost, model_usage, held }
+    }
+
+    /// Highest cost of all calls together.
+    pub fn at_most(&self) -> NanoUsd {
+        self.held.values().fold(self.cost, |sum, held| sum.saturating_add(*held))
+    }
 }
 
 impl RunRecord {

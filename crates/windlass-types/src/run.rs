@@ -1,8 +1,8 @@
 //! How runs continue and how they end.
 
 use crate::{
-    JsonText, ModelErrorKind, NanoUsd, PermissionDenial, PermissionRequest, QuestionId, SessionId, StopReason,
-    TaskInfo, Usage,
+    JsonText, ModelErrorKind, ModelInfo, NanoUsd, PermissionDenial, PermissionRequest, QuestionId, SessionId,
+    StopReason, TaskInfo, Usage,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -368,5 +368,25 @@ impl ModelUsage {
         self.usage += usage;
         self.cost = self.cost.saturating_add(cost.unwrap_or_default());
         self.priced = cost.is_some();
+    }
+
+    /// Tokens and cost of one call of a model with these limits.
+    #[must_use]
+    pub fn of_call(usage: Usage, cost: Option<NanoUsd>, limits: &ModelInfo) -> Self {
+        let mut call = Self::default();
+        call.add(usage, cost);
+        call.context_window = limits.context_window;
+        call.max_output_tokens = limits.max_output_tokens;
+        call
+    }
+
+    /// Adds another sum of calls of the same model, of which the last one tells whether there is a price.
+    pub fn merge(&mut self, later: &Self) {
+        self.usage += later.usage;
+        self.cost = self.cost.saturating_add(later.cost);
+        self.reported_cost = self.reported_cost.saturating_add(later.reported_cost);
+        self.priced = later.priced;
+        self.context_window = later.context_window;
+        self.max_output_tokens = later.max_output_tokens;
     }
 }

@@ -12,5 +12,6 @@ pub use windlass_store::{
 pub use windlass_types::{
     AgentId, AssistantEntry, AuditedDecision, CallDigest, CompactRecord, CompactTrigger, ContentBlock, Entry, EntryId,
     EntryKind, EnvironmentContext, JsonText, Message, MessageId, ModelUsage, NanoUsd, PermissionMode, RunId, RunRecord,
-    SessionId, StopReason, TaskId, TaskRecord, Timestamp, ToolResult, ToolResultEntry, ToolUseId, Usage, UserEntry,
+    SessionId, SpentRecord, StopReason, TaskId, TaskRecord, Timestamp, ToolResult, ToolResultEntry, ToolUseId, Usage,
+    UserEntry,
 };

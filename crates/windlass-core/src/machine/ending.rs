@@ -105,7 +105,7 @@ impl Machine {
     }
 
     /// The store refused an entry: what is not durable may not be claimed any more, and no effect may begin.
-    fn broken(&mut self, failure: StoreFailure) {
+    pub(super) fn broken(&mut self, failure: StoreFailure) {
         let session = &mut self.session;
         match std::mem::replace(&mut self.activity, Activity::Closed) {
             Activity::Running(mut run) => run.forsake(session),

@@ -7,7 +7,7 @@ use crate::request::{Purpose, asked_for};
 use crate::{Effect, ModelProfile};
 use std::sync::Arc;
 use windlass_types::text::clause;
-use windlass_types::{EntryKind, EventKind, ModelRequest, NanoUsd, RateLimit, Status, Usage};
+use windlass_types::{EntryKind, EventKind, ModelRequest, ModelUsage, RateLimit, Status, Usage};
 
 impl Session {
     /// The model that the next call goes to.
@@ -109,12 +109,10 @@ impl Session {
     pub(crate) fn book(&mut self, bill: Bill, usage: Usage) {
         let Bill { model, answered_by, started, reservation, .. } = bill;
         let model = answered_by.map_or(model, |answered_by| *answered_by);
-        let cost = model.info.cost(&usage);
-        self.state.spending().charge(&model, usage, cost);
-        let cost = cost.unwrap_or_default();
-        self.spent = self.spent.saturating_add(cost);
-        if reservation.is_some() || cost > NanoUsd::ZERO {
-            self.effect(Effect::Settle { reservation, cost });
+        let call = self.charge(&model, usage);
+        self.spent = self.spent.saturating_add(call.cost);
+        if reservation.is_some() || usage != Usage::default() {
+            self.effect(Effect::Settle { reservation, model: model.id.clone(), call: Box::new(call) });
         }
         if self.run.is_open {
             self.run.usage += usage;
@@ -127,12 +125,18 @@ impl Session {
 
     /// Books a call of a model that is no part of the conversation. The ledger has it already.
     pub(crate) fn book_beside(&mut self, model: &ModelProfile, usage: Usage) {
-        self.state.spending().charge(model, usage, model.info.cost(&usage));
+        self.charge(model, usage);
         self.event(EventKind::UsageUpdated { model: model.id.clone(), usage, cost: self.spent }, None);
     }
 
     /// Books what an agent below this one used. The ledger, which all agents share, has it already.
     pub(crate) fn book_of_agent(&mut self, model: &ModelProfile, usage: Usage) {
-        self.state.spending().charge(model, usage, model.info.cost(&usage));
+        self.charge(model, usage);
+    }
+
+    fn charge(&mut self, model: &ModelProfile, usage: Usage) -> ModelUsage {
+        let call = ModelUsage::of_call(usage, model.info.cost(&usage), &model.info);
+        self.state.spending().charge(&model.id, &call);
+        call
     }
 }

@@ -71,7 +71,7 @@ impl World {
                 self.going.remove(&other);
                 return;
             }
-            Effect::Settle { .. } => return,
+            Effect::Reserve(_) | Effect::Settle { .. } => return,
             other => panic!("not expected here: {other:?}"),
         };
         self.going.insert(id);

@@ -267,7 +267,11 @@ impl Sim {
             Effect::Sleep(_) => Going::Sleep,
             Effect::Rewind(to) => Going::Rewind(to),
             Effect::Reserve(cost) => {
+                let is_answered = cost.budget.is_some();
                 let answer = self.ledger.borrow_mut().reserve(self.key, id, cost);
+                if !is_answered {
+                    return;
+                }
                 Going::Reserve(answer)
             }
             Effect::Return { to, number, outcome } => {
@@ -276,8 +280,8 @@ impl Sim {
                 assert!(self.returned.insert(key, *outcome).is_none(), "a call is returned twice");
                 return;
             }
-            Effect::Settle { reservation, cost } => {
-                let answers = self.ledger.borrow_mut().settle(self.key, reservation, cost);
+            Effect::Settle { reservation, model, call } => {
+                let answers = self.ledger.borrow_mut().settle(self.key, reservation, &model, &call);
                 return self.for_others.extend(answers);
             }
             Effect::StopTask(task) => {
@@ -544,7 +548,7 @@ impl Sim {
             }
             Going::Sleep => Input::Woke(id),
             Going::Rewind(to) => return self.rewind(id, &to),
-            Going::Reserve(answer) => Input::Reserved(id, answer.expect("the ledger has answered")),
+            Going::Reserve(answer) => Input::Reserved(id, Ok(answer.expect("the ledger has answered"))),
         };
         self.input(input);
     }

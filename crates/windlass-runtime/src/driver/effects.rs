@@ -3,7 +3,7 @@
 use super::around::{Found, surrounded};
 use super::{Driver, SESSION_END, answer};
 use crate::agents::AgentsCall;
-use crate::append::{Appending, Log, LogOrder};
+use crate::append::{Appending, Log, LogOrder, Waiting};
 use crate::attach::{Attaching, ReadingCx};
 use crate::background::CallParts;
 use crate::changes;
@@ -48,7 +48,7 @@ impl Driver {
             Effect::Rewind(_) => self.rewind(id),
             Effect::StopTask(id) => self.work.background.stop(&id),
             Effect::Reserve(cost) => self.account.reserve(id, cost),
-            Effect::Settle { reservation, cost } => self.account.settle(reservation, cost),
+            Effect::Settle { reservation, model, call } => self.account.settle(reservation, &model, &call),
             Effect::Return { to, number, outcome } => self.work.made.give(to, number, *outcome),
             Effect::Sleep(wait) => {
                 let results = self.answers.sender.clone();
@@ -121,7 +121,14 @@ impl Driver {
         match &self.outgoing.log {
             Log::Nowhere => answer(&self.answers.sender, Input::Appended(effect, Ok(()))),
             Log::Store(log) => {
-                if log.send(LogOrder::Append(Appending { effect, entries, durable })).is_err() {
+                if log
+                    .send(LogOrder::Append(Appending {
+                        waiting: Waiting::Effect(effect, self.answers.sender.clone()),
+                        entries,
+                        durable,
+                    }))
+                    .is_err()
+                {
                     let failure = windlass_core::StoreFailure::new("the log writer has ended after an earlier failure");
                     answer(&self.answers.sender, Input::Appended(effect, Err(failure)));
                 }

@@ -1,9 +1,9 @@
 //! Lines to records.
 
-use super::line::{CostBody, Exact, IntentBody};
+use super::line::{CostBody, Exact, IntentBody, SpentBody};
 use super::{
-    AGENT_WAITS, COST, CWD, DECISION, INTENT, MODE, MODEL, QUESTION, REPLAY_DROPPED, RESULTS_TRIMMED, TASK, TODOS,
-    TOOLS_ADDED, TOOLS_WITHHELD,
+    AGENT_WAITS, COST, CWD, DECISION, INTENT, MODE, MODEL, QUESTION, REPLAY_DROPPED, RESULTS_TRIMMED, SPENT, TASK,
+    TODOS, TOOLS_ADDED, TOOLS_WITHHELD,
 };
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use windlass_types::{
     ApiUsage, CallDigest, ContentBlock, EntryId, EntryKind, JsonText, MessageId, ModelUsage, NanoUsd, Origin,
-    PermissionMode, RunId, RunRecord, StopReason, Timestamp, ToolResult, ToolUseId, UserEntry,
+    PermissionMode, RunId, RunRecord, SpentRecord, StopReason, Timestamp, ToolResult, ToolUseId, UserEntry,
 };
 
 /// A line that was understood, with what of it was not.
@@ -304,6 +304,7 @@ fn beside(kind: &str, text: &str, fields: &Fields<'_>, warnings: &mut Vec<String
         TODOS => todos(text, fields),
         TASK => field(text, "task").map(EntryKind::Task),
         COST => run_finished(text),
+        SPENT => spent(text),
         TOOLS_ADDED => field(text, "tools").map(EntryKind::ToolsAdded),
         TOOLS_WITHHELD => field(text, "tools").map(EntryKind::ToolsWithheld),
         RESULTS_TRIMMED => field(text, "trimmed").map(EntryKind::ResultsTrimmed),
@@ -337,6 +338,13 @@ fn todos(text: &str, fields: &Fields<'_>) -> Option<EntryKind> {
     let exact: Exact<'_> = read(fields.windlass_exact).unwrap_or_default();
     let exact = exact.todos.filter(|exact| same_but_breaks(exact, flat.as_str()));
     Some(EntryKind::Todos(exact.and_then(|exact| JsonText::parse(exact).ok()).unwrap_or(flat)))
+}
+
+fn spent(text: &str) -> Option<EntryKind> {
+    let body: SpentBody = serde_json::from_str(text).ok()?;
+    let models = body.models.into_iter().map(|(model, usage)| (model, ModelUsage::from(usage))).collect();
+    let held = body.held.into_iter().map(|(model, held)| (model, NanoUsd::from_usd(held))).collect();
+    Some(EntryKind::Spent(SpentRecord::new(NanoUsd::from_usd(body.total), models, held)))
 }
 
 fn run_finished(text: &str) -> Option<EntryKind> {

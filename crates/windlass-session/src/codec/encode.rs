@@ -4,12 +4,12 @@ mod result;
 
 use super::line::{
     AssistantMessage, BesideLine, BoundaryLine, ChainLine, ChainPlace, CompactMetadata, Content, CostBody, Exact,
-    IntentBody, PromptFields, ProviderFields, ResultFields, RuntimeFields, SessionFields, TextFields, UserMessage,
-    WireRun,
+    IntentBody, PromptFields, ProviderFields, ResultFields, RuntimeFields, SessionFields, SpentBody, TextFields,
+    UserMessage, WireRun,
 };
 use super::{
-    AGENT_WAITS, COST, CWD, DECISION, INTENT, LineSum, MODE, MODEL, QUESTION, REPLAY_DROPPED, RESULTS_TRIMMED, TASK,
-    TODOS, TOOLS_ADDED, TOOLS_WITHHELD,
+    AGENT_WAITS, COST, CWD, DECISION, INTENT, LineSum, MODE, MODEL, QUESTION, REPLAY_DROPPED, RESULTS_TRIMMED, SPENT,
+    TASK, TODOS, TOOLS_ADDED, TOOLS_WITHHELD,
 };
 use crate::fork::ForkedFrom;
 use crate::repair::derived_id;
@@ -19,7 +19,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use windlass_types::{
     AgentId, AssistantEntry, AuditedDecision, CompactRecord, ContentBlock, Entry, EntryId, EntryKind, JsonText,
-    RunRecord, SessionId, TaskEnded, TaskRecord, UserEntry,
+    RunRecord, SessionId, SpentRecord, TaskEnded, TaskRecord, UserEntry,
 };
 
 /// Writes the entries of one session, or of an agent of it, as lines of its log.
@@ -222,6 +222,7 @@ impl LogEncoder {
             EntryKind::Todos(todos) => self.todos(entry, todos, out),
             EntryKind::Task(record) => self.task(entry, record, out),
             EntryKind::RunFinished(record) => self.run_finished(entry, record, out),
+            EntryKind::Spent(record) => self.spent(entry, record, out),
             EntryKind::ToolsAdded(names) => {
                 self.push_beside(entry, TOOLS_ADDED, BTreeMap::from([("tools", names)]), out);
             }
@@ -292,6 +293,15 @@ impl LogEncoder {
             },
         };
         self.push_beside(entry, COST, body, out);
+    }
+
+    fn spent(&self, entry: &Entry, record: &SpentRecord, out: &mut Vec<u8>) {
+        let body = SpentBody {
+            total: record.cost.usd(),
+            models: record.model_usage.iter().map(|(model, usage)| (model.clone(), usage.into())).collect(),
+            held: record.held.iter().map(|(model, held)| (model.clone(), held.usd())).collect(),
+        };
+        self.push_beside(entry, SPENT, body, out);
     }
 
     fn push_beside<T: Serialize>(&self, entry: &Entry, kind: &'static str, body: T, out: &mut Vec<u8>) {

@@ -343,6 +343,17 @@ pub(super) struct CostBody<'a> {
 }
 
 #[derive(Serialize, Deserialize)]
+pub(super) struct SpentBody {
+    #[serde(rename = "totalCostUSD")]
+    pub total: f64,
+    #[serde(default, rename = "modelUsage", skip_serializing_if = "BTreeMap::is_empty")]
+    pub models: BTreeMap<String, WireModelUsage>,
+    /// Highest cost of open calls by model.
+    #[serde(default, rename = "heldUSD", skip_serializing_if = "BTreeMap::is_empty")]
+    pub held: BTreeMap<String, f64>,
+}
+
+#[derive(Serialize, Deserialize)]
 pub(super) struct WireRun<'a> {
     pub run: Cow<'a, str>,
     pub outcome: Cow<'a, str>,

@@ -35,6 +35,19 @@ fn figures_and_texts_of_a_log() {
 }
 
 #[test]
+fn the_cost_of_a_log_has_calls_that_were_cut() {
+    let cost = |lines: &[&str]| digest(lines).0.cost.map(NanoUsd::nano);
+    let held = r#"{"type":"windlass-spent","totalCostUSD":0.25,"heldUSD":{"m":0.5,"n":0.125}}"#;
+    let ended = r#"{"type":"windlass-spent","totalCostUSD":0.375,"modelUsage":{}}"#;
+    assert_eq!(cost(&[held]), Some(875_000_000));
+    assert_eq!(cost(&[held, ended]), Some(375_000_000));
+    // A run ends while calls of the background are open, and another program knows of more.
+    let run = |usd: f64| format!(r#"{{"type":"cost-state","totalCostUSD":{usd}}}"#);
+    assert_eq!(cost(&[held, &run(0.25)]), Some(875_000_000));
+    assert_eq!(cost(&[ended, &run(2.0)]), Some(2_000_000_000));
+}
+
+#[test]
 fn a_digest_that_was_stored_is_continued() {
     let lines: Vec<String> = (0..9)
         .map(|n| {

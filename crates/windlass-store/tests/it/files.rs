@@ -60,13 +60,29 @@ async fn one_record_a_line_and_a_checksum_after_each_synced_batch() {
     let expected = "user mode windlass-model windlass-cwd assistant assistant assistant windlass-decision \
                     windlass-question windlass-intent windlass-agent-waits user user windlass-replay-dropped \
                     windlass-tools-added windlass-tools-withheld windlass-results-trimmed windlass-todos user assistant \
-                    cost-state windlass-checksum";
+                    windlass-spent cost-state windlass-checksum";
     assert_eq!(types.join(" "), expected);
     let assistant: serde_json::Value = serde_json::from_str(log.lines().nth(5).unwrap()).unwrap();
     assert_eq!(assistant["message"]["stop_reason"], "tool_use");
     assert_eq!(assistant["message"]["content"].as_array().unwrap().len(), 1);
     for field in ["parentUuid", "isSidechain", "uuid", "timestamp", "cwd", "gitBranch", "version", "userType"] {
         assert!(!assistant[field].is_null(), "{field}");
+    }
+}
+
+#[tokio::test]
+async fn an_append_that_returns_is_in_the_hands_of_the_system() {
+    let home = tempfile::tempdir().unwrap();
+    let store = JsonlStore::new(home.path());
+    let key = key("written", 1);
+    let lease = open(&store, &key).await;
+    let mut seq = lease.seq();
+    for number in 0..20 {
+        let parent = (number > 0).then(|| number - 1);
+        seq = store.append(&lease, seq, vec![prompt(number, parent)], Durability::Buffered).await.unwrap();
+        // A kill of this process here would lose nothing.
+        let lines = fs::read_to_string(store.log_path(&key)).unwrap().lines().count();
+        assert_eq!(lines, number as usize + 1);
     }
 }
 

@@ -6,8 +6,8 @@ use windlass_session::{LogHeader, ProjectKey, SessionKey, token_hash};
 use windlass_types::{
     AgentIdentity, Api, AssistantEntry, AuditedDecision, Behavior, CallDigest, ContentBlock, Decision, DecisionReason,
     Entry, EntryId, EntryKind, JsonText, MatchedRule, ModelUsage, NanoUsd, Origin, PendingQuestion, PermissionMode,
-    PermissionRequest, QuestionId, QuestionToken, RuleSource, RunId, RunRecord, SessionId, StopReason, Timestamp,
-    ToolResult, ToolResultEntry, ToolUse, TrimRecord, TrimmedResult, Usage, UserEntry, WaitingCall,
+    PermissionRequest, QuestionId, QuestionToken, RuleSource, RunId, RunRecord, SessionId, SpentRecord, StopReason,
+    Timestamp, ToolResult, ToolResultEntry, ToolUse, TrimRecord, TrimmedResult, Usage, UserEntry, WaitingCall,
 };
 
 /// A session of a project, by name and number.
@@ -66,6 +66,8 @@ pub fn entries() -> Vec<Entry> {
     let mut spent = ModelUsage::default();
     spent.add(usage, Some(NanoUsd::new(1_234_567)));
     let spent = BTreeMap::from([("m".to_owned(), spent)]);
+    let held = BTreeMap::from([("m".to_owned(), NanoUsd::new(5))]);
+    add(35, None, EntryKind::Spent(SpentRecord::new(NanoUsd::new(1_234_567), spent.clone(), held)));
     let record = RunRecord::new(RunId::from("run-1"), "success", 2, NanoUsd::new(1_234_567), spent);
     add(31, None, EntryKind::RunFinished(record));
     entries

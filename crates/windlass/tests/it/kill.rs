@@ -16,9 +16,9 @@ use windlass::{
 
 const KILLS: usize = 200;
 const SESSIONS: usize = 10;
-const SESSION: &str = "00000000-0000-4000-8000-000000000001";
-const ROUND: &str = "WINDLASS_KILL_ROUND";
-const PLACE: &str = "WINDLASS_KILL_PLACE";
+pub(crate) const SESSION: &str = "00000000-0000-4000-8000-000000000001";
+pub(crate) const ROUND: &str = "WINDLASS_KILL_ROUND";
+pub(crate) const PLACE: &str = "WINDLASS_KILL_PLACE";
 
 type Input = BTreeMap<String, u32>;
 
@@ -79,15 +79,15 @@ fn child() {
 }
 
 /// When a child is killed: after so many acknowledgements, and a moment more.
-struct Death {
-    acknowledgements: usize,
-    moment: Duration,
+pub(crate) struct Death {
+    pub(crate) acknowledgements: usize,
+    pub(crate) moment: Duration,
 }
 
-/// Runs the child and kills it. Returns what it acknowledged.
-fn run(place: &Path, round: &str, death: Option<&Death>) -> Vec<String> {
+/// Runs the child, a test by its name, and kills it. Returns what it acknowledged.
+pub(crate) fn run(child: &str, place: &Path, round: &str, death: Option<&Death>) -> Vec<String> {
     let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["kill::child", "--exact", "--nocapture", "--test-threads=1"])
+        .args([child, "--exact", "--nocapture", "--test-threads=1"])
         .env(ROUND, round)
         .env(PLACE, place)
         .env_remove("RUST_BACKTRACE")
@@ -144,7 +144,7 @@ fn kept(place: &Path) -> (HashSet<String>, usize) {
 
 /// Numbers that look random and are the same each time; what a kill meets is
 /// chance all the same.
-fn dice(seed: &mut u64, of: u64) -> u64 {
+pub(crate) fn dice(seed: &mut u64, of: u64) -> u64 {
     *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     (*seed >> 33) % of
 }
@@ -161,9 +161,9 @@ fn two_hundred_kills_lose_nothing_and_repeat_nothing() {
                 acknowledgements: dice(&mut seed, 12) as usize,
                 moment: Duration::from_micros(dice(&mut seed, 4_000)),
             };
-            acknowledged.extend(run(place.path(), &format!("{session}-{kill}"), Some(&death)));
+            acknowledged.extend(run("kill::child", place.path(), &format!("{session}-{kill}"), Some(&death)));
         }
-        acknowledged.extend(run(place.path(), "last", None));
+        acknowledged.extend(run("kill::child", place.path(), "last", None));
         assert_eq!(acknowledged.last().map(String::as_str), Some("end"));
         let (kept, unknown) = kept(place.path());
         for promise in acknowledged.iter().filter(|promise| *promise != "end") {

@@ -53,6 +53,8 @@ mod instructions;
 mod keywords;
 #[cfg(unix)]
 mod kill;
+#[cfg(unix)]
+mod killed_spending;
 #[cfg(all(feature = "lsp", feature = "project", unix))]
 mod language_servers;
 mod large_results;
