@@ -26,6 +26,7 @@ use crate::request::SettingsRequest;
 use crate::settings::{SkillOverride, SkillSettings};
 use crate::sources::Layer;
 use crate::trust::TrustKind;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The name of their folders.
@@ -41,9 +42,20 @@ pub struct Commands {
     pub commands: Vec<Command>,
     /// Files that are left out, and why.
     pub notes: Vec<Note>,
+    /// Problems of commands that cannot be used, by name. No weaker command takes such a name.
+    unusable: BTreeMap<String, String>,
 }
 
 impl Commands {
+    /// Problem of a command or skill that is there and cannot be used.
+    ///
+    /// # Errors
+    /// The command of this name cannot be used.
+    pub fn check(&self, name: &str) -> Result<(), CommandError> {
+        let unusable = |problem: &String| CommandError::Unusable { name: name.to_owned(), problem: problem.clone() };
+        self.unusable.get(name).map_or(Ok(()), |problem| Err(unusable(problem)))
+    }
+
     /// The command or skill of this name, if users may call it.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Command> {
@@ -93,6 +105,7 @@ impl Commands {
                 notes.add(&command.path, format!("/{} is that of the administrator", command.name));
             } else {
                 self.commands.retain(|other| other.name != command.name);
+                self.unusable.remove(&command.name);
                 self.push(command, &mut notes);
             }
         }
@@ -106,7 +119,7 @@ impl Commands {
     pub fn with_bundled(mut self, settings: &SkillSettings) -> Self {
         if !settings.without_bundled {
             for command in bundled::all() {
-                if self.named(&command.name).is_none() {
+                if self.named(&command.name).is_none() && !self.unusable.contains_key(&command.name) {
                     self.commands.push(command);
                 }
             }
@@ -144,7 +157,11 @@ impl Commands {
     /// counts for less, since it needs no trust in the project.
     #[must_use]
     pub fn with_plugins(mut self, plugins: &Plugins) -> Self {
-        for command in plugins.commands() {
+        for command in plugins.all_commands() {
+            if let Some(problem) = command.problem() {
+                self.unusable.insert(command.name.clone(), problem);
+                continue;
+            }
             let same = self.commands.iter().position(|other| other.name == command.name);
             let loser = match same.and_then(|at| self.commands.get_mut(at)) {
                 Some(own) if own.source != CommandSource::Project => command.clone(),
@@ -172,8 +189,8 @@ fn other_path(commands: &Commands, loser: &Command) -> String {
 ///
 /// The administrator's command wins over all others of its name. The user's own command wins over one of the project with its name, one nearer to the start over one further up,
 /// `.windlass` over `.claude` and `.agents`, a skill over a command. Links are not followed, but those of the user to folders
-/// of skills. A file that cannot be used is left out with a note; a command
-/// forbids no calls, so no restriction is lost.
+/// of skills. A file that cannot be used is left out with a note, and no weaker command takes its name; see
+/// [`Commands::check`].
 #[must_use]
 pub fn load_commands(places: &Places, request: &SettingsRequest) -> Commands {
     let mut notes = Notes::default();
@@ -288,12 +305,13 @@ impl Commands {
 
     /// Adds a command, unless what it forbids cannot be used: without that it might do too much.
     fn push(&mut self, command: Command, notes: &mut Notes) {
-        match command.scope.problem() {
-            Some(problem) => notes.add(&command.path, problem),
+        match command.problem() {
+            Some(problem) => {
+                notes.add(&command.path, format!("/{} cannot be used: {problem}", command.name));
+                self.unusable.insert(command.name, problem);
+            }
             None => {
-                for note in &command.scope.hooks.notes {
-                    notes.add(&command.path, note.clone());
-                }
+                command.notices().for_each(|note| notes.add(&command.path, note.clone()));
                 self.commands.push(command);
             }
         }
@@ -303,6 +321,8 @@ impl Commands {
     fn has_room(&self, name: &str, path: &Path, notes: &mut Notes) -> bool {
         if let Some(other) = self.named(name) {
             notes.add(path, format!("/{name} is that of {}", other.path.display()));
+        } else if self.unusable.contains_key(name) {
+            notes.add(path, format!("/{name} is that of another file, which cannot be used"));
         } else if self.commands.len() >= MOST_COMMANDS {
             notes.add(path, format!("there are more than {MOST_COMMANDS} commands and skills"));
         } else {

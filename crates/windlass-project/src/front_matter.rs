@@ -1,16 +1,24 @@
-//! The head of a Markdown file: `key: value` lines between two lines of `---`.
+//! Front matter: YAML between two lines of `---` at the start of a Markdown file.
 //!
-//! This is the flat part of YAML that is common there: text, also in quotes or as a block (`|`, `>`), and lists
-//! (`[a, b]`, `a, b`, or one `- a` a line). What is nested deeper is read for [some keys](FrontMatter::nested) alone.
+//! YAML 1.2 with its core schema: `yes` is a text, `true` is a truth value. Anchors, aliases, tags and merge keys are refused. Where
+//! YAML fails, [`lenient`] reads plain texts that need quotes, with a notice. A head with a [problem](FrontMatter::problem) must
+//! not be used: a key that restricts might be among the unreadable ones.
 
-mod nested;
+mod lenient;
+mod node;
 
+use node::{Node, YamlError};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
-/// Splits a text into its head and its body. A text without a closed head is all body.
+/// Maximum size of a head in bytes.
+const MAX_BYTES: usize = 64 * 1024;
+
+/// Splits a text into its head and its body. A text without a head is all body.
 pub(crate) fn split(text: &str) -> (FrontMatter, &str) {
-    let Some(rest) = text.strip_prefix("---").and_then(after_line_end) else {
+    let start = text.trim_start_matches('\u{feff}').trim_start_matches(['\r', '\n']);
+    let Some(rest) = start.strip_prefix("---").and_then(after_line_end) else {
         return (FrontMatter::default(), text);
     };
     let mut at = 0_usize;
@@ -22,107 +30,153 @@ pub(crate) fn split(text: &str) -> (FrontMatter, &str) {
         }
         at = end;
     }
-    (FrontMatter::default(), text)
+    // A ruler above prose is no head; a key shows that one was meant.
+    let first = rest.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    match lenient::entry(first) {
+        Some(_) => (FrontMatter::unusable("the front matter is not closed: add a line `---` behind it"), text),
+        None => (FrontMatter::default(), text),
+    }
 }
 
-/// What follows a line that has only blanks left.
+/// Text behind a line that has only blanks left.
 fn after_line_end(rest: &str) -> Option<&str> {
     let (line, rest) = rest.split_once('\n')?;
     line.trim().is_empty().then_some(rest)
 }
 
-/// The keys of a head.
+/// Keys and values of a head. Keys are compared without regard to case, `-` and `_`.
 #[derive(Debug, Default)]
-pub(crate) struct FrontMatter(BTreeMap<String, Field>);
-
-#[derive(Debug, Default)]
-struct Field {
-    /// What stands behind the colon, as it is written.
-    inline: String,
-    /// The indented lines and list items below, without their indentation.
-    below: Vec<String>,
-    /// The same with it.
-    raw: Vec<String>,
+pub(crate) struct FrontMatter {
+    /// Keys as they are written and their values, by folded key.
+    fields: BTreeMap<String, (String, Node)>,
+    problem: Option<String>,
+    notices: Vec<String>,
 }
 
 impl FrontMatter {
     fn parse(head: &str) -> Self {
-        let mut fields: BTreeMap<String, Field> = BTreeMap::new();
-        let mut current: Option<String> = None;
-        for line in head.lines() {
-            let is_below = line.starts_with([' ', '\t']) || line.starts_with("- ") || line.trim() == "-";
-            if is_below || line.trim().is_empty() {
-                if let Some(field) = current.as_ref().and_then(|key| fields.get_mut(key)) {
-                    field.below.push(line.trim().to_owned());
-                    field.raw.push(line.to_owned());
-                }
-            } else if !line.starts_with('#')
-                && let Some((key, value)) = line.split_once(':')
-            {
-                let key = key.trim().to_owned();
-                // The first one counts: a person who reads the head from the top sees it first.
-                current = (!fields.contains_key(&key)).then(|| key.clone());
-                fields.entry(key).or_insert_with(|| Field { inline: value.trim().to_owned(), ..Field::default() });
+        if head.len() > MAX_BYTES {
+            return Self::unusable(format!("the front matter is larger than {MAX_BYTES} bytes"));
+        }
+        let mut read = Self::default();
+        match node::fields(head) {
+            Ok(fields) => read.add_all(fields),
+            Err(problem) => {
+                let repaired = lenient::fields(head);
+                read.add_all(repaired.fields);
+                read.notices = repaired.notices;
+                let is_refused = repaired.broken || matches!(problem, YamlError::Refused(_));
+                read.problem = read.problem.or(is_refused.then(|| unreadable(&problem)));
             }
         }
-        Self(fields)
+        read
     }
 
-    /// Whether a key is there, be it empty.
+    fn unusable(problem: impl Into<String>) -> Self {
+        Self { problem: Some(problem.into()), ..Self::default() }
+    }
+
+    fn add_all(&mut self, fields: Vec<(String, Node)>) {
+        for (key, node) in fields {
+            match self.fields.entry(folded(&key)) {
+                Entry::Vacant(free) => drop(free.insert((key, node))),
+                Entry::Occupied(known) => {
+                    self.problem = Some(format!("the front matter has `{}` and `{key}`: keep one", known.get().0));
+                }
+            }
+        }
+    }
+
+    /// Reason why the head must not be used. Its readable keys are still there, for messages.
+    pub(crate) fn problem(&self) -> Option<&str> {
+        self.problem.as_deref()
+    }
+
+    /// Notices about values that are no valid YAML and were read as plain text.
+    pub(crate) fn notices(&self) -> &[String] {
+        &self.notices
+    }
+
+    fn node(&self, key: &str) -> Option<&Node> {
+        self.fields.get(&folded(key)).map(|(_, node)| node)
+    }
+
+    /// `true` if the key is there, with a value or without.
     pub(crate) fn has(&self, key: &str) -> bool {
-        self.0.contains_key(key)
+        self.node(key).is_some()
     }
 
-    /// The keys, sorted.
+    /// The keys as they are written, sorted.
     pub(crate) fn keys(&self) -> impl Iterator<Item = &str> {
-        self.0.keys().map(String::as_str)
+        self.fields.values().map(|(key, _)| key.as_str())
     }
 
-    /// A text; `None` for a key that is absent or empty.
+    /// Text of a value; `None` for a key that is absent or empty. A list is the text that it is written with.
     pub(crate) fn text(&self, key: &str) -> Option<String> {
-        let field = self.0.get(key)?;
-        let lines = || field.below.iter().map(String::as_str).collect::<Vec<_>>();
-        let text = match field.inline.trim_end_matches(['-', '+']) {
-            "|" => lines().join("\n"),
-            ">" | "" => lines().join(" "),
-            _ => unquoted(&field.inline),
-        };
+        let text = self.node(key).filter(|node| !node.is_null())?.text();
         Some(text.trim().to_owned()).filter(|text| !text.is_empty())
     }
 
-    /// A value that may be nested; `None` for a key that is absent. What is not understood is the text as it stands.
-    pub(crate) fn nested(&self, key: &str) -> Option<Value> {
-        let field = self.0.get(key)?;
-        if field.raw.iter().all(|line| line.trim().is_empty()) {
-            let inline = field.inline.as_str();
-            let value = if inline.is_empty() { Some(Value::Null) } else { serde_json::from_str(inline).ok() };
-            return Some(value.unwrap_or_else(|| Value::String(inline.to_owned())));
+    /// Truth value; `None` for a key that is absent or empty.
+    ///
+    /// # Errors
+    /// Another value, such as `yes`.
+    pub(crate) fn flag(&self, key: &str) -> Result<Option<bool>, String> {
+        let Some(node) = self.node(key).filter(|node| !node.is_null()) else { return Ok(None) };
+        match node.text().to_ascii_lowercase().as_str() {
+            "true" => Ok(Some(true)),
+            "false" => Ok(Some(false)),
+            _ => Err(format!("`{key}` is `true` or `false`, not `{}`", node.text())),
         }
-        let value = if field.inline.is_empty() { nested::value(field.raw.iter().map(String::as_str)) } else { None };
-        Some(value.unwrap_or_else(|| Value::String(field.raw.join("\n"))))
     }
 
-    /// A list, however it is written. Commas in parentheses do not separate.
-    pub(crate) fn list(&self, key: &str) -> Vec<String> {
-        let Some(field) = self.0.get(key) else { return Vec::new() };
-        let items = match field.inline.as_str() {
-            "" => field.below.iter().filter_map(|line| line.strip_prefix('-')).map(str::to_owned).collect(),
-            inline => {
-                let inner = inline.strip_prefix('[').and_then(|inner| inner.strip_suffix(']')).unwrap_or(inline);
-                at_commas(&unquoted(inner))
+    /// Items of a list, or of a text with commas between them; empty for a key that is absent or empty. Commas in brackets do not
+    /// separate.
+    ///
+    /// # Errors
+    /// A value that is no list of texts.
+    pub(crate) fn list(&self, key: &str) -> Result<Vec<String>, String> {
+        let items = self.node(key).map(Node::items).transpose();
+        let items = items.map_err(|problem| format!("`{key}` {problem}"))?.unwrap_or_default();
+        Ok(items.into_iter().map(|item| item.trim().to_owned()).filter(|item| !item.is_empty()).collect())
+    }
+
+    /// Rules or names of tools: a [`list`](Self::list) whose text may have blanks between items, too.
+    ///
+    /// # Errors
+    /// Those of [`list`](Self::list).
+    pub(crate) fn rules(&self, key: &str) -> Result<Vec<String>, String> {
+        match self.node(key) {
+            Some(node) if node.is_scalar() => {
+                let commas = self.list(key)?;
+                Ok(commas.iter().flat_map(|part| windlass_permission::split_rules(part)).collect())
             }
-        };
-        items.iter().map(|item| unquoted(item.trim())).filter(|item| !item.is_empty()).collect()
+            _ => self.list(key),
+        }
+    }
+
+    /// Value of any shape, by the core schema; `None` for a key that is absent.
+    pub(crate) fn value(&self, key: &str) -> Option<Value> {
+        self.node(key).map(Node::value)
     }
 }
 
-/// The parts between commas that stand outside of parentheses.
+/// Key without case, `-` and `_`.
+fn folded(key: &str) -> String {
+    key.chars().filter(|c| !matches!(c, '-' | '_')).map(|c| c.to_ascii_lowercase()).collect()
+}
+
+fn unreadable(problem: &YamlError) -> String {
+    format!("the front matter cannot be read: {problem}")
+}
+
+/// The parts between commas that stand outside of brackets.
 pub(crate) fn at_commas(text: &str) -> Vec<String> {
     let (mut parts, mut part, mut depth) = (Vec::new(), String::new(), 0_usize);
     for c in text.chars() {
         match c {
-            '(' => depth = depth.saturating_add(1),
-            ')' => depth = depth.saturating_sub(1),
+            '(' | '{' | '[' => depth = depth.saturating_add(1),
+            ')' | '}' | ']' => depth = depth.saturating_sub(1),
             ',' if depth == 0 => {
                 parts.push(std::mem::take(&mut part));
                 continue;
@@ -133,18 +187,6 @@ pub(crate) fn at_commas(text: &str) -> Vec<String> {
     }
     parts.push(part);
     parts
-}
-
-/// A text without the quotes around all of it.
-fn unquoted(text: &str) -> String {
-    if let Some(inner) = text.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
-        return inner.replace("''", "'");
-    }
-    // The strings of JSON are those of YAML, as far as people use them.
-    match serde_json::from_str::<String>(text) {
-        Ok(inner) if text.starts_with('"') => inner,
-        _ => text.to_owned(),
-    }
 }
 
 #[cfg(test)]

@@ -310,13 +310,20 @@ impl InstructionFiles {
         };
         let (head, body) = front_matter::split(text);
         let instruction = Instruction { source, path, imported_by, content: body.to_owned(), left_out: 0 };
-        let patterns = head.list("paths");
-        if patterns.is_empty() {
-            return Some(instruction);
-        }
-        match set_of(&patterns) {
-            Ok(set) => self.waiting.push(Rule { instruction, base, patterns: set, written: patterns }),
-            Err(error) => self.notes.add(&instruction.path, format!("its `paths` cannot be used: {error}")),
+        head.notices().iter().for_each(|notice| self.notes.add(&instruction.path, notice.clone()));
+        let patterns = head.problem().map_or_else(|| head.list("paths"), |problem| Err(problem.to_owned()));
+        let set = patterns.and_then(|patterns| {
+            let set = set_of(&patterns).map_err(|error| format!("its `paths` cannot be used: {error}"))?;
+            Ok((set, patterns))
+        });
+        match set {
+            Ok((_, patterns)) if patterns.is_empty() => return Some(instruction),
+            Ok((set, patterns)) => self.waiting.push(Rule { instruction, base, patterns: set, written: patterns }),
+            // Better said for every file than for none.
+            Err(problem) => {
+                self.notes.add(&instruction.path, format!("{problem}; the rule applies to every file"));
+                return Some(instruction);
+            }
         }
         None
     }

@@ -61,6 +61,7 @@ mod settings;
 mod settings_file;
 mod shipped;
 mod sources;
+mod spelling;
 mod stamp;
 mod styles;
 #[cfg(test)]

@@ -93,6 +93,11 @@ pub struct Plugins {
 impl Plugins {
     /// The commands of all plugins.
     pub fn commands(&self) -> impl Iterator<Item = &Command> {
+        self.all_commands().filter(|command| command.problem().is_none())
+    }
+
+    /// The commands of all plugins, with those that cannot be used.
+    pub(crate) fn all_commands(&self) -> impl Iterator<Item = &Command> {
         self.plugins.iter().flat_map(|plugin| &plugin.commands)
     }
 

@@ -85,9 +85,12 @@ pub fn load_output_styles(places: &Places, request: &SettingsRequest) -> OutputS
         };
         for file in files {
             let Some(text) = notes.read(&file.path) else { continue };
-            let style = parse(&file.name, &text, file.path);
-            let path = style.path.clone().unwrap_or_default();
-            if !standing.covers(&path, TrustKind::Style, &style.name, &text) {
+            let path = file.path.clone();
+            let (style, head) = parse(&file.name, &text, file.path);
+            head.notices.iter().for_each(|notice| notes.add(&path, notice.clone()));
+            if let Some(problem) = head.problem {
+                notes.add(&path, format!("the output style {:?} cannot be used: {problem}", style.name));
+            } else if !standing.covers(&path, TrustKind::Style, &style.name, &text) {
                 notes.add(&path, format!("the output style does not count {}", standing.condition()));
             } else if !all.iter().any(|known: &OutputStyle| known.name == style.name) && all.len() < MOST_STYLES {
                 all.push(style);
@@ -115,22 +118,31 @@ pub(crate) fn style_files(places: &Places) -> Vec<(PathBuf, String, String)> {
     for folder in of_project(places, FOLDER) {
         for file in walk.files(&folder, &mut notes) {
             let Some(text) = notes.read(&file.path) else { continue };
-            let name = parse(&file.name, &text, file.path.clone()).name;
+            let name = parse(&file.name, &text, file.path.clone()).0.name;
             found.push((file.path, name, text));
         }
     }
     found
 }
 
-fn parse(file: &str, text: &str, path: PathBuf) -> OutputStyle {
+/// Problem and notices of the head of a style.
+struct StyleHead {
+    problem: Option<String>,
+    notices: Vec<String>,
+}
+
+fn parse(file: &str, text: &str, path: PathBuf) -> (OutputStyle, StyleHead) {
     let (head, body) = front_matter::split(text);
-    OutputStyle {
+    let keeps = head.flag("keep-coding-instructions");
+    let problem = head.problem().map(str::to_owned).or(keeps.clone().err());
+    let style = OutputStyle {
         name: one_line(&head.text("name").unwrap_or_else(|| file.to_owned()), LONGEST_NAME),
         description: one_line(&head.text("description").unwrap_or_default(), LONGEST_DESCRIPTION),
         prompt: body.trim().to_owned(),
-        keeps_coding_prompt: head.text("keep-coding-instructions").is_some_and(|text| text == "true"),
+        keeps_coding_prompt: keeps == Ok(Some(true)),
         path: Some(path),
-    }
+    };
+    (style, StyleHead { problem, notices: head.notices().to_vec() })
 }
 
 fn built_in() -> impl Iterator<Item = OutputStyle> {

@@ -54,7 +54,7 @@
 //! | `aws-chain,rustls-ring` | 190 | the same with the credential chain of AWS: profiles that sign in or take roles, containers, machines |
 //! | `anthropic,google-adc,rustls-ring` | 167 | Claude on Vertex AI with service accounts, workload identities and machines of Google Cloud |
 //! | `macros` | 58 | `#[derive(windlass::ToolInput)]` for inputs of tools |
-//! | `project` | 91 | what is read of a project: `Project`, its settings, agents, commands and servers; brings `store` and `tools` |
+//! | `project` | 94 | what is read of a project: `Project`, its settings, agents, commands and servers; brings `store` and `tools` |
 //! | `store` | 59 | `.persist(..)`: sessions on disk, and with `tools` checkpoints of files |
 //! | `session-index` | 67 | an index for lists of sessions and searches in them, SQLite; compiles C |
 //! | `tools` | 87 | `coding_tools`, and the files, programs and environment of this machine, which sessions use unless they are given others |
@@ -71,9 +71,9 @@
 //! | `validation` | 59 | inputs of tools are checked against their JSON Schemas, and `.output::<T>()` can hold the model to one |
 //! | `schema` | 57 | `schemars::JsonSchema` for events, results, and questions and their answers |
 //! | `anthropic,gzip` | 120 | compressed answers of the API |
-//! | `anthropic,project,store,tools,validation` | 139 | all but TLS: needs no C compiler, see below |
-//! | `macros,project,store,tools,validation` | 92 | the default without the provider |
-//! | `anthropic,macros,project,rustls-ring,store,tools,validation` | 153 | the default |
+//! | `anthropic,project,store,tools,validation` | 141 | all but TLS: needs no C compiler, see below |
+//! | `macros,project,store,tools,validation` | 95 | the default without the provider |
+//! | `anthropic,macros,project,rustls-ring,store,tools,validation` | 155 | the default |
 //!
 //! # Without validation
 //! With `validation` an input that does not fit its tool's schema never reaches the tool, and the model reads where it does not fit.

@@ -3,6 +3,7 @@
 //! A rule that silently means nothing is worse than an error. What can never be right keeps the session from opening;
 //! what may be right elsewhere is a notice; in a [strict](crate::SessionBuilder::strict) session everything is an error.
 
+use crate::offer::ToolOptions;
 use crate::{Error, Permissions, session::Options};
 use std::collections::BTreeSet;
 use windlass_model::ModelProvider;
@@ -75,17 +76,36 @@ enum Weight {
 }
 
 /// The names of tools that are known.
-struct Tools {
+pub(crate) struct Tools {
     /// Those that the program gave, before rules and lists take some of them away.
     offered: BTreeSet<String>,
 }
 
 impl Tools {
     fn of(options: &Options) -> Self {
-        let own = options.tools.toolkit.tools.iter().map(|tool| tool.name().into_owned());
-        let agents = options.tools.subagents.is_some().then(|| AGENT_TOOL_NAME.to_owned());
-        let output = options.tools.output_schema.is_some().then(|| "StructuredOutput".to_owned());
+        Self::of_offer(&options.tools)
+    }
+
+    pub(crate) fn of_offer(offer: &ToolOptions) -> Self {
+        let own = offer.toolkit.tools.iter().map(|tool| tool.name().into_owned());
+        let agents = offer.subagents.is_some().then(|| AGENT_TOOL_NAME.to_owned());
+        let output = offer.output_schema.is_some().then(|| "StructuredOutput".to_owned());
         Self { offered: own.chain(agents).chain(output).collect() }
+    }
+
+    /// Refuses agents that name a tool which is nowhere known, or forbid one whose name is misspelt. A well-known tool that this
+    /// session lacks is no error: agents are shared with other programs.
+    #[cfg(feature = "project")]
+    pub(crate) fn checked(&self, agents: windlass_project::Agents) -> windlass_project::Agents {
+        agents.refused(|agent| {
+            let named = agent.definition.tools.iter().flatten();
+            let named = named.filter(|name| !WELL_KNOWN_TOOLS.contains(&name.as_str()));
+            let missing = named.filter_map(|name| self.doubt("`tools`", name, Weight::List));
+            let rules = agent.definition.disallowed_tools.iter().filter_map(|rule| parse_rule(rule).ok());
+            let forbidden = rules.filter_map(|rule| self.doubt("`disallowedTools`", rule.tool(), Weight::Guard));
+            let first = missing.chain(forbidden.filter(|doubt| doubt.is_fatal)).next();
+            first.map(|doubt| doubt.text)
+        })
     }
 
     /// What is doubtful about a name.

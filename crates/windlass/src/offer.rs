@@ -66,6 +66,12 @@ impl Offer {
         Ok(Self { options: options.clone(), output, can_ask, policy: policy.clone(), profile })
     }
 
+    /// The options of the program.
+    #[cfg(feature = "project")]
+    pub(crate) fn options(&self) -> &ToolOptions {
+        &self.options
+    }
+
     /// What the session does for its model.
     pub(crate) fn profile(&self) -> &Profile {
         &self.profile

@@ -56,6 +56,12 @@ impl SessionTools {
         }))
     }
 
+    /// The names of tools that the session knows.
+    #[cfg(feature = "project")]
+    pub(crate) fn known(&self) -> crate::names::Tools {
+        crate::names::Tools::of_offer(self.0.offer.options())
+    }
+
     /// Offers these agents instead of those before, from the next request to the model on. Agents that work already go
     /// on as they are. The description of the tool `Agent` is another one then, so the provider reads the whole
     /// conversation anew instead of from its cache; agents that are the same as before change nothing.

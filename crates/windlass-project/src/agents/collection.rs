@@ -67,6 +67,21 @@ impl Agents {
         })
     }
 
+    /// Makes agents with a problem unusable; their names stay taken.
+    #[must_use]
+    pub fn refused(mut self, problem: impl Fn(&LoadedAgent) -> Option<String>) -> Self {
+        for agent in std::mem::take(&mut self.agents) {
+            match problem(&agent) {
+                Some(problem) => {
+                    let path = agent.path.clone();
+                    self.add(agent.definition.name, Err(problem), path.as_deref());
+                }
+                None => self.agents.push(agent),
+            }
+        }
+        self
+    }
+
     /// Definitions that cannot be used, by name, and what is wrong with them. Their names are taken: no weaker agent
     /// may stand in.
     pub fn unusable(&self) -> impl Iterator<Item = (&str, &str)> {

@@ -52,6 +52,8 @@ pub struct LoadedAgent {
     pub path: Option<PathBuf>,
     /// Keys that have no effect, such as `isolation`, in order.
     pub without_effect: Vec<String>,
+    /// Values of the front matter that are no valid YAML and were read as plain text, in sentences.
+    pub notices: Vec<String>,
 }
 
 impl LoadedAgent {

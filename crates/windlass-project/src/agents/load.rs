@@ -90,8 +90,9 @@ impl Reading {
         } else if agents.agents.len().saturating_add(agents.unusable.len()) >= MOST_AGENTS {
             self.notes.add(&file.path, format!("there are more than {MOST_AGENTS} agents"));
         } else {
-            if let Err(problem) = &definition {
-                self.notes.add(&file.path, format!("the agent {name:?} cannot be used: {problem}"));
+            match &definition {
+                Err(problem) => self.notes.add(&file.path, format!("the agent {name:?} cannot be used: {problem}")),
+                Ok(agent) => agent.notices.iter().for_each(|notice| self.notes.add(&file.path, notice.clone())),
             }
             agents.add(name, definition, Some(&file.path));
         }

@@ -3,12 +3,15 @@
 use super::definition::{AgentSource, LoadedAgent};
 use crate::front_matter::{self, FrontMatter};
 use crate::markdown::one_line;
+use crate::spelling::misspelt_key;
 use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 use windlass_hooks::{HookDefinition, read_hooks};
+use windlass_permission::split_rules;
 use windlass_subagent::AgentDefinition;
+use windlass_types::near::is_same_but_for_case;
 use windlass_types::{JsonError, JsonText, PermissionMode};
 
 /// Most characters of a name and of a description.
@@ -17,22 +20,25 @@ const MOST_DESCRIPTION: usize = 1_536;
 
 /// Keys that do not change what an agent may or can do.
 const LOOKS: [&str; 2] = ["color", "version"];
-/// Keys of a head, as they are written: each honoured one with its other spellings.
-const KNOWN: [&[&str]; 13] = [
-    &["name"],
-    &["description"],
-    &["tools", "allowedTools", "allowed-tools"],
-    &["disallowedTools", "disallowed-tools"],
-    &["model"],
-    &["permissionMode", "permission-mode"],
-    &["maxTurns", "max-turns"],
-    &["effort"],
-    &["background"],
-    &["initialPrompt"],
-    &["memory"],
-    &["skills"],
-    &["hooks"],
+/// Keys of a head that have an effect. Case, `-` and `_` do not count.
+const KNOWN: [&str; 14] = [
+    "name",
+    "description",
+    "tools",
+    "allowedTools",
+    "disallowedTools",
+    "model",
+    "permissionMode",
+    "maxTurns",
+    "effort",
+    "background",
+    "initialPrompt",
+    "memory",
+    "skills",
+    "hooks",
 ];
+/// Keys that restrict: one that is nearly spelt so makes the agent unusable.
+const RESTRICTING: [&str; 5] = ["tools", "allowedTools", "disallowedTools", "permissionMode", "maxTurns"];
 
 /// A definition as it is written.
 #[derive(Debug, Default, Deserialize)]
@@ -63,6 +69,9 @@ struct Raw {
     preferences: Preferences,
     #[serde(flatten)]
     other: BTreeMap<String, Value>,
+    /// Values of a head that were read although they are no valid YAML.
+    #[serde(skip)]
+    notices: Vec<String>,
 }
 
 /// Keys that restrict nothing, so that a value that is not understood is no error.
@@ -86,7 +95,7 @@ enum Names {
 impl Names {
     fn list(self) -> Vec<String> {
         let names = match self {
-            Self::Text(text) => front_matter::at_commas(&text),
+            Self::Text(text) => split_rules(&text),
             Self::List(names) => names,
         };
         names.iter().map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect()
@@ -107,10 +116,13 @@ pub(super) fn object(json: &str) -> Result<Vec<Named>, JsonError> {
     Ok(all.into_iter().map(definition).collect())
 }
 
-/// The definition of a Markdown file; `None` if its head has no name that can be used.
+/// The definition of a Markdown file; `None` if its head is readable and has no name that can be used.
 pub(super) fn file(text: &str, source: AgentSource, path: &Path) -> Option<Named> {
     let (head, body) = front_matter::split(text);
-    let name = head.text("name").filter(|name| is_name(name))?;
+    let name = head.text("name").filter(|name| is_name(name));
+    // A file whose head cannot be read still takes a name, so that no weaker agent gets it.
+    let stem = || head.problem().and(path.file_stem()).map(|stem| stem.to_string_lossy().into_owned());
+    let name = name.or_else(stem)?;
     let raw = raw(&head, body);
     let agent = raw.and_then(|raw| raw.agent(&name, source, Some(path)));
     Some((name, agent))
@@ -132,36 +144,35 @@ pub(super) fn file_of_plugin(text: &str, plugin: &str, file: &str, path: &Path) 
 }
 
 fn raw(head: &FrontMatter, body: &str) -> Result<Raw, String> {
-    // Whichever spelling of a key is there; not two of them.
-    let key = |name: &'static str| {
-        let spellings = KNOWN.into_iter().find(|spellings| spellings.contains(&name)).unwrap_or_default();
-        let mut there = spellings.iter().copied().filter(|key| head.has(key));
-        match (there.next().unwrap_or(name), there.next()) {
-            (one, Some(other)) => Err(format!("`{one}` and `{other}` are the same")),
-            (one, None) => Ok(one),
-        }
+    if let Some(problem) = head.problem() {
+        return Err(problem.to_owned());
+    }
+    let tools = match (head.has("tools"), head.has("allowedTools")) {
+        (true, true) => return Err("`tools` and `allowedTools` are the same: keep one".to_owned()),
+        (_, false) => "tools",
+        (false, true) => "allowedTools",
     };
-    let value = |key: &str| head.text(key).map(|text| text.parse::<u64>().map_or(Value::String(text), Value::from));
-    let other = head.keys().filter(|key| !KNOWN.iter().any(|spellings| spellings.contains(key)));
-    let (tools, disallowed) = (key("tools")?, key("disallowedTools")?);
+    let is_known = |key: &&str| KNOWN.iter().any(|known| is_same_but_for_case(known, key));
+    let other = head.keys().filter(|key| !is_known(key));
     Ok(Raw {
         description: head.text("description"),
         prompt: Some(body.trim().to_owned()),
         // A key that is there and empty means no tool: an agent without tools is noticed at once.
-        tools: head.has(tools).then(|| Names::List(head.list(tools))),
-        disallowed_tools: Some(Names::List(head.list(disallowed))),
+        tools: head.has(tools).then(|| head.rules(tools)).transpose()?.map(Names::List),
+        disallowed_tools: Some(Names::List(head.rules("disallowedTools")?)),
         model: head.text("model"),
-        permission_mode: head.text(key("permissionMode")?),
-        max_turns: value(key("maxTurns")?),
+        permission_mode: head.text("permissionMode"),
+        max_turns: head.value("maxTurns"),
         initial_prompt: head.text("initialPrompt"),
-        skills: Some(Names::List(head.list("skills"))),
-        hooks: head.nested("hooks"),
+        skills: Some(Names::List(head.list("skills")?)),
+        hooks: head.value("hooks"),
         preferences: Preferences {
-            effort: value("effort"),
-            background: head.text("background").map(Value::String),
-            memory: head.text("memory").map(Value::String),
+            effort: head.value("effort"),
+            background: head.value("background"),
+            memory: head.value("memory"),
         },
         other: other.map(|key| (key.to_owned(), Value::Bool(true))).collect(),
+        notices: head.notices().to_vec(),
     })
 }
 
@@ -182,6 +193,9 @@ impl Raw {
             .filter(|mode| !mode.is_empty() && !of_plugin)
             .map(|mode| mode.parse::<PermissionMode>())
             .transpose()?;
+        if let Some(problem) = self.other.keys().find_map(|key| misspelt_key(key, &RESTRICTING)) {
+            return Err(problem);
+        }
         let max_turns = self.max_turns.filter(|turns| !turns.is_null()).map(|value| turns(&value)).transpose()?;
         let mut without_effect: Vec<String> =
             self.other.into_keys().filter(|key| !LOOKS.contains(&key.as_str())).collect();
@@ -198,7 +212,8 @@ impl Raw {
         let background = understood(background, "background", truth, &mut without_effect);
         let memory = understood(memory, "memory", |memory| memory.as_str()?.parse().ok(), &mut without_effect);
         without_effect.sort();
-        let tools = self.tools.map(Names::list).filter(|names| !names.iter().any(|name| name == "*"));
+        let tools = self.tools.map(Names::list).map(check_names).transpose()?;
+        let tools = tools.filter(|names| !names.iter().any(|name| name == "*"));
         let description = one_line(&self.description.unwrap_or_default(), MOST_DESCRIPTION);
         let mut definition = AgentDefinition::new(name, description, prompt);
         definition.tools = tools;
@@ -214,7 +229,21 @@ impl Raw {
             source,
             path: path.map(Path::to_path_buf),
             without_effect,
+            notices: self.notices,
         })
+    }
+}
+
+/// Names of tools, without rules: a list of tools that took a rule for a name would lose that tool.
+fn check_names(names: Vec<String>) -> Result<Vec<String>, String> {
+    match names.iter().find(|name| name.contains(['(', ')'])) {
+        Some(rule) => {
+            let tool = rule.split('(').next().unwrap_or_default();
+            Err(format!(
+                "`tools` takes names, not rules such as `{rule}`: write `{tool}`, and refuse calls with `disallowedTools`"
+            ))
+        }
+        None => Ok(names),
     }
 }
 

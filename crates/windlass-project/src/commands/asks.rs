@@ -33,14 +33,18 @@ pub struct Fork {
 }
 
 impl CommandScope {
-    pub(super) fn of(head: &FrontMatter) -> Self {
-        Self {
-            allowed_tools: head.list("allowed-tools"),
-            disallowed_tools: head.list("disallowed-tools"),
+    /// Reads the scope of a head.
+    ///
+    /// # Errors
+    /// A list that cannot be read.
+    pub(super) fn of(head: &FrontMatter) -> Result<Self, String> {
+        Ok(Self {
+            allowed_tools: head.rules("allowed-tools")?,
+            disallowed_tools: head.rules("disallowed-tools")?,
             model: head.text("model").filter(|model| model != "inherit"),
             effort: head.text("effort").and_then(|effort| effort.parse().ok()),
             hooks: CommandHooks::of(head),
-        }
+        })
     }
 
     /// Whether it changes nothing.

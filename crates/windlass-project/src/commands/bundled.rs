@@ -38,11 +38,10 @@ pub(super) fn all() -> impl Iterator<Item = Command> {
     ALL.iter().filter_map(|bundled| {
         let (file, text) = bundled.files.first()?;
         let path = Path::new("bundled").join(bundled.name).join(file);
-        let mut command = Command::parse(bundled.name, CommandSource::Bundled, path, text);
-        let mut details = SkillDetails::of(&front_matter::split(text).0);
-        (details.listed, details.bundled) = (false, Some(bundled));
-        command.skill = Some(details);
-        Some(command)
+        let command = Command::parse(bundled.name, CommandSource::Bundled, path, text);
+        let details = SkillDetails::of(&front_matter::split(text).0);
+        let details = details.map(|details| SkillDetails { listed: false, bundled: Some(bundled), ..details });
+        Some(command.with_details(details))
     })
 }
 

@@ -4,9 +4,11 @@ use super::asks::{CommandScope, Fork};
 use super::bundled::Bundled;
 use crate::front_matter::{self, FrontMatter};
 use crate::markdown::one_line;
+use crate::spelling::misspelt_key;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use windlass_hooks::HookDefinition;
+use windlass_types::near::is_same_but_for_case;
 
 /// Most characters of a description.
 pub(super) const MOST_DESCRIPTION: usize = 1_536;
@@ -77,7 +79,29 @@ pub struct Command {
     body: String,
     /// The directory of its plugin, if it has one.
     plugin_root: Option<String>,
+    /// Problem of the head, because of which the command must not be used.
+    problem: Option<String>,
+    /// Notices about the head.
+    notices: Vec<String>,
 }
+
+/// Keys of a head that restrict: a head with one that is nearly spelt so cannot be used.
+const RESTRICTING: [&str; 3] = ["disallowed-tools", "disable-model-invocation", "user-invocable"];
+/// Keys with an effect, besides those that restrict.
+const KNOWN: [&str; 12] = [
+    "name",
+    "description",
+    "argument-hint",
+    "arguments",
+    "allowed-tools",
+    "model",
+    "effort",
+    "hooks",
+    "context",
+    "agent",
+    "when_to_use",
+    "paths",
+];
 
 /// What a skill has beside what a command has.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -111,20 +135,54 @@ impl Command {
     pub(super) fn of(name: String, source: CommandSource, path: PathBuf, (head, body): &(FrontMatter, &str)) -> Self {
         let first = || body.lines().map(|line| line.trim_start_matches(['#', ' '])).find(|line| !line.is_empty());
         let description = head.text("description").or_else(|| first().map(str::to_owned)).unwrap_or_default();
+        let (scope, unread) = match CommandScope::of(head) {
+            Ok(scope) => (scope, None),
+            Err(problem) => (CommandScope::default(), Some(problem)),
+        };
+        let (argument_names, unnamed) = match names_of(head) {
+            Ok(names) => (names, None),
+            Err(problem) => (Vec::new(), Some(problem)),
+        };
+        let mut notices = head.notices().to_vec();
+        if let Some(effort) = head.text("effort").filter(|_| scope.effort.is_none()) {
+            notices.push(format!("`effort: {effort}` has no effect: there is no such effort"));
+        }
+        let mut problems = [head.problem().map(str::to_owned), unread, unnamed, misspelt(head)].into_iter().flatten();
         Self {
             name,
             description: one_line(&description, MOST_DESCRIPTION),
             argument_hint: head.text("argument-hint").map(|hint| one_line(&hint, MOST_DESCRIPTION)).unwrap_or_default(),
             source,
-            scope: CommandScope::of(head),
+            scope,
             fork: Fork::of(head),
             path,
             skill: None,
             runs_programs: true,
-            argument_names: names_of(head),
+            argument_names,
             body: body.trim().to_owned(),
             plugin_root: None,
+            problem: problems.next(),
+            notices,
         }
+    }
+
+    /// The same as a skill with these details, or with the problem of reading them.
+    pub(super) fn with_details(mut self, details: Result<SkillDetails, String>) -> Self {
+        match details {
+            Ok(details) => self.skill = Some(details),
+            Err(problem) => self.problem = self.problem.or(Some(problem)),
+        }
+        self
+    }
+
+    /// Reason why the command must not be used: an unreadable head, or a restriction that cannot be applied.
+    pub(crate) fn problem(&self) -> Option<String> {
+        self.problem.clone().or_else(|| self.scope.problem())
+    }
+
+    /// Notices about the head and the hooks in it.
+    pub(crate) fn notices(&self) -> impl Iterator<Item = &String> {
+        self.notices.iter().chain(&self.scope.hooks.notes)
     }
 
     /// What trust has to cover for it, in one form; `None` for nothing.
@@ -178,9 +236,15 @@ impl Command {
 }
 
 /// The names of arguments: a list, or words. A name that is a number would hide a place.
-fn names_of(head: &FrontMatter) -> Vec<String> {
-    let listed = head.list("arguments");
+fn names_of(head: &FrontMatter) -> Result<Vec<String>, String> {
+    let listed = head.list("arguments")?;
     let words = listed.iter().flat_map(|names| names.split_whitespace());
     let is_name = |name: &&str| name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && *name != "ARGUMENTS";
-    words.map(|name| name.trim_start_matches('$')).filter(is_name).map(str::to_owned).collect()
+    Ok(words.map(|name| name.trim_start_matches('$')).filter(is_name).map(str::to_owned).collect())
+}
+
+/// Problem of an unknown key that is nearly one that restricts.
+fn misspelt(head: &FrontMatter) -> Option<String> {
+    let is_known = |key: &&str| RESTRICTING.iter().chain(&KNOWN).any(|known| is_same_but_for_case(known, key));
+    head.keys().filter(|key| !is_known(key)).find_map(|key| misspelt_key(key, &RESTRICTING))
 }

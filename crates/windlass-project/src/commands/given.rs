@@ -67,12 +67,10 @@ impl Skill {
         if !self.description.is_empty() {
             command.description = one_line(&self.description, super::definition::MOST_DESCRIPTION);
         }
-        let mut details = SkillDetails::of(&front_matter::split(&self.text).0);
-        details.directory.clone_from(&self.directory);
         if let Some(directory) = &self.directory {
             command.scope.place_skill(directory);
         }
-        command.skill = Some(details);
-        command
+        let details = SkillDetails::of(&front_matter::split(&self.text).0);
+        command.with_details(details.map(|details| SkillDetails { directory: self.directory.clone(), ..details }))
     }
 }

@@ -20,7 +20,7 @@ pub struct CommandHooks {
 
 impl CommandHooks {
     pub(super) fn of(head: &FrontMatter) -> Self {
-        let Some(value) = head.nested("hooks").filter(|value| !value.is_null()) else { return Self::default() };
+        let Some(value) = head.value("hooks").filter(|value| !value.is_null()) else { return Self::default() };
         let read = read_hooks(&value);
         let broken = read.broken.first().map(ToString::to_string);
         Self { all: read.hooks, notes: read.notes, broken, content: content_of(&value) }

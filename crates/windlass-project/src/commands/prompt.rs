@@ -56,6 +56,14 @@ pub enum CommandError {
         /// The command.
         name: String,
     },
+    /// Its front matter cannot be read, or forbids what cannot be forbidden.
+    #[error("/{name} cannot be used: {problem}")]
+    Unusable {
+        /// The command.
+        name: String,
+        /// What is wrong.
+        problem: String,
+    },
     /// It wants to run too many programs and read too many files.
     #[error("/{name} runs more than {MOST_CALLS} programs, which is the most")]
     TooMany {

@@ -90,8 +90,9 @@ impl Command {
         let parts = front_matter::split(text);
         let mut command = Self::of(found.name.clone(), source, found.directory.join(FILE), &parts);
         command.scope.place_skill(&found.directory);
-        command.skill = Some(SkillDetails { directory: Some(found.directory.clone()), ..SkillDetails::of(&parts.0) });
+        let details = SkillDetails::of(&parts.0);
         command
+            .with_details(details.map(|details| SkillDetails { directory: Some(found.directory.clone()), ..details }))
     }
 
     pub(super) fn is_for_users(&self) -> bool {
@@ -125,19 +126,21 @@ impl SkillDetails {
         self.listed && paths.iter().any(below)
     }
 
-    /// What the head of a file says.
-    pub(super) fn of(head: &FrontMatter) -> Self {
-        let is = |key: &str, value: &str| head.text(key).is_some_and(|said| said.eq_ignore_ascii_case(value));
-        Self {
+    /// Reads the details of a head.
+    ///
+    /// # Errors
+    /// A value that is no truth value or no list.
+    pub(super) fn of(head: &FrontMatter) -> Result<Self, String> {
+        Ok(Self {
             directory: None,
             when_to_use: head.text("when_to_use").map(|text| one_line(&text, MOST_DESCRIPTION)).unwrap_or_default(),
-            for_models: !is("disable-model-invocation", "true"),
-            for_users: !is("user-invocable", "false"),
+            for_models: head.flag("disable-model-invocation")? != Some(true),
+            for_users: head.flag("user-invocable")? != Some(false),
             listed: true,
             name_only: false,
-            paths: head.list("paths"),
+            paths: head.list("paths")?,
             bundled: None,
-        }
+        })
     }
 }
 

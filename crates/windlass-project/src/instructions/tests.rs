@@ -284,9 +284,14 @@ fn folders_and_rules_are_read_when_their_files_are_used() {
         ("home/w/.claude/rules/rust.md", "---\npaths:\n  - src/**/*.rs\n  - '*.toml'\n---\nRust."),
         ("home/w/.claude/rules/bad.md", "---\npaths: '[z-a]'\n---\nBad."),
         ("home/.claude/rules/docs.md", "---\npaths: docs/**\n---\nDocs."),
+        ("home/w/.claude/rules/flow.md", "---\npaths: ['flow/**', 'a.rs'] # two\n---\nFlow."),
+        ("home/w/.claude/rules/braces.md", "---\npaths: web/**/*.{ts,tsx}\n---\nBraces."),
+        ("home/w/.claude/rules/star.md", "---\npaths: **/*.star\n---\nStar."),
     ]);
     let mut files = world.files("home/w");
-    assert_eq!(world.shown(&now(files.load())), ["project home/w/CLAUDE.md: root"]);
+    // A rule whose files are not known applies to all of them.
+    let bad = "project home/w/.claude/rules/bad.md: Bad.";
+    assert_eq!(world.shown(&now(files.load())), ["project home/w/CLAUDE.md: root", bad]);
     assert!(notes(&mut files)[0].starts_with("its `paths` cannot be used"), "{:?}", files);
     let mut used = |paths: &[&str]| {
         let paths: Vec<PathBuf> = paths.iter().map(|path| world.path(path)).collect();
@@ -300,6 +305,9 @@ fn folders_and_rules_are_read_when_their_files_are_used() {
     assert_eq!(used(&["home/w/a/b/x.rs"]), [""; 0]);
     assert_eq!(used(&["home/w/src/deep/lib.rs"]), ["project home/w/.claude/rules/rust.md: Rust."]);
     assert_eq!(used(&["home/w/docs/x.md"]), ["user home/.claude/rules/docs.md: Docs."]);
+    assert_eq!(used(&["home/w/a.rs"]), ["project home/w/.claude/rules/flow.md: Flow."]);
+    assert_eq!(used(&["home/w/web/x/y.tsx"]), ["project home/w/.claude/rules/braces.md: Braces."]);
+    assert_eq!(used(&["home/w/x.star"]), ["project home/w/.claude/rules/star.md: Star."]);
     // A folder that is searched counts as used; one outside of the project does not.
     assert_eq!(used(&["home/w/x"]), ["project home/w/x/CLAUDE.md: x"]);
     assert_eq!(used(&["home/.claude/x", "etc/passwd"]), [""; 0]);

@@ -157,11 +157,12 @@ impl MemoryNote {
     }
 }
 
-/// A text as a value of a head: in quotes where it would mean something else.
+/// A text as a value of a head: in quotes unless it means itself without.
 fn quoted(text: &str) -> String {
-    let plain = text.starts_with(|c: char| c.is_alphanumeric()) && !text.contains(": ") && !text.contains(" #");
-    let ends_plainly = !text.ends_with(':');
-    if plain && ends_plainly {
+    let plain = format!("---\ndescription: {text}\n---\n");
+    let (head, _) = front_matter::split(&plain);
+    let is_same = head.problem().is_none() && head.notices().is_empty();
+    if is_same && head.keys().eq(["description"]) && head.text("description").as_deref() == Some(text) {
         return text.to_owned();
     }
     serde_json::Value::from(text).to_string()

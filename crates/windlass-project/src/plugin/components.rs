@@ -61,13 +61,11 @@ impl<'a> Components<'a> {
             }
         }
         self.skills(&mut commands);
-        commands.retain(|command| {
-            let problem = command.scope.problem();
-            if let Some(problem) = &problem {
+        for command in &commands {
+            for problem in command.problem().iter().chain(command.notices()) {
                 self.error(PluginErrorKind::Component, format!("{}: {problem}", command.path.display()));
             }
-            problem.is_none()
-        });
+        }
         commands.sort_by(|a, b| a.name.cmp(&b.name));
         commands
     }

@@ -418,10 +418,8 @@ fn two_plugins_keep_their_names_apart_and_give_way_to_the_users() {
     assert_eq!(names(plugins.commands()), ["a:x", "b:x"]);
     assert_eq!(plugins.servers().map(|s| &*s.name).collect::<Vec<_>>(), ["plugin:a:s", "plugin:b:s"]);
     let own = |name: &str, source| Command::parse(name, source, format!("/{name}.md"), "own");
-    let commands = crate::Commands {
-        commands: vec![own("a:x", CommandSource::User), own("b:x", CommandSource::Project)],
-        ..crate::Commands::default()
-    };
+    let mut commands = crate::Commands::default();
+    commands.commands = vec![own("a:x", CommandSource::User), own("b:x", CommandSource::Project)];
     let commands = commands.with_plugins(&plugins);
     let texts: Vec<String> =
         commands.commands.iter().map(|command| command.expand(&crate::CommandUse::with("")).unwrap()).collect();

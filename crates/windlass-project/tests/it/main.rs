@@ -8,6 +8,7 @@
 )]
 
 mod deny;
+mod front_matter;
 mod hooks;
 mod load;
 #[cfg(unix)]

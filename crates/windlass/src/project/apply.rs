@@ -4,6 +4,7 @@ use super::agent::MainAgent;
 use super::variables::Variables;
 use super::{Applied, LoadedProject, ProjectError, ProjectInput, ProjectNoticeKind};
 use crate::memory::as_port;
+use crate::names::Tools;
 use crate::{
     Error,
     session::{Options, Resume},
@@ -108,7 +109,7 @@ impl LoadedProject {
         if let Some(bash) = self.bash_with(&variables) {
             options.tools.toolkit.replace_own_bash(bash);
         }
-        let agents = self.known_agents();
+        let agents = Tools::of_offer(&options.tools).checked(self.known_agents());
         let tools = options.tools.toolkit.tools().iter().map(|tool| tool.name().into_owned());
         let tools: Vec<String> = tools.chain(self.memory_tool()).collect();
         let agent = self.main_agent(&agents, &tools, options.permissions.bypass_allowed)?;

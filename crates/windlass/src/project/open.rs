@@ -47,7 +47,7 @@ impl LoadedProject {
     /// The agents that an open session has with these plugins.
     fn agents_of(&self, open: &OpenSession, plugins: &Plugins) -> Subagents {
         let project = Self { choice: open.choice.clone(), ..self.clone() };
-        project.below(&open.base, &project.all_agents(plugins))
+        project.below(&open.base, &open.tools.known().checked(project.all_agents(plugins)))
     }
 
     /// The agents that the session which was opened last would have with these plugins, and the names of those that

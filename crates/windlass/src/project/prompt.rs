@@ -70,7 +70,7 @@ impl LoadedProject {
     /// ```
     ///
     /// # Errors
-    /// The prompt would be too long, or the command runs programs and trust in the project does not cover that.
+    /// The prompt would be too long, the command cannot be used, or it runs programs and trust in the project does not cover that.
     pub fn expand(&self, prompt: impl Into<PromptInput>, session: Option<&SessionId>) -> Result<Prompt, ProjectError> {
         let PromptInput(prompt) = prompt.into();
         let Some((name, arguments)) = named(&prompt) else { return Ok(prompt) };
@@ -94,6 +94,7 @@ impl LoadedProject {
         session: Option<&SessionId>,
     ) -> Result<Option<Prompt>, ProjectError> {
         let commands = self.current_commands();
+        commands.check(name)?;
         let Some(command) = commands.get(name) else { return Ok(None) };
         let folder = self.extracted(command);
         let mut used = self.used(arguments, session);

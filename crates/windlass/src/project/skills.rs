@@ -185,6 +185,7 @@ impl GivenSkills {
     /// The prompt that a prompt stands for.
     pub(crate) fn expand(&self, prompt: PromptInput, session: Option<&SessionId>) -> Result<PromptInput, CommandError> {
         let Some((name, arguments)) = named(&prompt.0) else { return Ok(prompt) };
+        self.commands.check(name)?;
         let Some(skill) = self.commands.get(name) else { return Ok(prompt) };
         Ok(PromptInput(for_users(skill, skill.prompt(&self.used(arguments, session))?)))
     }
@@ -243,6 +244,7 @@ fn read(
     text: impl FnOnce(&Command, &str) -> Result<Text, CommandError>,
 ) -> Result<ToolOutput, ToolError> {
     let name = input.skill.trim().trim_start_matches('/');
+    commands.check(name).map_err(|error| ToolError::rejected(error.to_string()))?;
     let Some(skill) = commands.for_models().find(|skill| skill.name == name) else {
         return Err(unknown(commands, name));
     };

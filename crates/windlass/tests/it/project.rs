@@ -217,6 +217,7 @@ async fn plugins_are_loaded_again_for_open_sessions() {
     assert_eq!(names(), ["plug:one"]);
 
     place.write("work/plug/agents/two.md", &agent("two"));
+    place.write("work/plug/agents/bad.md", "---\nname: bad\ntools: Read, Grpe\n---\nYou help.\n");
     place.write("work/plug/commands/hello.md", "Hello $1.");
     let change = project.plugin_change(project.plugin_directories());
     assert!(change.changes_tools() && change.agents_changed == ["plug:two"], "{change:?}");
