@@ -90,7 +90,8 @@ impl ConfiguredHook {
     }
 }
 
-/// Makes hooks of a session, in the order in which they count. On one occasion identical ones run once.
+/// Makes hooks of a session, in the order in which they count. Of those that run the same on one occasion one runs: the
+/// [strictest](HookDefinition::strictness), so that a copy elsewhere never weakens a gate.
 ///
 /// When the last of them is dropped, programs that still run beside the session are ended.
 #[must_use]
@@ -230,10 +231,13 @@ impl Hook for Configured {
 
     fn listens(&self, cx: &HookContext, call: &HookCall) -> bool {
         let Ok(own) = self.hook() else { return false };
-        let earlier = self.shared.hooks.iter().take(self.at).enumerate();
-        let is_run =
-            |(at, hook): (usize, &ConfiguredHook)| hook.does_the_same(own) && self.shared.is_about(at, cx, call);
-        self.shared.is_about(self.at, cx, call) && !earlier.into_iter().any(is_run)
+        let same = self.shared.hooks.iter().enumerate().filter(|(at, hook)| *at != self.at && hook.does_the_same(own));
+        let is_before = |at: usize, other: &ConfiguredHook| {
+            let (ours, theirs) = (own.definition.strictness(), other.definition.strictness());
+            theirs > ours || (theirs == ours && at < self.at)
+        };
+        let mut stronger = same.filter(|(at, hook)| is_before(*at, hook));
+        self.shared.is_about(self.at, cx, call) && !stronger.any(|(at, _)| self.shared.is_about(at, cx, call))
     }
 
     fn status_message(&self) -> Option<&str> {

@@ -216,9 +216,16 @@ impl HookDefinition {
         self.timeout.unwrap_or(usual)
     }
 
-    /// What of two hooks must be the same for one of them to run once for both.
+    /// `true` if one of two hooks can run for both on an occasion that both are about.
     pub(crate) fn does_the_same(&self, other: &Self) -> bool {
-        self.event == other.event && self.handler == other.handler && self.condition == other.condition
+        self.event == other.event && self.handler == other.handler
+    }
+
+    /// Order of hooks that run the same: one whose failure closes the gate is the strictest, then one that runs each time, then one
+    /// with more time to answer.
+    #[must_use]
+    pub fn strictness(&self) -> (bool, bool, Duration) {
+        (self.on_failure == OnFailure::Block, !self.once, self.time_limit())
     }
 
     pub(crate) fn row(&self) -> EventRow {

@@ -6,6 +6,7 @@ use crate::output::read_output;
 use crate::ports::{HookHost, HookRequest, HookResponse};
 use std::collections::BTreeMap;
 use windlass_hook::HookError;
+use windlass_permission::network::UrlPattern;
 use windlass_types::{HookOutcome, JsonText};
 
 /// Most bytes of an answer.
@@ -16,7 +17,7 @@ const MOST_BYTES: usize = 1024 * 1024;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RequestRules {
-    /// Patterns of URLs with `*` for any text; `None` for every URL.
+    /// [Patterns](UrlPattern) of URLs; `None` for every URL.
     pub urls: Option<Vec<String>>,
     /// Names of variables; `None` for those that a hook names itself.
     pub variables: Option<Vec<String>>,
@@ -42,27 +43,14 @@ impl RequestRules {
             return Err("its URL must name a host, without a user's name and without blanks".to_owned());
         }
         match &self.urls {
-            Some(urls) if !urls.iter().any(|pattern| fits(pattern, url)) => {
+            Some(urls)
+                if !urls.iter().filter_map(|text| UrlPattern::parse(text)).any(|pattern| pattern.matches(url)) =>
+            {
                 Err("its URL is not in `allowedHttpHookUrls`".to_owned())
             }
             _ => Ok(()),
         }
     }
-}
-
-/// Whether a pattern with `*` for any text means a URL.
-fn fits(pattern: &str, url: &str) -> bool {
-    let mut parts = pattern.split('*');
-    let Some(mut rest) = parts.next().and_then(|first| url.strip_prefix(first)) else { return false };
-    let parts: Vec<&str> = parts.collect();
-    let Some((last, middle)) = parts.split_last() else { return rest.is_empty() };
-    for part in middle {
-        match rest.split_once(part) {
-            Some((_, behind)) => rest = behind,
-            None => return false,
-        }
-    }
-    rest.ends_with(last)
 }
 
 /// Posts an event and reads the answer.
@@ -161,6 +149,8 @@ mod tests {
             ("https://b.own/az", true),
             ("https://b.own/b", false),
             ("http://hooks.example/a", false),
+            ("https://127.0.0.1/x.own/az", false),
+            ("https://127.0.0.1?.own/az", false),
         ] {
             assert_eq!(some.check(url).is_ok(), expected, "{url}");
         }

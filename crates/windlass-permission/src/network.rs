@@ -20,8 +20,10 @@ mod address;
 mod domain;
 mod host;
 mod policy;
+mod url_pattern;
 
 pub use address::AddressKind;
 pub(crate) use domain::Domain;
 pub use host::{Host, Target, host};
 pub use policy::{NetworkPolicy, Permission, Verdict};
+pub use url_pattern::UrlPattern;

@@ -29,6 +29,7 @@ use crate::resolved::Resolved;
 use crate::sources::Layer;
 use crate::trust::{Standing, TrustKind};
 use user::UserServers;
+use windlass_types::mcp_name;
 
 /// Most servers.
 const MOST_SERVERS: usize = 100;
@@ -57,7 +58,8 @@ pub struct Servers {
 ///   `enabledMcpjsonServers` and `disabledMcpjsonServers` beside it count like those of the user's settings.
 /// - **user**: `mcpServers` of that file, if the layer `user` is read.
 ///
-/// Of two servers with one name the stronger [`ServerScope`] counts.
+/// Of two servers with one name the stronger [`ServerScope`] counts: a project's never takes the name of one of the user, since rules
+/// for that would be for it.
 #[must_use]
 pub fn load_servers(places: &Places, request: &SettingsRequest, resolved: &Resolved) -> Servers {
     let files = ServerFiles::read(places, request);
@@ -78,11 +80,11 @@ impl ServerFiles {
         if request.sources.contains(Layer::Local) {
             reading.add_all(&user.local);
         }
-        if request.sources.contains(Layer::Project) {
-            reading.project();
-        }
         if request.sources.contains(Layer::User) {
             reading.add_all(&user.user);
+        }
+        if request.sources.contains(Layer::Project) {
+            reading.project();
         }
         let Reading { mut all, notes, .. } = reading;
         all.notes = notes.0;
@@ -113,7 +115,9 @@ impl Reading<'_> {
     }
 
     fn add(&mut self, server: ServerDefinition) {
-        if let Some(other) = self.all.servers.iter().find(|other| other.name == server.name) {
+        // Rules name servers as models know them, so two names that are one there are one here.
+        let known = mcp_name::server(&server.name);
+        if let Some(other) = self.all.servers.iter().find(|other| mcp_name::server(&other.name) == known) {
             let text = format!("the MCP server {:?} is that of {}", server.name, other.path.display());
             self.notes.add(&server.path, text);
         } else if self.all.servers.len() >= MOST_SERVERS {

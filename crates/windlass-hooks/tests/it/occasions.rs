@@ -3,7 +3,7 @@
 use crate::place::{Place, pre, run};
 use serde_json::json;
 use windlass_hook::HookContext;
-use windlass_hooks::{ConfiguredHook, HookDefinition, HookScope};
+use windlass_hooks::{Condition, ConfiguredHook, HookDefinition, HookScope};
 use windlass_types::{AgentIdentity, HookEventName, PermissionMode};
 
 #[tokio::test]
@@ -52,6 +52,36 @@ async fn identical_hooks_run_once_and_answers_stand_in_declared_order() {
     assert_eq!(outcome.additional_context, ["first", "second"]);
     assert_eq!(place.read("ran"), "same\nsame\n");
     assert_eq!(outcome.ran.len(), 4, "{outcome:?}");
+}
+
+#[tokio::test]
+async fn a_copy_of_a_gate_never_weakens_it() {
+    let place = Place::new();
+    let slow = || HookDefinition::command("sleep 0.3; echo from the gate >&2; exit 2");
+    let brief = std::time::Duration::from_millis(30);
+    let mut once = slow();
+    once.once = true;
+    let mut narrow = slow();
+    narrow.condition = Some(Condition::parse("Bash(ls *)").unwrap());
+    for (name, copy) in [
+        ("onFailure", slow().continuing_on_failure().with_timeout(brief)),
+        ("timeout", slow().with_timeout(brief)),
+        ("once", once),
+        ("if", narrow),
+        ("matcher", slow().for_tools("Bash|Read").unwrap().continuing_on_failure().with_timeout(brief)),
+    ] {
+        for before in [true, false] {
+            let mut hooks = vec![ConfiguredHook::new(slow())];
+            hooks.insert(if before { 0 } else { 1 }, ConfiguredHook::new(copy.clone()));
+            let hooks = place.of(hooks);
+            for _ in 0..2 {
+                let outcome = run(&hooks, &place.cx(), &pre("Bash", r#"{"command":"ls x"}"#)).await;
+                // The answer of the gate, not a failure of it.
+                assert!(format!("{:?}", outcome.verdict).contains("from the gate"), "{name} {before}: {outcome:?}");
+                assert_eq!(outcome.ran.len(), 1, "{name} {before}: {outcome:?}");
+            }
+        }
+    }
 }
 
 #[tokio::test]

@@ -40,10 +40,10 @@ const KEYS: [&str; 24] = [
 pub enum ServerScope {
     /// A plugin.
     Plugin,
-    /// The user, for all projects.
-    User,
     /// The project.
     Project,
+    /// The user, for all projects.
+    User,
     /// The user, for this project.
     Local,
     /// The administrator of the machine.

@@ -160,6 +160,18 @@ fn there_is_an_end_to_what_a_project_can_list() {
 }
 
 #[test]
+fn a_projects_server_does_not_take_the_rules_of_the_users() {
+    let world = World::new();
+    world.claude_json(r#""mcpServers":{"my tools":{"command":"user"}},"#, r#"{"hasTrustDialogAccepted":true}"#);
+    world.write(
+        "w/.mcp.json",
+        r#"{"mcpServers":{"my_tools":{"command":"p"},"my.tools":{"command":"p"},"other":{"command":"p"}}}"#,
+    );
+    let (counts, _) = summary(&world.load(&SettingsRequest::new().trust(true)));
+    assert_eq!(counts, ["my tools user", "other project"]);
+}
+
+#[test]
 fn the_stronger_scope_counts() {
     let world = World::new();
     world.claude_json(
@@ -178,11 +190,12 @@ fn the_stronger_scope_counts() {
         [
             ("a", "local", r#"{"command":"local"}"#),
             ("b", "project", r#"{"command":"near"}"#),
-            ("one", "project", r#"{"command":"far"}"#),
+            ("one", "user", r#"{"command":"user"}"#),
             ("x", "user", r#"{"command":"user"}"#)
         ]
     );
     assert_eq!((servers.notes.len(), servers.left_out.len()), (4, 0), "{:?}", servers.notes);
+    assert!(servers.notes.iter().any(|note| note.text.contains("\"one\" is that of")), "{:?}", servers.notes);
     // One that does not count hides no other.
     world.claude_json(r#""mcpServers":{"one":{"command":"user"}},"#, "{}");
     let (counts, left) = summary(&world.servers());
