@@ -70,7 +70,8 @@ impl Remote {
         Arc::new(RemoteProcess::new(Arc::clone(&self.link)))
     }
 
-    /// What programs find there: `HOME`, `PATH`, and of `USER`, `LOGNAME`, `SHELL`, `LANG`, `TMPDIR` and `TZ` those that are set.
+    /// Variables of programs there: `HOME`, `PATH`, the UTF-8 locale that was found as `LC_CTYPE` (`C` without one), and those of
+    /// `USER`, `LOGNAME`, `SHELL`, `LANG`, `TMPDIR` and `TZ` that are set.
     pub fn environment(&self) -> &[(OsString, OsString)] {
         &self.environment
     }

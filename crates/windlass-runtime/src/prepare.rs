@@ -15,6 +15,7 @@ use windlass_permission::{
 };
 use windlass_schema::{CheckedCall, CheckedTools};
 use windlass_tool::{DynTool, PreparedCall, ToolCheck, ToolSet, Workspace};
+use windlass_types::locale::{CharacterSet, character_set};
 use windlass_types::path::{absolute, has_parent};
 use windlass_types::text::visible_line;
 use windlass_types::{Access, Behavior, CallDigest, Decision, DecisionReason, JsonText, ToolUse};
@@ -208,7 +209,9 @@ pub(crate) async fn facts(at: &Surroundings, call: &ToolUse, cwd: &Path, claims:
         command = Some(look.at_command(facts, named).await);
     }
     let digest = digest(call, cwd, &paths, command.as_ref());
+    let misread = command.as_ref().is_some_and(|command| !command.text.is_ascii()) && !reads_utf8(&at.env);
     let check = match claims.check {
+        ToolCheck::Undecided if misread => OwnCheck::Ask(NO_UTF8.to_owned()),
         ToolCheck::Undecided => OwnCheck::Undecided,
         ToolCheck::Ask(reason) => OwnCheck::Ask(reason),
         ToolCheck::Deny(reason) => OwnCheck::Deny(reason),
@@ -220,6 +223,16 @@ pub(crate) async fn facts(at: &Surroundings, call: &ToolUse, cwd: &Path, claims:
         .with_user_interaction(claims.requires_user_interaction);
     facts.command = command;
     facts
+}
+
+/// Reason to ask about a command that programs may not read as it was analysed.
+const NO_UTF8: &str =
+    "It has characters beyond ASCII, and programs here have no UTF-8 locale: they may read them as other characters.";
+
+/// `false` if the environment says that no UTF-8 locale was found. Without a word on it, programs get one.
+fn reads_utf8(environment: &[(OsString, OsString)]) -> bool {
+    let chosen = environment.iter().rev().find(|(name, _)| name == "LC_CTYPE").and_then(|(_, value)| value.to_str());
+    chosen.map(character_set) != Some(CharacterSet::SingleBytes)
 }
 
 /// Whether the input has this field, and it is true.

@@ -4,8 +4,12 @@
 //! locales, descriptions of terminals. A value with a slash leads them into the workspace, where a forged catalogue
 //! can make a program write its memory. So a value is of a small alphabet in which no path can be written. Variables
 //! whose values are paths by nature (`NLSPATH`, `LOCPATH`, `TERMINFO`, `TERMCAP`, `TZDIR`) are never among them.
+//!
+//! A character set is chosen only by name: UTF-8, or the single bytes of `C`. In any other, and in one that the system
+//! chooses (`zh_CN`), programs may read quotes and operators elsewhere than they were analysed.
 
 use crate::command::{Assignment, SimpleCommand};
+use windlass_types::locale::{CharacterSet, character_set};
 
 impl SimpleCommand {
     /// Whether all assignments are of variables that are known to change only how a program
@@ -30,9 +34,13 @@ fn is_safe(assignment: &Assignment) -> bool {
         "TZ" => is_zone(value),
         // A list of languages, each of which is part of the name of a file.
         "LANGUAGE" => value.split(':').all(is_locale),
-        "LANG" | "LC_ADDRESS" | "LC_ALL" | "LC_COLLATE" | "LC_CTYPE" | "LC_IDENTIFICATION" | "LC_MEASUREMENT"
-        | "LC_MESSAGES" | "LC_MONETARY" | "LC_NAME" | "LC_NUMERIC" | "LC_PAPER" | "LC_TELEPHONE" | "LC_TIME" => {
-            is_locale(value)
+        // Without a value the next one of them decides, of which none that programs get is of another set.
+        "LANG" | "LC_ALL" | "LC_CTYPE" => {
+            is_locale(value) && (value.is_empty() || character_set(value) != CharacterSet::Unknown)
+        }
+        "LC_ADDRESS" | "LC_COLLATE" | "LC_IDENTIFICATION" | "LC_MEASUREMENT" | "LC_MESSAGES" | "LC_MONETARY"
+        | "LC_NAME" | "LC_NUMERIC" | "LC_PAPER" | "LC_TELEPHONE" | "LC_TIME" => {
+            is_locale(value) && (!value.contains('.') || character_set(value) == CharacterSet::Utf8)
         }
         _ => false,
     }
@@ -154,6 +162,11 @@ mod tests {
             "LANG=en_US.UTF-8",
             "LANG=",
             "LC_ALL=C.UTF-8",
+            "LC_ALL=C",
+            "LC_ALL=POSIX",
+            "LC_CTYPE=zh_CN.utf8",
+            "LC_COLLATE=C",
+            "LC_MESSAGES=de_DE",
             "LC_TIME=de_DE@euro",
             "LANGUAGE=de:en_GB:en",
             "TZ=UTC",
@@ -181,6 +194,15 @@ mod tests {
             "LANGUAGE=de:../w",
             "LANGUAGE=..",
             "LANGUAGE=.hidden",
+            "LC_ALL=zh_CN.GBK",
+            "LC_ALL=zh_CN",
+            "LC_ALL=zh_CN.GBK.UTF-8",
+            "LC_CTYPE=ja_JP.SJIS",
+            "LC_CTYPE=de_DE@euro",
+            "LANG=zh_TW.BIG5",
+            "LANG=de",
+            "LC_COLLATE=zh_CN.GBK",
+            "LC_MESSAGES=ja_JP.eucJP",
             "LANG=/w/locale",
             "LANG=./de",
             "LC_ALL=../w",

@@ -25,7 +25,10 @@ pub use files::{
     NotebookEdit, NotebookEditInput, Patch, Read, ReadInput, ReadLedger, Write, WriteInput,
 };
 pub use plan::{EnterPlanMode, EnterPlanModeInput, ExitPlanMode, ExitPlanModeInput};
-pub use process::{GivenEnvironment, KeptOutput, LocalProcess, child_environment, given_environment, host_environment};
+pub use process::{
+    GivenEnvironment, KeptOutput, LocalProcess, child_environment, given_environment, host_environment,
+    utf8_environment,
+};
 pub use question::{Answer, AskUserQuestion, AskUserQuestionInput, Choice, Question};
 pub use task_stop::{TaskStop, TaskStopInput};
 pub use tasks::{

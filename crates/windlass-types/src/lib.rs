@@ -22,6 +22,7 @@ mod event;
 pub mod hook;
 mod id;
 mod json;
+pub mod locale;
 pub mod mcp_name;
 mod media;
 mod media_limits;

@@ -134,6 +134,16 @@ impl Surroundings {
         parted.passed
     }
 
+    /// The environment with a locale whose character type is UTF-8. Programs that a host runs settle that by themselves.
+    #[cfg_attr(not(feature = "tools"), expect(clippy::unused_async, reason = "no program runs"))]
+    pub(crate) async fn with_utf8(&self, environment: Environment) -> Environment {
+        #[cfg(feature = "tools")]
+        if self.process.is_none() && !self.is_elsewhere() {
+            return windlass_tools::utf8_environment(environment).await;
+        }
+        environment
+    }
+
     /// None: only the feature `tools` knows which variables are safe to pass on.
     #[cfg(not(feature = "tools"))]
     pub(crate) fn program_environment(&self, _: &mut Vec<String>) -> Environment {

@@ -60,7 +60,7 @@ pub(crate) async fn open_settled(options: Options) -> Result<(Session, SessionTo
     let tools = offer.tools(opening.options.tools.subagents.as_ref())?;
     #[cfg(feature = "project")]
     let memory = opening.options.recall(|tool| tools.get(tool).is_some(), &mut notices).await;
-    let mut ports = opening.ports(tools, &mut notices)?;
+    let mut ports = opening.ports(tools, &mut notices).await?;
     let machine = opening.machine(&mut ports, &offer).await;
     let mut config = SessionConfig::new(machine, ports);
     if let Some(persistence) = opening.persistence() {
@@ -171,7 +171,7 @@ impl Opening {
         Profile::new(model.harness.as_ref(), &model.profile(&*self.provider))
     }
 
-    fn ports(&mut self, tools: ToolSet, notices: &mut Vec<String>) -> Result<Ports, Error> {
+    async fn ports(&mut self, tools: ToolSet, notices: &mut Vec<String>) -> Result<Ports, Error> {
         let surroundings = &self.options.surroundings;
         let process = Arc::clone(&self.programs.process);
         let mut ports =
@@ -189,7 +189,8 @@ impl Opening {
                 auto.model.clone().unwrap_or_else(|| self.options.model.profile(&*self.provider).id.to_string());
             Classifier::new(Arc::clone(&self.provider), &model)
         }));
-        ports.system.env = self.programs.environment(surroundings.program_environment(notices));
+        let environment = surroundings.with_utf8(surroundings.program_environment(notices)).await;
+        ports.system.env = self.programs.environment(environment);
         ports.storage.checkpoints = self.options.storage.checkpoints(&self.key, surroundings)?;
         ports.storage.scratch = self.results.scratch.take();
         ports.storage.artifacts = self.results.kept.take();

@@ -298,6 +298,30 @@ absent() {
     printf '%s' "$missing"
 }
 
+# reads_utf8 [VARIABLE…]: a bash with these locale variables reads three bytes of UTF-8 as one character.
+reads_utf8() {
+    env -i "PATH=$PATH" "$@" bash --noprofile --norc -c 'x=$(printf "\346\227\245"); [ ${#x} = 1 ]' >/dev/null 2>&1
+}
+
+# Finds the UTF-8 locale of programs, the first that works beside the language of the account, else without a language.
+find_locale() {
+    ctype=
+    command -v bash >/dev/null 2>&1 || return 0
+    for language in ${LANG:+"LANG=$LANG"} ''; do
+        for name in "${LC_CTYPE-}" "${LANG-}" C.UTF-8 en_US.UTF-8 UTF-8; do
+            case $name in
+                *.[Uu][Tt][Ff]8 | *.[Uu][Tt][Ff]-8 | UTF-8)
+                    if reads_utf8 "LC_CTYPE=$name" ${language:+"$language"}; then
+                        ctype=$name LANG=${language#LANG=}
+                        return 0
+                    fi
+                    ;;
+            esac
+        done
+    done
+    ctype=C
+}
+
 # What the programs here are like, and what a program would find.
 about() {
     [ -r /proc/self/stat ] || fail 20 'there is no /proc'
@@ -308,6 +332,8 @@ about() {
     printf '%s\0' "HOME=$HOME" "PATH=$PATH"
     start=$(pwd -P; printf x)
     printf '%s\0' "PWD=${start%"$NL"x}"
+    find_locale
+    if [ -n "$ctype" ]; then printf '%s\0' "LC_CTYPE=$ctype"; fi
     for name in USER LOGNAME SHELL LANG TMPDIR TZ; do
         eval "value=\${$name-}"
         if [ -n "$value" ]; then printf '%s\0' "$name=$value"; fi

@@ -1,6 +1,6 @@
 //! Programs.
 
-use windlass_remote::{ConnectionLost, Remote, RemoteProcess};
+use windlass_remote::{ConnectionLost, Remote, RemoteProcess, Transport};
 use windlass_testkit::process::{self, Shell};
 use windlass_tool::{Cancel, Process as _, ProcessCommand, ProcessExit};
 use windlass_tools::LocalProcess;
@@ -73,6 +73,21 @@ async fn nothing_of_this_machine_reaches_a_program() {
         let names = printed(&far.process(), shell("env | sed 's/=.*//' | sort | tr '\\n' ' '")).await;
         assert_eq!(names.trim(), "PATH PWD WINDLASS_CALL", "{}", far.place());
         assert!(far.environment().iter().any(|(name, value)| name == "HOME" && value == "/root"), "{far:?}");
+    }
+}
+
+#[tokio::test]
+async fn programs_there_read_utf_8_whatever_the_locale_of_the_account() {
+    let environments =
+        ["", "LANG=C", "LANG=zh_CN.GBK", "LANG=xx_XX.UTF-8 LC_CTYPE=xx_XX.UTF-8", "LC_ALL=zh_CN.GBK LC_CTYPE=C.UTF-8"];
+    for set in environments {
+        let there = Transport::program("/bin/sh", ["-c", &format!("exec env {set} \"$0\" \"$@\"")]);
+        let far = Remote::connect(there.with_connect_time(std::time::Duration::from_secs(120))).await.unwrap();
+        let mut command = ProcessCommand::new("bash", "/");
+        command.args = ["-c", "--", "x=日; echo ${#x}"].map(Into::into).into();
+        command.env = windlass_tools::child_environment(far.environment(), &[]);
+        let outcome = far.process().run(command, &Cancel::new()).await.unwrap();
+        assert_eq!(outcome.stdout.head, "1\n", "{set}: {:?}", far.environment());
     }
 }
 

@@ -102,7 +102,8 @@ impl Reader<'_, '_> {
             "printf" if args.first().is_some_and(|arg| arg.text().starts_with("-v")) => {
                 self.named(args.get(..2).unwrap_or(args));
             }
-            "read" | "unset" => self.named(args),
+            "read" => self.named(args),
+            "unset" => self.removed(args),
             "let" => args.iter().for_each(|arg| self.assigned(arg)),
             _ => {}
         }

@@ -457,6 +457,26 @@ fn variables_that_change_which_programs_run_leave_it_undecided() {
         "NODE_OPTIONS='--import data:x' node y",
         "GIT_EXEC_PATH=x git status",
         "bash -ic 'ls'",
+        "LC_ALL=zh_CN.GBK sed p x",
+        "LC_ALL=zh_CN.GBK",
+        "LC_CTYPE=ja_JP.SJIS; ls",
+        "LANG=zh_TW.BIG5 bash -c ls",
+        "LC_ALL=zh_CN ls",
+        "LC_ALL=$x ls",
+        "LC_ALL+=.GBK ls",
+        "LC_ALL[0]=C ls",
+        "export LANG=ja_JP.eucJP; ls",
+        "declare -n a=LC_ALL; a=zh_CN.GBK; ls",
+        "env LC_ALL=zh_CN.GBK bash -c ls",
+        "sudo LC_ALL=zh_CN.GBK ls",
+        "read LC_ALL < x; ls",
+        "printf -v LC_CTYPE zh_CN.GBK; ls",
+        "for LANG in zh_CN.GBK; do ls; done",
+        "bash -c 'LC_ALL=zh_CN.GBK ls'",
+        "make LC_ALL=zh_CN.GBK",
+        "LOCPATH=. ls",
+        "GCONV_PATH=. ls",
+        "LOCALE_ARCHIVE=x ls",
     ] {
         assert!(scan(text).undecided.is_some(), "{text}");
     }
@@ -480,6 +500,14 @@ fn variables_that_change_which_programs_run_leave_it_undecided() {
         "unset x",
         "echo PATH=dir",
         "make -k -e x",
+        "LC_ALL=C sort x",
+        "LC_ALL=en_US.UTF-8 sort x",
+        "export LC_ALL=C LANG=C.utf8",
+        "LANG= ls",
+        "unset LC_ALL LANG; ls",
+        "LC_TIME=de_DE ls",
+        "LANGUAGE=zh_CN:zh ls",
+        "echo LC_ALL=zh_CN.GBK",
     ] {
         assert_eq!(scan(text).undecided, None, "{text}");
     }

@@ -3,6 +3,7 @@
 use super::{reader::Reader, wrappers};
 use crate::reason::Undecided;
 use crate::word::{Piece, Word, base_name};
+use windlass_types::locale::{CharacterSet, VARIABLES, character_set};
 
 /// Variables whose value some program runs, also with something before the name.
 const COMMANDS: &[&str] = &["PAGER", "EDITOR", "VISUAL", "BROWSER", "LESSOPEN", "LESSCLOSE", "_ASKPASS", "_RSH"];
@@ -35,12 +36,15 @@ const LOOKUPS: &[&str] = &[
     "BASH_ALIASES",
     "BASH_CMDS",
     "BASH_ENV",
+    "GCONV_PATH",
     "GIT_CONFIG_PARAMETERS",
     "GIT_EXEC_PATH",
     "GNUMAKEFLAGS",
     "LD_AUDIT",
     "LD_LIBRARY_PATH",
     "LD_PRELOAD",
+    "LOCALE_ARCHIVE",
+    "LOCPATH",
     "MAKEFLAGS",
     "MFLAGS",
     "PATH",
@@ -58,6 +62,17 @@ fn changes_lookup(name: &str) -> bool {
     LOOKUPS.contains(&name) || name.starts_with("DYLD_") || name.starts_with("BASH_FUNC_")
 }
 
+/// `true` for the variables that choose the character set in which shells and programs read the rest of the text.
+fn chooses_character_set(name: &str) -> bool {
+    VARIABLES.contains(&name)
+}
+
+/// `true` if an assignment leaves the character set one in which the text is analysed.
+fn keeps_character_set(word: &Word, target: &str, value: &str) -> bool {
+    let known = value.is_empty() || character_set(value) != CharacterSet::Unknown;
+    word.is_literal() && known && !target.ends_with(['+', ']'])
+}
+
 fn names_command(name: &str) -> bool {
     COMMANDS.iter().any(|ending| name.ends_with(ending))
         || COMMAND_NAMES.contains(&name)
@@ -72,7 +87,8 @@ impl Reader<'_, '_> {
         let Some((target, value)) = word.text().split_once('=') else { return };
         let name = target.trim_end_matches('+').split('[').next().unwrap_or_default();
         let loads = name == "NODE_OPTIONS" && ["--import", "loader"].iter().any(|option| value.contains(option));
-        if loads || (changes_lookup(name) && !(name == "PATH" && keeps_programs(word, value))) {
+        let misread = chooses_character_set(name) && !keeps_character_set(word, target, value);
+        if loads || misread || (changes_lookup(name) && !(name == "PATH" && keeps_programs(word, value))) {
             self.undecided(Undecided::Variable);
         }
         if names_command(name) {
@@ -86,7 +102,8 @@ impl Reader<'_, '_> {
             self.assigned(arg);
             // A name that is not known, or a reference to another variable.
             let unknown = !arg.is_literal() && !arg.literal_prefix().contains('=');
-            let refers = arg.text().split_once('=').is_some_and(|(_, value)| changes_lookup(value));
+            let decides = |value: &str| changes_lookup(value) || chooses_character_set(value);
+            let refers = arg.text().split_once('=').is_some_and(|(_, value)| decides(value));
             if unknown || refers {
                 self.undecided(Undecided::Variable);
             }
@@ -95,7 +112,16 @@ impl Reader<'_, '_> {
 
     /// Words of which each may be the name of a variable that is set.
     pub(super) fn named(&mut self, words: &[Word]) {
-        let name = |word: &Word| word.text().trim_start_matches("-v").split('[').next().is_some_and(changes_lookup);
+        self.decided_by(words, |name| changes_lookup(name) || chooses_character_set(name));
+    }
+
+    /// The arguments of `unset`. A character set that is no longer chosen is the one that programs were started with.
+    pub(super) fn removed(&mut self, words: &[Word]) {
+        self.decided_by(words, changes_lookup);
+    }
+
+    fn decided_by(&mut self, words: &[Word], decides: fn(&str) -> bool) {
+        let name = |word: &Word| word.text().trim_start_matches("-v").split('[').next().is_some_and(decides);
         if words.iter().any(|word| !word.is_literal() || name(word)) {
             self.undecided(Undecided::Variable);
         }
@@ -116,7 +142,7 @@ impl Reader<'_, '_> {
                 let name = target.trim_end_matches([':', '+', '?', '!', ' ']);
                 if names_command(name) {
                     self.command_value(value.trim_start());
-                } else if changes_lookup(name) || name == ".SHELLFLAGS" {
+                } else if changes_lookup(name) || chooses_character_set(name) || name == ".SHELLFLAGS" {
                     self.undecided(Undecided::Variable);
                 }
             }

@@ -1,8 +1,10 @@
 //! The environment of child programs: an allow-list, or what the host or the settings name; never all of the host's own.
 
 mod given;
+mod locale;
 
 pub use given::{GivenEnvironment, given_environment};
+pub use locale::utf8_environment;
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
@@ -101,6 +103,7 @@ const NEVER: &[&str] = &[
     "IFS",
     "LESSCLOSE",
     "LESSOPEN",
+    "LOCALE_ARCHIVE",
     "LOCPATH",
     "NLSPATH",
     "POSIXLY_CORRECT",
@@ -169,10 +172,11 @@ fn holds_password(name: &OsStr, value: &OsStr) -> bool {
 }
 
 /// The environment of one command: what the session gives, without variables that change what commands do in ways that
-/// their text does not show (`BASH_ENV`, `LD_*`, `TAR_OPTIONS`, most of `GIT_*` and the like), and with a search path that leads
-/// neither through the workspace, by name or through links, nor through the directory that the command runs in.
+/// their text does not show (`BASH_ENV`, `LD_*`, `TAR_OPTIONS`, most of `GIT_*` and the like), with a search path that leads
+/// neither through the workspace, by name or through links, nor through the directory that the command runs in, and with the
+/// character set that the command was analysed in: UTF-8 for `LC_CTYPE`, no `LC_ALL`.
 pub fn child_environment(given: &[(OsString, OsString)], workspace: &[PathBuf]) -> Vec<(OsString, OsString)> {
-    given
+    let given = given
         .iter()
         .filter(|(name, _)| !is_never(name))
         .map(|(name, value)| {
@@ -183,7 +187,8 @@ pub fn child_environment(given: &[(OsString, OsString)], workspace: &[PathBuf]) 
             };
             (name.clone(), value)
         })
-        .collect()
+        .collect();
+    locale::settled(given)
 }
 
 fn is_never(name: &OsStr) -> bool {

@@ -36,6 +36,6 @@ mod windows;
 #[cfg(windows)]
 use windows as sys;
 
-pub use environment::{GivenEnvironment, child_environment, given_environment, host_environment};
+pub use environment::{GivenEnvironment, child_environment, given_environment, host_environment, utf8_environment};
 pub use keep::KeptOutput;
 pub use local::LocalProcess;

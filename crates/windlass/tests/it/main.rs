@@ -65,6 +65,7 @@ mod links;
 mod live;
 #[cfg(all(unix, feature = "mcp"))]
 mod live_servers;
+mod locales;
 #[cfg(feature = "mcp")]
 mod mcp;
 #[cfg(feature = "mcp")]

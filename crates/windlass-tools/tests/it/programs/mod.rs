@@ -5,6 +5,8 @@ mod bash;
 mod cancelled;
 mod faults;
 mod host;
+#[cfg(target_os = "linux")]
+mod locales;
 mod process;
 mod snapshot;
 pub(crate) mod support;
