@@ -2,15 +2,18 @@
 
 use crate::facts::CommandPath;
 use crate::pattern::ShellPattern;
-use crate::places::{Places, both_ways};
+use crate::places::Places;
 use crate::programs;
 use crate::spec::Spec;
-use crate::transfer::{Copy, copies, follows_links, handles_whole, hands_on, program_behind, runs_on_names};
+use crate::transfer::{
+    Copy, copies, follows_links, handed_name, handles_whole, hands_on, hands_on_to_print, program_behind, runs_on_names,
+};
+use crate::usage::Usage;
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use windlass_shell::{
-    Analysis, Classification, Connector, DirectoryChange, Effect, FoundCommand, PathRole, SimpleCommand, Word,
+    Analysis, Classification, Connector, Directories, Effect, FoundCommand, PathRole, SimpleCommand, Word,
 };
 
 /// A line with more commands than this is not followed: it asks. What is done for each of them depends on all others.
@@ -89,6 +92,17 @@ impl<'a> Part<'a> {
         for base in bases {
             let of_base = copies(command, &class, base);
             class_specs(command, &class, base, (piped, !of_base.is_empty()), &mut specs);
+            if !unknown && hands_on(command.words(), piped) && hands_on_to_print(command.words(), places.prints) {
+                let printed = Usage { read: true, hands_on: true, prints: true, ..Usage::default() };
+                let mut read = specs.iter_mut().filter(|spec| spec.usage.read && !spec.usage.redirect).peekable();
+                match read.peek() {
+                    Some(_) => read.for_each(|spec| {
+                        spec.usage.prints = true;
+                        spec.named = handed_name(command.words());
+                    }),
+                    None => specs.push(Spec { usage: printed, ..Spec::new(base, Path::new("")) }),
+                }
+            }
             copied.extend(of_base);
             for spec in &mut specs {
                 spec.usage.loose = !on_files && !spec.usage.redirect && unknown;
@@ -186,28 +200,17 @@ fn understood_parts<'a>(analysis: &'a Analysis, cwd: &Path, places: &Places<'_>)
     if understood.commands().len() > MAX_COMMANDS {
         return (Vec::new(), false);
     }
-    let here = vec![cwd.to_path_buf()];
-    let (later, clear) = match understood.directory_change() {
-        DirectoryChange::None => (here.clone(), true),
-        DirectoryChange::Leading { directory, certain } => {
-            // For `..` the shell drops the last name of the path. If that fails, it takes the parent on disk.
-            let mut there = both_ways(cwd, Path::new(&directory));
-            if !certain {
-                there.push(cwd.to_path_buf());
-            }
-            (there, true)
-        }
-        _ => (places.bases.clone(), false),
-    };
-    let moves = later != here;
     let mut pipeline = 0_usize;
-    let parts = understood.commands().iter().enumerate().map(|(index, command)| {
+    let (followed, clear) = match understood.directories(cwd) {
+        Directories::Followed(all) => (all, true),
+        _ => (vec![places.bases.clone(); understood.commands().len()], false),
+    };
+    let parts = understood.commands().iter().zip(followed).map(|(command, bases)| {
         if command.connector() != Connector::Pipe {
             pipeline = pipeline.saturating_add(1);
         }
-        let bases = if index == 0 { &here } else { &later };
-        let part = Part::new(command, analysis, bases, places);
-        Part { moved: moves && index > 0, pipeline, ..part }
+        let part = Part::new(command, analysis, &bases, places);
+        Part { moved: bases.iter().any(|base| base != cwd), pipeline, ..part }
     });
     (parts.collect(), clear)
 }

@@ -102,6 +102,7 @@ impl<'a> Found<'a> {
         touch.unclear = spec.lost.then_some(TOO_MANY);
         touch.walked.clone_from(&spec.walked);
         touch.pattern.clone_from(&spec.pattern);
+        touch.named.clone_from(&spec.named);
         touch.option = spec.option;
         match self.of_path(spec.written()) {
             Some(found) => {
@@ -129,6 +130,7 @@ impl<'a> Found<'a> {
                 touch.unclear = Some(OPTION);
             }
             let mut own = self.followed(found, touch.usage);
+            own.named.clone_from(&spec.named);
             self.below(&mut own, spec, &found.requested);
             touch.unclear = touch.unclear.or(own.unclear);
             touch.stands_for.append(&mut own.stands_for);

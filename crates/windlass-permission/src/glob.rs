@@ -155,6 +155,18 @@ impl Glob {
         if reach == Reach::Below && paths.parts.contains(&Part::Tree) { Reach::Covers } else { reach }
     }
 
+    /// `false` if the pattern is about names of files, and about none that this name stands for. A name with a dot is one of a
+    /// file: what lies in a directory of such a name is not looked for.
+    pub(crate) fn may_be_named(&self, name: &Self) -> bool {
+        let (Some(last), Some(name)) = (self.parts.last(), name.parts.last()) else { return true };
+        let of_file = match last {
+            Part::Tree => false,
+            Part::Literal(text) => text.contains('.'),
+            Part::Name(tokens) => tokens.contains(&Token::Char('.')),
+        };
+        !of_file || *name == Part::Tree || last.meets(name)
+    }
+
     /// Takes the states on by names, each of which a part of the pattern may match.
     fn follow<N>(&self, states: &mut u64, names: impl IntoIterator<Item = N>, is: impl Fn(&Part, &N) -> bool) -> Reach {
         for name in names {

@@ -11,6 +11,7 @@ use crate::network::{Host, host};
 use crate::touch::{NO_PARENT, Touch};
 use crate::workspace::Workspace;
 use crate::{CommandFacts, PathFact, names, programs, protected};
+use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use windlass_shell::{BashPattern, DenyMatch, FoundCommand, OutputKind, RedirectKind, Understood, catastrophic};
@@ -100,6 +101,7 @@ impl Judged<'_> {
             Scope::Edit => touch.usage.write,
             Scope::Tool => true,
         };
+        let does = does && touch.may_be_named(self.path);
         // A rule that matches at any depth still matches after a move.
         does && touch.reaches_below() && !self.is_filtered() && !(touch.usage.moves && self.path.is_anywhere())
     }
@@ -202,7 +204,15 @@ impl Floor<'_> {
         };
         if let Some(command) = &call.facts.command {
             let home = self.workspace.home().unwrap_or(Path::new("/"));
-            if let Some(found) = catastrophic(&command.analysis, &call.facts.cwd, home) {
+            let ends = OnceCell::new();
+            let resolve = |path: &Path| {
+                let ends = ends.get_or_init(|| {
+                    let fact = |fact: &'_ PathFact| (fact.requested.clone(), fact.resolved.clone());
+                    command.paths.iter().map(fact).collect::<HashMap<_, _>>()
+                });
+                ends.get(path).cloned()
+            };
+            if let Some(found) = catastrophic(&command.analysis, &call.facts.cwd, home, &resolve) {
                 return Some(deny(found.to_string()));
             }
             if let Some(touch) = removed(call).find(|touch| touch.usage.tree && self.holds_a_root(touch)) {

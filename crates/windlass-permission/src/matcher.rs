@@ -216,6 +216,11 @@ impl PathRule {
             .unwrap_or(Reach::No)
     }
 
+    /// `false` if the rule covers no file of a name that one of the patterns stands for.
+    pub(crate) fn may_be_named(&self, names: &[Glob]) -> bool {
+        self.globs.iter().any(|own| names.iter().any(|name| own.may_be_named(name)))
+    }
+
     fn starts<'a>(&'a self, workspace: &'a [Directory]) -> impl Iterator<Item = &'a [String]> {
         let (fixed, shared) = match &self.start {
             Start::At(names) => (Some(names.as_slice()), &[][..]),

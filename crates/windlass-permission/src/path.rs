@@ -8,20 +8,9 @@ use unicode_normalization::is_nfc;
 
 use crate::windows_path;
 
+pub(crate) use windlass_shell::as_written;
 pub(crate) use windlass_types::path::absolute as normalize;
-use windlass_types::path::{is_written_plainly, joined};
-
-/// Joins and leaves every `..` where it is, as the system walks the path.
-pub(crate) fn as_written(base: &Path, path: &Path) -> PathBuf {
-    if path.as_os_str().is_empty() && is_written_plainly(base) {
-        return base.to_path_buf();
-    }
-    let joined = joined(base, path);
-    if is_written_plainly(&joined) {
-        return joined;
-    }
-    joined.components().filter(|part| *part != Component::CurDir).collect()
-}
+use windlass_types::path::is_written_plainly;
 
 /// A path as one text that is the same for all spellings of its names, to be compared more quickly than name by name.
 pub(crate) fn text(path: &Path) -> Cow<'_, OsStr> {

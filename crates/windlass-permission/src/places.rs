@@ -1,15 +1,19 @@
 //! Where the commands of a text may run, and the paths that their words may name from there.
 
-use crate::path::{as_written, normalize};
 use crate::pattern::is_wild;
 use crate::programs;
 use crate::spec::Spec;
-use crate::transfer::{Copied, Copy, follows_links, handles_whole, hands_on, hands_on_to_write, runs_on_names};
+use crate::transfer::{
+    Copied, Copy, follows_links, handed_name, handles_whole, hands_on, hands_on_to_print, hands_on_to_write,
+    runs_on_names,
+};
 use crate::usage::Usage;
 use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use windlass_shell::{Analysis, FoundCommand, OutputKind, Redirect, RedirectKind, Word, WordKind};
+use windlass_shell::{
+    Analysis, Directories, FoundCommand, OutputKind, Redirect, RedirectKind, Word, WordKind, both_ways,
+};
 
 /// With more directories than this that commands may run in, they are not followed.
 const MAX_BASES: usize = 8;
@@ -28,6 +32,8 @@ pub(crate) struct Places<'a> {
     piped: bool,
     /// Whether one of the commands may change files.
     writes: bool,
+    /// `true` if a program that runs on names which it reads may print the files.
+    pub(crate) prints: bool,
 }
 
 impl<'a> Places<'a> {
@@ -36,26 +42,40 @@ impl<'a> Places<'a> {
         let reads =
             |program: &str| programs::only_reads(program) || programs::only_lists(program) || program == "xargs";
         let writes = piped && !analysis.found().iter().all(|command| command.program().is_some_and(reads));
-        let mut places = Self { bases: vec![cwd.to_path_buf()], elsewhere: false, lost: false, home, piped, writes };
-        let mut last = vec![cwd.to_path_buf()];
-        for command in analysis.found().iter().filter(|c| matches!(c.program(), Some("cd" | "pushd"))) {
-            match command.words().iter().skip(1).find(|word| !word.text().starts_with('-')) {
-                Some(word) if word.is_literal() && places.bases.len() >= MAX_BASES => places.lost = true,
-                Some(word) if word.is_literal() => {
-                    let directory = Path::new(word.text());
-                    last = last.iter().flat_map(|last| both_ways(last, directory)).take(MAX_BASES).collect();
-                    for base in last.iter().cloned().chain(both_ways(cwd, directory)) {
-                        if !places.bases.contains(&base) {
-                            places.bases.push(base);
-                        }
-                    }
-                }
-                _ => places.elsewhere = true,
-            }
+        let lists = |program: &str| program == "xargs" || !programs::may_print(program);
+        let prints = piped && !analysis.found().iter().all(|command| command.program().is_some_and(lists));
+        let bases = vec![cwd.to_path_buf()];
+        let mut places = Self { bases, elsewhere: false, lost: false, home, piped, writes, prints };
+        match analysis.directories(cwd) {
+            Directories::Followed(all) => all.iter().flatten().for_each(|directory| places.add(directory)),
+            Directories::TooMany => places.lost = true,
+            _ => places.follow_each(analysis, cwd),
         }
         let words = || analysis.found().iter().map(|command| command.words().len()).sum::<usize>();
         places.lost |= places.bases.len() > 1 && words().saturating_mul(places.bases.len()) > MAX_PATHS;
         places
+    }
+
+    fn add(&mut self, directory: &Path) {
+        if !self.bases.iter().any(|base| base == directory) {
+            self.bases.push(directory.to_path_buf());
+        }
+    }
+
+    /// Adds where each change of the directory leads: from the start, and behind all those before it.
+    fn follow_each(&mut self, analysis: &Analysis, cwd: &Path) {
+        let mut last = vec![cwd.to_path_buf()];
+        for command in analysis.found().iter().filter(|c| matches!(c.program(), Some("cd" | "pushd"))) {
+            match command.words().iter().skip(1).find(|word| !word.text().starts_with('-')) {
+                Some(word) if word.is_literal() && self.bases.len() >= MAX_BASES => self.lost = true,
+                Some(word) if word.is_literal() => {
+                    let directory = Path::new(word.text());
+                    last = last.iter().flat_map(|last| both_ways(last, directory)).take(MAX_BASES).collect();
+                    last.iter().chain(&both_ways(cwd, directory)).for_each(|base| self.add(base));
+                }
+                _ => self.elsewhere = true,
+            }
+        }
     }
 
     /// Every argument and redirection of a command that could be a path.
@@ -102,19 +122,30 @@ impl<'a> Places<'a> {
             specs.extend(self.bases.iter().map(|base| template(Spec::new(base, Path::new("")))));
         }
         let hands_on_to_write = hands_on && hands_on_to_write(command.words(), self.writes);
+        // Which of the files below are changed or printed is not known.
         if hands_on_to_write || programs::deletes(program, command.words()) {
-            // Which of the files below are changed is not known.
             let changed = Usage { write: true, tree: true, loose: true, ..Usage::default() };
-            let starts = programs::starts(program, command.words());
-            if starts.is_empty() {
-                specs.extend(self.bases.iter().map(|base| Spec { usage: changed, ..Spec::new(base, Path::new("")) }));
-            }
-            for start in starts {
-                let found = self.word_specs(start, start.text(), true);
-                specs.extend(found.into_iter().map(|spec| Spec { usage: changed, ..spec }));
-            }
+            self.start_specs(command, changed, specs);
+        }
+        if hands_on && hands_on_to_print(command.words(), self.prints) {
+            let before = specs.len();
+            self.start_specs(command, Usage { read: true, prints: true, ..Usage::default() }, specs);
+            let named = handed_name(command.words());
+            specs.iter_mut().skip(before).for_each(|spec| spec.named.clone_from(&named));
         }
         self.output_specs(command, specs);
+    }
+
+    /// Where a command that lists names begins: its operands, else each directory in which it may run.
+    fn start_specs(&self, command: &FoundCommand, usage: Usage, specs: &mut Vec<Spec>) {
+        let starts = programs::starts(command.program().unwrap_or_default(), command.words());
+        if starts.is_empty() {
+            specs.extend(self.bases.iter().map(|base| Spec { usage, ..Spec::new(base, Path::new("")) }));
+        }
+        for start in starts {
+            let found = self.word_specs(start, start.text(), true);
+            specs.extend(found.into_iter().map(|spec| Spec { usage, ..spec }));
+        }
     }
 
     /// The trees that a command copies, as far as its words name them.
@@ -167,7 +198,9 @@ impl<'a> Places<'a> {
 
     /// `certain`: whether the word is a path for sure, so that not knowing it matters.
     fn word_specs(&self, word: &Word, text: &str, certain: bool) -> Vec<Spec> {
-        let at_home = ["~/", "$HOME/", "${HOME}/"].iter().find_map(|prefix| text.strip_prefix(prefix));
+        let at = |prefixes: [&str; 3]| prefixes.iter().find_map(|prefix| text.strip_prefix(prefix));
+        let at_home = at(["~/", "$HOME/", "${HOME}/"]);
+        let here = at(["~+/", "$PWD/", "${PWD}/"]).filter(|rest| !rest.contains('$'));
         let spec = |base: &Path| match word.kind() {
             WordKind::Glob => Spec::of_pattern(text, base),
             _ => Spec::new(base, Path::new(text)),
@@ -178,6 +211,14 @@ impl<'a> Places<'a> {
                 true => Spec::of_pattern(rest, home),
                 false => Spec::new(home, Path::new(rest)),
             }],
+            (true, ..) if here.is_some() => {
+                let rest = here.unwrap_or_default();
+                let of_base = |base: &PathBuf| match is_wild(rest) {
+                    true => Spec::of_pattern(rest, base),
+                    false => Spec::new(base, Path::new(rest)),
+                };
+                self.bases.iter().map(of_base).collect()
+            }
             (false, _, _) if self.lost && !text.starts_with('/') => {
                 let first = self.bases.first().map_or(Path::new("/"), PathBuf::as_path);
                 return vec![Spec { unknown: true, lost: true, ..spec(first) }];
@@ -202,10 +243,4 @@ fn named_within(text: &str) -> Option<&str> {
     let sent = text.strip_prefix(['@', '<']).and_then(|name| name.split(';').next());
     let path = sent.or_else(|| text.strip_prefix("file://").map(|path| path.strip_prefix("localhost").unwrap_or(path)));
     path.filter(|path| !path.is_empty())
-}
-
-/// A directory by its name alone and as the system walks there, where these differ.
-pub(crate) fn both_ways(base: &Path, directory: &Path) -> Vec<PathBuf> {
-    let (by_name, walked) = (normalize(base, directory), as_written(base, directory));
-    if by_name == walked { vec![walked] } else { vec![by_name, walked] }
 }

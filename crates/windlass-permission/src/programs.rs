@@ -85,6 +85,13 @@ pub(crate) fn only_lists(program: &str) -> bool {
     )
 }
 
+/// Whether a program may print what is in the files that are its operands, not only names, sizes, counts and sums.
+pub(crate) fn may_print(program: &str) -> bool {
+    let name = program.rsplit('/').next().unwrap_or(program);
+    let sums = name == "wc" || name == "cksum" || name.ends_with("sum");
+    !(sums || takes_no_files(name) || only_lists(name) || only_removes(name))
+}
+
 /// Programs whose operands are files to read or change, so that an unknown operand matters.
 pub(crate) fn works_on_files(program: &str) -> bool {
     let program = program.rsplit('/').next().unwrap_or(program);

@@ -27,6 +27,8 @@ pub(crate) struct Spec {
     pub(crate) unknown: bool,
     /// Whether there are too many directories from which it may start.
     pub(crate) lost: bool,
+    /// The pattern that the names of all files below have which the command hands on.
+    pub(crate) named: Option<String>,
     /// Whether the last name is a pattern that begins with a dot.
     pub(crate) dotted: bool,
 }
@@ -53,6 +55,7 @@ impl Spec {
             option: false,
             unknown: false,
             lost: false,
+            named: None,
             dotted: false,
         }
     }

@@ -76,6 +76,8 @@ pub(crate) struct Touch {
     /// Whether a program would take a match of the pattern that begins with a dash for an option.
     pub(crate) option: bool,
     pub(crate) unknown: bool,
+    /// The pattern that the names of all files below have which the command touches.
+    pub(crate) named: Option<String>,
     /// Why it is not known what the path stands for when the command runs.
     pub(crate) unclear: Option<&'static str>,
     /// What the pattern stands for, or the links below that the program follows.
@@ -99,6 +101,7 @@ impl Touch {
             option: false,
             globs: OnceCell::new(),
             unknown: false,
+            named: None,
             unclear: None,
             stands_for: Vec::new(),
             inside: Vec::new(),
@@ -212,8 +215,14 @@ impl Touch {
         })
     }
 
+    /// Whether a rule may cover a file below with the name that all of them have.
+    pub(crate) fn may_be_named(&self, rule: &PathRule) -> bool {
+        let names = self.named.as_ref().and_then(|name| Glob::parse(name, true).ok());
+        names.is_none_or(|names| rule.may_be_named(&names))
+    }
+
     /// Whether a rule that matches only below this path matters.
     pub(crate) fn reaches_below(&self) -> bool {
-        self.usage.tree || self.pattern.is_some()
+        self.usage.tree || self.usage.prints || self.pattern.is_some()
     }
 }

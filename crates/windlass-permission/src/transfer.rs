@@ -114,6 +114,23 @@ pub(crate) fn hands_on_to_write(words: &[Word], others: bool) -> bool {
     }
 }
 
+/// Whether a command hands names on to a program that may print the files: behind `-exec` and the like, or `others` behind a pipe.
+pub(crate) fn hands_on_to_print(words: &[Word], others: bool) -> bool {
+    let program = program_behind(words);
+    let mut run = words.iter().map(Word::text).skip_while(|text| !programs::runs_another(program, text));
+    run.nth(1).map_or(others, programs::may_print)
+}
+
+/// The pattern that the names of all files have which a `find` hands on.
+pub(crate) fn handed_name(words: &[Word]) -> Option<String> {
+    let alternative = |word: &Word| matches!(word.text(), "!" | "(" | ")" | "," | "-not" | "-o" | "-or");
+    if program_behind(words) != "find" || words.iter().any(alternative) {
+        return None;
+    }
+    let mut value = words.iter().skip_while(|word| word.text() != "-name").skip(1);
+    value.next().and_then(Word::as_literal).map(str::to_owned)
+}
+
 /// Whether a command goes below the directories it is given through the links in them.
 pub(crate) fn follows_links(words: &[Word]) -> bool {
     let has = |letters: &[char], longs: &[&str]| {

@@ -13,6 +13,8 @@ pub(crate) struct Usage {
     pub(crate) handles: bool,
     /// Whether names below it are handed to other programs.
     pub(crate) hands_on: bool,
+    /// `true` if names below it are handed to a program that may print the files.
+    pub(crate) prints: bool,
     /// Whether the program follows the links below it.
     pub(crate) follows: bool,
     /// Whether a redirection names it.

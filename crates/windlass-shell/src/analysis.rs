@@ -1,9 +1,11 @@
 //! The entry point and its result.
 
 use crate::command::Understood;
+use crate::directory::{Directories, changes_directory, is_change};
 use crate::reason::{MAX_CHARS, NotUnderstood, Undecided};
 use crate::scan::{self, FoundCommand};
 use crate::{gate, grammar};
+use std::path::Path;
 
 /// What is known about a command text. Made by [`analyse`].
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,6 +44,19 @@ impl Analysis {
     #[must_use]
     pub fn undecided(&self) -> Option<Undecided> {
         self.undecided
+    }
+
+    /// The directories in which each understood command may run, for a text that starts in `start`.
+    ///
+    /// [`Directories::Unknown`] for a text that is not understood, or that changes the directory inside of a script too.
+    #[must_use]
+    pub fn directories(&self, start: &Path) -> Directories {
+        let Ok(understood) = &self.understood else { return Directories::Unknown };
+        let found = self.found.iter().filter(|command| command.program().is_some_and(is_change)).count();
+        if found > understood.commands().iter().filter(|command| changes_directory(command)).count() {
+            return Directories::Unknown;
+        }
+        understood.directories(start)
     }
 
     pub(crate) fn has_fork_bomb(&self) -> bool {

@@ -77,6 +77,8 @@ impl Redirect {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SimpleCommand {
     pub(crate) connector: Connector,
+    /// `true` behind `!`, which turns the exit status of the pipeline around.
+    pub(crate) negated: bool,
     pub(crate) assignments: Vec<Assignment>,
     pub(crate) words: Vec<Word>,
     pub(crate) redirects: Vec<Redirect>,

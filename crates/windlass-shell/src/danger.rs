@@ -2,12 +2,12 @@
 
 mod target;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::{Analysis, DirectoryChange, FoundCommand, RedirectKind, Word, WordKind};
-use target::{Places, Target};
+use crate::{Analysis, Directories, FoundCommand, RedirectKind, Word, WordKind};
+use target::{Bases, Places, Target};
 
 /// Why a command is catastrophic.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -36,25 +36,80 @@ pub enum Catastrophe {
 /// trees, the home directory, the working directory or a parent of either; changing permissions of such trees (but
 /// the working directory) as a whole; `"$VAR"/*`; writing to raw devices; fork bombs.
 ///
-/// `cwd` and `home` are absolute; links are not followed, so give the resolved forms. The answer never depends on
-/// whether the text was understood.
+/// `cwd` and `home` are absolute, with links resolved. `resolve` tells where a path as written, each `..` still in it, ends when all
+/// links are followed; `None` if that is not known: then its text alone counts. The answer never depends on whether the text was
+/// understood.
 #[must_use]
-pub fn catastrophic(analysis: &Analysis, cwd: &Path, home: &Path) -> Option<Catastrophe> {
+pub fn catastrophic(
+    analysis: &Analysis,
+    cwd: &Path,
+    home: &Path,
+    resolve: &dyn Fn(&Path) -> Option<PathBuf>,
+) -> Option<Catastrophe> {
     if analysis.has_fork_bomb() {
         return Some(Catastrophe::ForkBomb);
     }
-    let mut places = Places::new(cwd, home);
-    for command in analysis.found().iter().filter(|c| matches!(c.program(), Some("cd" | "pushd"))) {
-        if let Some(directory) = operands(command).next() {
-            places.enter(directory);
+    let places = Places::new(cwd, home, resolve);
+    let bases = AllBases::new(analysis, &places);
+    analysis.found().iter().find_map(|command| {
+        device(command).or_else(|| tree(command, &Here { places: &places, bases: bases.of(command) }))
+    })
+}
+
+/// The bases of the commands of a text.
+struct AllBases<'a> {
+    /// For each understood command its words and its bases.
+    of_commands: Vec<(&'a [Word], Bases)>,
+    /// For a command that is none of these.
+    any: Bases,
+}
+
+impl<'a> AllBases<'a> {
+    fn new(analysis: &'a Analysis, places: &Places<'_>) -> Self {
+        let followed = match (analysis.directories(places.start()), analysis.understood()) {
+            (Directories::Followed(followed), Ok(understood)) => followed.into_iter().zip(understood.commands()),
+            _ => return Self { of_commands: Vec::new(), any: places.after(changes(analysis)) },
+        };
+        let of_commands: Vec<_> =
+            followed.map(|(directories, command)| (command.words(), Bases::new(directories))).collect();
+        let any = of_commands.iter().flat_map(|(_, bases)| bases.directories()).cloned().collect();
+        Self { of_commands, any: Bases::new(any) }
+    }
+
+    /// Where a found command may run: as one of the understood commands, or behind the wrapper of one.
+    fn of(&self, command: &FoundCommand) -> &Bases {
+        let ends = |words: &[Word]| {
+            let tail = words.len().checked_sub(command.words().len()).and_then(|start| words.get(start..));
+            tail.is_some_and(|tail| tail.iter().zip(command.words()).all(|(a, b)| a.text() == b.text()))
+        };
+        let mut fitting = self.of_commands.iter().filter(|(words, _)| ends(words)).map(|(_, bases)| bases);
+        match (fitting.next(), fitting.next()) {
+            (Some(only), None) => only,
+            _ => &self.any,
         }
     }
-    if let Ok(DirectoryChange::Leading { certain: true, .. }) =
-        analysis.understood().map(crate::Understood::directory_change)
-    {
-        places.leave_start();
+}
+
+/// The operands of all changes of the directory: `None` for one that leads home.
+fn changes(analysis: &Analysis) -> impl Iterator<Item = Option<&Word>> {
+    analysis.found().iter().filter_map(|command| match (command.program(), operands(command).next()) {
+        (Some("cd" | "pushd"), Some(operand)) => Some(Some(operand)),
+        (Some("cd"), None) if command.words().len() == 1 => Some(None),
+        _ => None,
+    })
+}
+
+/// The places of a text, and those of one command in it.
+struct Here<'a> {
+    places: &'a Places<'a>,
+    bases: &'a Bases,
+}
+
+impl Here<'_> {
+    /// The paths that an operand may name. `follows`: whether the program goes through a link that the operand ends in.
+    fn targets(&self, word: &Word, follows: bool) -> Vec<Target> {
+        self.places.targets(word, self.bases, follows)
     }
-    analysis.found().iter().find_map(|command| device(command).or_else(|| tree(command, &places)))
 }
 
 fn operands(command: &FoundCommand) -> impl Iterator<Item = &Word> {
@@ -69,34 +124,34 @@ fn has_flag(command: &FoundCommand, letters: [char; 2], long: &str) -> bool {
     })
 }
 
-fn tree(command: &FoundCommand, places: &Places) -> Option<Catastrophe> {
+fn tree(command: &FoundCommand, here: &Here<'_>) -> Option<Catastrophe> {
     let program = command.program()?;
     let unclear = command.words().iter().any(|w| w.kind() == WordKind::Dynamic && w.literal_prefix().is_empty());
-    let hit = |skip: usize, is_hit: &dyn Fn(&Target) -> bool| {
-        let word = operands(command).skip(skip).find(|word| places.targets(word).iter().any(is_hit))?;
+    let hit = |skip: usize, follows: bool, is_hit: &dyn Fn(&Target) -> bool| {
+        let word = operands(command).skip(skip).find(|word| here.targets(word, follows).iter().any(is_hit))?;
         Some(Catastrophe::Tree { program: program.to_owned(), target: word.source().to_owned() })
     };
     match program {
         "rm" | "rmdir" | "unlink" | "shred" | "srm" | "trash" => {
             let recursive = unclear || has_flag(command, ['r', 'R'], "recursive");
-            hit(0, &|target| target.is_vital() || (recursive && target.is_all_of_cwd()))
+            hit(0, false, &|target| target.is_vital() || (recursive && target.is_all_of_cwd()))
         }
         "mv" => {
             let sources = operands(command).count().saturating_sub(1);
             let word =
-                operands(command).take(sources).find(|word| places.targets(word).iter().any(Target::is_vital))?;
+                operands(command).take(sources).find(|word| here.targets(word, false).iter().any(Target::is_vital))?;
             Some(Catastrophe::Tree { program: program.to_owned(), target: word.source().to_owned() })
         }
         "chmod" | "chown" | "chgrp" | "setfacl" | "chattr" if has_flag(command, ['R', 'R'], "recursive") => {
-            hit(1, &|target| target.is_vital() && !target.is_cwd())
+            hit(1, true, &|target| target.is_vital() && !target.is_cwd())
         }
-        "find" => find(command, places),
+        "find" => find(command, here),
         _ => None,
     }
 }
 
 /// `find` without a filter, from a vital directory, with an action that removes.
-fn find(command: &FoundCommand, places: &Places) -> Option<Catastrophe> {
+fn find(command: &FoundCommand, here: &Here<'_>) -> Option<Catastrophe> {
     let words = command.words().get(1..).unwrap_or_default();
     let filters = words.iter().map(Word::text).any(|test| {
         [
@@ -110,9 +165,10 @@ fn find(command: &FoundCommand, places: &Places) -> Option<Catastrophe> {
     if filters || !removes {
         return None;
     }
+    let follows = words.iter().any(|word| matches!(word.text(), "-L" | "-H" | "-follow"));
     let starts = words.iter().skip_while(|w| matches!(w.text(), "-P" | "-L" | "-H"));
     let mut starts = starts.take_while(|w| !w.text().starts_with(['-', '(', '!']));
-    let start = starts.find(|w| places.targets(w).iter().any(|t| t.is_vital() && !t.is_cwd()))?;
+    let start = starts.find(|w| here.targets(w, follows).iter().any(|t| t.is_vital() && !t.is_cwd()))?;
     Some(Catastrophe::Tree { program: "find".to_owned(), target: start.source().to_owned() })
 }
 

@@ -2,52 +2,141 @@
 
 use crate::command::{Connector, SimpleCommand, Understood};
 use crate::word::Word;
+use std::path::{Component, Path, PathBuf};
+use windlass_types::path::{absolute, is_written_plainly, joined};
 
-/// Where the commands of an understood text run.
+/// Maximum number of directories in which one command may run. With more, a text is not followed.
+const MAX_DIRECTORIES: usize = 32;
+
+/// Where the commands of an understood text may run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum DirectoryChange {
-    /// No command changes the directory.
-    None,
-    /// The first command is `cd` with one literal directory, and no other command changes it.
-    Leading {
-        /// The directory as written, relative to the directory the text starts in.
-        directory: String,
-        /// Whether all later commands run only if the change worked. If not, judge their paths in both
-        /// directories.
-        certain: bool,
-    },
-    /// Anything else: ask.
-    Unclear,
+pub enum Directories {
+    /// For each command the directories in which it may run: absolute, each `..` that the system may walk still in them.
+    Followed(Vec<Vec<PathBuf>>),
+    /// A directory comes from an option, an expansion or an earlier state of the shell, or is changed in a pipeline.
+    Unknown,
+    /// More directories than are followed.
+    TooMany,
+}
+
+/// The directories that a shell may be in behind a command, by the command's exit status.
+struct Standing {
+    succeeded: Vec<PathBuf>,
+    failed: Vec<PathBuf>,
 }
 
 impl Understood {
-    /// What becomes of the working directory.
+    /// The directories in which each command may run, for a text that starts in `start`.
+    ///
+    /// Links are not followed: a directory that is one has to be resolved, with each `..` behind it.
     #[must_use]
-    pub fn directory_change(&self) -> DirectoryChange {
-        let changes = |c: &SimpleCommand| {
-            let program = c.words.iter().map(Word::text).find(|w| !matches!(*w, "command" | "builtin" | "time"));
-            matches!(program, Some("cd" | "pushd" | "popd"))
-        };
-        let mut later = self.commands.iter().skip(1);
-        if later.any(changes) {
-            return DirectoryChange::Unclear;
+    pub fn directories(&self, start: &Path) -> Directories {
+        let here = vec![start.to_path_buf()];
+        let mut standing = Standing { succeeded: here.clone(), failed: Vec::new() };
+        let (mut all, mut run) = (Vec::with_capacity(self.commands.len()), here);
+        let mut commands = self.commands.iter().peekable();
+        while let Some(command) = commands.next() {
+            let bypassed = standing.step(command.connector(), &mut run);
+            if run.len() > MAX_DIRECTORIES {
+                return Directories::TooMany;
+            }
+            all.push(run.clone());
+            let piped = command.connector() == Connector::Pipe
+                || commands.peek().is_some_and(|next| next.connector() == Connector::Pipe);
+            let arrived = match (changes_directory(command), literal_cd(command)) {
+                (false, _) => run.clone(),
+                (true, Some(directory)) if !piped => both(&run, directory),
+                _ => return Directories::Unknown,
+            };
+            // Whether the shell stays where a change fails is not relied on.
+            let mut failed = run.clone();
+            add(&mut failed, &arrived);
+            standing = Standing { succeeded: arrived, failed }.negated(command.negated).with(bypassed);
         }
-        let Some(first) = self.commands.first().filter(|c| changes(c)) else {
-            return DirectoryChange::None;
-        };
-        let Some(directory) = literal_cd(first) else {
-            return DirectoryChange::Unclear;
-        };
-        let mut rest = self.commands.iter().skip(1).map(SimpleCommand::connector);
-        match self.commands.get(1).map(SimpleCommand::connector) {
-            Some(Connector::Pipe) => DirectoryChange::Unclear,
-            _ => DirectoryChange::Leading {
-                directory,
-                certain: rest.all(|c| matches!(c, Connector::And | Connector::Pipe)),
-            },
+        Directories::Followed(all)
+    }
+}
+
+impl Standing {
+    /// Sets the directories in which the next command runs. The answer is where the shell stands if the command does not run.
+    fn step(&self, connector: Connector, run: &mut Vec<PathBuf>) -> Self {
+        let (mut succeeded, mut failed) = (Vec::new(), Vec::new());
+        match connector {
+            Connector::Pipe => {}
+            Connector::And => {
+                run.clone_from(&self.succeeded);
+                failed.clone_from(&self.failed);
+            }
+            Connector::Or => {
+                run.clone_from(&self.failed);
+                succeeded.clone_from(&self.succeeded);
+            }
+            Connector::First | Connector::Sequence => {
+                run.clone_from(&self.succeeded);
+                add(run, &self.failed);
+            }
+        }
+        Self { succeeded, failed }
+    }
+
+    fn negated(self, negated: bool) -> Self {
+        if negated { Self { succeeded: self.failed, failed: self.succeeded } } else { self }
+    }
+
+    fn with(mut self, bypassed: Self) -> Self {
+        add(&mut self.succeeded, &bypassed.succeeded);
+        add(&mut self.failed, &bypassed.failed);
+        self
+    }
+}
+
+fn add(directories: &mut Vec<PathBuf>, more: &[PathBuf]) {
+    for directory in more {
+        if !directories.contains(directory) {
+            directories.push(directory.clone());
         }
     }
+}
+
+/// Every directory to which a `cd` may lead from these.
+fn both(from: &[PathBuf], directory: &str) -> Vec<PathBuf> {
+    let mut arrived = Vec::new();
+    for from in from {
+        add(&mut arrived, &both_ways(from, Path::new(directory)));
+    }
+    arrived
+}
+
+/// The directory of a `cd` by its name alone and as the system walks there, where these differ: for `..` the shell drops the
+/// last name of its path, and takes the parent on disk if that fails.
+#[must_use]
+pub fn both_ways(base: &Path, directory: &Path) -> Vec<PathBuf> {
+    let (by_name, walked) = (absolute(base, directory), as_written(base, directory));
+    if by_name == walked { vec![walked] } else { vec![by_name, walked] }
+}
+
+/// A path that starts at `base` unless it is absolute already, with every `..` still in it, as the system walks it.
+#[must_use]
+pub fn as_written(base: &Path, path: &Path) -> PathBuf {
+    if path.as_os_str().is_empty() && is_written_plainly(base) {
+        return base.to_path_buf();
+    }
+    let joined = joined(base, path);
+    if is_written_plainly(&joined) {
+        return joined;
+    }
+    joined.components().filter(|part| *part != Component::CurDir).collect()
+}
+
+/// `true` for the builtins that change the directory.
+pub(crate) fn is_change(program: &str) -> bool {
+    matches!(program, "cd" | "pushd" | "popd")
+}
+
+pub(crate) fn changes_directory(command: &SimpleCommand) -> bool {
+    let program = command.words.iter().map(Word::text).find(|w| !matches!(*w, "command" | "builtin" | "time"));
+    program.is_some_and(is_change)
 }
 
 /// The only operand of a `cd` without options.
@@ -61,10 +150,89 @@ pub(crate) fn cd_operand(args: &[Word]) -> Option<&str> {
 }
 
 /// The directory of a `cd` that can be followed: one literal operand, no option.
-fn literal_cd(command: &SimpleCommand) -> Option<String> {
+fn literal_cd(command: &SimpleCommand) -> Option<&str> {
     let (cd, args) = command.words().split_first()?;
     if cd.text() != "cd" || !command.assignments().is_empty() {
         return None;
     }
-    cd_operand(args).map(str::to_owned)
+    cd_operand(args)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analyse;
+
+    /// The directories of the last command, relative to `/w`.
+    fn last(text: &str) -> String {
+        match analyse(text).understood().unwrap().directories(Path::new("/w")) {
+            Directories::Followed(all) => {
+                let last = all.last().unwrap().iter();
+                let mut names: Vec<String> = last
+                    .map(|path| {
+                        path.strip_prefix("/w").map_or(path.display().to_string(), |rest| rest.display().to_string())
+                    })
+                    .collect();
+                names.sort();
+                names.iter().map(|name| if name.is_empty() { "." } else { name }).collect::<Vec<_>>().join(" ")
+            }
+            Directories::Unknown => "unknown".to_owned(),
+            Directories::TooMany => "too many".to_owned(),
+        }
+    }
+
+    #[test]
+    fn commands_run_where_the_changes_before_them_lead() {
+        for (text, expected) in [
+            ("ls", "."),
+            ("cd src && ls", "src"),
+            ("cd -- src && ls | wc", "src"),
+            ("cd src; ls", ". src"),
+            ("cd src || ls", ". src"),
+            ("cd src && a || b", ". src"),
+            ("! cd src && ls", ". src"),
+            ("! cd src || ls", "src"),
+            ("cd a && cd b && ls", "a/b"),
+            ("cd a; cd b; ls", ". a a/b b"),
+            ("cd a && ls && cd .. && ls", ". a/.."),
+            ("cd a && x || cd b; ls", ". a a/b b"),
+            ("cd a && x && cd b; ls", ". a a/b"),
+            ("cd /tmp; cd ../etc; ls", ". .. /etc /tmp /tmp/../etc"),
+            ("ls && cd src", "."),
+            ("cd a && cd /b && ls", "/b"),
+        ] {
+            let expected = expected.replace(" .. ", " ../etc /etc ").replace("/etc /etc", "/etc");
+            let found = last(text);
+            match text.contains("/tmp") {
+                true => {
+                    ["/etc", "/tmp", "/tmp/../etc"].iter().for_each(|name| assert!(found.contains(name), "{found}"))
+                }
+                false => assert_eq!(found, expected, "{text}"),
+            }
+        }
+    }
+
+    #[test]
+    fn changes_that_are_not_followed_are_told() {
+        for text in [
+            "cd",
+            "cd -",
+            "cd a b",
+            "cd *",
+            "cd -P src && ls",
+            "cd a | ls",
+            "ls | cd a",
+            "pushd a && ls",
+            "popd",
+            "command cd a && ls",
+            "X=1 cd a && ls",
+            "time cd a; ls",
+        ] {
+            assert_eq!(last(text), "unknown", "{text}");
+        }
+        let many = |count: usize| (0..count).map(|at| format!("cd d{at}; ")).collect::<String>();
+        assert_eq!(last(&format!("{}ls", many(5))).split(' ').count(), 32);
+        assert_eq!(last(&format!("{}ls", many(6))), "too many");
+        assert_eq!(last(&format!("{}ls", many(40).replace("; ", " && "))).split('/').count(), 40);
+    }
 }

@@ -97,13 +97,12 @@ impl Parser<'_> {
     }
 
     fn command(&mut self, connector: Connector) -> Result<SimpleCommand> {
-        if connector != Connector::Pipe {
-            self.skip_negation();
-        }
+        let negated = connector != Connector::Pipe && self.skip_negation();
         let start = self.pos;
         let mut end = start;
         let mut command = SimpleCommand {
             connector,
+            negated,
             assignments: Vec::new(),
             words: Vec::new(),
             redirects: Vec::new(),
@@ -141,13 +140,15 @@ impl Parser<'_> {
         Ok(command)
     }
 
-    /// Skips `!` as a word of its own. It turns the exit status of a pipeline around and changes nothing that is run.
-    fn skip_negation(&mut self) {
+    /// Skips `!` as a word of its own. The answer is `true` if there was one.
+    fn skip_negation(&mut self) -> bool {
         self.skip_blanks();
-        if self.peek() == Some('!') && matches!(self.peek_second(), Some(' ' | '\t')) {
+        let negated = self.peek() == Some('!') && matches!(self.peek_second(), Some(' ' | '\t'));
+        if negated {
             self.bump();
             self.skip_blanks();
         }
+        negated
     }
 
     fn word_or_redirect(&mut self, command: &mut SimpleCommand) -> Result<()> {

@@ -13,6 +13,7 @@
 mod attacks;
 mod common;
 mod everyday;
+mod floor;
 mod groups;
 mod hostile;
 mod labelled;

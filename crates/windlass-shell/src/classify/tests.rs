@@ -200,33 +200,6 @@ fn only_what_reads_and_writes_nothing_is_read_only() {
 }
 
 #[test]
-fn directory_changes() {
-    use crate::DirectoryChange::{Leading, None, Unclear};
-    let leading = |directory: &str, certain| Leading { directory: directory.to_owned(), certain };
-    for (text, expected) in [
-        ("ls", None),
-        ("cd src", leading("src", true)),
-        ("cd -- src && ls", leading("src", true)),
-        ("cd -P src && ls", Unclear),
-        ("cd src && ls | wc", leading("src", true)),
-        ("cd src; ls", leading("src", false)),
-        ("cd src && a || b", leading("src", false)),
-        ("cd src || ls", leading("src", false)),
-        ("cd", Unclear),
-        ("cd -", Unclear),
-        ("cd a b", Unclear),
-        ("cd *", Unclear),
-        ("ls && cd src", Unclear),
-        ("cd a && cd b", Unclear),
-        ("cd a | ls", Unclear),
-        ("pushd a && ls", Unclear),
-        ("command cd a && ls", Unclear),
-    ] {
-        assert_eq!(analyse(text).understood().unwrap().directory_change(), expected, "{text}");
-    }
-}
-
-#[test]
 fn sed_scripts_that_are_harmless() {
     for script in [
         "1,5p",

@@ -1,26 +1,48 @@
 //! What an operand of a removal may name.
 
-use std::path::Path;
+use std::path::{Component, Path, PathBuf};
 
-use crate::{Word, word::Piece};
+use windlass_types::path::{absolute, normalized};
+
+use crate::{Word, as_written, both_ways, word::Piece};
 
 /// Stands for an expansion we do not know.
 const UNKNOWN: char = '\u{1}';
-const MAX_PLACES: usize = 16;
+const MAX_PLACES: usize = 32;
+/// Characters by which a name may stand for others.
+const WILD: [char; 5] = ['*', '?', '[', '{', '\\'];
 
 /// The directories against which operands are judged.
-pub(super) struct Places {
+pub(super) struct Places<'a> {
+    start: &'a Path,
     cwd: Vec<String>,
     home: Vec<String>,
-    /// Where commands may run: the start, and the targets of `cd`.
-    bases: Vec<Vec<String>>,
-    /// Whether there are more than are followed.
+    resolve: &'a dyn Fn(&Path) -> Option<PathBuf>,
+}
+
+/// Directories in which a command may run, as written.
+pub(super) struct Bases {
+    directories: Vec<PathBuf>,
+    /// `true` if there are more than are followed.
     more: bool,
-    /// Whether it is certain in which of them: after a `cd` that may fail, `*` means the start only perhaps.
+    /// `true` if there is one alone: after a `cd` that may fail, `*` means the start only perhaps.
     certain: bool,
 }
 
-/// A path an operand may name, normalised without the file system.
+impl Bases {
+    pub(super) fn new(directories: Vec<PathBuf>) -> Self {
+        let mut normal = directories.iter().map(|directory| normalized(directory));
+        let first = normal.next();
+        let certain = normal.all(|other| Some(&other) == first.as_ref());
+        Self { directories, more: false, certain }
+    }
+
+    pub(super) fn directories(&self) -> &[PathBuf] {
+        &self.directories
+    }
+}
+
+/// A path an operand may name, without links and `..`.
 pub(super) struct Target {
     parts: Vec<String>,
     vital: bool,
@@ -44,86 +66,121 @@ impl Target {
     }
 }
 
-impl Places {
-    pub(super) fn new(cwd: &Path, home: &Path) -> Self {
-        let cwd = parts(&cwd.to_string_lossy());
-        Self { bases: vec![cwd.clone()], cwd, home: parts(&home.to_string_lossy()), more: false, certain: true }
+impl<'a> Places<'a> {
+    pub(super) fn new(cwd: &'a Path, home: &Path, resolve: &'a dyn Fn(&Path) -> Option<PathBuf>) -> Self {
+        Self { start: cwd, cwd: parts(cwd), home: parts(home), resolve }
     }
 
-    /// A `cd` to this directory may come first.
-    pub(super) fn enter(&mut self, directory: &Word) {
-        self.certain = false;
-        let text = self.text(directory);
-        if text.contains(UNKNOWN) {
-            return;
-        }
-        let entered = resolve(&self.cwd, &text);
-        // Not the start: it may be left.
-        if self.bases.iter().skip(1).any(|base| *base == entered) {
-            return;
-        }
-        if self.bases.len() < MAX_PLACES {
-            self.bases.push(entered);
-        } else {
-            self.more = true;
-        }
+    pub(super) fn start(&self) -> &Path {
+        self.start
     }
 
-    /// No command runs in the start directory.
-    pub(super) fn leave_start(&mut self) {
-        if self.bases.len() > 1 {
-            self.bases.remove(0);
-            self.certain = true;
+    /// Where commands may run after these changes of the directory, of which any may fail. `None` leads home.
+    pub(super) fn after<'w>(&self, changes: impl Iterator<Item = Option<&'w Word>>) -> Bases {
+        let mut bases = Bases::new(vec![self.start.to_path_buf()]);
+        for change in changes {
+            bases.certain = false;
+            let text = change.map_or_else(|| absolute_text(&self.home), |word| self.text(word));
+            if text.contains(UNKNOWN) {
+                continue;
+            }
+            for from in bases.directories.clone() {
+                for there in both_ways(&from, Path::new(&text)) {
+                    if !bases.directories.contains(&there) {
+                        bases.directories.push(there);
+                    }
+                }
+            }
+            if bases.directories.len() > MAX_PLACES {
+                bases.directories.retain(|directory| !self.is_only_below(directory));
+            }
+            if bases.directories.len() > MAX_PLACES {
+                bases.more = true;
+                bases.directories.truncate(MAX_PLACES);
+            }
         }
+        bases
     }
 
-    /// The paths a word may name.
-    pub(super) fn targets(&self, word: &Word) -> Vec<Target> {
+    /// Whether a directory lies below the start, and no vital one below it: whatever leads out of it leads out of the start too.
+    fn is_only_below(&self, directory: &Path) -> bool {
+        let below = |path: &Path| path != self.start && path.starts_with(self.start);
+        let ends = (self.resolve)(directory);
+        let normal = normalized(directory);
+        below(&normal) && ends.is_none_or(|end| below(&end)) && !self.is_vital(&parts(&normal))
+    }
+
+    /// The paths that a word may name for a command in one of these directories.
+    pub(super) fn targets(&self, word: &Word, bases: &Bases, follows: bool) -> Vec<Target> {
         let text = self.text(word);
         if let Some(rest) = text.strip_prefix(UNKNOWN) {
             // If the variable is empty, what follows is absolute: only `"$VAR"/*` counts.
-            let rest = parts(rest.trim_start_matches(UNKNOWN));
+            let rest: Vec<String> = names(rest.trim_start_matches(UNKNOWN)).map(str::to_owned).collect();
             let is_all = rest.len() == 1 && rest.iter().all(|part| is_everything(part));
-            return if is_all { vec![self.target(rest)] } else { Vec::new() };
+            return if is_all { vec![self.target(rest, false)] } else { Vec::new() };
         }
+        let mut targets = Vec::new();
         if text.starts_with('/') {
-            return vec![self.target(resolve(&[], &text))];
+            self.add_targets(Path::new("/"), &text, follows, bases.certain, &mut targets);
+            return targets;
         }
-        let mut targets: Vec<Target> = self.bases.iter().map(|base| self.target(resolve(base, &text))).collect();
-        if self.more && names(&text).all(is_everything) {
+        for base in &bases.directories {
+            self.add_targets(base, &text, follows, bases.certain, &mut targets);
+        }
+        if bases.more && names(&text).all(is_everything) {
             // One of the places that are not followed may be the root.
-            targets.push(self.target(resolve(&[], &text)));
+            targets.push(self.target(names(&text).map(str::to_owned).collect(), false));
         }
         targets
     }
 
+    /// A path by its text, and where it ends on disk.
+    fn add_targets(&self, base: &Path, text: &str, follows: bool, certain: bool, targets: &mut Vec<Target>) {
+        targets.push(self.target(parts(&absolute(base, Path::new(text))), certain));
+        let names = text.split_inclusive('/').take_while(|name| name.ends_with('/') && !name.contains(WILD));
+        let plain = names.map(str::len).sum::<usize>();
+        let (directory, pattern) = text.split_at_checked(plain).unwrap_or((text, ""));
+        let resolved = if pattern.contains(WILD) {
+            (self.resolve)(&as_written(base, Path::new(directory))).map(|end| absolute(&end, Path::new(pattern)))
+        } else {
+            let written = as_written(base, Path::new(text));
+            let is_entry = base == self.start && !text.contains('/') && text != "..";
+            let last = written.components().next_back().filter(|last| matches!(last, Component::Normal(_)));
+            let to_end = follows || text.ends_with('/') || text.ends_with("/.") || last.is_none();
+            // Of a link that it ends in, the name is lost, and nothing else.
+            let keeps_name = |end: &PathBuf| !is_entry && end.components().next_back() == last;
+            (self.resolve)(&written).filter(|end| to_end || keeps_name(end))
+        };
+        targets.extend(resolved.map(|end| self.target(parts(&end), certain)));
+    }
+
     /// The word with known variables put in.
     fn text(&self, word: &Word) -> String {
-        let absolute = |parts: &[String]| format!("/{}", parts.join("/"));
         let mut text = String::new();
         for piece in word.pieces() {
             match piece {
                 Piece::Text { text: part, .. } => text.push_str(part),
                 Piece::Glob(c) | Piece::Brace(c) => text.push(*c),
-                Piece::Tilde(user) if user.is_empty() => text.push_str(&absolute(&self.home)),
-                Piece::Tilde(user) if user == "+" => text.push_str(&absolute(&self.cwd)),
+                Piece::Tilde(user) if user.is_empty() => text.push_str(&absolute_text(&self.home)),
+                Piece::Tilde(user) if user == "+" => text.push_str("./"),
                 Piece::Tilde(user) => {
                     text.push_str("/home/");
                     text.push_str(user);
                 }
-                Piece::Param(name) if name == "HOME" => text.push_str(&absolute(&self.home)),
-                Piece::Param(name) if name == "PWD" => text.push_str(&absolute(&self.cwd)),
+                Piece::Param(name) if name == "HOME" => text.push_str(&absolute_text(&self.home)),
+                Piece::Param(name) if name == "PWD" && text.is_empty() => text.push('.'),
+                Piece::Param(name) if name == "PWD" => text.push_str(&absolute_text(&self.cwd)),
                 Piece::Param(_) | Piece::Unknown => text.push(UNKNOWN),
             }
         }
         text
     }
 
-    fn target(&self, parts: Vec<String>) -> Target {
+    fn target(&self, parts: Vec<String>, certain: bool) -> Target {
         let is_cwd = parts == self.cwd;
         let (vital, all_of_cwd) = match parts.split_last() {
             Some((last, parent)) if is_everything(last) => {
-                (self.is_vital_inside(parent), self.certain && parent == self.cwd)
+                (self.is_vital_inside(parent), certain && parent == self.cwd)
             }
             _ => (self.is_vital(&parts), false),
         };
@@ -162,22 +219,19 @@ fn is_everything(part: &str) -> bool {
     matches!(part, "*" | ".*" | "?*" | ".[!.]*" | ".??*" | "**" | ".[^.]*" | "*.*")
 }
 
-fn parts(path: &str) -> Vec<String> {
-    names(path).map(str::to_owned).collect()
+fn absolute_text(parts: &[String]) -> String {
+    format!("/{}", parts.join("/"))
 }
 
-fn names(path: &str) -> impl Iterator<Item = &str> {
-    path.split('/').filter(|part| !part.is_empty() && *part != ".")
+fn names(text: &str) -> impl Iterator<Item = &str> {
+    text.split('/').filter(|part| !part.is_empty() && *part != ".")
 }
 
-fn resolve(base: &[String], path: &str) -> Vec<String> {
-    let mut resolved = if path.starts_with('/') { Vec::new() } else { base.to_vec() };
-    for part in names(path) {
-        if part == ".." {
-            resolved.pop();
-        } else {
-            resolved.push(part.to_owned());
-        }
-    }
-    resolved
+/// The names of a path, its root aside.
+fn parts(path: &Path) -> Vec<String> {
+    let name = |part: Component<'_>| match part {
+        Component::Normal(name) => Some(name.to_string_lossy().into_owned()),
+        _ => None,
+    };
+    path.components().filter_map(name).collect()
 }

@@ -2,7 +2,7 @@ use super::*;
 use crate::analyse;
 
 fn is_catastrophic(text: &str) -> bool {
-    catastrophic(&analyse(text), Path::new("/home/me/work/proj"), Path::new("/home/me")).is_some()
+    catastrophic(&analyse(text), Path::new("/home/me/work/proj"), Path::new("/home/me"), &|_| None).is_some()
 }
 
 #[test]
@@ -191,7 +191,10 @@ fn more_directories_than_are_followed_may_be_any() {
         (format!("{}cd /; rm -rf *", many(14)), true),
         (format!("{}cd /; rm -rf *", many(40)), true),
         (format!("{}rm -rf ./*", many(15)), false),
-        (format!("{}rm -rf ./*", many(16)), true),
+        // What leads out of one of them leads out of the start too.
+        (format!("{}rm -rf ./*", many(40)), false),
+        (format!("{}cd ..; rm -rf ./*", many(40)), true),
+        (format!("{}rm -rf ./*", "cd ../a; ".repeat(40)), true),
         (format!("{}rm -rf build", many(40)), false),
         (format!("{}rm -rf d/*", many(40)), false),
         // The same one counts once.

@@ -296,7 +296,8 @@ impl Reader<'_, '_> {
         if words.len() > MAX_SUFFIXES || wrapped.saturating_mul(8) > MAX_WRAPPERS {
             self.undecided(Undecided::TooLarge);
         }
-        if words.iter().any(|w| !w.is_literal() && w.literal_prefix().is_empty()) {
+        // A pattern may stand for the name of any program, whatever it begins with.
+        if words.iter().any(|word| !word.is_literal()) {
             self.undecided(Undecided::Program);
         }
         let mut reads_script = false;

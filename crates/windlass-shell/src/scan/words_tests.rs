@@ -217,8 +217,9 @@ fn a_tilde_stands_for_a_home_directory_only_at_the_beginning() {
         assert_eq!(scan(text).found[0].words().last().unwrap().is_literal(), is_literal, "{text}");
     }
     // The name of the user is a part of it.
-    let is_one =
-        |text: &str| catastrophic(&analyse(text), Path::new("/srv/a/b/c"), Path::new("/srv/people/me")).is_some();
+    let is_one = |text: &str| {
+        catastrophic(&analyse(text), Path::new("/srv/a/b/c"), Path::new("/srv/people/me"), &|_| None).is_some()
+    };
     for (text, expected) in
         [("rm -rf ~root", true), ("rm -rf ~a-b.c+d_1", true), ("rm -rf ~+", true), ("rm -rf ~/x", false)]
     {

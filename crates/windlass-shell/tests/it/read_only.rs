@@ -1208,7 +1208,7 @@ fn hostile_commands_ask() {
 fn tables_are_large_and_everyday_commands_never_catastrophic() {
     assert!(EVERYDAY.len() >= 250 && HOSTILE.len() >= 400, "{} {}", EVERYDAY.len(), HOSTILE.len());
     for text in EVERYDAY {
-        assert_eq!(catastrophic(&analyse(text), "/home/me/w".as_ref(), "/home/me".as_ref()), None, "{text}");
+        assert_eq!(catastrophic(&analyse(text), "/home/me/w".as_ref(), "/home/me".as_ref(), &|_| None), None, "{text}");
         assert_eq!(analyse(text).undecided(), None, "{text}");
     }
 }

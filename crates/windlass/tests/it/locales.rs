@@ -14,7 +14,8 @@ async fn run(cwd: &Path, command: &str, env: &[(&str, &str)], own: bool, mode: P
     let permissions = Permissions::ask(move |_| {
         *seen.lock().unwrap() = true;
         async { PermissionAnswer::deny("no") }
-    });
+    })
+    .allow_bypass();
     let query = query("look")
         .provider(ScriptedModel::new(script.turn(|turn| turn.text("ok"))))
         .tools(coding_tools(cwd))

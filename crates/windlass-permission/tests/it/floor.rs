@@ -1,0 +1,276 @@
+//! The safety floor over every program of it and every way to write a path: what would hit a whole system, home or working tree
+//! is never run, by whatever link, `..` or change of directory the path leads there.
+
+use crate::common::{Rules, World, allow, deny};
+use windlass_types::Behavior::{self, Allow, Ask, Deny};
+use windlass_types::PermissionMode;
+
+/// Programs of the floor; `P` stands for the path.
+const PROGRAMS: [&str; 13] = [
+    "rm -rf P",
+    "rm --recursive --force P",
+    "rmdir P",
+    "shred -u P",
+    "mv P /tmp/x",
+    "chmod -R 777 P",
+    "chown -R u:u P",
+    "chgrp --recursive u P",
+    "setfacl -R -m u:x:rwx P",
+    "chattr -R +i P",
+    "find P -delete",
+    "find P -type f -exec rm -f {} +",
+    "find P -exec shred {} \\;",
+];
+
+/// Paths that end in `/etc`, for `k` and `~/k` that lead to `/etc/ssl`, `j` to `k` and `e/up` to `/etc`.
+const PATHS: [&str; 18] = [
+    "/etc",
+    "k/..",
+    "./k/..",
+    "k//..",
+    "k/./../.",
+    "'k'/..",
+    "\"k/..\"",
+    "j/..",
+    "k/../../etc",
+    "k/../../usr/../etc/",
+    "e/up/",
+    "e/up/.",
+    "/w/a/b/k/..",
+    "~/k/..",
+    "$HOME/k/..",
+    "\"$HOME\"/k/../../etc",
+    "$PWD/k/..",
+    "~+/k/../ssl/..",
+];
+
+/// Lines around a program, with the path from where it then runs.
+const LINES: [(&str, &str); 18] = [
+    ("C", "k/.."),
+    ("sudo C", "k/.."),
+    ("timeout 5 C", "k/.."),
+    ("ls; C", "k/.."),
+    ("ls && C || ls", "k/.."),
+    ("(C)", "k/.."),
+    ("if true; then C; fi", "k/.."),
+    ("echo $(C)", "k/.."),
+    ("bash -c \"C\"", "k/.."),
+    ("cd k && C", ".."),
+    ("cd k && C", "../../etc"),
+    ("cd k; C", "../../etc"),
+    ("cd k && ls && C", "../ssl/.."),
+    ("cd /tmp; cd ../etc; C", "."),
+    ("cd /tmp && cd ../etc && C", "."),
+    ("cd /tmp; cd nope; cd ../etc; C", "."),
+    ("(cd k; C)", "../../etc"),
+    ("cd k || cd j; C", "../../etc"),
+];
+
+fn world(mode: PermissionMode, rules: Rules<'_>) -> World {
+    let world = World::in_mode(mode, rules)
+        .link("/w/a/b/k", "/etc/ssl")
+        .link("/home/u/k", "/etc/ssl")
+        .link("/w/a/b/j", "/w/a/b/k")
+        .link("/w/a/b/e/up", "/etc")
+        .link("/w/a/b/in", "/w/a/c");
+    World { cwd: "/w/a/b".into(), ..world }
+}
+
+fn worlds() -> [(&'static str, World); 3] {
+    [
+        ("default", world(PermissionMode::Default, Rules::default())),
+        ("Bash", world(PermissionMode::Default, allow(&["Bash"]))),
+        ("bypass", world(PermissionMode::BypassPermissions, Rules::default())),
+    ]
+}
+
+fn expect(expected: Behavior, lines: &[String]) {
+    let mut wrong = Vec::new();
+    for (name, world) in worlds() {
+        let fits = |line: &&String| match expected {
+            Deny => world.verdict(&format!("Bash {line}")) == Deny,
+            // Nothing is granted by default.
+            _ => name == "default" || world.verdict(&format!("Bash {line}")) == expected,
+        };
+        let shown = |line: &String| format!("{name}: {line}: {}", world.decision(&format!("Bash {line}")).message);
+        wrong.extend(lines.iter().filter(|line| !fits(line)).map(shown));
+    }
+    assert!(wrong.is_empty(), "{} of {}: {wrong:#?}", wrong.len(), lines.len() * 3);
+}
+
+#[test]
+fn no_way_to_write_a_path_leads_below_the_floor() {
+    let by_path = PROGRAMS.iter().flat_map(|program| PATHS.map(|path| program.replace('P', path)));
+    let by_line = PROGRAMS
+        .iter()
+        .filter(|program| !program.contains("\\;"))
+        .flat_map(|program| LINES.map(|(line, path)| line.replace('C', &program.replace('P', path))));
+    let lines: Vec<String> = by_path.chain(by_line).collect();
+    assert!(lines.len() > 400, "{}", lines.len());
+    expect(Deny, &lines);
+}
+
+#[test]
+fn all_that_a_directory_holds_is_found_behind_links() {
+    let lines = [
+        "rm -rf k/../*",
+        "cd k && rm -rf ../*",
+        "cd k/.. && rm -rf *",
+        "cd /tmp; cd ../etc; rm -rf *",
+        "cd /tmp && cd ../etc && rm -rf ./*",
+        "cd; rm -rf *",
+        "cd && rm -rf *",
+        "cd ~ && rm -rf *",
+        "cd in && cd .. && rm -rf /w/a/b/*",
+        "rm -rf ~/k/../*",
+        "chmod -R 777 k/../*",
+    ];
+    expect(Deny, &lines.map(str::to_owned));
+}
+
+#[test]
+fn what_stays_above_the_floor_is_decided_by_rules() {
+    let lines = [
+        // A link alone is lost, not the tree behind it.
+        "rm k",
+        "rm -rf k",
+        "mv k old",
+        "rm -rf e/up",
+        "rm -rf in/../target",
+        "chmod -R u+w in/../target",
+        "find in/ -delete",
+        "rm -rf in/../b/target",
+        "cd in && rm -rf ../target",
+        "cd build && cmake .. && cd .. && rm -rf build/tmp",
+        "cd src && cd .. && rm -rf target",
+        "cd src; ls; cd ..; rm -rf target",
+        "rm -rf $PWD/target",
+        "find k/.. -name x",
+        "chmod 644 in/file",
+    ];
+    expect(Allow, &lines.map(str::to_owned));
+    for (name, world) in worlds() {
+        for line in ["cd build && rm -rf * && cd ..", "(cd x && rm -rf *); (cd y && rm -rf *)"] {
+            assert_ne!(world.verdict(&format!("Bash {line}")), Deny, "{name}: {line}");
+        }
+    }
+}
+
+/// Behind a change that failed the shell is where it was.
+#[test]
+fn a_change_that_may_have_failed_leads_nowhere() {
+    let world = world(PermissionMode::Default, Rules::default());
+    for (line, expected) in [
+        ("! cd c && cat ../../../x", Ask),
+        ("! cd nope && cat ../../../x", Ask),
+        ("cd nope || cat ../../../x", Ask),
+        ("cd c; cat ../../../x", Ask),
+        ("cd c && cat ../x", Allow),
+        ("cd c && ls && cd .. && cat x", Allow),
+        ("cd c && cd .. && cat ../../../x", Ask),
+        ("cd c; cd ..; ls", Allow),
+        ("cd k && cd .. && ls", Ask),
+        ("cd k/.. && ls", Ask),
+        ("cd c && ls && cd ..", Allow),
+        ("cd in && cat ../x", Allow),
+        ("cd in/../../.. && ls", Ask),
+        ("cd c && cd -P .. && ls", Ask),
+        ("cd c | ls; cat x", Ask),
+    ] {
+        assert_eq!(world.verdict(&format!("Bash {line}")), expected, "{line}");
+    }
+}
+
+#[test]
+fn a_denied_folder_below_is_not_handed_to_programs() {
+    let rules = || Rules { allow: &["Bash"], ..deny(&["Read(/a/b/secret/**)"]) };
+    for (name, world) in [
+        ("Bash", world(PermissionMode::Default, rules())),
+        ("bypass", world(PermissionMode::BypassPermissions, rules())),
+    ] {
+        let free = |line: &&str| world.verdict(&format!("Bash {line}")) == Allow;
+        let handed = [
+            "find . -exec cat {} +",
+            "find . -type f -exec cat {} \\;",
+            "find -exec cat {} +",
+            "find . -execdir cat {} +",
+            "find /w/a -exec head {} +",
+            "find . -ok cat {} \\;",
+            "fd . -x cat",
+            "fd -X cat",
+            "cd .. && find b -exec cat {} +",
+            "find . | xargs cat",
+            "find . -print0 | xargs -0 grep x",
+            "ls -R | xargs head",
+        ];
+        let wrong: Vec<&&str> = handed.iter().filter(|line| free(line)).collect();
+        assert!(wrong.is_empty(), "{name}: {wrong:#?}");
+        let others = [
+            "find src -exec cat {} +",
+            "find . -name x",
+            "find . -exec ls -d {} +",
+            "find . -exec basename {} \\;",
+            "find . -name x | xargs dirname",
+            "find src | xargs cat",
+            "ls",
+        ];
+        let wrong: Vec<&&str> = others.iter().filter(|line| !free(line)).collect();
+        assert!(wrong.is_empty(), "{name}: {wrong:#?}");
+    }
+    // The names of what is handed on tell whether a rule on names matters.
+    let named = Rules { allow: &["Bash"], ..deny(&["Read(.env)", "Read(*.pem)"]) };
+    let world = world(PermissionMode::Default, named);
+    for (line, expected) in [
+        ("find . -name '*.rs' -exec cat {} +", Allow),
+        ("find . -name '*.rs' | xargs grep -n x", Allow),
+        ("find . -type f -name '*.p*' -exec cat {} +", Ask),
+        ("find . -name '*.rs' -o -name '*.pem' | xargs cat", Ask),
+        ("find . ! -name '*.rs' -exec cat {} +", Ask),
+        ("find . -type f -exec cat {} +", Ask),
+    ] {
+        assert_eq!(world.verdict(&format!("Bash {line}")), expected, "{line}");
+    }
+}
+
+#[test]
+fn a_pattern_in_the_place_of_a_program_may_be_any_program() {
+    let rules = || Rules { allow: &["Bash"], ..deny(&["Bash(rm:*)"]) };
+    for (name, world) in [
+        ("Bash", world(PermissionMode::Default, rules())),
+        ("bypass", world(PermissionMode::BypassPermissions, rules())),
+    ] {
+        let mut free = Vec::new();
+        for wrapper in [
+            "unshare",
+            "unshare -r",
+            "sudo",
+            "env",
+            "nice",
+            "nohup",
+            "timeout 5",
+            "setsid",
+            "xargs",
+            "stdbuf -oL",
+            "time",
+            "command",
+            "exec",
+            "chroot .",
+            "nsenter -a",
+            "flock x",
+            "ionice",
+            "taskset 1",
+            "strace",
+            "doas",
+            "busybox",
+        ] {
+            for program in ["r?", "[r]m", "/bin/r*", "{r,}m"] {
+                let line = format!("{wrapper} {program} -rf target");
+                if world.verdict(&format!("Bash {line}")) == Allow {
+                    free.push(line);
+                }
+            }
+        }
+        assert!(free.is_empty(), "{name}: {free:#?}");
+        assert_eq!(world.verdict("Bash unshare -r ls"), Allow, "{name}");
+    }
+}
