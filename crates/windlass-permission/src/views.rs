@@ -1,4 +1,4 @@
-//! What git commands show of the content of files: from the history, the index or the working tree.
+//! File contents that commands of version control print or copy: from the history, the index or the working tree.
 
 use crate::facts::Standing;
 use crate::path::{as_written, normalize};
@@ -17,6 +17,7 @@ const ALWAYS: &[&str] = &[
     "format-patch",
     "grep",
     "merge-file",
+    "merge-tree",
     "mergetool",
     "range-diff",
     "request-pull",
@@ -71,6 +72,8 @@ const PATCHES: &[&str] = &[
     "dd",
     "diff-merges",
     "function-context",
+    "no-no-patch",
+    "no-quiet",
     "patch",
     "patch-with-raw",
     "patch-with-stat",
@@ -78,6 +81,51 @@ const PATCHES: &[&str] = &[
     "submodule",
     "unified",
     "word-diff",
+];
+
+/// Long options that take the next word for their value.
+const VALUED: &[&str] = &[
+    "after",
+    "anchored",
+    "author",
+    "before",
+    "color-moved-ws",
+    "committer",
+    "date",
+    "decorate-refs",
+    "decorate-refs-exclude",
+    "default",
+    "diff-algorithm",
+    "diff-filter",
+    "diff-merges",
+    "dst-prefix",
+    "encoding",
+    "exclude",
+    "find-object",
+    "glob",
+    "grep",
+    "ignore-matching-lines",
+    "inter-hunk-context",
+    "line-prefix",
+    "max-age",
+    "max-count",
+    "min-age",
+    "output",
+    "output-indicator-context",
+    "output-indicator-new",
+    "output-indicator-old",
+    "rotate-to",
+    "since",
+    "skip",
+    "skip-to",
+    "src-prefix",
+    "stat-count",
+    "stat-graph-width",
+    "stat-name-width",
+    "stat-width",
+    "until",
+    "word-diff-regex",
+    "ws-error-highlight",
 ];
 
 /// A path whose content a git command may show.
@@ -98,7 +146,7 @@ pub(crate) fn shown(
     roots: &[PathBuf],
     end: &dyn Fn(&Path) -> Standing,
 ) -> Vec<Shown> {
-    let Some(command) = GitCommand::parse(words) else { return Vec::new() };
+    let Some(command) = GitCommand::parse(words) else { return shown_by_others(words, bases, roots) };
     let mut paths = Vec::new();
     for base in bases {
         let base = command.directories.iter().fold(base.clone(), |base, next| as_written(&base, Path::new(next)));
@@ -118,6 +166,51 @@ pub(crate) fn shown(
     paths
 }
 
+/// Programs of version control beside git.
+const OTHERS: &[&str] = &["bzr", "brz", "darcs", "fossil", "gh", "glab", "hg", "jj", "pijul", "sl", "svn", "tig"];
+
+/// Their sub-commands that show content, whatever their options.
+const SHOWING: &[&str] = &[
+    "annotate",
+    "archive",
+    "blame",
+    "bundle",
+    "cat",
+    "clone",
+    "diff",
+    "export",
+    "extdiff",
+    "file",
+    "grep",
+    "interdiff",
+    "obslog",
+    "praise",
+    "print",
+    "show",
+];
+
+/// What a program of version control other than git may show: everything, if it shows content at all. Paths among its
+/// words are judged as such.
+fn shown_by_others(words: &[Word], bases: &[PathBuf], roots: &[PathBuf]) -> Vec<Shown> {
+    let mut texts = words.iter().map(Word::text);
+    let program = texts.next().and_then(|program| program.rsplit('/').next()).unwrap_or_default();
+    let shows =
+        |word: &str| SHOWING.contains(&word) || is_named(word, "patch", 'p', &[]) || is_named(word, "diff", '\0', &[]);
+    if !OTHERS.contains(&program) || !texts.any(shows) {
+        return Vec::new();
+    }
+    let top = |base: &PathBuf| {
+        base.ancestors()
+            .take_while(|above| roots.iter().any(|root| above.starts_with(root)))
+            .last()
+            .map(Path::to_path_buf)
+    };
+    bases
+        .iter()
+        .map(|base| Shown { path: top(base).unwrap_or_else(|| base.clone()), tree: true, tracked: false })
+        .collect()
+}
+
 /// The sub-command of a git command.
 pub(crate) fn subcommand(words: &[Word]) -> Option<&str> {
     GitCommand::parse(words).map(|command| command.name)
@@ -130,6 +223,8 @@ struct GitCommand<'a> {
     arguments: Vec<&'a str>,
     /// Whether it may be about another repository than that of the directory.
     elsewhere: bool,
+    /// Whether its files are put into another directory.
+    in_other_tree: bool,
     /// Whether it gives a name another meaning.
     aliases: bool,
 }
@@ -178,7 +273,7 @@ impl<'a> GitCommand<'a> {
         }
         let mut texts = rest.iter().map(Word::text);
         let mut directories = Vec::new();
-        let (mut elsewhere, mut aliases) = (false, false);
+        let (mut elsewhere, mut aliases, mut in_other_tree) = (false, false, false);
         let name = loop {
             match texts.next()? {
                 "-C" => {
@@ -192,24 +287,27 @@ impl<'a> GitCommand<'a> {
                 option if GIT_OPTIONS_WITH_VALUES.contains(&option) => {
                     texts.next();
                     elsewhere = true;
+                    in_other_tree |= option == "--work-tree";
                 }
                 option if option.starts_with("--config-env=alias.") => {
                     aliases = true;
                     elsewhere = true;
                 }
                 "--no-pager" | "-P" | "--no-optional-locks" => {}
-                option if option.starts_with('-') => elsewhere = true,
+                option if option.starts_with('-') => {
+                    elsewhere = true;
+                    in_other_tree |= option.starts_with("--work-tree=");
+                }
                 name => break name,
             }
         };
-        Some(Self { directories, name, arguments: texts.collect(), elsewhere, aliases })
+        Some(Self { directories, name, arguments: texts.collect(), elsewhere, in_other_tree, aliases })
     }
 
     /// Whether it shows content at all, paths like `HEAD:path` aside.
     fn shows_content(&self) -> bool {
         let patch = || self.options().any(is_patch);
-        let is_summary = |option: &str| SUMMARIES.contains(&option.split('=').next().unwrap_or(option));
-        let summary = || self.options().any(is_summary);
+        let summary = || self.asks_for_a_summary();
         match self.name {
             _ if self.aliases => true,
             name if ALWAYS.contains(&name) => true,
@@ -218,13 +316,28 @@ impl<'a> GitCommand<'a> {
                 patch() || (self.options().any(|_| true) && !summary())
             }
             "stash" if self.arguments.first() == Some(&"list") => patch(),
-            "worktree" => self.arguments.first() == Some(&"add"),
+            // They put what they read elsewhere, as a copy.
+            "worktree" | "subtree" => self.arguments.first() == Some(&"add"),
+            "read-tree" => self.options().any(|option| option.starts_with("--p")),
+            "checkout" | "checkout-index" | "reset" | "restore" | "stash" | "switch" if self.in_other_tree => true,
+            "am" | "rebase" => self.options().any(|option| option.starts_with("--sh")),
             "status" => self.options().any(|option| is_named(option, "verbose", 'v', &['u'])),
             name if PIECEWISE.iter().any(|(known, _)| *known == name) => self.shows_parts(name),
             name if BY_DEFAULT.contains(&name) => patch() || !summary(),
             name if ON_DEMAND.contains(&name) => patch(),
             _ => false,
         }
+    }
+
+    /// Whether an option, and not the value of another one, asks for less than content.
+    fn asks_for_a_summary(&self) -> bool {
+        let is_summary = |option: &str| SUMMARIES.contains(&option.split('=').next().unwrap_or(option));
+        let mut before = "";
+        self.arguments.iter().copied().take_while(|word| *word != "--").any(|word| {
+            let is_value = takes_the_next_word(before);
+            before = word;
+            is_summary(word) && !is_value
+        })
     }
 
     /// Whether it asks about each part of a change, or prints one before it is committed.
@@ -269,7 +382,8 @@ impl<'a> GitCommand<'a> {
                 view.pathspec(spec);
             }
             let narrowed = view.here.len().saturating_add(view.top.len()) > before;
-            view.whole |= !narrowed && (revisions || !blobs);
+            let takes_all = self.in_other_tree || matches!(self.name, "am" | "read-tree" | "rebase" | "subtree");
+            view.whole |= takes_all || (!narrowed && (revisions || !blobs));
         }
         view
     }
@@ -324,6 +438,14 @@ impl<'a> GitCommand<'a> {
         let known =
             |name: &&str| name.contains(':') || name.starts_with("HEAD") || name.starts_with('@') || *name == "blob";
         batch || ((prints || typed) && !names.all(known))
+    }
+}
+
+/// Whether the word behind an option may be its value.
+fn takes_the_next_word(option: &str) -> bool {
+    match option.strip_prefix("--") {
+        Some(name) => !name.is_empty() && VALUED.iter().any(|known| known.starts_with(name)),
+        None => is_short(option) && option.ends_with(['G', 'I', 'L', 'O', 'S', 'l', 'n']),
     }
 }
 

@@ -189,6 +189,6 @@ fn directory(args: &[Word]) -> Findings {
 #[cfg(all(test, target_os = "linux"))]
 mod arity;
 #[cfg(all(test, target_os = "linux"))]
-mod pattern_tests;
+mod table_tests;
 #[cfg(test)]
 mod tests;

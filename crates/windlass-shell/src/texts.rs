@@ -4,6 +4,9 @@
 
 use crate::word::Word;
 
+/// The system opens no longer path.
+const MAX_PATH: usize = 4096;
+
 /// Commands of the shell in one text are not looked for at more places than this: the rest of the text belongs to each.
 const MAX_PLACES: usize = 16;
 
@@ -107,7 +110,7 @@ fn sed_places<'t>(script: &'t str, letters: &'static [char]) -> impl Iterator<It
 
 /// The texts behind letters that may be commands of sed.
 pub(crate) fn sed_commands<'t>(script: &'t str, letters: &'static [char]) -> impl Iterator<Item = &'t str> {
-    sed_places(script, letters).filter(|text| !text.is_empty())
+    sed_places(script, letters).filter(|text| !text.is_empty() && text.len() <= MAX_PATH)
 }
 
 /// Whether a script of sed may run what it has made of its input.
@@ -116,7 +119,7 @@ pub(crate) fn sed_may_run(script: &str) -> bool {
 }
 
 /// A string of an awk program, its escapes replaced.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct AwkString {
     pub(crate) text: String,
     /// Whether output goes to a file of this name.
@@ -131,14 +134,10 @@ pub(crate) fn awk_runs_commands(program: &str) -> bool {
 /// The strings of an awk program. Where a pattern begins and a comment ends is not the same to all readings, so the strings of
 /// each are there.
 pub(crate) fn awk_strings(program: &str) -> Vec<AwkString> {
-    let mut strings = Vec::new();
-    for reading in [AwkReading::Plain, AwkReading::Patterns, AwkReading::PatternsBehindParentheses] {
-        for string in reading.strings(program) {
-            if !strings.contains(&string) {
-                strings.push(string);
-            }
-        }
-    }
+    let readings = [AwkReading::Plain, AwkReading::Patterns, AwkReading::PatternsBehindParentheses];
+    let mut strings: Vec<AwkString> = readings.iter().flat_map(|reading| reading.strings(program)).collect();
+    strings.sort_unstable();
+    strings.dedup();
     strings
 }
 
@@ -156,38 +155,30 @@ enum AwkReading {
 impl AwkReading {
     fn strings(self, program: &str) -> Vec<AwkString> {
         let mut found: Vec<AwkString> = Vec::new();
+        // Strings beside each other are one: those since the last other sign.
+        let mut run: Vec<AwkString> = Vec::new();
         let mut rest = program;
-        // The last sign that is no blank, and whether only blanks stand between the last string and here.
-        let (mut before, mut joins) = (None, false);
+        let mut before = None;
         while let Some(c) = rest.chars().next() {
             let after = rest.get(c.len_utf8()..).unwrap_or_default();
             rest = match c {
                 '"' => {
                     let (text, after) = awk_string(after);
-                    let is_written = before == Some('>');
-                    // Strings beside each other are one.
-                    let joined = found
-                        .last()
-                        .filter(|_| joins)
-                        .map(|last| AwkString { text: format!("{}{text}", last.text), is_written: last.is_written });
-                    found.push(AwkString { text, is_written });
-                    found.extend(joined);
-                    joins = true;
+                    run.push(AwkString { text, is_written: before == Some('>') });
+                    before = before.filter(|c| *c == '>').or(Some('"'));
                     after
                 }
                 '#' if self != Self::Plain => after.find('\n').and_then(|end| after.get(end..)).unwrap_or_default(),
                 '/' if self.is_pattern(before) => after_pattern(after),
                 c if c.is_whitespace() => after,
                 _ => {
-                    joins = false;
+                    end_run(&mut run, &mut found);
                     before = Some(c);
                     after
                 }
             };
-            if c == '"' {
-                before = before.filter(|c| *c == '>').or(Some('"'));
-            }
         }
+        end_run(&mut run, &mut found);
         found
     }
 
@@ -200,6 +191,15 @@ impl AwkReading {
             (_, Some(c)) => !is_value(c),
         }
     }
+}
+
+/// Adds strings that stand beside each other, and what they are together.
+fn end_run(run: &mut Vec<AwkString>, found: &mut Vec<AwkString>) {
+    if let [first, _, ..] = run.as_slice() {
+        let text = run.iter().map(|string| string.text.as_str()).collect();
+        found.push(AwkString { text, is_written: first.is_written });
+    }
+    found.append(run);
 }
 
 /// Behind the pattern that a `/` begins; where none ends on the line, behind the sign.
@@ -276,6 +276,15 @@ mod tests {
         assert!(strings("{print > \"a\" \"b\"}").contains(&("ab".to_owned(), true)));
         assert!(strings("{print >> \"\\056git\"}").contains(&(".git".to_owned(), true)));
         assert_eq!(strings("{print $1}"), []);
+    }
+
+    #[test]
+    fn long_programs_of_awk_take_little_time() {
+        for part in ["\"a\" ", "\"", "\"a\";", "/\"", "\"\\", "\"a\"/"] {
+            let strings = awk_strings(&part.repeat(200_000 / part.len()));
+            let chars: usize = strings.iter().map(|string| string.text.len()).sum();
+            assert!(chars <= 1_200_000, "{part} {chars}");
+        }
     }
 
     #[test]

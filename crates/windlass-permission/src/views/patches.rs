@@ -167,7 +167,7 @@ impl Repository {
 
     /// Whether a command prints the content of a file.
     fn prints(&self, subcommand: &str, option: &str, behind: &str) -> bool {
-        let words: Vec<&str> = subcommand.split(' ').chain([option]).chain(behind.split(' ')).collect();
+        let words: Vec<&str> = [subcommand, option, behind].iter().flat_map(|text| text.split(' ')).collect();
         let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
         self.git(&words).contains(MARK)
     }
@@ -208,6 +208,16 @@ fn spellings(long: &BTreeSet<String>) -> Vec<String> {
         }
     }
     all
+}
+
+/// Each option before and behind some that ask for less than content.
+fn beside_summaries(options: &[String]) -> Vec<String> {
+    let negations = ["--no-no-patch", "--no-quiet", "--no-stat", "--no-raw"].map(str::to_owned);
+    let options = options.iter().filter(|option| !option.contains('=')).chain(&negations);
+    let pairs = |option| {
+        ["--stat", "-s", "--quiet", "--name-only"].map(|less| [format!("{option} {less}"), format!("{less} {option}")])
+    };
+    options.flat_map(pairs).flatten().collect()
 }
 
 /// Which spellings make a sub-command print content.
@@ -269,7 +279,7 @@ fn every_beginning_of_such_an_option_counts() {
     let (_, seen) = observed();
     let mut missed = Vec::new();
     for (subcommand, options) in seen.iter().filter(|(_, options)| !options.contains("")) {
-        let own = options.iter().filter(|option| !READ_A_FILE.contains(*option));
+        let own = options.iter().filter(|option| !(READ_A_FILE.contains(*option) || option.contains(' ')));
         let longs = own.filter_map(|option| option.strip_prefix("--"));
         for long in longs {
             let (name, value) = long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
@@ -316,7 +326,10 @@ fn observe_the_installed_git() {
         if COMPARING.contains(subcommand) {
             options.extend(diff.iter().chain(in_binary.iter()).cloned());
         }
-        let tried = spellings(&options);
+        let mut tried = spellings(&options);
+        if *subcommand == "diff" {
+            tried.extend(beside_summaries(&tried));
+        }
         if READING.iter().any(|(name, _)| name == subcommand) {
             return printing(&repository.copied(subcommand), (subcommand, behind), &tried);
         }

@@ -1,4 +1,4 @@
-//! File name patterns in the place of operands: a match may be an option of the program.
+//! Every program of the tables with the worst that can stand before, in and behind its command.
 
 use super::{Effect, PathOperand, git, table};
 use crate::analyse;
@@ -9,6 +9,98 @@ fn patterns(text: &str) -> Option<Vec<PathOperand>> {
     let class = analysis.understood().ok()?.commands().first()?.classify();
     let known = !matches!(class.effect, Effect::Unknown | Effect::Network);
     known.then(|| class.reads.into_iter().chain(class.writes).filter(|path| path.glob).collect())
+}
+
+/// Whether every command of a text is known to change nothing, or only what it names.
+fn is_known(text: &str) -> bool {
+    let known = |effect| !matches!(effect, Effect::Unknown | Effect::Network);
+    analyse(text).understood().is_ok_and(|all| all.commands().iter().all(|command| known(command.classify().effect)))
+}
+
+/// Commands that are known, of every program that is judged by its name.
+fn known() -> Vec<String> {
+    let with = |beginning: &String| {
+        ["", " a", " -n 1 a", " .", " a b", " 1", " -l a.zip", " -tf a.tar", " -c a.gz", " -v ls", " -f a", " a ]"]
+            .map(|rest| format!("{beginning}{rest}"))
+    };
+    let others = [
+        "cd",
+        "command",
+        "date",
+        "echo",
+        "find",
+        "printf",
+        "nice -n 5 ls",
+        "timeout 5 ls",
+        "time ls",
+        "ps",
+        "test",
+        "[",
+        "tar",
+        "umask",
+        "ulimit",
+        "unzip",
+        "zipinfo",
+        "xargs",
+        "who",
+        "xxd",
+        "zcat",
+        "gzip",
+        "mv",
+        "cp",
+        "git stash list",
+        "git config user.name",
+        "git remote",
+        "git worktree list",
+        "git notes",
+        "git bisect log",
+        "git var GIT_AUTHOR_IDENT",
+        "git --version",
+    ];
+    let all = beginnings().into_iter().chain(others.map(str::to_owned));
+    all.filter_map(|beginning| with(&beginning).into_iter().find(|text| is_known(text))).collect()
+}
+
+/// The worst that can stand before, in and behind a command: for every program, since each has a way out of its own.
+#[test]
+fn no_program_is_known_with_another_environment_place_or_option() {
+    let known = known();
+    assert!(known.len() > 150, "{} {known:?}", known.len());
+    for text in &known {
+        for before in [
+            "PATH=",
+            "IFS=",
+            "HOME=",
+            "LD_PRELOAD=x",
+            "GIT_DIR=",
+            "LANG=/x",
+            "TZ=:/x",
+            "A=",
+            "./",
+            "bin/",
+            "/tmp/",
+            "../",
+        ] {
+            let blank = if before.contains('=') { " " } else { "" };
+            let changed = format!("{before}{blank}{text}");
+            assert!(!is_known(&changed), "{changed}");
+        }
+        let (program, rest) = text.split_once(' ').unwrap_or((text, ""));
+        for option in ["--windlass-zz", "--windlass-zz=/x", "\"$x\"", "$(id)", "`id`"] {
+            let changed = format!("{program} {option} {rest}");
+            let prints_all = program == "echo" && option.starts_with("--");
+            assert!(prints_all || !is_known(&changed), "{changed}");
+        }
+        for behind in ["& id", "<(id)", "> $x", "< /dev/tcp/h/1", "; PATH= ls"] {
+            let changed = format!("{text} {behind}");
+            assert!(!is_known(&changed), "{changed}");
+        }
+        for (behind, written) in [("> .git/config", ".git/config"), ("2>> x", "x"), ("&> y", "y"), (">| z", "z")] {
+            let analysis = analyse(&format!("{text} {behind}"));
+            let writes = analysis.understood().unwrap().commands()[0].classify().writes;
+            assert!(writes.iter().any(|path| path.path == written), "{text} {behind}");
+        }
+    }
 }
 
 /// The beginnings of commands that take files: every program of the tables, up to where its files stand.
