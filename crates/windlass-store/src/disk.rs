@@ -1,6 +1,6 @@
 //! What is done to files and directories.
 
-use crate::lock::{LockError, LockedFolder};
+use crate::lock::{LockError, LockedFolder, LockedName};
 use crate::open;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
@@ -110,6 +110,7 @@ pub(crate) fn copy_whole(from: &Path, to: &Path) -> Result<(), StoreError> {
 /// Makes a log of these lines that was not there, durable.
 pub(crate) fn create_whole(path: &Path, key: &SessionKey, lines: &[u8]) -> Result<(), StoreError> {
     let (new_names, ()) = in_folder(path, key, || {
+        let _name = LockedName::take(path).map_err(|error| error.of_session(path, "create", key))?;
         place_whole(path, |file| file.write_all(lines))?.map_err(|e| match e.kind() {
             ErrorKind::AlreadyExists => StoreError::exists(key),
             _ => error(path, "create", &e),

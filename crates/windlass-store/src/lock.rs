@@ -8,7 +8,7 @@ use crate::owner::{Holder, holder};
 use std::fs::{File, TryLockError};
 use std::io::{self, ErrorKind};
 use std::ops::{Deref, DerefMut};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use windlass_session::{SessionKey, StoreError};
 use windlass_tool::private_file;
 
@@ -69,6 +69,69 @@ impl Locked {
     pub(crate) fn new(file: File) -> Result<Self, LockError> {
         take(&file, File::try_lock, tries)?;
         Ok(Self(file))
+    }
+}
+
+/// The log of a session, locked twice: the file itself, and its name.
+///
+/// The lock of a file goes where the file goes. Another program that replaces the log puts a file there that is not locked:
+/// the lock of the name keeps a second process from opening that while the first one still runs.
+#[derive(Debug)]
+pub(crate) struct LockedLog {
+    /// Dropped before the lock of the name.
+    file: Locked,
+    _name: LockedName,
+}
+
+impl LockedLog {
+    /// Opens the log at a path for appending and takes both locks.
+    pub(crate) fn open(path: &Path, create: bool) -> Result<Self, LockError> {
+        // Where there is no log, its name is not locked either, so that a look changes nothing.
+        if !create {
+            path.symlink_metadata()?;
+        }
+        let name = LockedName::take(path)?;
+        Ok(Self { file: Locked::open(path, create)?, _name: name })
+    }
+}
+
+impl Deref for LockedLog {
+    type Target = File;
+
+    fn deref(&self) -> &File {
+        &self.file
+    }
+}
+
+impl DerefMut for LockedLog {
+    fn deref_mut(&mut self) -> &mut File {
+        &mut self.file
+    }
+}
+
+/// The lock of the name of a log: an empty file beside it, which is there while the log is open. A process that is killed
+/// leaves it behind, unlocked, and the next one that opens the log removes it again.
+#[derive(Debug)]
+pub(crate) struct LockedName {
+    file: Locked,
+    path: PathBuf,
+}
+
+impl LockedName {
+    /// Takes the lock. The folder must be there.
+    pub(crate) fn take(log: &Path) -> Result<Self, LockError> {
+        let path = log.with_extension("lock");
+        Ok(Self { file: Locked::open(&path, true)?, path })
+    }
+}
+
+impl Drop for LockedName {
+    fn drop(&mut self) {
+        // While it is locked: who waits for it then finds that it is gone, and makes another one. Systems that keep the
+        // name of an open file keep this one.
+        if cfg!(unix) && open::is_at(&self.file, &self.path).unwrap_or(false) {
+            let _ = std::fs::remove_file(&self.path);
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Removes sessions: all that belongs to one is held before any of it goes.
 
-use crate::lock::{LockError, Locked, LockedFolder};
+use crate::lock::{LockError, LockedFolder, LockedLog};
 use crate::{agents, disk};
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -20,7 +20,7 @@ pub(crate) fn remove(path: &Path, key: &SessionKey) -> Result<(), StoreError> {
     }
     // To the end, so that what is being removed cannot be opened: where the log is gone, its name is taken for that
     // time.
-    let _log = Locked::open(path, true).map_err(|error| error.of_session(path, "delete", key))?;
+    let _log = LockedLog::open(path, true).map_err(|error| error.of_session(path, "delete", key))?;
     if key.agent.is_some() {
         absent(fs::remove_file(&beside)).map_err(|error| failed(&beside, &error))?;
     } else {
@@ -44,7 +44,7 @@ fn remove_folder(path: &Path, folder: &Path, key: &SessionKey) -> Result<(), Sto
         let mut held = Vec::new();
         let logs = agents::every(path).map_err(|error| disk::error(&subagents, "delete", &error))?;
         for (agent, log) in logs {
-            match Locked::open(&log, false) {
+            match LockedLog::open(&log, false) {
                 Ok(lock) => held.push(lock),
                 Err(LockError::Io(error)) if error.kind() == ErrorKind::NotFound => {}
                 Err(error) => return Err(error.of_session(&log, "delete", &key.of_agent(agent))),

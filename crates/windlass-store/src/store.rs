@@ -3,8 +3,8 @@
 use crate::answers::Answers;
 use crate::checkpoint::collect::{self, CheckpointRetention, CollectedCheckpoints};
 use crate::locate::{self, FoundSession, Roots, SessionList};
-use crate::lock::{LockError, Locked};
-use crate::log::Log;
+use crate::lock::{LockError, LockedLog};
+use crate::log::{Log, LogEnd};
 use crate::open;
 use crate::remove::remove;
 use crate::session::OpenSession;
@@ -374,10 +374,11 @@ impl PendingAnswers for JsonlStore {
 /// Takes an existing log, or prepares for a new one. Returns the position.
 fn open_log(roots: &Roots, key: &SessionKey) -> Result<(Log, u64), StoreError> {
     let path = roots.place(key)?;
-    match Locked::open(&path, false) {
-        Ok(file) => {
+    match LockedLog::open(&path, false) {
+        Ok(mut file) => {
             let length = file.metadata().map_err(|error| disk::error(&path, "read", &error))?.len();
-            Ok((Log::new(path, Some(file), None), length))
+            let end = LogEnd::of(&mut file, length).map_err(|error| disk::error(&path, "read", &error))?;
+            Ok((Log::new(path, Some(file), None).ending(end), length))
         }
         Err(LockError::Io(error)) if error.kind() == ErrorKind::NotFound => {
             let import = roots.find(key)?;

@@ -47,6 +47,8 @@ mod private;
 mod programs;
 #[cfg(unix)]
 mod proxy;
+#[cfg(unix)]
+mod replaced;
 #[cfg(target_os = "linux")]
 mod repositories;
 mod rewind;

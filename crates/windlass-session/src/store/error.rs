@@ -19,6 +19,8 @@ pub enum StoreErrorKind {
     Exists,
     /// The lease is not of this store, or was given back.
     LeaseLost,
+    /// Another program replaced, cut, moved or removed what is stored of the session while it was open.
+    Changed,
     /// The key names no possible session.
     InvalidKey,
     /// There is no room left.
@@ -94,6 +96,19 @@ impl StoreError {
     /// For implementers of stores: there is such a session already.
     pub fn exists(key: &SessionKey) -> Self {
         Self::new(StoreErrorKind::Exists, format!("there is already {}: choose another id, or resume it", Subject(key)))
+    }
+
+    /// For implementers of stores: another program has changed the file of an open session. `how`: "was replaced".
+    pub fn changed(key: &SessionKey, place: impl fmt::Display, how: &str) -> Self {
+        Self::new(
+            StoreErrorKind::Changed,
+            format!(
+                "{place}, the log of {}, {how} by another program while it was open, so nothing more is done in it: what \
+                 was stored since may be missing there. Restore the file if you have it, keep other programs from it, and \
+                 resume the session",
+                Subject(key)
+            ),
+        )
     }
 
     /// For implementers of stores: the lease does not give access.

@@ -3,7 +3,7 @@
 use super::FileCheckpoints;
 use crate::disk;
 use crate::locate::{existing, modified, session_id};
-use crate::lock::{LockError, Locked};
+use crate::lock::{LockError, Locked, LockedLog};
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -147,8 +147,8 @@ fn timestamp(since: Duration) -> Timestamp {
 
 /// Drops the checkpoints of one session, unless it or they are in use.
 fn drop_one(found: &Found, dry_run: bool) -> Result<(), LockError> {
-    let _session = lock(&found.log)?;
-    let _index = lock(&found.directory.join("index.jsonl"))?;
+    let _session = existing_lock(LockedLog::open(&found.log, false))?;
+    let _index = existing_lock(Locked::open(&found.directory.join("index.jsonl"), false))?;
     if dry_run {
         return Ok(());
     }
@@ -160,8 +160,9 @@ fn drop_one(found: &Found, dry_run: bool) -> Result<(), LockError> {
     Ok(fs::remove_dir_all(&found.directory)?)
 }
 
-fn lock(path: &Path) -> Result<Option<Locked>, LockError> {
-    match Locked::open(path, false) {
+/// The lock of a file, if the file is there.
+fn existing_lock<T>(taken: Result<T, LockError>) -> Result<Option<T>, LockError> {
+    match taken {
         Ok(lock) => Ok(Some(lock)),
         Err(LockError::Io(error)) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),

@@ -13,6 +13,7 @@
 mod agents;
 mod answers;
 mod branch;
+mod changed;
 #[cfg(unix)]
 mod checkpoints;
 mod conformance;
