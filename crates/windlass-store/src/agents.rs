@@ -101,7 +101,7 @@ fn file_name(agent: &AgentId) -> String {
     format!("agent-{agent}.jsonl")
 }
 
-fn agent_id(path: &Path) -> Option<AgentId> {
+pub(crate) fn agent_id(path: &Path) -> Option<AgentId> {
     let id = AgentId::from(path.file_name()?.to_str()?.strip_prefix("agent-")?.strip_suffix(".jsonl")?);
     SessionKey::is_agent(&id).then_some(id)
 }

@@ -28,6 +28,7 @@ mod checkpoint;
 mod disk;
 mod git;
 mod index;
+mod left_behind;
 mod locate;
 mod lock;
 mod log;

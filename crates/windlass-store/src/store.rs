@@ -8,7 +8,7 @@ use crate::log::{Log, LogEnd};
 use crate::open;
 use crate::remove::remove;
 use crate::session::OpenSession;
-use crate::{LogObserver, SessionSearch, agents, disk, index};
+use crate::{LogObserver, SessionSearch, agents, disk, index, left_behind};
 use async_trait::async_trait;
 use std::collections::HashMap;
 use std::io::{BufReader, ErrorKind};
@@ -95,6 +95,16 @@ impl JsonlStore {
     ) -> Result<CollectedCheckpoints, StoreError> {
         let projects = self.inner.roots.home.join("projects");
         blocking(move || collect::collect(&projects, retention)).await
+    }
+
+    /// Removes the files that killed processes have left behind in this home: new contents that never got their name, such as
+    /// those of a fork, and the locks of logs that nobody has open. Returns the number of files.
+    ///
+    /// # Errors
+    /// The home cannot be read.
+    pub async fn remove_left_behind(&self) -> Result<usize, StoreError> {
+        let home = self.inner.roots.home.clone();
+        blocking(move || left_behind::remove(&home)).await
     }
 
     /// Finds a session by its id alone, in any project. `None` also for what is no id of a session.

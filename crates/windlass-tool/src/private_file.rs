@@ -118,6 +118,9 @@ pub fn sync_names(file: &Path) -> io::Result<()> {
 
 /// The new content of a file, written beside it and put in its place in one step. A reader of the file sees all of
 /// the old content or all of the new one, also after a crash. If this is dropped before that, the new content is removed.
+///
+/// A process that is killed leaves the new content behind, for [`remove_left_behind`]: on Unix it is locked while its writer
+/// lives.
 #[derive(Debug)]
 pub struct AtomicFile {
     file: File,
@@ -132,7 +135,7 @@ impl AtomicFile {
     /// # Errors
     /// The folder of `target` is not there, or takes no new file.
     pub fn create(target: &Path) -> io::Result<Self> {
-        Self::create_as(&temporary_name(), target, 0o600)
+        Self::create_locked(target, 0o600)
     }
 
     /// Creates a file beside `target` that others can read as far as the settings of this process let them.
@@ -140,7 +143,7 @@ impl AtomicFile {
     /// # Errors
     /// As those of [`create`](Self::create).
     pub fn create_shared(target: &Path) -> io::Result<Self> {
-        Self::create_as(&temporary_name(), target, 0o666)
+        Self::create_locked(target, 0o666)
     }
 
     /// The file, to be written.
@@ -181,6 +184,20 @@ impl AtomicFile {
         self.file.sync_all()?;
         // What has the first name afterwards goes when this is dropped.
         content_swap::replace_at(&self.temporary, &self.target, expected)
+    }
+
+    fn create_locked(target: &Path, mode: u32) -> io::Result<Self> {
+        loop {
+            let new = Self::create_as(&temporary_name(), target, mode)?;
+            // Elsewhere a lock keeps even readers from a file.
+            if cfg!(not(unix)) {
+                return Ok(new);
+            }
+            // Before it was locked another process may have taken it for one that was left behind.
+            if lock(&new.file, File::try_lock, |_| false).unwrap_or(true) && new.temporary.exists() {
+                return Ok(new);
+            }
+        }
     }
 
     fn create_as(name: &str, target: &Path, mode: u32) -> io::Result<Self> {
@@ -226,6 +243,37 @@ pub fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
     new.file().write_all(content)?;
     new.place_new()?;
     sync_names(path).inspect_err(|_| drop(std::fs::remove_file(path)))
+}
+
+/// Removes new contents ([`AtomicFile`]) that killed processes have left behind in a directory of the user. Those of processes
+/// that live stay. Returns the number of files that were removed; none on systems other than Unix.
+///
+/// # Errors
+/// The directory cannot be read.
+pub fn remove_left_behind(folder: &Path) -> io::Result<usize> {
+    let mut removed = 0;
+    if cfg!(not(unix)) {
+        return Ok(removed);
+    }
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        let is_temporary = entry.file_name().to_str().is_some_and(is_temporary_name);
+        if is_temporary && entry.file_type().is_ok_and(|kind| kind.is_file()) {
+            let is_left = File::open(entry.path())
+                .and_then(|file| lock(&file, File::try_lock, |_| false).map(|held| (held, file)));
+            // Removed while the lock is held.
+            if let Ok((true, _file)) = is_left {
+                removed += usize::from(std::fs::remove_file(entry.path()).is_ok());
+            }
+        }
+    }
+    Ok(removed)
+}
+
+/// `true` for a name that [`temporary_name`] makes.
+fn is_temporary_name(name: &str) -> bool {
+    let digits = name.strip_prefix(".windlass-").and_then(|name| name.strip_suffix(".tmp"));
+    digits.is_some_and(|digits| digits.len() == 32 && digits.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
 /// A random name that is free. It has its own length: that of the target may be the longest allowed.

@@ -14,7 +14,7 @@ mod todo;
 mod tree;
 mod workspace;
 
-pub use workspace::{LocalWorkspace, WithLocalFolders};
+pub use workspace::{LocalWorkspace, TemporaryFiles, WithLocalFolders};
 
 pub use bash::{
     Bash, BashInput, BashOnTerminals, BashOnTerminalsInput, PowerShell, PowerShellInput, ShellSnapshot, find_bash,

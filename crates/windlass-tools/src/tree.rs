@@ -11,10 +11,11 @@ use windlass_tool::content_swap::ContentChanged;
 use windlass_tool::{FileContent, FileTree, TreeSurvey, WholeFile, WorkspaceError};
 
 use crate::search::{Extent, Wanted, survey};
+use crate::workspace::TemporaryFiles;
 use crate::workspace::dir::{self, Dir, link_error};
 use crate::workspace::entry::{Entry, Missing};
 use crate::workspace::local::{LocalWorkspace, named, off_thread};
-use crate::workspace::replace::{Expect, NotRegular, compare_and_remove, replace_with_mode};
+use crate::workspace::replace::{Expect, NotRegular, Place, compare_and_remove, replace_with_mode};
 
 /// From so many bytes on the open file is given with its content.
 const SHARED_FROM: u64 = 256 * 1024;
@@ -27,8 +28,11 @@ impl FileTree for LocalWorkspace {
     }
 
     async fn put_whole(&self, path: &Path, content: &[u8], mode: Option<u32>) -> Result<(), WorkspaceError> {
-        let (path, content) = (path.to_owned(), content.to_vec());
-        off_thread(move || put_whole(&path, &content, mode, Expect::Any).map_err(|error| named(error, &path))).await
+        let (path, content, list) = (path.to_owned(), content.to_vec(), self.temporary.clone());
+        off_thread(move || {
+            put_whole(&path, &content, (mode, Expect::Any), list.as_ref()).map_err(|error| named(error, &path))
+        })
+        .await
     }
 
     async fn compare_and_put(
@@ -38,11 +42,11 @@ impl FileTree for LocalWorkspace {
         content: &[u8],
         mode: Option<u32>,
     ) -> Result<(), WorkspaceError> {
-        let (path, content) = (path.to_owned(), content.to_vec());
+        let (path, content, list) = (path.to_owned(), content.to_vec(), self.temporary.clone());
         let expected = expected.map(<[u8]>::to_vec);
         off_thread(move || {
             let expect = expected.as_deref().map_or(Expect::Absent, Expect::Content);
-            put_whole(&path, &content, mode, expect).map_err(|error| match error.kind() {
+            put_whole(&path, &content, (mode, expect), list.as_ref()).map_err(|error| match error.kind() {
                 io::ErrorKind::AlreadyExists => WorkspaceError::content_changed(&path),
                 _ => named(error, &path),
             })
@@ -51,13 +55,14 @@ impl FileTree for LocalWorkspace {
     }
 
     async fn compare_and_remove(&self, path: &Path, expected: &[u8], parents: u32) -> Result<(), WorkspaceError> {
-        let (path, expected) = (path.to_owned(), expected.to_vec());
-        off_thread(move || remove(&path, parents, Some(&expected)).map_err(|error| named(error, &path))).await
+        let (path, expected, list) = (path.to_owned(), expected.to_vec(), self.temporary.clone());
+        off_thread(move || remove(&path, parents, Some(&expected), list.as_ref()).map_err(|error| named(error, &path)))
+            .await
     }
 
     async fn remove(&self, path: &Path, parents: u32) -> Result<(), WorkspaceError> {
         let path = path.to_owned();
-        off_thread(move || remove(&path, parents, None).map_err(|error| named(error, &path))).await
+        off_thread(move || remove(&path, parents, None, None).map_err(|error| named(error, &path))).await
     }
 
     async fn read_each(&self, paths: Vec<PathBuf>, limit: u64) -> Vec<Result<WholeFile, WorkspaceError>> {
@@ -172,15 +177,20 @@ fn rights(_: &File) -> io::Result<(Option<u32>, u64)> {
     Ok((None, 1))
 }
 
-fn put_whole(path: &Path, content: &[u8], mode: Option<u32>, expect: Expect<'_>) -> io::Result<()> {
+fn put_whole(
+    path: &Path,
+    content: &[u8],
+    (mode, expect): (Option<u32>, Expect<'_>),
+    list: Option<&TemporaryFiles>,
+) -> io::Result<()> {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(io::ErrorKind::IsADirectory.into());
     };
     let dir = Dir::open(parent, Missing::Create)?;
-    replace_with_mode(&dir, name, content, expect, mode).map(drop)
+    replace_with_mode(Place::new(&dir, parent, list), name, content, expect, mode).map(drop)
 }
 
-fn remove(path: &Path, parents: u32, expected: Option<&[u8]>) -> io::Result<()> {
+fn remove(path: &Path, parents: u32, expected: Option<&[u8]>, list: Option<&TemporaryFiles>) -> io::Result<()> {
     let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
         return Err(io::ErrorKind::IsADirectory.into());
     };
@@ -192,7 +202,7 @@ fn remove(path: &Path, parents: u32, expected: Option<&[u8]>) -> io::Result<()> 
         (None, None) => return Ok(()),
         (None, Some(_)) => return Err(ContentChanged.into()),
         (Some(Entry::File), None) => dir.remove(name)?,
-        (Some(Entry::File), Some(expected)) => compare_and_remove(&dir, name, expected)?,
+        (Some(Entry::File), Some(expected)) => compare_and_remove(Place::new(&dir, parent, list), name, expected)?,
         (Some(Entry::Link), _) => return Err(link_error()),
         (Some(Entry::Directory), _) => return Err(io::ErrorKind::IsADirectory.into()),
         (Some(Entry::Special), _) => return Err(io::Error::other(NotRegular)),

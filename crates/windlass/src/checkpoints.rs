@@ -6,7 +6,7 @@ use windlass_runtime::{SystemClock, SystemIds};
 use windlass_session::ProjectKey;
 use windlass_store::{CheckpointLimits, CheckpointRetention, CollectedCheckpoints, FileCheckpoints};
 use windlass_tool::FileTree;
-use windlass_tools::LocalWorkspace;
+use windlass_tools::{LocalWorkspace, TemporaryFiles};
 use windlass_types::SessionId;
 
 impl Home {
@@ -25,7 +25,8 @@ impl Home {
         id: &SessionId,
         limits: CheckpointLimits,
     ) -> FileCheckpoints {
-        self.checkpoints_of(project, id, limits, Arc::new(LocalWorkspace::new()))
+        let files = LocalWorkspace::new().with_temporary_files(TemporaryFiles::in_folder(self.temporary_files()));
+        self.checkpoints_of(project, id, limits, Arc::new(files))
     }
 
     /// The same of files that are elsewhere: those of a session with
@@ -52,5 +53,18 @@ impl Home {
     /// The home cannot be read. What goes wrong with one session is named in the outcome.
     pub async fn collect_checkpoints(&self, retention: CheckpointRetention) -> Result<CollectedCheckpoints, Error> {
         Ok(self.store().collect_checkpoints(retention).await?)
+    }
+
+    /// Removes the files that killed processes have left behind, in this home and in the projects where its sessions have
+    /// written. Files of processes that live stay, and so does everything else. Each session that is opened removes those in
+    /// projects, too. Returns the number of files.
+    ///
+    /// # Errors
+    /// The home cannot be read.
+    pub async fn remove_left_behind(&self) -> Result<usize, Error> {
+        let lists = self.temporary_files();
+        let written = tokio::task::spawn_blocking(move || TemporaryFiles::remove_left_behind(&lists)).await;
+        let in_projects = written.map(Result::unwrap_or_default).unwrap_or_default();
+        Ok(in_projects.saturating_add(self.store().remove_left_behind().await?))
     }
 }

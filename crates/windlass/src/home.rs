@@ -66,6 +66,12 @@ impl Home {
         &self.root
     }
 
+    /// The lists of temporary files that sessions have made in projects.
+    #[cfg(feature = "tools")]
+    pub(crate) fn temporary_files(&self) -> PathBuf {
+        self.root.join("temporary")
+    }
+
     /// Where sessions are also looked for.
     pub fn also_read(&self) -> &[PathBuf] {
         &self.also_read

@@ -84,15 +84,27 @@ impl Surroundings {
         None
     }
 
-    /// The files. Where they are elsewhere, `folders` of this machine are there as well, to be read.
-    pub(crate) fn workspace(&self, folders: impl Iterator<Item = PathBuf>) -> Arc<dyn Workspace> {
+    /// The files. Where they are elsewhere, `folders` of this machine are there as well, to be read. Where they are here, the
+    /// home has the list of temporary files, and those that killed processes have left behind are removed.
+    pub(crate) fn workspace(
+        &self,
+        folders: impl Iterator<Item = PathBuf>,
+        home: Option<&crate::Home>,
+    ) -> Arc<dyn Workspace> {
         #[cfg(feature = "tools")]
         if let Some(far) = self.files.workspace.clone().filter(|_| self.is_elsewhere()) {
             return Arc::new(windlass_tools::WithLocalFolders::new(far, folders));
         }
-        let _ = folders;
+        let _ = (folders, home);
         #[cfg(feature = "tools")]
-        let own = || Arc::new(windlass_tools::LocalWorkspace::default()) as _;
+        let own = || {
+            let files = windlass_tools::LocalWorkspace::default();
+            let Some(lists) = home.map(crate::Home::temporary_files) else { return Arc::new(files) as _ };
+            if let Err(error) = windlass_tools::TemporaryFiles::remove_left_behind(&lists) {
+                tracing::warn!(%error, "what killed processes have left behind was not removed");
+            }
+            Arc::new(files.with_temporary_files(windlass_tools::TemporaryFiles::in_folder(lists))) as _
+        };
         #[cfg(not(feature = "tools"))]
         let own = || Arc::new(NOWHERE) as _;
         self.files.workspace.clone().unwrap_or_else(own)

@@ -174,8 +174,8 @@ impl Opening {
     async fn ports(&mut self, tools: ToolSet, notices: &mut Vec<String>) -> Result<Ports, Error> {
         let surroundings = &self.options.surroundings;
         let process = Arc::clone(&self.programs.process);
-        let mut ports =
-            Ports::new(Arc::clone(&self.provider), tools, surroundings.workspace(self.results.folders()), process);
+        let files = surroundings.workspace(self.results.folders(), self.options.storage.home.as_ref());
+        let mut ports = Ports::new(Arc::clone(&self.provider), tools, files, process);
         ports.reports.edits = surroundings.previews_edits;
         ports.context.diagnostics.clone_from(&surroundings.diagnostics);
         ports.reports.hook_starts = self.options.limits.hook_starts;

@@ -37,6 +37,8 @@ struct Sum {
     freed_bytes: u64,
     left_bytes: u64,
     in_use: usize,
+    /// Files of killed processes that were removed.
+    left_behind: usize,
 }
 
 /// Carries out the command and returns the exit code: 1 when something could not be dropped.
@@ -46,6 +48,7 @@ pub(crate) async fn gc(args: GcArgs, terminal: Terminal) -> anyhow::Result<i32> 
     retention.total_bytes = args.max_bytes;
     retention.dry_run = args.dry_run;
     let done = home.collect_checkpoints(retention).await?;
+    let left_behind = if args.dry_run { 0 } else { home.remove_left_behind().await? };
     let mut out = stdout().lock();
     let mut freed_bytes = 0_u64;
     for one in &done.dropped {
@@ -63,10 +66,11 @@ pub(crate) async fn gc(args: GcArgs, terminal: Terminal) -> anyhow::Result<i32> 
         let verb = if args.dry_run { "Would free" } else { "Freed" };
         writeln!(
             out,
-            "{verb} {freed_bytes} bytes of {dropped} sessions; {left_bytes} bytes are left. In use: {in_use}."
+            "{verb} {freed_bytes} bytes of {dropped} sessions; {left_bytes} bytes are left. In use: {in_use}. \
+             Removed {left_behind} files of killed processes."
         )?;
     } else {
-        jsonl::write(&mut out, &Sum { dropped, freed_bytes, left_bytes, in_use })?;
+        jsonl::write(&mut out, &Sum { dropped, freed_bytes, left_bytes, in_use, left_behind })?;
     }
     for (session, problem) in &done.failed {
         writeln!(stderr(), "{}", clean_line(&format!("{session}: {problem}")))?;

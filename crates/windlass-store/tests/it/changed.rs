@@ -207,3 +207,26 @@ async fn a_second_process_does_not_open_a_session_whose_log_was_replaced() {
         assert!(!store.log_path(&session).with_extension("lock").exists());
     }
 }
+
+#[tokio::test]
+async fn what_killed_processes_left_behind_in_a_home_is_removed_and_nothing_else() {
+    let home = tempfile::tempdir().unwrap();
+    let (store, session) = (JsonlStore::new(home.path()), key("two", 1));
+    let mut killed = Appender::start(home.path());
+    assert_eq!(killed.append(), "appended");
+    let (log, name) = (store.log_path(&session), store.log_path(&session).with_extension("lock"));
+    assert_eq!(store.remove_left_behind().await.unwrap(), 0, "it lives");
+    killed.0.kill().unwrap();
+    killed.0.wait().unwrap();
+    // A fork or another new content that was cut, and files of others.
+    let fork = log.with_file_name(format!(".windlass-{:032x}.tmp", 1));
+    let others = [log.with_file_name("mine.lock"), log.with_file_name(".windlass-mine.tmp"), log.with_extension("txt")];
+    [&fork].into_iter().chain(&others).for_each(|path| std::fs::write(path, "").unwrap());
+    assert!(name.exists());
+    assert_eq!(store.remove_left_behind().await.unwrap(), 2);
+    assert!(!name.exists() && !fork.exists() && log.exists() && others.iter().all(|path| path.exists()));
+    let lease = store.open(&session, &Owner::new(1, "one"), header()).await.unwrap();
+    assert_eq!(store.remove_left_behind().await.unwrap(), 0, "it is open here");
+    assert!(name.exists());
+    store.close(lease).await.unwrap();
+}

@@ -18,8 +18,9 @@ use windlass_types::Timestamp;
 use super::blocking::blocking;
 use super::dir::{self, Dir};
 use super::entry::{Entry, Missing};
-use super::replace::{Expect, NotRegular, compare_and_remove, replace};
+use super::replace::{Expect, NotRegular, Place, compare_and_remove, replace_with_mode};
 use super::resolve::{is_cycle, kind, resolve};
+use super::temporary_files::TemporaryFiles;
 
 /// Most bytes that one read returns.
 const MAX_READ: usize = 1024 * 1024;
@@ -46,12 +47,21 @@ const MAX_READ_AT_HAND: usize = 256 * 1024;
 #[derive(Debug, Clone, Default)]
 pub struct LocalWorkspace {
     order: EditOrder,
+    /// The list of files that a kill would leave behind.
+    pub(crate) temporary: Option<TemporaryFiles>,
 }
 
 impl LocalWorkspace {
     /// The local files.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// The same, with a list of the temporary files that are made, so that those of a killed process can be removed.
+    #[must_use]
+    pub fn with_temporary_files(mut self, files: TemporaryFiles) -> Self {
+        self.temporary = Some(files);
+        self
     }
 }
 
@@ -85,11 +95,11 @@ impl Workspace for LocalWorkspace {
     ) -> Result<(), WorkspaceError> {
         let place = writable(permit, path)?;
         let path = path.to_owned();
-        let content = content.to_vec();
+        let (content, list) = (content.to_vec(), self.temporary.clone());
         off_thread(move || {
             let missing = if options.create_directories { Missing::Create } else { Missing::Refuse };
             let expect = if options.must_be_new { Expect::Absent } else { Expect::Any };
-            put(&place, &content, missing, expect).map_err(|error| named(error, &path))
+            put(&place, &content, (missing, expect), list.as_ref()).map_err(|error| named(error, &path))
         })
         .await
     }
@@ -103,10 +113,10 @@ impl Workspace for LocalWorkspace {
     ) -> Result<(), WorkspaceError> {
         let place = writable(permit, path)?;
         let path = path.to_owned();
-        let (expected, content) = (expected.to_vec(), content.to_vec());
+        let (expected, content, list) = (expected.to_vec(), content.to_vec(), self.temporary.clone());
         off_thread(move || {
-            let expect = Expect::Content(&expected);
-            put(&place, &content, Missing::Refuse, expect).map_err(|error| named(error, &path))
+            let how = (Missing::Refuse, Expect::Content(&expected));
+            put(&place, &content, how, list.as_ref()).map_err(|error| named(error, &path))
         })
         .await
     }
@@ -114,13 +124,13 @@ impl Workspace for LocalWorkspace {
     async fn remove(&self, permit: &Permit, path: &Path) -> Result<(), WorkspaceError> {
         let place = writable(permit, path)?;
         let path = path.to_owned();
-        off_thread(move || remove(&place, None).map_err(|error| named(error, &path))).await
+        off_thread(move || remove(&place, None, None).map_err(|error| named(error, &path))).await
     }
 
     async fn compare_and_remove(&self, permit: &Permit, path: &Path, expected: &[u8]) -> Result<(), WorkspaceError> {
         let place = writable(permit, path)?;
-        let (path, expected) = (path.to_owned(), expected.to_vec());
-        off_thread(move || remove(&place, Some(&expected)).map_err(|error| named(error, &path))).await
+        let (path, expected, list) = (path.to_owned(), expected.to_vec(), self.temporary.clone());
+        off_thread(move || remove(&place, Some(&expected), list.as_ref()).map_err(|error| named(error, &path))).await
     }
 
     fn edit_order(&self) -> Option<&EditOrder> {
@@ -282,12 +292,17 @@ fn place_of(judged: &JudgedPath, permit: &Permit, path: &Path) -> Result<PathBuf
     if permit.allows(&place) { Ok(place) } else { Err(refused(WorkspaceErrorKind::NotPermitted, path)) }
 }
 
-fn put(place: &Path, content: &[u8], missing: Missing, expect: Expect<'_>) -> io::Result<()> {
+fn put(
+    place: &Path,
+    content: &[u8],
+    (missing, expect): (Missing, Expect<'_>),
+    list: Option<&TemporaryFiles>,
+) -> io::Result<()> {
     let (Some(parent), Some(name)) = (place.parent(), place.file_name()) else {
         return Err(io::Error::from(io::ErrorKind::IsADirectory));
     };
     let dir = Dir::open(parent, missing)?;
-    let replacement = replace(&dir, name, content, expect)?;
+    let replacement = replace_with_mode(Place::new(&dir, parent, list), name, content, expect, None)?;
     if !replacement.not_kept.is_empty() {
         tracing::warn!(path = %place.display(), not_kept = ?replacement.not_kept, "attributes were not kept");
     }
@@ -309,12 +324,13 @@ fn regular(place: &Path) -> io::Result<(Dir, OsString)> {
     }
 }
 
-fn remove(place: &Path, expected: Option<&[u8]>) -> io::Result<()> {
+fn remove(place: &Path, expected: Option<&[u8]>, list: Option<&TemporaryFiles>) -> io::Result<()> {
     let (dir, name) = regular(place)?;
+    let parent = place.parent().unwrap_or(place);
     // A read-only file stays one: removing it would not ask.
     dir.may_write(&name)?;
     match expected {
-        Some(expected) => compare_and_remove(&dir, &name, expected)?,
+        Some(expected) => compare_and_remove(Place::new(&dir, parent, list), &name, expected)?,
         None => dir.remove(&name)?,
     }
     dir.sync()

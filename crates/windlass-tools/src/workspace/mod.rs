@@ -10,6 +10,7 @@ pub(crate) mod entry;
 pub(crate) mod local;
 pub(crate) mod replace;
 mod resolve;
+mod temporary_files;
 
 pub use self::beside::WithLocalFolders;
 pub(crate) use self::blocking::blocking;
@@ -17,3 +18,4 @@ pub(crate) use self::entry::Missing;
 pub use self::local::LocalWorkspace;
 pub(crate) use self::local::entry_kind;
 pub(crate) use self::resolve::resolve;
+pub use self::temporary_files::TemporaryFiles;

@@ -3,11 +3,13 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Write};
+use std::path::Path;
 use windlass_tool::content_swap::ContentChanged;
 use windlass_tool::{Ids, SystemIds};
 
 use super::dir::{Dir, link_error};
 use super::entry::{Entry, EntryStatus};
+use super::temporary_files::{Listed, TemporaryFiles};
 
 /// What has to be true of the name when its content is replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,26 +36,40 @@ pub(crate) struct Replacement {
     pub(crate) not_kept: Vec<&'static str>,
 }
 
+/// A directory in which files are replaced.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place<'a> {
+    pub(crate) dir: &'a Dir,
+    /// The path of the directory, and the list of the temporary files that are made in it.
+    list: Option<(&'a Path, &'a TemporaryFiles)>,
+}
+
+impl<'a> Place<'a> {
+    /// A directory whose temporary files are listed, if there is a list.
+    pub(crate) fn new(dir: &'a Dir, path: &'a Path, list: Option<&'a TemporaryFiles>) -> Self {
+        Self { dir, list: list.map(|list| (path, list)) }
+    }
+
+    fn list(&self, name: &OsStr) -> Option<Listed> {
+        self.list.and_then(|(path, list)| list.list(&path.join(name)))
+    }
+}
+
 /// Puts `content` under `name` so that every observer sees the old content or the
-/// new one, whole, also after a crash. Mode, owner, group and extended attributes of
-/// the old file are kept where the system lets us.
+/// new one, whole, also after a crash. Owner, group and extended attributes of
+/// the old file are kept where the system lets us; so is its mode, unless `mode` has other permission bits.
 ///
 /// # Errors
 /// On any error the old content stands and no other file is left behind; [`ContentChanged`] if it is not the expected one.
 /// An error of the last sync alone comes after the new content is in place.
-pub(crate) fn replace(dir: &Dir, name: &OsStr, content: &[u8], expect: Expect<'_>) -> io::Result<Replacement> {
-    replace_with_mode(dir, name, content, expect, None)
-}
-
-/// As [`replace`], and the file has these permission bits, if they are given,
-/// instead of those of the old file.
 pub(crate) fn replace_with_mode(
-    dir: &Dir,
+    place: Place<'_>,
     name: &OsStr,
     content: &[u8],
     expect: Expect<'_>,
     mode: Option<u32>,
 ) -> io::Result<Replacement> {
+    let dir = place.dir;
     let old = dir.status(name)?;
     match old {
         Some(_) if expect == Expect::Absent => {
@@ -70,7 +86,7 @@ pub(crate) fn replace_with_mode(
         None => {}
     }
 
-    let mut temporary = Temporary::create(dir, if old.is_some() { 0o600 } else { 0o666 })?;
+    let mut temporary = Temporary::create(place, if old.is_some() { 0o600 } else { 0o666 })?;
     temporary.file.write_all(content)?;
     let not_kept = match old {
         Some(old) => keep(dir, name, old, &temporary.file)?,
@@ -92,13 +108,16 @@ struct Temporary<'a> {
     file: File,
     /// Whether the name is no longer that of a file to be removed.
     renamed: bool,
+    /// Dropped after the file is gone.
+    _listed: Option<Listed>,
 }
 
 impl<'a> Temporary<'a> {
-    fn create(dir: &'a Dir, mode: u32) -> io::Result<Self> {
-        let name = temporary_name();
+    fn create(place: Place<'a>, mode: u32) -> io::Result<Self> {
+        let (dir, name) = (place.dir, temporary_name());
+        let listed = place.list(&name);
         let file = dir.create_new(&name, mode)?;
-        Ok(Self { dir, name, file, renamed: false })
+        Ok(Self { dir, name, file, renamed: false, _listed: listed })
     }
 
     fn rename(&mut self, to: &OsStr, expect: Expect<'_>) -> io::Result<()> {
@@ -117,13 +136,21 @@ impl<'a> Temporary<'a> {
 }
 
 /// Removes the regular file `name`, if its content is `expected`.
-pub(crate) fn compare_and_remove(dir: &Dir, name: &OsStr, expected: &[u8]) -> io::Result<()> {
-    dir.swap().remove(name, &temporary_name(), expected)
+pub(crate) fn compare_and_remove(place: Place<'_>, name: &OsStr, expected: &[u8]) -> io::Result<()> {
+    let aside = temporary_name();
+    let _listed = place.list(&aside);
+    place.dir.swap().remove(name, &aside, expected)
 }
 
 /// A random name that is free. It has its own length: that of the target may be the longest allowed.
 fn temporary_name() -> OsString {
     OsString::from(format!(".{:032x}.tmp", SystemIds::default().bits()))
+}
+
+/// `true` for a name that [`temporary_name`] makes.
+pub(super) fn is_temporary_name(name: &OsStr) -> bool {
+    let digits = name.to_str().and_then(|name| name.strip_prefix('.')?.strip_suffix(".tmp"));
+    digits.is_some_and(|digits| digits.len() == 32 && digits.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
 impl Drop for Temporary<'_> {

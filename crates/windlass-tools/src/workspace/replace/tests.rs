@@ -3,6 +3,10 @@ use crate::workspace::entry::Missing;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+fn replace(dir: &Dir, name: &OsStr, content: &[u8], expect: Expect<'_>) -> io::Result<Replacement> {
+    replace_with_mode(Place::new(dir, Path::new("/"), None), name, content, expect, None)
+}
+
 fn folder() -> (tempfile::TempDir, PathBuf, Dir) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().canonicalize().unwrap();
@@ -35,7 +39,7 @@ fn a_new_file_is_not_made_over_another() {
     assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
     assert_eq!(fs::read(at.join("file")).unwrap(), b"one");
     // Neither when it appears at the last moment.
-    let mut late = Temporary::create(&dir, 0o666).unwrap();
+    let mut late = Temporary::create(Place::new(&dir, Path::new("/"), None), 0o666).unwrap();
     assert_eq!(late.rename(OsStr::new("file"), Expect::Absent).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
     drop(late);
     assert_eq!(names(&at), ["file"]);

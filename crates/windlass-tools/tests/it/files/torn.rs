@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 use std::{env, fs};
 
-use windlass_tools::LocalWorkspace;
+use windlass_tools::{LocalWorkspace, TemporaryFiles};
 
 use crate::files::session::Session;
 
@@ -34,7 +34,8 @@ fn number_of(content: &str) -> Option<u64> {
 #[ignore = "run by the test below"]
 async fn writer() {
     let Some(place) = env::var_os(PLACE).map(PathBuf::from) else { return };
-    let session = Session::over(LocalWorkspace::new(), &place);
+    let lists = TemporaryFiles::in_folder(place.with_file_name("lists"));
+    let session = Session::over(LocalWorkspace::new().with_temporary_files(lists), &place);
     session.read("file").await;
     let mut number = number_of(&fs::read_to_string(place.join("file")).unwrap()).unwrap();
     loop {
@@ -52,12 +53,13 @@ async fn writer() {
 
 #[test]
 fn a_write_that_is_killed_leaves_the_old_or_the_new() {
-    let place = tempfile::tempdir().unwrap();
-    let place = place.path().canonicalize().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let (place, lists) = (folder.path().canonicalize().unwrap().join("work"), folder.path().join("lists"));
+    fs::create_dir(&place).unwrap();
     let file = place.join("file");
     fs::write(&file, version(0)).unwrap();
     let rounds: u64 = env::var("WINDLASS_KILLS").map_or(20, |number| number.parse().unwrap());
-    let mut last = 0;
+    let (mut last, mut left) = (0, 0);
     for round in 0..rounds {
         let mut child = Command::new(env::current_exe().unwrap())
             .args(["files::torn::writer", "--exact", "--ignored", "--nocapture"])
@@ -72,6 +74,7 @@ fn a_write_that_is_killed_leaves_the_old_or_the_new() {
             assert!(lines.by_ref().any(|line| line.unwrap() == "writes"), "the writer ended: round {round}");
         }
         std::thread::sleep(Duration::from_micros(round * 2_741 % 20_000));
+        assert_eq!(TemporaryFiles::remove_left_behind(&lists).unwrap(), 0, "its writer lives");
         child.kill().unwrap();
         child.wait().unwrap();
         let content = fs::read_to_string(&file).unwrap();
@@ -82,9 +85,15 @@ fn a_write_that_is_killed_leaves_the_old_or_the_new() {
         last = number;
         let others: Vec<_> = others(&place);
         assert!(others.len() <= 1, "a killed write leaves at most its own temporary file: {others:?}");
-        others.iter().for_each(|other| fs::remove_file(other).unwrap());
+        left += others.len();
+        // A file of the same kind that nobody has listed may be anyone's.
+        let stranger = place.join(format!(".{:032x}.tmp", 7));
+        fs::write(&stranger, "").unwrap();
+        assert_eq!(TemporaryFiles::remove_left_behind(&lists).unwrap(), others.len());
+        fs::remove_file(&stranger).unwrap();
+        assert!(self::others(&place).is_empty() && fs::read_dir(&lists).unwrap().next().is_none());
     }
-    println!("{rounds} processes killed, {last} versions written, 0 mixtures");
+    println!("{rounds} processes killed, {last} versions written, 0 mixtures, {left} temporary files removed");
 }
 
 fn others(place: &Path) -> Vec<PathBuf> {

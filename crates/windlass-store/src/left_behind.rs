@@ -1,0 +1,44 @@
+//! Files that killed processes have left behind in a home.
+
+use crate::disk;
+use crate::lock::LockedName;
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::Path;
+use windlass_session::StoreError;
+use windlass_tool::private_file;
+
+/// Most levels of folders: agents of a session stand five below the home.
+const MOST_LEVELS: u32 = 8;
+
+/// Removes new contents that never got their name, and locks of the names of logs that nobody has open. Returns the number of files.
+pub(crate) fn remove(home: &Path) -> Result<usize, StoreError> {
+    remove_below(home, MOST_LEVELS).map_err(|error| disk::error(home, "read", &error))
+}
+
+fn remove_below(folder: &Path, levels: u32) -> io::Result<usize> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return Ok(0),
+        entries => entries?,
+    };
+    let mut removed = private_file::remove_left_behind(folder).unwrap_or_default();
+    for entry in entries {
+        let entry = entry?;
+        let (path, kind) = (entry.path(), entry.file_type()?);
+        if kind.is_dir() && levels > 0 {
+            // A folder that cannot be read keeps nothing else from being removed.
+            removed += remove_below(&path, levels - 1).unwrap_or_default();
+        } else if kind.is_file() && is_name_lock(&path) && LockedName::take(&path.with_extension("jsonl")).is_ok() {
+            removed += usize::from(!path.exists());
+        }
+    }
+    Ok(removed)
+}
+
+/// `true` for the lock of the name of a log: an empty file with its name.
+fn is_name_lock(path: &Path) -> bool {
+    let log = path.with_extension("jsonl");
+    let is_log = crate::locate::session_id(&log).is_some() || crate::agents::agent_id(&log).is_some();
+    let is_lock = path.extension().is_some_and(|extension| extension == "lock");
+    is_lock && is_log && path.metadata().is_ok_and(|metadata| metadata.len() == 0)
+}
