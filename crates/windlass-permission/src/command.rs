@@ -58,6 +58,7 @@ impl<'a> View<'a> {
         let (mut found, mut copies) = (Vec::new(), Vec::new());
         let mut known: Vec<&SimpleCommand> = parts.iter().filter(|p| p.is_known()).map(|part| part.command).collect();
         for command in analysis.found() {
+            places.handed_specs(command, &mut found);
             // A script may hold the same command once more, and run it in another directory.
             match known.iter().position(|known| is_same(known, command)) {
                 Some(index) => _ = known.swap_remove(index),

@@ -30,6 +30,8 @@ pub(crate) struct Places<'a> {
     home: Option<&'a Path>,
     /// Whether a program runs others on names that it reads.
     piped: bool,
+    /// Whether a program may read another program from its input.
+    takes_code: bool,
     /// Whether one of the commands may change files.
     writes: bool,
     /// `true` if a program that runs on names which it reads may print the files.
@@ -45,7 +47,8 @@ impl<'a> Places<'a> {
         let lists = |program: &str| program == "xargs" || !programs::may_print(program);
         let prints = piped && !analysis.found().iter().all(|command| command.program().is_some_and(lists));
         let bases = vec![cwd.to_path_buf()];
-        let mut places = Self { bases, elsewhere: false, lost: false, home, piped, writes, prints };
+        let takes_code = analysis.found().iter().any(programs::may_take_code);
+        let mut places = Self { bases, elsewhere: false, lost: false, home, piped, takes_code, writes, prints };
         match analysis.directories(cwd) {
             Directories::Followed(all) => all.iter().flatten().for_each(|directory| places.add(directory)),
             Directories::TooMany => places.lost = true,
@@ -134,6 +137,22 @@ impl<'a> Places<'a> {
             specs.iter_mut().skip(before).for_each(|spec| spec.named.clone_from(&named));
         }
         self.output_specs(command, specs);
+    }
+
+    /// Names in texts that a line hands to a program which takes names or code from its input.
+    pub(crate) fn handed_specs(&self, command: &FoundCommand, specs: &mut Vec<Spec>) {
+        if !(self.piped || self.takes_code) {
+            return;
+        }
+        let usage = Usage { read: true, loose: true, guess: !self.piped, ..Usage::default() };
+        let is_printer = matches!(command.program(), Some("echo" | "printf"));
+        let printed = command.words().iter().skip(1).filter(|_| is_printer);
+        let inline = command.redirects().iter().filter(|redirect| redirect.kind == RedirectKind::Inline);
+        for word in printed.chain(inline.map(|redirect| &redirect.target)) {
+            let names = word.text().split(|c: char| c.is_whitespace() || "\"'`|(),;=<>\\[]{}".contains(c));
+            let found = names.filter(|name| !name.is_empty()).flat_map(|name| self.word_specs(word, name, false));
+            specs.extend(found.map(|spec| Spec { usage, ..spec }));
+        }
     }
 
     /// Where a command that lists names begins: its operands, else each directory in which it may run.

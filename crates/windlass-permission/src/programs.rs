@@ -137,6 +137,19 @@ pub(crate) fn works_on_files(program: &str) -> bool {
     )
 }
 
+/// Whether a command may read a program in its own language from its input.
+pub(crate) fn may_take_code(command: &FoundCommand) -> bool {
+    let name = command.program().unwrap_or_default();
+    let has_file =
+        || command.words().iter().skip(1).any(|word| word.text().starts_with("-f") || word.text().starts_with("--f"));
+    match name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.') {
+        "awk" | "gawk" | "mawk" | "nawk" | "sed" | "gsed" => has_file(),
+        "bc" | "bun" | "dc" | "duckdb" | "ed" | "ex" | "gnuplot" | "lua" | "m" | "mariadb" | "mysql" | "node"
+        | "nvim" | "perl" | "php" | "psql" | "python" | "red" | "ruby" | "sqlite" | "tclsh" | "vi" | "vim" => true,
+        _ => false,
+    }
+}
+
 /// Programs that remove their operands without looking into them.
 pub(crate) fn only_removes(program: &str) -> bool {
     matches!(program, "rm" | "rmdir" | "unlink")

@@ -286,6 +286,8 @@ fn attached<'w>(args: &'w [Word], outputs: &mut Vec<Output<'w>>) {
                 break;
             }
             let rest = letters.as_str().trim_start_matches('=');
+            // `-d@FILE`: what is sent.
+            let rest = rest.strip_prefix('@').unwrap_or(rest);
             let kind = if at == 0 { OutputKind::Argument } else { OutputKind::Guess };
             if rest.contains(['/', '.']) {
                 outputs.push(Output::new(kind, word, rest));

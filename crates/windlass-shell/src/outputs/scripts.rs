@@ -35,6 +35,11 @@ pub(super) fn outputs<'w>(program: &str, args: &'w [Word], outputs: &mut Vec<Out
             outputs.extend(quoted(text).map(|path| Output::new(OutputKind::Argument, word, path)));
             outputs.extend(paths(text).map(|path| Output::new(OutputKind::Guess, word, path)));
         }
+    } else if program == "jq" {
+        let modules = args.iter().filter(|word| ["import", "include"].iter().any(|name| word.text().contains(name)));
+        outputs.extend(
+            modules.flat_map(|word| quoted(word.text()).map(|path| Output::new(OutputKind::Argument, word, path))),
+        );
     } else if matches!(program, "date" | "gdate" | "find" | "gfind" | "touch" | "gtouch") {
         let zones = args.iter().filter_map(|word| Some((word, texts::zone(word.text())?)));
         outputs.extend(zones.map(|(word, path)| Output::new(OutputKind::Argument, word, path)));

@@ -14,6 +14,7 @@ fn code_options(program: &str) -> &'static [&'static str] {
         "vi" | "vim" | "nvim" | "view" | "ex" | "vimdiff" => &["-c", "--cmd", "+"],
         "less" | "more" | "most" => &["+"],
         "emacs" => &["--eval", "-eval", "-f"],
+        "dc" | "gnuplot" => &["-e"],
         _ => &[],
     }
 }
