@@ -208,7 +208,8 @@ impl SwapFolder<'_> {
             use rustix::io::Errno;
             match renameat_with(self.fd, one, self.fd, other, RenameFlags::EXCHANGE) {
                 Ok(()) => Ok(true),
-                Err(Errno::NOSYS | Errno::INVAL | Errno::NOTSUP) => Ok(false),
+                // Filters of system calls refuse what they do not know.
+                Err(Errno::NOSYS | Errno::INVAL | Errno::NOTSUP | Errno::PERM) => Ok(false),
                 // The file that had the name was taken away.
                 Err(Errno::NOENT) => Err(ContentChanged.into()),
                 Err(error) => Err(error.into()),

@@ -452,3 +452,24 @@ async fn sessions_are_searched_titled_by_a_model_and_resumed_by_title() {
     ));
     assert_eq!(home.list().page().await.unwrap().sessions.len(), 2, "a title is asked for in no session");
 }
+
+#[tokio::test]
+async fn the_next_session_removes_the_temporary_files_of_a_killed_one() {
+    let world = World::new();
+    let (work, lists) = (world.directory(), world.home.path().join("temporary"));
+    let temporary = |number: u128| work.join(format!(".{number:032x}.tmp"));
+    let leave_behind = |name: &str, listed: &Path| {
+        std::fs::create_dir_all(&lists).unwrap();
+        std::fs::write(lists.join(name), [listed.as_os_str().as_encoded_bytes(), b"\0"].concat()).unwrap();
+    };
+    for number in 1..=3 {
+        std::fs::write(temporary(number), "cut").unwrap();
+    }
+    leave_behind("1.temporary", &temporary(1));
+    world.simple("hi").await;
+    assert!(!temporary(1).exists() && temporary(2).exists(), "it removes what is listed");
+    leave_behind("2.temporary", &temporary(2));
+    assert_eq!(world.home().remove_left_behind().await.unwrap(), 1);
+    assert!(!temporary(2).exists() && temporary(3).exists());
+    assert_eq!(std::fs::read_dir(&lists).unwrap().count(), 0);
+}
