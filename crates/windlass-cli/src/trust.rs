@@ -9,6 +9,7 @@ use anyhow::Context;
 use std::io::{BufRead, Write, stderr, stdin, stdout};
 use std::path::PathBuf;
 use windlass::crates::project::{ReviewedItem, SettingSources, TrustKind, TrustStatus, review_trust};
+use windlass::project::ReviewedProgram;
 
 /// How many digits of a digest are shown.
 const SHOWN_DIGITS: usize = 12;
@@ -18,8 +19,13 @@ pub(crate) fn trust(args: &TrustArgs) -> anyhow::Result<i32> {
     // The content of the files makes no difference to whether they are trusted.
     let project = launch::project(&SettingsArgs::default(), &current_directory()?)?.sources(SettingSources::none());
     let project = project.inspect().map_err(of_project)?;
+    let mut programs = Vec::new();
     if !args.remove {
         show_items(&review_trust(project.places())?)?;
+        // As if the project was trusted: these are the programs that trust has run.
+        let trusted = launch::project(&SettingsArgs::default(), &current_directory()?)?.trust(true);
+        programs = trusted.inspect().map_err(of_project)?.reviewed_programs();
+        show_programs(&programs)?;
     }
     if args.show {
         return Ok(0);
@@ -32,6 +38,9 @@ pub(crate) fn trust(args: &TrustArgs) -> anyhow::Result<i32> {
         }
     }
     let record = project.updates().record_trust(!args.remove)?;
+    // The contents that were shown, and none that came meanwhile.
+    let contents = programs.into_iter().map(|program| (program.path, program.now)).collect();
+    project.updates().record_programs(&contents)?;
     let record = record.context("there is no place for a record: set WINDLASS_HOME or HOME")?;
     let root = project.places().project.first().map_or(project.places().start(), PathBuf::as_path);
     let state = if args.remove { "no longer trusted" } else { "trusted" };
@@ -75,6 +84,27 @@ fn show_items(items: &[ReviewedItem]) -> std::io::Result<()> {
         let digest: String = item.digest().chars().take(SHOWN_DIGITS).collect();
         let line = format!("{} ({}, {digest}){content}", item.name, item.file.display());
         writeln!(out, "{status:<8} {:<9} {}", item.kind, visible_line(&line))?;
+    }
+    Ok(())
+}
+
+/// Shows the files that configuration runs, each on one line with the beginning of its digest, and changes since they were trusted.
+fn show_programs(programs: &[ReviewedProgram]) -> std::io::Result<()> {
+    let mut out = stdout().lock();
+    for program in programs.iter().filter(|program| program.trusted.is_some() || !program.now.is_missing()) {
+        let status = match &program.trusted {
+            _ if program.has_changed() => "changed",
+            Some(_) => "trusted",
+            None => "new",
+        };
+        let digest: String = program.now.digest.chars().take(SHOWN_DIGITS).collect();
+        let line = format!("{} (run by {}, {digest})", program.path.display(), program.source);
+        writeln!(out, "{status:<8} {:<9} {}", "program", visible_line(&line))?;
+        if program.has_changed() {
+            for line in program.diff().lines() {
+                writeln!(out, "    {}", visible_line(line))?;
+            }
+        }
     }
     Ok(())
 }

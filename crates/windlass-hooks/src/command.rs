@@ -2,7 +2,7 @@
 
 use crate::definition::{CommandHandler, HookDefinition};
 use crate::exit::{Ended, Said, read_exit};
-use crate::ports::HookPorts;
+use crate::ports::{HookPorts, HookProgram};
 use crate::variables::VariablesFile;
 use std::ffi::OsString;
 use std::path::Path;
@@ -31,6 +31,7 @@ impl Program<'_> {
         input: &JsonText,
         cancel: &Cancel,
     ) -> Result<Ended, HookError> {
+        ports.host.review_program(self.reviewed(cwd)).await?;
         let mut command = self.command(ports, cwd)?;
         command.stdin = Some(Arc::from(input.as_str().as_bytes()));
         let variables = self.definition.row().takes_variables.then(|| VariablesFile::new(&ports.texts)).flatten();
@@ -44,6 +45,16 @@ impl Program<'_> {
         let mut ended = ended(outcome)?;
         ended.stderr = (ports.mask)(ended.stderr);
         Ok(ended)
+    }
+
+    fn reviewed(&self, cwd: &Path) -> HookProgram {
+        HookProgram {
+            hook: self.definition.to_string(),
+            command: self.handler.command.clone(),
+            args: self.handler.args.clone(),
+            plugin: self.plugin.map(Path::to_path_buf),
+            cwd: cwd.to_path_buf(),
+        }
     }
 
     fn command(&self, ports: &HookPorts, cwd: &Path) -> Result<ProcessCommand, HookError> {

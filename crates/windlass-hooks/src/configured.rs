@@ -252,7 +252,12 @@ impl Hook for Configured {
         let definition = &self.hook().ok()?.definition;
         let limit = definition.time_limit();
         // A program has a limit of its own, which ends all its processes.
-        Some(if matches!(definition.handler, HookHandler::Command(_)) { limit.saturating_add(ENDING) } else { limit })
+        Some(match definition.handler {
+            HookHandler::Command(_) => {
+                limit.saturating_add(ENDING).saturating_add(self.shared.ports.host.review_time())
+            }
+            _ => limit,
+        })
     }
 
     async fn answer(&self, cx: &HookContext, call: &HookCall) -> Result<Option<HookOutcome>, HookError> {

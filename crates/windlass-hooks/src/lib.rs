@@ -39,7 +39,7 @@ pub use grammar::{BrokenHook, ReadHooks, read_hooks};
 pub use input::hook_input;
 pub use matcher::HookMatcher;
 pub use output::read_output;
-pub use ports::{FrameContext, HookHost, HookPorts, HookRequest, HookResponse, MaskErrors, ModelQuestion};
+pub use ports::{FrameContext, HookHost, HookPorts, HookProgram, HookRequest, HookResponse, MaskErrors, ModelQuestion};
 pub use request::RequestRules;
 pub use scope::HookScope;
 pub use texts::HookTexts;

@@ -8,6 +8,7 @@ use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 use windlass_hook::HookError;
 use windlass_tool::Process;
 use windlass_types::{AgentIdentity, HookOutcome, JsonText};
@@ -111,6 +112,22 @@ impl fmt::Debug for HookRequest {
     }
 }
 
+/// A program of a hook before it is started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct HookProgram {
+    /// The hook, by its name.
+    pub hook: String,
+    /// A line for bash, or the program if there are arguments.
+    pub command: String,
+    /// Arguments, which go to the program without a shell.
+    pub args: Option<Vec<String>>,
+    /// Directory of the plugin that brings the hook.
+    pub plugin: Option<PathBuf>,
+    /// Working directory of the program.
+    pub cwd: PathBuf,
+}
+
 /// What a server answers to a hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "hosts build one")]
@@ -166,6 +183,20 @@ pub trait HookHost: Send + Sync + 'static {
     async fn call_tool(&self, server: &str, tool: &str, input: JsonText) -> Result<String, HookError> {
         let _ = (server, tool, input);
         Err("this session has no MCP servers".into())
+    }
+
+    /// Lets a program run, or not, such as one whose file is not what was trusted. Default: it may.
+    ///
+    /// # Errors
+    /// The reason why it must not run. The hook has failed then.
+    async fn review_program(&self, program: HookProgram) -> Result<(), HookError> {
+        let _ = program;
+        Ok(())
+    }
+
+    /// Time that [`review_program`](Self::review_program) may take beside the limit of the hook, such as for a person. Default: none.
+    fn review_time(&self) -> Duration {
+        Duration::ZERO
     }
 
     /// A variable that headers of requests may hold, of the environment that the program was started with.

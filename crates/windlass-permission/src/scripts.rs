@@ -298,8 +298,10 @@ const INTERPRETERS: &[&str] = &[
     "tclsh",
     "ts-node",
     "tsx",
-    "uv",
 ];
+/// Programs that start another one among their words.
+const LAUNCHERS: &[&str] =
+    &["bun", "bunx", "hatch", "npm", "npx", "pdm", "pipx", "pnpm", "pnpx", "rye", "uv", "uvx", "yarn", "yarnpkg"];
 /// Programs that run the file of `-f`.
 const FILE_SCRIPTS: &[&str] = &["awk", "gawk", "gsed", "jq", "mawk", "nawk", "sed"];
 
@@ -321,6 +323,16 @@ impl LineReading<'_> {
         let interprets = is_interpreter(program);
         if interprets {
             self.script(program, args);
+        }
+        if LAUNCHERS.contains(&program) {
+            let started = |word: &Word| word.as_literal().is_some_and(|text| text != "." && is_interpreter(text));
+            for word in args.iter().filter(|word| program == "uv" && word.text().ends_with(".py")).take(1) {
+                self.add(word.text(), word.kind(), FileRole::Program);
+            }
+            if let Some(at) = args.iter().position(started) {
+                let started = args.get(at).map(Word::text).unwrap_or_default();
+                self.script(started, args.get(at.saturating_add(1)..).unwrap_or_default());
+            }
         }
         if FILE_SCRIPTS.contains(&program) {
             for file in values(args, &["-f", "--file", "--from-file"]) {
@@ -367,12 +379,17 @@ impl LineReading<'_> {
                 };
                 continue;
             }
-            let is_subcommand = matches!(text, "run" | "watch") && matches!(program, "bun" | "deno" | "uv" | "dart");
-            if !is_subcommand {
+            // `bun run lint` names a script of the package, `bun run lint.ts` a file.
+            let is_name = matches!(program, "bun" | "deno" | "dart") && !text.contains(['.', '/']);
+            if !is_name {
                 self.add(text, word.kind(), FileRole::Program);
-                if !is_value {
-                    return;
-                }
+            }
+            if matches!(program, "node" | "nodejs") && !text.contains('.') {
+                self.add(&format!("{text}.js"), word.kind(), FileRole::Program);
+                self.add(&format!("{text}/index.js"), word.kind(), FileRole::Program);
+            }
+            if !is_value && !(is_name && matches!(text, "run" | "watch")) {
+                return;
             }
             is_value = false;
         }

@@ -18,11 +18,8 @@ const MISSING: &str = "missing";
 const SYSTEM: &[&str] =
     &["/Applications", "/Library", "/System", "/bin", "/lib", "/lib64", "/nix/store", "/opt", "/sbin", "/snap", "/usr"];
 
-/// Endings of names of files that some program runs.
-const SCRIPT_ENDINGS: &[&str] = &[
-    "awk", "bash", "bat", "cjs", "cmd", "cts", "exe", "fish", "jar", "js", "ksh", "lua", "mjs", "mts", "php", "pl",
-    "ps1", "py", "rb", "sh", "ts", "wasm", "zsh",
-];
+/// Endings of names of scripts for shells. An operand of another kind is rather a source that the program works on.
+const SCRIPT_ENDINGS: &[&str] = &["bash", "bat", "cmd", "fish", "ksh", "ps1", "sh", "zsh"];
 
 /// A command line that configuration runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -128,6 +125,18 @@ pub struct ProgramContent {
 }
 
 impl ProgramContent {
+    /// The content that a record of trust has, with its text if that was kept.
+    #[must_use]
+    pub fn recorded(digest: &str, text: Option<String>) -> Self {
+        Self { digest: digest.to_owned(), text }
+    }
+
+    /// `true` if there is no file.
+    #[must_use]
+    pub fn is_missing(&self) -> bool {
+        self.digest == MISSING
+    }
+
     /// Reads a file as it is now. Links are followed; a pipe or a device is not opened. Of `package.json` the scripts matter alone.
     #[must_use]
     pub fn read(path: &Path) -> Self {

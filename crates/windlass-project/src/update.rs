@@ -3,9 +3,10 @@
 mod key;
 mod servers;
 
+use crate::configured_lines::ProgramContent;
 use crate::edit::{names_one_of, updated};
 use crate::error::SettingsError;
-use crate::file::OldText;
+use crate::file::{OldText, read_named};
 use crate::note::Origin;
 use crate::places::Places;
 use crate::records::read_trust;
@@ -26,6 +27,10 @@ use windlass_types::{Behavior, PermissionMode, PermissionUpdate, UpdateDestinati
 
 /// Most times that a change is made again because another program changed the file meanwhile.
 const MOST_TRIES: u32 = 100;
+/// Name of the folder of texts of trusted programs, beside the record of trust.
+const KEPT_PROGRAMS: &str = "trusted-programs";
+/// Maximum number of bytes of one of them.
+const MOST_KEPT_PROGRAM: u64 = 1024 * 1024;
 
 /// Why a change was not kept. It may still hold for the session.
 #[derive(Debug, Error)]
@@ -246,21 +251,50 @@ impl SettingsUpdates {
         trust.program_directory(project).map(|_| trust.programs(project))
     }
 
-    /// Records digests of files that trusted configuration of the project runs, in place of earlier ones of the same files. Nothing is
-    /// recorded for a project that is not trusted. Files whose names are not Unicode are left out.
+    /// The text of a file whose digest is recorded, if it was kept.
+    #[must_use]
+    pub fn kept_program(&self, digest: &str) -> Option<String> {
+        let is_digest = !digest.is_empty() && digest.bytes().all(|byte| byte.is_ascii_hexdigit());
+        let path = self.kept_programs().filter(|_| is_digest)?.join(digest);
+        read_named(&path, MOST_KEPT_PROGRAM).ok()
+    }
+
+    /// The folder of texts that people are shown a change of.
+    fn kept_programs(&self) -> Option<PathBuf> {
+        Some(self.places.records.first()?.with_file_name(KEPT_PROGRAMS))
+    }
+
+    /// Keeps the texts of files whose digests are recorded, so that a later change can be shown.
+    fn keep_programs(&self, contents: &BTreeMap<PathBuf, ProgramContent>) -> Result<(), KeepError> {
+        let Some(folder) = self.kept_programs() else { return Ok(()) };
+        for content in contents.values() {
+            let (path, Some(text)) = (folder.join(&content.digest), &content.text) else { continue };
+            if !path.exists() {
+                let kept = replace(&path, text, true, None);
+                // Another process may have kept the same text meanwhile.
+                let kept = kept.or_else(|problem| if path.exists() { Ok(()) } else { Err(problem) });
+                kept.map_err(|problem| KeepError::Write { path, problem })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Records what files that trusted configuration of the project runs contain, in place of earlier contents of the same files.
+    /// Nothing is recorded for a project that is not trusted. Files whose names are not Unicode are left out.
     ///
     /// # Errors
     /// The record cannot be read or written.
-    pub fn record_programs(&self, digests: &BTreeMap<PathBuf, String>) -> Result<(), KeepError> {
-        if digests.is_empty() {
+    pub fn record_programs(&self, contents: &BTreeMap<PathBuf, ProgramContent>) -> Result<(), KeepError> {
+        if contents.is_empty() {
             return Ok(());
         }
         let _locked = self.lock()?;
         let trust = read_trust(&self.places, &mut Vec::new());
         let Some(directory) = trust.program_directory(&self.places.project) else { return Ok(()) };
+        self.keep_programs(contents)?;
         self.record(directory, |known| {
-            let named = digests.iter().filter_map(|(path, digest)| {
-                Some((path.strip_prefix(directory).unwrap_or(path).to_str()?.to_owned(), digest.clone()))
+            let named = contents.iter().filter_map(|(path, content)| {
+                Some((path.strip_prefix(directory).unwrap_or(path).to_str()?.to_owned(), content.digest.clone()))
             });
             known.programs.extend(named);
         })

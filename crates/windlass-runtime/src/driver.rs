@@ -336,6 +336,10 @@ impl Driver {
                 self.begin_side(*call, waiting);
                 None
             }
+            Order::Approve(approval, waiting) => {
+                self.begin_approval(*approval, waiting);
+                None
+            }
             Order::AskHooks(call, waiting) => {
                 self.reporter().send(*call, Some(waiting));
                 None

@@ -24,6 +24,7 @@
 
 mod agents;
 mod append;
+mod approval;
 mod artifact;
 mod ask;
 mod attach;
@@ -68,6 +69,7 @@ mod tool;
 mod watch;
 mod written;
 
+pub use approval::{Approval, ApprovalError};
 pub use classify::Classifier;
 pub use edits::Diagnostics;
 pub use error::{OpenError, RewindError, SessionError};

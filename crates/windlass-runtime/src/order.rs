@@ -1,5 +1,6 @@
 //! What a session is asked to do.
 
+use crate::approval::{Approval, ApprovalAnswer};
 use crate::error::RewindError;
 use crate::{SideAnswer, SideCall, SideCallError};
 use std::ffi::OsString;
@@ -46,6 +47,8 @@ pub(crate) enum Order {
     Agents(ToolUseId, oneshot::Sender<Arc<dyn Agents>>),
     /// A model is to write something that is no part of the conversation.
     SideCall(Box<SideCall>, oneshot::Sender<Result<SideAnswer, SideCallError>>),
+    /// The host is to be asked about something that no call does.
+    Approve(Box<Approval>, oneshot::Sender<ApprovalAnswer>),
 }
 
 /// What a host wants of checkpoints, and where it waits.

@@ -150,15 +150,19 @@ impl SideCalls {
     }
 
     /// Begins one. It ends when its answer is not awaited any more.
-    pub(crate) fn start(&mut self, side: Side, mut waiting: oneshot::Sender<Answer>) {
+    pub(crate) fn start<T: Send + 'static>(
+        &mut self,
+        work: impl Future<Output = T> + Send + 'static,
+        mut waiting: oneshot::Sender<T>,
+    ) {
         self.open.retain(|task| !task.0.is_finished());
         self.open.push(AbortOnDrop(tokio::spawn(async move {
             let answer = tokio::select! {
                 biased;
                 () = waiting.closed() => return,
-                answer = side.answer() => answer,
+                answer = work => answer,
             };
-            // Who waited may be gone.
+            // The requester may have dropped its receiver.
             let _ = waiting.send(answer);
         })));
     }
@@ -182,7 +186,7 @@ pub(crate) struct Side {
 }
 
 impl Side {
-    async fn answer(self) -> Answer {
+    pub(crate) async fn answer(self) -> Answer {
         self.gate.pass().await.map_err(SideCallError::Denied)?;
         let claim = self.account.claim(EffectId::BESIDE, self.cost);
         let written = paid(&*self.provider, (&self.model, &self.request), claim, &self.results).await;

@@ -1,18 +1,22 @@
 //! Configured hooks in sessions: what they need of the program, the project and the session.
 
 use crate::lock::Lock;
-use crate::project::GivenSkills;
+use crate::project::{GivenSkills, LoadedProject, ProgramReviewer};
 use crate::{Error, session::Options};
 use async_trait::async_trait;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 use windlass_context::bounded_hook_context;
 use windlass_hook::{Hook, HookError};
-use windlass_hooks::{ConfiguredHook, HookHost, HookPorts, HookTexts, MaskErrors, ModelQuestion, configured_hooks};
+use windlass_hooks::{
+    ConfiguredHook, HookHost, HookPorts, HookProgram, HookTexts, MaskErrors, ModelQuestion, configured_hooks,
+};
 #[cfg(feature = "credentials")]
 use windlass_hooks::{HookRequest, HookResponse};
+use windlass_project::ConfiguredLine;
 use windlass_runtime::{Ports, SessionHandle};
 use windlass_session::SessionKey;
 use windlass_tool::search_path::environment_outside;
@@ -27,6 +31,9 @@ const TYPE: &str = "hook";
 /// Tools of an agent that may look before it answers, and most messages of its model.
 const LOOKING: [&str; 3] = ["Read", "Glob", "Grep"];
 const MOST_TURNS: u32 = 50;
+
+/// Time for a person to answer whether a hook may run a program that has changed.
+const ANSWER_TIME: Duration = Duration::from_secs(60 * 60);
 
 const SYSTEM: &str = "\
 You check one event of a coding agent for its user. The question says what is wanted, and the event stands in it as JSON. The \
@@ -50,7 +57,7 @@ impl Place<'_> {
     /// The configured hooks of the session, and what is to follow it once it is open.
     pub(crate) fn hooks(&self) -> Result<WithHost, Error> {
         let project = self.options.applied_project();
-        let mut hooks = project.map(super::project::LoadedProject::configured_hooks).unwrap_or_default();
+        let mut hooks = project.map(LoadedProject::configured_hooks).unwrap_or_default();
         hooks.extend(GivenSkills::of(self.options).iter().flat_map(GivenSkills::hooks));
         hooks.extend(self.options.hooks.configured.iter().cloned().map(ConfiguredHook::new));
         if hooks.is_empty() {
@@ -61,6 +68,10 @@ impl Place<'_> {
             agents: Lock::default(),
             ids: Arc::clone(&self.ports.system.ids),
             lookup: self.lookup(),
+            reviewer: project
+                .filter(|project| project.place_elsewhere().is_none())
+                .map(LoadedProject::program_reviewer),
+            can_ask: self.options.permissions.can_ask(),
             #[cfg(feature = "mcp")]
             servers: self.options.tools.mcp.clone(),
         });
@@ -116,6 +127,10 @@ pub(crate) struct SessionOfHooks {
     agents: Lock<BTreeSet<AgentId>>,
     ids: Arc<dyn Ids>,
     lookup: Lookup,
+    /// Compares programs with what was trusted.
+    reviewer: Option<ProgramReviewer>,
+    /// `true` if questions can be answered at all.
+    can_ask: bool,
     #[cfg(feature = "mcp")]
     servers: Option<windlass_mcp::McpServers>,
 }
@@ -206,6 +221,21 @@ impl HookHost for SessionOfHooks {
             }
         };
         if output.is_error { Err(text.chars().take(500).collect::<String>().into()) } else { Ok(text) }
+    }
+
+    async fn review_program(&self, program: HookProgram) -> Result<(), HookError> {
+        let Some(reviewer) = &self.reviewer else { return Ok(()) };
+        let source = format!("the hook {:?}", program.hook);
+        let line = match &program.args {
+            Some(args) => ConfiguredLine::of_program(source, &program.command, args),
+            None => ConfiguredLine::new(source, &program.command),
+        };
+        let line = line.of_plugin(program.plugin.as_deref());
+        Ok(reviewer.review(&line, &program.cwd, self.handle.get()).await?)
+    }
+
+    fn review_time(&self) -> Duration {
+        if self.reviewer.is_some() && self.can_ask { ANSWER_TIME } else { Duration::ZERO }
     }
 
     fn variable(&self, name: &str) -> Option<String> {

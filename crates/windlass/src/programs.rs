@@ -48,8 +48,15 @@ impl Programs {
             }
             #[cfg(feature = "lsp")]
             if let Some(servers) = &options.surroundings.language_servers {
-                let (sandbox, way, options) = (sandbox.clone(), Arc::clone(&way), wanted.clone());
-                servers.confine(Arc::new(LanguageSandbox { sandbox, way, options }));
+                let confined =
+                    LanguageSandbox { sandbox: sandbox.clone(), way: Arc::clone(&way), options: wanted.clone() };
+                let confinement: Arc<dyn windlass_lsp::ServerConfinement> = Arc::new(confined);
+                #[cfg(feature = "project")]
+                let confinement = match options.applied_project() {
+                    Some(project) => project.reviewed_language_servers(Some(confinement)),
+                    None => confinement,
+                };
+                servers.confine(confinement);
             }
             let commands = wanted.commands(sandbox.level());
             policy.confine(commands.clone());
@@ -60,6 +67,10 @@ impl Programs {
             };
             let temporary = Some(sandbox.temporary());
             return Ok(Self { temporary, process: sandbox.around_some(process, confines) });
+        }
+        #[cfg(all(feature = "lsp", feature = "project"))]
+        if let (Some(servers), Some(project)) = (&options.surroundings.language_servers, options.applied_project()) {
+            servers.confine(project.reviewed_language_servers(None));
         }
         let _ = (options, policy, ids, notices);
         Ok(Self { process, temporary: None })

@@ -25,11 +25,14 @@ mod notice;
 mod open;
 mod plugins;
 mod program_files;
+mod program_review;
 mod prompt;
 #[cfg(any(feature = "anthropic", feature = "gemini", feature = "openai"))]
 mod provider;
 mod read;
 mod request;
+#[cfg(any(feature = "lsp", feature = "mcp"))]
+mod reviewed_servers;
 #[cfg(feature = "sandbox")]
 mod sandbox;
 #[cfg(feature = "mcp")]
@@ -49,6 +52,8 @@ pub use input::ProjectInput;
 pub use loaded::LoadedProject;
 pub use notice::{ProjectNotice, ProjectNoticeKind};
 pub use plugins::PluginChange;
+pub(crate) use program_review::ProgramReviewer;
+pub use program_review::ReviewedProgram;
 pub use read::LoadedFile;
 pub use request::Project;
 #[cfg(feature = "mcp")]

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 use std::path::PathBuf;
 use tempfile::TempDir;
 use windlass_project::{
-    Agents, Commands, Places, Resolved, Servers, SettingSources, SettingsRequest, SettingsUpdates, TrustStatus, load,
-    load_agents, load_commands, load_servers, review_trust,
+    Agents, Commands, Places, ProgramContent, Resolved, Servers, SettingSources, SettingsRequest, SettingsUpdates,
+    TrustStatus, load, load_agents, load_commands, load_servers, review_trust,
 };
 use windlass_types::Behavior;
 
@@ -240,22 +240,28 @@ fn digests_of_programs_are_recorded_for_trusted_projects_alone() {
     let world = World::new();
     let (updates, script) = (world.updates(), world.path("work/scripts/format.sh"));
     let digests = |digest: &str| std::collections::BTreeMap::from([(script.clone(), digest.to_owned())]);
-    updates.record_programs(&digests("a")).unwrap();
-    assert_eq!(updates.recorded_programs(), None);
+    let record = |digest: &str| {
+        let content = ProgramContent::recorded(digest, Some(format!("text of {digest}")));
+        updates.record_programs(&std::collections::BTreeMap::from([(script.clone(), content)])).unwrap();
+    };
+    record("a");
+    assert_eq!((updates.recorded_programs(), updates.kept_program("a")), (None, None));
     // A record of an earlier version has none.
     let project = world.path("work");
-    let record = json!({"projects": {project.to_str().unwrap(): {"trusted": true, "covers": {"x": {"rule y": "z"}}}}});
-    world.write("home/.windlass/windlass-trust.json", &record.to_string());
+    let old = json!({"projects": {project.to_str().unwrap(): {"trusted": true, "covers": {"x": {"rule y": "z"}}}}});
+    world.write("home/.windlass/windlass-trust.json", &old.to_string());
     assert_eq!(updates.recorded_programs(), Some(Default::default()));
-    updates.record_programs(&digests("a")).unwrap();
+    record("a");
     assert_eq!(updates.recorded_programs(), Some(digests("a")));
+    assert_eq!(updates.kept_program("a").as_deref(), Some("text of a"));
+    assert_eq!(updates.kept_program("../windlass-trust.json"), None);
     let text = std::fs::read_to_string(world.path("home/.windlass/windlass-trust.json")).unwrap();
     let kept: Value = serde_json::from_str(&text).unwrap();
     let kept = &kept["projects"][project.to_str().unwrap()];
     assert_eq!(kept["covers"]["x"]["rule y"], "z");
     assert_eq!(kept["programs"]["scripts/format.sh"], "a");
     updates.record_trust(true).unwrap();
-    updates.record_programs(&digests("b")).unwrap();
+    record("b");
     assert_eq!(updates.recorded_programs(), Some(digests("b")));
     updates.record_trust(false).unwrap();
     assert_eq!(updates.recorded_programs(), None);

@@ -1,22 +1,41 @@
 //! Messages of a model that something else than the conversation wants: what they need of the session.
 
 use super::Driver;
+use crate::approval::{self, Approval, ApprovalAnswer};
 use crate::side::{Gate, GateParts, Side, SideAnswer, SideCall, SideCallError};
 use std::sync::Arc;
 use tokio::sync::oneshot;
 use windlass_context::estimate_request;
 use windlass_core::ModelProfile;
+use windlass_hook::Hooks;
 use windlass_permission::CallFacts;
-use windlass_types::{Access, ModelRequest, SectionScope, SystemSection, ToolUse, ToolUseId};
+use windlass_types::{Access, JsonText, ModelRequest, SectionScope, SystemSection, ToolUse, ToolUseId};
 
 impl Driver {
     /// Begins what was asked for.
     pub(super) fn begin_side(&mut self, call: SideCall, waiting: oneshot::Sender<Result<SideAnswer, SideCallError>>) {
         match self.side(call) {
-            Ok(side) => self.work.side.start(side, waiting),
+            Ok(side) => self.work.side.start(side.answer(), waiting),
             // Who asked may be gone.
             Err(error) => drop(waiting.send(Err(error))),
         }
+    }
+
+    /// Asks the host about something that no call does. Hooks are not asked: one may be what the question is about.
+    pub(super) fn begin_approval(&mut self, approval: Approval, waiting: oneshot::Sender<ApprovalAnswer>) {
+        let id = ToolUseId::new(format!("approval_{:032x}", self.ports.system.ids.bits()));
+        let gate = self.gate(id, (&approval.tool, &approval.input), &approval.title);
+        let gate = Gate { of: GateParts { hooks: Hooks::default(), ..gate.of }, ..gate };
+        self.work.side.start(approval::ask(gate, approval), waiting);
+    }
+
+    /// The gate of something that is judged like a call of a tool.
+    fn gate(&mut self, id: ToolUseId, (tool, input): (&str, &JsonText), title: &str) -> Gate {
+        let cwd = self.machine.state().cwd().to_path_buf();
+        let call = ToolUse::new(id.clone(), tool.to_owned(), input.clone());
+        let digest = crate::prepare::digest(&call, &cwd, &[], None);
+        let facts = CallFacts::new(tool.to_owned(), input.clone(), Access::Unknown, digest, cwd.clone());
+        Gate { id, facts, title: title.to_owned(), of: self.gate_parts(cwd) }
     }
 
     fn side(&mut self, call: SideCall) -> Result<Side, SideCallError> {
@@ -25,11 +44,7 @@ impl Driver {
         }
         self.work.side.count(&call.tool, call.most_in_run)?;
         let id = ToolUseId::new(format!("side_{:032x}", self.ports.system.ids.bits()));
-        let cwd = self.machine.state().cwd().to_path_buf();
-        let digest =
-            crate::prepare::digest(&ToolUse::new(id.clone(), call.tool.clone(), call.input.clone()), &cwd, &[], None);
-        let facts = CallFacts::new(call.tool.clone(), call.input.clone(), Access::Unknown, digest, cwd.clone());
-        let gate = Gate { id, facts, title: call.title.clone(), of: self.gate_parts(cwd) };
+        let gate = self.gate(id, (&call.tool, &call.input), &call.title);
         let model = self.side_model(&call);
         let limit = call.max_output_tokens.min(model.info.max_output_tokens).max(1);
         let messages = call.messages.into_iter().map(Into::into).collect();

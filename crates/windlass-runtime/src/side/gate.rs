@@ -13,8 +13,9 @@ use windlass_permission::{CallFacts, Policy};
 use windlass_types::hook::event::PreToolUse;
 use windlass_types::text::visible_line;
 use windlass_types::{
-    AnsweredBy, AuditedAnswer, AuditedDecision, Behavior, Decision, DecisionReason, EventKind, HookCall, HookOutcome,
-    HookVerdict, JsonText, MadeCall, PermissionAnswer, PermissionGroup, PermissionRequest, ToolUse, ToolUseId,
+    AnsweredBy, AuditedAnswer, AuditedDecision, Behavior, Decision, DecisionReason, EditPreview, EventKind, HookCall,
+    HookOutcome, HookVerdict, JsonText, MadeCall, PermissionAnswer, PermissionGroup, PermissionRequest, ToolUse,
+    ToolUseId,
 };
 
 /// Who is asked, and what decides.
@@ -55,16 +56,22 @@ impl Gate {
                 Ok(())
             }
             Behavior::Deny => self.settle(decision, outcome.verdict, None),
-            Behavior::Ask => self.ask(decision, outcome.verdict).await,
+            Behavior::Ask => self.ask(decision, outcome.verdict, None).await,
         }
     }
 
-    /// Asks hooks and host.
-    async fn ask(&self, decision: Decision, hook: Option<HookVerdict>) -> Result<(), String> {
+    /// Asks hooks and host, who are shown these changes of files.
+    pub(crate) async fn ask(
+        &self,
+        decision: Decision,
+        hook: Option<HookVerdict>,
+        edits: Option<EditPreview>,
+    ) -> Result<(), String> {
         let call = ToolUse::new(self.id.clone(), self.facts.tool.clone(), self.facts.input.clone());
         let digest = self.facts.digest.clone();
         let mut request = PermissionRequest::new(call, visible_line(&self.title), decision.clone(), digest);
         request.group = PermissionGroup::of(&self.facts.tool, &self.facts.access);
+        request.edits = edits;
         let question = request.id.clone();
         let Asked { hooks, cx, asked, answers, questions, .. } = &self.of;
         let open = answers.are_possible().then(|| questions.open(&request));

@@ -214,7 +214,10 @@ impl LoadedProject {
             let (denied, allowed) = self.page_rules();
             permissions.deny(denied).allow(allowed)
         };
-        options.permissions = self.permissions(permissions);
+        let programs = self.program_files();
+        self.begin_program_review(&programs);
+        let programs = programs.into_iter().map(|file| file.path).collect();
+        options.permissions = self.permissions_beside(permissions, programs);
     }
 
     fn start_mode(&self, said: Option<PermissionMode>, bypass: bool, agent: &MainAgent) -> PermissionMode {

@@ -1,10 +1,11 @@
 //! The MCP servers that the sessions of a project have.
 
+use super::reviewed_servers::ReviewedServers;
 use super::tool_cache::ToolLists;
 use super::{LoadedProject, ProjectError, ProjectServers};
 use std::sync::Arc;
 use windlass_mcp::auth::{AuthOptions, FileTokenStore};
-use windlass_mcp::{McpOptions, McpServers};
+use windlass_mcp::{McpOptions, McpServers, ProgramConfinement};
 use windlass_runtime::SystemIds;
 use windlass_tool::Ids;
 use windlass_tools::{LocalProcess, host_environment};
@@ -43,12 +44,23 @@ impl LoadedProject {
             .with_roots(self.place_elsewhere().is_none().then(|| self.places().start()))
             .with_env(host_environment(self.usual_environment()))
             .with_watch(process.clone());
-        #[cfg(feature = "sandbox")]
-        let options = options.with_confinement(Arc::new(self.server_confinement(process)));
+        let options = options.with_confinement(self.reviewed_servers(process));
         match ToolLists::of(self.places()) {
             Some(lists) => options.with_tool_cache(Arc::new(lists)),
             None => options,
         }
+    }
+
+    /// Compares programs of servers with what was trusted, and confines them where a sandbox is wanted.
+    fn reviewed_servers(&self, process: Arc<LocalProcess>) -> Arc<dyn ProgramConfinement> {
+        #[cfg(feature = "sandbox")]
+        let confinement = Some(Arc::new(self.server_confinement(process)) as Arc<dyn ProgramConfinement>);
+        #[cfg(not(feature = "sandbox"))]
+        let confinement = {
+            let _ = process;
+            None
+        };
+        Arc::new(ReviewedServers { reviewer: self.program_reviewer(), confinement })
     }
 
     /// What ends programs of servers, and tries the sandbox that they run in.
@@ -66,8 +78,7 @@ impl LoadedProject {
         }
         if let Some(set) = &given {
             servers.check(set)?;
-            #[cfg(feature = "sandbox")]
-            set.confine(Arc::new(self.server_confinement(Self::server_process())));
+            set.confine(self.reviewed_servers(Self::server_process()));
         }
         servers.begin();
         // One may join as long as files are read.

@@ -75,6 +75,9 @@ pub enum ProjectError {
     /// A custom command or a skill does not become a prompt.
     #[error(transparent)]
     Command(#[from] CommandError),
+    /// A program of a custom command or a skill has changed since it was trusted.
+    #[error("{0}")]
+    ChangedProgram(String),
     /// It could not be recorded what trust in the project covers.
     #[error("what trust in this project covers cannot be recorded: {0}")]
     NotPinned(KeepError),

@@ -1,6 +1,6 @@
 //! The program of `apiKeyHelper`, which prints the key of the Anthropic API.
 
-use super::LoadedProject;
+use super::{LoadedProject, ProgramReviewer};
 use async_trait::async_trait;
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use windlass_http::provider::{Credential, Credentials, RefreshingCredentials};
 use windlass_model::ModelError;
-use windlass_project::{Layer, ProgramAuthor, ProgramLine, StartRefusal};
+use windlass_project::{ConfiguredLine, Layer, ProgramAuthor, ProgramLine, StartRefusal};
 use windlass_tool::{Cancel, Clock, Ids, Process, ProcessCommand, ProcessExit, SystemClock, SystemIds};
 use windlass_tools::LocalProcess;
 use windlass_types::ModelErrorKind;
@@ -35,6 +35,8 @@ struct KeyHelper {
     place: HelperPlace,
     kept: Duration,
     process: Arc<dyn Process>,
+    /// Compares the program with what was trusted. `None`: a test runs it as it is.
+    reviewer: Option<ProgramReviewer>,
 }
 
 impl LoadedProject {
@@ -51,6 +53,7 @@ impl LoadedProject {
             place: self.place_of_helper(&helper.value, helper.layer),
             kept: kept.unwrap_or(USUALLY_KEPT),
             process: Arc::new(LocalProcess::new(format!("api-key-helper.{:032x}", SystemIds::default().bits()))),
+            reviewer: Some(self.program_reviewer()),
         };
         Some(RefreshingCredentials::new(helper).early(Duration::ZERO))
     }
@@ -77,6 +80,12 @@ impl Credentials for KeyHelper {
             .place
             .as_ref()
             .map_err(|refusal| Self::error(ModelErrorKind::Configuration, &format!("is not started: {refusal}")))?;
+        if let Some(reviewer) = &self.reviewer {
+            let line = ConfiguredLine::new("`apiKeyHelper`", &self.command).giving_credentials();
+            let reviewed = reviewer.review(&line, directory, None).await;
+            reviewed
+                .map_err(|problem| Self::error(ModelErrorKind::Configuration, &format!("does not run: {problem}")))?;
+        }
         let mut command = ProcessCommand::new("/bin/sh", directory);
         command.args = vec!["-c".into(), self.command.clone().into()];
         command.env.clone_from(env);
@@ -117,6 +126,7 @@ mod tests {
             command: command.to_owned(),
             place: Ok((PathBuf::from("/"), vec![("PATH".into(), "/usr/bin:/bin".into())])),
             kept: Duration::from_secs(60),
+            reviewer: None,
             process: Arc::new(LocalProcess::new(format!("test.{:032x}", SystemIds::default().bits()))),
         }
     }

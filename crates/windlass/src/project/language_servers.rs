@@ -1,11 +1,12 @@
 //! The language servers of settings and plugins in the sessions of a project.
 
+use super::reviewed_servers::ReviewedServers;
 use super::{LoadedProject, ProjectNoticeKind};
 use crate::session::Options;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::sync::Arc;
-use windlass_lsp::{LanguageServers, ServerConfig, ServerSurroundings};
+use windlass_lsp::{LanguageServers, ServerConfig, ServerConfinement, ServerSurroundings};
 use windlass_project::{ProgramAuthor, ProgramLine, StartRefusal};
 use windlass_tool::{Ids, SystemIds};
 use windlass_tools::{LocalProcess, host_environment};
@@ -62,6 +63,14 @@ impl LoadedProject {
             self.note(ProjectNoticeKind::Server, format!("no language server is started: {refusal}"));
         }
         servers
+    }
+
+    /// Compares programs of language servers with what was trusted, and has them confined, if there is a sandbox.
+    pub(crate) fn reviewed_language_servers(
+        &self,
+        confinement: Option<Arc<dyn ServerConfinement>>,
+    ) -> Arc<dyn ServerConfinement> {
+        Arc::new(ReviewedServers { reviewer: self.program_reviewer(), confinement })
     }
 
     /// The servers that settings and plugins name. `note` hears of what cannot be used.

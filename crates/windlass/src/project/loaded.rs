@@ -193,9 +193,14 @@ impl LoadedProject {
     /// Adds the rules of settings files to permissions, and protects what they come from. The rules hold with their
     /// sources; where managed settings alone may allow, the allow rules that were added before are dropped.
     pub fn permissions(&self, permissions: Permissions) -> Permissions {
+        self.permissions_beside(permissions, self.protected_programs())
+    }
+
+    /// The same with these files that configuration runs.
+    pub(super) fn permissions_beside(&self, permissions: Permissions, programs: Vec<PathBuf>) -> Permissions {
         let (places, resolved) = (self.places(), self.resolved());
         let mut permissions = permissions.protecting(places.protected()).protecting(self.programs_of_plugins());
-        permissions = permissions.protecting(self.protected_programs());
+        permissions = permissions.protecting(programs);
         if resolved.permissions.managed_rules_only {
             permissions = permissions.without_allow_rules();
         }

@@ -33,6 +33,7 @@ impl LoadedProject {
             // What has changed here is not looked for again: directories and variables would be those of this machine.
             return self.shared.forget_at_end(&session.handle);
         }
+        self.ask_about_programs(&session.handle);
         self.follow_settings(&session.handle);
         self.shared.forget_at_end(&session.handle);
         let mut sessions = self.shared.sessions.lock();

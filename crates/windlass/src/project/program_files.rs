@@ -6,7 +6,7 @@
 use super::LoadedProject;
 use std::path::{Path, PathBuf};
 use windlass_hooks::{ConfiguredHook, HookHandler};
-use windlass_project::ConfiguredLine;
+use windlass_project::{Command, ConfiguredLine};
 
 /// A file that decides what a configured line runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,12 +44,7 @@ impl LoadedProject {
         if let Some(helper) = &self.resolved().session.api_key_helper {
             lines.push(ConfiguredLine::new("`apiKeyHelper`", &helper.value).giving_credentials());
         }
-        for command in &self.commands().commands {
-            let source = format!("/{}", command.name);
-            let line =
-                |program: &str| ConfiguredLine::new(&source, program).of_plugin(command.plugin_root().map(Path::new));
-            lines.extend(command.programs().into_iter().map(line));
-        }
+        lines.extend(self.commands().commands.iter().flat_map(command_lines));
         #[cfg(feature = "lsp")]
         for server in self.configured_servers(&mut |_| {}) {
             let source = format!("the language server {:?}", server.name);
@@ -79,6 +74,14 @@ impl LoadedProject {
         }
         all
     }
+}
+
+/// The lines of programs in the text of a command.
+pub(super) fn command_lines(command: &Command) -> Vec<ConfiguredLine> {
+    let line = |program| {
+        ConfiguredLine::new(format!("/{}", command.name), program).of_plugin(command.plugin_root().map(Path::new))
+    };
+    command.programs().into_iter().map(line).collect()
 }
 
 /// The line of a hook that runs a program.

@@ -1,5 +1,6 @@
 //! Prompts that name a custom command or a skill.
 
+use super::program_files::command_lines;
 use super::skills::{for_users, named};
 use super::{LoadedProject, ProjectError};
 use crate::session::PromptInput;
@@ -70,7 +71,8 @@ impl LoadedProject {
     /// ```
     ///
     /// # Errors
-    /// The prompt would be too long, the command cannot be used, or it runs programs and trust in the project does not cover that.
+    /// The prompt would be too long, the command cannot be used, it runs programs and trust in the project does not cover that, or such
+    /// a program has changed since it was trusted.
     pub fn expand(&self, prompt: impl Into<PromptInput>, session: Option<&SessionId>) -> Result<Prompt, ProjectError> {
         let PromptInput(prompt) = prompt.into();
         let Some((name, arguments)) = named(&prompt) else { return Ok(prompt) };
@@ -96,6 +98,12 @@ impl LoadedProject {
         let commands = self.current_commands();
         commands.check(name)?;
         let Some(command) = commands.get(name) else { return Ok(None) };
+        if self.place_elsewhere().is_none() && !self.resolved().skills.without_programs {
+            let reviewer = self.program_reviewer();
+            for line in command_lines(command) {
+                reviewer.check(&line, self.places().start()).map_err(ProjectError::ChangedProgram)?;
+            }
+        }
         let folder = self.extracted(command);
         let mut used = self.used(arguments, session);
         used.skill_directory = folder.as_deref();

@@ -2,6 +2,7 @@
 
 use super::live::OpenSettings;
 use super::notice::Notices;
+use super::program_review::ProgramReview;
 use super::prompt::ReadCommands;
 use super::request::Choice;
 use super::skills::ListedSkills;
@@ -20,6 +21,7 @@ pub(crate) struct Shared {
     pub(crate) notices: Arc<Notices>,
     pub(super) plugins: Lock<LoadedPlugins>,
     pub(super) commands: Lock<Option<ReadCommands>>,
+    pub(super) programs: Arc<ProgramReview>,
     /// What the models of open sessions have read of skills.
     pub(crate) listed_skills: Lock<ListedSkills>,
     pub(super) settings: Lock<BTreeMap<SessionId, OpenSettings>>,
