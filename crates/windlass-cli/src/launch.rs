@@ -165,6 +165,10 @@ pub(crate) fn permissions_of(args: &RunArgs, driver: Driver) -> Result<(Permissi
             (Permissions::new().allow(rules(allowed_tools)).deny(rules(disallowed_tools)), Vec::new())
         }
     };
+    let own = std::env::current_exe().ok();
+    if let Some(name) = own.as_deref().and_then(Path::file_name) {
+        permissions = permissions.own_command(name.to_string_lossy());
+    }
     if args.bypass_allowed() {
         permissions = permissions.allow_bypass();
     }

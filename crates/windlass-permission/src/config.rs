@@ -22,6 +22,8 @@ pub struct PolicyConfig {
     /// Paths that are protected besides the names that are protected everywhere: resolved git directories,
     /// settings files elsewhere, the harness's own home.
     pub protected_paths: Vec<PathBuf>,
+    /// File names of the program that runs the session, beside `windlass`: commands of it that write what is protected ask.
+    pub own_commands: Vec<String>,
     /// Directories that are links, and what they resolve to (`/tmp` and `/private/tmp`), so that rules and
     /// directories given in one form hold for the other.
     pub links: Vec<(PathBuf, PathBuf)>,
@@ -38,6 +40,7 @@ impl PolicyConfig {
             bypass_allowed: false,
             auto_allowed: true,
             protected_paths: Vec::new(),
+            own_commands: Vec::new(),
             links: Vec::new(),
         }
     }
@@ -81,6 +84,13 @@ impl PolicyConfig {
     #[must_use]
     pub fn with_protected_paths(mut self, paths: impl IntoIterator<Item = PathBuf>) -> Self {
         self.protected_paths.extend(paths);
+        self
+    }
+
+    /// Adds file names of the program that runs the session.
+    #[must_use]
+    pub fn with_own_commands(mut self, names: impl IntoIterator<Item = String>) -> Self {
+        self.own_commands.extend(names);
         self
     }
 

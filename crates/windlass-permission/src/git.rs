@@ -10,10 +10,12 @@
 mod attributes;
 mod config;
 mod index;
+mod places;
 
 pub use attributes::attributes_are_inert;
 pub use config::{GitConfig, inert_config};
 pub use index::{GitIndex, GitTracked, index_names, read_index};
+pub use places::{ConfigPlaces, HOOK_NAMES, config_places, gitdir_target};
 
 /// Whether a variable of the environment changes which repository, configuration or programs git uses.
 #[must_use]

@@ -8,6 +8,7 @@ use crate::glob::Reach;
 use crate::made::MADE;
 use crate::matcher::{Directory, PathRule, Rule, Scope, Test, skill_name};
 use crate::network::{Host, host};
+use crate::own_command::writing_command;
 use crate::touch::{NO_PARENT, Touch};
 use crate::workspace::Workspace;
 use crate::{CommandFacts, PathFact, names, programs, protected};
@@ -239,7 +240,9 @@ impl Floor<'_> {
     }
 
     fn protection(&self, call: &Call<'_>) -> Option<Decision> {
-        let Some((name, path)) = self.protected_touch(call).or_else(|| Some((protected_word(call)?, None))) else {
+        let Some((name, path)) =
+            self.protected_touch(call).or_else(|| Some((protected_word(call, self.workspace.own_commands())?, None)))
+        else {
             return written_unseen(call);
         };
         let message = format!("`{name}` is protected: writing there needs an answer to this very call.");
@@ -267,10 +270,19 @@ impl Floor<'_> {
             let by_pattern =
                 || touch.pattern.as_deref().filter(|p| protected::pattern_may_be_protected(p)).map(str::to_owned);
             let by_git = || touch.route.git_directory.as_ref().map(|directory| directory.display().to_string());
-            let name = by_name.or_else(listed).or_else(by_git).or_else(by_pattern)?;
+            // A head makes a repository of the directory around it, whatever part of it comes last.
+            let by_head = || touch.subjects().any(|subject| is_head(&subject.path)).then(|| "HEAD".to_owned());
+            let name = by_name.or_else(listed).or_else(by_git).or_else(by_head).or_else(by_pattern)?;
             Some((name, Some(touch.requested_path().to_path_buf())))
         })
     }
+}
+
+/// Whether a file would be the head of a repository.
+fn is_head(path: &Path) -> bool {
+    let forgives_case = cfg!(any(target_os = "macos", windows));
+    let is_head = |name: &std::ffi::OsStr| name == "HEAD" || (forgives_case && name.eq_ignore_ascii_case("HEAD"));
+    path.file_name().is_some_and(is_head)
 }
 
 /// What a command writes to a path that is not known: it may be a protected place.
@@ -292,7 +304,7 @@ fn written_unseen(call: &Call<'_>) -> Option<Decision> {
 }
 
 /// Protected names among the arguments and redirections of commands, wherever they stand.
-fn protected_word(call: &Call<'_>) -> Option<String> {
+fn protected_word(call: &Call<'_>, own_commands: &[String]) -> Option<String> {
     let command = call.facts.command.as_ref()?;
     let known = |found: &FoundCommand| {
         // What an understood command with known effects writes was judged path by path.
@@ -302,6 +314,9 @@ fn protected_word(call: &Call<'_>) -> Option<String> {
     command.analysis.found().iter().find_map(|found| {
         if programs::changes_git_config(found) {
             return Some("git config".to_owned());
+        }
+        if let Some(own) = writing_command(found, own_commands) {
+            return Some(own);
         }
         let mut targets = found
             .redirects()

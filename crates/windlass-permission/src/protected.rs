@@ -10,35 +10,69 @@ use unicode_normalization::UnicodeNormalization as _;
 
 /// Everything below a directory of such a name is protected.
 const DIRECTORIES: &[&str] = &[
+    ".agents",
+    ".amazonq",
+    ".augment",
     ".aws",
     ".cargo",
     ".claude",
+    ".clinerules",
+    ".codeium",
     ".codex",
+    ".continue",
+    ".crush",
     ".cursor",
     ".devcontainer",
+    ".factory",
+    ".fleet",
     ".gemini",
     ".git",
     ".gnupg",
+    ".goose",
+    ".hg",
     ".husky",
     ".idea",
+    ".jj",
+    ".junie",
+    ".kilocode",
+    ".kiro",
     ".kube",
+    ".lefthook",
+    ".lefthook-local",
+    ".mise",
     ".mvn",
+    ".nova",
+    ".opencode",
+    ".openhands",
+    ".qwen",
+    ".roo",
     ".ssh",
+    ".trae",
+    ".vs",
     ".vscode",
     ".windlass",
+    ".windsurf",
     ".yarn",
+    ".zed",
 ];
+
+/// Directories of repositories. Of these a sandbox protects only the parts that make programs run, since each commit changes the rest.
+pub const REPOSITORY_DIRECTORIES: &[&str] = &[".git", ".hg", ".jj"];
 
 /// Directories below a certain other one.
 const NESTED: &[(&str, &str)] = &[
     (".config", "autostart"),
     (".config", "fish"),
     (".config", "git"),
+    (".config", "hg"),
+    (".config", "jj"),
+    (".config", "mise"),
     (".config", "systemd"),
     (".config", "windlass"),
 ];
 
 const FILES: &[&str] = &[
+    ".aider.conf.yml",
     ".bash_aliases",
     ".bash_login",
     ".bash_logout",
@@ -49,26 +83,46 @@ const FILES: &[&str] = &[
     ".claude.json",
     ".cshrc",
     ".devcontainer.json",
+    ".dir-locals.el",
+    ".direnvrc",
     ".envrc",
+    ".exrc",
     ".gdbinit",
     ".gitattributes",
     ".gitconfig",
     ".gitmodules",
+    ".hgrc",
     ".inputrc",
     ".kshrc",
+    ".lefthook.json",
+    ".lefthook.toml",
+    ".lefthook.yaml",
+    ".lefthook.yml",
     ".lldbinit",
     ".login",
+    ".lvimrc",
     ".mcp.json",
+    ".mise.local.toml",
+    ".mise.toml",
     ".netrc",
     ".npmrc",
+    ".nvim.lua",
+    ".nvimrc",
+    ".overcommit.yml",
     ".pnp.cjs",
     ".pnp.js",
     ".pnp.loader.mjs",
     ".pnpmfile.cjs",
     ".pre-commit-config.yaml",
+    ".pre-commit-config.yml",
+    ".pre-commit-hooks.yaml",
     ".profile",
     ".pypirc",
     ".ripgreprc",
+    ".roomodes",
+    ".simple-git-hooks.cjs",
+    ".simple-git-hooks.js",
+    ".simple-git-hooks.json",
     ".tcshrc",
     ".vimrc",
     ".windlass.json",
@@ -83,23 +137,54 @@ const FILES: &[&str] = &[
     ".zshrc",
     "bunfig.toml",
     "gradle-wrapper.properties",
+    "lefthook-local.json",
+    "lefthook-local.toml",
+    "lefthook-local.yaml",
+    "lefthook-local.yml",
+    "lefthook.json",
+    "lefthook.toml",
+    "lefthook.yaml",
     "lefthook.yml",
     "maven-wrapper.properties",
+    "mise.local.toml",
+    "mise.toml",
+    "opencode.json",
+    "opencode.jsonc",
+    "prek.toml",
+    "simple-git-hooks.cjs",
+    "simple-git-hooks.js",
+    "simple-git-hooks.json",
     "pyrightconfig.json",
 ];
 
 /// Names that begin like this are protected too.
-const PREFIXES: &[&str] = &[".pnp.", ".yarnrc", ".bash_", ".zsh_"];
+const PREFIXES: &[&str] = &[".pnp.", ".yarnrc", ".bash_", ".zsh_", ".huskyrc"];
 
-/// Parts of a repository that make git run programs. The rest of it changes with each commit.
-const OF_REPOSITORIES: &[&str] =
-    &[".git/commondir", ".git/config", ".git/config.worktree", ".git/hooks", ".git/info/attributes", ".git/modules"];
+/// Names that end like this are protected too: workspaces of editors, with their tasks.
+const SUFFIXES: &[&str] = &[".code-workspace", ".sublime-project"];
+
+/// Parts of a repository that make programs run. The rest of it changes with each commit.
+const OF_REPOSITORIES: &[&str] = &[
+    ".git/commondir",
+    ".git/config",
+    ".git/config.worktree",
+    ".git/hooks",
+    ".git/info/attributes",
+    ".git/modules",
+    ".hg/hgrc",
+    ".hg/hgrc-not-shared",
+    ".hg/sharedpath",
+    ".jj/repo/config.toml",
+    ".jj/repo/store/git_target",
+    ".jj/workspace-config.toml",
+];
 
 /// What a sandbox protects in a project, as paths relative to it: the names that always need a question of their own, but of a repository
 /// only what makes git run programs.
 pub fn protected_names() -> impl Iterator<Item = PathBuf> {
     let nested = NESTED.iter().map(|(above, name)| Path::new(above).join(name));
-    let names = DIRECTORIES.iter().chain(FILES).filter(|name| **name != ".git").chain(OF_REPOSITORIES);
+    let names =
+        DIRECTORIES.iter().chain(FILES).filter(|name| !REPOSITORY_DIRECTORIES.contains(name)).chain(OF_REPOSITORIES);
     names.map(PathBuf::from).chain(nested)
 }
 
@@ -149,6 +234,11 @@ fn protected_among(names: &[Cow<'_, str>]) -> Option<String> {
 /// Whether a file name pattern, as the shell expands it, could stand for a protected name.
 pub(crate) fn pattern_may_be_protected(pattern: &str) -> bool {
     pattern.split('/').filter(|part| part.contains(['*', '?', '['])).any(|part| {
+        // `*.code-workspace`; a shorter end is that of too many other names.
+        let end = part.rsplit(['*', '?', ']']).next().unwrap_or_default();
+        if end.len() > 4 && SUFFIXES.iter().any(|suffix| suffix.ends_with(end) || end.ends_with(suffix)) {
+            return true;
+        }
         // What begins with a letter stands for names that begin with it, if it can be read.
         let letter = part.chars().next().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase());
         let begins = |name: &&&str| letter.is_none_or(|letter| name.starts_with(letter));
@@ -173,6 +263,7 @@ fn is_protected_directory(name: &str) -> bool {
 fn is_protected_file(name: &str) -> bool {
     FILES.contains(&name)
         || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+        || SUFFIXES.iter().any(|suffix| name.ends_with(suffix))
         || is_short_name_of(name, FILES)
         || name == ".config" // replacing it by a link moves what is below it
 }

@@ -17,6 +17,8 @@ pub(crate) struct Workspace {
     links: Vec<(PathBuf, PathBuf)>,
     /// Paths protected besides the names that are protected everywhere.
     protected: Vec<Directory>,
+    /// Further file names of the command of windlass.
+    own_commands: Vec<String>,
 }
 
 impl Workspace {
@@ -27,6 +29,7 @@ impl Workspace {
             home: config.home,
             links: config.links.into_iter().filter(|(from, to)| from != to).collect(),
             protected: config.protected_paths.iter().map(|path| Directory::new(path)).collect(),
+            own_commands: config.own_commands,
         };
         workspace.add(&config.start_directory);
         for directory in &config.additional_directories {
@@ -53,6 +56,10 @@ impl Workspace {
 
     pub(crate) fn protected_directories(&self) -> &[Directory] {
         &self.protected
+    }
+
+    pub(crate) fn own_commands(&self) -> &[String] {
+        &self.own_commands
     }
 
     /// The directory that the session started in.

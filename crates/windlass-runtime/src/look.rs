@@ -68,20 +68,15 @@ impl<'a> Look<'a> {
         None
     }
 
-    /// What git itself looks for: a head, objects and references, or where these are.
+    /// `true` if a file `HEAD` stands in a directory. Git looks for objects and references as well, but these may come later, when its
+    /// configuration and hooks are written already. The head may be a link that leads nowhere yet.
     async fn is_git_directory(&self, directory: &Path) -> bool {
-        // The head may be a link that leads nowhere yet.
-        if !self.stands(directory, "HEAD").await {
-            return false;
-        }
-        let (objects, refs) = (self.stands(directory, "objects").await, self.stands(directory, "refs").await);
-        (objects && refs) || self.stands(directory, "commondir").await
-    }
-
-    async fn stands(&self, directory: &Path, name: &str) -> bool {
-        let path = directory.join(name);
+        let path = directory.join("HEAD");
         let there = self.workspace.resolve(&path).await;
-        there.is_ok_and(|there| there.kind != EntryKind::Missing || there.path != path)
+        there.is_ok_and(|there| match there.kind {
+            EntryKind::Missing => there.path != path,
+            kind => kind != EntryKind::Directory,
+        })
     }
 
     /// Follows the paths of a command, and finds what its patterns and trees stand for.

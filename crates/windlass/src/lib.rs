@@ -112,6 +112,7 @@ mod error;
 pub mod event;
 #[cfg(feature = "project")]
 mod first_call;
+mod git_places;
 mod home;
 pub mod hook;
 mod lock;

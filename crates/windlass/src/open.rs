@@ -125,6 +125,7 @@ impl Opening {
         notices.extend(options.model.opening_notices(&*provider));
         let project = options.project_key(&cwd);
         let chosen = choose(&options.start, &options.storage, (&cwd, &project), &ids, &mut notices).await?;
+        options.protect_git_places(&cwd);
         let mut policy = options.policy(&cwd, &mut notices)?;
         let key = SessionKey::new(project, chosen.id.clone());
         let results = LargeResults::of(&options.storage, &key, &cwd, &ids);

@@ -1,5 +1,6 @@
 //! The options of queries and sessions.
 
+use crate::git_places::git_places;
 use crate::machine::Surroundings;
 use crate::model::{Compaction, ModelChoice, Prompts, RunLimits};
 use crate::names::NameChecks;
@@ -100,6 +101,18 @@ impl Options {
         if self.surroundings.is_elsewhere() { Ok(path.to_path_buf()) } else { directory(role, path) }
     }
 
+    /// Protects what the repositories of the workspace name as places of git.
+    pub(crate) fn protect_git_places(&mut self, cwd: &Path) {
+        if self.surroundings.is_elsewhere() {
+            return;
+        }
+        let more =
+            self.surroundings.additional_directories.iter().map(|extra| windlass_types::path::absolute(cwd, extra));
+        let directories: Vec<PathBuf> = std::iter::once(cwd.to_path_buf()).chain(more).collect();
+        let home = self.surroundings.user_home();
+        self.permissions.protected.extend(git_places(&directories, home.as_deref()));
+    }
+
     /// What the agent may do. Warnings about the program's own rules are appended to `notices`.
     pub(crate) fn policy(&self, cwd: &Path, notices: &mut Vec<String>) -> Result<Policy, Error> {
         let mut config = PolicyConfig::new(cwd);
@@ -112,6 +125,7 @@ impl Options {
         config.auto_allowed = !self.permissions.auto.forbidden;
         let home = self.storage.home.iter().map(|home| home.root().to_path_buf());
         config.protected_paths.extend(home.chain(self.permissions.protected.iter().cloned()));
+        config.own_commands.clone_from(&self.permissions.own_commands);
         let mut policy = Policy::new(config);
         policy.set_mode(self.permission_mode())?;
         self.permissions.add_rules(&mut policy, cwd, notices)?;

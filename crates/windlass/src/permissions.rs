@@ -23,6 +23,8 @@ pub struct Permissions {
     pub(crate) remember: Option<Arc<dyn RememberAnswer>>,
     pub(crate) wait: bool,
     pub(crate) protected: Vec<PathBuf>,
+    /// File names of the program that runs the session.
+    pub(crate) own_commands: Vec<String>,
     /// What holds for all calls of a kind.
     pub(crate) groups: Vec<(PermissionGroup, Behavior)>,
     pub(crate) auto: Auto,
@@ -306,6 +308,13 @@ impl Permissions {
     /// records of trust are read from belongs here, if it has no name that is protected anyway.
     pub fn protecting(mut self, paths: impl IntoIterator<Item = PathBuf>) -> Self {
         self.protected.extend(paths);
+        self
+    }
+
+    /// Names the program that runs the session by its file name, if that is not `windlass`. Commands of it that write settings, trust,
+    /// servers, notes or sessions (`windlass trust`, `windlass config set`) ask in every mode, as writing the files does.
+    pub fn own_command(mut self, name: impl Into<String>) -> Self {
+        self.own_commands.push(name.into());
         self
     }
 

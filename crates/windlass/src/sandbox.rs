@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use windlass_permission::{Policy, SandboxedCommands, protected_names};
+use windlass_permission::{Policy, REPOSITORY_DIRECTORIES, SandboxedCommands, protected_names};
 use windlass_sandbox::{CREDENTIALS, RefusedHosts, Sandbox, SandboxConfig, SandboxPolicy};
 use windlass_tool::{Ids, Process};
 #[cfg(feature = "web")]
@@ -182,7 +182,7 @@ impl SandboxOptions {
         let credentials = site.home.iter().flat_map(|home| CREDENTIALS.iter().map(|name| home.join(name)));
         SandboxPolicy::new(site.directories.iter().cloned().chain(more))
             .with_protected(protected_names())
-            .with_not_made([".git"])
+            .with_not_made(REPOSITORY_DIRECTORIES.iter().copied())
             .with_read_only(site.read_only.iter().cloned())
             .with_read_only(expanded(&self.paths.read_only))
             .with_hidden(credentials.chain(expanded(&self.paths.hidden)))

@@ -33,6 +33,22 @@ fn protected_names_are_found_in_every_spelling() {
         "/w/.bash_x",
         "/w/BASHRC~1",
         "/home/u/.config",
+        "/w/.hg/hgrc",
+        "/w/.jj/repo/config.toml",
+        "/w/.agents/skills/x/SKILL.md",
+        "/w/lefthook-local.yaml",
+        "/w/.lefthook.toml",
+        "/w/.pre-commit-config.yml",
+        "/w/.zed/tasks.json",
+        "/w/mise.toml",
+        "/w/.mise.local.toml",
+        "/w/.direnvrc",
+        "/w/x.code-workspace",
+        "/w/X.Code-Workspace",
+        "/w/.exrc",
+        "/w/.opencode/agent/x.md",
+        "/w/.kiro/hooks/x.json",
+        "/w/.roo/mcp.json",
     ] {
         assert!(protected_name(Path::new(path)).is_some(), "{path}");
     }
@@ -50,6 +66,11 @@ fn protected_names_are_found_in_every_spelling() {
         "/w/~1",
         "/w/CLAUDE.md",
         "/w/bashrc",
+        "/w/mise.lock",
+        "/w/agents/x.md",
+        "/w/code-workspace.md",
+        "/w/src/head.rs",
+        "/w/lefthook.md",
     ] {
         assert_eq!(protected_name(Path::new(path)), None, "{path}");
     }
@@ -57,7 +78,7 @@ fn protected_names_are_found_in_every_spelling() {
 
 #[test]
 fn patterns_that_could_be_protected() {
-    for pattern in [".*", ".g*/config", ".[a-z]*", "b*", "*", "x/.b?shrc"] {
+    for pattern in [".*", ".g*/config", ".[a-z]*", "b*", "*", "x/.b?shrc", "*.code-workspace", "x?-workspace"] {
         assert!(pattern_may_be_protected(pattern), "{pattern}");
     }
     for pattern in ["*.rs", "src/*.log", ".tmp*", "x"] {
@@ -68,7 +89,7 @@ fn patterns_that_could_be_protected() {
 #[test]
 fn each_protected_name_has_a_dot() {
     let nested = NESTED.iter().map(|(above, _)| above);
-    for name in DIRECTORIES.iter().chain(FILES).chain(PREFIXES).chain(nested) {
+    for name in DIRECTORIES.iter().chain(FILES).chain(PREFIXES).chain(SUFFIXES).chain(nested) {
         assert!(!has_no_protected_name(name), "{name}");
     }
     assert!(!has_no_protected_name("git~1"));
@@ -104,7 +125,7 @@ fn a_sandbox_protects_the_names_and_of_repositories_what_runs_programs() {
     for (above, name) in NESTED {
         assert!(names.contains(&Path::new(above).join(name)), "{above}/{name}");
     }
-    for name in ["", ".git"] {
+    for name in ["", ".git", ".hg", ".jj"] {
         assert!(!names.contains(&PathBuf::from(name)), "{name:?}");
     }
 }

@@ -118,6 +118,19 @@ fn protected_names_ask_in_every_mode_that_does_not_deny() {
         "Bash (cd sub; touch .git/x)",
         "Bash chmod -x .git/hooks/y",
         "NotebookEdit .idea/x",
+        "Write .hg/hgrc",
+        "Write lefthook-local.yml",
+        "Write my.code-workspace",
+        "Write .agents/skills/x/SKILL.md",
+        "Bash echo x > mise.toml",
+        "Bash cp x evil/HEAD",
+        "Write evil/HEAD",
+        "Bash windlass trust -y",
+        "Bash /usr/bin/windlass config set model x",
+        "Bash env HOME=/x timeout 9 windlass mcp add x -- y",
+        "Bash sh -c 'cd x && windlass sessions delete 1'",
+        "Bash cargo run -p windlass-cli -- trust -y",
+        "Bash windlass -p x --trust",
     ];
     for mode in ALL_MODES {
         let world = World::in_mode(mode, allow(&everything));

@@ -669,3 +669,38 @@ async fn a_git_directory_under_another_name_is_protected() {
     check_all_free(&place, accept_edits(), &["cat store/HEAD", "ls store/hooks", "touch sub/file", "touch stored"])
         .await;
 }
+
+/// A repository is protected before it is one: whichever of its parts comes last, one of them asked.
+#[tokio::test]
+async fn a_bare_repository_is_protected_whatever_part_comes_first() {
+    let place = Place::new();
+    let head =
+        ["echo x > evil/HEAD", "cp a.txt evil/HEAD", "mv a.txt HEAD", "tee new/deep/HEAD < a.txt", "ln -s x evil/HEAD"];
+    check_all_asked(&place, bypass(), &head).await;
+    check_all_free(&place, bypass(), &["mkdir -p evil/objects evil/refs", "touch heads", "git ls-files"]).await;
+    place.write("w/evil/HEAD", "ref: refs/heads/x\n");
+    let parts = ["echo x > evil/config", "mkdir -p evil/hooks", "mkdir evil/refs", "touch evil/hooks/post-checkout"];
+    check_all_asked(&place, bypass(), &parts).await;
+    check_all_asked(&place, accept_edits(), &parts).await;
+    check_all_free(&place, accept_edits(), &["cat evil/HEAD", "touch a/b.txt", "touch c.txt"]).await;
+}
+
+/// Places that the configuration of the repository names are protected like `.git`.
+#[tokio::test]
+async fn places_that_a_configuration_of_git_names_are_protected() {
+    let place = Place::new();
+    place.git(&["config", "core.hooksPath", "tools/hooks"]);
+    place.git(&["config", "include.path", "../shared.cfg"]);
+    place.git(&["config", "core.fsmonitor", "./monitor.sh"]);
+    place.write("w/monitor.sh", "");
+    let writes = [
+        "echo x > tools/hooks/pre-commit",
+        "mkdir -p tools/hooks",
+        "cp a.txt shared.cfg",
+        "echo x >> src/../shared.cfg",
+        "tee monitor.sh < a.txt",
+    ];
+    check_all_asked(&place, bypass(), &writes).await;
+    check_all_asked(&place, accept_edits(), &writes).await;
+    check_all_free(&place, accept_edits(), &["touch tools.txt", "mkdir -p tools/other", "touch shared.txt"]).await;
+}

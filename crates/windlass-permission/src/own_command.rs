@@ -1,0 +1,153 @@
+//! The command of windlass as a writer of the files that are protected: settings, trust, servers, sessions, notes.
+
+use windlass_shell::{FoundCommand, Word};
+
+/// File name of the command.
+const NAME: &str = "windlass";
+
+/// Groups of commands that write, with those of each group that only read.
+const WRITING_GROUPS: &[(&str, &[&str])] = &[
+    ("config", &["get", "schema", "show"]),
+    ("mcp", &["get", "list", "serve", "test"]),
+    ("memory", &["list", "show"]),
+    ("sessions", &["agents", "audit", "check", "export", "list", "pending", "search", "show", "stats"]),
+    ("trust", &["--show"]),
+];
+
+/// Options that give a run more than the person at the terminal gave this one.
+const WIDENING: &[&str] = &["--allow-dangerously-skip-permissions", "--dangerously-skip-permissions", "--trust"];
+
+/// The command of windlass that a command line runs, if it writes or widens: `windlass trust`. `names` are further file names of the
+/// program.
+pub(crate) fn writing_command(found: &FoundCommand, names: &[String]) -> Option<String> {
+    let args = own_arguments(found.words(), names)?;
+    if args.iter().any(|word| matches!(word.text(), "--help" | "-h" | "--version" | "-V")) {
+        return None;
+    }
+    if let Some(option) = args.iter().map(Word::text).find(|text| WIDENING.contains(text) || is_bypass(text)) {
+        return Some(format!("{NAME} {option}"));
+    }
+    let at = args.iter().position(|word| !word.text().starts_with('-'))?;
+    let (options, words) = args.split_at_checked(at)?;
+    let first = words.first()?;
+    if options.iter().any(|option| matches!(option.text(), "-p" | "--print")) {
+        // The word is a prompt.
+        return None;
+    }
+    if !first.is_literal() {
+        return Some(NAME.to_owned());
+    }
+    let (group, reading) = WRITING_GROUPS.iter().find(|(group, _)| *group == first.text())?;
+    let reads = match reading {
+        ["--show"] => args.iter().any(|word| word.as_literal() == Some("--show")),
+        // An option before the second word could have it for its value.
+        _ => words.get(1).and_then(Word::as_literal).is_some_and(|second| reading.contains(&second)),
+    };
+    (!reads).then(|| format!("{NAME} {group}"))
+}
+
+/// Whether a word is, or holds, the mode in which nobody is asked.
+fn is_bypass(text: &str) -> bool {
+    text.rsplit('=').next() == Some("bypassPermissions")
+}
+
+/// The arguments of the command of windlass, also where `cargo run` builds and starts it.
+fn own_arguments<'w>(words: &'w [Word], names: &[String]) -> Option<&'w [Word]> {
+    let (program, args) = words.split_first()?;
+    let program = file_name(program.text());
+    if is_own(program, names) {
+        return Some(args);
+    }
+    let starts = args.first().is_some_and(|word| matches!(word.text(), "r" | "run"));
+    let is_package = |word: &Word| {
+        let value = word.text().rsplit('=').next().unwrap_or_default();
+        value == "windlass-cli" || is_own(value, names)
+    };
+    let end = args.iter().position(|word| word.text() == "--").unwrap_or(args.len());
+    let (options, behind) = args.split_at_checked(end)?;
+    (program == "cargo" && starts && options.iter().any(is_package)).then(|| behind.get(1..).unwrap_or_default())
+}
+
+fn is_own(name: &str, names: &[String]) -> bool {
+    let name = name.strip_suffix(".exe").unwrap_or(name);
+    name.eq_ignore_ascii_case(NAME) || names.iter().any(|known| known.strip_suffix(".exe").unwrap_or(known) == name)
+}
+
+fn file_name(program: &str) -> &str {
+    program.rsplit(['/', '\\']).next().unwrap_or(program)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(line: &str) -> Option<String> {
+        let names = ["wl".to_owned()];
+        windlass_shell::analyse(line).found().iter().find_map(|found| writing_command(found, &names))
+    }
+
+    #[test]
+    fn commands_that_write_are_found_however_they_are_started() {
+        for (line, expected) in [
+            ("windlass trust -y", "windlass trust"),
+            ("windlass trust", "windlass trust"),
+            ("windlass trust --remove", "windlass trust"),
+            ("windlass config set permissions.allow '[\"Bash\"]'", "windlass config"),
+            ("windlass config unset model", "windlass config"),
+            ("windlass config --json set a b", "windlass config"),
+            ("windlass config $WHAT", "windlass config"),
+            ("windlass $WHAT", "windlass"),
+            ("windlass mcp add x -- node x.js", "windlass mcp"),
+            ("windlass mcp add-json x '{}'", "windlass mcp"),
+            ("windlass mcp remove x", "windlass mcp"),
+            ("windlass mcp login x", "windlass mcp"),
+            ("windlass sessions delete 1", "windlass sessions"),
+            ("windlass sessions answer x", "windlass sessions"),
+            ("windlass sessions gc", "windlass sessions"),
+            ("windlass memory add x", "windlass memory"),
+            ("windlass -p x --trust", "windlass --trust"),
+            ("windlass -p x --permission-mode bypassPermissions", "windlass bypassPermissions"),
+            ("windlass -p x --dangerously-skip-permissions", "windlass --dangerously-skip-permissions"),
+            ("/usr/local/bin/windlass trust -y", "windlass trust"),
+            ("~/.cargo/bin/windlass trust -y", "windlass trust"),
+            ("./target/debug/windlass trust -y", "windlass trust"),
+            ("wl trust -y", "windlass trust"),
+            ("WINDLASS.exe trust -y", "windlass trust"),
+            ("env HOME=/x timeout 5 windlass trust -y", "windlass trust"),
+            ("sh -c 'cd x && windlass trust -y'", "windlass trust"),
+            ("echo x | xargs windlass mcp add", "windlass mcp"),
+            ("cargo run -q -p windlass-cli -- trust -y", "windlass trust"),
+            ("cargo r --bin=windlass -- config set a b", "windlass config"),
+        ] {
+            assert_eq!(written(line).as_deref(), Some(expected), "{line}");
+        }
+    }
+
+    #[test]
+    fn commands_that_read_are_free_of_that() {
+        for line in [
+            "windlass sessions list --json",
+            "windlass sessions show 1",
+            "windlass permissions explain < calls.jsonl",
+            "windlass config show",
+            "windlass config get model",
+            "windlass trust --show",
+            "windlass trust --help",
+            "windlass mcp list",
+            "windlass models",
+            "windlass context show",
+            "windlass tools list",
+            "windlass -p 'Why does it fail?' --permission-mode plan",
+            "windlass -p trust",
+            "windlass --version",
+            "cargo run -p windlass-cli -- sessions list",
+            "cargo test -p windlass-cli trust",
+            "cargo run -p other -- trust",
+            "grep -r 'windlass trust' docs",
+            "echo windlass trust -y",
+            "git commit -m 'windlass trust'",
+        ] {
+            assert_eq!(written(line), None, "{line}");
+        }
+    }
+}
