@@ -78,7 +78,8 @@ mod tests {
     use super::*;
 
     fn judged(first: &str, address: Option<&str>, name: &str) -> BareName {
-        judge(first, &|variable: &str| address.filter(|_| variable.ends_with("_BASE_URL")).map(str::to_owned), name)
+        let address = address.map(str::to_owned);
+        judge(first, &move |variable: &str| address.clone().filter(|_| variable.ends_with("_BASE_URL")), name)
     }
 
     #[test]
