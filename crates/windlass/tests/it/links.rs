@@ -682,7 +682,7 @@ async fn a_bare_repository_is_protected_whatever_part_comes_first() {
     let parts = ["echo x > evil/config", "mkdir -p evil/hooks", "mkdir evil/refs", "touch evil/hooks/post-checkout"];
     check_all_asked(&place, bypass(), &parts).await;
     check_all_asked(&place, accept_edits(), &parts).await;
-    check_all_free(&place, accept_edits(), &["cat evil/HEAD", "touch a/b.txt", "touch c.txt"]).await;
+    check_all_free(&place, accept_edits(), &["cat evil/HEAD", "touch src/b.txt", "touch c.txt"]).await;
 }
 
 /// Places that the configuration of the repository names are protected like `.git`.
