@@ -6,7 +6,8 @@ use crate::places::Places;
 use crate::programs;
 use crate::spec::Spec;
 use crate::transfer::{
-    Copy, copies, follows_links, handed_name, handles_whole, hands_on, hands_on_to_print, program_behind, runs_on_names,
+    Copy, copies, follows_links, handed_name, handles_whole, hands_on, hands_on_to_print, hands_on_to_write,
+    program_behind, runs_on_names,
 };
 use crate::usage::Usage;
 use std::collections::{HashMap, HashSet};
@@ -33,6 +34,8 @@ pub(crate) struct Part<'a> {
     pub(crate) copies: Vec<Copy>,
     /// Why one of them is not copied or moved without a question.
     pub(crate) unclear_copy: Option<&'static str>,
+    /// What lies below the names that it lists, if a program behind a pipe may change it. Only for rules that lower.
+    pub(crate) handed: Vec<Spec>,
     /// The number of its pipeline. The commands of one pipeline run at the same time.
     pub(crate) pipeline: usize,
 }
@@ -72,6 +75,7 @@ impl<'a> View<'a> {
             found.extend(parts.iter_mut().flat_map(|part| std::mem::take(&mut part.specs)));
             copies.extend(parts.iter_mut().flat_map(|part| std::mem::take(&mut part.copies)));
         }
+        found.extend(parts.iter_mut().flat_map(|part| std::mem::take(&mut part.handed)));
         once(&mut found);
         Self { parts: clear.then_some(parts), found, copies, bases: places.bases }
     }
@@ -89,7 +93,7 @@ impl<'a> Part<'a> {
         let unknown = matches!(class.effect, Effect::Unknown | Effect::Network);
         let on_files = works_on_files(command, analysis);
         let piped = runs_on_names(analysis);
-        let (mut specs, mut copied) = (Vec::new(), Vec::new());
+        let (mut specs, mut copied, mut handed) = (Vec::new(), Vec::new(), Vec::new());
         for base in bases {
             let of_base = copies(command, &class, base);
             class_specs(command, &class, base, (piped, !of_base.is_empty()), &mut specs);
@@ -104,6 +108,13 @@ impl<'a> Part<'a> {
                     None => specs.push(Spec { usage: printed, ..Spec::new(base, Path::new("")) }),
                 }
             }
+            if !unknown && hands_on(command.words(), piped) && hands_on_to_write(command.words(), places.writes) {
+                // Which of the files below are changed is not known.
+                let changed = Usage { write: true, tree: true, loose: true, ..Usage::default() };
+                let starts: Vec<Spec> = specs.iter().filter(|spec| spec.usage.hands_on).cloned().collect();
+                let none = starts.is_empty().then(|| Spec::new(base, Path::new("")));
+                handed.extend(starts.into_iter().chain(none).map(|spec| Spec { usage: changed, ..spec }));
+            }
             copied.extend(of_base);
             for spec in &mut specs {
                 spec.usage.loose = !on_files && !spec.usage.redirect && unknown;
@@ -115,7 +126,7 @@ impl<'a> Part<'a> {
             }
         }
         once(&mut specs);
-        Part { command, class, specs, moved: false, on_files, copies: copied, unclear_copy: None, pipeline: 0 }
+        Part { command, class, specs, moved: false, on_files, copies: copied, unclear_copy: None, handed, pipeline: 0 }
     }
 
     /// Whether it is known what the program does.

@@ -33,7 +33,7 @@ pub(crate) struct Places<'a> {
     /// Whether a program may read another program from its input.
     takes_code: bool,
     /// Whether one of the commands may change files.
-    writes: bool,
+    pub(crate) writes: bool,
     /// `true` if a program that runs on names which it reads may print the files.
     pub(crate) prints: bool,
 }
@@ -42,7 +42,7 @@ impl<'a> Places<'a> {
     pub(crate) fn new(analysis: &Analysis, cwd: &Path, home: Option<&'a Path>) -> Self {
         let piped = runs_on_names(analysis);
         let reads =
-            |program: &str| programs::only_reads(program) || programs::only_lists(program) || program == "xargs";
+            |program: &str| program == "xargs" || programs::only_reads(program) || programs::takes_no_files(program);
         let writes = piped && !analysis.found().iter().all(|command| command.program().is_some_and(reads));
         let lists = |program: &str| program == "xargs" || !programs::may_print(program);
         let prints = piped && !analysis.found().iter().all(|command| command.program().is_some_and(lists));

@@ -54,6 +54,9 @@ fn program_name(word: &Word) -> Option<&str> {
 
 fn program(words: &[Word]) -> Findings {
     let (program, args) = words.split_first()?;
+    if special::prints_version(program_name(program)?, args) {
+        return Some(Classification::reading(Vec::new()));
+    }
     match program_name(program)? {
         "cd" => directory(args),
         "awk" | "gawk" | "mawk" => awk::classify(args),

@@ -1,18 +1,23 @@
 //! The allow side's parser: a small positive grammar, everything else refused.
 //!
 //! ```text
-//! text     := command (('&&' | '||' | '|' | '|&' | ';' | newline) command)* [';']
+//! text     := list | '(' list ')'
+//! list     := item (('&&' | '||' | '|' | '|&' | ';' | newline) item)* [';']
+//! item     := command | for NAME in word+ ; do list done | if list ; then list [else list] fi
 //! command  := ['!'] (NAME=literal)* word* mixed with redirections; '!' not behind a pipe
-//! word     := plain characters, '…', "…" without expansion, \c, and unquoted * ? [ as patterns
+//! word     := plain characters, '…', "…" without expansion, $'…', \c, and unquoted * ? [ as patterns; behind the program
+//!             also {a,b}, the value of a loop, `$?`, "$PWD…", "$(pwd)…" and <(pipeline), see `words` and `compound`
 //! redirect := [1|2] ('>' | '>>' | '>|') literal, [0] '<' literal, '&>' literal, '&>>' literal, [n] '>&' (1|2)
 //! ```
 //! A backslash before a line end joins what it separates, everywhere but in single quotes and comments.
 
+mod compound;
 mod words;
 
 use crate::{
     NotUnderstood, Redirect, RedirectKind, SimpleCommand, Understood, Word,
     command::{Assignment, Connector},
+    word::Piece,
 };
 
 type Result<T> = std::result::Result<T, NotUnderstood>;
@@ -24,13 +29,13 @@ const RESERVED: &[&str] = &[
 
 /// Parses a text that has passed the character gate.
 pub(crate) fn parse(chars: &[char]) -> Result<Understood> {
-    Parser { chars, pos: 0 }.text()
+    Parser::new(chars).text()
 }
 
 /// The words of a text which is one command of literal words and nothing else.
 pub(crate) fn literal_words(text: &str) -> Option<Vec<String>> {
     let chars: Vec<char> = text.chars().collect();
-    let mut parser = Parser { chars: &chars, pos: 0 };
+    let mut parser = Parser::new(&chars);
     let mut words = Vec::new();
     loop {
         parser.skip_blanks();
@@ -38,7 +43,7 @@ pub(crate) fn literal_words(text: &str) -> Option<Vec<String>> {
             return Some(words);
         }
         let word = parser.word().ok()?;
-        if !word.is_literal() || word.source().is_empty() {
+        if !word.is_literal() || word.source().is_empty() || parser.no_values().is_err() {
             return None;
         }
         words.push(word.text().to_owned());
@@ -48,32 +53,90 @@ pub(crate) fn literal_words(text: &str) -> Option<Vec<String>> {
 struct Parser<'a> {
     chars: &'a [char],
     pos: usize,
+    /// Variables of the loops around, each with the word that it stands for.
+    bindings: Vec<(String, Word)>,
+    /// What ends the list that is read.
+    end: End,
+    /// Values of the running shell in the word that was read last.
+    values: Vec<words::Value>,
+    /// Alternatives in each of the braces of the word that was read last.
+    alternatives: Vec<Vec<Vec<Piece>>>,
+    /// `true` if a word depends on the shell's `PWD`.
+    names_directory: bool,
 }
 
-impl Parser<'_> {
+/// What ends a list of commands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Text,
+    Parenthesis,
+    /// One of these keywords, in the place of a command.
+    Keyword(&'static [&'static str]),
+}
+
+impl<'a> Parser<'a> {
+    fn new(chars: &'a [char]) -> Self {
+        Self {
+            chars,
+            pos: 0,
+            bindings: Vec::new(),
+            end: End::Text,
+            values: Vec::new(),
+            alternatives: Vec::new(),
+            names_directory: false,
+        }
+    }
+
     fn text(mut self) -> Result<Understood> {
-        let mut commands = Vec::new();
-        let mut connector = Connector::First;
         self.skip_lines();
         if self.peek().is_none() {
             return Err(NotUnderstood::Empty);
         }
+        let commands = if self.peek() == Some('(') {
+            // All of it in a shell of its own: there are no other commands to whom that would matter.
+            self.bump();
+            self.skip_lines();
+            let (list, _) = self.list(Connector::First, End::Parenthesis)?;
+            self.skip_lines();
+            if self.peek().is_some() {
+                return Err(NotUnderstood::Structure);
+            }
+            list
+        } else {
+            self.list(Connector::First, End::Text)?.0
+        };
+        if self.names_directory && commands.iter().any(|command| compound::may_set(command, "PWD")) {
+            return Err(NotUnderstood::Expansion);
+        }
+        Ok(Understood { commands })
+    }
+
+    /// The commands up to the end of a list, and whether the last item is one whose exit status is not that of its last command.
+    fn list(&mut self, first: Connector, end: End) -> Result<(Vec<SimpleCommand>, bool)> {
+        let around = std::mem::replace(&mut self.end, end);
+        let (mut commands, mut connector) = (Vec::new(), first);
         loop {
-            commands.push(self.command(connector)?);
+            let has_own_status = self.item(connector, &mut commands)?;
             match self.connector()? {
+                Some(Connector::Sequence) => connector = Connector::Sequence,
+                Some(_) if has_own_status => return Err(NotUnderstood::Structure),
                 Some(next) => connector = next,
-                None => return Ok(Understood { commands }),
+                None => {
+                    self.end = around;
+                    return Ok((commands, has_own_status));
+                }
             }
         }
     }
 
-    /// What stands between two commands; `None` at the end of the text.
+    /// What stands between two commands; `None` at the end of the list, which is skipped.
     fn connector(&mut self) -> Result<Option<Connector>> {
         let Some(c) = self.peek() else {
-            return Ok(None);
+            return if self.end == End::Text { Ok(None) } else { Err(NotUnderstood::Structure) };
         };
         self.bump();
         let connector = match (c, self.peek()) {
+            (')', _) if self.end == End::Parenthesis => return Ok(None),
             ('&', Some('&')) => Connector::And,
             ('|', Some('|')) => Connector::Or,
             ('|', Some('&')) => Connector::Pipe,
@@ -83,7 +146,7 @@ impl Parser<'_> {
             ('&', _) => return Err(NotUnderstood::Background),
             (';' | '\n', _) => {
                 self.skip_lines();
-                return Ok(self.peek().is_some().then_some(Connector::Sequence));
+                return self.sequence();
             }
             _ => return Err(NotUnderstood::Operator),
         };
@@ -91,15 +154,32 @@ impl Parser<'_> {
         self.after_operator(connector).map(Some)
     }
 
+    /// Behind `;` or a line end: another command, or the end of the list.
+    fn sequence(&mut self) -> Result<Option<Connector>> {
+        let next = self.peek();
+        match self.end {
+            End::Text => Ok(next.is_some().then_some(Connector::Sequence)),
+            End::Parenthesis if next == Some(')') => {
+                self.bump();
+                Ok(None)
+            }
+            End::Keyword(keywords) if keywords.iter().any(|keyword| self.is_at_keyword(keyword)) => Ok(None),
+            _ if next.is_none() => Err(NotUnderstood::Structure),
+            _ => Ok(Some(Connector::Sequence)),
+        }
+    }
+
     fn after_operator(&mut self, connector: Connector) -> Result<Connector> {
         self.skip_lines();
         if self.peek().is_some() { Ok(connector) } else { Err(NotUnderstood::Operator) }
     }
 
-    fn command(&mut self, connector: Connector) -> Result<SimpleCommand> {
+    /// A command, behind those whose output it reads through a file.
+    fn command(&mut self, connector: Connector) -> Result<Vec<SimpleCommand>> {
         let negated = connector != Connector::Pipe && self.skip_negation();
         let start = self.pos;
         let mut end = start;
+        let mut commands = Vec::new();
         let mut command = SimpleCommand {
             connector,
             negated,
@@ -112,6 +192,11 @@ impl Parser<'_> {
             self.skip_blanks();
             match self.peek() {
                 None | Some('\n' | ';' | '|') => break,
+                Some(')') if self.end == End::Parenthesis => break,
+                Some('<') if self.peek_second() == Some('(') => {
+                    let word = self.process_substitution(&mut command, &mut commands)?;
+                    command.words.push(word);
+                }
                 Some('#') => {
                     self.skip_comment();
                     break;
@@ -137,7 +222,8 @@ impl Parser<'_> {
         }
         check_timed_program(&command)?;
         command.source = self.chars.get(start..end).unwrap_or_default().iter().collect();
-        Ok(command)
+        commands.push(command);
+        Ok(commands)
     }
 
     /// Skips `!` as a word of its own. The answer is `true` if there was one.
@@ -168,12 +254,15 @@ impl Parser<'_> {
         if command.words.is_empty() {
             if let Some(assignment) = assignment(&word)? {
                 command.assignments.push(assignment);
-                return Ok(());
+                return self.no_values();
             }
             check_program(&word)?;
+            self.no_values()?;
+            if word.source().contains('$') {
+                return Err(NotUnderstood::Program);
+            }
         }
-        command.words.push(word);
-        Ok(())
+        self.push_argument(word, command)
     }
 
     /// After `&`, at `>`.
@@ -233,6 +322,7 @@ impl Parser<'_> {
             return Err(NotUnderstood::Redirection);
         }
         let word = self.word()?;
+        self.no_values()?;
         // bash opens these names itself, as sockets.
         let network = ["/dev/tcp", "/dev/udp"].iter().any(|p| word.text().starts_with(p));
         if !word.is_literal() || word.text().is_empty() || network {

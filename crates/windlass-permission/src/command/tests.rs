@@ -29,22 +29,22 @@ fn nested_commands_name_their_paths() {
     assert!(found("bash -c 'cat .env'").contains(&"r /w/.env".to_owned()));
     assert!(found("echo $(cat ../x)").contains(&"r /x".to_owned()));
     assert!(found("for i in 1; do rm a; done").contains(&"w /w/a".to_owned()));
-    assert!(found("(cd sub; cat x)").contains(&"r /w/sub/x".to_owned()));
-    assert!(found("(cd a; cd b; cat x > y)").contains(&"w /w/a/b/y".to_owned()));
-    assert!(found("(cat ~/x)").contains(&"r /home/u/x".to_owned()));
-    assert!(found("(cat $x)").contains(&"r? /w/$x".to_owned()));
-    assert!(found("(tar --file=out x)").contains(&"rw /w/out".to_owned()));
+    assert!(found("{ cd sub; cat x; }").contains(&"r /w/sub/x".to_owned()));
+    assert!(found("{ cd a; cd b; cat x > y; }").contains(&"w /w/a/b/y".to_owned()));
+    assert!(found("{ cat ~/x; }").contains(&"r /home/u/x".to_owned()));
+    assert!(found("{ cat $x; }").contains(&"r? /w/$x".to_owned()));
+    assert!(found("{ tar --file=out x; }").contains(&"rw /w/out".to_owned()));
 }
 
 #[test]
 fn patterns_start_in_a_directory() {
-    assert!(found("(cat src/*.rs)").contains(&"r /w/src *.rs".to_owned()));
-    assert!(found("(cat */../x)").contains(&"r? /w */../x".to_owned()));
+    assert!(found("{ cat src/*.rs; }").contains(&"r /w/src *.rs".to_owned()));
+    assert!(found("{ cat */../x; }").contains(&"r? /w */../x".to_owned()));
 }
 
 #[test]
 fn paths_to_resolve_are_listed_once() {
-    let analysis = analyse("(cat a a; cat $b)");
+    let analysis = analyse("{ cat a a; cat $b; }");
     let paths = command_paths(&analysis, Path::new("/w"), None);
     let named: Vec<_> = paths.iter().map(|path| (path.path.to_str().unwrap(), path.write, path.tree)).collect();
     assert_eq!(named, [("/w/a", false, false)]);
@@ -63,18 +63,18 @@ fn paths_to_resolve_say_whether_the_command_writes_there() {
     // Of what is read and written, in whatever order.
     assert_eq!(written("cat a > a"), expect(&[("/w/a", true)]));
     assert_eq!(written("touch a && cat a b"), expect(&[("/w/a", true), ("/w/b", false)]));
-    assert_eq!(written("(touch a; cat a)"), expect(&[("/w/a", true)]));
+    assert_eq!(written("{ touch a; cat a; }"), expect(&[("/w/a", true)]));
 }
 
 /// What is done for each path takes time, however often a line names it.
 #[test]
 fn a_path_that_a_command_names_again_is_judged_once() {
-    for text in ["(cat a a)", "(cat a a a)", "cat a a", "cat a a a a", "(cat a; cat a; cat a)"] {
+    for text in ["{ cat a a; }", "{ cat a a a; }", "cat a a", "cat a a a a", "{ cat a; cat a; cat a; }"] {
         let analysis = analyse(text);
         let view = View::new(&analysis, Path::new("/w"), None);
         assert_eq!(view.specs().count(), 1, "{text}");
     }
-    let analysis = analyse("(cat a b > a)");
+    let analysis = analyse("{ cat a b > a; }");
     assert_eq!(View::new(&analysis, Path::new("/w"), None).specs().count(), 3);
 }
 
@@ -91,7 +91,7 @@ fn parents_stay_in_what_is_to_be_followed() {
     assert_eq!(named("cd a && cat ../x"), ["/w/a", "/w/a/../x"]);
     // The shell may go to the parent by name or by where the link leads.
     assert_eq!(named("cd a/.. && cat x"), ["/w/a/..", "/w/x", "/w/a/../x"]);
-    assert_eq!(named("(cd a/..; cat x)"), ["/w/x", "/w/a/../x"]);
+    assert_eq!(named("{ cd a/..; cat x; }"), ["/w/x", "/w/a/../x"]);
 }
 
 #[test]

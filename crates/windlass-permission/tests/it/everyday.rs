@@ -53,6 +53,24 @@ const FREE: &str = include_str!("everyday_commands/free.txt");
 /// Commands that only read and ask all the same, below the reason; those that are not known come last.
 const ASKS: &str = include_str!("everyday_commands/asks.txt");
 
+/// Commands of tutorials, below the title of each, that only read files of the directory.
+const TUTORIALS: &str = include_str!("everyday_commands/tutorials.txt");
+
+#[test]
+fn commands_of_tutorials_need_no_question() {
+    let world = World::new(Rules::default());
+    let commands: Vec<&str> = TUTORIALS.lines().filter(|line| !line.is_empty() && !line.starts_with("# ")).collect();
+    let asking: Vec<_> = commands
+        .iter()
+        .map(|command| (command, world.decision(&format!("Bash {command}"))))
+        .filter(|(_, decision)| decision.behavior != Allow)
+        .map(|(command, decision)| format!("{command}: {}", decision.message))
+        .collect();
+    println!("{} of {} commands of tutorials are free", commands.len() - asking.len(), commands.len());
+    assert!(commands.len() >= 60, "{}", commands.len());
+    assert!(asking.len() * 100 <= commands.len() * 2, "{asking:#?}");
+}
+
 /// How many commands that only read need no question, ask by a rule of the analysis, and ask because they are not known.
 pub(crate) fn counts() -> [usize; 3] {
     let count = |text: &str| text.lines().filter(|line| !line.is_empty() && !line.starts_with("# ")).count();

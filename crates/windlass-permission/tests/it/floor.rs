@@ -156,6 +156,23 @@ fn what_stays_above_the_floor_is_decided_by_rules() {
     }
 }
 
+/// A command that names what it shows is not asked about for a rule elsewhere.
+#[test]
+fn a_rule_elsewhere_does_not_ask_about_what_is_named() {
+    let rules = || deny(&["Read(/a/b/secret/**)", "Read(/keys/**)"]);
+    let world = world(PermissionMode::Default, rules());
+    for (line, expected) in [
+        ("git diff -- src", Allow),
+        ("git diff HEAD -- src/main.rs", Allow),
+        ("git log -p -- src", Allow),
+        ("git diff", Ask),
+        ("git diff -- .", Ask),
+        ("git diff -- secret", Deny),
+    ] {
+        assert_eq!(world.verdict(&format!("Bash {line}")), expected, "{line}");
+    }
+}
+
 /// Behind a change that failed the shell is where it was.
 #[test]
 fn a_change_that_may_have_failed_leads_nowhere() {

@@ -95,7 +95,7 @@ fn git_shows_no_denied_file() {
             "Bash git cat-file blob HEAD:secrets/key",
             "Bash git --bare log -p -- secrets/key",
             "Bash git stash show -U3 -- secrets/key",
-            "Bash (git blame secrets/key)",
+            "Bash { git blame secrets/key; }",
         ],
     );
     world.check(
@@ -247,26 +247,26 @@ fn words_are_judged_by_the_places_that_they_may_name() {
         Ask,
         &[
             // What searches the current directory where none is named.
-            "Bash (grep -r key)",
+            "Bash { grep -r key; }",
             // A program may write what an option of it names, or not.
-            "Bash (frob -xlocked/p)",
-            "Bash (tar -xf a.tar -C out)",
+            "Bash { frob -xlocked/p; }",
+            "Bash { tar -xf a.tar -C out; }",
             // It is not known which of the directories below the home it is, or where the command runs.
-            "Bash (cat ~/$x/a)",
+            "Bash { cat ~/$x/a; }",
             "Bash cd $x; cat a",
         ],
     );
-    world.check(Deny, &["Bash (grep -fsecrets/p x)", "Bash (cat ~/keys/a)"]);
+    world.check(Deny, &["Bash { grep -fsecrets/p x; }", "Bash { cat ~/keys/a; }"]);
     world.check(
         Allow,
         &[
-            "Bash (grep -r key src)",
-            "Bash (grep -r key src lib)",
-            "Bash (grep -flocked/p x)",
-            "Bash (tar -xf a.tar -C other)",
+            "Bash { grep -r key src; }",
+            "Bash { grep -r key src lib; }",
+            "Bash { grep -flocked/p x; }",
+            "Bash { tar -xf a.tar -C other; }",
             "Bash cd $x; cat /tmp/a",
             // It searches nothing but what it names.
-            "Bash (rm -r build)",
+            "Bash { rm -r build; }",
         ],
     );
 }
@@ -277,11 +277,15 @@ fn git_commands_that_read_change_nothing() {
     let world = bypassing(&["Edit(/locked/**)"]);
     world.check(
         Allow,
-        &["Bash (git diff locked/p)", "Bash (git --no-pager diff locked/p)", "Bash (git -C . log locked/p)"],
+        &["Bash { git diff locked/p; }", "Bash { git --no-pager diff locked/p; }", "Bash { git -C . log locked/p; }"],
     );
     world.check(
         Ask,
-        &["Bash (git checkout locked/p)", "Bash (git --no-pager checkout locked/p)", "Bash (frob show locked/p)"],
+        &[
+            "Bash { git checkout locked/p; }",
+            "Bash { git --no-pager checkout locked/p; }",
+            "Bash { frob show locked/p; }",
+        ],
     );
 }
 
@@ -293,29 +297,32 @@ fn a_rule_holds_for_files_that_are_handed_on() {
         Ask,
         &[
             "Bash find . -type f -exec rm {} +",
-            "Bash (find . -type f | xargs rm)",
-            "Bash (find -type f -exec rm {} +)",
-            "Bash (find locked -type f -exec rm {} +)",
-            "Bash (find locked | xargs rm)",
-            "Bash (fd . locked -x touch)",
-            "Bash (fd . locked -X touch)",
-            "Bash (fd . locked -Hx touch)",
-            "Bash (fd . locked -HIX touch)",
-            "Bash (fd . locked --exec touch)",
+            "Bash find . -type f | xargs rm",
+            "Bash find locked | xargs touch",
+            "Bash ls locked | xargs rm",
+            "Bash { find . -type f | xargs rm; }",
+            "Bash { find -type f -exec rm {} +; }",
+            "Bash { find locked -type f -exec rm {} +; }",
+            "Bash { find locked | xargs rm; }",
+            "Bash { fd . locked -x touch; }",
+            "Bash { fd . locked -X touch; }",
+            "Bash { fd . locked -Hx touch; }",
+            "Bash { fd . locked -HIX touch; }",
+            "Bash { fd . locked --exec touch; }",
         ],
     );
     world.check(
         Allow,
         &[
             "Bash find . -type f",
-            "Bash (find locked -xdev -type f)",
-            "Bash (fd -exml . locked)",
+            "Bash { find locked -xdev -type f; }",
+            "Bash { fd -exml . locked; }",
             "Bash find secrets -xdev -type f",
-            "Bash (find . -name '*.rs' -exec wc -l {} +)",
-            "Bash (find locked -type f -exec cat {} +)",
-            "Bash (find locked | xargs grep x)",
-            "Bash (find src -type f -exec rm {} +)",
-            "Bash (find src | xargs rm)",
+            "Bash { find . -name '*.rs' -exec wc -l {} +; }",
+            "Bash { find locked -type f -exec cat {} +; }",
+            "Bash { find locked | xargs grep x; }",
+            "Bash { find src -type f -exec rm {} +; }",
+            "Bash { find src | xargs rm; }",
         ],
     );
 }
@@ -324,8 +331,8 @@ fn a_rule_holds_for_files_that_are_handed_on() {
 #[test]
 fn copies_go_to_where_the_command_runs() {
     let world = bypassing(&[]).link("/tmp/d/kit/.vscode/l", "/w/a").link("/home/u/kit/.vscode/l", "/w/a");
-    world.check(Ask, &["Bash (cd sub; cp -r ~/kit/. ../o)", "Bash (cp -r /tmp/d/kit/. sub)"]);
-    world.check(Allow, &["Bash (cd /tmp/d; cp -r kit/. sub)", "Bash (cp -r ~/kit/. ../o)"]);
+    world.check(Ask, &["Bash { cd sub; cp -r ~/kit/. ../o; }", "Bash { cp -r /tmp/d/kit/. sub; }"]);
+    world.check(Allow, &["Bash { cd /tmp/d; cp -r kit/. sub; }", "Bash { cp -r ~/kit/. ../o; }"]);
 }
 
 /// It is not known which files `find` deletes below the places where it starts.
@@ -337,12 +344,12 @@ fn a_rule_holds_for_what_find_deletes() {
         &[
             "Bash find locked -name p -delete",
             "Bash find -L -- locked -delete",
-            "Bash (find . -name p -delete)",
+            "Bash { find . -name p -delete; }",
             "Bash find -name p -delete",
         ],
     );
     world.check(
         Allow,
-        &["Bash find src -name locked -delete", "Bash (find src lib -delete)", "Bash (find locked -name p)"],
+        &["Bash find src -name locked -delete", "Bash { find src lib -delete; }", "Bash { find locked -name p; }"],
     );
 }

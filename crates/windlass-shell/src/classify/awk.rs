@@ -44,7 +44,7 @@ fn is_assignment(text: &str) -> bool {
     name.is_some_and(|name| is_variable(name) || matches!(name, "FS" | "OFS" | "ORS" | "RS"))
 }
 
-/// A name of the user's own: lower case and not one of the language.
+/// A name of the user's own: lower case and not one of the language, or one letter.
 fn is_variable(name: &str) -> bool {
     const FUNCTIONS: &[&str] = &[
         "and",
@@ -89,7 +89,10 @@ fn is_variable(name: &str) -> bool {
         "xor",
     ];
     let is_own = !NAMES.contains(&name) && !FUNCTIONS.contains(&name);
-    is_own && !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c == '_')
+    let is_letter = name.len() == 1 && name.chars().all(|c| c.is_ascii_uppercase());
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    let is_lower = !name.starts_with(|c: char| c.is_ascii_digit()) && name.chars().all(plain);
+    is_letter || (is_own && !name.is_empty() && is_lower)
 }
 
 /// What a `/` would be after what was read.

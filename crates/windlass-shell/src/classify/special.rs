@@ -12,6 +12,81 @@ fn harmless() -> Findings {
     Some(Classification::reading(Vec::new()))
 }
 
+/// Programs that print their version and read nothing of the directory for that, with the option.
+///
+/// Interpreters, package managers and toolchains are not among them: what stands for them is chosen by files of the project
+/// (`rust-toolchain.toml`, `.tool-versions`, `packageManager`), from which it may also be run.
+const VERSIONS: &[(&str, &[&str])] = &[
+    (
+        "--version",
+        &[
+            "autoconf",
+            "bash",
+            "bison",
+            "bzip2",
+            "c++",
+            "cc",
+            "clang",
+            "clang++",
+            "clang-format",
+            "clang-tidy",
+            "cmake",
+            "cpp",
+            "ctest",
+            "curl",
+            "dash",
+            "docker",
+            "emacs",
+            "flex",
+            "g++",
+            "gcc",
+            "gdb",
+            "gfortran",
+            "gpg",
+            "gzip",
+            "ld",
+            "less",
+            "lld",
+            "lldb",
+            "m4",
+            "make",
+            "mysql",
+            "nano",
+            "ninja",
+            "openssl",
+            "pandoc",
+            "patch",
+            "pkg-config",
+            "podman",
+            "psql",
+            "rsync",
+            "screen",
+            "shellcheck",
+            "sqlite3",
+            "strace",
+            "sudo",
+            "systemctl",
+            "tmux",
+            "valgrind",
+            "vim",
+            "wget",
+            "xz",
+            "zsh",
+            "zstd",
+        ],
+    ),
+    ("-V", &["ssh", "tmux"]),
+    ("-version", &["ffmpeg", "ffprobe"]),
+    ("version", &["openssl"]),
+];
+
+/// `true` for a program of `VERSIONS` with its option alone.
+pub(super) fn prints_version(program: &str, args: &[Word]) -> bool {
+    let [option] = args else { return false };
+    let fits = |(known, programs): &(&str, &[&str])| option.as_literal() == Some(known) && programs.contains(&program);
+    VERSIONS.iter().any(fits)
+}
+
 /// `command -v` and `-V` only print where a program is.
 pub(super) fn command(args: &[Word]) -> Findings {
     let args = literals(args)?;

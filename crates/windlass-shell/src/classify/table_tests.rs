@@ -91,7 +91,7 @@ fn no_program_is_known_with_another_environment_place_or_option() {
             let prints_all = program == "echo" && option.starts_with("--");
             assert!(prints_all || !is_known(&changed), "{changed}");
         }
-        for behind in ["& id", "<(id)", "> $x", "< /dev/tcp/h/1", "; PATH= ls"] {
+        for behind in ["& id", "<(./id)", "<(id; id)", "< <(id)", "> $x", "< /dev/tcp/h/1", "; PATH= ls"] {
             let changed = format!("{text} {behind}");
             assert!(!is_known(&changed), "{changed}");
         }

@@ -1,13 +1,43 @@
 //! Words of the small grammar.
 
 use super::{Parser, Result};
-use crate::{NotUnderstood, Word, word::Piece};
+use crate::{NotUnderstood, SimpleCommand, Word, WordKind, word::Piece};
+
+/// Most words that braces make of one.
+const MAX_WORDS: usize = 64;
+
+/// A value that only the running shell has, of which all that matters is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Value {
+    /// `$?`: a number. A zero stands for it.
+    Status,
+    /// `"$PWD"` or `"$(pwd)"`: the directory. A dot stands for it.
+    Directory,
+    /// The name that a pattern of a loop stands for, within another text. An underline stands for it.
+    Name,
+}
+
+impl Value {
+    /// Programs to whom it makes no difference that something else stands in its place.
+    const fn programs(self) -> &'static [&'static str] {
+        match self {
+            Self::Status => &["[", "echo", "printf", "test"],
+            Self::Name => &["echo", "printf"],
+            Self::Directory => &[
+                "[", "basename", "cat", "cd", "dirname", "du", "echo", "find", "head", "ls", "realpath", "stat",
+                "tail", "test", "tree", "wc",
+            ],
+        }
+    }
+}
 
 /// The pieces of a word under construction.
 #[derive(Default)]
 struct Builder {
     pieces: Vec<Piece>,
     last: Option<char>,
+    /// The pattern of a loop in the place of the whole word.
+    whole: Option<Word>,
 }
 
 impl Builder {
@@ -29,6 +59,8 @@ impl Builder {
 impl Parser<'_> {
     /// One word; empty source if none begins here.
     pub(super) fn word(&mut self) -> Result<Word> {
+        self.values.clear();
+        self.alternatives.clear();
         self.peek();
         let start = self.pos;
         let mut word = Builder::default();
@@ -36,6 +68,8 @@ impl Parser<'_> {
         while let Some(c) = self.peek() {
             match c {
                 ' ' | '\t' | '\n' | ';' | '|' | '&' | '<' | '>' => break,
+                ')' if self.end == super::End::Parenthesis => break,
+                _ if word.whole.is_some() => return Err(NotUnderstood::Expansion),
                 '(' | ')' => return Err(NotUnderstood::Structure),
                 '`' => return Err(NotUnderstood::Expansion),
                 '\'' => self.single_quoted(&mut word)?,
@@ -47,12 +81,8 @@ impl Parser<'_> {
                     self.bump();
                 }
                 '$' => {
-                    // At the end of a word it stands for itself, as in `grep end$ file`.
                     self.bump();
-                    if !matches!(self.peek(), None | Some(' ' | '\t' | '\n')) {
-                        return Err(NotUnderstood::Expansion);
-                    }
-                    word.push('$');
+                    self.dollar(&mut word)?;
                 }
                 '~' if matches!(word.last, None | Some('=' | ':')) => return Err(NotUnderstood::Expansion),
                 '*' | '?' | '[' => {
@@ -73,7 +103,121 @@ impl Parser<'_> {
             word.pieces = vec![Piece::Text { text: "[".to_owned(), quoted: true }];
         }
         let source = self.chars.get(start..end).unwrap_or_default().iter().collect();
-        Ok(Word::from_pieces(source, word.pieces))
+        let pieces = word.whole.map_or(word.pieces, |whole| whole.pieces().to_vec());
+        Ok(Word::from_pieces(source, pieces))
+    }
+
+    /// Behind an unquoted `$`.
+    fn dollar(&mut self, word: &mut Builder) -> Result<()> {
+        match self.peek() {
+            // At the end of a word it stands for itself, as in `grep end$ file`.
+            None | Some(' ' | '\t' | '\n') => word.push('$'),
+            Some(')') if self.end == super::End::Parenthesis => word.push('$'),
+            Some('?') => {
+                self.bump();
+                self.values.push(Value::Status);
+                word.push('0');
+            }
+            Some('\'') => self.ansi_quoted(word)?,
+            _ => {
+                let bound = self.variable().ok_or(NotUnderstood::Expansion)?;
+                let plain =
+                    |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '/' | '_' | '-' | '+' | '@' | ',' | ':');
+                let text = bound.as_literal().filter(|text| !text.is_empty() && text.chars().all(plain));
+                text.ok_or(NotUnderstood::Expansion)?.chars().for_each(|c| word.push(c));
+            }
+        }
+        Ok(())
+    }
+
+    /// The word of the loop variable whose name, perhaps in braces, stands here.
+    fn variable(&mut self) -> Option<Word> {
+        let rest = self.chars.get(self.pos..).unwrap_or_default();
+        let braced = rest.first() == Some(&'{');
+        let name: String =
+            rest.iter().skip(usize::from(braced)).take_while(|c| c.is_ascii_alphanumeric() || **c == '_').collect();
+        let length = name.len().saturating_add(if braced { 2 } else { 0 });
+        if braced && rest.get(length.saturating_sub(1)) != Some(&'}') {
+            return None;
+        }
+        let (_, word) = self.bindings.iter().rev().find(|(bound, _)| *bound == name)?;
+        let word = word.clone();
+        self.pos = self.pos.saturating_add(length);
+        Some(word)
+    }
+
+    /// `$'…'` with the escapes of a tab, a line end, a quote and a backslash.
+    fn ansi_quoted(&mut self, word: &mut Builder) -> Result<()> {
+        self.bump();
+        word.last = Some('\'');
+        if word.pieces.is_empty() {
+            word.pieces.push(Piece::Text { text: String::new(), quoted: true });
+        }
+        loop {
+            let c = *self.chars.get(self.pos).ok_or(NotUnderstood::UnfinishedQuote)?;
+            self.bump();
+            match c {
+                '\'' => return Ok(()),
+                '\\' => {
+                    let escaped = self.chars.get(self.pos).ok_or(NotUnderstood::UnfinishedQuote)?;
+                    word.push(match escaped {
+                        't' => '\t',
+                        'n' => '\n',
+                        '\'' | '"' | '\\' => *escaped,
+                        _ => return Err(NotUnderstood::Expansion),
+                    });
+                    self.bump();
+                }
+                c => word.push(c),
+            }
+        }
+    }
+
+    /// Adds an argument to a command: one word, or those that its braces make.
+    pub(super) fn push_argument(&mut self, word: Word, command: &mut SimpleCommand) -> Result<()> {
+        let is_first = command.words.is_empty();
+        if is_first && !self.alternatives.is_empty() {
+            return Err(NotUnderstood::Program);
+        }
+        let program = command.program().unwrap_or_default();
+        // The first argument of `printf` is a format.
+        let is_format = program == "printf" && command.words.len() == 1;
+        if self.values.iter().any(|value| is_format || !value.programs().contains(&program)) {
+            return Err(NotUnderstood::Expansion);
+        }
+        let words = self.expanded(word)?;
+        command.words.extend(words);
+        Ok(())
+    }
+
+    /// Refuses values and braces in the word that was read last.
+    pub(super) fn no_values(&self) -> Result<()> {
+        if self.values.is_empty() && self.alternatives.is_empty() { Ok(()) } else { Err(NotUnderstood::Expansion) }
+    }
+
+    /// The words that the braces in the word that was read last make of it.
+    pub(super) fn expanded(&mut self, word: Word) -> Result<Vec<Word>> {
+        let alternatives = std::mem::take(&mut self.alternatives);
+        if alternatives.is_empty() {
+            return Ok(vec![word]);
+        }
+        let mut made = vec![Vec::new()];
+        let mut braces = alternatives.iter();
+        for piece in word.pieces() {
+            let of_piece: Vec<Vec<Piece>> = match piece {
+                Piece::Brace(_) => braces.next().into_iter().flatten().cloned().collect(),
+                piece => vec![vec![piece.clone()]],
+            };
+            let longer =
+                |pieces: &Vec<Piece>, next: &Vec<Piece>| pieces.iter().chain(next).cloned().collect::<Vec<_>>();
+            made = made.iter().flat_map(|pieces| of_piece.iter().map(move |next| longer(pieces, next))).collect();
+            if made.len() > MAX_WORDS {
+                return Err(NotUnderstood::TooLong);
+            }
+        }
+        let words = made.into_iter().map(|pieces| Word::from_pieces(word.source().to_owned(), pieces));
+        // An empty word without quotes is none.
+        words.map(|word| if word.text().is_empty() { Err(NotUnderstood::Expansion) } else { Ok(word) }).collect()
     }
 
     fn single_quoted(&mut self, word: &mut Builder) -> Result<()> {
@@ -105,11 +249,7 @@ impl Parser<'_> {
                 '"' => return Ok(()),
                 '`' => return Err(NotUnderstood::Expansion),
                 '$' => {
-                    // A dollar sign before one of these begins nothing, as in "end$" or "^(a|b$)".
-                    if !matches!(self.peek(), Some('"' | ' ' | '|' | ')' | '/')) {
-                        return Err(NotUnderstood::Expansion);
-                    }
-                    word.push('$');
+                    self.quoted_dollar(word)?;
                 }
                 '\\' => {
                     let next = *self.chars.get(self.pos).ok_or(NotUnderstood::UnfinishedQuote)?;
@@ -125,12 +265,56 @@ impl Parser<'_> {
         }
     }
 
+    /// Behind a `$` in double quotes.
+    fn quoted_dollar(&mut self, word: &mut Builder) -> Result<()> {
+        let begins = matches!(word.pieces.as_slice(), [Piece::Text { text, .. }] if text.is_empty());
+        match self.peek() {
+            // Before one of these it begins nothing, as in "end$" or "^(a|b$)".
+            Some('"' | ' ' | '|' | ')' | '/') => word.push('$'),
+            Some('?') => {
+                self.bump();
+                self.values.push(Value::Status);
+                word.push('0');
+            }
+            _ if begins && self.directory() => {
+                self.names_directory = true;
+                self.values.push(Value::Directory);
+                word.push('.');
+            }
+            _ => {
+                let bound = self.variable().ok_or(NotUnderstood::Expansion)?;
+                match bound.kind() {
+                    WordKind::Literal => bound.text().chars().for_each(|c| word.push(c)),
+                    _ if begins && self.chars.get(self.pos) == Some(&'"') => word.whole = Some(bound),
+                    _ => {
+                        self.values.push(Value::Name);
+                        word.push('_');
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Skips `PWD`, `{PWD}` or `(pwd)` before a quote or a slash.
+    fn directory(&mut self) -> bool {
+        let rest = self.chars.get(self.pos..).unwrap_or_default();
+        let forms = ["PWD", "{PWD}", "(pwd)"];
+        let is_here = |form: &&str| {
+            form.chars().zip(rest).filter(|(own, found)| own == *found).count() == form.len()
+                && matches!(rest.get(form.len()), Some('"' | '/'))
+        };
+        let Some(form) = forms.iter().find(|form| is_here(form)) else { return false };
+        self.pos = self.pos.saturating_add(form.len());
+        true
+    }
+
     /// `{}` or `{name}` without comma or range: bash leaves it as it is (`stash@{0}`, `find -exec {}`).
     fn plain_braces(&mut self, word: &mut Builder) -> Result<()> {
         let rest = self.chars.get(self.pos.saturating_add(1)..).unwrap_or_default();
         let inner = rest.iter().take_while(|c| c.is_ascii_alphanumeric() || matches!(**c, '_' | '-')).count();
         if rest.get(inner) != Some(&'}') {
-            return Err(NotUnderstood::Expansion);
+            return self.brace_list(word);
         }
         let length = inner.saturating_add(2);
         for c in self.chars.iter().skip(self.pos).take(length) {
@@ -139,4 +323,29 @@ impl Parser<'_> {
         self.pos = self.pos.saturating_add(length);
         Ok(())
     }
+
+    /// `{a,b}` with plain alternatives: the word is repeated with each of them in its place.
+    fn brace_list(&mut self, word: &mut Builder) -> Result<()> {
+        let rest = self.chars.get(self.pos.saturating_add(1)..).unwrap_or_default();
+        let plain = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | '+' | ',' | '*' | '?');
+        let inner: String = rest.iter().take_while(|c| plain(c)).collect();
+        let is_range = inner.contains("..");
+        if rest.get(inner.len()) != Some(&'}') || !inner.contains(',') || is_range {
+            return Err(NotUnderstood::Expansion);
+        }
+        self.alternatives.push(inner.split(',').map(alternative).collect());
+        word.last = Some('}');
+        word.pieces.push(Piece::Brace('{'));
+        self.pos = self.pos.saturating_add(inner.len()).saturating_add(2);
+        Ok(())
+    }
+}
+
+/// The pieces of one of the texts in braces.
+fn alternative(text: &str) -> Vec<Piece> {
+    let mut word = Builder::default();
+    for c in text.chars() {
+        if matches!(c, '*' | '?') { word.glob(c) } else { word.push(c) }
+    }
+    word.pieces
 }

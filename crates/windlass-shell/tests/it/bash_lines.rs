@@ -83,6 +83,11 @@ fn line() -> impl Strategy<Value = String> {
         "one $(LINE)",
         "one \"$(LINE)\"",
         "if LINE; then two; fi",
+        "if LINE\nthen two\nelse three; fi",
+        "for f in x 'y z' a{b,c}; do one \"$f\" \"[$f]\"; done; LINE",
+        "for f in x y; do LINE; one $f ${f}; done",
+        "for f in x; do LINE; done; one \"$f\"",
+        "(for g in {1,-2}; do one \"$g\"; done\nLINE)",
         "one <<E\nLINE\nE",
         "one '\n'LINE",
         "one \"LINE\"",
@@ -122,8 +127,9 @@ impl Line {
         // Builtins are not noted, and neither are programs that are named by a path.
         let are_noted =
             commands.iter().all(|command| command.program().is_some_and(|program| NOTED.contains(&program)));
-        let all_run =
-            are_noted && redirects().next().is_none() && !["&&", "||", "\\"].iter().any(|joint| text.contains(joint));
+        let all_run = are_noted
+            && redirects().next().is_none()
+            && !["&&", "||", "\\", "if "].iter().any(|joint| text.contains(joint));
         let commands = commands.iter().map(noted).collect();
         Some(Self { text, commands, targets, all_run })
     }

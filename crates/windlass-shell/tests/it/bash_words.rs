@@ -15,7 +15,7 @@ use windlass_shell::{WordKind, analyse};
 /// Fragments that are likely to be cut, joined or expanded.
 pub(crate) fn fragment() -> impl Strategy<Value = String> {
     prop_oneof![
-        4 => prop::sample::select(vec!["a", "b1", "-x", "--k=v", "a.b/c", "HEAD~1", "x=y", "@{0}", "{}", "{a}", "{a}{b}", "%s", "^", "!", "é", "日", "a:b", "=", "+", ","])
+        4 => prop::sample::select(vec!["a", "b1", "-x", "--k=v", "a.b/c", "HEAD~1", "x=y", "@{0}", "{}", "{a}", "{a}{b}", "%s", "^", "!", "é", "日", "{a,b}", "x{-y,,z}", "{,}w", "$'\\t'", "$'a\\'b\\\\'", "$'\\x41'", "$f", "{a,{b,c}}", "{1..3}", "a{,b}c{d,e}", "a:b", "=", "+", ","])
             .prop_map(str::to_owned),
         3 => "[ -~]{0,6}".prop_map(|s| format!("'{}'", s.replace('\'', ""))),
         3 => "[ -~]{0,6}".prop_map(|s| format!("\"{}\"", s.replace('"', ""))),

@@ -703,7 +703,6 @@ const HOSTILE: &[&str] = &[
     "if true; then rm x; fi",
     "for i in a; do rm $i; done",
     "f() { rm x; }; f",
-    "ls {a,b}",
     "ls ~",
     "cat ~/.ssh/id_rsa",
     "cat <<E\n$(rm x)\nE",
@@ -716,7 +715,6 @@ const HOSTILE: &[&str] = &[
     "X=$(rm x) ls",
     "coproc rm x",
     "time { rm x; }",
-    "ls $'a'",
     "ls \\",
     "ls 'a",
     "ls \"a",
@@ -725,7 +723,6 @@ const HOSTILE: &[&str] = &[
     "a=(b)",
     "ls $((1))",
     "case a in a) rm x;; esac",
-    "echo a{b,c}d",
     "ls !(x)",
     // Characters.
     "ls\rrm x",
