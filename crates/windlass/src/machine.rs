@@ -147,7 +147,6 @@ impl Surroundings {
     }
 
     /// The environment with a locale whose character type is UTF-8. Programs that a host runs settle that by themselves.
-    #[cfg_attr(not(feature = "tools"), expect(clippy::unused_async, reason = "no program runs"))]
     pub(crate) async fn with_utf8(&self, environment: Environment) -> Environment {
         #[cfg(feature = "tools")]
         if self.process.is_none() && !self.is_elsewhere() {
