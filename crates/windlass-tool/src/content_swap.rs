@@ -136,7 +136,7 @@ impl SwapFolder<'_> {
         if !self.exchange(new, name)? {
             return Ok(rustix::fs::renameat(self.fd, new, self.fd, name)?);
         }
-        if self.is_at(&old, new)? && holds(&self.open(new)?, expected)? {
+        if self.is_expected(&old, new, expected) {
             return Ok(());
         }
         // Another program was faster: its file gets the name back.
@@ -156,14 +156,32 @@ impl SwapFolder<'_> {
         }
         compared();
         rustix::fs::renameat(self.fd, name, self.fd, aside)?;
-        if self.is_at(&old, aside)? && holds(&self.open(aside)?, expected)? {
+        if self.is_expected(&old, aside, expected) {
             return Ok(rustix::fs::unlinkat(self.fd, aside, rustix::fs::AtFlags::empty())?);
         }
         // A name that was given to a third file meanwhile stays with that.
-        if rustix::fs::linkat(self.fd, aside, self.fd, name, rustix::fs::AtFlags::empty()).is_ok() {
-            rustix::fs::unlinkat(self.fd, aside, rustix::fs::AtFlags::empty())?;
-        }
+        self.put_back(aside, name)?;
         Err(ContentChanged.into())
+    }
+
+    /// `true` if the name is that of the file that was compared, and the file still has the content. What cannot be looked at
+    /// counts as changed, and gets its name back.
+    fn is_expected(&self, compared: &File, name: &OsStr, expected: &[u8]) -> bool {
+        self.is_at(compared, name).unwrap_or(false)
+            && self.open(name).and_then(|file| holds(&file, expected)).unwrap_or(false)
+    }
+
+    /// Gives a file, or whatever it is, its name back, if that is free.
+    fn put_back(&self, aside: &OsStr, name: &OsStr) -> io::Result<()> {
+        use rustix::fs::AtFlags;
+        #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
+        if rustix::fs::renameat_with(self.fd, aside, self.fd, name, rustix::fs::RenameFlags::NOREPLACE).is_ok() {
+            return Ok(());
+        }
+        if rustix::fs::linkat(self.fd, aside, self.fd, name, AtFlags::empty()).is_ok() {
+            rustix::fs::unlinkat(self.fd, aside, AtFlags::empty())?;
+        }
+        Ok(())
     }
 
     /// Opens and locks the file that has the name now.

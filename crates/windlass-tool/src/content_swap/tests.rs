@@ -90,6 +90,31 @@ fn a_change_behind_the_comparison_stays_as_well() {
     assert_eq!(place.text("file"), None);
 }
 
+#[cfg(any(target_os = "linux", target_os = "macos"))]
+#[test]
+fn whatever_came_in_the_place_of_the_file_stays_there() {
+    let changes: [fn(&Path); 2] = [
+        |path| {
+            fs::remove_file(path).unwrap();
+            fs::create_dir_all(path.join("below")).unwrap();
+        },
+        |path| {
+            fs::remove_file(path).unwrap();
+            std::os::unix::fs::symlink("elsewhere", path).unwrap();
+        },
+    ];
+    for change in changes {
+        for (at, place) in [Place::new(), Place::new()].into_iter().enumerate() {
+            let compared = || change(&place.at("file"));
+            let refused = if at == 0 { place.replace(compared) } else { place.remove(compared) };
+            assert!(ContentChanged::is(&refused.unwrap_err()));
+            let kind = place.at("file").symlink_metadata().unwrap().file_type();
+            assert!(kind.is_dir() || kind.is_symlink(), "{kind:?}");
+            assert_eq!((place.text("new").as_deref(), place.at("aside").exists()), (Some("ours"), false));
+        }
+    }
+}
+
 #[test]
 fn the_same_length_is_not_the_same_content() {
     let place = Place::new();

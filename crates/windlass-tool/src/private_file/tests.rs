@@ -138,9 +138,9 @@ fn what_a_killed_writer_left_behind_is_removed_and_nothing_else() {
     let at = |name: &str| folder.path().join(name);
     let left = format!(".windlass-{:032x}.tmp", 1);
     let others = [".windlass-1.tmp", ".windlass-notes.tmp", "mine.tmp", &format!(".windlass-{:032x}.tmp.txt", 2)];
-    std::fs::write(at(&left), "cut").unwrap();
-    others.iter().for_each(|name| std::fs::write(at(name), "mine").unwrap());
-    std::fs::create_dir(at(&format!(".windlass-{:032x}.tmp", 3))).unwrap();
+    fs::write(at(&left), "cut").unwrap();
+    others.iter().for_each(|name| fs::write(at(name), "mine").unwrap());
+    fs::create_dir(at(&format!(".windlass-{:032x}.tmp", 3))).unwrap();
     let living = AtomicFile::create(&at("target")).unwrap();
     assert_eq!(remove_left_behind(folder.path()).unwrap(), 1);
     assert!(!at(&left).exists() && others.iter().all(|name| at(name).exists()));

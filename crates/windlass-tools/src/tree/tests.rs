@@ -85,8 +85,8 @@ fn only_the_expected_content_is_put_back_or_removed() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().canonicalize().unwrap().join("file");
     let tree = LocalWorkspace::new();
-    let changed = |done: Result<(), windlass_tool::WorkspaceError>| {
-        assert_eq!(done.unwrap_err().kind, windlass_tool::WorkspaceErrorKind::ContentChanged);
+    let changed = |done: Result<(), WorkspaceError>| {
+        assert_eq!(done.unwrap_err().kind, WorkspaceErrorKind::ContentChanged);
     };
     changed(run(tree.compare_and_put(&path, Some(b""), b"x", None)));
     changed(run(FileTree::compare_and_remove(&tree, &path, b"", 0)));
@@ -95,7 +95,7 @@ fn only_the_expected_content_is_put_back_or_removed() {
     changed(run(tree.compare_and_put(&path, Some(b"two"), b"three", None)));
     changed(run(FileTree::compare_and_remove(&tree, &path, b"two", 0)));
     run(tree.compare_and_put(&path, Some(b"one"), b"two", None)).unwrap();
-    assert_eq!(std::fs::read(&path).unwrap(), b"two");
+    assert_eq!(fs::read(&path).unwrap(), b"two");
     run(FileTree::compare_and_remove(&tree, &path, b"two", 0)).unwrap();
-    assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0, "no litter");
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0, "no litter");
 }
