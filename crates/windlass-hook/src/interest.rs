@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
+use windlass_types::names::{guards_of_tool, present_tool};
 use windlass_types::{HookEventName, ToolMatcher, ToolMatcherError};
 
 /// What a hook listens to.
@@ -34,7 +35,8 @@ impl Interest {
     ///
     /// let edits = Interest::tools(PreToolUse, ["Write|Edit", "mcp__files__*"]);
     /// assert!(edits.covers(PreToolUse, Some("mcp__files__write")));
-    /// assert!(!edits.covers(PreToolUse, Some("Read")));
+    /// // Who guards `Edit` or `Write` guards every tool that writes files.
+    /// assert!(edits.covers(PreToolUse, Some("NotebookEdit")) && !edits.covers(PreToolUse, Some("Read")));
     /// assert!(Interest::tools(PreToolUse, ["^Write$"]).check().is_err());
     /// ```
     pub fn tools<I: AsRef<str>>(event: HookEventName, tools: impl IntoIterator<Item = I>) -> Self {
@@ -56,7 +58,10 @@ impl Interest {
 
     /// Whether this covers an occasion.
     pub fn covers(&self, event: HookEventName, tool: Option<&str>) -> bool {
-        let means = |tool: &str| self.tools.iter().any(|matcher| matcher.matches(tool));
+        let guards = |tool: &str, matcher: &ToolMatcher| {
+            matcher.tool().is_some_and(|named| guards_of_tool(tool).any(|guard| guard == present_tool(named)))
+        };
+        let means = |tool: &str| self.tools.iter().any(|matcher| matcher.matches(tool) || guards(tool, matcher));
         self.event == event && (self.tools.is_empty() || tool.is_some_and(means))
     }
 

@@ -5,6 +5,7 @@ use std::path::Path;
 use windlass_permission::{
     CallFacts, CommandFacts, ParsedRule, PathFact, Policy, PolicyConfig, access_of_unknown, parse_rule,
 };
+use windlass_types::names::{WRITERS, meant_tool};
 use windlass_types::path::absolute;
 use windlass_types::{Access, Behavior, CallDigest, HookCall, JsonText, RuleSource};
 
@@ -27,6 +28,10 @@ impl Condition {
     /// It is not a rule that can be used.
     pub fn parse(rule: &str) -> Result<Self, String> {
         policy(rule, Path::new("/"))?;
+        let tool = parse_rule(rule).map_err(|error| error.to_string())?.tool().to_owned();
+        if let Some(meant) = meant_tool(&tool) {
+            return Err(format!("`if` names {tool:?}, which is no tool: did you mean {meant:?}?"));
+        }
         Ok(Self(rule.trim().to_owned()))
     }
 
@@ -77,7 +82,7 @@ fn is_unreadable(facts: &CallFacts) -> bool {
 
 /// Whether a rule could be about calls of a tool.
 fn concerns(rule: &ParsedRule, tool: &str) -> bool {
-    rule.tool() == tool || (tool == PATCH && WRITING.contains(&rule.tool()))
+    rule.tool() == tool || (tool == PATCH && WRITERS.contains(&rule.tool()))
 }
 
 /// What a call touches, by its name and input alone.

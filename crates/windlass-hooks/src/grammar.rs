@@ -122,7 +122,15 @@ impl ReadHooks {
         let Some(Value::Array(hooks)) = keys.get("hooks") else {
             return self.unusable(event, group, "`hooks` must be a list".to_owned());
         };
+        let doubt = matcher.as_ref().ok().and_then(HookMatcher::doubt);
         for hook in hooks {
+            if let Some(doubt) = &doubt {
+                if Self::closes(event, hook) {
+                    self.broken(event.as_str(), hook, doubt.clone());
+                    continue;
+                }
+                self.notes.push(format!("a hook of {event}: {doubt}"));
+            }
             match matcher.clone().and_then(|matcher| self.hook(event, matcher, hook)) {
                 Ok(hook) if self.hooks.len() < MOST_HOOKS => self.hooks.push(hook),
                 Ok(_) => self.unusable(event, hook, format!("there are more than {MOST_HOOKS} hooks")),
@@ -151,12 +159,16 @@ impl ReadHooks {
 
     /// A hook that cannot be used. On a gate it is broken unless its failure is to be passed over.
     fn unusable(&mut self, event: HookEventName, hook: &Value, problem: String) {
-        let continues = on_failure(hook.get("onFailure")) == Ok(OnFailure::Continue);
-        if event.is_gating() && !continues {
+        if Self::closes(event, hook) {
             self.broken(event.as_str(), hook, problem);
         } else {
             self.notes.push(format!("a hook of {event} has no effect: {problem}"));
         }
+    }
+
+    /// `true` for a hook whose failure closes a gate.
+    fn closes(event: HookEventName, hook: &Value) -> bool {
+        event.is_gating() && on_failure(hook.get("onFailure")) != Ok(OnFailure::Continue)
     }
 
     fn broken(&mut self, event: &str, hook: &Value, problem: String) {

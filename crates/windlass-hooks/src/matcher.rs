@@ -2,11 +2,8 @@
 
 use regex_automata::meta::Regex;
 use windlass_hook::Interest;
+use windlass_types::names::{former_tools, guards_of_tool, meant_tool, present_tool};
 use windlass_types::{HookEventName, ToolMatcher};
-
-/// The tool that starts agents, and its former name.
-const NAME: &str = "Agent";
-const OLD_NAME: &str = "Task";
 
 /// Events for which fewer characters make a list of names.
 const FEWER: &[&str] = &["FileChanged", "StopFailure"];
@@ -14,14 +11,15 @@ const FEWER: &[&str] = &["FileChanged", "StopFailure"];
 /// Which occasions of its event a hook is about, by the name of the tool, the type of the agent or another word.
 ///
 /// The empty text and `*` are all occasions. Letters, digits, `_`, `-`, blanks, `,` and `|` make a list of exact names.
-/// All else is a regular expression that may match anywhere in the name.
+/// All else is a regular expression that may match anywhere in the name. Former names of tools mean the present ones, and `Edit` and
+/// `Write` mean every tool that writes files.
 ///
 /// ```
 /// use windlass_hooks::HookMatcher;
 /// use windlass_types::HookEventName::PreToolUse;
 ///
 /// let edits = HookMatcher::parse(Some("Edit|Write"), PreToolUse)?;
-/// assert!(edits.matches(Some("Write")) && !edits.matches(Some("NotebookWrite")));
+/// assert!(edits.matches(Some("Write")) && edits.matches(Some("NotebookEdit")) && !edits.matches(Some("Read")));
 /// let server = HookMatcher::parse(Some("mcp__files__.*"), PreToolUse)?;
 /// assert!(server.matches(Some("mcp__files__read")));
 /// # Ok::<(), String>(())
@@ -35,8 +33,9 @@ pub struct HookMatcher {
 #[derive(Debug, Clone)]
 enum Test {
     All,
-    Names(Vec<String>),
-    /// Whether these are names of tools stands beside it.
+    /// Names, and `true` if they are those of tools, in their normal form.
+    Names(Vec<String>, bool),
+    /// A pattern, and `true` if it is about names of tools.
     Pattern(Regex, bool),
 }
 
@@ -55,8 +54,7 @@ impl HookMatcher {
         Self { text: String::new(), test: Test::All }
     }
 
-    /// Reads the matcher of a hook for an event. The tool that starts agents had another name once, which matchers of
-    /// tools may use.
+    /// Reads the matcher of a hook for an event.
     ///
     /// # Errors
     /// It is neither a list of names nor a regular expression that can be used. Look-around and back references of
@@ -68,8 +66,8 @@ impl HookMatcher {
             Test::All
         } else if text.chars().all(|c| is_of_names(c, event)) {
             let names = text.split(['|', ',']).map(str::trim).filter(|name| !name.is_empty());
-            let names = names.map(|name| if of_tools && name == OLD_NAME { NAME } else { name });
-            Test::Names(names.map(str::to_owned).collect())
+            let names = names.map(|name| if of_tools { present_tool(name) } else { name });
+            Test::Names(names.map(str::to_owned).collect(), of_tools)
         } else {
             let pattern = Regex::new(text).map_err(|error| {
                 format!("the hook matcher {text:?} is not a regular expression that can be used: {error}")
@@ -90,20 +88,30 @@ impl HookMatcher {
     pub fn matches(&self, subject: Option<&str>) -> bool {
         match (&self.test, subject) {
             (Test::All, _) | (_, None) => true,
-            (Test::Names(names), Some(subject)) => names.iter().any(|name| name == subject),
+            (Test::Names(names, false), Some(subject)) => names.iter().any(|name| name == subject),
+            (Test::Names(names, true), Some(subject)) => {
+                names.iter().any(|name| name == subject || guards_of_tool(subject).any(|guard| guard == name))
+            }
             (Test::Pattern(pattern, of_tools), Some(subject)) => {
-                pattern.is_match(subject) || (*of_tools && subject == NAME && pattern.is_match(OLD_NAME))
+                let also = || guards_of_tool(subject).chain(former_tools(subject));
+                pattern.is_match(subject) || (*of_tools && also().any(|name| pattern.is_match(name)))
             }
         }
+    }
+
+    /// Problem of a name that no tool has and that is nearly one of a tool: the matcher never means it.
+    #[must_use]
+    pub fn doubt(&self) -> Option<String> {
+        let Test::Names(names, true) = &self.test else { return None };
+        let (name, meant) = names.iter().find_map(|name| Some((name, meant_tool(name)?)))?;
+        Some(format!("the hook matcher names {name:?}, which is no tool: did you mean {meant:?}?"))
     }
 
     /// What a hook with this matcher listens to. It covers all that the matcher means, and more where that is a pattern.
     #[must_use]
     pub fn interest(&self, event: HookEventName) -> Interest {
         match &self.test {
-            Test::Names(names) if event.is_about_tools() => {
-                Interest::matching(event, names.iter().map(ToolMatcher::exact))
-            }
+            Test::Names(names, true) => Interest::matching(event, names.iter().map(ToolMatcher::exact)),
             _ => Interest::all(event),
         }
     }
@@ -136,6 +144,14 @@ mod tests {
             (Some("Task"), "Agent", true),
             (Some("^(Task|Bash)$"), "Agent", true),
             (Some("^(Task|Bash)$"), "TaskStop", false),
+            (Some("KillShell"), "TaskStop", true),
+            (Some("Edit|Write"), "MultiEdit", true),
+            (Some("Edit|Write"), "NotebookEdit", true),
+            (Some("Edit"), "apply_patch", true),
+            (Some("Write"), "Edit", true),
+            (Some("^(Edit|Write)$"), "NotebookEdit", true),
+            (Some("NotebookEdit"), "Edit", false),
+            (Some("Edit"), "Read", false),
         ] {
             let parsed = HookMatcher::parse(matcher, of_tools).unwrap();
             assert_eq!(parsed.matches(Some(tool)), expected, "{matcher:?} {tool}");
@@ -149,6 +165,25 @@ mod tests {
         let of_agents = HookEventName::SubagentStop;
         assert!(HookMatcher::parse(Some("Task"), of_agents).unwrap().matches(Some("Task")));
         assert!(!HookMatcher::parse(Some("^Task$"), of_agents).unwrap().matches(Some("Agent")));
+    }
+
+    #[test]
+    fn a_name_that_is_nearly_one_of_a_tool_is_doubtful() {
+        use HookEventName::{PreToolUse, SubagentStop};
+        for (matcher, event, meant) in [
+            ("bash", PreToolUse, Some("Bash")),
+            ("Edit|Wrte", PreToolUse, Some("Write")),
+            ("notebook_edit", PreToolUse, Some("NotebookEdit")),
+            ("Edit|deploy|mcp__bash", PreToolUse, None),
+            ("bash", SubagentStop, None),
+        ] {
+            let doubt = HookMatcher::parse(Some(matcher), event).unwrap().doubt();
+            assert_eq!(doubt.is_some(), meant.is_some(), "{matcher}: {doubt:?}");
+            assert!(
+                meant.is_none_or(|meant| doubt.unwrap().ends_with(&format!("did you mean {meant:?}?"))),
+                "{matcher}"
+            );
+        }
     }
 
     #[test]

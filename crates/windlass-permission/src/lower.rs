@@ -6,7 +6,7 @@ use crate::error::shown;
 use crate::found::{OPTION, TOO_MANY};
 use crate::glob::Reach;
 use crate::made::MADE;
-use crate::matcher::{Directory, PathRule, Rule, Scope, Test, skill_name};
+use crate::matcher::{Directory, PathRule, Rule, Scope, Test};
 use crate::network::{Host, host};
 use crate::own_command::writing_command;
 use crate::touch::{NO_PARENT, Touch};
@@ -16,6 +16,7 @@ use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use windlass_shell::{BashPattern, DenyMatch, FoundCommand, OutputKind, RedirectKind, Understood, catastrophic};
+use windlass_types::names::{SameModel, model, same_model, skill};
 use windlass_types::{Behavior, Decision, DecisionReason};
 
 /// Whether a deny or ask rule applies to a call; *possible* if that cannot be decided.
@@ -38,9 +39,17 @@ pub(crate) fn applies(rule: &Rule, call: &Call<'_>, workspace: &[Directory]) -> 
         Test::Agent(agent) => {
             yes_if(call.text("subagent_type").unwrap_or("general-purpose").eq_ignore_ascii_case(agent))
         }
+        Test::Model(wanted) => match same_model(wanted, call.text("model").unwrap_or_default()) {
+            SameModel::Yes => DenyMatch::Yes,
+            SameModel::Possible => DenyMatch::Possible,
+            SameModel::No => DenyMatch::No,
+        },
         Test::Skill { name, with_arguments } => yes_if(skill_matches(call, name, *with_arguments)),
         Test::Field { name, value } => yes_if(
             call.field(name).is_some_and(|field| match field {
+                serde_json::Value::String(text) if call.tool == "Agent" && name == "model" => {
+                    value.matches(&model(text))
+                }
                 serde_json::Value::String(text) => value.matches(text),
                 serde_json::Value::Array(_) | serde_json::Value::Object(_) => false,
                 scalar => value.matches(&scalar.to_string()),
@@ -127,7 +136,7 @@ fn runs_in_background(call: &Call<'_>) -> bool {
 }
 
 fn skill_matches(call: &Call<'_>, name: &str, with_arguments: bool) -> bool {
-    let called = skill_name(call.text("skill").unwrap_or_default().trim());
+    let called = skill(call.text("skill").unwrap_or_default());
     let is_first = || called.split_whitespace().next().is_some_and(|first| first.eq_ignore_ascii_case(name));
     called.eq_ignore_ascii_case(name) || (with_arguments && is_first())
 }

@@ -12,6 +12,7 @@ use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 use windlass_shell::{BashPattern, PatternProblem, parse_rule_pattern};
+use windlass_types::names::{guards_of_tool, model, skill};
 use windlass_types::near::nearest;
 use windlass_types::{Behavior, MatchedRule, RuleOrigin, RuleSource, RuleValue, ToolSpec, mcp_name};
 
@@ -33,10 +34,10 @@ pub(crate) struct Rule {
 }
 
 impl Rule {
-    /// Whether a rule that lowers a verdict is about a tool. Who forbids all edits means those of patches too.
+    /// `true` if a rule that lowers a verdict is about a tool. One on a whole tool that writes holds for all that write.
     pub(crate) fn lowers(&self, tool: &str) -> bool {
-        let also = || names::also_does(tool).iter().any(|tool| self.tool.matches(tool));
-        self.tool.matches(tool) || (matches!(self.test, Test::Whole) && also())
+        let general = || guards_of_tool(tool).any(|guard| self.tool.matches(guard));
+        self.tool.matches(tool) || (matches!(self.test, Test::Whole) && general())
     }
 
     pub(crate) fn matched(&self) -> MatchedRule {
@@ -81,6 +82,8 @@ pub(crate) enum Test {
     Path(PathRule),
     Domain(Domain),
     Agent(String),
+    /// The model that a call names for an agent; its normal form.
+    Model(String),
     Skill {
         name: String,
         with_arguments: bool,
@@ -306,8 +309,15 @@ type Compiled = Result<(Test, Option<String>), String>;
 
 fn specifier_test(tool: &str, specifier: &str, place: &Place<'_>) -> Compiled {
     let lowers = place.behavior != Behavior::Allow;
+    if let Some(inner) = quoted(tool, specifier) {
+        return Err(format!("has quotes around its specifier, which are part of it: write `{tool}({inner})`"));
+    }
     if let Some(field) = field_test(tool, specifier).filter(|_| lowers) {
         return Ok((field?, None));
+    }
+    let of_files = names::is_edit_tool(tool) || names::is_read_tool(tool);
+    if let Some(path) = specifier.trim().strip_suffix(":*").filter(|_| of_files) {
+        return Err(format!("ends in `:*`, which is for commands: write the path, `{path}` or `{path}/**`"));
     }
     match tool {
         "Bash" => {
@@ -324,6 +334,9 @@ fn specifier_test(tool: &str, specifier: &str, place: &Place<'_>) -> Compiled {
                     "allows paths for {other} alone, which has no effect: write `{general}({specifier})`"
                 ));
             }
+            if general == "Edit" {
+                return Ok((Test::Path(path_rule(specifier, Scope::Edit, place)?), None));
+            }
             let note = format!("holds for {other} alone: write `{general}({specifier})` to cover other tools too");
             Ok((Test::Path(path_rule(specifier, Scope::Tool, place)?), Some(note)))
         }
@@ -332,13 +345,13 @@ fn specifier_test(tool: &str, specifier: &str, place: &Place<'_>) -> Compiled {
             None => Err("names no host: write `WebFetch(domain:example.com)`".to_owned()),
         },
         "Agent" => Ok((Test::Agent(specifier.trim().to_owned()), None)),
-        "Skill" if skill_name(without_wildcard(specifier)).is_empty() => {
+        "Skill" if skill(without_wildcard(specifier)).is_empty() => {
             Err("names no skill: write `Skill` for every one, or `Skill(name)`".to_owned())
         }
         "Skill" => {
             let name = without_wildcard(specifier);
             let with_arguments = name.len() < specifier.trim().len();
-            Ok((Test::Skill { name: skill_name(name).to_owned(), with_arguments }, None))
+            Ok((Test::Skill { name: skill(name).to_owned(), with_arguments }, None))
         }
         // Its commands are not read, so a rule that lowers a verdict holds for all of them.
         "PowerShell" if lowers => {
@@ -359,6 +372,16 @@ fn specifier_test(tool: &str, specifier: &str, place: &Place<'_>) -> Compiled {
         }
         _ => Err(format!("allows only some calls of {tool}, which is not possible: write `{tool}`")),
     }
+}
+
+/// Text between the quotes or backticks around a specifier. A quoted program with its path is none.
+fn quoted<'a>(tool: &str, specifier: &'a str) -> Option<&'a str> {
+    let text = specifier.trim();
+    let quote = text.chars().next().filter(|c| matches!(c, '"' | '\'' | '`'))?;
+    let inner = text.get(1..)?.strip_suffix(quote)?;
+    let is_whole = !inner.contains(quote) && !inner.is_empty();
+    let is_program = tool == "Bash" && quote != '`' && inner.starts_with(['/', '.', '~']);
+    (is_whole && !is_program).then_some(inner)
 }
 
 /// The specifier without a wildcard at its end.
@@ -389,10 +412,6 @@ fn command_note(pattern: &BashPattern) -> Result<Option<String>, String> {
     }
 }
 
-pub(crate) fn skill_name(name: &str) -> &str {
-    name.strip_prefix('/').unwrap_or(name)
-}
-
 /// `field:value`, where the tool's specifier has no other meaning for it.
 fn field_test(tool: &str, specifier: &str) -> Option<Result<Test, String>> {
     let (name, value) = specifier.split_once(':')?;
@@ -406,8 +425,12 @@ fn field_test(tool: &str, specifier: &str) -> Option<Result<Test, String>> {
     if value.is_empty() && known.contains(&name) {
         return Some(Err(format!("gives no value for `{name}`: write `{tool}({name}:value)`")));
     }
+    if tool == "Agent" && name == "model" && !value.contains('*') {
+        return Some(Ok(Test::Model(model(value))));
+    }
     if known.contains(&name) {
-        return Some(Ok(Test::Field { name: name.to_owned(), value: Wildcard::new(value) }));
+        let value = if tool == "Agent" && name == "model" { model(value) } else { value.to_owned() };
+        return Some(Ok(Test::Field { name: name.to_owned(), value: Wildcard::new(&value) }));
     }
     let has_specifier = !known.is_empty() || names::is_read_tool(tool);
     match (has_specifier, names::is_primary_field(name)) {

@@ -1,74 +1,10 @@
 //! The names of tools, and what kind of tool a name stands for.
 
+use windlass_types::names::WRITERS;
 use windlass_types::{Access, JsonText};
 
-/// The present name of a tool that may be called by an old one.
-pub(crate) fn canonical(name: &str) -> &str {
-    match name {
-        "Task" => "Agent",
-        "KillShell" | "KillBash" => "TaskStop",
-        "ListPeers" => "ListAgents",
-        "Brief" => "SendUserMessage",
-        "ListMcpResources" => "ListMcpResourcesTool",
-        "ReadMcpResource" => "ReadMcpResourceTool",
-        "ReadMcpResourceDir" => "ReadMcpResourceDirTool",
-        "ProposeGoal" => "SetGoal",
-        other => other,
-    }
-}
-
-/// Names of tools that rules and lists may hold whatever the session offers: windlass's own, and those of other programs
-/// that share settings with it.
-pub const WELL_KNOWN_TOOLS: &[&str] = &[
-    "Agent",
-    "AskUserQuestion",
-    "Bash",
-    "BashOutput",
-    "Brief",
-    "Edit",
-    "EnterPlanMode",
-    "ExitPlanMode",
-    "Glob",
-    "Grep",
-    "KillBash",
-    "KillShell",
-    "LS",
-    "LSP",
-    "ListAgents",
-    "ListMcpResources",
-    "ListMcpResourcesTool",
-    "ListPeers",
-    "Memory",
-    "MultiEdit",
-    "NotebookEdit",
-    "NotebookRead",
-    "PowerShell",
-    "Program",
-    "ProjectSearch",
-    "ProposeGoal",
-    "Read",
-    "ReadMcpResource",
-    "ReadMcpResourceDir",
-    "ReadMcpResourceDirTool",
-    "ReadMcpResourceTool",
-    "SendUserMessage",
-    "SetGoal",
-    "Skill",
-    "StructuredOutput",
-    "Task",
-    "TaskCreate",
-    "TaskGet",
-    "TaskList",
-    "TaskOutput",
-    "TaskStop",
-    "TaskUpdate",
-    "TodoWrite",
-    "ToolSearch",
-    "WebFetch",
-    "WebSearch",
-    "Write",
-    "apply_patch",
-];
+pub use windlass_types::names::WELL_KNOWN_TOOLS;
+pub(crate) use windlass_types::names::present_tool as canonical;
 
 /// The server and the tool that the name of a server's tool is made of.
 pub(crate) fn server_and_tool(name: &str) -> Option<(&str, &str)> {
@@ -77,12 +13,7 @@ pub(crate) fn server_and_tool(name: &str) -> Option<(&str, &str)> {
 
 /// Tools that change files, all covered by `Edit(path)`.
 pub(crate) fn is_edit_tool(name: &str) -> bool {
-    matches!(name, "Edit" | "MultiEdit" | "Write" | "NotebookEdit" | "apply_patch")
-}
-
-/// The tools that do what this one does, for rules that lower a verdict: a patch edits files and writes new ones.
-pub(crate) fn also_does(tool: &str) -> &'static [&'static str] {
-    if tool == "apply_patch" { &["Edit", "Write"] } else { &[] }
+    WRITERS.contains(&name)
 }
 
 /// Tools that read files, all covered by `Read(path)`.

@@ -1,6 +1,7 @@
 //! Which tools a session has, by name.
 
 use windlass_types::ToolMatcher;
+use windlass_types::names::present_tool;
 
 /// The names that tools must have: every list must have a name. Without lists, all tools count.
 ///
@@ -34,6 +35,7 @@ impl OnlyTools {
 
 /// Whether a name in a list means this tool. What only a list of everything could mean, `*`, is no name here.
 fn matches(name: &str, tool: &str) -> bool {
+    let (name, tool) = (present_tool(name), present_tool(tool));
     name == tool || ToolMatcher::new(name).is_ok_and(|matcher| !matcher.is_all() && matcher.matches(tool))
 }
 
@@ -47,6 +49,8 @@ mod tests {
             ("Read", "Read", true),
             ("Read", "ReadMore", false),
             ("read", "Read", false),
+            ("Task", "Agent", true),
+            ("KillShell", "TaskStop", true),
             ("Re*", "Read", false),
             ("*", "Read", false),
             ("", "Read", false),

@@ -5,7 +5,7 @@ use crate::command::Part;
 use crate::definitions::{self, Definitions};
 use crate::facts::CommandFacts;
 use crate::found::OPTION;
-use crate::matcher::{Directory, Rule, Scope, Test, skill_name};
+use crate::matcher::{Directory, Rule, Scope, Test};
 use crate::names;
 use crate::network::{Host, host};
 use crate::repository::{is_version_control, version_control_places};
@@ -13,6 +13,7 @@ use crate::touch::Touch;
 use std::path::PathBuf;
 use windlass_shell::{Effect, NotUnderstood};
 use windlass_types::Access;
+use windlass_types::names::skill;
 
 /// Why a call, or a part of it, may run.
 #[derive(Debug, Clone, Copy)]
@@ -284,9 +285,9 @@ fn allows(rule: &Rule, call: &Call<'_>) -> bool {
         Test::Agent(agent) => call.text("subagent_type").unwrap_or("general-purpose") == agent,
         Test::Skill { name, with_arguments } => {
             let bare = call.field("args").is_none_or(|args| args.is_null() || args.as_str().is_some_and(str::is_empty));
-            call.text("skill").map(skill_name) == Some(name) && (*with_arguments || bare)
+            call.text("skill").map(skill) == Some(name) && (*with_arguments || bare)
         }
-        Test::Command(_) | Test::Path(_) | Test::Field { .. } | Test::Never => false,
+        Test::Command(_) | Test::Path(_) | Test::Model(_) | Test::Field { .. } | Test::Never => false,
     }
 }
 

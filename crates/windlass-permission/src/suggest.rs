@@ -182,7 +182,7 @@ fn tool_rule(policy: &Policy, call: &Call<'_>) -> Option<Step> {
             Some(Host::Known(host)) => RuleValue::new("WebFetch", format!("domain:{host}")),
             _ => return None,
         },
-        (None, "Skill") => RuleValue::new("Skill", crate::matcher::skill_name(call.text("skill")?)),
+        (None, "Skill") => RuleValue::new("Skill", windlass_types::names::skill(call.text("skill")?)),
         (None, "Bash" | "PowerShell") => return None,
         (None, tool) => RuleValue::tool(tool),
     };

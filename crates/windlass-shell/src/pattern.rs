@@ -26,7 +26,7 @@ pub struct BashPattern {
 ///
 /// * `PREFIX:*` and `PREFIX *` cover commands that begin with the words of PREFIX (also PREFIX alone);
 /// * a `*` elsewhere stands for any characters, blanks included; `npm*` also covers `npmx`;
-/// * `*` alone covers every command; a text without a command covers none;
+/// * `*` alone covers every command; a text without a command, such as `*:*`, covers none;
 /// * anything else covers exactly that text. A `*` in quotes or behind a backslash is part of it.
 ///
 /// A leading `!` makes no difference. [`BashPattern::problem`] says when a pattern covers less than it seems to.
@@ -37,7 +37,7 @@ pub fn parse_rule_pattern(pattern: &str) -> BashPattern {
     let prefix = body.strip_suffix(":*").or_else(|| body.strip_suffix(" *")).map(str::trim_end);
     let shape = match prefix {
         _ if text == "*" => Shape::Any,
-        _ if matches!(body, "" | "*" | "!") => Shape::Nothing,
+        _ if body.chars().all(|c| matches!(c, '*' | ':' | '!') || c.is_whitespace()) => Shape::Nothing,
         Some("" | "!") => Shape::Nothing,
         Some(prefix) if !has_open_star(prefix) => Shape::Words(words(prefix)),
         Some(prefix) => Shape::Wildcard(vec![parts(prefix), parts(&format!("{prefix} *"))]),

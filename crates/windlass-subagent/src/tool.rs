@@ -11,10 +11,8 @@ use windlass_tool::{
     AgentSpec, Annotations, BoxFuture, DynTool, InterruptBehavior, PreparedCall, ToolCx, ToolError, ToolOutput,
     schema_of,
 };
+use windlass_types::names::present_tool;
 use windlass_types::{Access, AgentId, JsonText, SectionScope, SystemSection, ToolSpec};
-
-/// Its old name, by which lists of tools may still mean it.
-const OLD_NAME: &str = "Task";
 
 /// Most names of types in an error, and most characters of each.
 const MOST_NAMES: usize = 40;
@@ -138,7 +136,7 @@ impl Call {
         spec.description = input.title();
         let prompt = Some(definition.prompt.as_str()).filter(|text| !text.is_empty());
         spec.system = prompt.map(|text| SystemSection::new(text, SectionScope::Session)).into_iter().collect();
-        let present = |name: &String| if name == OLD_NAME { AGENT_TOOL_NAME.to_owned() } else { name.clone() };
+        let present = |name: &String| present_tool(name).to_owned();
         spec.rights.tools = definition.tools.as_ref().map(|names| names.iter().map(present).collect());
         spec.rights.disallowed_tools = definition.disallowed_tools.iter().map(present).collect();
         let is_out = spec.rights.disallowed_tools.iter().any(|name| name == AGENT_TOOL_NAME);

@@ -30,6 +30,7 @@ mod message;
 mod model;
 mod model_failure;
 mod model_info;
+pub mod names;
 pub mod near;
 mod origin;
 pub mod path;

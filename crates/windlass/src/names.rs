@@ -29,6 +29,8 @@ pub(crate) enum NameChecks {
 #[derive(Debug, PartialEq, Eq)]
 struct Doubt {
     text: String,
+    /// `true` if the name is nearly a known one.
+    is_near: bool,
     /// Whether it can never be right.
     is_fatal: bool,
 }
@@ -43,11 +45,14 @@ pub(crate) fn check(options: &Options, provider: &dyn ModelProvider) -> Result<V
         let problem = "an agent has no name, so the model could not call it: give `AgentDefinition::new` a name";
         return Err(Error::Names { problems: vec![problem.to_owned()] });
     }
-    if options.names == NameChecks::Off {
-        return Ok(Vec::new());
-    }
     let tools = Tools::of(options);
-    let mut doubts = tools.of_rules(options);
+    // Files are for all programs that read them: of their rules only those on misspelt tools are doubtful.
+    let of_files = tools.of_rules(options, false).into_iter().filter(|doubt| doubt.is_near);
+    if options.names == NameChecks::Off {
+        return outcome(of_files.filter(|doubt| doubt.is_fatal).collect(), false);
+    }
+    let mut doubts: Vec<Doubt> = tools.of_rules(options, true);
+    doubts.extend(of_files);
     doubts.extend(servers_of_rules(options));
     doubts.extend(tools.of_lists(options));
     doubts.extend(tools.of_agents(options));
@@ -57,6 +62,11 @@ pub(crate) fn check(options: &Options, provider: &dyn ModelProvider) -> Result<V
     if is_strict {
         doubts.extend(unusable_allow_rules(options));
     }
+    outcome(doubts, is_strict)
+}
+
+/// Notices, or errors if one doubt is fatal or all are.
+fn outcome(doubts: Vec<Doubt>, is_strict: bool) -> Result<Vec<String>, Error> {
     let (errors, notices): (Vec<_>, Vec<_>) = doubts.into_iter().partition(|doubt| is_strict || doubt.is_fatal);
     if errors.is_empty() {
         return Ok(notices.into_iter().map(|doubt| doubt.text).collect());
@@ -117,28 +127,28 @@ impl Tools {
         let known = || self.offered.iter().map(String::as_str).chain(WELL_KNOWN_TOOLS.iter().copied());
         if let Some(meant) = known().find(|known| *known != name && is_same_but_for_case(known, name)) {
             let text = format!("{place} can never match, since no tool is named {name:?}: did you mean {meant:?}?");
-            return Some(Doubt { text, is_fatal: weight != Weight::Light });
+            return Some(Doubt { text, is_near: true, is_fatal: weight != Weight::Light });
         }
         let near = if WELL_KNOWN_TOOLS.contains(&name) { Vec::new() } else { nearest(name, known()) };
         let meant = near.first().map(|meant| format!(": did you mean {meant:?}?")).unwrap_or_default();
         let is_misspelt = near.iter().any(|known| is_misspelt(name, known));
         Some(Doubt {
             text: format!("{place} names {name:?}, which is no tool of this session{meant}"),
+            is_near: is_misspelt,
             is_fatal: is_misspelt && weight == Weight::Guard,
         })
     }
 
-    /// The rules of the program. Those of files are for all programs that read them.
-    fn of_rules(&self, options: &Options) -> Vec<Doubt> {
-        rules(options)
-            .filter_map(|(behavior, text)| {
-                // Unreadable rules have errors and notices of their own.
-                let rule = parse_rule(text).ok()?;
-                // Nothing runs that should not, if an allow rule does not match.
-                let weight = if behavior == Behavior::Allow { Weight::Light } else { Weight::Guard };
-                self.doubt(&place_of_rule(behavior, text), rule.tool(), weight)
-            })
-            .collect()
+    /// Rules of the program, or of files.
+    fn of_rules(&self, options: &Options, of_program: bool) -> Vec<Doubt> {
+        let doubt = |(behavior, text): (Behavior, &String)| {
+            // Unreadable rules have errors and notices of their own.
+            let rule = parse_rule(text).ok()?;
+            // Nothing runs that should not, if an allow rule does not match.
+            let weight = if behavior == Behavior::Allow { Weight::Light } else { Weight::Guard };
+            self.doubt(&place_of_rule(behavior, text), rule.tool(), weight)
+        };
+        rules_of(options, of_program).filter_map(doubt).collect()
     }
 
     fn of_lists(&self, options: &Options) -> Vec<Doubt> {
@@ -172,7 +182,12 @@ impl Tools {
 
 /// The rules of the program.
 fn rules(options: &Options) -> impl Iterator<Item = (Behavior, &String)> {
-    let sets = options.permissions.rules.iter().filter(|set| set.noted);
+    rules_of(options, true)
+}
+
+/// The rules of the program, or those of files.
+fn rules_of(options: &Options, of_program: bool) -> impl Iterator<Item = (Behavior, &String)> {
+    let sets = options.permissions.rules.iter().filter(move |set| set.noted == of_program);
     sets.flat_map(|set| set.rules.iter().map(|rule| (set.behavior, rule)))
 }
 
@@ -204,7 +219,7 @@ fn servers_of_rules(options: &Options) -> Vec<Doubt> {
         let meant = near.first().map(|meant| format!(": did you mean {meant:?}?")).unwrap_or_default();
         let place = place_of_rule(behavior, text);
         let text = format!("{place} names the MCP server {named:?}, which this session does not have{meant}");
-        Some(Doubt { text, is_fatal: false })
+        Some(Doubt { text, is_near: false, is_fatal: false })
     });
     doubts.collect()
 }
@@ -213,7 +228,11 @@ fn servers_of_rules(options: &Options) -> Vec<Doubt> {
 fn unusable_allow_rules(options: &Options) -> Vec<Doubt> {
     let allowed = rules(options).filter(|(behavior, _)| *behavior == Behavior::Allow);
     let problems = allowed.filter_map(|(behavior, rule)| {
-        Permissions::check_rules(behavior, std::slice::from_ref(rule)).err().map(|text| Doubt { text, is_fatal: true })
+        Permissions::check_rules(behavior, std::slice::from_ref(rule)).err().map(|text| Doubt {
+            text,
+            is_near: false,
+            is_fatal: true,
+        })
     });
     problems.collect()
 }
@@ -244,7 +263,7 @@ fn models(options: &Options, provider: &dyn ModelProvider) -> Vec<Doubt> {
         .filter_map(|name| {
             let similar = provider.similar_models(name);
             let text = format!("the model {name:?} is not known: did you mean {:?}?", similar.first()?);
-            Some(Doubt { text, is_fatal: false })
+            Some(Doubt { text, is_near: false, is_fatal: false })
         })
         .collect()
 }

@@ -53,6 +53,35 @@ fn the_reference_layout_is_read() {
 }
 
 #[test]
+fn a_gate_that_waits_for_a_misspelt_tool_is_broken() {
+    let read = |event: &str, matcher: &str, more: Value| {
+        let mut hook = json!({ "type": "command", "command": "guard.sh" });
+        hook.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        read_hooks(&json!({ event: [{ "matcher": matcher, "hooks": [hook] }] }))
+    };
+    for (matcher, more) in [
+        ("bash", json!({})),
+        ("Edit|Wrte", json!({})),
+        ("Bash", json!({ "if": "bash(git *)" })),
+        ("Bash", json!({ "if": "Bsh" })),
+    ] {
+        let broken = read("PreToolUse", matcher, more.clone()).broken;
+        assert!(broken.len() == 1 && broken[0].problem.contains("did you mean"), "{matcher} {more}: {broken:?}");
+    }
+    // Elsewhere it is noted, and the other names of the list still count.
+    for (event, more) in [("PostToolUse", json!({})), ("PreToolUse", json!({ "onFailure": "continue" }))] {
+        let read = read(event, "bash|Read", more);
+        assert!(read.broken.is_empty() && read.hooks.len() == 1, "{read:?}");
+        assert!(read.notes.iter().any(|note| note.contains("did you mean \"Bash\"?")), "{read:?}");
+        assert!(read.hooks[0].matcher.matches(Some("Read")));
+    }
+    for matcher in ["Task", "KillShell|Bash", "deploy", "mcp__bash", "^bash$", "*", ""] {
+        let read = read("PreToolUse", matcher, json!({}));
+        assert!(read.broken.is_empty() && read.notes.is_empty(), "{matcher}: {read:?}");
+    }
+}
+
+#[test]
 fn a_hook_of_a_gate_that_cannot_be_used_is_broken_and_says_why() {
     let command = |rest: Value| {
         let mut hook = json!({ "type": "command", "command": "guard.sh" });

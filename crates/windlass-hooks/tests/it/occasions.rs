@@ -21,7 +21,10 @@ async fn matchers_and_conditions_choose() {
         ("mcp__files__write", "{}", "mcp\n"),
         ("mcp__files__read", "{}", ""),
         ("Write", "{}", "edit\n"),
-        ("MultiEdit", "{}", ""),
+        ("MultiEdit", "{}", "edit\n"),
+        ("NotebookEdit", "{}", "edit\n"),
+        ("apply_patch", "{}", "edit\n"),
+        ("Read", "{}", ""),
     ] {
         let outcome = run(&hooks, &place.cx(), &pre(tool, input)).await;
         assert_eq!(place.read("ran"), expected, "{tool} {input}");

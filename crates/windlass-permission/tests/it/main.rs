@@ -20,6 +20,7 @@ mod labelled;
 mod languages;
 mod links;
 mod long;
+mod names;
 mod offers;
 mod options;
 mod oracle;

@@ -5,6 +5,7 @@ use crate::commands::{Command, CommandUse, Commands};
 use crate::note::Notes;
 use std::path::Path;
 use std::sync::Arc;
+use windlass_types::names;
 
 /// Most skills of an agent, and most bytes of the texts of all of them.
 const MOST_SKILLS: usize = 32;
@@ -24,7 +25,7 @@ impl Agents {
             let mut note = |text: String| notes.add(&path, format!("the agent {:?}: {text}", agent.definition.name));
             let mut room = MOST_BYTES;
             for name in agent.definition.skills.iter().take(MOST_SKILLS) {
-                let found = commands.for_models().find(|skill| skill.name == *name);
+                let found = commands.for_models().find(|skill| skill.name == names::skill(name));
                 match found.map(in_full) {
                     Some(Ok(text)) if text.len() <= room => {
                         room = room.saturating_sub(text.len());

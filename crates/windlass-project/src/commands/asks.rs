@@ -5,7 +5,8 @@ use crate::canonical::content_of;
 use crate::expand::{PLUGIN_ROOT_PLACEHOLDER, PROJECT_DIRECTORY, SKILL_DIRECTORY};
 use crate::front_matter::FrontMatter;
 use std::path::Path;
-use windlass_permission::{Policy, PolicyConfig};
+use windlass_permission::{Policy, PolicyConfig, parse_rule};
+use windlass_types::names::meant_tool;
 use windlass_types::{Effort, RunModel, RunScope};
 
 /// What a command or a skill asks for while it runs. All but what it forbids is empty for a project that is not trusted.
@@ -56,9 +57,19 @@ impl CommandScope {
     /// What cannot be used of what it forbids, in a sentence: a rule, or a hook of a gate.
     pub(crate) fn problem(&self) -> Option<String> {
         let mut policy = Policy::new(PolicyConfig::new("/"));
-        let rules = policy.add_run_rules(&[], &self.disallowed_tools).err();
+        let rules = policy.add_run_rules(&[], &self.disallowed_tools).err().map(|error| error.to_string());
+        let rules = rules.or_else(|| self.disallowed_tools.iter().find_map(|rule| misspelt_tool(rule)));
         let rules = rules.map(|error| format!("`disallowed-tools` cannot be used: {error}"));
         rules.or_else(|| self.hooks.broken.clone().map(|problem| format!("`hooks` cannot be used: {problem}")))
+    }
+
+    /// Rules of `allowed-tools` that have no effect, in sentences.
+    pub(crate) fn without_effect(&self) -> Vec<String> {
+        let mut policy = Policy::new(PolicyConfig::new("/"));
+        let warnings = policy.add_run_rules(&self.allowed_tools, &[]).unwrap_or_default();
+        let ignored = warnings.iter().map(|warning| format!("`allowed-tools`: {warning}"));
+        let misspelt = self.allowed_tools.iter().filter_map(|rule| misspelt_tool(rule));
+        ignored.chain(misspelt.map(|problem| format!("`allowed-tools`: {problem}"))).collect()
     }
 
     /// What trust has to cover, in one form; `None` for nothing. Programs that the text runs are a part of it.
@@ -107,6 +118,13 @@ impl CommandScope {
         }
         scope
     }
+}
+
+/// Problem of a rule on a tool that no tool is, and that is nearly one.
+fn misspelt_tool(rule: &str) -> Option<String> {
+    let tool = parse_rule(rule).ok()?.tool().to_owned();
+    let meant = meant_tool(&tool)?;
+    Some(format!("the rule `{rule}` names {tool:?}, which is no tool: did you mean {meant:?}?"))
 }
 
 impl Fork {

@@ -147,6 +147,7 @@ impl Command {
         if let Some(effort) = head.text("effort").filter(|_| scope.effort.is_none()) {
             notices.push(format!("`effort: {effort}` has no effect: there is no such effort"));
         }
+        notices.extend(scope.without_effect());
         let mut problems = [head.problem().map(str::to_owned), unread, unnamed, misspelt(head)].into_iter().flatten();
         Self {
             name,

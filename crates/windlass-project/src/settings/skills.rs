@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
-use windlass_types::JsonText;
+use windlass_types::{JsonText, names};
 
 /// Who may use a skill, the widest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -36,7 +36,8 @@ pub struct SkillSettings {
 
 fn overrides<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<String, SkillOverride>, D::Error> {
     let written = Option::<BTreeMap<String, JsonText>>::deserialize(from)?.unwrap_or_default();
-    let read = |(name, word): (String, JsonText)| (name, word.to().unwrap_or(SkillOverride::Off));
+    let read =
+        |(name, word): (String, JsonText)| (names::skill(&name).to_owned(), word.to().unwrap_or(SkillOverride::Off));
     Ok(written.into_iter().map(read).collect())
 }
 

@@ -181,6 +181,30 @@ fn a_command_whose_head_cannot_be_read_is_refused_and_keeps_its_name() {
 }
 
 #[test]
+fn a_rule_on_a_misspelt_tool_is_noted_where_it_allows_and_refused_where_it_forbids() {
+    let command = |head: &str| {
+        Home::new(&[("home/.claude/commands/deploy.md", &format!("---\n{head}\n---\nDeploy."))]).commands()
+    };
+    for head in ["allowed-tools: Bsh(make *)", "allowed-tools: bash, Read", "allowed-tools: Read(\"./x\")"] {
+        let commands = command(head);
+        assert!(commands.get("deploy").is_some(), "{head}");
+        assert!(
+            commands.notes.iter().any(|note| note.text.contains("`allowed-tools`")),
+            "{head}: {:?}",
+            commands.notes
+        );
+    }
+    for head in ["disallowed-tools: Bsh(make *)", "disallowed-tools: bash", "disallowed-tools: Read('./x')"] {
+        let problem = command(head).check("deploy").unwrap_err().to_string();
+        assert!(problem.contains("did you mean") || problem.contains("write `Read(./x)`"), "{head}: {problem}");
+    }
+    for head in ["allowed-tools: Bash(make *), deploy, mcp__x__y", "disallowed-tools: Task, Write, deploy"] {
+        let commands = command(head);
+        assert!(commands.get("deploy").is_some() && commands.notes.is_empty(), "{head}: {:?}", commands.notes);
+    }
+}
+
+#[test]
 fn bombs_are_refused() {
     let mut bomb = "a0: &a0 [x, x]\n".to_owned();
     for at in 1..40 {

@@ -5,10 +5,8 @@ use crate::Permissions;
 use windlass_context::SystemPrompt;
 use windlass_project::{AgentSource, Agents, LoadedAgent};
 use windlass_subagent::{AGENT_TOOL_NAME, AgentDefinition, Subagents, built_in};
+use windlass_types::names::present_tool;
 use windlass_types::{Behavior, PermissionMode};
-
-/// The former name of the tool for agents, which lists may still hold.
-const OLD_NAME: &str = "Task";
 
 /// The agent that a session is: what it says counts where the program does not say something else. Without one, the
 /// session is what it would be without agents.
@@ -115,16 +113,16 @@ impl LoadedProject {
     }
 }
 
-/// Says the present name of the tool for agents in an agent's list of tools.
+/// Puts the present names of tools in an agent's list.
 fn rename(definition: &mut AgentDefinition) {
-    for name in definition.tools.iter_mut().flatten().filter(|name| *name == OLD_NAME) {
-        AGENT_TOOL_NAME.clone_into(name);
+    for name in definition.tools.iter_mut().flatten() {
+        *name = present_tool(name).to_owned();
     }
 }
 
 /// Whether a name means the tool that gives tasks to agents.
 fn is_agent_tool(name: &str) -> bool {
-    [AGENT_TOOL_NAME, OLD_NAME].contains(&name)
+    present_tool(name) == AGENT_TOOL_NAME
 }
 
 impl MainAgent {

@@ -13,6 +13,7 @@ use windlass_project::{Command, CommandError, CommandSource, CommandUse, Command
 use windlass_runtime::{Prompt, SessionError, SessionHandle};
 use windlass_subagent::AGENT_TOOL_NAME;
 use windlass_tool::{DynTool, ToolCx, ToolError, ToolOutput, schemars, tool_fn_with};
+use windlass_types::names;
 use windlass_types::near::nearest;
 use windlass_types::{Access, ContentBlock, ContextChange, RunModel, SessionId};
 
@@ -243,7 +244,7 @@ fn read(
     cx: &ToolCx,
     text: impl FnOnce(&Command, &str) -> Result<Text, CommandError>,
 ) -> Result<ToolOutput, ToolError> {
-    let name = input.skill.trim().trim_start_matches('/');
+    let name = names::skill(&input.skill);
     commands.check(name).map_err(|error| ToolError::rejected(error.to_string()))?;
     let Some(skill) = commands.for_models().find(|skill| skill.name == name) else {
         return Err(unknown(commands, name));

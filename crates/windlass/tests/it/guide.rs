@@ -145,5 +145,5 @@ fn rules_that_cannot_be_used_are_said_to_be_so() {
             checked += 1;
         }
     }
-    assert_eq!(checked, 21);
+    assert_eq!(checked, 24);
 }

@@ -198,6 +198,28 @@ async fn a_query_names_a_custom_command_and_its_notices_say_what_does_not_count(
 }
 
 #[tokio::test]
+async fn a_guard_of_a_file_on_a_misspelt_tool_keeps_the_session_closed() {
+    for (rules, problem) in [
+        (json!({ "deny": ["bash"] }), Some("did you mean \"Bash\"?")),
+        (json!({ "ask": ["Raed"] }), Some("did you mean \"Read\"?")),
+        (json!({ "deny": ["Read(\"./secrets/**\")"] }), Some("write `Read(./secrets/**)`")),
+        // Files are for all programs that read them.
+        (json!({ "deny": ["deploy", "WebFetch", "Task", "mcp__x"] }), None),
+    ] {
+        let place = Place::new();
+        place.write("work/.claude/settings.json", &json!({ "permissions": rules }).to_string());
+        let model = ScriptedModel::new(Script::new().turn(|turn| turn.text("Done.")));
+        let tools = coding_tools(place.path("work"));
+        let mut run = query("?").provider(model).tools(tools).project(place.project()).stream();
+        let opened = run.handle().await.map(drop).map_err(|error| error.to_string());
+        match problem {
+            None => assert_eq!(opened, Ok(()), "{rules}"),
+            Some(problem) => assert!(opened.clone().is_err_and(|error| error.contains(problem)), "{rules}: {opened:?}"),
+        }
+    }
+}
+
+#[tokio::test]
 async fn plugins_are_loaded_again_for_open_sessions() {
     let place = Place::new();
     let agent = |name: &str| format!("---\nname: {name}\ndescription: Helps.\n---\nYou help.\n");
