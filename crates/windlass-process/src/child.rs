@@ -11,7 +11,9 @@ use crate::{ChildCommand, sys};
 /// A child that leads a session and a process group of its own; on Windows, the first of a job object.
 ///
 /// Dropping it before it was waited for kills it with its group, unless it may [outlive](Self::outliving) that. Once it was
-/// waited for, the drop ends nothing: what it left behind is ended by its [`Group`].
+/// waited for, what it left behind is ended by its [`Group`], and on Linux by the drop: there each child has a [keeper](Self::keeper)
+/// above it, to which all processes come that lose their parents, whatever group, session and variables they have. It ends them when
+/// this is dropped, and when this process is gone.
 #[derive(Debug)]
 pub struct Child {
     inner: sys::Child,
@@ -73,12 +75,21 @@ impl Child {
     #[must_use]
     pub fn outliving(mut self) -> Self {
         self.is_killed_on_drop = false;
+        #[cfg(unix)]
+        self.inner.let_outlive();
         self
     }
 
     /// Its process number, also after it has ended. On Unix it is that of its group, too.
     pub fn id(&self) -> u32 {
         self.id
+    }
+
+    /// The number of the process above it, its keeper. All that the child has started and left without a parent is below
+    /// that. `None` on other systems than Linux, and where no keeper can be started. It may end with the last process below it.
+    #[cfg(unix)]
+    pub fn keeper(&self) -> Option<u32> {
+        self.inner.keeper()
     }
 
     /// The group that it leads.
@@ -107,6 +118,14 @@ impl Child {
     /// The system cannot say how it ended.
     pub async fn wait(&mut self) -> io::Result<ExitStatus> {
         self.inner.wait().await
+    }
+
+    /// Ends all that is below its [keeper](Self::keeper), and waits until none of it is left: that takes 0.3 seconds where a
+    /// process does not obey. Nothing happens where there is no keeper. To be called after the child itself was waited for.
+    /// Cancel safe.
+    #[cfg(unix)]
+    pub async fn end_all(&mut self) {
+        self.inner.end_all().await;
     }
 }
 

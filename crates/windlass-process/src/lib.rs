@@ -15,6 +15,8 @@ mod child;
 mod command;
 mod find;
 pub mod job;
+#[cfg(target_os = "linux")]
+mod keeper;
 mod last_words;
 mod program;
 #[cfg(target_os = "linux")]

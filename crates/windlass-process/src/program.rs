@@ -145,6 +145,8 @@ impl Tree {
                 sleep(LOOK).await;
             }
             let _ = self.child.wait().await;
+            #[cfg(unix)]
+            self.child.end_all().await;
             while self.child.group().reap() {
                 sleep(LOOK).await;
             }

@@ -10,6 +10,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt as _;
 use std::process::ExitStatus;
 use std::ptr;
@@ -22,14 +23,17 @@ use tokio::io::unix::AsyncFd;
 use tokio::process::{ChildStderr, ChildStdin, ChildStdout};
 use windlass_tool::ConfinedStart;
 
-use crate::Terminal;
 use crate::command::{ChildCommand, ChildStream};
+use crate::keeper::{self, Keeper, Kept};
+use crate::{Terminal, find};
 
 /// A child that leads a session, and the ends of its pipes.
 #[derive(Debug)]
 pub(crate) struct Spawned {
     pid: Pid,
     ended: End,
+    /// The process above it, where there is one.
+    keeper: Option<Keeper>,
     pub(crate) stdin: Option<ChildStdin>,
     pub(crate) stdout: Option<ChildStdout>,
     pub(crate) stderr: Option<ChildStderr>,
@@ -39,6 +43,8 @@ pub(crate) struct Spawned {
 #[derive(Debug)]
 enum End {
     Running(AsyncFd<OwnedFd>),
+    /// The keeper tells.
+    Kept,
     Ended(ExitStatus),
 }
 
@@ -53,9 +59,11 @@ impl Spawned {
         // Asked of this process first: a child that was started and cannot be watched would be lost.
         let knows_processes = pidfd_open(getpid(), PidfdFlags::empty()).is_ok();
         // A name without a directory is looked up in the child's own variables, which the C library does not do.
-        if !knows_processes || !command.program.as_os_str().as_bytes().contains(&b'/') {
-            return Ok(Start::Unable(command));
-        }
+        let found = match command.program.to_str().filter(|name| !name.contains('/')) {
+            Some(name) => find(name, &command.env),
+            None => Some(command.program.clone()),
+        };
+        let Some(program) = found.filter(|_| knows_processes) else { return Ok(Start::Unable(command)) };
         let (inputs, stdin) = Wanted::input(&command.stdin)?;
         let (outputs, stdout) = Wanted::output(&command.stdout)?;
         let (errors, stderr) = Wanted::output(&command.stderr)?;
@@ -64,19 +72,21 @@ impl Spawned {
         let numbers = streams.each_ref().map(|stream| stream.as_raw_fd());
         let confined = command.confined.as_ref().and_then(|start| confined(start, &command, numbers, terminal));
         let started = match confined {
-            Some(pid) => Ok(Some(pid)),
-            None => spawn(&Words::of(&command, &command.program, &command.args)?, numbers, terminal),
+            Some(started) => Ok(Some(started)),
+            None => launch(&Words::of(&command, &program, &command.args)?, numbers, terminal),
         };
-        let pid = match started {
-            Ok(Some(pid)) => pid,
-            Ok(None) => return Ok(Start::Unable(command)),
-            // A script that does not name its interpreter; only the other way has a shell run it.
+        let started = match started {
+            // A script that does not name its interpreter.
             Err(error) if error.raw_os_error() == Some(Errno::NOEXEC.raw_os_error()) => {
-                return Ok(Start::Unable(command));
+                let args: Vec<OsString> =
+                    std::iter::once(program.into_os_string()).chain(command.args.iter().cloned()).collect();
+                launch(&Words::of(&command, "/bin/sh", &args)?, numbers, terminal)
             }
-            Err(error) => return Err(error),
+            started => started,
         };
-        let mut spawned = Self { pid, ended: watched(pid)?, stdin: None, stdout: None, stderr: None };
+        let Some((pid, keeper)) = started? else { return Ok(Start::Unable(command)) };
+        let ended = if keeper.is_some() { End::Kept } else { watched(pid)? };
+        let mut spawned = Self { pid, ended, keeper, stdin: None, stdout: None, stderr: None };
         spawned.stdin = stdin.map(|pipe| ChildStdin::from_std(OwnedFd::from(pipe).into())).transpose()?;
         spawned.stdout = stdout.map(|pipe| ChildStdout::from_std(OwnedFd::from(pipe).into())).transpose()?;
         spawned.stderr = stderr.map(|pipe| ChildStderr::from_std(OwnedFd::from(pipe).into())).transpose()?;
@@ -85,7 +95,19 @@ impl Spawned {
 
     /// Its number, until it was waited for.
     pub(crate) fn id(&self) -> Option<Pid> {
-        matches!(self.ended, End::Running(_)).then_some(self.pid)
+        (!matches!(self.ended, End::Ended(_))).then_some(self.pid)
+    }
+
+    /// Ends all that is below its keeper.
+    pub(crate) async fn end_all(&mut self) {
+        if let Some(keeper) = &mut self.keeper {
+            keeper.end_all().await;
+        }
+    }
+
+    /// The process above it, where there is one.
+    pub(crate) fn keeper(&self) -> Option<&Keeper> {
+        self.keeper.as_ref()
     }
 
     pub(crate) async fn wait(&mut self) -> io::Result<ExitStatus> {
@@ -93,6 +115,12 @@ impl Spawned {
             let process = match &self.ended {
                 End::Ended(status) => return Ok(*status),
                 End::Running(process) => process,
+                End::Kept => {
+                    let Some(keeper) = &mut self.keeper else { return Err(io::ErrorKind::NotConnected.into()) };
+                    let status = keeper.ended().await?;
+                    self.ended = End::Ended(status);
+                    return Ok(status);
+                }
             };
             if let Some(status) = ended(process.get_ref())? {
                 self.ended = End::Ended(status);
@@ -109,13 +137,16 @@ impl Drop for Spawned {
         if !matches!(ended(process.get_ref()), Ok(None)) {
             return;
         }
-        // Its entry in the table of processes stays until it is waited for, and the runtime may be gone before it ends. Until
-        // then its number is its own, so that no descriptor has to be held for it.
-        let pid = self.pid;
-        let wait =
-            move || while waitid(WaitId::Pid(pid), WaitIdOptions::EXITED).is_err_and(|error| error == Errno::INTR) {};
-        let _ = std::thread::Builder::new().name("windlass-reap".to_owned()).stack_size(64 * 1024).spawn(wait);
+        reap_later(self.pid);
     }
+}
+
+/// Waits for a child beside all else. Its entry in the table of processes stays until it is waited for, and the runtime may be gone
+/// before it ends. Until then its number is its own, so that no descriptor has to be held for it.
+pub(crate) fn reap_later(pid: Pid) {
+    let wait =
+        move || while waitid(WaitId::Pid(pid), WaitIdOptions::EXITED).is_err_and(|error| error == Errno::INTR) {};
+    let _ = std::thread::Builder::new().name("windlass-reap".to_owned()).stack_size(64 * 1024).spawn(wait);
 }
 
 /// How a process ended, if it has.
@@ -188,6 +219,7 @@ impl Wanted {
 
 /// A command as the C library reads it.
 struct Words {
+    /// The path of the file that is run.
     program: CString,
     cwd: CString,
     args: Vec<CString>,
@@ -206,6 +238,36 @@ impl Words {
         let cwd = text(command.cwd.as_os_str())?;
         Ok(Self { args: args.collect::<io::Result<_>>()?, env: env.collect::<io::Result<_>>()?, program, cwd })
     }
+
+    /// The words of a keeper that starts the same.
+    fn kept(&self, keeper: String, on_terminal: bool) -> io::Result<Self> {
+        let name = if on_terminal { c"keeper-T" } else { c"keeper-" };
+        let args = [name.to_owned(), self.program.clone()].into_iter().chain(self.args.iter().cloned());
+        let (env, cwd) = (self.env.clone(), self.cwd.clone());
+        Ok(Self { program: CString::new(keeper)?, args: args.collect(), env, cwd })
+    }
+}
+
+/// The number of a program that was started, and its keeper.
+type Launched = (Pid, Option<Keeper>);
+
+/// Starts a program below a keeper of its own, or without one where none works. `None` where the C library cannot start it.
+fn launch(words: &Words, streams: [RawFd; 3], terminal: Option<&CStr>) -> io::Result<Option<Launched>> {
+    match kept(words, streams, terminal.is_some()) {
+        Ok(Kept::Program(program, keeper)) => Ok(Some((program, Some(keeper)))),
+        Ok(Kept::Refused(error)) => Err(error),
+        Ok(Kept::Unable) | Err(_) => Ok(spawn(words, streams, terminal, None)?.map(|program| (program, None))),
+    }
+}
+
+fn kept(words: &Words, streams: [RawFd; 3], on_terminal: bool) -> io::Result<Kept> {
+    let Some(path) = keeper::path() else { return Ok(Kept::Unable) };
+    let (host, end) = UnixStream::pair()?;
+    // Above the number that it gets, as the streams are above theirs.
+    let end = rustix::io::fcntl_dupfd_cloexec(end, keeper::SOCKET + 1)?;
+    let started = spawn(&words.kept(path, on_terminal)?, streams, None, Some(end.as_raw_fd()))?;
+    drop(end);
+    Ok(started.map_or(Kept::Unable, |pid| Keeper::of(pid, host)))
 }
 
 /// Enough for what confines a thread and starts a program.
@@ -217,15 +279,19 @@ fn confined(
     command: &ChildCommand,
     streams: [RawFd; 3],
     terminal: Option<&CStr>,
-) -> Option<Pid> {
+) -> Option<Launched> {
     // The other program looks a name up, and runs a script that names no interpreter.
     if !start.program.as_bytes().contains(&b'/') {
         return None;
     }
     let words = Words::of(command, &start.program, &start.args).ok()?;
+    let runtime = tokio::runtime::Handle::try_current().ok()?;
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().name("windlass-start".to_owned()).stack_size(STACK);
-        let confined = || start.confine().and_then(|()| spawn(&words, streams, terminal));
+        let confined = || {
+            let _runtime = runtime.enter();
+            start.confine().and_then(|()| launch(&words, streams, terminal))
+        };
         thread.spawn_scoped(scope, confined).ok()?.join().ok()?.ok()?
     })
 }
@@ -255,10 +321,15 @@ fn add_directory() -> Option<AddDirectory> {
     Some(libc::posix_spawn_file_actions_addchdir_np)
 }
 
-/// Starts a program as leader of a session, with these three streams, or with a terminal as all three. `None` where the C library
-/// cannot.
+/// Starts a program as leader of a session, with these three streams, or with a terminal as all three, and a socket if it is a keeper.
+/// `None` where the C library cannot.
 #[expect(unsafe_code, reason = "no other crate starts a program in a session and a directory by posix_spawn")]
-fn spawn(words: &Words, streams: [RawFd; 3], terminal: Option<&CStr>) -> io::Result<Option<Pid>> {
+fn spawn(
+    words: &Words,
+    streams: [RawFd; 3],
+    terminal: Option<&CStr>,
+    socket: Option<RawFd>,
+) -> io::Result<Option<Pid>> {
     let Some(add_directory) = add_directory() else { return Ok(None) };
     let (args, env) = (pointers(&words.args), pointers(&words.env));
     let flags =
@@ -281,8 +352,10 @@ fn spawn(words: &Words, streams: [RawFd; 3], terminal: Option<&CStr>) -> io::Res
         // This process ignores it, as the standard library has it; programs must not inherit that.
         libc::sigaddset(defaults.as_mut_ptr(), libc::SIGPIPE);
         let (actions, attributes) = (actions.as_mut_ptr(), attributes.as_mut_ptr());
+        let socket = socket.map(|socket| (keeper::SOCKET, socket));
         let prepared = (0..)
             .zip(streams)
+            .chain(socket)
             .try_for_each(|(number, stream)| check(libc::posix_spawn_file_actions_adddup2(actions, stream, number)));
         let started = prepared
             .and_then(|()| match terminal {

@@ -58,6 +58,37 @@ impl Child {
         }
     }
 
+    /// The number of the process above it, to which its orphans come, where there is one.
+    pub(crate) fn keeper(&self) -> Option<u32> {
+        match self {
+            Self::Forked(_) => None,
+            #[cfg(target_os = "linux")]
+            Self::Spawned(child) => {
+                child.keeper().and_then(|keeper| u32::try_from(keeper.id().as_raw_nonzero().get()).ok())
+            }
+        }
+    }
+
+    pub(crate) async fn end_all(&mut self) {
+        match self {
+            Self::Forked(_) => {}
+            #[cfg(target_os = "linux")]
+            Self::Spawned(child) => child.end_all().await,
+        }
+    }
+
+    pub(crate) fn let_outlive(&self) {
+        match self {
+            Self::Forked(_) => {}
+            #[cfg(target_os = "linux")]
+            Self::Spawned(child) => {
+                if let Some(keeper) = child.keeper() {
+                    keeper.let_outlive();
+                }
+            }
+        }
+    }
+
     pub(crate) fn group(&self) -> Option<Group> {
         self.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw).map(Group)
     }

@@ -123,6 +123,19 @@ async fn it_gets_its_own_variables_alone() {
     ended(&program).await;
 }
 
+/// Neither its group, its session, its variables, a parent nor a stream names it.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn an_orphan_that_has_dropped_everything_ends_with_it() {
+    for text in ["env -i setsid sleep 1000", "trap '' TERM; env -i setsid sleep 1000"] {
+        let (program, stdin, mut lines) = start(&format!("{text} >/dev/null 2>&1 </dev/null & echo $!; read line"));
+        let left = line(&mut lines).await;
+        drop(stdin);
+        ended(&program).await;
+        assert!(!std::path::Path::new("/proc").join(&left).exists(), "{left} is left: {text}");
+    }
+}
+
 /// The first process of a container has to wait for orphans: nobody else does.
 #[cfg(target_os = "linux")]
 #[tokio::test]

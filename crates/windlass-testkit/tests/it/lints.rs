@@ -7,7 +7,8 @@ use std::path::Path;
 use crate::budgets::{code, crates, sources};
 
 /// The crate that has unsafe code, its files, and how many blocks each has. Why is said at each.
-const UNSAFE: (&str, [(&str, usize); 2]) = ("windlass-process", [("src/spawn.rs", 3), ("src/unix.rs", 1)]);
+const UNSAFE: (&str, [(&str, usize); 3]) =
+    ("windlass-process", [("keeper/keeper.rs", 8), ("src/spawn.rs", 3), ("src/unix.rs", 1)]);
 
 /// The lines of a manifest's section, without comments.
 fn section(manifest: &str, name: &str) -> Vec<String> {
@@ -48,7 +49,7 @@ fn every_crate_has_the_lints_of_the_workspace() {
 fn the_unsafe_blocks_are_known() {
     let folder = crates().join(UNSAFE.0);
     let mut blocks = BTreeMap::new();
-    for file in ["src", "tests"].iter().flat_map(|part| sources(&folder.join(part))) {
+    for file in ["keeper", "src", "tests"].iter().flat_map(|part| sources(&folder.join(part))) {
         let text = fs::read_to_string(&file).unwrap();
         let found = code(&text).matches("unsafe {").count();
         // Each says why it is sound, and no function is unsafe as a whole.

@@ -89,6 +89,14 @@ pub(super) fn start_of(pid: Pid) -> Option<u64> {
     stat(pid.as_raw_nonzero().get()).ok().map(|process| process.start)
 }
 
+/// The number of the keeper above a program that another part of this process has started.
+pub(super) fn keeper_of(pid: Pid) -> Option<i32> {
+    let parent = stat(pid.as_raw_nonzero().get()).ok()?.parent;
+    let is_ours = || stat(parent).is_ok_and(|parent| parent.parent == self_id());
+    let is_keeper = || fs::read_to_string(format!("/proc/{parent}/comm")).is_ok_and(|name| name == "windlass-keeper\n");
+    (parent > 1 && is_ours() && is_keeper()).then_some(parent)
+}
+
 /// Looks through all processes, and those that were started meanwhile.
 pub(super) fn members(tree: &Tree, wide: bool) -> Members {
     let first = newest_number();
@@ -184,7 +192,7 @@ fn look(tree: &Tree, pid: i32, wide: bool) -> Option<Seen> {
 
 fn try_look(tree: &Tree, pid: i32, wide: bool) -> io::Result<Option<Seen>> {
     let own = self_id();
-    if pid <= 1 || pid == own {
+    if pid <= 1 || pid == own || Some(pid) == tree.keeper {
         return Ok(None);
     }
     let stat = stat(pid)?;
@@ -195,7 +203,8 @@ fn try_look(tree: &Tree, pid: i32, wide: bool) -> io::Result<Option<Seen>> {
         return Ok(Some(Seen::Process { stat, ours: Some(false) }));
     }
     let leader = tree.id();
-    let is_in_group = stat.pid == leader || stat.group == leader || stat.session == leader;
+    let is_in_group =
+        Some(stat.parent) == tree.keeper || stat.pid == leader || stat.group == leader || stat.session == leader;
     let is_ours = is_in_group || (wide && holds_pipe(tree, &stat, own)?);
     let ours = if is_ours { Some(true) } else { carries_mark(tree, pid)? };
     Ok(Some(Seen::Process { stat, ours }))

@@ -97,7 +97,8 @@ fn command(spec: &Spec, mark: (&str, &str)) -> ChildCommand {
 
 fn tree(child: &Child, mark: (&str, &str), pipes: Vec<u64>, started: Instant) -> io::Result<Tree> {
     let leader = pid(child.id()).ok_or_else(|| io::Error::other("the child has no process number"))?;
-    Ok(Tree { leader, mark: format!("{}={}", mark.0, mark.1), pipes, started, start: scan::start_of(leader) })
+    let keeper = child.keeper().and_then(|keeper| i32::try_from(keeper).ok());
+    Ok(Tree { leader, keeper, mark: format!("{}={}", mark.0, mark.1), pipes, started, start: scan::start_of(leader) })
 }
 
 /// Whether reading failed because a terminal has ended.
@@ -109,7 +110,14 @@ pub(super) fn is_end_of_terminal(error: &io::Error) -> bool {
 #[expect(clippy::disallowed_methods, reason = "compares with the start times of the system's processes")]
 pub(super) fn tree_of(leader: u32, mark: String) -> Option<Tree> {
     let leader = pid(leader)?;
-    Some(Tree { leader, mark, pipes: Vec::new(), started: Instant::now(), start: scan::start_of(leader) })
+    Some(Tree {
+        leader,
+        keeper: scan::keeper_of(leader),
+        mark,
+        pipes: Vec::new(),
+        started: Instant::now(),
+        start: scan::start_of(leader),
+    })
 }
 
 fn pid(number: u32) -> Option<Pid> {

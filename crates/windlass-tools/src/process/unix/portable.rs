@@ -25,6 +25,11 @@ pub(super) fn members(tree: &Tree, _wide: bool) -> Members {
     Members(tree.group_exists())
 }
 
+/// There is none here.
+pub(super) fn keeper_of(_pid: Pid) -> Option<i32> {
+    None
+}
+
 /// Not asked for here.
 pub(super) fn start_of(_pid: Pid) -> Option<u64> {
     None

@@ -10,12 +10,14 @@ use super::scan;
 /// Everything that descends from one child of ours.
 ///
 /// The child leads its own session and group, which covers ordinary programs. On Linux the tree also holds
-/// what left the group: processes of the session, those that carry the call's mark in their
+/// what left the group: processes below the child's keeper, those of the session, those that carry the call's mark in their
 /// environment, descendants of either, and foreign holders of the output pipe. Elsewhere it is the
 /// group alone.
 #[derive(Debug, Clone)]
 pub(in crate::process) struct Tree {
     pub(super) leader: Pid,
+    /// The process above it, to which all processes of the tree come that lose their parents, where there is one.
+    pub(super) keeper: Option<i32>,
     /// `NAME=value` as it stands in the environment of everything the child starts.
     pub(super) mark: String,
     /// Inode numbers of the pipes the child writes to.

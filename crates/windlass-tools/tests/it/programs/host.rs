@@ -23,15 +23,24 @@ async fn host() {
         std::process::exit(0);
     });
     let sleep = sleeper(&tag);
-    // One that obeys, one that ignores SIGTERM, one in another session, and one without an environment.
+    // One that obeys, one that ignores SIGTERM, one in another session, and one with nothing of the call.
     let text = format!(
-        "{sleep} & (trap '' TERM; {sleep}; :) & setsid {sleep} & setsid bash -c 'trap \"\" TERM; {sleep}; :' & {sleep}"
+        "(env -i setsid {sleep} >/dev/null 2>&1 </dev/null &); {sleep} & (trap '' TERM; {sleep}; :) & setsid {sleep} & setsid bash -c 'trap \"\" TERM; {sleep}; :' & {sleep}"
     );
     let _ = LocalProcess::new(format!("host{tag}")).run(shell(&text), &Cancel::new()).await;
 }
 
 #[test]
 fn children_of_a_killed_host_are_killed() {
+    children_are_killed(false);
+}
+
+#[test]
+fn children_of_a_host_that_is_killed_with_its_watchdog_are_killed() {
+    children_are_killed(true);
+}
+
+fn children_are_killed(with_watchdog: bool) {
     let tag = unique();
     let mut host = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "programs::host::host", "--ignored"])
@@ -42,7 +51,11 @@ fn children_of_a_killed_host_are_killed() {
         .spawn()
         .unwrap();
     let own = format!("300.{tag}");
-    eventually("all sleepers run", || alive(&own).len() >= 7);
+    eventually("all sleepers run", || alive(&own).len() >= 8);
+    if with_watchdog {
+        let watchdog = alive("windlass-watchdog").into_iter().find(|pid| alive(&format!("host{tag}")).contains(pid));
+        Command::new("kill").args(["-KILL", &watchdog.unwrap().to_string()]).status().unwrap();
+    }
     host.kill().unwrap();
     host.wait().unwrap();
     eventually("no sleeper is left", || alive(&own).is_empty());

@@ -54,6 +54,11 @@ async fn what_the_child_leaves_behind_neither_delays_nor_survives() {
         ("no hang-up", format!("nohup {sleep} >/dev/null 2>&1 & echo hi")),
         ("forked twice", format!("(setsid {sleep} >/dev/null 2>&1 &) ; echo hi")),
         ("forked twice, without environment, holding the output", format!("(env -i setsid {sleep} &); echo hi")),
+        ("with nothing of the call", format!("env -i setsid {sleep} >/dev/null 2>&1 </dev/null & sleep 0.1; echo hi")),
+        (
+            "forked twice, with nothing of the call",
+            format!("(env -i setsid bash -c '{sleep} & {sleep}' >/dev/null 2>&1 </dev/null &); sleep 0.1; echo hi"),
+        ),
         ("its child, ignoring requests", format!("(trap '' TERM; setsid {sleep} & {sleep}) >/dev/null & echo hi")),
         ("stopped", format!("{sleep} >/dev/null 2>&1 & kill -STOP $!; echo hi")),
     ];
@@ -66,6 +71,25 @@ async fn what_the_child_leaves_behind_neither_delays_nor_survives() {
         assert!(outcome.stopped >= 1, "{case}");
         assert_eq!(alive(&tag), NONE, "{case}");
     }
+}
+
+/// The memory of a host holds keys. `CAP_SYS_PTRACE` is what lets a program of root read that of a process with more rights.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_command_of_root_does_not_read_the_memory_of_the_host() {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let rights = status.lines().find_map(|line| line.strip_prefix("CapEff:\t")).unwrap();
+    if u64::from_str_radix(rights, 16).unwrap() & (1 << 19) == 0 {
+        // Nothing is to be taken away.
+        return;
+    }
+    for host in [std::process::id().to_string(), "$PPID".to_owned()] {
+        let outcome = run(&format!("(: <>/proc/{host}/mem) 2>&1")).await;
+        assert!(outcome.stdout.head.contains("Permission denied"), "{host}: {outcome:?}");
+    }
+    // What a command starts it can look at.
+    let own = run("sleep 5 & (: <>/proc/$!/mem); code=$?; kill $!; exit $code").await;
+    assert_eq!(own.exit, ProcessExit::Code(0), "{own:?}");
 }
 
 #[tokio::test]

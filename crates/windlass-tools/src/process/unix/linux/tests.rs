@@ -56,6 +56,7 @@ fn a_thread_of_our_own_is_no_process_of_a_tree() {
     assert!(!others.is_empty());
     let tree = Tree {
         leader: getpid(),
+        keeper: None,
         mark: "NO=MARK".to_owned(),
         pipes: Vec::new(),
         started: std::time::Instant::now(),
