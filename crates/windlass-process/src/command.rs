@@ -30,6 +30,8 @@ pub struct ChildCommand {
     pub(crate) terminal: Option<crate::Terminal>,
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "threads are confined on Linux alone"))]
     pub(crate) confined: Option<ConfinedStart>,
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "keepers bound memory, on Linux alone"))]
+    pub(crate) only_reads: bool,
 }
 
 /// Where a stream of a child leads.
@@ -61,6 +63,7 @@ impl ChildCommand {
             #[cfg(unix)]
             terminal: None,
             confined: None,
+            only_reads: false,
         }
     }
 
@@ -115,6 +118,14 @@ impl ChildCommand {
     #[must_use]
     pub fn confined_start(mut self, start: Option<ConfinedStart>) -> Self {
         self.confined = start;
+        self
+    }
+
+    /// Bounds the memory of a program that only reads, and of each program that it starts, to 4 GiB of its own, and has the system end
+    /// it before others where memory runs out. Only where it has a [keeper](crate::Child::keeper). Default: no.
+    #[must_use]
+    pub fn only_reads(mut self, on: bool) -> Self {
+        self.only_reads = on;
         self
     }
 

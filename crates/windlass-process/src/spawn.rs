@@ -224,6 +224,7 @@ struct Words {
     cwd: CString,
     args: Vec<CString>,
     env: Vec<CString>,
+    only_reads: bool,
 }
 
 impl Words {
@@ -236,15 +237,26 @@ impl Words {
             CString::new(line).map_err(io::Error::from)
         });
         let cwd = text(command.cwd.as_os_str())?;
-        Ok(Self { args: args.collect::<io::Result<_>>()?, env: env.collect::<io::Result<_>>()?, program, cwd })
+        Ok(Self {
+            args: args.collect::<io::Result<_>>()?,
+            env: env.collect::<io::Result<_>>()?,
+            program,
+            cwd,
+            only_reads: command.only_reads,
+        })
     }
 
     /// The words of a keeper that starts the same.
     fn kept(&self, keeper: String, on_terminal: bool) -> io::Result<Self> {
-        let name = if on_terminal { c"keeper-T" } else { c"keeper-" };
+        let name = match (on_terminal, self.only_reads) {
+            (false, false) => c"keeper-",
+            (true, false) => c"keeper-T",
+            (false, true) => c"keeper-R",
+            (true, true) => c"keeper-TR",
+        };
         let args = [name.to_owned(), self.program.clone()].into_iter().chain(self.args.iter().cloned());
         let (env, cwd) = (self.env.clone(), self.cwd.clone());
-        Ok(Self { program: CString::new(keeper)?, args: args.collect(), env, cwd })
+        Ok(Self { program: CString::new(keeper)?, args: args.collect(), env, cwd, only_reads: self.only_reads })
     }
 }
 

@@ -31,6 +31,7 @@ pub(crate) fn permit(facts: &CallFacts, policy: Arc<Policy>) -> Permit {
         .with_reads(judged(false))
         .with_writes(judged(true))
         .with_listable(listable)
+        .with_only_reads(policy.is_proven_read_only(facts))
         .with_filter(Arc::new(move |path: &Path| policy.may_read(path, path)))
 }
 

@@ -37,12 +37,20 @@ pub struct Permit {
     writes: Arc<[JudgedPath]>,
     listable: Arc<[JudgedPath]>,
     filter: Option<PathFilter>,
+    only_reads: bool,
 }
 
 impl Permit {
     /// A permit for a call that touches no files.
     pub fn new(digest: CallDigest) -> Self {
-        Self { digest, reads: Arc::from([]), writes: Arc::from([]), listable: Arc::from([]), filter: None }
+        Self {
+            digest,
+            reads: Arc::from([]),
+            writes: Arc::from([]),
+            listable: Arc::from([]),
+            filter: None,
+            only_reads: false,
+        }
     }
 
     /// Adds paths that may be read (a tree may be read as a whole).
@@ -71,6 +79,18 @@ impl Permit {
     pub fn with_filter(mut self, filter: PathFilter) -> Self {
         self.filter = Some(filter);
         self
+    }
+
+    /// Marks the call as one that is proven to read and to have no other effect.
+    #[must_use]
+    pub fn with_only_reads(mut self, on: bool) -> Self {
+        self.only_reads = on;
+        self
+    }
+
+    /// `true` if the call is proven to read and to have no other effect.
+    pub fn only_reads(&self) -> bool {
+        self.only_reads
     }
 
     /// The digest of the call that this permits.

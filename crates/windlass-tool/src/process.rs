@@ -86,6 +86,8 @@ pub struct ProcessCommand {
     /// The program is a bash, and the outcome is to name the directory that it ends in. Only programs that do not run on this
     /// machine are asked for that; who cannot say it leaves it out.
     pub reports_directory: bool,
+    /// The program only reads: its memory may be bounded, and the system may end it before others where memory runs out. Default: no.
+    pub only_reads: bool,
     /// A quicker way to the same program, where `program` is one that confines itself first. Whoever does not know it runs
     /// `program`. Default: none.
     pub confined_start: Option<ConfinedStart>,
@@ -152,6 +154,7 @@ impl ProcessCommand {
             outside_sandbox: false,
             shell_text: None,
             reports_directory: false,
+            only_reads: false,
             confined_start: None,
         }
     }

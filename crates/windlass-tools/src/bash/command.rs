@@ -43,6 +43,7 @@ pub(super) fn in_bash(
     command.args = ["--noprofile", "--norc", "-c", "--", &input.command, "bash"].map(OsString::from).into();
     command.env = env;
     command.merge_streams = true;
+    command.only_reads = cx.permit().only_reads();
     command.outside_sandbox = input.dangerously_disable_sandbox == Some(true);
     command.shell_text = Some(input.command.clone());
     let cx = cx.clone();

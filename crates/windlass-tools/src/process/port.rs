@@ -53,6 +53,7 @@ fn spec_of(command: ProcessCommand, spill_cap: u64) -> Spec {
             None => command.stdin,
         },
         streams: if command.merge_streams || command.terminal.is_some() { Streams::Merged } else { Streams::Separate },
+        only_reads: command.only_reads,
         terminal: command.terminal,
         background: command.background,
         timeout: command.timeout,

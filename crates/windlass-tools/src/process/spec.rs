@@ -32,6 +32,9 @@ pub(crate) struct Spec {
     /// What stdin holds; it is empty without.
     pub(crate) stdin: Option<Arc<[u8]>>,
     pub(crate) streams: Streams,
+    /// Bounds its memory, and has the system end it before others where memory runs out.
+    #[cfg_attr(windows, expect(dead_code, reason = "keepers bound memory, on Linux alone"))]
+    pub(crate) only_reads: bool,
     /// A terminal takes the place of all pipes.
     pub(crate) terminal: Option<TerminalSize>,
     /// Takes none of the places for programs that run at a time.

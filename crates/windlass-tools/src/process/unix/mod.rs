@@ -92,7 +92,7 @@ fn on_terminal(spec: &Spec, terminal: Terminal, mark: (&str, &str)) -> io::Resul
 fn command(spec: &Spec, mark: (&str, &str)) -> ChildCommand {
     let env = spec.env.iter().map(|(name, value)| (name, value));
     let command = ChildCommand::new(&spec.program, &spec.cwd).args(&spec.args).envs(env).envs([mark]);
-    command.confined_start(spec.confined_start.clone())
+    command.confined_start(spec.confined_start.clone()).only_reads(spec.only_reads)
 }
 
 fn tree(child: &Child, mark: (&str, &str), pipes: Vec<u64>, started: Instant) -> io::Result<Tree> {

@@ -92,6 +92,19 @@ async fn a_command_of_root_does_not_read_the_memory_of_the_host() {
     assert_eq!(own.exit, ProcessExit::Code(0), "{own:?}");
 }
 
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_program_that_only_reads_has_bounded_memory_and_is_ended_before_others() {
+    let bounds = "ulimit -d; cat /proc/self/oom_score_adj";
+    let own = std::fs::read_to_string("/proc/self/oom_score_adj").unwrap();
+    let process = LocalProcess::new(unique());
+    for (only_reads, expected) in [(true, "4194304\n1000\n".to_owned()), (false, format!("unlimited\n{own}"))] {
+        let mut command = shell(bounds);
+        command.only_reads = only_reads;
+        assert_eq!(process.run(command, &Cancel::new()).await.unwrap().stdout.head, expected);
+    }
+}
+
 #[tokio::test]
 async fn a_filter_at_the_end_may_finish() {
     let outcome = run("echo hi > >(sleep 0.05; cat)").await;
