@@ -460,19 +460,19 @@ async fn a_session_that_is_opened_later_has_the_servers_of_its_time() {
 async fn a_server_that_comes_to_hide_another_is_said() {
     let place = Place::new();
     place.settings(&json!({"enableAllProjectMcpServers": true}));
-    place.servers(USER, &[("one", "user")]);
+    place.servers(PROJECT, &[("one", "project")]);
     let open = Open::new(place.project(), silent()).await;
     assert_eq!(open.settled().await, ["one"]);
-    place.servers(PROJECT, &[("one", "project")]);
+    place.servers(USER, &[("one", "user")]);
     assert_eq!(open.settled().await, ["one"]);
     let said = open.take_notices();
     assert!(
         said.contains("has changed and is started anew") && said.contains("the MCP server \"one\" is that of"),
         "{said}"
     );
-    place.servers(PROJECT, &[("one", "project"), ("two", "project")]);
+    place.servers(USER, &[("one", "user"), ("two", "user")]);
     assert_eq!(open.settled().await, ["one", "two"]);
     assert!(!open.take_notices().contains("is that of"));
-    assert_eq!(place.log()[..3], ["user starts", "user ends", "project starts"]);
+    assert_eq!(place.log()[..3], ["project starts", "project ends", "user starts"]);
     open.close().await;
 }
