@@ -147,10 +147,10 @@ impl Surroundings {
     }
 
     /// The environment with a locale whose character type is UTF-8. Programs that a host runs settle that by themselves.
-    pub(crate) async fn with_utf8(&self, environment: Environment) -> Environment {
+    pub(crate) fn with_utf8(&self, environment: Environment) -> Environment {
         #[cfg(feature = "tools")]
         if self.process.is_none() && !self.is_elsewhere() {
-            return windlass_tools::utf8_environment(environment).await;
+            return windlass_tools::utf8_environment(environment);
         }
         environment
     }

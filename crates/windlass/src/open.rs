@@ -60,7 +60,7 @@ pub(crate) async fn open_settled(options: Options) -> Result<(Session, SessionTo
     let tools = offer.tools(opening.options.tools.subagents.as_ref())?;
     #[cfg(feature = "project")]
     let memory = opening.options.recall(|tool| tools.get(tool).is_some(), &mut notices).await;
-    let mut ports = opening.ports(tools, &mut notices).await?;
+    let mut ports = opening.ports(tools, &mut notices)?;
     let machine = opening.machine(&mut ports, &offer).await;
     let mut config = SessionConfig::new(machine, ports);
     if let Some(persistence) = opening.persistence() {
@@ -172,7 +172,7 @@ impl Opening {
         Profile::new(model.harness.as_ref(), &model.profile(&*self.provider))
     }
 
-    async fn ports(&mut self, tools: ToolSet, notices: &mut Vec<String>) -> Result<Ports, Error> {
+    fn ports(&mut self, tools: ToolSet, notices: &mut Vec<String>) -> Result<Ports, Error> {
         let surroundings = &self.options.surroundings;
         let process = Arc::clone(&self.programs.process);
         let files = surroundings.workspace(self.results.folders(), self.options.storage.home.as_ref());
@@ -190,7 +190,7 @@ impl Opening {
                 auto.model.clone().unwrap_or_else(|| self.options.model.profile(&*self.provider).id.to_string());
             Classifier::new(Arc::clone(&self.provider), &model)
         }));
-        let environment = surroundings.with_utf8(surroundings.program_environment(notices)).await;
+        let environment = surroundings.with_utf8(surroundings.program_environment(notices));
         ports.system.env = self.programs.environment(environment);
         ports.storage.checkpoints = self.options.storage.checkpoints(&self.key, surroundings)?;
         ports.storage.scratch = self.results.scratch.take();

@@ -1,73 +1,83 @@
 //! Locale of programs: the user's language, and a character type in which command lines mean what was analysed.
 
-use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
-use std::process::Stdio;
-use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::path::Path;
+use std::sync::OnceLock;
 
 use windlass_types::locale::{CharacterSet, VARIABLES, character_set};
-
-use super::is_never;
-use crate::bash::find_bash;
 
 type Environment = Vec<(OsString, OsString)>;
 
 /// Locale of the character type where the environment names none in UTF-8. A system without it stays in `C`.
 const DEFAULT: &str = "C.UTF-8";
-/// UTF-8 locales to look for, the first that works is taken.
+/// UTF-8 locales to look for, the first that the system has is taken.
 const KNOWN: &[&str] = &[DEFAULT, "en_US.UTF-8", "UTF-8"];
-/// Succeeds in a shell that reads three bytes of UTF-8 as one character. No other character set does.
-const PROBE: &str = r"x=$'\346\227\245'; [ ${#x} = 1 ]";
-const PROBE_TIME: Duration = Duration::from_secs(5);
+/// Directories of the system's locales.
+const DIRECTORIES: &[&str] = &["/usr/lib/locale", "/usr/share/locale"];
+const ARCHIVE: &str = "/usr/lib/locale/locale-archive";
+/// Maximum size of the names in the archive, in bytes.
+const MAX_NAMES: u64 = 1 << 20;
 
-/// Locale variables that were found for those of an environment.
-static FOUND: Mutex<Option<HashMap<Environment, Environment>>> = Mutex::new(None);
+/// Names of the locales in the archive of the system, each between two NUL bytes.
+static ARCHIVED: OnceLock<Vec<u8>> = OnceLock::new();
 
-/// An environment whose programs read UTF-8, on this machine: the first locale that works with the user's language, else
-/// without it. `LC_CTYPE=C` where there is none. Asks bash once for each set of locale variables.
-///
-/// Cancel safe: the next call asks again.
-pub async fn utf8_environment(environment: Environment) -> Environment {
-    let (mut own, others): (Environment, _) = environment.into_iter().partition(|(name, _)| is_locale(name));
-    own.sort();
-    let known = FOUND.lock().unwrap_or_else(PoisonError::into_inner).as_ref().and_then(|all| all.get(&own).cloned());
-    let found = match known {
-        Some(found) => found,
-        None => {
-            let found = find(&own, &others).await;
-            let mut all = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
-            all.get_or_insert_default().insert(own, found.clone());
-            found
-        }
+/// An environment whose programs read UTF-8, on this machine: in the first locale that the system has, and in the user's language
+/// if it has that too, since programs take all of their locale or none. Runs no program.
+pub fn utf8_environment(environment: Environment) -> Environment {
+    let mut named = VARIABLES.iter().filter_map(|variable| value(&environment, variable)).filter(|name| is_utf8(name));
+    let mut names = named.clone().chain(KNOWN.iter().copied());
+    let Some(chosen) = names.find(|name| is_installed(name)).map(str::to_owned) else {
+        // This system keeps its locales elsewhere, or in its library.
+        let chosen = named.next().unwrap_or(DEFAULT).to_owned();
+        return with_character_type(environment, &chosen);
     };
-    others.into_iter().chain(found).collect()
+    let settled = with_character_type(environment, &chosen);
+    let is_there = |(name, value): &(OsString, OsString)| {
+        !is_locale(name) || value.to_str().is_some_and(|value| value == chosen || is_installed(value))
+    };
+    settled.into_iter().filter(is_there).collect()
 }
 
-async fn find(own: &Environment, others: &Environment) -> Environment {
-    let Some(bash) = find_bash(others) else {
-        return settled(own.clone());
-    };
-    let named = VARIABLES.iter().filter_map(|variable| value(own, variable)).filter(|name| is_utf8(name));
-    let names = || named.clone().chain(KNOWN.iter().copied());
-    let with_language = names().map(|name| with_character_type(own.clone(), name));
-    let bare = names().map(|name| with_character_type(Vec::new(), name));
-    for candidate in with_language.chain(bare) {
-        if reads_utf8(&bash, others, &candidate).await {
-            return candidate;
-        }
+/// Whether the files of a locale are there.
+fn is_installed(name: &str) -> bool {
+    if matches!(name, "C" | "POSIX") {
+        return true;
     }
-    with_character_type(own.clone(), "C")
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '@');
+    if name.is_empty() || name.starts_with('.') || !name.chars().all(plain) {
+        return false;
+    }
+    let spelled = spellings(name);
+    let in_directory =
+        |directory: &&str| spelled.iter().any(|name| Path::new(directory).join(name).join("LC_CTYPE").exists());
+    let archived = ARCHIVED.get_or_init(|| archived().unwrap_or_default());
+    let in_archive = |name: &String| archived.split(|byte| *byte == 0).any(|known| known == name.as_bytes());
+    DIRECTORIES.iter().any(in_directory) || spelled.iter().any(in_archive)
 }
 
-async fn reads_utf8(bash: &std::path::Path, others: &Environment, locale: &Environment) -> bool {
-    let mut shell = tokio::process::Command::new(bash);
-    shell.args(["--noprofile", "--norc", "-c", PROBE]).env_clear().kill_on_drop(true);
-    shell.envs(others.iter().filter(|(name, _)| !is_never(name)).map(|(name, value)| (name, value)));
-    shell.envs(locale.iter().map(|(name, value)| (name, value)));
-    shell.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let ended = tokio::time::timeout(PROBE_TIME, shell.status()).await;
-    ended.is_ok_and(|ended| ended.is_ok_and(|status| status.success()))
+/// A name as written, and with its codeset as the C library of GNU writes it: `utf8`, `gbk`.
+fn spellings(name: &str) -> Vec<String> {
+    let Some((language, rest)) = name.split_once('.') else { return vec![name.to_owned()] };
+    let (codeset, modifier) = rest.split_once('@').map_or((rest, String::new()), |(c, m)| (c, format!("@{m}")));
+    let normal: String = codeset.chars().filter(char::is_ascii_alphanumeric).collect();
+    vec![name.to_owned(), format!("{language}.{}{modifier}", normal.to_ascii_lowercase())]
+}
+
+/// The names in the archive of the C library of GNU.
+fn archived() -> Option<Vec<u8>> {
+    let mut file = std::fs::File::open(ARCHIVE).ok()?;
+    let mut head = [0_u8; 28];
+    file.read_exact(&mut head).ok()?;
+    let number = |at: usize| {
+        let bytes = head.get(at..)?.first_chunk::<4>()?;
+        Some(u64::from(u32::from_ne_bytes(*bytes)))
+    };
+    let (offset, used) = (number(20)?, number(24)?.min(MAX_NAMES));
+    file.seek(SeekFrom::Start(offset)).ok()?;
+    let mut names = Vec::new();
+    file.take(used).read_to_end(&mut names).ok()?;
+    Some(names)
 }
 
 /// The environment with a character type that is UTF-8, or `C` where it was said that there is no UTF-8.
@@ -170,16 +180,13 @@ mod tests {
         assert_eq!(settled(given), environment("LC_CTYPE=C.UTF-8"));
     }
 
-    #[cfg(unix)]
-    #[tokio::test]
-    async fn the_locale_is_one_that_the_system_has() {
-        if find_bash(&[]).is_none() {
-            return windlass_testkit::skipped("bash");
-        }
-        let found = utf8_environment(environment("LANG=xx_XX.UTF-8 LC_CTYPE=C A=1")).await;
-        let set = value(&found, "LC_CTYPE").map(character_set);
-        assert!(matches!(set, Some(CharacterSet::Utf8 | CharacterSet::SingleBytes)), "{found:?}");
-        assert!(!found.iter().any(|(_, value)| value == "xx_XX.UTF-8"), "a language that is not there: {found:?}");
-        assert_eq!(value(&found, "A"), Some("1"));
+    #[test]
+    fn a_language_that_is_not_there_is_left_out() {
+        let found = utf8_environment(environment("LANG=xx_XX.UTF-8 LC_CTYPE=C LC_TIME=C A=1"));
+        assert_eq!(value(&found, "LC_CTYPE").map(character_set), Some(CharacterSet::Utf8), "{found:?}");
+        assert!(!found.iter().any(|(_, value)| value == "xx_XX.UTF-8"), "{found:?}");
+        assert_eq!((value(&found, "A"), value(&found, "LC_TIME")), (Some("1"), Some("C")));
+        assert!(!is_installed("../x.UTF-8") && !is_installed("") && !is_installed("xx_XX.UTF-8"));
+        assert_eq!(spellings("de_DE.UTF-8@euro"), ["de_DE.UTF-8@euro", "de_DE.utf8@euro"]);
     }
 }
