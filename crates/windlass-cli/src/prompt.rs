@@ -5,6 +5,8 @@ use crate::failure::Usage;
 use std::io::{Read, stdin};
 use std::sync::mpsc;
 use std::time::Duration;
+use windlass::Prompt;
+use windlass::crates::context::{bounded_input, foreign_text};
 
 /// Most bytes of standard input that become part of a prompt.
 const MOST: usize = 10 << 20;
@@ -12,8 +14,14 @@ const MOST: usize = 10 << 20;
 /// parent that leaves an empty pipe open must not stop the run.
 const PATIENCE: Duration = Duration::from_secs(3);
 
-/// The whole prompt. Standard input is read only if it is not a terminal.
-pub(crate) fn read(args: &RunArgs, stdin_is_terminal: bool, may_be_empty: bool) -> anyhow::Result<String> {
+/// The whole prompt; `None` if it is empty and may be. Standard input is read only if it is not a terminal: its words are not the user's, so
+/// they name no command and attach no file. `bits` are random.
+pub(crate) fn read(
+    args: &RunArgs,
+    stdin_is_terminal: bool,
+    may_be_empty: bool,
+    bits: u128,
+) -> anyhow::Result<Option<Prompt>> {
     let given = match (args.given.print.as_deref().filter(|text| !text.is_empty()), args.given.prompt.as_deref()) {
         (Some(_), Some(_)) => {
             return Err(Usage("there are two prompts: quote the prompt if it has blanks".to_owned()).into());
@@ -22,17 +30,16 @@ pub(crate) fn read(args: &RunArgs, stdin_is_terminal: bool, may_be_empty: bool) 
         (None, None) => String::new(),
     };
     let piped = if stdin_is_terminal { String::new() } else { piped(!given.trim().is_empty())? };
-    let prompt = match (given.trim().is_empty(), piped.trim().is_empty()) {
-        (false, true) => given,
-        (true, false) => piped,
-        (false, false) => format!("{given}\n\n{piped}"),
-        (true, true) if may_be_empty => String::new(),
+    Ok(match (given.trim().is_empty(), piped.trim().is_empty()) {
+        (false, true) => Some(Prompt::text(given)),
+        (true, false) => Some(Prompt::default().with_quoted(foreign_text(&piped))),
+        (false, false) => Some(Prompt::text(given).with_quoted(bounded_input(&piped, bits))),
+        (true, true) if may_be_empty => None,
         (true, true) => {
             let text = "the prompt is empty: give it as `windlass -p PROMPT`, or on standard input";
             return Err(Usage(text.to_owned()).into());
         }
-    };
-    Ok(prompt)
+    })
 }
 
 /// All of standard input. With `impatient`, an empty text if no input comes.

@@ -128,11 +128,12 @@ fn tell_of_memory(
 /// The prompt. Where there is none, and the session that is resumed waits for answers, its run continues.
 fn prompt_of(args: &RunArgs, terminal: Terminal, builder: &SessionBuilder, waits: bool) -> anyhow::Result<PromptInput> {
     let has_initial = builder.options().initial_prompt().is_some();
-    let text = prompt::read(args, terminal.stdin, has_initial || waits)?;
-    if waits && text.trim().is_empty() {
-        return Ok(PromptInput::continue_run());
-    }
-    Ok(text.into())
+    let prompt = prompt::read(args, terminal.stdin, has_initial || waits, SystemIds::default().bits())?;
+    Ok(match prompt {
+        Some(prompt) => prompt.into(),
+        None if waits => PromptInput::continue_run(),
+        None => String::new().into(),
+    })
 }
 
 fn output_options(args: &RunArgs, key_source: &'static str, terminal: Terminal) -> OutputOptions {

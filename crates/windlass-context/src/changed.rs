@@ -2,7 +2,7 @@
 
 use crate::imitation::foreign_text;
 use crate::reminder;
-use windlass_types::text::clean_line;
+use windlass_types::text::visible_path;
 
 /// What stands at the end of a change that is not shown as a whole.
 pub const REST_LEFT_OUT: &str = "[The rest is left out: it is too long.]";
@@ -24,7 +24,8 @@ const LONGEST_PATH: usize = 400;
 /// ```
 #[must_use]
 pub fn changed_file(path: &str, before: &str, after: Option<&str>) -> String {
-    let path: String = clean_line(path).chars().filter(|c| !matches!(c, '"' | '<' | '>')).take(LONGEST_PATH).collect();
+    let path: String =
+        visible_path(path).chars().filter(|c| !matches!(c, '"' | '<' | '>')).take(LONGEST_PATH).collect();
     let since = "since you read or wrote it; the user or a program did that";
     let Some(after) = after else {
         return reminder(&format!("\"{path}\" is gone {since}."));
@@ -56,7 +57,7 @@ pub fn changed_file(path: &str, before: &str, after: Option<&str>) -> String {
 /// The text for the model about more files that have changed since it read or wrote them, by their names alone.
 #[must_use]
 pub fn more_changed_files(paths: &[String]) -> String {
-    let names: Vec<String> = paths.iter().map(|path| foreign_text(&clean_line(path))).collect();
+    let names: Vec<String> = paths.iter().map(|path| foreign_text(&visible_path(path))).collect();
     reminder(&format!(
         "These files have changed since you read or wrote them, too. Read one before you edit it.\n{}",
         names.join("\n")

@@ -3,7 +3,7 @@
 use crate::foreign_text;
 use std::fmt::Write;
 use std::path::PathBuf;
-use windlass_types::text::clean_line;
+use windlass_types::text::{clean_line, visible_path};
 
 /// Most diagnostics that the model reads of one edit.
 const MOST: usize = 30;
@@ -100,7 +100,7 @@ pub fn introduced_text(mut diagnostics: Vec<Diagnostic>) -> Option<String> {
         let Diagnostic { path, line, severity, message, source } = diagnostic;
         let message: String = clean_line(message).chars().take(LONGEST).collect();
         let source = source.as_ref().map(|source| format!(" [{}]", clean_line(source))).unwrap_or_default();
-        let path = clean_line(&path.to_string_lossy());
+        let path = visible_path(path);
         // A text cannot fail to take more.
         let _ = write!(text, "\n{path}:{line}: {}{source}: {message}", severity.word());
     }

@@ -8,6 +8,8 @@
 use crate::compaction::{LEFT_OUT, SUMMARY_HEAD};
 use crate::reminder::{PLAIN_END, PLAIN_HEAD, runtime_text};
 use std::sync::LazyLock;
+use unicode_normalization::char::{decompose_compatible, is_combining_mark};
+use windlass_types::text::hidden;
 use windlass_types::{ContentBlock, ToolResultContent};
 
 /// What an imitation is marked with.
@@ -165,9 +167,31 @@ fn openings(text: &str) -> impl Iterator<Item = usize> {
     // What an entity or an escape begins with counts, too.
     characters(text, |byte| matches!(byte, b'<' | b'&' | b'\\' | b'%')).filter_map(|(at, _)| {
         let (c, len) = spelled(text.get(at..)?)?;
-        matches!(c, '<' | '\u{ff1c}' | '\u{fe64}' | '\u{2039}' | '\u{2329}' | '\u{27e8}' | '\u{3008}')
-            .then_some(at + len)
+        is_bracket(c).then_some(at + len)
     })
+}
+
+/// `true` for `<` and the characters that look like it.
+fn is_bracket(c: char) -> bool {
+    matches!(
+        c,
+        '<' | '\u{2c2}'
+            | '\u{1438}'
+            | '\u{16b2}'
+            | '\u{2039}'
+            | '\u{226e}'
+            | '\u{227a}'
+            | '\u{2329}'
+            | '\u{276c}'
+            | '\u{276e}'
+            | '\u{2770}'
+            | '\u{27e8}'
+            | '\u{29fc}'
+            | '\u{3008}'
+            | '\u{fe3f}'
+            | '\u{fe64}'
+            | '\u{ff1c}'
+    )
 }
 
 /// Where the name of a tag begins behind an opening bracket, if it is one of these.
@@ -176,19 +200,19 @@ fn name_at(text: &str, at: usize, names: &[String]) -> Option<usize> {
     let mut begins = None;
     let mut known = String::new();
     while let Some((c, len)) = spelled(rest) {
-        match folded(c) {
-            Some(letter) => {
-                begins.get_or_insert(text.len() - rest.len());
-                known.push(letter);
-                if names.contains(&known) {
-                    return begins;
-                }
-                if !names.iter().any(|name| name.starts_with(&known)) {
-                    return None;
-                }
+        let letters = folded(c);
+        if letters.is_empty() && !is_filler(c) {
+            return None;
+        }
+        for letter in letters.0.into_iter().flatten() {
+            begins.get_or_insert(text.len() - rest.len());
+            known.push(letter);
+            if names.contains(&known) {
+                return begins;
             }
-            None if is_filler(c) => {}
-            None => return None,
+            if !names.iter().any(|name| name.starts_with(&known)) {
+                return None;
+            }
         }
         rest = rest.get(len..)?;
     }
@@ -200,85 +224,107 @@ fn note_at(text: &str, at: usize, notes: &[String]) -> Option<usize> {
     let mut begins = None;
     let mut known = String::new();
     for (offset, c) in text.get(at..)?.char_indices() {
-        match folded(c) {
-            Some(letter) => {
-                begins.get_or_insert(at + offset);
-                known.push(letter);
-                if notes.contains(&known) {
-                    return begins;
-                }
-                if !notes.iter().any(|note| note.starts_with(&known)) {
-                    return None;
-                }
+        let letters = folded(c);
+        // Behind these another note may begin, which is looked for there.
+        if c == '<' || (begins.is_none() && (ends_a_line(c) || matches!(c, '[' | '［'))) {
+            return None;
+        }
+        for letter in letters.0.into_iter().flatten() {
+            begins.get_or_insert(at + offset);
+            known.push(letter);
+            if notes.contains(&known) {
+                return begins;
             }
-            // Behind these another note may begin, which is looked for there.
-            None if c == '<' || (begins.is_none() && (ends_a_line(c) || matches!(c, '[' | '［'))) => return None,
-            None => {}
+            if !notes.iter().any(|note| note.starts_with(&known)) {
+                return None;
+            }
         }
     }
     None
 }
 
-/// What may stand within a tag without making another one of it.
+/// A character that may stand within a tag without making another one of it.
 fn is_filler(c: char) -> bool {
     c.is_whitespace()
-        || c.is_control()
-        || is_invisible(c)
-        || matches!(c, '/' | '\\' | '-' | '_' | '.' | '⁄' | '∕' | '／' | '－' | '−' | '\u{2010}'..='\u{2015}' | '\u{300}'..='\u{36f}')
-}
-
-/// Characters that are not seen.
-fn is_invisible(c: char) -> bool {
-    matches!(
-        c,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
-            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-            | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
-            | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}'
-    )
+        || hidden(c).is_some()
+        || is_combining_mark(c)
+        || matches!(
+            c,
+            '/' | '\\' | '-' | '_' | '.' | '·' | '⁄' | '∕' | '／' | '－' | '−' | '\u{2010}'
+                ..='\u{2015}' | '\u{2043}' | '\u{fe58}' | '\u{fe63}'
+        )
 }
 
 /// The letters and digits of a text, as they are compared.
 fn skeleton(text: &str, most: usize) -> String {
-    text.chars().filter_map(folded).take(most).collect()
+    text.chars().flat_map(|c| folded(c).0).flatten().take(most).collect()
 }
 
-/// A letter or digit as it is compared: small, and for letters that look like a Latin one, that one.
-fn folded(c: char) -> Option<char> {
-    if c.is_ascii() {
-        return c.is_ascii_alphanumeric().then(|| c.to_ascii_lowercase());
+/// Letters and digits that a character is compared as; none for all other characters. A ligature or a Roman numeral is several.
+#[derive(Debug, Clone, Copy, Default)]
+struct Letters([Option<char>; 4]);
+
+impl Letters {
+    fn is_empty(self) -> bool {
+        self.0.iter().all(Option::is_none)
     }
-    let latin = match c {
-        'а' | 'α' | 'ɑ' => 'a',
-        'с' | 'ϲ' => 'c',
-        'ԁ' => 'd',
-        'е' | 'ε' | 'Е' | 'Ε' => 'e',
-        'һ' => 'h',
-        'і' | 'ι' | 'ı' | 'ɩ' | 'Ι' | 'І' => 'i',
-        'к' | 'κ' => 'k',
-        'ⅼ' | 'ӏ' => 'l',
-        'м' | 'М' | 'Μ' => 'm',
-        'ո' | 'п' | 'Ν' => 'n',
-        'о' | 'ο' | 'О' | 'Ο' => 'o',
-        'р' | 'ρ' | 'Р' | 'Ρ' => 'p',
-        'г' => 'r',
-        'ѕ' | 'Ѕ' | 'ꜱ' => 's',
-        'т' | 'τ' | 'Т' | 'Τ' => 't',
-        'у' | 'γ' | 'У' | 'Υ' => 'y',
-        '\u{ff21}'..='\u{ff3a}' => shifted(c, 0xff21),
-        '\u{ff41}'..='\u{ff5a}' => shifted(c, 0xff41),
-        // The letters of mathematics, alphabet after alphabet.
-        '\u{1d400}'..='\u{1d6a3}' => shifted(c, 0x1d400),
-        other => other,
-    };
-    latin.is_alphanumeric().then(|| latin.to_ascii_lowercase())
 }
 
-/// The letter of the alphabet at the same place as this one in a row of alphabets.
-fn shifted(c: char, first: u32) -> char {
-    let place = u32::from(c).saturating_sub(first) % 26;
-    char::from_u32(u32::from('a') + place).unwrap_or(c)
+/// A character as it is compared: small, without accents and styles, and a letter that looks like a Latin one as that one.
+fn folded(c: char) -> Letters {
+    let mut letters = Letters::default();
+    if c.is_ascii() {
+        letters.0 = [c.is_ascii_alphanumeric().then(|| c.to_ascii_lowercase()), None, None, None];
+        return letters;
+    }
+    let mut free = letters.0.iter_mut();
+    decompose_compatible(c, |part| {
+        let latin = latin(part);
+        if let Some(letter) = latin.is_alphanumeric().then_some(latin).filter(|_| !is_combining_mark(part))
+            && let Some(free) = free.next()
+        {
+            *free = Some(letter);
+        }
+    });
+    letters
 }
+
+/// The Latin letter that a letter looks like, small; any other letter, small.
+fn latin(c: char) -> char {
+    let small = || c.to_lowercase().next().unwrap_or(c);
+    if c.is_ascii() {
+        return c.to_ascii_lowercase();
+    }
+    let like = |c: char| LOOKALIKES.iter().find(|(_, others)| others.contains(c)).map(|(letter, _)| *letter);
+    like(c).or_else(|| like(small())).unwrap_or_else(small)
+}
+
+/// Letters of other scripts by the Latin letter of the runtime's tags and notes that they look like.
+const LOOKALIKES: &[(char, &str)] = &[
+    ('a', "аαɑᴀᎪꭺꓮⲁⲀ"),
+    ('b', "ВвΒЬьᏏᏼꓐ"),
+    ('c', "сϲᴄᏟꮯꓚⲥⲤ"),
+    ('d', "ԁɗᴅᎠꭰꓓ"),
+    ('e', "еεҽᴇᎬꭼꓰⲉ"),
+    ('f', "ϝƒꜰꓝẝ"),
+    ('g', "ɡցԍɢᏀꓖ"),
+    ('h', "һհΗНнʜᎻꮋꓧⲏ"),
+    ('i', "іιıɩɪᎥꭵꓲⲓⲒ"),
+    ('j', "јϳյȷᴊᎫꭻꓙ"),
+    ('k', "кκᴋᏦꮶꓗⲕⲔ"),
+    ('l', "ӏⅼʟᏞꮮꓡⲗǀ"),
+    ('m', "мΜᴍᎷꮇꓟⲙⲘ"),
+    ('n', "ոпηΝɴꓠⲛⲚ"),
+    ('o', "оοօσᴏⲟⲞꓳ"),
+    ('p', "рρᴘᏢꮲꓑⲣⲢ"),
+    ('r', "гʀᎡᏒꭱꮢꓣⲅ"),
+    ('s', "ѕꜱᏚꮪꓢʂ"),
+    ('t', "тτᴛᎢꭲꓔⲧⲦ"),
+    ('u', "υսᴜꓴʋ"),
+    ('v', "νѵᴠᏙꮩꓦ"),
+    ('x', "хχᕁꓫⲭⲬ"),
+    ('y', "уγүʏҮꓬⲩⲨ"),
+];
 
 /// The character that a text begins with, and how many bytes it takes up. Entities of markup and escapes of JSON and
 /// URLs are the characters that they stand for.

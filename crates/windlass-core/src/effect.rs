@@ -144,11 +144,11 @@ pub enum Effect {
 }
 
 /// What the driver attaches to a prompt, in one [`Input::Attached`]. Default: nothing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Attach {
-    /// What the words of the prompt mention. They are those of the user, not of a command.
-    pub mentions: bool,
+    /// The user's own words in the prompt, whose mentions are looked up: neither those of a command nor quoted ones.
+    pub mentions: Option<String>,
     /// Which files have changed since the model read them. No call of a tool is running.
     pub changes: bool,
 }

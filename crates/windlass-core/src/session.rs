@@ -252,7 +252,8 @@ impl Session {
     }
 
     /// Records a prompt and returns it for appending.
-    pub(crate) fn record_prompt(&mut self, prompt: Prompt) -> Entry {
+    pub(crate) fn record_prompt(&mut self, mut prompt: Prompt) -> Entry {
+        prompt.content.append(&mut prompt.quoted);
         let id = self.ids.of_prompt(prompt.id);
         self.prompt = Some(id.clone());
         self.record_user_as(id, UserEntry::new(prompt.content))

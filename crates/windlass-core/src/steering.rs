@@ -41,7 +41,16 @@ enum Review {
 
 /// The text of a prompt, as hooks read it.
 pub(crate) fn prompt_text(prompt: &Prompt) -> String {
-    let text: Vec<&str> = prompt.content.iter().filter_map(ContentBlock::as_text).collect();
+    texts(prompt.content.iter().chain(&prompt.quoted))
+}
+
+/// The user's own words in a prompt.
+pub(crate) fn own_text(prompt: &Prompt) -> String {
+    texts(&prompt.content)
+}
+
+fn texts<'a>(blocks: impl IntoIterator<Item = &'a ContentBlock>) -> String {
+    let text: Vec<&str> = blocks.into_iter().filter_map(ContentBlock::as_text).collect();
     text.join("\n")
 }
 

@@ -3,7 +3,7 @@
 use crate::overview::Overview;
 use crate::search::Found;
 use std::fmt;
-use windlass_types::text::clean_line;
+use windlass_types::text::{clean_line, visible_path};
 
 /// Rows of each table that are shown.
 const ROWS: usize = 40;
@@ -56,7 +56,7 @@ impl fmt::Display for Found {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut separator = "";
         for hit in &self.hits {
-            let path = clean_line(&hit.path);
+            let path = visible_path(&hit.path);
             if hit.symbols.is_empty() {
                 write!(f, "{separator}{path}")?;
                 separator = "\n";

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use windlass_tool::{Tool, ToolCx, ToolError, ToolOutput};
+use windlass_tool::{Annotations, Tool, ToolCx, ToolError, ToolOutput};
 use windlass_types::Access;
 use windlass_types::text::clean_line;
 
@@ -64,6 +64,10 @@ impl Tool for ProjectSearch {
             Some(query) => format!("Search the project for {query}").into(),
             None => "Look at the project".into(),
         }
+    }
+
+    fn annotations(&self) -> Annotations {
+        Annotations::default().with_foreign_output()
     }
 
     async fn call(&self, input: ProjectSearchInput, cx: &ToolCx) -> Result<ToolOutput, ToolError> {

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::json;
 use windlass_tool::{Annotations, Tool, ToolCx, ToolError, ToolOutput};
 use windlass_types::Access;
-use windlass_types::text::clean_line;
+use windlass_types::text::{clean_line, visible_path};
 
 use crate::{CodeAnswer, CodeIntelligence, CodeOperation, CodePlace, CodeQuery, files};
 
@@ -175,14 +175,14 @@ fn shown(answer: CodeAnswer, cx: &ToolCx) -> (String, usize) {
         CodeAnswer::Text(text) if text.trim().is_empty() => (Vec::new(), 0),
         CodeAnswer::Text(text) => return (windlass_types::text::clean(&text), 1),
         CodeAnswer::Places(places) => kept(&places, cx, |place| &place.path, |place| place_line(place, cx)),
-        CodeAnswer::Files(files) => kept(&files, cx, |path| path, |path| clean_line(&relative(path, cx))),
+        CodeAnswer::Files(files) => kept(&files, cx, |path| path, |path| visible_path(relative(path, cx))),
         CodeAnswer::Diagnostics(said) => kept(
             &said,
             cx,
             |one| &one.path,
             |one| {
                 let source = one.source.as_ref().map(|source| format!(" [{}]", clean_line(source))).unwrap_or_default();
-                let path = clean_line(&relative(&one.path, cx));
+                let path = visible_path(relative(&one.path, cx));
                 format!("{path}:{}: {:?}{source}: {}", one.line, one.severity, clean_line(&one.message))
             },
         ),
@@ -214,7 +214,7 @@ fn place_line(place: &CodePlace, cx: &ToolCx) -> String {
     let indent = "  ".repeat(usize::try_from(place.depth).unwrap_or_default());
     let name = place.name.as_ref().map(|name| format!("{} ", clean_line(name))).unwrap_or_default();
     let kind = place.kind.map(|kind| format!("({kind}) ")).unwrap_or_default();
-    let path = clean_line(&relative(&place.path, cx));
+    let path = visible_path(relative(&place.path, cx));
     format!("{indent}{name}{kind}{path}:{}:{}", place.line, place.character)
 }
 

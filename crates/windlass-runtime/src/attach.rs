@@ -16,7 +16,7 @@ use windlass_permission::{CallFacts, Policy};
 use windlass_tool::{Cancel, EntryKind, Ids, SeenFiles, ToolCx, ToolCxParts};
 use windlass_types::hook::event::PreToolUse;
 use windlass_types::path::absolute;
-use windlass_types::text::clause;
+use windlass_types::text::{clause, visible_path};
 use windlass_types::{Access, Behavior, ContentBlock, HookOutcome, JsonText, ToolResultContent, ToolUse, ToolUseId};
 
 /// The longest that one mention is waited for.
@@ -173,7 +173,7 @@ impl Attaching {
         path: &Path,
         lines: Option<&MentionedLines>,
     ) -> Result<Vec<ContentBlock>, LeftOut> {
-        let mut input = serde_json::json!({ "file_path": path });
+        let mut input = serde_json::json!({ "file_path": visible_path(path) });
         if let (Some(lines), Some(input)) = (lines, input.as_object_mut()) {
             let count = lines.last.saturating_sub(lines.first).saturating_add(1);
             input.insert("offset".to_owned(), lines.first.into());
@@ -192,13 +192,13 @@ impl Attaching {
             return Err(LeftOut(outcome.content.text()));
         }
         let range = lines.map(|lines| format!("lines {} to {} of ", lines.first, lines.last)).unwrap_or_default();
-        let what = format!("{range}\"{}\", as {} shows it", path.display(), reader);
+        let what = format!("{range}\"{}\", as {} shows it", visible_path(path), reader);
         Ok(shown(mention, &what, outcome.content))
     }
 
     /// The names in a directory.
     async fn directory(&self, reader: &str, mention: &Mention, path: &Path) -> Result<Vec<ContentBlock>, LeftOut> {
-        let call = self.call(reader, &serde_json::json!({ "file_path": path }))?;
+        let call = self.call(reader, &serde_json::json!({ "file_path": visible_path(path) }))?;
         let facts = facts(&self.at, &call, &self.cwd, Claims::of(Access::reads(path))).await;
         self.judge(&call, &facts).await?;
         let resolved = facts.paths.first().map(|fact| fact.resolved.clone()).unwrap_or_default();
@@ -212,12 +212,12 @@ impl Attaching {
         let mut names: Vec<String> = readable
             .map(|entry| {
                 let end = if entry.kind == EntryKind::Directory { "/" } else { "" };
-                format!("{}{end}", windlass_types::text::visible_line(&entry.name.to_string_lossy()))
+                format!("{}{end}", visible_path(&entry.name))
             })
             .collect();
         names.sort();
         let more = if is_whole { "" } else { ", of which there are more" };
-        let what = format!("{} names in the directory \"{}\"{more}", names.len(), path.display());
+        let what = format!("{} names in the directory \"{}\"{more}", names.len(), visible_path(path));
         Ok(vec![ContentBlock::text(mentioned(&mention.name, &what, Some(&names.join("\n"))))])
     }
 

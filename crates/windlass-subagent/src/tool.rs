@@ -62,7 +62,10 @@ impl DynTool for AgentTool {
 
     fn annotations(&self) -> Annotations {
         // A stopped agent settles its own calls and then reports what it had, which would be lost otherwise.
-        Annotations::default().with_interrupt(InterruptBehavior::Block).with_background_field("run_in_background")
+        Annotations::default()
+            .with_interrupt(InterruptBehavior::Block)
+            .with_background_field("run_in_background")
+            .with_foreign_output()
     }
 
     fn is_enabled(&self) -> bool {

@@ -22,8 +22,12 @@ pub enum PromptKind {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Prompt {
-    /// Its blocks. They may be empty only if it has [parts](Self::parts), or [continues](PromptKind::Continue) a run.
+    /// Its blocks. They may be empty only if it has [parts](Self::parts) or [quoted blocks](Self::quoted), or
+    /// [continues](PromptKind::Continue) a run.
     pub content: Vec<ContentBlock>,
+    /// Blocks behind the content whose words are not the user's, such as piped input: no command, mention or keyword in
+    /// them counts.
+    pub quoted: Vec<ContentBlock>,
     /// What it is for.
     pub kind: PromptKind,
     /// The id that its entry in the log gets, if it is a UUID that the log does
@@ -71,6 +75,13 @@ impl Prompt {
     #[must_use]
     pub fn ignoring_keywords(mut self) -> Self {
         self.ignores_keywords = true;
+        self
+    }
+
+    /// Adds a text behind its content whose words are not the user's: no command, mention or keyword in it counts.
+    #[must_use]
+    pub fn with_quoted(mut self, text: impl Into<String>) -> Self {
+        self.quoted.push(ContentBlock::text(text));
         self
     }
 

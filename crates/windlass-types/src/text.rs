@@ -15,6 +15,7 @@ pub use terminal::TerminalFilter;
 use marks::MARKS;
 use std::borrow::Cow;
 use std::cmp::Ordering;
+use std::path::Path;
 
 /// Most marks over one character. No writing needs more; a flood of them covers the lines around it.
 const MOST_MARKS: u8 = 4;
@@ -109,6 +110,63 @@ fn written_out(text: &str, stays: impl Fn(char) -> bool) -> String {
         }
     }
     shown
+}
+
+/// A path in which nothing is hidden, on one line and without a tag: line breaks, control and invisible characters, and `<`, are
+/// written out as `\u{..}`. [`path_of_visible`] takes it back, so tools that get it open the file that it names.
+#[must_use]
+pub fn visible_path(path: impl AsRef<Path>) -> String {
+    let path = path.as_ref().to_string_lossy();
+    if path.bytes().all(|byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'\\' | b'<')) {
+        return path.into_owned();
+    }
+    let mut shown = String::with_capacity(path.len());
+    let mut cluster = Cluster::default();
+    for (at, c) in path.char_indices() {
+        let is_escape = c == '\\' && path.get(at..).is_some_and(|rest| rest.starts_with(PATH_ESCAPE));
+        if cluster.shows(c) && !is_escape && c != '<' {
+            shown.push(c);
+        } else {
+            shown.extend(c.escape_unicode());
+        }
+    }
+    shown
+}
+
+/// The path that [`visible_path`] has written out. Only characters that it writes out are taken back: no other one, such as a dot, a
+/// slash or a letter, can be hidden in an escape.
+#[must_use]
+pub fn path_of_visible(text: &str) -> Cow<'_, str> {
+    if !text.contains(PATH_ESCAPE) {
+        return Cow::Borrowed(text);
+    }
+    let mut path = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once(PATH_ESCAPE) {
+        path.push_str(before);
+        let escaped = behind.split_once('}').and_then(|(digits, behind)| Some((written_out_char(digits)?, behind)));
+        match escaped {
+            Some((c, behind)) => {
+                path.push(c);
+                rest = behind;
+            }
+            None => {
+                path.push_str(PATH_ESCAPE);
+                rest = behind;
+            }
+        }
+    }
+    path.push_str(rest);
+    Cow::Owned(path)
+}
+
+/// The beginning of a character that [`visible_path`] has written out.
+const PATH_ESCAPE: &str = "\\u{";
+
+fn written_out_char(digits: &str) -> Option<char> {
+    let is_hex = (1..=6).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let c = char::from_u32(u32::from_str_radix(digits, 16).ok().filter(|_| is_hex)?)?;
+    (c != '\0' && (matches!(c, '\\' | '<') || is_mark(c) || hidden(c).is_some())).then_some(c)
 }
 
 /// A whole text as a terminal may show it: see [`TerminalFilter`].

@@ -2,7 +2,7 @@
 
 use super::call::{Allowed, Call, Cx, Preparing, Read, Settling, Stage, Step, footprint};
 use crate::{Effect, EffectId, Prepared, Unprepared};
-use windlass_context::{runtime_text, withheld_call};
+use windlass_context::{foreign_text, runtime_text, withheld_call};
 use windlass_types::hook::event::PreToolUse;
 use windlass_types::text::sentence;
 use windlass_types::{
@@ -255,7 +255,11 @@ impl Call {
         let entry = self.record_verdict(cx, Some(read), &decision);
         let append = cx.session.append(vec![entry]);
         self.report_verdict(cx, &decision, append);
-        self.settle(cx, ToolOutcome::error(decision.message.clone()), Settling::Denied(decision, None));
+        let text = match decision.reason {
+            DecisionReason::Hook => foreign_text(&decision.message),
+            _ => decision.message.clone(),
+        };
+        self.settle(cx, ToolOutcome::error(text), Settling::Denied(decision, None));
     }
 
     /// Records the verdict on a call as it was read; `None` for one that cannot be read.

@@ -6,7 +6,7 @@ use crate::session::{Session, duration_ms};
 use crate::{Effect, EffectId, Input, RunCall, Unprepared};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use windlass_context::{TOOL_SEARCH, bounded_content, runtime_text};
+use windlass_context::{TOOL_SEARCH, bounded_content, foreign_content, runtime_text};
 use windlass_types::hook::event::{PostToolUse, PostToolUseFailure};
 use windlass_types::{
     Access, EntryId, EntryKind, EventKind, HookCall, HookEventName, HookOutcome, JsonText, ToolFinished, ToolOutcome,
@@ -203,7 +203,7 @@ impl Call {
     fn reviewed(&mut self, cx: &mut Cx<'_>, running: &Running, mut outcome: Box<ToolOutcome>, mut hooks: HookOutcome) {
         self.hooks_ran(cx, event_after(&outcome), &mut hooks);
         if let Some(content) = hooks.updated_output {
-            outcome.content = content;
+            outcome.content = foreign_content(content);
         }
         if let Some(block) = hooks.block {
             cx.notes.feedback.context.push(feedback(&block.hook, &block.reason));

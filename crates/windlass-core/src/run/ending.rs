@@ -4,7 +4,7 @@ use super::turns::interrupted_with;
 use super::{Flow, Phase, Run, SafePoint};
 use crate::compaction::AfterCompaction;
 use crate::session::Session;
-use windlass_context::runtime_text;
+use windlass_context::{foreign_text, runtime_text};
 use windlass_types::{Continuation, HookOutcome, Interrupted, Outcome, Status, SteeredFate};
 
 impl Run {
@@ -98,7 +98,7 @@ impl Run {
             (Some(reason), _) => Flow::Break(Outcome::StoppedByHook { reason }),
             (None, Some(block)) if self.counts.stop_continuations < allowed => {
                 self.counts.stop_continuations += 1;
-                let text = format!("{}\n{}", runtime_text::STOP_FEEDBACK, block.reason);
+                let text = format!("{}\n{}", runtime_text::STOP_FEEDBACK, foreign_text(&block.reason));
                 self.continue_with(session, text, Continuation::StopHook)
             }
             (None, Some(_)) => {

@@ -3,7 +3,7 @@
 use super::{Flow, Phase, Run, fails};
 use crate::compaction::AfterCompaction;
 use crate::session::Session;
-use crate::steering::prompt_text;
+use crate::steering::{own_text, prompt_text};
 use crate::{Prompt, PromptKind};
 use windlass_context::{ThinkingLevel, unusable_media};
 use windlass_types::{
@@ -104,7 +104,7 @@ impl Run {
             self.withdraw_questions(session);
         }
         if asks && !prompt.ignores_keywords && session.config.request.thinking_keywords.is_some() {
-            session.run.level = ThinkingLevel::in_text(&prompt_text(&prompt));
+            session.run.level = ThinkingLevel::in_text(&own_text(&prompt));
         }
         let mut entries = vec![session.record_prompt(prompt)];
         entries.extend(session.record_context(&mut self.feedback));

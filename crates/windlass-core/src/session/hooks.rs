@@ -1,8 +1,9 @@
 //! The occasions on which hooks are asked.
 
 use super::Session;
-use crate::steering::prompt_text;
+use crate::steering::{own_text, prompt_text};
 use crate::{Attach, Effect, EffectId, Prompt, PromptKind};
+use windlass_context::foreign_text;
 use windlass_types::hook::event::{SessionStart, Stop, SubagentStart, SubagentStop, UserPromptSubmit};
 use windlass_types::{EventKind, HookCall, HookEventName, HookOutcome, ToolUseId};
 
@@ -11,7 +12,7 @@ const MOST_TEXTS: usize = 100;
 
 /// How the model reads what a hook finds wrong.
 pub(crate) fn feedback(hook: &str, reason: &str) -> String {
-    format!("Feedback of the hook {hook:?}: {reason}")
+    format!("Feedback of the hook {hook:?}: {}", foreign_text(reason))
 }
 
 impl Session {
@@ -24,7 +25,8 @@ impl Session {
     pub(crate) fn review_prompt(&mut self, prompt: &Prompt, begins: bool) -> EffectId {
         let (call, cwd) = (UserPromptSubmit { prompt: prompt_text(prompt) }.into(), self.state.cwd().to_path_buf());
         let attaches = self.attaches() && prompt.kind == PromptKind::Query;
-        let attach = Attach { mentions: attaches && !prompt.ignores_keywords, changes: attaches && begins };
+        let mentions = (attaches && !prompt.ignores_keywords).then(|| own_text(prompt));
+        let attach = Attach { mentions, changes: attaches && begins };
         self.effect(Effect::RunHooks { call, cwd, attach })
     }
 

@@ -125,6 +125,7 @@ impl ClientHandle {
             let focus: Vec<&str> = prompt.content.iter().filter_map(ContentBlock::as_text).collect();
             prompt.content = vec![ContentBlock::text(format!("/compact {}", focus.join("\n")))];
         }
+        prompt.content.append(&mut prompt.quoted);
         let uuid = prompt.id.take().unwrap_or_else(|| EntryId::from_bits(self.0.ids.bits()));
         let message = UserContent { role: "user", content: &prompt.content };
         let should_query = (prompt.kind == PromptKind::Note).then_some(false);

@@ -187,7 +187,8 @@ impl Driver {
         let (hooks, results) = (self.ports.hooks.clone(), self.answers.sender.clone());
         let (asked, changed) =
             (self.asked(), self.reporter_of(HookEventName::FileChanged).filter(|_| attach_what.changes));
-        let attaching = self.attaching(attach_what, &cwd);
+        let attaching = self.attaching(&attach_what, &cwd);
+        let own = attach_what.mentions.unwrap_or_default();
         let written = changes::written(&call, &cwd);
         let (seen, workspace) = (self.shared.state.get::<SeenFiles>(), Arc::clone(&self.ports.workspace));
         let policy = self.shared.policy(&self.machine);
@@ -200,11 +201,11 @@ impl Driver {
                 }
                 _ => ask(&hooks, &cx, &call, &asked).await,
             };
-            if let (Some(attaching), HookCall::UserPromptSubmit(submitted)) = (attaching, &call)
+            if let (Some(attaching), HookCall::UserPromptSubmit(_)) = (attaching, &call)
                 && outcome.block.is_none()
                 && outcome.stop.is_none()
             {
-                attach(&results, id, (attaching, changed), &submitted.prompt).await;
+                attach(&results, id, (attaching, changed), &own).await;
             }
             if !written.is_empty() {
                 let texts = changes::behind_hooks((&seen, &*workspace, &policy), &written).await;
@@ -217,8 +218,8 @@ impl Driver {
     }
 
     /// What is looked up with what is attached to a prompt, if anything is.
-    fn attaching(&mut self, attach: Attach, cwd: &Path) -> Option<Attaching> {
-        let mentions = self.ports.context.mentions.clone().filter(|_| attach.mentions);
+    fn attaching(&mut self, attach: &Attach, cwd: &Path) -> Option<Attaching> {
+        let mentions = self.ports.context.mentions.clone().filter(|_| attach.mentions.is_some());
         let changes = attach.changes && self.ports.reports.file_changes;
         if mentions.is_none() && !changes {
             return None;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use windlass_tool::{EntryKind, ProcessCommand, ToolCx, ToolError};
+use windlass_types::text::visible_path;
 
 use super::BashInput;
 use super::snapshot::Taken;
@@ -93,7 +94,7 @@ pub(super) async fn start_directory(cx: &ToolCx) -> Result<PathBuf, ToolError> {
             return Ok(directory.to_owned());
         }
     }
-    Err(ToolError::rejected(format!("The directory {} does not exist any more.", cx.cwd().display())))
+    Err(ToolError::rejected(format!("The directory {} does not exist any more.", visible_path(cx.cwd()))))
 }
 
 /// A folder for a file that lives as long as the command.

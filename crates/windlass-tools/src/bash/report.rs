@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 use windlass_tool::{ProcessExit, ProcessOutcome, SandboxViolation, ToolError, ToolOutput};
+use windlass_types::text::visible_path;
 
 use super::cwd::Moved;
 use super::meaning;
@@ -108,15 +109,18 @@ impl Report {
     /// Adds where later calls start, if that is not where the command left the shell.
     pub(super) fn note_moves(&mut self, session: &Path, start: &Path, moved: &Moved) {
         if start != session {
-            let note =
-                format!("{} does not exist any more; the command ran in {}.", session.display(), start.display());
+            let note = format!(
+                "{} does not exist any more; the command ran in {}.",
+                visible_path(session),
+                visible_path(start)
+            );
             self.notes.insert(0, note);
         }
         if let Moved::Outside(reported) = moved {
             self.notes.push(format!(
                 "The working directory is {} again: {} is outside the workspace.",
-                start.display(),
-                reported.display()
+                visible_path(start),
+                visible_path(reported)
             ));
         }
     }
@@ -144,10 +148,13 @@ impl Report {
 fn marker(left_out: u64, file: Option<(&std::path::PathBuf, u64)>, total: u64) -> String {
     match file {
         Some((path, size)) if size >= total => {
-            format!("[... {left_out} bytes left out; all {total} bytes are in {} ...]", path.display())
+            format!("[... {left_out} bytes left out; all {total} bytes are in {} ...]", visible_path(path))
         }
         Some((path, size)) => {
-            format!("[... {left_out} bytes left out; the first {size} of {total} bytes are in {} ...]", path.display())
+            format!(
+                "[... {left_out} bytes left out; the first {size} of {total} bytes are in {} ...]",
+                visible_path(path)
+            )
         }
         None => format!("[... {left_out} of {total} bytes left out ...]"),
     }

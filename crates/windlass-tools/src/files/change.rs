@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use windlass_tool::{EditOrder, EditTurn, SeenFiles, ToolCx, ToolError, WriteOptions};
+use windlass_types::text::visible_path;
 
 use super::canonical::{Fold, canonical};
 use super::charset::{Content, TextFormat, of_file};
@@ -60,7 +61,7 @@ impl Target {
         let Some(content) = self.content.as_deref().filter(|content| !content.is_empty()) else {
             return Ok(());
         };
-        let path = self.path.display();
+        let path = visible_path(&self.path);
         match self.cx.state::<ReadLedger>().seen(&self.resolved) {
             Some(seen) if seen.is(content) => Ok(()),
             // A hook has formatted what the model wrote, and the model was shown that.
@@ -146,6 +147,6 @@ pub(crate) fn not_text(path: &Path, content: Content) -> ToolError {
         Content::Binary(kind) => kind.phrase(),
         Content::Text(_) => "text".to_owned(),
     };
-    let path = path.display();
+    let path = visible_path(path);
     ToolError::rejected(format!("{path} is not text: it looks like {what}. It cannot be edited as text."))
 }

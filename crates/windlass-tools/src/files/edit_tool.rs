@@ -7,10 +7,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use windlass_tool::{Annotations, InterruptBehavior, Tool, ToolCx, ToolError, ToolOutput};
 use windlass_types::Access;
+use windlass_types::text::visible_path;
 
 use super::change::{Change, Target, not_text};
 use super::charset::{Charset, Content};
 use super::edit::{EditError, Replacement, apply_in, first_ending};
+use super::open::named_path;
 use super::open::not_found;
 
 /// Bytes of a file in another encoding than UTF-8 that can be edited: it is decoded as a whole.
@@ -30,6 +32,7 @@ pub struct Edit;
 #[non_exhaustive]
 pub struct EditInput {
     /// Absolute path of the file.
+    #[serde(deserialize_with = "named_path")]
     pub file_path: String,
     /// The exact text to replace, without line numbers. Empty only to create a file.
     pub old_string: String,
@@ -52,6 +55,7 @@ pub struct MultiEdit;
 #[non_exhaustive]
 pub struct MultiEditInput {
     /// Absolute path of the file.
+    #[serde(deserialize_with = "named_path")]
     pub file_path: String,
     /// The edits, in order.
     pub edits: Vec<EditStep>,
@@ -190,7 +194,7 @@ fn edited(target: &Target, edits: &[Replacement<'_>]) -> Result<(Vec<u8>, usize)
     if format.charset != Charset::Utf8 && size > MAX_TRANSCODED {
         return Err(ToolError::rejected(format!(
             "{} has {size} bytes of {}; at most {MAX_TRANSCODED} can be edited outside UTF-8. Change it with Bash.",
-            target.path.display(),
+            visible_path(&target.path),
             format.charset.name(),
         )));
     }
@@ -210,7 +214,7 @@ fn edited(target: &Target, edits: &[Replacement<'_>]) -> Result<(Vec<u8>, usize)
 }
 
 fn refusal(target: &Target, error: &EditError, at: usize, of: usize) -> ToolError {
-    let path = target.path.display();
+    let path = visible_path(&target.path);
     let reason = error.to_string();
     let reason = reason.trim_end_matches('.');
     ToolError::rejected(if of == 1 {
@@ -222,7 +226,7 @@ fn refusal(target: &Target, error: &EditError, at: usize, of: usize) -> ToolErro
 
 fn summary(change: &Change, count: usize) -> String {
     const PLACES: usize = 8;
-    let path = change.path.display();
+    let path = visible_path(&change.path);
     if change.created {
         return format!("Created {path} ({} lines).", change.patch.added);
     }

@@ -15,7 +15,7 @@ mod kind;
 mod ledger;
 mod near;
 mod notebook;
-mod open;
+pub(crate) mod open;
 mod page;
 mod patch;
 #[cfg(feature = "pdf")]

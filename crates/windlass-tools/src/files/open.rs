@@ -2,13 +2,25 @@
 
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Deserializer};
 use windlass_tool::{EntryKind, OpenFile, ToolCx, ToolError, WorkspaceError, WorkspaceErrorKind};
+use windlass_types::text::{path_of_visible, visible_path};
 
 use super::charset::SAMPLE;
 use super::suggest::{other_places, similar_names};
 
 /// Files above this size cannot be edited or replaced, only read by pages.
 pub(crate) const MAX_EDIT: u64 = 16 * 1024 * 1024;
+
+/// A path of an input. Characters that results have written out, since they are not seen, are taken back.
+pub(crate) fn named_path<'de, D: Deserializer<'de>>(input: D) -> Result<String, D::Error> {
+    String::deserialize(input).map(|path| path_of_visible(&path).into_owned())
+}
+
+/// The same for a path that may be left out.
+pub(crate) fn named_folder<'de, D: Deserializer<'de>>(input: D) -> Result<Option<String>, D::Error> {
+    Ok(Option::<String>::deserialize(input)?.map(|path| path_of_visible(&path).into_owned()))
+}
 
 /// The path of an input, absolute, and the one its links lead to.
 pub(crate) fn target(cx: &ToolCx, file_path: &str) -> Result<(PathBuf, PathBuf), ToolError> {
@@ -49,7 +61,7 @@ pub(crate) async fn load(cx: &ToolCx, path: &Path) -> Result<Option<Vec<u8>>, To
     let too_large = || {
         ToolError::rejected(format!(
             "{} is larger than {} MB, the limit for changing a file as a whole. Change it with Bash.",
-            path.display(),
+            visible_path(path),
             MAX_EDIT / (1024 * 1024),
         ))
     };
@@ -111,13 +123,13 @@ pub(crate) async fn not_found(cx: &ToolCx, path: &Path) -> ToolError {
         let near = similar_names(name, names.iter().map(String::as_str));
         meant.extend(near.into_iter().map(|near| folder.join(near)));
     }
-    let mut text = format!("{} does not exist.", path.display());
+    let mut text = format!("{} does not exist.", visible_path(path));
     if path.strip_prefix(cx.cwd()).is_ok_and(|below| below.starts_with("~")) {
         text.push_str(" `~` is not expanded here: give the absolute path.");
     } else if meant.is_empty() {
-        text.push_str(&format!(" The current directory is {}. Find the file with Glob.", cx.cwd().display()));
+        text.push_str(&format!(" The current directory is {}. Find the file with Glob.", visible_path(cx.cwd())));
     } else {
-        let meant: Vec<String> = meant.iter().map(|p| p.display().to_string()).collect();
+        let meant: Vec<String> = meant.iter().map(visible_path).collect();
         text.push_str(&format!(" Did you mean {}?", meant.join(" or ")));
     }
     ToolError::rejected(text)

@@ -8,12 +8,14 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use windlass_tool::{Annotations, OpenFile, SeenFiles, Tool, ToolCx, ToolError, ToolOutput, WorkspaceErrorKind};
+use windlass_types::text::visible_path;
 use windlass_types::{Access, JsonText};
 
 use super::charset::{Content, SAMPLE, TextFormat, classify};
 use super::kind::Kind;
 use super::ledger::{ReadLedger, Seen};
 use super::notebook::{CellRange, is_notebook};
+use super::open::named_path;
 use super::open::{MAX_EDIT, failed, not_found, read_up_to, stop_if_cancelled, target};
 use super::page::{PageReader, PageRequest};
 
@@ -52,6 +54,7 @@ impl Read {
 #[non_exhaustive]
 pub struct ReadInput {
     /// Absolute path of the file.
+    #[serde(deserialize_with = "named_path")]
     pub file_path: String,
     /// First line to read, counted from 1; of a notebook the first cell.
     #[serde(default)]
@@ -116,7 +119,7 @@ impl Tool for Read {
             Content::Binary(kind) => Err(ToolError::rejected(format!(
                 "{} is not text: it looks like {}. Read shows text, images and PDF documents; \
                  use a program through Bash to look into it.",
-                path.display(),
+                visible_path(path),
                 kind.phrase(),
             ))),
         }
@@ -228,7 +231,7 @@ impl Reading<'_> {
             }
         }
 
-        let path = self.path.display();
+        let path = visible_path(&self.path);
         let empty = size <= format.bom as u64;
         if page.lines == 0 && !empty {
             return Err(ToolError::rejected(format!(
@@ -262,7 +265,7 @@ impl Reading<'_> {
             return Err(ToolError::rejected(format!(
                 "{} is a {what} of {} bytes; at most {limit} can be shown. Make a smaller copy with a program \
                  through Bash and read that.",
-                self.path.display(),
+                visible_path(&self.path),
                 known.max(bytes.len()),
             )));
         }

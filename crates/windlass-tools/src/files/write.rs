@@ -7,11 +7,13 @@ use serde::Deserialize;
 use serde_json::json;
 use windlass_tool::{Annotations, InterruptBehavior, Tool, ToolCx, ToolError, ToolOutput};
 use windlass_types::Access;
+use windlass_types::text::visible_path;
 
 use super::canonical::Ending;
 use super::change::Target;
 use super::charset::{Content, TextFormat};
 use super::edit::{rewrite, uniform_ending};
+use super::open::named_path;
 
 /// Creates a file, or replaces one that was read.
 ///
@@ -26,6 +28,7 @@ pub struct Write;
 #[non_exhaustive]
 pub struct WriteInput {
     /// Absolute path of the file.
+    #[serde(deserialize_with = "named_path")]
     pub file_path: String,
     /// The whole new content.
     pub content: String,
@@ -65,7 +68,7 @@ impl Tool for Write {
         let kept = existing.map(|(raw, format)| kept(raw, format, &input.content)).unwrap_or_default();
         let change = target.write(&new).await?;
 
-        let path = change.path.display();
+        let path = visible_path(&change.path);
         let text = if change.created {
             format!("Created {path} ({} lines).", change.patch.added)
         } else {

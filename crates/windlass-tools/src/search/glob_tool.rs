@@ -6,13 +6,15 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use windlass_tool::{EntryKind, Tool, ToolCx, ToolError, ToolOutput};
+use windlass_tool::{Annotations, EntryKind, Tool, ToolCx, ToolError, ToolOutput};
 use windlass_types::Access;
+use windlass_types::text::visible_path;
 
 use super::elsewhere::Elsewhere;
 use super::glob::{GlobOutcome, GlobPattern, search};
 use super::place::{Place, TIME_LIMIT, given, run};
 use super::walk::Interrupt;
+use crate::files::open::named_folder;
 
 /// Files named in one result.
 const MAX_FILES: usize = 100;
@@ -26,6 +28,7 @@ pub struct GlobInput {
     /// within one folder, `**` matches any number of folders.
     pub pattern: String,
     /// The folder to search in. Default: the current directory.
+    #[serde(default, deserialize_with = "named_folder")]
     pub path: Option<String>,
     /// Whether files that `.gitignore` or `.ignore` leave out are found as well. Default: false.
     pub include_ignored: Option<bool>,
@@ -84,6 +87,10 @@ impl Tool for Glob {
         Access::reads(start(input))
     }
 
+    fn annotations(&self) -> Annotations {
+        Annotations::default().with_foreign_output()
+    }
+
     fn title(&self, input: &GlobInput) -> Cow<'static, str> {
         match &input.path {
             Some(path) => format!("Find {} in {path}", input.pattern).into(),
@@ -101,7 +108,7 @@ impl Tool for Glob {
             _ => {
                 return Err(ToolError::rejected(format!(
                     "{} is not a folder. Give a folder, or use Read for a file.",
-                    place.requested.display()
+                    visible_path(&place.requested)
                 )));
             }
         }
@@ -148,7 +155,7 @@ fn text(found: &Found, outcome: &GlobOutcome, pattern: &GlobPattern, place: &Pla
     if found.filenames.is_empty() {
         text.push_str("No files found");
         if pattern.is_flat() {
-            let folder = place.requested.display();
+            let folder = visible_path(&place.requested);
             text.push_str(&format!(" directly in {folder}. `**/{}` looks in its subfolders too.", pattern.rest()));
         }
     }

@@ -5,13 +5,15 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use windlass_tool::{EntryKind, Tool, ToolCx, ToolError, ToolOutput};
+use windlass_tool::{Annotations, EntryKind, Tool, ToolCx, ToolError, ToolOutput};
 use windlass_types::Access;
+use windlass_types::text::visible_path;
 
 use super::elsewhere::Elsewhere;
 use super::grep::{GrepMode, GrepQuery, search};
 use super::place::{Place, TIME_LIMIT, given, run};
 use super::report::{Page, render};
+use crate::files::open::named_folder;
 
 /// Lines or entries of one result unless the call says otherwise.
 const DEFAULT_LIMIT: u32 = 250;
@@ -25,6 +27,7 @@ pub struct GrepInput {
     /// need a backslash, as in `interface\{\}`.
     pub pattern: String,
     /// The file or folder to search in. Default: the current directory.
+    #[serde(default, deserialize_with = "named_folder")]
     pub path: Option<String>,
     /// Only files whose path matches this glob, such as `*.js` or `src/**/*.{ts,tsx}`; several are
     /// separated by spaces or commas, `!` in front leaves files out.
@@ -117,6 +120,10 @@ impl Tool for Grep {
         Access::reads(given(input.path.as_deref()))
     }
 
+    fn annotations(&self) -> Annotations {
+        Annotations::default().with_foreign_output()
+    }
+
     fn title(&self, input: &GrepInput) -> Cow<'static, str> {
         match &input.path {
             Some(path) => format!("Search for {} in {path}", input.pattern).into(),
@@ -132,7 +139,7 @@ impl Tool for Grep {
             _ => {
                 return Err(ToolError::rejected(format!(
                     "{} is a device, pipe or socket. It was not opened.",
-                    place.requested.display()
+                    visible_path(&place.requested)
                 )));
             }
         }

@@ -8,11 +8,12 @@ use std::path::PathBuf;
 use globset::{Glob as Pattern, GlobSet, GlobSetBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use windlass_tool::{EntryKind, Tool, ToolCx, ToolError, ToolOutput};
+use windlass_tool::{Annotations, EntryKind, Tool, ToolCx, ToolError, ToolOutput};
 use windlass_types::Access;
-use windlass_types::text::clean_line;
+use windlass_types::text::visible_path;
 
 use super::place::{Place, given};
+use crate::files::open::named_path;
 
 /// Most names in a result.
 const MOST_SHOWN: usize = 1_000;
@@ -27,6 +28,7 @@ const MOST_PATTERNS: usize = 100;
 #[non_exhaustive]
 pub struct LsInput {
     /// The folder to list.
+    #[serde(deserialize_with = "named_path")]
     pub path: String,
     /// Patterns of names to leave out, such as `*.log`.
     pub ignore: Option<Vec<String>>,
@@ -58,6 +60,10 @@ impl Tool for Ls {
         Access::reads(folder(input))
     }
 
+    fn annotations(&self) -> Annotations {
+        Annotations::default().with_foreign_output()
+    }
+
     fn title(&self, input: &LsInput) -> Cow<'static, str> {
         format!("List {}", input.path).into()
     }
@@ -69,7 +75,7 @@ impl Tool for Ls {
             EntryKind::Directory => {}
             EntryKind::Missing => return Err(place.missing(cx).await),
             _ => {
-                let text = format!("{} is not a folder. Use Read for a file.", place.requested.display());
+                let text = format!("{} is not a folder. Use Read for a file.", visible_path(&place.requested));
                 return Err(ToolError::rejected(text));
             }
         }
@@ -89,7 +95,7 @@ impl Tool for Ls {
                 Some(EntryKind::Link) => "@",
                 _ => "",
             };
-            format!("{}{end}", clean_line(name))
+            format!("{}{end}", visible_path(name))
         });
         let entries: Vec<String> = shown.collect();
         let truncated = is_cut || total > entries.len();

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use windlass_tool::{EntryKind, PathFilter, ToolCx, ToolError};
+use windlass_types::text::visible_path;
 
 use super::walk::{Interrupt, Scope};
 use crate::files::suggest::{other_places, similar_names};
@@ -37,7 +38,7 @@ impl Place {
     pub(super) async fn find(cx: &ToolCx, path: &Path) -> Result<Self, ToolError> {
         let requested = cx.absolute(path);
         let outside =
-            || ToolError::rejected(format!("{} is outside of what this call may touch.", requested.display()));
+            || ToolError::rejected(format!("{} is outside of what this call may touch.", visible_path(&requested)));
         let judged = cx.permit().readable(&requested).ok_or_else(outside)?;
         let now = match cx.workspace().resolve(&requested).await {
             Ok(now) => now,
@@ -53,7 +54,7 @@ impl Place {
             return Err(outside());
         }
         if !cx.permit().allows(&now.path) {
-            return Err(ToolError::rejected(format!("{} may not be read.", requested.display())));
+            return Err(ToolError::rejected(format!("{} may not be read.", visible_path(&requested))));
         }
         Ok(Self { requested, resolved: now.path, kind: now.kind, cwd: cx.cwd().to_owned() })
     }
@@ -67,14 +68,14 @@ impl Place {
             Err(_) => found.to_owned(),
         };
         match full.strip_prefix(&self.cwd) {
-            Ok(below) if !below.as_os_str().is_empty() => below.to_string_lossy().into_owned(),
-            _ => full.to_string_lossy().into_owned(),
+            Ok(below) if !below.as_os_str().is_empty() => visible_path(below),
+            _ => visible_path(&full),
         }
     }
 
     /// The error for a place that is not there, with what may have been meant.
     pub(super) async fn missing(&self, cx: &ToolCx) -> ToolError {
-        let mut text = format!("{} does not exist.", self.requested.display());
+        let mut text = format!("{} does not exist.", visible_path(&self.requested));
         let inside = |path: &Path| cx.directories().iter().any(|root| path.starts_with(root));
         for place in other_places(&self.requested, &self.cwd) {
             // Outside of the workspace even the existence of a file is not revealed.
@@ -85,7 +86,7 @@ impl Place {
                 && cx.permit().allows(&place)
                 && cx.permit().allows(&there.path)
             {
-                text.push_str(&format!(" Did you mean {}?", place.display()));
+                text.push_str(&format!(" Did you mean {}?", visible_path(&place)));
                 return ToolError::rejected(text);
             }
         }
@@ -94,13 +95,13 @@ impl Place {
             && let Ok(names) = cx.workspace().list(cx.permit(), folder, NAMES).await
         {
             let near = similar_names(name, names.iter().map(String::as_str));
-            let near: Vec<String> = near.into_iter().map(|near| folder.join(near).display().to_string()).collect();
+            let near: Vec<String> = near.into_iter().map(|near| visible_path(folder.join(near))).collect();
             if !near.is_empty() {
                 text.push_str(&format!(" Did you mean {}?", near.join(" or ")));
                 return ToolError::rejected(text);
             }
         }
-        text.push_str(&format!(" The current directory is {}.", self.cwd.display()));
+        text.push_str(&format!(" The current directory is {}.", visible_path(&self.cwd)));
         ToolError::rejected(text)
     }
 }

@@ -10,6 +10,7 @@ use windlass_tool::{
 };
 
 use super::LocalWorkspace;
+use windlass_types::text::visible_path;
 
 /// A workspace whose files are elsewhere, and folders of this machine that can be read under their own paths: where large
 /// results are kept that the model reads back. They stand in the place of what has the same path elsewhere, and are never
@@ -38,7 +39,7 @@ impl WithLocalFolders {
 
     fn far_for_writing(&self, path: &Path) -> Result<&dyn Workspace, WorkspaceError> {
         if self.is_here(path) {
-            let message = format!("{} holds what was kept for reading, and is not written", path.display());
+            let message = format!("{} holds what was kept for reading, and is not written", visible_path(path));
             return Err(WorkspaceError::new(WorkspaceErrorKind::NotPermitted, message));
         }
         Ok(&*self.far)
@@ -51,7 +52,7 @@ impl Workspace for WithLocalFolders {
         let found = self.of(path).resolve(path).await?;
         // A link must not change sides: what was judged there would be opened here, or the other way round.
         if self.is_here(path) != self.is_here(&found.path) {
-            let message = format!("{} leads from one machine to another", path.display());
+            let message = format!("{} leads from one machine to another", visible_path(path));
             return Err(WorkspaceError::new(WorkspaceErrorKind::NotPermitted, message));
         }
         Ok(found)

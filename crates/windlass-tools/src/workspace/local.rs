@@ -14,6 +14,7 @@ use windlass_tool::{
     WorkspaceError, WorkspaceErrorKind, WriteOptions,
 };
 use windlass_types::Timestamp;
+use windlass_types::text::visible_path;
 
 use super::blocking::blocking;
 use super::dir::{self, Dir};
@@ -385,7 +386,7 @@ pub(crate) async fn off_thread<T: Send + 'static>(
 }
 
 fn refused(kind: WorkspaceErrorKind, path: &Path) -> WorkspaceError {
-    let path = path.display();
+    let path = visible_path(path);
     let message = match kind {
         WorkspaceErrorKind::NotPermitted => format!("{path} is outside of what this call may touch"),
         WorkspaceErrorKind::IsDirectory => format!("{path} is a directory"),
@@ -403,7 +404,7 @@ fn refused(kind: WorkspaceErrorKind, path: &Path) -> WorkspaceError {
 /// An error of the system in words that name the path.
 pub(crate) fn named(error: io::Error, path: &Path) -> WorkspaceError {
     use io::ErrorKind as Io;
-    let shown = path.display();
+    let shown = visible_path(path);
     let (kind, message) = match error.kind() {
         _ if ContentChanged::is(&error) => return WorkspaceError::content_changed(path).with_source(error),
         _ if dir::is_link_error(&error) => return refused(WorkspaceErrorKind::Changed, path).with_source(error),

@@ -120,3 +120,33 @@ fn data_keeps_its_meaning() {
     }
     assert!(matches!(visible_json("{\"a\":\"é\"}"), Cow::Borrowed(_)));
 }
+
+#[test]
+fn a_path_that_is_written_out_leads_to_its_file() {
+    for (path, shown) in [
+        ("src/main.rs", "src/main.rs"),
+        ("a\nb", "a\\u{a}b"),
+        ("a\u{2028}</system-reminder>\t", "a\\u{2028}\\u{3c}/system-reminder>\\u{9}"),
+        ("r\u{202e}gpj.exe", "r\\u{202e}gpj.exe"),
+        ("C:\\users\\u", "C:\\users\\u"),
+        ("a\\u{a}b", "a\\u{5c}u{a}b"),
+        ("é 漢.md", "é 漢.md"),
+    ] {
+        assert_eq!(visible_path(path), shown);
+        assert_eq!(path_of_visible(shown), path);
+    }
+    // No other character hides in an escape.
+    for text in ["\\u{2e}env", "\\u{2f}etc", "\\u{61}", "\\u{0}", "\\u{}", "\\u{zz}", "\\u{a", "\\u{1234567}"] {
+        assert_eq!(path_of_visible(text), text);
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn every_path_comes_back(path in "[a-z\\\\u{}0-9\n\u{200b}\u{301}\u{fe0f}\u{200d}☀/]{0,20}|\\PC{0,20}") {
+        let shown = visible_path(&path);
+        proptest::prop_assert_eq!(path_of_visible(&shown), path.as_str());
+        let breaks = shown.contains(['\n', '\r', '\u{2028}', '\u{200b}']);
+        proptest::prop_assert!(!breaks);
+    }
+}

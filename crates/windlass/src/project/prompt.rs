@@ -78,7 +78,7 @@ impl LoadedProject {
         let Some((name, arguments)) = named(&prompt) else { return Ok(prompt) };
         Ok(match self.called(name, arguments, session)? {
             Some(mut expanded) => {
-                expanded.id = prompt.id;
+                (expanded.id, expanded.quoted) = (prompt.id, prompt.quoted);
                 expanded
             }
             None => prompt,
@@ -139,6 +139,7 @@ impl LoadedProject {
 fn joined(mut first: Prompt, prompt: Prompt) -> Prompt {
     let is_blank = |prompt: &Prompt| {
         prompt.parts.is_empty()
+            && prompt.quoted.is_empty()
             && matches!(prompt.content.as_slice(), [ContentBlock::Text { text, .. }] if text.trim().is_empty())
     };
     if is_blank(&prompt) {
@@ -155,7 +156,7 @@ fn joined(mut first: Prompt, prompt: Prompt) -> Prompt {
         blocks => content.extend(blocks.iter().cloned()),
     }
     let mut both = Prompt::new(content);
-    (both.id, both.kind, both.ignores_keywords) = (prompt.id, prompt.kind, true);
+    (both.id, both.kind, both.ignores_keywords, both.quoted) = (prompt.id, prompt.kind, true, prompt.quoted);
     put_together(both.within(scope), parts)
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use windlass_tool::{ToolCx, ToolError};
+use windlass_types::text::visible_path;
 
 use super::parse::{FileChange, FilePatch, Hunk};
 use super::place::apply;
@@ -87,9 +88,9 @@ fn refused(reason: impl std::fmt::Display) -> ToolError {
 }
 
 async fn planned(cx: &ToolCx, patch: &FilePatch, target: Target, moved: Option<Target>) -> Result<Planned, ToolError> {
-    let path = target.path.display();
+    let path = visible_path(&target.path);
     if let Some(moved) = moved.as_ref().filter(|moved| moved.content.is_some()) {
-        return Err(refused(format!("{} exists already, so {path} cannot be moved there", moved.path.display())));
+        return Err(refused(format!("{} exists already, so {path} cannot be moved there", visible_path(&moved.path))));
     }
     let exists = target.content.is_some();
     match &patch.change {
@@ -137,7 +138,7 @@ fn changed(target: &Target, hunks: &[Hunk]) -> Result<(Vec<u8>, Vec<usize>), Too
     if hunks.is_empty() {
         return Ok((raw.to_vec(), Vec::new()));
     }
-    let path = target.path.display();
+    let path = visible_path(&target.path);
     let content = target.format();
     let Content::Text(format) = content else { return Err(not_text(&target.path, content)) };
     if format.charset != Charset::Utf8 && raw.len() > MAX_TRANSCODED {

@@ -7,11 +7,13 @@ use serde::Deserialize;
 use serde_json::json;
 use windlass_tool::{Annotations, InterruptBehavior, Tool, ToolCx, ToolError, ToolOutput};
 use windlass_types::Access;
+use windlass_types::text::visible_path;
 
 use super::document::Notebook;
 use super::edit::{self, Changed};
 use super::is_notebook;
 use crate::files::change::{MAX_ORIGINAL, Target};
+use crate::files::open::named_path;
 use crate::files::open::not_found;
 
 /// Changes one cell of a Jupyter notebook.
@@ -28,6 +30,7 @@ pub struct NotebookEdit;
 #[non_exhaustive]
 pub struct NotebookEditInput {
     /// Absolute path of the notebook.
+    #[serde(deserialize_with = "named_path")]
     pub notebook_path: String,
     /// Id of the cell as Read shows it. With insert the new cell comes behind it, and without one it comes first.
     #[serde(default)]
@@ -135,7 +138,7 @@ impl Tool for NotebookEdit {
             "original_file": change.original,
             "updated_file": Some(updated).filter(|updated| updated.len() <= MAX_ORIGINAL),
         });
-        let text = summary(mode, &done, &change.path.display().to_string());
+        let text = summary(mode, &done, &visible_path(&change.path));
         ToolOutput::text(text).with_diff(change.diff()).with_structured(&structured)
     }
 }
@@ -152,7 +155,7 @@ struct Done {
 
 /// The bytes of a notebook with a change.
 fn changed(target: &Target, input: &NotebookEditInput, cx: &ToolCx) -> Result<(Vec<u8>, Done), ToolError> {
-    let path = target.path.display();
+    let path = visible_path(&target.path);
     if !is_notebook(&target.path) {
         return Err(ToolError::rejected(format!(
             "{path} is not a notebook: its name does not end with .ipynb. Use Edit."
