@@ -5,7 +5,6 @@
 
 mod answer;
 mod cache;
-mod credentials;
 mod heard;
 mod question;
 
@@ -18,8 +17,9 @@ use crate::facts::{CallFacts, CommandFacts};
 use crate::policy::Policy;
 use crate::programs;
 use crate::raise::Gap;
-use credentials::{holds_credentials, names_credentials};
+use std::path::Path;
 use windlass_shell::{FoundCommand, NotUnderstood, Word, WordKind};
+use windlass_types::secret::is_secret;
 use windlass_types::{Behavior, Decision, DecisionReason, PermissionMode};
 
 impl Policy {
@@ -44,8 +44,7 @@ impl Policy {
             return false;
         }
         let call = self.prepare(facts);
-        let secret =
-            || call.all_touches().any(|touch| touch.subjects().any(|subject| holds_credentials(&subject.path)));
+        let secret = || call.all_touches().any(|touch| touch.subjects().any(|subject| is_secret(&subject.path)));
         if call.asks_the_user() || secret() || facts.command.as_ref().is_some_and(names_secrets) {
             return false;
         }
@@ -78,8 +77,14 @@ fn changes_unseen(command: &FoundCommand) -> bool {
 
 fn names_secrets(command: &CommandFacts) -> bool {
     let words = command.analysis.found().iter().flat_map(FoundCommand::words);
-    words.map(Word::text).any(names_credentials)
+    words.map(Word::text).any(names_secret)
 }
 
 #[cfg(test)]
 mod tests;
+
+/// Whether a word of a command names a place of secrets, also behind `@`, `=` or `:`.
+fn names_secret(word: &str) -> bool {
+    let mut paths = word.split(['@', '=', ':', ',']).map(|path| path.trim_matches(['"', '\'']).replace('\\', "/"));
+    paths.any(|path| is_secret(Path::new(&path)))
+}

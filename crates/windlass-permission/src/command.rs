@@ -28,6 +28,8 @@ pub(crate) struct Part<'a> {
     pub(crate) specs: Vec<Spec>,
     /// Whether it runs after a change of directory.
     pub(crate) moved: bool,
+    /// Whether it shows names and sizes of files alone, or whether there are such.
+    pub(crate) lists: bool,
     /// Whether its arguments are files, also when a wrapper (`env`, `nice`) stands before it.
     pub(crate) on_files: bool,
     /// The trees that it copies or moves with the links in them.
@@ -126,7 +128,20 @@ impl<'a> Part<'a> {
             }
         }
         once(&mut specs);
-        Part { command, class, specs, moved: false, on_files, copies: copied, unclear_copy: None, handed, pipeline: 0 }
+        let program = program_behind(command.words());
+        let lists = !unknown && (programs::only_lists(program) || programs::only_tests(program));
+        Part {
+            command,
+            class,
+            specs,
+            moved: false,
+            lists,
+            on_files,
+            copies: copied,
+            unclear_copy: None,
+            handed,
+            pipeline: 0,
+        }
     }
 
     /// Whether it is known what the program does.

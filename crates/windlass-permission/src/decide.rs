@@ -113,7 +113,9 @@ impl Policy {
             }
             Err(gap) => gap,
         };
-        if let Some(decision) = self.sandbox.as_ref().and_then(|sandbox| sandbox.allows(call)) {
+        // A sandbox hides the places of the home, not those of a project.
+        let sandbox = self.sandbox.as_ref().filter(|_| !matches!(gap, Gap::ReadSecret(_)));
+        if let Some(decision) = sandbox.and_then(|sandbox| sandbox.allows(call)) {
             return decision;
         }
         if let Some(allowed) = self.rules.groups.allows(call, &gap) {
@@ -126,7 +128,9 @@ impl Policy {
         let decision = decision.with_suggestions(suggest::suggestions(self, call, &gap));
         let decision = decision.with_part(self.grants().uncovered(call));
         match gap {
-            Gap::ReadOutside(path) | Gap::WriteOutside(path) => decision.with_blocked_path(path),
+            Gap::ReadOutside(path) | Gap::ReadSecret(path) | Gap::WriteOutside(path) => {
+                decision.with_blocked_path(path)
+            }
             _ => decision,
         }
     }
@@ -196,7 +200,7 @@ fn gap_reason(gap: &Gap) -> DecisionReason {
     match gap {
         Gap::NotUnderstood(_) | Gap::Unclear(_) => DecisionReason::NotUnderstood,
         Gap::ReadOutside(_) | Gap::WriteOutside(_) => DecisionReason::WorkingDirectory,
-        Gap::Edit | Gap::Redefined | Gap::NoRule => DecisionReason::Default,
+        Gap::ReadSecret(_) | Gap::Edit | Gap::Redefined | Gap::NoRule => DecisionReason::Default,
     }
 }
 
@@ -205,6 +209,9 @@ fn gap_message(gap: &Gap, call: &Call<'_>) -> String {
         Gap::NotUnderstood(why) => format!("Nothing allows it: {why}."),
         Gap::Unclear(why) => format!("Nothing allows it: {why}."),
         Gap::ReadOutside(path) => format!("It reads {}, which is outside the workspace.", path.display()),
+        Gap::ReadSecret(path) => {
+            format!("It reads {}, where secrets are kept, and no rule names that place.", path.display())
+        }
         Gap::WriteOutside(path) => format!("It writes {}, which is outside the workspace.", path.display()),
         Gap::Edit => "It changes files, which nothing allows.".to_owned(),
         Gap::Redefined => format!(

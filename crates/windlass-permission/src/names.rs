@@ -21,6 +21,11 @@ pub(crate) fn is_read_tool(name: &str) -> bool {
     matches!(name, "Read" | "Glob" | "Grep" | "LS" | "NotebookRead")
 }
 
+/// Tools that show names of files, not their content.
+pub(crate) fn only_lists(name: &str) -> bool {
+    matches!(name, "Glob" | "LS")
+}
+
 /// Tools that look into everything below a path, and filter what they find through
 /// `Policy::may_read`.
 pub(crate) fn searches_trees(name: &str) -> bool {

@@ -16,6 +16,7 @@ use crate::sandbox::SandboxedCommands;
 use crate::workspace::Workspace;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use windlass_types::secret::is_secret;
 use windlass_types::{Access, Behavior, PermissionGroup, PermissionMode, RuleSource, ToolSpec};
 
 /// Rules by source, a mode, and the directories of the workspace. Pure data; cloning is the way to try a change.
@@ -210,6 +211,14 @@ impl Policy {
             .all(|subject| rules().all(|rule| rule.reach(&subject, self.workspace.ready()) != Reach::Covers))
     }
 
+    /// Whether a search of contents may show what it finds at this path: [`may_read`](Self::may_read) holds, and it is no place of
+    /// secrets, unless the call names the path itself.
+    pub fn may_search(&self, facts: &CallFacts, requested: &Path, resolved: &Path) -> bool {
+        let named = || facts.paths.iter().any(|fact| fact.resolved == resolved && is_secret(&fact.resolved));
+        let secret = is_secret(requested) || is_secret(resolved);
+        self.may_read(requested, resolved) && (!secret || named())
+    }
+
     /// The directories beside the paths of a call whose names may be listed, each as requested and with its links
     /// followed: inside the workspace both ways, and not denied.
     pub fn listable<'a>(&'a self, facts: &'a CallFacts) -> impl Iterator<Item = (&'a Path, &'a Path)> {
@@ -243,7 +252,7 @@ impl Policy {
     pub(crate) fn grants(&self) -> Grants<'_> {
         let accept_edits = matches!(self.mode.current, PermissionMode::AcceptEdits | PermissionMode::Auto);
         let (allow, definitions) = (&self.rules.allow, &self.rules.definitions);
-        Grants { allow, definitions, workspace: self.workspace.ready(), accept_edits }
+        Grants { allow, definitions, workspace: self.workspace.ready(), home: self.workspace.home(), accept_edits }
     }
 
     pub(crate) fn place<'a>(&'a self, source: RuleSource, behavior: Behavior, anchor: &'a Path) -> Place<'a> {

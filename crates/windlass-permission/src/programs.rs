@@ -65,6 +65,11 @@ pub(crate) fn only_reads(program: &str) -> bool {
         )
 }
 
+/// Programs that say whether a file is there.
+pub(crate) fn only_tests(program: &str) -> bool {
+    takes_no_files(program) || matches!(program, "test" | "[" | "[[")
+}
+
 /// Programs that print names and sizes of files, not their content.
 pub(crate) fn only_lists(program: &str) -> bool {
     let program = program.rsplit('/').next().unwrap_or(program);

@@ -10,10 +10,11 @@ use crate::names;
 use crate::network::{Host, host};
 use crate::repository::{is_version_control, version_control_places};
 use crate::touch::Touch;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use windlass_shell::{Effect, NotUnderstood};
 use windlass_types::Access;
 use windlass_types::names::skill;
+use windlass_types::secret::{holds_home, is_secret};
 
 /// Why a call, or a part of it, may run.
 #[derive(Debug, Clone, Copy)]
@@ -46,6 +47,8 @@ pub(crate) enum Gap {
     Unclear(&'static str),
     /// A path outside the workspace is read.
     ReadOutside(PathBuf),
+    /// A place of secrets is read that no rule names.
+    ReadSecret(PathBuf),
     /// A path outside the workspace is written.
     WriteOutside(PathBuf),
     /// A file is changed.
@@ -62,6 +65,7 @@ pub(crate) struct Grants<'a> {
     pub(crate) allow: &'a [Rule],
     pub(crate) definitions: &'a Definitions,
     pub(crate) workspace: &'a [Directory],
+    pub(crate) home: Option<&'a Path>,
     /// Whether edits inside the workspace need no question.
     pub(crate) accept_edits: bool,
 }
@@ -93,7 +97,9 @@ impl<'a> Grants<'a> {
         if !reads || call.touches.iter().any(|touch| touch.usage.write) {
             return Err(if has_rule && rule.is_none() { Gap::Redefined } else { Gap::NoRule });
         }
-        self.all(&call.touches, |touch| self.readable(touch))
+        // What a search of contents finds below is filtered; the names of files are no secret.
+        let content = !names::only_lists(call.tool);
+        self.all(&call.touches, |touch| self.read(touch, content, false))
     }
 
     fn all<'t>(
@@ -102,6 +108,24 @@ impl<'a> Grants<'a> {
         test: impl Fn(&Touch) -> Covered<'a>,
     ) -> Covered<'a> {
         touches.into_iter().try_fold(Cover::Free, |cover, touch| Ok(cover.and(test(touch)?)))
+    }
+
+    /// A read: of names, or of the content. `whole`: nothing filters what lies below the path.
+    fn read(&self, touch: &Touch, content: bool, whole: bool) -> Covered<'a> {
+        let cover = self.readable(touch)?;
+        let Some(secret) = content.then(|| self.secret_of(touch, whole)).flatten() else { return Ok(cover) };
+        match self.path_rule(Scope::Read, touch, |_| false) {
+            Some(rule) => Ok(Cover::Rule(rule)),
+            None => Err(Gap::ReadSecret(secret)),
+        }
+    }
+
+    /// The place of secrets that a read leads to, if it does.
+    fn secret_of(&self, touch: &Touch, whole: bool) -> Option<PathBuf> {
+        let whole = whole && touch.usage.tree;
+        let leads = |path: &Path| is_secret(path) || (whole && holds_home(path, self.home));
+        let own = touch.subjects().map(|subject| &subject.path).find(|path| leads(path)).cloned();
+        own.or_else(|| touch.stands_for.iter().find_map(|other| self.secret_of(other, whole)))
     }
 
     fn readable(&self, touch: &Touch) -> Covered<'a> {
@@ -176,12 +200,21 @@ impl<'a> Grants<'a> {
             ));
         };
         let moves = parts.iter().any(|(part, _)| part.moved);
-        parts.iter().try_fold(Cover::Free, |cover, (part, touches)| {
+        let cover = parts.iter().try_fold(Cover::Free, |cover, (part, touches)| {
             if moves && touches.iter().any(|touch| touch.usage.redirect && touch.usage.write) {
                 return Err(Gap::Unclear("it changes the directory and redirects output"));
             }
             Ok(cover.and(self.cover_part(part, touches, command)?))
-        })
+        })?;
+        let shown = call.touches.iter().filter(|touch| touch.usage.read && !touch.usage.write && !touch.usage.tree);
+        let unnamed = |touch: &Touch| {
+            let secret = self.secret_of(touch, false)?;
+            self.path_rule(Scope::Read, touch, |_| false).is_none().then_some(secret)
+        };
+        match shown.filter(|touch| !touch.usage.loose).find_map(unnamed) {
+            Some(secret) => Err(Gap::ReadSecret(secret)),
+            None => Ok(cover),
+        }
     }
 
     /// Whether the text of a command means what it did when someone allowed it: with version control that is so in the
@@ -235,7 +268,9 @@ impl<'a> Grants<'a> {
         self.all(judged, |touch| {
             let mut cover = program;
             if touch.usage.read {
-                cover = cover.and(self.readable(touch)?);
+                // What git prints of the content of files is found by the views.
+                let content = !part.lists && part.class.effect != Effect::Git;
+                cover = cover.and(self.read(touch, content, true)?);
             }
             if touch.usage.write {
                 cover = cover.and(self.writable(touch, program)?);
@@ -271,7 +306,7 @@ fn edit_gap(touches: &[Touch], workspace: &[Directory]) -> Gap {
 }
 
 fn is_null(touch: &Touch) -> bool {
-    touch.requested_path() == std::path::Path::new("/dev/null") && touch.route.resolved.is_empty()
+    touch.requested_path() == Path::new("/dev/null") && touch.route.resolved.is_empty()
 }
 
 /// Whether an allow rule on the call's tool covers the call.

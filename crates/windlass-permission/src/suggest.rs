@@ -95,6 +95,7 @@ fn steps(policy: &Policy, call: &Call<'_>, gap: &Gap, breadth: Breadth) -> Vec<S
     match gap {
         Gap::NotUnderstood(_) | Gap::Unclear(_) => Vec::new(),
         Gap::ReadOutside(path) => path_rules(policy, call, "Read", path, breadth),
+        Gap::ReadSecret(path) => path_rules(policy, call, "Read", path, Breadth::Exact),
         Gap::WriteOutside(path) => {
             changes(policy, call).into_iter().chain(path_rules(policy, call, "Edit", path, breadth)).collect()
         }

@@ -27,12 +27,18 @@ pub(crate) fn permit(facts: &CallFacts, policy: Arc<Policy>) -> Permit {
     };
     // So that a tool can say which name was meant when one is missing.
     let listable = policy.listable(facts).map(|(requested, resolved)| JudgedPath::new(requested, resolved)).collect();
+    let only_reads = policy.is_proven_read_only(facts);
+    let contents = (facts.tool == "Grep").then(|| facts.clone());
+    let filter = move |path: &Path| match &contents {
+        Some(facts) => policy.may_search(facts, path, path),
+        None => policy.may_read(path, path),
+    };
     Permit::new(facts.digest.clone())
         .with_reads(judged(false))
         .with_writes(judged(true))
         .with_listable(listable)
-        .with_only_reads(policy.is_proven_read_only(facts))
-        .with_filter(Arc::new(move |path: &Path| policy.may_read(path, path)))
+        .with_only_reads(only_reads)
+        .with_filter(Arc::new(filter))
 }
 
 /// A call that is about to run.

@@ -60,7 +60,7 @@ pub use enter::Entered;
 pub use error::SandboxError;
 pub use ground::{Ground, Watched, nested_projects};
 pub use level::{Holds, Level, Mechanism};
-pub use policy::{CREDENTIALS, Network, SandboxPolicy};
+pub use policy::{Network, SandboxPolicy};
 pub use process::{Confines, Sandboxed};
 pub use refused::RefusedHosts;
 pub use sandbox::{Sandbox, SandboxConfig};

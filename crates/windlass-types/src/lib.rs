@@ -41,6 +41,7 @@ mod run;
 #[cfg(feature = "schema")]
 mod schema;
 mod scope;
+pub mod secret;
 mod steering;
 mod task;
 pub mod text;

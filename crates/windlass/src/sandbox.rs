@@ -4,8 +4,9 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use windlass_permission::{Policy, REPOSITORY_DIRECTORIES, SandboxedCommands, protected_names};
-use windlass_sandbox::{CREDENTIALS, RefusedHosts, Sandbox, SandboxConfig, SandboxPolicy};
+use windlass_sandbox::{RefusedHosts, Sandbox, SandboxConfig, SandboxPolicy};
 use windlass_tool::{Ids, Process};
+use windlass_types::secret::{HOME_ONLY_PLACES, HOME_PLACES, SYSTEM_PLACES, places_in_workspace};
 #[cfg(feature = "web")]
 use {
     std::net::{Ipv4Addr, SocketAddr},
@@ -179,13 +180,16 @@ impl SandboxOptions {
         };
         // One that is not there cannot be opened to programs.
         let more = expanded(&self.paths.writable).into_iter().filter(|path| path.is_dir());
-        let credentials = site.home.iter().flat_map(|home| CREDENTIALS.iter().map(|name| home.join(name)));
+        let of_home = HOME_PLACES.iter().chain(HOME_ONLY_PLACES).copied().filter(|place| *place != ".git/config");
+        let of_home = site.home.iter().flat_map(|home| of_home.clone().map(|place| home.join(place)));
+        let of_work = site.directories.iter().flat_map(|root| places_in_workspace().map(|place| root.join(place)));
+        let secrets = of_home.chain(of_work).chain(SYSTEM_PLACES.iter().map(PathBuf::from));
         SandboxPolicy::new(site.directories.iter().cloned().chain(more))
             .with_protected(protected_names())
             .with_not_made(REPOSITORY_DIRECTORIES.iter().copied())
             .with_read_only(site.read_only.iter().cloned())
             .with_read_only(expanded(&self.paths.read_only))
-            .with_hidden(credentials.chain(expanded(&self.paths.hidden)))
+            .with_hidden(secrets.chain(expanded(&self.paths.hidden)))
             .with_shown(expanded(&self.paths.shown))
             .with_unix_sockets(self.unix_sockets)
     }

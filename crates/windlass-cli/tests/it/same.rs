@@ -68,8 +68,16 @@ enum Flag {
     StrictMcp,
 }
 
-const RULES: [&str; 8] =
-    ["Bash(touch *)", "Bash", "Write", "Edit(/new.txt)", "Read(.env)", "Read(//etc/hostname)", "mcp__files", "Agent"];
+const RULES: [&str; 8] = [
+    "Bash(touch *)",
+    "Bash",
+    "Write",
+    "Edit(/new.txt)",
+    "Read(plain.env)",
+    "Read(//etc/hostname)",
+    "mcp__files",
+    "Agent",
+];
 const MODES: [&str; 6] = ["default", "acceptEdits", "plan", "dontAsk", "auto", "bypassPermissions"];
 
 fn rules() -> impl Strategy<Value = Vec<&'static str>> {
@@ -164,7 +172,7 @@ enum Came {
 impl Case {
     fn lay_out(&self) -> Place {
         let place = Place::new();
-        for (name, text) in [("work/.env", "KEY=1\n"), ("extra/x.txt", "extra\n"), ("server.sh", SERVER)] {
+        for (name, text) in [("work/plain.env", "KEY=1\n"), ("extra/x.txt", "extra\n"), ("server.sh", SERVER)] {
             write(&place.path(name), text);
         }
         let paths = ["home/.windlass/settings.json", "work/.claude/settings.json", "work/.claude/settings.local.json"];
@@ -391,7 +399,7 @@ fn model() -> WireServer {
             return Reply::message(Message::new().text("Done."));
         }
         let calls = [
-            ("Read", json!({"file_path": ".env"})),
+            ("Read", json!({"file_path": "plain.env"})),
             ("Read", json!({"file_path": "../extra/x.txt"})),
             ("Bash", json!({"command": "printenv WORD"})),
             ("Bash", json!({"command": "touch made"})),
@@ -504,11 +512,11 @@ fn each_restriction_holds_in_all_ways() {
         case.flags.push(Flag::Skip);
     };
     let untrusted: fn(&mut Case) = |case| case.trust = Trust::None;
-    // The calls: .env, extra/x.txt, printenv, touch, Write, the server's tool.
+    // The calls: plain.env, extra/x.txt, printenv, touch, Write, the server's tool.
     for (case, expected) in [
         (wide(), [true; 6]),
         (with(0, json!({}), untrusted), [true, false, false, false, false, false]),
-        (with(0, deny(json!(["Read(.env)", "Bash(touch *)"])), none), [false, true, true, false, true, true]),
+        (with(0, deny(json!(["Read(plain.env)", "Bash(touch *)"])), none), [false, true, true, false, true, true]),
         (with(1, deny(json!(["Write", "mcp__files"])), skip), [true, true, true, true, false, false]),
         (with(1, deny(json!(["Read(../extra/**)"])), untrusted), [true, false, false, false, false, false]),
         (

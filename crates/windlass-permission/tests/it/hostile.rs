@@ -148,7 +148,7 @@ fn protected_names_ask_in_every_mode_that_does_not_deny() {
                 assert_eq!(world.policy.decide(&facts, None, Some(&facts.digest)).behavior, Allow, "{target}");
             }
         }
-        world.check(Allow, &["Read .git/config", "Bash cat .git/config", "Bash ls .claude"]);
+        world.check(Allow, &["Read .git/HEAD", "Bash cat .git/HEAD", "Bash ls .claude"]);
     }
 }
 
@@ -1004,7 +1004,10 @@ fn accepting_edits_stops_at_the_workspace() {
 #[test]
 fn what_is_copied_from_a_protected_place_is_only_read() {
     let reads = ["Bash cp .git/config x", "Bash cp -r .vscode/a x && ls", "Bash cp .env x"];
-    World::in_mode(PermissionMode::AcceptEdits, Rules::default()).check(Allow, &reads);
+    let world = World::in_mode(PermissionMode::AcceptEdits, Rules::default());
+    // What is copied from a place of secrets is a secret, too.
+    world.check(Ask, &["Bash cp .git/config x", "Bash cp .env x"]);
+    world.check(Allow, &["Bash cp -r .vscode/a x && ls", "Bash cp .git/description x"]);
     let world = World::in_mode(PermissionMode::BypassPermissions, Rules::default());
     world.check(Allow, &reads);
     world.check(

@@ -28,6 +28,7 @@ mod order;
 mod powershell;
 mod properties;
 mod scripts;
+mod secrets;
 mod seen;
 mod sessions;
 mod specifiers;

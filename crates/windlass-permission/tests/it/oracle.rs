@@ -10,20 +10,13 @@ fn without_rules() {
     let world = World::new(Rules::default());
     world.check(
         Allow,
-        &[
-            "Bash ls -la",
-            "Bash cat .env",
-            "Bash cd src && ls",
-            "Bash find . -name x",
-            "Read a",
-            "Grep src",
-            "TodoWrite",
-            "TaskCreate",
-        ],
+        &["Bash ls -la", "Bash cd src && ls", "Bash find . -name x", "Read a", "Grep src", "TodoWrite", "TaskCreate"],
     );
     world.check(
         Ask,
         &[
+            // The reference reads it without a question.
+            "Bash cat .env",
             "Bash npm test",
             "Bash echo hi > out.txt",
             "Bash rm -rf x",

@@ -100,6 +100,18 @@ fn ways_of_calls() -> Vec<Way> {
             &["Read /usr/share/../lib/a", "Read /usr/shared", "Bash cat /usr/share/../lib/a", "Write /usr/share/a"],
         ),
         way(
+            raise("Some(rule) => Ok(Cover::Rule(rule)),"),
+            with(&["Read(.env)"]),
+            "Bash cat .env",
+            &[
+                "Bash cat .env .envrc",
+                "Bash cat .npmrc",
+                "Read .env/../.envrc",
+                "Bash git show HEAD:.envrc",
+                "Write .env",
+            ],
+        ),
+        way(
             raise("(Some(rule), _) => Ok(Cover::Rule(rule)),"),
             with(&["Edit(/docs/**)"]),
             "Write /w/docs/a",
@@ -130,7 +142,7 @@ fn ways_of_commands() -> Vec<Way> {
             &["Bash cat x > z", "Bash cat x > y; touch z", "Bash PATH= cat x > y", "Bash cat x\u{a0}> y"],
         ),
         way(
-            raise("parts.iter().try_fold(Cover::Free, |cover, (part, touches)| {"),
+            raise("let cover = parts.iter().try_fold(Cover::Free, |cover, (part, touches)| {"),
             bare(),
             "Bash ls",
             &["Bash ", "Bash # ls", "Bash ;", "Bash ls; PATH=", "Bash PATH= ls", "Bash cd src; cd ..; ls"],
