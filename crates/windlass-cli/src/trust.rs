@@ -8,7 +8,7 @@ use crate::terminal::{Terminal, clean_line, forget_input, visible_line};
 use anyhow::Context;
 use std::io::{BufRead, Write, stderr, stdin, stdout};
 use std::path::PathBuf;
-use windlass::crates::project::{ReviewedItem, SettingSources, TrustKind, TrustStatus, review_trust};
+use windlass::crates::project::{ReviewedItem, SettingSources, TrustStatus, review_trust};
 use windlass::project::ReviewedProgram;
 
 /// How many digits of a digest are shown.
@@ -67,7 +67,7 @@ fn confirmed(mut input: impl BufRead, mut output: impl Write) -> std::io::Result
 }
 
 /// Shows what trust puts into effect: each item on one line with the beginning of its digest, new and changed ones marked, in
-/// full except agents and styles, which are files to read.
+/// full except the texts of agents and styles, which are files to read.
 fn show_items(items: &[ReviewedItem]) -> std::io::Result<()> {
     let mut out = stdout().lock();
     for ReviewedItem { item, status, .. } in items {
@@ -76,13 +76,9 @@ fn show_items(items: &[ReviewedItem]) -> std::io::Result<()> {
             TrustStatus::Changed => "changed",
             _ => "new",
         };
-        let content = match item.kind {
-            TrustKind::Agent | TrustKind::Style => format!(": {} characters", item.content.chars().count()),
-            _ if item.content.is_empty() => String::new(),
-            _ => format!(": {}", item.content),
-        };
+        let effect = if item.shown.is_empty() { String::new() } else { format!(": {}", item.shown) };
         let digest: String = item.digest().chars().take(SHOWN_DIGITS).collect();
-        let line = format!("{} ({}, {digest}){content}", item.name, item.file.display());
+        let line = format!("{} ({}, {digest}){effect}", item.name, item.file.display());
         writeln!(out, "{status:<8} {:<9} {}", item.kind, visible_line(&line))?;
     }
     Ok(())

@@ -12,6 +12,7 @@ pub use collection::Agents;
 pub use definition::{AgentError, AgentSource, LoadedAgent};
 pub(crate) use load::agent_files;
 pub use load::load_agents;
+pub(crate) use parse::shown_head;
 
 #[cfg(test)]
 mod tests;

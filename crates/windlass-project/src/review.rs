@@ -48,16 +48,22 @@ pub(crate) fn trust_items(places: &Places) -> Result<Vec<TrustItem>, SettingsErr
         items.push(TrustItem::new(&path, TrustKind::Server, name, canonical(config.as_str())));
     }
     for (path, name, text) in agent_files(places) {
-        items.push(TrustItem::new(&path, TrustKind::Agent, name, text));
+        let shown = crate::agents::shown_head(&text);
+        items.push(TrustItem::new(&path, TrustKind::Agent, name, text).showing(shown));
     }
     for (path, name, text) in style_files(places) {
-        items.push(TrustItem::new(&path, TrustKind::Style, name, text));
+        let shown = format!("{} characters", text.chars().count());
+        items.push(TrustItem::new(&path, TrustKind::Style, name, text).showing(shown));
     }
     for command in command_files(places) {
         if let Some(content) = command.allowance() {
-            items.push(TrustItem::new(&command.path, TrustKind::Command, &command.name, content));
+            let item = TrustItem::new(&command.path, TrustKind::Command, &command.name, content);
+            items.push(item.showing(command.shown_allowance()));
         }
     }
     items.sort();
     Ok(items)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,7 @@
 //! One definition, from JSON or from a Markdown file.
 
 use super::definition::{AgentSource, LoadedAgent};
+use crate::canonical::content_of;
 use crate::front_matter::{self, FrontMatter};
 use crate::markdown::one_line;
 use crate::spelling::misspelt_key;
@@ -174,6 +175,18 @@ fn raw(head: &FrontMatter, body: &str) -> Result<Raw, String> {
         other: other.map(|key| (key.to_owned(), Value::Bool(true))).collect(),
         notices: head.notices().to_vec(),
     })
+}
+
+/// The head of an agent's file in words for people, without its name and description, and the length of its prompt.
+pub(crate) fn shown_head(text: &str) -> String {
+    let (head, body) = front_matter::split(text);
+    let value = |key: &str| match head.value(key) {
+        Some(Value::String(text)) => text,
+        value => content_of(&value),
+    };
+    let keys = head.keys().filter(|key| !matches!(*key, "name" | "description"));
+    let parts = keys.map(|key| format!("{key}: {}", value(key)));
+    parts.chain([format!("a prompt of {} characters", body.trim().chars().count())]).collect::<Vec<_>>().join("; ")
 }
 
 fn is_name(name: &str) -> bool {

@@ -85,6 +85,19 @@ impl CommandScope {
         Some(content_of(&(&self.allowed_tools, &self.model, effort, programs)))
     }
 
+    /// The same in words for people.
+    pub(super) fn shown(&self, programs: &[&str]) -> String {
+        let some = |name: &str, values: String| (!values.is_empty()).then(|| format!("{name}: {values}"));
+        let parts = [
+            some("allowed-tools", self.allowed_tools.join(", ")),
+            some("model", self.model.clone().unwrap_or_default()),
+            some("effort", self.effort.map(|effort| effort.to_string()).unwrap_or_default()),
+            some("runs", programs.iter().map(|program| format!("`{program}`")).collect::<Vec<_>>().join(", ")),
+            some("hooks", self.hooks.content().unwrap_or_default().to_owned()),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
+    }
+
     /// Takes out what only a trusted project gets.
     pub(super) fn narrow(&mut self) {
         *self = Self { disallowed_tools: std::mem::take(&mut self.disallowed_tools), ..Self::default() };

@@ -191,6 +191,11 @@ impl Command {
         self.scope.content(&self.programs())
     }
 
+    /// The same in words for people.
+    pub(crate) fn shown_allowance(&self) -> String {
+        self.scope.shown(&self.programs())
+    }
+
     /// Trust in the project does not cover it: its text counts, and what it forbids.
     pub(super) fn narrow(&mut self) {
         self.scope.narrow();

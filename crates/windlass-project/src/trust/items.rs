@@ -29,6 +29,19 @@ pub enum TrustKind {
 }
 
 impl TrustKind {
+    /// All kinds.
+    pub const ALL: [Self; 9] = [
+        Self::Rule,
+        Self::Directory,
+        Self::Variable,
+        Self::Setting,
+        Self::Hooks,
+        Self::Server,
+        Self::Agent,
+        Self::Style,
+        Self::Command,
+    ];
+
     /// Its name in records.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -64,11 +77,21 @@ pub struct TrustItem {
     pub name: String,
     /// Its content: two items of one name with the same content do the same.
     pub content: String,
+    /// Effect of the item in words for people: what it lets act or run, in full.
+    pub shown: String,
 }
 
 impl TrustItem {
     pub(crate) fn new(file: &Path, kind: TrustKind, name: impl Into<String>, content: impl Into<String>) -> Self {
-        Self { file: file.to_path_buf(), kind, name: name.into(), content: content.into() }
+        let content = content.into();
+        Self { file: file.to_path_buf(), kind, name: name.into(), shown: content.clone(), content }
+    }
+
+    /// Sets the effect in words. Default: the content.
+    #[must_use]
+    pub(crate) fn showing(mut self, effect: impl Into<String>) -> Self {
+        self.shown = effect.into();
+        self
     }
 
     /// The digest by which a record knows it, in hexadecimal digits: another one is another item.
