@@ -44,7 +44,7 @@ pub enum HookStart {
     Call,
     /// A directory of its own. The input of the hook names that of the call.
     Directory(PathBuf),
-    /// It does not start, for this reason: a gate closes with it, other hooks fail.
+    /// No place: the program does not start, for this reason. A gate closes with it, other hooks fail.
     Never(String),
 }
 
@@ -165,7 +165,8 @@ impl Configured {
     async fn run(&self, cx: &HookContext, call: &HookCall) -> Result<HookOutcome, HookError> {
         let (hook, ports) = (self.hook()?, &self.shared.ports);
         let definition = &hook.definition;
-        if let (HookStart::Never(reason), true) = (&hook.start, definition.event.is_gating()) {
+        let closes = definition.event.is_gating() && definition.on_failure == OnFailure::Block;
+        if let (HookStart::Never(reason), true) = (&hook.start, closes) {
             return Ok(HookOutcome::refused(definition.event, &self.name, reason.clone()));
         }
         if definition.once {

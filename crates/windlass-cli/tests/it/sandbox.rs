@@ -149,7 +149,7 @@ fn the_proxy_is_the_only_way_out_and_holds_the_list() {
 
 #[test]
 fn programs_of_hooks_run_inside_too() {
-    // It starts in a directory of its own, since nobody trusts the project.
+    // The hook starts in the neutral directory, since nobody trusts the project.
     let place = place(&[bash("touch made"), text("done")], &json!({}));
     let lines = "echo x > \"$CLAUDE_PROJECT_DIR\"/../hooked; echo x > \"$CLAUDE_PROJECT_DIR\"/hooked; pwd -P > \"$CLAUDE_PROJECT_DIR\"/where";
     let hook = json!({ "type": "command", "command": lines });

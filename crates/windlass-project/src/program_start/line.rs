@@ -13,7 +13,7 @@ use windlass_tool::search_path::{environment_outside, is_inside};
 /// The beginning of a path that stands for the value of a variable while a line is read.
 const STAND_IN: &str = "/.windlass-variable.";
 
-/// What programs are judged by.
+/// The facts by which programs are judged.
 pub(super) struct Judge<'a> {
     pub(super) workspace: &'a [PathBuf],
     /// A directory that may lie in the project and is trusted by itself.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use windlass_tool::private_file;
 use windlass_tool::search_path::is_inside;
 
-/// Its name in windlass's home.
+/// The name of the directory in windlass's home.
 const NAME: &str = "neutral";
 
 /// The neutral directory of a user: readable by the user alone and writable by no one, so that no program finds what another one has
@@ -144,7 +144,7 @@ mod tests {
         assert!(found(&[at("home")]).unwrap().starts_with(root.join("run")));
         assert!(found(&[at("home"), at("run")]).unwrap().starts_with(root.join("tmp")));
         assert!(found(&[place.path().to_owned()]).unwrap_err().contains("is in the project"));
-        // What another program has left there, or a link in its place.
+        // Files that another program has left there, or a link in its place.
         std::fs::set_permissions(&made, PermissionsExt::from_mode(0o700)).unwrap();
         std::fs::write(made.join("json.py"), "").unwrap();
         std::fs::create_dir_all(made.join("node_modules/.bin")).unwrap();

@@ -4,7 +4,7 @@ use super::{LoadedProject, Project, ProjectError};
 use crate::session::Options;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use windlass_hooks::{ConfiguredHook, HookHandler, OnFailure};
+use windlass_hooks::{Background, ConfiguredHook, HookHandler, OnFailure};
 use windlass_project::{Layer, SettingSource, SettingSources, load_elsewhere};
 use windlass_tool::Workspace;
 
@@ -168,5 +168,8 @@ pub(super) fn runs_a_command(hook: &ConfiguredHook) -> bool {
 /// Whether more could happen without the hook than its writer wants.
 pub(super) fn closes_a_gate(hook: &ConfiguredHook) -> bool {
     let definition = &hook.definition;
-    runs_a_command(hook) && definition.event.is_gating() && definition.on_failure == OnFailure::Block
+    // A program that nothing waits for decides nothing.
+    let is_waited_for =
+        matches!(&definition.handler, HookHandler::Command(handler) if handler.background == Background::No);
+    is_waited_for && definition.event.is_gating() && definition.on_failure == OnFailure::Block
 }

@@ -23,9 +23,13 @@ impl LoadedProject {
         if self.place_elsewhere().is_some() {
             return self.all_hooks().into_iter().map(|(hook, _)| hook).filter(|hook| !runs_a_command(hook)).collect();
         }
+        let all = self.all_hooks();
+        if !all.iter().any(|(hook, _)| runs_a_command(hook)) {
+            return all.into_iter().map(|(hook, _)| hook).collect();
+        }
         let starts = HookStarts::of(self);
         let placed = |(hook, author): (ConfiguredHook, ProgramAuthor)| starts.placed(hook, &author);
-        let mut hooks: Vec<ConfiguredHook> = self.all_hooks().into_iter().map(placed).collect();
+        let mut hooks: Vec<ConfiguredHook> = all.into_iter().map(placed).collect();
         hooks.retain(|hook| {
             let HookStart::Never(refusal) = &hook.start else { return true };
             let (event, closes) = (hook.definition.event, closes_a_gate(hook));

@@ -48,6 +48,9 @@ impl LoadedProject {
 
     /// The servers that start in this project; of others a notice has the names.
     fn startable(&self, mut servers: Vec<ServerConfig>) -> Vec<ServerConfig> {
+        if servers.is_empty() {
+            return servers;
+        }
         let starts = self.starts();
         let mut refused: Option<StartRefusal> = None;
         servers.retain(|server| {

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use windlass_mcp::{McpError, McpServerConfig, McpTransport, ServerPlace};
 use windlass_project::{
-    LeftOutServer, Note, Plugins, ProgramAuthor, ProgramLine, ServerDefinition, ServerScope, Servers,
+    LeftOutServer, Note, Plugins, ProgramAuthor, ProgramLine, ProgramStarts, ServerDefinition, ServerScope, Servers,
 };
 use windlass_tools::host_environment;
 
@@ -175,8 +175,12 @@ impl ProjectServers {
             known.iter().any(|(tried, reason)| reason == why && tried.is_same(server))
         };
         let mut barred = Vec::new();
+        if waiting.is_empty() {
+            return;
+        }
+        let starts = self.0.read.starts();
         for server in waiting {
-            match self.begin_file(&server) {
+            match self.begin_file(&server, &starts) {
                 Ok(()) => drop(self.0.files.lock().begun.insert(server.name.clone(), server)),
                 Err(NotBegun::KeptOut(why)) => barred.push(LeftOutServer::new(server, why)),
                 Err(NotBegun::Hidden) => {
@@ -197,8 +201,8 @@ impl ProjectServers {
     }
 
     /// Begins to connect a server.
-    fn begin_file(&self, server: &ServerDefinition) -> Result<(), NotBegun> {
-        let config = self.config(server).map_err(|refused| match refused {
+    fn begin_file(&self, server: &ServerDefinition, starts: &ProgramStarts) -> Result<(), NotBegun> {
+        let config = self.placed_config(server, starts).map_err(|refused| match refused {
             ServerNotConnected::KeptOut(why) => NotBegun::KeptOut(why),
             ServerNotConnected::Refused(error) => NotBegun::Unusable(error.to_string()),
             ServerNotConnected::Unusable(error) => NotBegun::Unusable(error.to_string()),
@@ -217,14 +221,22 @@ impl ProjectServers {
     /// # Errors
     /// Its entry cannot be used, or its program would run code of a project that is not trusted.
     pub fn config(&self, server: &ServerDefinition) -> Result<McpServerConfig, ServerNotConnected> {
+        self.placed_config(server, &self.0.read.starts())
+    }
+
+    fn placed_config(
+        &self,
+        server: &ServerDefinition,
+        starts: &ProgramStarts,
+    ) -> Result<McpServerConfig, ServerNotConnected> {
         let read = &self.0.read;
         let mut config = server_config(server, |name| read.request.variable(name))?;
         let author = author_of(server);
-        let (starts, env) = (read.starts(), host_environment(read.usual_environment()));
+        let env = host_environment(read.usual_environment());
         let mut is_neutral = None;
         for (line, own) in programs_of(&config) {
             let env: Vec<_> = own.into_iter().chain(env.iter().cloned()).collect();
-            let place = read.place(&starts, &author, &line, &env);
+            let place = read.place(starts, &author, &line, &env);
             let place = place.map_err(|refusal| ServerNotConnected::KeptOut(refusal.to_string()))?;
             is_neutral = place.is_neutral.then_some(place.directory).or(is_neutral);
         }
