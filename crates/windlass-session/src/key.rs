@@ -1,7 +1,9 @@
 //! Which session of which project.
 
 use crate::{StoreError, StoreErrorKind};
+use std::cmp::Ordering;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::path::Path;
 use std::sync::Arc;
 use unicode_normalization::UnicodeNormalization;
@@ -19,14 +21,40 @@ const ELSEWHERE: &str = "elsewhere-";
 const DIGITS: usize = 16;
 
 /// The name of a project's session folder.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ProjectKey(Arc<str>);
+///
+/// Two directories can have one name: `/a/b` and `/a-b`. A key that was made of a directory knows it, so that lists can leave out
+/// the sessions of others ([`may_hold`](Self::may_hold)). Keys are compared by their names alone.
+#[derive(Clone)]
+pub struct ProjectKey {
+    name: Arc<str>,
+    directory: Option<Arc<Path>>,
+}
 
 impl ProjectKey {
     /// The key of a project directory. The path should be resolved (absolute,
     /// without links) so that one directory has one key.
     pub fn of(directory: &Path) -> Self {
-        Self(slug(&directory.to_string_lossy()).into())
+        Self { name: slug(&directory.to_string_lossy()).into(), directory: Some(directory.into()) }
+    }
+
+    /// The directory that the key was made of; `None` for a name, and for a directory elsewhere.
+    pub fn directory(&self) -> Option<&Path> {
+        self.directory.as_deref()
+    }
+
+    /// `false` if a session cannot be one of this directory, since its log names another one (`recorded`) that has the same key.
+    /// Directories below count as this one. Paths are compared by their text.
+    pub fn may_hold(&self, recorded: Option<&Path>) -> bool {
+        let (Some(own), Some(recorded)) = (self.directory(), recorded) else { return true };
+        let text = |path: &Path| path.to_string_lossy().nfc().collect::<String>();
+        Path::new(&text(recorded)).starts_with(text(own))
+    }
+
+    /// Hexadecimal digits that tell this directory from others with the same key; empty for a key without one.
+    pub fn digits(&self) -> String {
+        let Some(directory) = self.directory() else { return String::new() };
+        let digest = blake3::hash(directory.as_os_str().as_encoded_bytes());
+        digest.to_hex().chars().take(DIGITS).collect()
     }
 
     /// The key of a directory that is not on this machine, so that its sessions are not taken for those of the directory
@@ -37,7 +65,7 @@ impl ProjectKey {
         digest.update(place.as_bytes()).update(&[0]).update(directory.as_os_str().as_encoded_bytes());
         let digest: String = digest.finalize().to_hex().chars().take(DIGITS).collect();
         let name = slug(&format!("{place}{}", directory.display()));
-        Self(format!("{ELSEWHERE}{digest}-{name}").into())
+        Self::from_slug(format!("{ELSEWHERE}{digest}-{name}"))
     }
 
     /// Whether its directory is [not on this machine](Self::elsewhere).
@@ -47,12 +75,12 @@ impl ProjectKey {
 
     /// A key that is already a slug, such as the name of a session folder.
     pub fn from_slug(slug: impl Into<Arc<str>>) -> Self {
-        Self(slug.into())
+        Self { name: slug.into(), directory: None }
     }
 
     /// The slug.
     pub fn as_str(&self) -> &str {
-        &self.0
+        &self.name
     }
 
     /// Whether a folder of this name holds sessions of this project. Long
@@ -71,15 +99,41 @@ impl ProjectKey {
     }
 }
 
+impl PartialEq for ProjectKey {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for ProjectKey {}
+
+impl PartialOrd for ProjectKey {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for ProjectKey {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.name.cmp(&other.name)
+    }
+}
+
+impl Hash for ProjectKey {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name.hash(state);
+    }
+}
+
 impl fmt::Display for ProjectKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(&self.name)
     }
 }
 
 impl fmt::Debug for ProjectKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:?}", &*self.0)
+        write!(f, "{:?}", &*self.name)
     }
 }
 
@@ -202,6 +256,24 @@ mod tests {
         ] {
             assert_eq!(slug(path), expected, "{path}");
         }
+    }
+
+    #[test]
+    fn directories_with_one_key_are_told_apart() {
+        let (key, other) = (ProjectKey::of(Path::new("/a/b")), ProjectKey::of(Path::new("/a-b")));
+        assert!(key == other && key.digits() != other.digits() && key.digits().len() == DIGITS);
+        for (recorded, expected) in [
+            ("/a/b", true),
+            ("/a/b/c", true),
+            ("/a-b", false),
+            ("/a/b-c", false),
+            ("/a", false),
+            ("/a/e\u{301}", false),
+        ] {
+            assert_eq!(key.may_hold(Some(Path::new(recorded))), expected, "{recorded}");
+        }
+        assert!(key.may_hold(None) && ProjectKey::from_slug("-a-b").may_hold(Some(Path::new("/x"))));
+        assert!(ProjectKey::of(Path::new("/\u{e9}")).may_hold(Some(Path::new("/e\u{301}"))));
     }
 
     #[test]

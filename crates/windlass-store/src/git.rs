@@ -30,6 +30,18 @@ pub fn git_branch(directory: &Path) -> Option<String> {
     }
 }
 
+/// `true` if a directory is in a worktree of the repository at `root`, as both say.
+pub(crate) fn is_worktree_of(directory: &Path, root: &Path) -> bool {
+    let said = || {
+        let file = directory.ancestors().take(FARTHEST).map(|dir| dir.join(".git")).find(|path| path.exists())?;
+        let own = linked(&file)?.canonicalize().ok()?;
+        let back = PathBuf::from(read(&own.join("gitdir"))?).canonicalize().ok()?;
+        let all = root.join(".git/worktrees").canonicalize().ok()?;
+        Some(own.parent() == Some(all.as_path()) && back == file.canonicalize().ok()?)
+    };
+    said().unwrap_or(false)
+}
+
 /// Where a `.git` file points to.
 fn linked(file: &Path) -> Option<PathBuf> {
     let text = read(file)?;

@@ -42,7 +42,7 @@ impl SessionSearch {
 
     /// Only sessions of this directory. One that is no longer there counts as it is written.
     pub fn in_directory(mut self, directory: impl Into<PathBuf>) -> Self {
-        self.filter.directory = Some(directory.into());
+        self.filter.project = Some(Filter::project_of(&directory.into()));
         self
     }
 

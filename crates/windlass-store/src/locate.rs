@@ -1,7 +1,7 @@
 //! Where sessions are.
 
-use crate::{agents, disk, open};
-use std::collections::HashMap;
+use crate::{agents, disk, git, open};
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
@@ -158,6 +158,30 @@ impl Roots {
         failed.map_or(Ok(None), Err)
     }
 
+    /// The directories that the sessions of a project in the home name, and of directories below, as far as `most` logs say.
+    pub(crate) fn recorded_directories(&self, project: &ProjectKey, most: usize) -> io::Result<BTreeSet<PathBuf>> {
+        let (below, mut ends) = (format!("{project}-"), Ends::default());
+        let mut folders = Vec::new();
+        for entry in existing(fs::read_dir(self.home.join("projects")))?.into_iter().flatten() {
+            let entry = entry?;
+            let name = entry.file_name();
+            if name.to_str().is_some_and(|name| project.matches(name) || name.starts_with(&below)) {
+                folders.push(entry.path());
+            }
+        }
+        // The folder of the project itself first.
+        folders.sort();
+        let mut found = BTreeSet::new();
+        let logs = folders.into_iter().filter_map(|folder| fs::read_dir(folder).ok()).flatten().filter_map(Result::ok);
+        for path in logs.map(|entry| entry.path()).filter(|path| session_id(path).is_some()).take(most) {
+            let Some(id) = session_id(&path) else { continue };
+            // A log that cannot be read names none.
+            let summary = ends.summary(&path, &id).ok().flatten();
+            found.extend(summary.and_then(|summary| summary.cwd).map(PathBuf::from));
+        }
+        Ok(found)
+    }
+
     /// The sessions of a project in all roots, the last changed first.
     pub(crate) fn list(&self, project: &ProjectKey) -> Result<SessionList, StoreError> {
         let mut skipped = Vec::new();
@@ -180,6 +204,9 @@ impl Roots {
                             continue;
                         }
                     };
+                    if !is_session_of(project, summary.cwd.as_deref()) {
+                        continue;
+                    }
                     let known = newest.get(&summary.session_id);
                     if known.is_none_or(|known| known.last_modified < summary.last_modified) {
                         newest.insert(summary.session_id.clone(), summary);
@@ -277,6 +304,15 @@ impl Ends {
 /// When a file changed last, since the Unix epoch.
 pub(crate) fn modified(metadata: &fs::Metadata) -> io::Result<Duration> {
     Ok(metadata.modified()?.duration_since(UNIX_EPOCH).unwrap_or_default())
+}
+
+/// `false` if a log names a directory that the key of its folder stands for by accident: neither that of the key, nor one below, nor a
+/// worktree of it.
+pub(crate) fn is_session_of(project: &ProjectKey, recorded: Option<&str>) -> bool {
+    let recorded = recorded.map(Path::new);
+    let (Some(own), Some(path)) = (project.directory(), recorded) else { return true };
+    let real = || path.canonicalize().is_ok_and(|real| project.may_hold(Some(&real)));
+    project.may_hold(recorded) || real() || git::is_worktree_of(path, own)
 }
 
 /// Checks that a key names a place inside the home.

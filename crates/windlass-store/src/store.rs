@@ -10,7 +10,7 @@ use crate::remove::remove;
 use crate::session::OpenSession;
 use crate::{LogObserver, SessionSearch, agents, disk, index, left_behind};
 use async_trait::async_trait;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::io::{BufReader, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -59,6 +59,15 @@ impl Drop for Guard {
 }
 
 impl JsonlStore {
+    /// The directories that the sessions of a project in the home name, and sessions of directories below it, as far as the first
+    /// `most` logs say. Blocks for as long as the disk takes.
+    ///
+    /// # Errors
+    /// The home cannot be read.
+    pub fn recorded_directories(&self, project: &ProjectKey, most: usize) -> std::io::Result<BTreeSet<PathBuf>> {
+        self.inner.roots.recorded_directories(project, most)
+    }
+
     /// A store in this home. No file is read or made yet.
     pub fn new(home: impl Into<PathBuf>) -> Self {
         Self::with_imports(home, Vec::new())

@@ -56,6 +56,12 @@ impl Home {
         Ok(Self { root, also_read })
     }
 
+    /// `true` if another program keeps its sessions here, too.
+    #[cfg(feature = "project")]
+    pub(crate) fn is_shared(&self) -> bool {
+        self.root.file_name().is_some_and(|name| name == ".claude") || self.root.join(".claude.json").exists()
+    }
+
     /// Where what belongs to a session is kept beside its log.
     pub(crate) fn session_directory(&self, project: &ProjectKey, id: &SessionId) -> PathBuf {
         self.root.join("projects").join(project.as_str()).join(id.as_str())

@@ -77,7 +77,11 @@ pub(crate) async fn choose(
     let store = storage.store().ok_or(Error::NoStore)?;
     let source = match &start.from {
         Resume::Session(id) => session_id(id)?,
-        Resume::Titled(title) => titled(title, store.list(project).await?, cwd)?,
+        Resume::Titled(title) => {
+            let mut sessions = store.list(project).await?;
+            sessions.retain(|session| is_of(project, session));
+            titled(title, sessions, cwd)?
+        }
         from => match latest(storage, &*store, project, notices).await? {
             Some(latest) => latest.session_id,
             None if *from == Resume::LatestOrNew && start.at.is_none() => return Ok(Chosen::new(new_id())),
@@ -122,7 +126,16 @@ async fn latest(
         return Ok(listed.sessions.into_iter().next());
     }
     let _ = (storage, notices);
-    Ok(store.list(project).await?.into_iter().next())
+    Ok(store.list(project).await?.into_iter().find(|session| is_of(project, session)))
+}
+
+/// `false` if a session names another directory, whose key is the same by accident. A store of files has left it out by then, and
+/// knows worktrees.
+fn is_of(project: &ProjectKey, session: &SessionSummary) -> bool {
+    let Some(recorded) = session.cwd.as_deref().map(Path::new) else { return true };
+    cfg!(feature = "store")
+        || project.may_hold(Some(recorded))
+        || recorded.canonicalize().is_ok_and(|real| project.may_hold(Some(&real)))
 }
 
 /// What keeps a session from being opened. A session that is not found is looked for in other directories.

@@ -10,7 +10,7 @@ fn notes_are_written_listed_shown_and_forgotten() {
     let added =
         place.run(&["memory", "add", "tests", "--description", "How tests run", "--type", "feedback", "No mocks."]);
     let path = added.with_code(0).stdout;
-    assert!(path.trim_end().ends_with("/memory/tests.md"), "{path}");
+    assert!(path.contains("/memory-") && path.trim_end().ends_with("/tests.md"), "{path}");
     assert!(std::fs::read_to_string(path.trim_end()).unwrap().ends_with("\n\nNo mocks.\n"));
     place.run_with(&["memory", "add", "a-b", "--description", "Odd\u{1b}[2Jname"], "One.\nTwo.\n").with_code(0);
     let listed = place.run(&["memory", "list"]).with_code(0).stdout;
@@ -108,4 +108,44 @@ fn a_command_of_the_user_with_that_name_counts_before() {
     let place = Place::with_turns(&[text("From the model.")]);
     write(&place.home().join(".windlass/commands/memory.md"), "Recall $ARGUMENTS.");
     assert_eq!(place.run(&["-p", "/memory bees"]).with_code(0).stdout, "From the model.\n");
+}
+
+/// Two directories with one session folder have a memory each, and the notes of before go to the one whose sessions lie there.
+#[test]
+fn directories_with_one_session_folder_have_a_memory_each() {
+    let place = Place::with_turns(&[text("Done.")]);
+    let (mine, other) = (place.path("a/b"), place.path("a-b"));
+    [&mine, &other].into_iter().for_each(|directory| std::fs::create_dir_all(directory).unwrap());
+    let run = |directory: &std::path::Path, args: &[&str]| -> crate::place::Ran {
+        place.command(args).current_dir(directory).output().unwrap().into()
+    };
+    // Notes as earlier versions kept them.
+    run(&other, &["-p", "x"]).with_code(0);
+    let folder = place.logs().pop().unwrap().parent().unwrap().to_path_buf();
+    let former = folder.join("memory");
+    write(&former.join("old.md"), "---\ndescription: Old\ntype: project\nupdated: 2026-11-01\n---\nOf the other.\n");
+    assert_eq!(run(&mine, &["memory", "list"]).with_code(0).stdout, "");
+    run(&mine, &["-p", "x"]).with_code(0);
+    assert_eq!(run(&mine, &["memory", "list"]).with_code(0).stdout, "", "not later either");
+    assert!(former.join("old.md").is_file());
+    // The sessions of both lie there now: nobody can tell whose the notes are.
+    let ran = run(&other, &["memory", "list"]).with_code(0);
+    assert_eq!(ran.stdout, "", "{ran:?}");
+
+    let place = Place::with_turns(&[text("Done.")]);
+    let (mine, other) = (place.path("a/b"), place.path("a-b"));
+    [&mine, &other].into_iter().for_each(|directory| std::fs::create_dir_all(directory).unwrap());
+    let run = |directory: &std::path::Path, args: &[&str]| -> crate::place::Ran {
+        place.command(args).current_dir(directory).output().unwrap().into()
+    };
+    run(&other, &["-p", "x"]).with_code(0);
+    let folder = place.logs().pop().unwrap().parent().unwrap().to_path_buf();
+    write(
+        &folder.join("memory/old.md"),
+        "---\ndescription: Old\ntype: project\nupdated: 2026-11-01\n---\nOf the other.\n",
+    );
+    assert_eq!(run(&other, &["memory", "show", "old"]).with_code(0).stdout, "Of the other.\n");
+    assert!(!folder.join("memory").exists(), "taken over once");
+    run(&mine, &["memory", "add", "mine", "--description", "Mine", "Of mine."]).with_code(0);
+    assert!(run(&mine, &["memory", "show", "old"]).code != 0 && run(&other, &["memory", "show", "mine"]).code != 0);
 }

@@ -252,3 +252,75 @@ fn the_agents_of_a_session_can_be_listed_and_read() {
     let listed = none.run(&["sessions", "agents", &id, "--format", "text"]).with_code(0);
     assert!(listed.stderr.contains("no agents worked for this session"), "{listed:?}");
 }
+
+/// `/a/b` and `/a-b` have one folder of sessions: neither lists, continues, finds or searches those of the other.
+#[test]
+fn directories_with_one_folder_keep_their_sessions_apart() {
+    let place = Place::with_turns(&[text("answer")]);
+    let (mine, other) = (place.path("a/b"), place.path("a-b"));
+    [&mine, &other].into_iter().for_each(|directory| std::fs::create_dir_all(directory).unwrap());
+    let run = |directory: &std::path::Path, args: &[&str]| -> crate::place::Ran {
+        place.command(args).current_dir(directory).output().unwrap().into()
+    };
+    let ids = ["11111111-1111-4111-8111-111111111111", "22222222-2222-4222-8222-222222222222"];
+    run(&other, &["-p", "pineapple", "--session-id", ids[0]]).with_code(0);
+    run(&other, &["sessions", "rename", ids[0], "Fruit"]).with_code(0);
+    let folder = |at: usize| place.logs().into_iter().find(|log| log.ends_with(format!("{}.jsonl", ids[at]))).unwrap();
+    let listed = |directory: &std::path::Path| -> Vec<String> {
+        let lines = run(directory, &["sessions", "list"]).with_code(0).lines();
+        lines.into_iter().map(|line| line["session_id"].as_str().unwrap().to_owned()).collect()
+    };
+    assert!(listed(&mine).is_empty());
+    for args in [&["-p", "x", "--continue"][..], &["-p", "x", "-r", "Fruit"]] {
+        let ran = run(&mine, args);
+        assert!(ran.code != 0 && place.logs().len() == 1, "{args:?}: {ran:?}");
+    }
+    run(&mine, &["-p", "pineapple too", "--session-id", ids[1]]).with_code(0);
+    assert_eq!(folder(0).parent(), folder(1).parent(), "the folder is the same");
+    assert_eq!((listed(&mine), listed(&other)), (vec![ids[1].to_owned()], vec![ids[0].to_owned()]));
+    for (directory, id) in [(&mine, ids[1]), (&other, ids[0])] {
+        let found =
+            run(&mine, &["sessions", "search", "pineapple", "--json", "--project", directory.to_str().unwrap()]);
+        let found = found.with_code(0).lines();
+        assert!(found.len() == 1 && found[0]["session_id"] == id, "{found:?}");
+        let titled = run(directory, &["sessions", "list", "--title", "Fruit"]).with_code(0).lines().len();
+        assert_eq!(titled, usize::from(id == ids[0]));
+    }
+    run(&mine, &["-p", "again", "--continue"]).with_code(0);
+    assert!(std::fs::read_to_string(folder(1)).unwrap().contains("again"));
+    assert!(!std::fs::read_to_string(folder(0)).unwrap().contains("again"));
+    run(&other, &["-p", "banana", "-r", "Fruit"]).with_code(0);
+    assert!(std::fs::read_to_string(folder(0)).unwrap().contains("banana"));
+}
+
+/// A session that names a worktree of the repository is one of it, if both say so.
+#[test]
+fn sessions_of_a_worktree_stay_with_the_repository_that_knows_it() {
+    let place = Place::with_turns(&[text("answer")]);
+    let git = |args: &[&str]| {
+        let mut git = std::process::Command::new("git");
+        git.args(["-c", "user.name=x", "-c", "user.email=x@example.com"]).args(args);
+        let ran = git.current_dir(place.work()).env("GIT_CONFIG_GLOBAL", "/dev/null").output().unwrap();
+        assert!(ran.status.success(), "{args:?}: {ran:?}");
+    };
+    git(&["init", "-q"]);
+    git(&["commit", "-q", "--allow-empty", "-m", "x"]);
+    git(&["worktree", "add", "-q", "../tree"]);
+    let (tree, fake) = (place.path("tree"), place.path("fake"));
+    std::fs::create_dir_all(&fake).unwrap();
+    std::fs::copy(tree.join(".git"), fake.join(".git")).unwrap();
+    place.run(&["-p", "here"]).with_code(0);
+    let own = place.logs().pop().unwrap();
+    let read = std::fs::read_to_string(&own).unwrap();
+    let work = place.work().canonicalize().unwrap();
+    for (at, directory) in [&tree, &fake].into_iter().enumerate() {
+        let id = format!("{at}{at}{at}{at}{at}{at}{at}{at}-1111-4111-8111-111111111111");
+        let text = read.replace(work.to_str().unwrap(), directory.canonicalize().unwrap().to_str().unwrap());
+        let lines: Vec<&str> = text.lines().filter(|line| !line.contains("windlass-checksum")).collect();
+        std::fs::write(own.with_file_name(format!("{id}.jsonl")), lines.join("\n") + "\n").unwrap();
+    }
+    let listed = place.run(&["sessions", "list"]).with_code(0).lines();
+    let directories: Vec<bool> =
+        listed.iter().map(|line| line["session_id"].as_str().unwrap().starts_with("0000")).collect();
+    assert_eq!((directories.len(), directories.contains(&true)), (2, true), "{listed:?}");
+}

@@ -1,7 +1,8 @@
 //! What narrows a list.
 
 use super::listed::PageCursor;
-use std::path::PathBuf;
+use crate::locate::is_session_of;
+use std::path::Path;
 use windlass_session::{ProjectKey, SearchWords, SessionSummary};
 use windlass_types::Timestamp;
 
@@ -12,7 +13,8 @@ const PAGE: usize = 50;
 #[derive(Debug, Clone)]
 pub(super) struct Filter {
     pub(super) words: Option<SearchWords>,
-    pub(super) directory: Option<PathBuf>,
+    /// The project in whose folders to look.
+    pub(super) project: Option<ProjectKey>,
     pub(super) title: Option<String>,
     pub(super) tag: Option<String>,
     pub(super) since: Option<Timestamp>,
@@ -27,7 +29,7 @@ impl Filter {
     pub(super) fn new(words: Option<SearchWords>) -> Self {
         Self {
             words,
-            directory: None,
+            project: None,
             title: None,
             tag: None,
             since: None,
@@ -39,11 +41,15 @@ impl Filter {
         }
     }
 
-    /// The project in whose folders to look.
-    pub(super) fn project(&self) -> Option<ProjectKey> {
-        let given = self.directory.as_deref()?;
+    /// The project of a directory.
+    pub(super) fn project_of(given: &Path) -> ProjectKey {
         let resolved = std::fs::canonicalize(given);
-        Some(ProjectKey::of(resolved.as_deref().unwrap_or(given)))
+        ProjectKey::of(resolved.as_deref().unwrap_or(given))
+    }
+
+    /// `true` if a session is of the directory that is wanted, as its log says.
+    pub(super) fn is_of_directory(&self, summary: &SessionSummary) -> bool {
+        self.project.as_ref().is_none_or(|project| is_session_of(project, summary.cwd.as_deref()))
     }
 
     /// Whether more is asked of sessions than the ends of the logs of one page say.
@@ -52,9 +58,9 @@ impl Filter {
         self.words.is_some() || self.digests || self.tag.is_some() || self.title.is_some()
     }
 
-    /// Whether a session has the title and the tag that are wanted.
+    /// Whether a session has the title and the tag that are wanted, and is of the directory.
     pub(super) fn fits(&self, summary: &SessionSummary) -> bool {
-        self.has(summary.custom_title.as_deref(), summary.tag.as_deref())
+        self.has(summary.custom_title.as_deref(), summary.tag.as_deref()) && self.is_of_directory(summary)
     }
 
     /// Whether these are the title and the tag that are wanted.

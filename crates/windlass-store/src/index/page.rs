@@ -31,7 +31,7 @@ pub(super) fn page(roots: &Roots, filter: &Filter) -> Result<SessionPage, StoreE
             Err(problem) => of_logs(filter, walked, PageSource::LogsInsteadOfIndex { problem }),
         };
     }
-    of_logs(filter, walk(roots, filter.project().as_ref())?, PageSource::Logs)
+    of_logs(filter, walk(roots, filter.project.as_ref())?, PageSource::Logs)
 }
 
 fn of_logs(filter: &Filter, walked: Walked, source: PageSource) -> Result<SessionPage, StoreError> {

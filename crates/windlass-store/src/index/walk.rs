@@ -98,8 +98,8 @@ impl Walked {
 
 /// The logs that a search looks at, in its order: each session once, the last changed first.
 pub(super) fn wanted<'a>(filter: &Filter, logs: &'a [LogFile]) -> Result<Vec<&'a LogFile>, StoreError> {
-    let project = filter.project();
-    let is_of_project = |log: &&LogFile| project.as_ref().is_none_or(|project| project.matches(log.project.as_str()));
+    let is_of_project =
+        |log: &&LogFile| filter.project.as_ref().is_none_or(|project| project.matches(log.project.as_str()));
     let mut wanted: Vec<&LogFile> = logs.iter().filter(is_of_project).collect();
     wanted
         .sort_by(|a, b| b.millis().cmp(&a.millis()).then_with(|| a.id.cmp(&b.id)).then_with(|| a.place.cmp(&b.place)));

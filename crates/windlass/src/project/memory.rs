@@ -1,15 +1,22 @@
 //! The memory of a project in its sessions.
 
-use super::LoadedProject;
+use super::{LoadedProject, ProjectNoticeKind};
+use crate::Home;
 use crate::memory::{Memory, MemoryDirectory, OfAgents, with_tool};
 use crate::session::Options;
+use std::collections::BTreeSet;
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use windlass_project::{Agents, MEMORY_TOOL};
 use windlass_session::ProjectKey;
 use windlass_subagent::AgentDefinition;
+use windlass_tool::private_file;
 
-/// The folder of memories in that of a project's sessions.
+/// The folder of memories in that of a project's sessions, in front of the digits that tell directories with one key apart.
 const FOLDER: &str = "memory";
+/// Maximum number of logs that are asked whose notes lie in a folder without digits.
+const MOST_ASKED: usize = 500;
 /// Switches the memory off.
 const OFF: &str = "CLAUDE_CODE_DISABLE_AUTO_MEMORY";
 
@@ -28,8 +35,34 @@ impl LoadedProject {
         }
         let root = self.places().project.first()?;
         let home = self.read.request.home_of()?;
-        let project = home.root().join("projects").join(ProjectKey::of(root).as_str());
-        Some(MemoryDirectory::at(project.join(FOLDER)))
+        let key = ProjectKey::of(root);
+        let sessions = home.root().join("projects").join(key.as_str());
+        let directory = sessions.join(format!("{FOLDER}-{}", key.digits()));
+        if !directory.exists() {
+            self.take_over_notes(&sessions.join(FOLDER), &directory, (&home, &key));
+        }
+        Some(MemoryDirectory::at(directory))
+    }
+
+    /// Takes over the notes of a folder without digits, once, if the sessions beside it name this directory and no other one.
+    fn take_over_notes(&self, former: &Path, directory: &Path, (home, key): (&Home, &ProjectKey)) {
+        if !former.is_dir() {
+            return;
+        }
+        let recorded = home.store().recorded_directories(key, MOST_ASKED).unwrap_or_default();
+        let taken = match owners(key, &recorded) {
+            // Another program may look for them in the home that it shares.
+            Owners::This if home.is_shared() => copied(former, directory),
+            Owners::This => std::fs::rename(former, directory),
+            Owners::Others => Ok(()),
+            Owners::Several => Err(io::Error::other("sessions of several directories name that folder")),
+        };
+        if let Err(error) = taken.or_else(|error| if directory.exists() { Ok(()) } else { Err(error) }) {
+            let text = format!("the notes in {} are not taken over: {error}", former.display());
+            self.note(ProjectNoticeKind::Directory, text);
+        }
+        // What is decided now holds for sessions to come, which name this directory in any case.
+        let _ = private_file::create_dir(directory);
     }
 
     /// The same agents, where those that have notes of their own also have the tool for them.
@@ -64,5 +97,64 @@ impl LoadedProject {
         }
         options.remember(memory);
         Some(agents)
+    }
+}
+
+/// The directories whose sessions stand in the folders of a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Owners {
+    /// The directory of the key alone.
+    This,
+    /// Other ones alone, or none.
+    Others,
+    /// It and other ones.
+    Several,
+}
+
+/// The owners of what lies in the folder of a key, by the directories that sessions name.
+fn owners(key: &ProjectKey, recorded: &BTreeSet<PathBuf>) -> Owners {
+    let is_other = |path: &&PathBuf| path.ancestors().any(|above| ProjectKey::of(above) == *key);
+    let own = recorded.iter().any(|path| key.may_hold(Some(path)));
+    let others = recorded.iter().filter(|path| !key.may_hold(Some(path))).any(|path| is_other(&path));
+    match (own, others) {
+        (true, false) => Owners::This,
+        (true, true) => Owners::Several,
+        (false, _) => Owners::Others,
+    }
+}
+
+/// Copies the notes of a folder, whole or not at all.
+fn copied(from: &Path, to: &Path) -> io::Result<()> {
+    let new = to.with_extension("new");
+    private_file::create_dir(&new)?;
+    for entry in from.read_dir()? {
+        let entry = entry?;
+        if entry.file_type()?.is_file() {
+            std::fs::copy(entry.path(), new.join(entry.file_name()))?;
+        }
+    }
+    std::fs::rename(new, to)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notes_belong_to_the_directory_that_sessions_name_alone() {
+        let key = ProjectKey::of(Path::new("/a/b"));
+        for (recorded, expected) in [
+            (&["/a/b"][..], Owners::This),
+            (&["/a/b/sub"], Owners::This),
+            (&["/a/b", "/a/b/sub", "/other"], Owners::This),
+            (&["/a-b"], Owners::Others),
+            (&["/a-b/sub"], Owners::Others),
+            (&[], Owners::Others),
+            (&["/a/b", "/a-b"], Owners::Several),
+            (&["/a/b", "/a-b/sub"], Owners::Several),
+        ] {
+            let recorded = recorded.iter().map(PathBuf::from).collect();
+            assert_eq!(owners(&key, &recorded), expected, "{recorded:?}");
+        }
     }
 }

@@ -281,7 +281,7 @@ async fn a_project_has_a_memory_if_the_program_wants_one_and_no_setting_forbids_
     assert!(!kept.exists());
     assert!(offered(place.project().memory(true)).await);
     let key = windlass::crates::session::ProjectKey::of(&place.path("work"));
-    assert!(kept.join(key.as_str()).join("memory/tests.md").is_file());
+    assert!(kept.join(key.as_str()).join(format!("memory-{}/tests.md", key.digits())).is_file());
     let elsewhere = place.path("elsewhere");
     let settings = json!({"autoMemoryDirectory": elsewhere}).to_string();
     assert!(offered(place.project().memory(true).settings(settings)).await);

@@ -57,6 +57,9 @@ impl<'a> Query<'a> {
             .optional()?;
         let Some((Some(summary), digest)) = row else { return Ok(None) };
         let summary: SessionSummary = serde_json::from_str(&summary)?;
+        if !self.filter.is_of_directory(&summary) {
+            return Ok(None);
+        }
         let matches = self.filter.words.as_ref().map(|words| self.matches(session, words)).transpose()?;
         let digest = match self.filter.words.is_some() || self.filter.digests {
             true => Some(serde_json::from_str(&digest)?),
