@@ -230,7 +230,7 @@ pub(crate) fn price(
 }
 
 impl Limits {
-    /// What a call of a model that is no part of the conversation may cost at most. `None`: unknown, and not limited. A model
+    /// Maximum cost of a model call outside the conversation. `None`: unknown, and not limited. A model
     /// without a price costs more than any budget that refuses such models.
     pub fn cost_beside(&self, model: &ModelProfile, input_tokens: u64, max_output_tokens: u32) -> Option<CallCost> {
         match price(self, model, || input_tokens, max_output_tokens) {

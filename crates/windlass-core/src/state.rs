@@ -189,7 +189,7 @@ impl SessionState {
         &self.questions
     }
 
-    /// What the session has spent.
+    /// The spending of the session.
     pub(crate) fn spending(&mut self) -> &mut Spending {
         &mut self.spending
     }
@@ -256,7 +256,7 @@ impl SessionState {
         self.current.todos.as_ref()
     }
 
-    /// What the session cost so far. Calls that are open in the log cost what was reserved for them.
+    /// Cost of the session so far. Calls that are open in the log cost what was reserved for them.
     pub fn cost(&self) -> NanoUsd {
         self.spending.at_most()
     }

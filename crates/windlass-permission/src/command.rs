@@ -28,7 +28,7 @@ pub(crate) struct Part<'a> {
     pub(crate) specs: Vec<Spec>,
     /// Whether it runs after a change of directory.
     pub(crate) moved: bool,
-    /// Whether it shows names and sizes of files alone, or whether there are such.
+    /// `true` if it shows names and sizes of files alone.
     pub(crate) lists: bool,
     /// Whether its arguments are files, also when a wrapper (`env`, `nice`) stands before it.
     pub(crate) on_files: bool,
@@ -36,7 +36,7 @@ pub(crate) struct Part<'a> {
     pub(crate) copies: Vec<Copy>,
     /// Why one of them is not copied or moved without a question.
     pub(crate) unclear_copy: Option<&'static str>,
-    /// What lies below the names that it lists, if a program behind a pipe may change it. Only for rules that lower.
+    /// Names below those that the command lists, if a program behind a pipe may change it. Only for rules that lower.
     pub(crate) handed: Vec<Spec>,
     /// The number of its pipeline. The commands of one pipeline run at the same time.
     pub(crate) pipeline: usize,

@@ -287,7 +287,7 @@ impl Floor<'_> {
     }
 }
 
-/// Whether a file would be the head of a repository.
+/// `true` if a file would be the head of a repository.
 fn is_head(path: &Path) -> bool {
     let forgives_case = cfg!(any(target_os = "macos", windows));
     let is_head = |name: &std::ffi::OsStr| name == "HEAD" || (forgives_case && name.eq_ignore_ascii_case("HEAD"));

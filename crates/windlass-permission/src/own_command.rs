@@ -46,7 +46,7 @@ pub(crate) fn writing_command(found: &FoundCommand, names: &[String]) -> Option<
     (!reads).then(|| format!("{NAME} {group}"))
 }
 
-/// Whether a word is, or holds, the mode in which nobody is asked.
+/// `true` if a word is, or holds, the mode in which nobody is asked.
 fn is_bypass(text: &str) -> bool {
     text.rsplit('=').next() == Some("bypassPermissions")
 }

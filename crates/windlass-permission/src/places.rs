@@ -30,7 +30,7 @@ pub(crate) struct Places<'a> {
     home: Option<&'a Path>,
     /// Whether a program runs others on names that it reads.
     piped: bool,
-    /// Whether a program may read another program from its input.
+    /// `true` if a program may read another program from its input.
     takes_code: bool,
     /// Whether one of the commands may change files.
     pub(crate) writes: bool,
@@ -155,7 +155,7 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// Where a command that lists names begins: its operands, else each directory in which it may run.
+    /// Starting points of a command that lists names: its operands, else each directory in which it may run.
     fn start_specs(&self, command: &FoundCommand, usage: Usage, specs: &mut Vec<Spec>) {
         let starts = programs::starts(command.program().unwrap_or_default(), command.words());
         if starts.is_empty() {

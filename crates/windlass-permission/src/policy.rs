@@ -211,7 +211,7 @@ impl Policy {
             .all(|subject| rules().all(|rule| rule.reach(&subject, self.workspace.ready()) != Reach::Covers))
     }
 
-    /// Whether a search of contents may show what it finds at this path: [`may_read`](Self::may_read) holds, and it is no place of
+    /// `true` if a search of contents may show what it finds at this path: [`may_read`](Self::may_read) holds, and it is no place of
     /// secrets, unless the call names the path itself.
     pub fn may_search(&self, facts: &CallFacts, requested: &Path, resolved: &Path) -> bool {
         let named = || facts.paths.iter().any(|fact| fact.resolved == resolved && is_secret(&fact.resolved));

@@ -90,7 +90,7 @@ pub(crate) fn only_lists(program: &str) -> bool {
     )
 }
 
-/// Whether a program may print what is in the files that are its operands, not only names, sizes, counts and sums.
+/// `true` if a program may print what is in the files that are its operands, not only names, sizes, counts and sums.
 pub(crate) fn may_print(program: &str) -> bool {
     let name = program.rsplit('/').next().unwrap_or(program);
     let sums = name == "wc" || name == "cksum" || name.ends_with("sum");
@@ -142,7 +142,7 @@ pub(crate) fn works_on_files(program: &str) -> bool {
     )
 }
 
-/// Whether a command may read a program in its own language from its input.
+/// `true` if a command may read a program in its own language from its input.
 pub(crate) fn may_take_code(command: &FoundCommand) -> bool {
     let name = command.program().unwrap_or_default();
     let has_file =

@@ -97,7 +97,7 @@ impl<'a> Grants<'a> {
         if !reads || call.touches.iter().any(|touch| touch.usage.write) {
             return Err(if has_rule && rule.is_none() { Gap::Redefined } else { Gap::NoRule });
         }
-        // What a search of contents finds below is filtered; the names of files are no secret.
+        // Matches of a content search below are filtered; the names of files are no secret.
         let content = !names::only_lists(call.tool);
         self.all(&call.touches, |touch| self.read(touch, content, false))
     }
@@ -268,7 +268,7 @@ impl<'a> Grants<'a> {
         self.all(judged, |touch| {
             let mut cover = program;
             if touch.usage.read {
-                // What git prints of the content of files is found by the views.
+                // File contents that git prints are found by the views.
                 let content = !part.lists && part.class.effect != Effect::Git;
                 cover = cover.and(self.read(touch, content, true)?);
             }

@@ -42,7 +42,7 @@ pub enum FileRole {
 pub struct LineFile {
     /// The file, absolute.
     pub path: PathBuf,
-    /// Its role.
+    /// The role.
     pub role: FileRole,
 }
 
@@ -488,7 +488,7 @@ fn is_interpreter(program: &str) -> bool {
     INTERPRETERS.contains(&program) || INTERPRETERS.contains(&plain) || programs::is_shell(program)
 }
 
-/// Whether a text can be the name of a file and not a script in itself.
+/// `true` if a text can be the name of a file and not a script in itself.
 fn names_a_file(text: &str) -> bool {
     let is_code = |c: char| c.is_control() || ";(){}<>|&`$*?!".contains(c);
     !text.is_empty() && text.len() <= 4096 && !text.starts_with('-') && !text.contains(is_code) && !text.contains("://")

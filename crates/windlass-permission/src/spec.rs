@@ -21,7 +21,7 @@ pub(crate) struct Spec {
     pub(crate) carries: bool,
     /// A file name pattern of the shell, from `path` on.
     pub(crate) pattern: Option<String>,
-    /// Whether a program would take a match that begins with a dash for an option.
+    /// `true` if a program would take a match that begins with a dash for an option.
     pub(crate) option: bool,
     /// Whether the path is an unknown one, because of an expansion or an unknown directory.
     pub(crate) unknown: bool,

@@ -73,7 +73,7 @@ pub(crate) struct Touch {
     pub(crate) pattern: Option<String>,
     /// The pattern as rules compare it, once one has: `None` if it cannot be read.
     pub(crate) globs: OnceCell<Option<Vec<Glob>>>,
-    /// Whether a program would take a match of the pattern that begins with a dash for an option.
+    /// `true` if a program would take a match of the pattern that begins with a dash for an option.
     pub(crate) option: bool,
     pub(crate) unknown: bool,
     /// The pattern that the names of all files below have which the command touches.
@@ -215,7 +215,7 @@ impl Touch {
         })
     }
 
-    /// Whether a rule may cover a file below with the name that all of them have.
+    /// `true` if a rule may cover a file below with the name that all of them have.
     pub(crate) fn may_be_named(&self, rule: &PathRule) -> bool {
         let names = self.named.as_ref().and_then(|name| Glob::parse(name, true).ok());
         names.is_none_or(|names| rule.may_be_named(&names))

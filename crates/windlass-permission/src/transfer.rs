@@ -114,7 +114,7 @@ pub(crate) fn hands_on_to_write(words: &[Word], others: bool) -> bool {
     }
 }
 
-/// Whether a command hands names on to a program that may print the files: behind `-exec` and the like, or `others` behind a pipe.
+/// `true` if a command hands names on to a program that may print the files: behind `-exec` and the like, or `others` behind a pipe.
 pub(crate) fn hands_on_to_print(words: &[Word], others: bool) -> bool {
     let program = program_behind(words);
     let mut run = words.iter().map(Word::text).skip_while(|text| !programs::runs_another(program, text));

@@ -21,7 +21,7 @@ pub(crate) struct Usage {
     pub(crate) redirect: bool,
     /// Whether it is just an argument of an unknown program.
     pub(crate) loose: bool,
-    /// Whether it only may be a path: a part of a text in another language.
+    /// `true` if it only may be a path: a part of a text in another language.
     pub(crate) guess: bool,
     /// Whether an option of the program, or the like, names it as a file to write.
     pub(crate) output: bool,

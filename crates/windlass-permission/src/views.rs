@@ -189,7 +189,7 @@ const SHOWING: &[&str] = &[
     "show",
 ];
 
-/// What a program of version control other than git may show: everything, if it shows content at all. Paths among its
+/// Contents that a version control program other than git may show: everything, if it shows content at all. Paths among its
 /// words are judged as such.
 fn shown_by_others(words: &[Word], bases: &[PathBuf], roots: &[PathBuf]) -> Vec<Shown> {
     let mut texts = words.iter().map(Word::text);
@@ -223,7 +223,7 @@ struct GitCommand<'a> {
     arguments: Vec<&'a str>,
     /// Whether it may be about another repository than that of the directory.
     elsewhere: bool,
-    /// Whether its files are put into another directory.
+    /// `true` if its files are put into another directory.
     in_other_tree: bool,
     /// Whether it gives a name another meaning.
     aliases: bool,
@@ -329,7 +329,7 @@ impl<'a> GitCommand<'a> {
         }
     }
 
-    /// Whether an option, and not the value of another one, asks for less than content.
+    /// `true` if an option, and not the value of another one, asks for less than content.
     fn asks_for_a_summary(&self) -> bool {
         let is_summary = |option: &str| SUMMARIES.contains(&option.split('=').next().unwrap_or(option));
         let mut before = "";
@@ -340,7 +340,7 @@ impl<'a> GitCommand<'a> {
         })
     }
 
-    /// Whether it asks about each part of a change, or prints one before it is committed.
+    /// `true` if it asks about each part of a change, or prints one before it is committed.
     fn shows_parts(&self, name: &str) -> bool {
         let valued = PIECEWISE.iter().find(|(known, _)| *known == name).map_or(&[][..], |(_, letters)| letters);
         let has = |long: &str, letter| self.options().any(|option| is_named(option, long, letter, valued));
@@ -353,7 +353,7 @@ impl<'a> GitCommand<'a> {
         has("patch", 'p')
             || (matches!(name, "add" | "commit") && has("interactive", '\0'))
             || (name == "add" && (has("edit", 'e') || has("interactive", 'i')))
-            // What it cannot take away is in its message.
+            // The message of the commit stays, whatever the option takes away.
             || (name == "stash" && has("staged", 'S'))
             || (name == "commit" && has("verbose", 'v') && (only_tries() || !has_message()))
     }
@@ -441,7 +441,7 @@ impl<'a> GitCommand<'a> {
     }
 }
 
-/// Whether the word behind an option may be its value.
+/// `true` if the word behind an option may be its value.
 fn takes_the_next_word(option: &str) -> bool {
     match option.strip_prefix("--") {
         Some(name) => !name.is_empty() && VALUED.iter().any(|known| known.starts_with(name)),
@@ -453,7 +453,7 @@ fn is_short(option: &str) -> bool {
     option.starts_with('-') && !option.starts_with("--")
 }
 
-/// Whether a word has an option, by the beginning of its long name or by its letter among others: behind a letter of those
+/// `true` if a word has an option, by the beginning of its long name or by its letter among others: behind a letter of those
 /// with a value stands that.
 fn is_named(word: &str, long: &str, letter: char, valued: &[char]) -> bool {
     match word.strip_prefix("--") {

@@ -62,7 +62,7 @@ enum Host {
     Closed,
 }
 
-/// What came of a start.
+/// The outcome of a start.
 pub(crate) enum Kept {
     Program(Pid, Keeper),
     /// The system did not start the program.
@@ -104,7 +104,7 @@ impl Keeper {
             };
             host.readable().await?;
             match host.try_read(rest) {
-                // It was killed, and what is left of the program has the marks alone.
+                // The keeper was killed, and the rest of the program has the marks alone.
                 Ok(0) => return Ok(ExitStatus::from_raw(libc::SIGKILL)),
                 Ok(count) => *got += count,
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
@@ -120,7 +120,7 @@ impl Keeper {
     /// Ends all processes below it, and waits until none is left. Cancel safe.
     pub(crate) async fn end_all(&mut self) {
         if let Host::Open(host) = &mut self.host {
-            // It reads that as the end of this process.
+            // The keeper reads that as the end of this process.
             let _ = host.shutdown().await;
         }
         let _ = self.ended().await;
@@ -138,7 +138,7 @@ impl Keeper {
     /// Lets the program outlive this process.
     pub(crate) fn let_outlive(&self) {
         if let Host::Open(host) = &self.host {
-            // It fails when the program has ended.
+            // The call fails when the program has ended.
             let _ = host.try_write(b"o");
         }
     }

@@ -101,7 +101,7 @@ impl ConfiguredLine {
     }
 }
 
-/// Whether a file is made to be run, by its name or its mode.
+/// `true` if a file is made to be run, by its name or its mode.
 fn can_be_run(path: &Path, found: &std::fs::Metadata) -> bool {
     let ending = path.extension().and_then(|ending| ending.to_str()).map(str::to_ascii_lowercase);
     #[cfg(unix)]
@@ -153,7 +153,7 @@ impl ProgramContent {
     }
 }
 
-/// What a `package.json` has run, in one form.
+/// The scripts of a `package.json`, in one form.
 fn package_scripts(text: &str) -> Option<String> {
     let package: Value = serde_json::from_str(text).ok()?;
     let parts = ["scripts", "packageManager"].map(|key| package.get(key).cloned().unwrap_or_default());

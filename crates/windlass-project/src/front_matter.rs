@@ -144,7 +144,7 @@ impl FrontMatter {
     /// Rules or names of tools: a [`list`](Self::list) whose text may have blanks between items, too.
     ///
     /// # Errors
-    /// Those of [`list`](Self::list).
+    /// The errors of [`list`](Self::list).
     pub(crate) fn rules(&self, key: &str) -> Result<Vec<String>, String> {
         match self.node(key) {
             Some(node) if node.is_scalar() => {

@@ -6,7 +6,7 @@ use crate::side::Gate;
 use tokio::sync::oneshot;
 use windlass_types::{Behavior, Decision, DecisionReason, EditPreview, JsonText, PermissionMode};
 
-/// Something that no call of the model does and that needs an answer of the host, such as running a program that has changed.
+/// An act outside the calls of the model that needs an answer of the host, such as running a program that has changed.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Approval {

@@ -345,13 +345,16 @@ impl Driver {
                 None
             }
             Order::Environment(env) => self.give_environment(env),
-            Order::Variables(changes) => {
-                let mut env = self.ports.system.env.to_vec();
-                env.retain(|(known, _)| !changes.iter().any(|(name, _)| name == known));
-                env.extend(changes.into_iter().filter_map(|(name, value)| Some((name, value?))));
-                self.give_environment(env)
-            }
+            Order::Variables(changes) => self.change_environment(changes),
         }
+    }
+
+    /// Sets variables of the environment of programs, and removes those without a value.
+    fn change_environment(&mut self, changes: Vec<(OsString, Option<OsString>)>) -> Option<Input> {
+        let mut env = self.ports.system.env.to_vec();
+        env.retain(|(known, _)| !changes.iter().any(|(name, _)| name == known));
+        env.extend(changes.into_iter().filter_map(|(name, value)| Some((name, value?))));
+        self.give_environment(env)
     }
 
     /// Looks for a point of the conversation, or begins to rewind it. Not while the session or an agent of it is at work.

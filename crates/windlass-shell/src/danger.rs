@@ -76,7 +76,7 @@ impl<'a> AllBases<'a> {
         Self { of_commands, any: Bases::new(any) }
     }
 
-    /// Where a found command may run: as one of the understood commands, or behind the wrapper of one.
+    /// Directories in which a found command may run: as one of the understood commands, or behind the wrapper of one.
     fn of(&self, command: &FoundCommand) -> &Bases {
         let ends = |words: &[Word]| {
             let tail = words.len().checked_sub(command.words().len()).and_then(|start| words.get(start..));

@@ -8,7 +8,7 @@ use windlass_types::path::{absolute, is_written_plainly, joined};
 /// Maximum number of directories in which one command may run. With more, a text is not followed.
 const MAX_DIRECTORIES: usize = 32;
 
-/// Where the commands of an understood text may run.
+/// Directories in which the commands of an understood text may run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Directories {
@@ -49,7 +49,7 @@ impl Understood {
                 (true, Some(directory)) if !piped => both(&run, directory),
                 _ => return Directories::Unknown,
             };
-            // Whether the shell stays where a change fails is not relied on.
+            // The shell may not stay where a change fails.
             let mut failed = run.clone();
             add(&mut failed, &arrived);
             standing = Standing { succeeded: arrived, failed }.negated(command.negated).with(bypassed);

@@ -55,7 +55,7 @@ struct Parser<'a> {
     pos: usize,
     /// Variables of the loops around, each with the word that it stands for.
     bindings: Vec<(String, Word)>,
-    /// What ends the list that is read.
+    /// The end of the list that is read.
     end: End,
     /// Values of the running shell in the word that was read last.
     values: Vec<words::Value>,
@@ -65,7 +65,7 @@ struct Parser<'a> {
     names_directory: bool,
 }
 
-/// What ends a list of commands.
+/// The end of a list of commands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     Text,
@@ -129,7 +129,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// What stands between two commands; `None` at the end of the list, which is skipped.
+    /// The operator between two commands; `None` at the end of the list, which is skipped.
     fn connector(&mut self) -> Result<Option<Connector>> {
         let Some(c) = self.peek() else {
             return if self.end == End::Text { Ok(None) } else { Err(NotUnderstood::Structure) };

@@ -10,7 +10,7 @@ const MAX_PATH: usize = 4096;
 /// Commands of the shell in one text are not looked for at more places than this: the rest of the text belongs to each.
 const MAX_PLACES: usize = 16;
 
-/// How the commands of a program are written.
+/// The form of the commands of a program.
 struct Language {
     programs: &'static [&'static str],
     /// Beginnings of statements, in lower case, that name files or commands.
@@ -56,7 +56,7 @@ fn language(program: &str) -> Option<&'static Language> {
     LANGUAGES.iter().find(|language| language.programs.contains(&program))
 }
 
-/// Whether an argument of a program is a text in its own language that names files or commands.
+/// `true` if an argument of a program is a text in its own language that names files or commands.
 pub(crate) fn has_commands(program: &str, args: &[Word]) -> bool {
     let Some(language) = language(program) else { return false };
     args.iter().any(|arg| {
@@ -67,7 +67,7 @@ pub(crate) fn has_commands(program: &str, args: &[Word]) -> bool {
     })
 }
 
-/// Whether all words of the texts of a program may be names of files.
+/// `true` if all words of the texts of a program may be names of files.
 pub(crate) fn names_files(program: &str) -> bool {
     language(program).is_some()
 }
@@ -113,7 +113,7 @@ pub(crate) fn sed_commands<'t>(script: &'t str, letters: &'static [char]) -> imp
     sed_places(script, letters).filter(|text| !text.is_empty() && text.len() <= MAX_PATH)
 }
 
-/// Whether a script of sed may run what it has made of its input.
+/// `true` if a script of sed may run what it has made of its input.
 pub(crate) fn sed_may_run(script: &str) -> bool {
     sed_places(script, &['e']).next().is_some()
 }
@@ -122,11 +122,11 @@ pub(crate) fn sed_may_run(script: &str) -> bool {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct AwkString {
     pub(crate) text: String,
-    /// Whether output goes to a file of this name.
+    /// `true` if output goes to a file of this name.
     pub(crate) is_written: bool,
 }
 
-/// Whether an awk program may run commands of the shell: what it makes of its strings is not known.
+/// `true` if an awk program may run commands of the shell: what it makes of its strings is not known.
 pub(crate) fn awk_runs_commands(program: &str) -> bool {
     program.replace("||", "").contains('|') || program.contains("system") || program.contains("getline")
 }
@@ -141,7 +141,7 @@ pub(crate) fn awk_strings(program: &str) -> Vec<AwkString> {
     strings
 }
 
-/// What `/` and `#` are taken for.
+/// The meaning of `/` and `#`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum AwkReading {
     /// Characters like others.

@@ -86,7 +86,7 @@ pub(crate) struct LockedLog {
 impl LockedLog {
     /// Opens the log at a path for appending and takes both locks.
     pub(crate) fn open(path: &Path, create: bool) -> Result<Self, LockError> {
-        // Where there is no log, its name is not locked either, so that a look changes nothing.
+        // The name of a missing log is not locked, so that a look changes nothing.
         if !create {
             path.symlink_metadata()?;
         }

@@ -136,7 +136,7 @@ impl Log {
         }
         self.check(key)?;
         self.write_lines(bytes, sync)?;
-        // What was acknowledged must be in the file that others find.
+        // Acknowledged entries must be in the file that others find.
         if sync { self.check(key) } else { Ok(()) }
     }
 

@@ -142,7 +142,7 @@ impl SwapFolder<'_> {
         // Another program was faster: its file gets the name back.
         self.exchange(new, name)?;
         if !self.is_at(&ours, new)? {
-            // It has replaced even ours, and its latest file counts.
+            // That program has replaced even our file, and its latest file stays.
             self.exchange(new, name)?;
         }
         Err(ContentChanged.into())

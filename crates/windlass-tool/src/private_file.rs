@@ -182,7 +182,7 @@ impl AtomicFile {
     /// [`replace`](Self::replace).
     pub fn replace_expected(self, expected: Option<&[u8]>) -> io::Result<()> {
         self.file.sync_all()?;
-        // What has the first name afterwards goes when this is dropped.
+        // The file with the first name is removed when this is dropped.
         content_swap::replace_at(&self.temporary, &self.target, expected)
     }
 

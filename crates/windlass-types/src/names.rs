@@ -150,7 +150,7 @@ pub fn model(name: &str) -> String {
     plain.trim_end().to_lowercase()
 }
 
-/// Whether a name of a model can mean a model of a rule.
+/// `true` if a name of a model can mean a model of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "two names mean one model, may do so, or do not")]
 pub enum SameModel {

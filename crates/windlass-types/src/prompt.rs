@@ -22,7 +22,7 @@ pub enum PromptKind {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct Prompt {
-    /// Its blocks. They may be empty only if it has [parts](Self::parts) or [quoted blocks](Self::quoted), or
+    /// The blocks. They may be empty only if it has [parts](Self::parts) or [quoted blocks](Self::quoted), or
     /// [continues](PromptKind::Continue) a run.
     pub content: Vec<ContentBlock>,
     /// Blocks behind the content whose words are not the user's, such as piped input: no command, mention or keyword in

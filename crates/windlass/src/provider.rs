@@ -49,4 +49,5 @@ pub use windlass_types::{
     ModelRequest, NanoUsd, Origin, Price, RateLimit, RateLimitKind, RateLimitStatus, ResponseFormat, Role,
     SectionScope, ServerTool, ServerWebSearch, SharedMessage, StopReason, StreamDelta, SystemSection, Thinking,
     ToolChoice, ToolResult, ToolResultContent, ToolSpec, ToolUse, ToolUseId, Usage, Utilization, WebPage, WebSearched,
+    WholeNumber,
 };

@@ -1,6 +1,6 @@
 //! Places that a repository's own files name: where git looks for its directory, its configuration and its hooks.
 //!
-//! What stands there decides what git runs, so these places are protected like `.git` itself. The reader is lenient: what it names
+//! The content there decides what git runs, so these places are protected like `.git` itself. The reader is lenient: what it names
 //! although git does not costs a question, and never a right.
 
 /// Maximum number of bytes of a file that is looked at.

@@ -146,7 +146,7 @@ impl Repository {
         copy
     }
 
-    /// What git prints.
+    /// The output of git.
     fn git(&self, words: &[&str]) -> String {
         let mut command = Command::new("timeout");
         command.args(["5", "git"]).args(words).current_dir(&self.0).stdin(Stdio::null()).env_clear();
@@ -165,7 +165,7 @@ impl Repository {
         String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned()
     }
 
-    /// Whether a command prints the content of a file.
+    /// `true` if a command prints the content of a file.
     fn prints(&self, subcommand: &str, option: &str, behind: &str) -> bool {
         let words: Vec<&str> = [subcommand, option, behind].iter().flat_map(|text| text.split(' ')).collect();
         let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
@@ -231,7 +231,7 @@ fn printing(repository: &Repository, (subcommand, behind): (&str, &[&str]), trie
     printing
 }
 
-/// What was observed: the version, and by sub-command the options with which it printed content.
+/// The observations: the version, and by sub-command the options with which it printed content.
 fn observed() -> (&'static str, BTreeMap<&'static str, BTreeSet<&'static str>>) {
     let mut lines = OBSERVED.lines().filter(|line| !line.starts_with("# "));
     let version = lines.next().unwrap();
@@ -243,7 +243,7 @@ fn observed() -> (&'static str, BTreeMap<&'static str, BTreeSet<&'static str>>) 
     (version, seen)
 }
 
-/// Whether a command counts as one that may show the content of `f`.
+/// `true` if a command counts as one that may show the content of `f`.
 fn counts(subcommand: &str, option: &str, behind: &str) -> bool {
     let analysis = analyse(&format!("git {subcommand} {option} {behind}"));
     let end = |path: &Path| if path == Path::new("/w/f") { Standing::Leaf } else { Standing::Missing };

@@ -1005,7 +1005,7 @@ fn accepting_edits_stops_at_the_workspace() {
 fn what_is_copied_from_a_protected_place_is_only_read() {
     let reads = ["Bash cp .git/config x", "Bash cp -r .vscode/a x && ls", "Bash cp .env x"];
     let world = World::in_mode(PermissionMode::AcceptEdits, Rules::default());
-    // What is copied from a place of secrets is a secret, too.
+    // A copy from a place of secrets is a secret, too.
     world.check(Ask, &["Bash cp .git/config x", "Bash cp .env x"]);
     world.check(Allow, &["Bash cp -r .vscode/a x && ls", "Bash cp .git/description x"]);
     let world = World::in_mode(PermissionMode::BypassPermissions, Rules::default());

@@ -1,4 +1,4 @@
-//! What texts in other languages read, write and run: editors, databases, awk, sed, dates.
+//! Files and commands of texts in other languages: editors, databases, awk, sed, dates.
 
 use crate::common::{Rules, World, allow, deny};
 use windlass_types::Behavior::{Allow, Ask, Deny};
@@ -73,7 +73,7 @@ fn a_read_deny_holds_in_texts_of_other_languages() {
             assert_eq!(world.verdict(&call), Deny, "{call}");
         }
     }
-    // What only may be a path asks.
+    // A word that may be a path asks.
     world.check(
         Ask,
         &[

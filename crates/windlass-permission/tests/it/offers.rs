@@ -1,4 +1,4 @@
-//! What is offered with a question gives away no more than the question was about.
+//! An offer with a question gives away no more than the question was about.
 
 use crate::common::{Rules, World, short};
 use proptest::prelude::*;

@@ -57,7 +57,7 @@ fn worlds(program: &str) -> Vec<World> {
 fn every_option_of_every_program_closes_the_way_of_a_pattern() {
     let (mut free, mut closed, mut wrong) = (BTreeSet::new(), 0, Vec::new());
     for (program, options) in options() {
-        // It runs nothing and opens nothing, whatever its arguments.
+        // This program runs and opens nothing, whatever its arguments.
         if program == "echo" {
             continue;
         }
@@ -105,7 +105,7 @@ fn names_that_are_options_ask_in_every_mode_that_allows() {
         Ask,
         &["Bash tar cf x.tar *", "Bash tar cf x.tar --*", "Bash make *", "Bash rm *", "Bash timeout 5 tar cf x.tar *"],
     );
-    // What may write by such an option asks where all else is allowed.
+    // A program that may write by such an option asks where all else is allowed.
     beside(BypassPermissions, Rules::default(), &["-o.git"]).check(Ask, &["Bash sort *", "Bash rm *", "Bash cp * x"]);
     let denied = deny(&["Read(./secrets/**)"]);
     beside(BypassPermissions, denied, &["-R"]).check(Ask, &["Bash grep X *", "Bash for f in a; do grep X *; done"]);

@@ -56,12 +56,12 @@ pub enum CommandError {
         /// The command.
         name: String,
     },
-    /// Its front matter cannot be read, or forbids what cannot be forbidden.
+    /// The front matter cannot be read, or forbids what cannot be forbidden.
     #[error("/{name} cannot be used: {problem}")]
     Unusable {
         /// The command.
         name: String,
-        /// What is wrong.
+        /// The problem.
         problem: String,
     },
     /// It wants to run too many programs and read too many files.

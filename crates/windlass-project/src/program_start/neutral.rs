@@ -14,7 +14,7 @@ const NAME: &str = "neutral";
 /// temporary files. It is made at the first call.
 ///
 /// # Errors
-/// None of these can be used, for the reason that is given last.
+/// No candidate can be used; the last one gives the reason.
 pub fn neutral_directory(
     places: &Places,
     workspace: &[PathBuf],

@@ -56,7 +56,7 @@ impl SettingsUpdates {
         let _locked = self.lock()?;
         self.change_text(&file, is_of_user, read, |text| {
             let text = text.unwrap_or_default();
-            // What is there must be readable as servers, or the change could hide them.
+            // The old content must be readable as servers, or the change could hide them.
             self.defined(&file, scope, text)?;
             let members = self.members(scope, text, name);
             let entry = config.map(|config| laid_out(config, members.len()));

@@ -95,7 +95,7 @@ fn an_agent_whose_restriction_cannot_be_read_is_refused() {
         assert!(agents.get("a").is_err(), "{head}: {:?}", agents.get("a"));
         assert!(agents.notes.iter().any(|note| note.text.contains("cannot be used")), "{head}: {:?}", agents.notes);
     }
-    // Its name stays taken: a weaker agent of that name might do more.
+    // The name stays taken: a weaker agent of that name might do more.
     let home = Home::new(&[
         ("home/.claude/agents/one.md", "---\nname: a\ntools: [Read\n---\nNarrow."),
         ("home/.claude/agents/two.md", "---\nname: a\n---\nWide."),

@@ -47,7 +47,7 @@ fn without_namespaces_a_thread_starts_the_program() {
                 .await;
             assert!(!site.at("out/new").exists() && !outcome.stdout.head.contains(SECRET), "{outcome:?}");
             assert_eq!(started() - before, expected, "{mechanism}");
-            // It is a child of its keeper, and that of this process.
+            // The program is a child of its keeper, which is a child of this process.
             assert_eq!(outcome.stdout.head.trim(), std::process::id().to_string());
         });
     }

@@ -43,7 +43,7 @@ pub struct PathOperand {
     pub path: String,
     /// Whether `path` is a file name pattern which the shell expands.
     pub glob: bool,
-    /// Whether the program would take a match that begins with a dash for an option. Such a match makes the command
+    /// `true` if the program would take a match that begins with a dash for an option. Such a match makes the command
     /// another one than was classified.
     pub option: bool,
     /// Whether everything below the path is touched too.
@@ -67,7 +67,7 @@ pub struct Classification {
 }
 
 impl Classification {
-    /// Whether the command changes nothing, whatever files there are: [`Effect::ReadOnly`] without an output
+    /// `true` if the command changes nothing, whatever files there are: [`Effect::ReadOnly`] without an output
     /// redirection, and without a pattern of which a match may be an option.
     #[must_use]
     pub fn is_read_only(&self) -> bool {

@@ -167,7 +167,7 @@ impl Parsed<'_> {
         PathOperand { option: path.option && self.is_open(word), ..path }
     }
 
-    /// Whether an operand stands where options may stand too.
+    /// `true` if an operand stands where options may stand too.
     pub(super) fn is_open(&self, word: &Word) -> bool {
         let behind = self.ended.and_then(|ended| self.operands.get(ended..)).unwrap_or_default();
         !behind.iter().any(|operand| std::ptr::eq(*operand, word))

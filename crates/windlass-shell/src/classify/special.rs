@@ -112,7 +112,7 @@ pub(super) fn date(args: &[Word]) -> Findings {
     (formats && dates && parsed.values(&["-I"]).all(known)).then(|| Classification::reading(parsed.files))
 }
 
-/// Whether a text for a date names no file: `TZ="…"` in it names one of zones.
+/// `true` if a text for a date names no file: `TZ="…"` in it names one of zones.
 pub(super) fn is_date(text: &str) -> bool {
     texts::zone(text).is_none()
 }

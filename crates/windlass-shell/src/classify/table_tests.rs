@@ -11,7 +11,7 @@ fn patterns(text: &str) -> Option<Vec<PathOperand>> {
     known.then(|| class.reads.into_iter().chain(class.writes).filter(|path| path.glob).collect())
 }
 
-/// Whether every command of a text is known to change nothing, or only what it names.
+/// `true` if every command of a text is known to change nothing, or only what it names.
 fn is_known(text: &str) -> bool {
     let known = |effect| !matches!(effect, Effect::Unknown | Effect::Network);
     analyse(text).understood().is_ok_and(|all| all.commands().iter().all(|command| known(command.classify().effect)))

@@ -75,7 +75,7 @@ impl<'a> Places<'a> {
         self.start
     }
 
-    /// Where commands may run after these changes of the directory, of which any may fail. `None` leads home.
+    /// Directories after these changes, of which any may fail. `None` leads home.
     pub(super) fn after<'w>(&self, changes: impl Iterator<Item = Option<&'w Word>>) -> Bases {
         let mut bases = Bases::new(vec![self.start.to_path_buf()]);
         for change in changes {
@@ -102,7 +102,7 @@ impl<'a> Places<'a> {
         bases
     }
 
-    /// Whether a directory lies below the start, and no vital one below it: whatever leads out of it leads out of the start too.
+    /// `true` if a directory lies below the start, and no vital one below it: whatever leads out of it leads out of the start too.
     fn is_only_below(&self, directory: &Path) -> bool {
         let below = |path: &Path| path != self.start && path.starts_with(self.start);
         let ends = (self.resolve)(directory);

@@ -191,7 +191,7 @@ fn more_directories_than_are_followed_may_be_any() {
         (format!("{}cd /; rm -rf *", many(14)), true),
         (format!("{}cd /; rm -rf *", many(40)), true),
         (format!("{}rm -rf ./*", many(15)), false),
-        // What leads out of one of them leads out of the start too.
+        // A path that leads out of one of them leads out of the start too.
         (format!("{}rm -rf ./*", many(40)), false),
         (format!("{}cd ..; rm -rf ./*", many(40)), true),
         (format!("{}rm -rf ./*", "cd ../a; ".repeat(40)), true),

@@ -42,7 +42,7 @@ const SETTERS: &[&str] = &[
     "wait",
 ];
 
-/// Whether a command may set a variable of the shell.
+/// `true` if a command may set a variable of the shell.
 pub(super) fn may_set(command: &SimpleCommand, name: &str) -> bool {
     let mut words = command.words.iter().map(Word::text).skip_while(|word| matches!(*word, "time" | "-p"));
     let program = words.next().unwrap_or_default();
@@ -65,7 +65,7 @@ impl Parser<'_> {
         Ok(false)
     }
 
-    /// Whether a keyword stands here.
+    /// `true` if a keyword stands here.
     pub(super) fn is_at_keyword(&self, keyword: &str) -> bool {
         let rest = self.chars.get(self.pos..).unwrap_or_default();
         let ends = |c: Option<&char>| matches!(c, None | Some(' ' | '\t' | '\n' | ';' | ')'));
@@ -108,7 +108,7 @@ impl Parser<'_> {
                 if body.iter().any(|part| may_set(part, &name)) {
                     return Err(NotUnderstood::Structure);
                 }
-                // How often such a body runs is not known.
+                // The number of runs of such a body is not known.
                 if is_pattern && body.iter().any(changes_directory) {
                     return Err(NotUnderstood::Structure);
                 }

@@ -80,7 +80,7 @@ fn quoted(code: &str) -> impl Iterator<Item = &str> {
     ['"', '\''].into_iter().flat_map(move |quote| code.split(quote).skip(1).step_by(2).filter(|text| is_name(text)))
 }
 
-/// Whether a text may be the name of a file: signs alone, such as `/`, are none.
+/// `true` if a text may be the name of a file: signs alone, such as `/`, are none.
 fn is_name(text: &str) -> bool {
     text.contains(|c: char| c.is_alphanumeric() || c == '_') && !text.contains(['\n', ' '])
 }

@@ -58,7 +58,7 @@ impl Filter {
         self.words.is_some() || self.digests || self.tag.is_some() || self.title.is_some()
     }
 
-    /// Whether a session has the title and the tag that are wanted, and is of the directory.
+    /// `true` if a session has the title and the tag that are wanted, and is of the directory.
     pub(super) fn fits(&self, summary: &SessionSummary) -> bool {
         self.has(summary.custom_title.as_deref(), summary.tag.as_deref()) && self.is_of_directory(summary)
     }

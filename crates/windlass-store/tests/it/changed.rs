@@ -186,7 +186,7 @@ async fn a_second_process_does_not_open_a_session_whose_log_was_replaced() {
         if cfg!(target_os = "linux") {
             assert!(refused.message.contains(&format!("process {}", first.0.id())), "{refused}");
         }
-        // Where nothing is, nothing is deleted.
+        // A missing log is not deleted.
         if store.log_path(&session).symlink_metadata().is_ok() {
             let refused = store.delete(&session).await.unwrap_err();
             assert_eq!(refused.kind, StoreErrorKind::InUse, "{refused}");

@@ -106,7 +106,7 @@ struct Temporary<'a> {
     dir: &'a Dir,
     name: OsString,
     file: File,
-    /// Whether the name is no longer that of a file to be removed.
+    /// `true` if the name is no longer that of a file to be removed.
     renamed: bool,
     /// Dropped after the file is gone.
     _listed: Option<Listed>,

@@ -25,7 +25,7 @@ impl LoadedProject {
 
     /// The language servers that settings and plugins name. `None`: there are none, the files are not on this machine, or the project
     /// is not trusted, which a notice says: such a server builds the project. A session that takes the project heeds them by itself.
-    /// None is started yet.
+    /// No server is started yet.
     pub fn language_servers(&self) -> Option<LanguageServers> {
         self.language_servers_with(self.program_environment())
     }

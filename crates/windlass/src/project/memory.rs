@@ -61,7 +61,7 @@ impl LoadedProject {
             let text = format!("the notes in {} are not taken over: {error}", former.display());
             self.note(ProjectNoticeKind::Directory, text);
         }
-        // What is decided now holds for sessions to come, which name this directory in any case.
+        // The decision holds for sessions to come, which name this directory in any case.
         let _ = private_file::create_dir(directory);
     }
 
@@ -107,7 +107,7 @@ enum Owners {
     This,
     /// Other ones alone, or none.
     Others,
-    /// It and other ones.
+    /// This directory and other ones.
     Several,
 }
 

@@ -124,7 +124,7 @@ pub struct ReviewedProgram {
     pub path: PathBuf,
     /// The configuration that runs it, for people.
     pub source: String,
-    /// Its content now.
+    /// The content now.
     pub now: ProgramContent,
     /// The content that a record of trust has, if it has one.
     pub trusted: Option<ProgramContent>,
@@ -230,7 +230,7 @@ impl ProgramReviewer {
     }
 }
 
-/// Whether a file has not changed since a time, by a stamp that no program sets.
+/// `true` if a file has not changed since a time, by a stamp that no program sets.
 fn is_older(path: &Path, since: Timestamp) -> bool {
     #[cfg(unix)]
     {

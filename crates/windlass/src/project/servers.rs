@@ -88,7 +88,7 @@ pub enum ServerNotConnected {
     /// It cannot be added.
     #[error(transparent)]
     Refused(#[from] McpError),
-    /// Its entry cannot be used.
+    /// The entry cannot be used.
     #[error(transparent)]
     Unusable(#[from] McpConfigError),
 }

@@ -79,7 +79,7 @@ fn a_full_disk_cuts_no_note() {
     for (call, error, places) in [
         ("write", "ENOSPC", 1..12),
         ("fsync", "ENOSPC", 1..12),
-        ("rename", "EIO", 1..6),
+        ("renameat2", "EIO", 1..6),
         ("openat", "ENOSPC", BEFORE + 1..BEFORE + 10),
         ("unlink", "EIO", 1..8),
     ] {
@@ -112,7 +112,7 @@ fn a_kill_cuts_no_note() {
         return;
     }
     let mut killed = 0;
-    for (call, places) in [("fsync", 1..10), ("rename", 1..6), ("write", 1..8), ("unlink", 1..7)] {
+    for (call, places) in [("fsync", 1..10), ("renameat2", 1..6), ("write", 1..8), ("unlink", 1..7)] {
         for when in places {
             let (place, what) = (tempfile::tempdir().unwrap(), format!("a kill at {call} {when}"));
             let memory = prepared(place.path());

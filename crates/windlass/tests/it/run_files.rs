@@ -7,7 +7,7 @@ use windlass::{
     PermissionAnswer, PermissionMode, Permissions, ScriptedModel, ScriptedTurn, SessionBuilder, coding_tools, session,
 };
 
-/// What a host was asked: the tool, its input, and the reason.
+/// The question to a host: the tool, its input, and the reason.
 type Asked = Arc<Mutex<Vec<String>>>;
 
 fn hooks(event: &str, command: &str) -> String {
@@ -77,7 +77,7 @@ fn configured() -> Vec<(&'static str, String, &'static str)> {
 #[tokio::test]
 async fn files_that_configuration_runs_are_protected_like_the_configuration() {
     for (file, text, program) in configured() {
-        // What runs is not there yet, or is there already.
+        // The program is missing, or present.
         for exists in [true, false] {
             let place = Place::new(&[(file, &text)]);
             if exists {
@@ -238,7 +238,7 @@ async fn programs_of_commands_are_compared_too() {
     session.handle.close().await.unwrap();
 }
 
-/// What a host did before it opened the session is no change of the session.
+/// A change by the host before it opened the session is no change of the session.
 #[tokio::test]
 async fn a_project_that_no_record_trusts_is_compared_with_its_beginning() {
     let place = Place::new(&[

@@ -39,7 +39,7 @@ pub fn utf8_environment(environment: Environment) -> Environment {
     settled.into_iter().filter(is_there).collect()
 }
 
-/// Whether the files of a locale are there.
+/// `true` if the files of a locale are there.
 fn is_installed(name: &str) -> bool {
     if matches!(name, "C" | "POSIX") {
         return true;

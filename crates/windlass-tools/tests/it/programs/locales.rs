@@ -71,7 +71,7 @@ fn build(place: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// What bash runs of each line in this environment.
+/// The commands that bash runs of each line in this environment.
 fn run(lines: &[String], environment: &Environment, place: &Path) -> Vec<Vec<Vec<String>>> {
     let input = place.join("lines");
     std::fs::write(&input, lines.iter().flat_map(|line| [line.as_bytes(), b"\0"].concat()).collect::<Vec<u8>>())

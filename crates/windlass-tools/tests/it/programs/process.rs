@@ -87,7 +87,7 @@ async fn a_command_of_root_does_not_read_the_memory_of_the_host() {
         let outcome = run(&format!("(: <>/proc/{host}/mem) 2>&1")).await;
         assert!(outcome.stdout.head.contains("Permission denied"), "{host}: {outcome:?}");
     }
-    // What a command starts it can look at.
+    // A command can look at the programs that it starts.
     let own = run("sleep 5 & (: <>/proc/$!/mem); code=$?; kill $!; exit $code").await;
     assert_eq!(own.exit, ProcessExit::Code(0), "{own:?}");
 }

@@ -219,7 +219,7 @@ impl ProjectServers {
     /// the user's start in a neutral directory, with a search path outside of the project.
     ///
     /// # Errors
-    /// Its entry cannot be used, or its program would run code of a project that is not trusted.
+    /// The entry cannot be used, or its program would run code of a project that is not trusted.
     pub fn config(&self, server: &ServerDefinition) -> Result<McpServerConfig, ServerNotConnected> {
         self.placed_config(server, &self.0.read.starts())
     }
