@@ -5,9 +5,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use windlass_permission::protected_names;
-use windlass_sandbox::{CREDENTIALS, Mechanism, Sandbox, SandboxConfig, SandboxPolicy};
+use windlass_sandbox::{Mechanism, Sandbox, SandboxConfig, SandboxPolicy};
 use windlass_tool::{Cancel, Process, ProcessCommand};
 use windlass_tools::LocalProcess;
+use windlass_types::secret::HOME_PLACES;
 
 /// Odd, so that there is one in the middle.
 const ROUNDS: usize = 201;
@@ -54,7 +55,7 @@ async fn open(root: &Path, mechanism: Mechanism, number: usize, process: &dyn Pr
     let policy = SandboxPolicy::new([root.join("work")])
         .with_protected(protected_names())
         .with_not_made([".git"])
-        .with_hidden(CREDENTIALS.iter().map(|name| home.join(name)));
+        .with_hidden(HOME_PLACES.iter().map(|name| home.join(name)));
     let config = SandboxConfig::new(policy, root.join("tmp"), format!("{number}"));
     let mut config = config.with_helper(std::env::current_exe()?).with_mechanisms([mechanism]);
     if let Some(program) = std::env::var_os("BWRAP") {
