@@ -79,7 +79,7 @@ impl Place<'_> {
         let mut directories = vec![self.cwd.to_path_buf()];
         directories.extend(self.options.surroundings.additional_directories.iter().cloned());
         let mut env = unattended_environment(&self.ports.system.env, &directories);
-        if let Some(untrusted) = project.and_then(super::project::LoadedProject::untrusted_workspace) {
+        if let Some(untrusted) = project.and_then(LoadedProject::untrusted_workspace) {
             env = environment_outside(&env, &untrusted);
         }
         ports.env = env.into();
