@@ -36,12 +36,15 @@ fn unprivileged(place: &Place, args: &[&str]) -> Command {
 
 #[test]
 fn a_command_cannot_read_the_key_of_the_process_that_started_it() {
-    let script = "cat /proc/$PPID/environ > environment; echo $? > codes
-                  head -c 1 /proc/$PPID/mem; echo $? >> codes
-                  cat /proc/$PPID/maps > maps; echo $? >> codes
-                  ls /proc/$PPID/fd; echo $? >> codes
+    // The parent of a command is its keeper, and the parent of that the process.
+    let script = "host=$(sed 's/.*) [A-Z] \\([0-9]*\\) .*/\\1/' /proc/$PPID/stat)
+                  cat /proc/$host/environ > environment; echo $? > codes
+                  head -c 1 /proc/$host/mem; echo $? >> codes
+                  cat /proc/$host/maps > maps; echo $? >> codes
+                  ls /proc/$host/fd; echo $? >> codes
                   cat /proc/self/environ > own; echo $? >> codes
-                  echo $PPID > parent; while [ ! -e go ]; do sleep 0.05; done";
+                  cat /proc/$PPID/environ > keeper
+                  echo $host > parent; while [ ! -e go ]; do sleep 0.05; done";
     let place = Place::with_turns(&[call("Bash", &json!({ "command": script })), text("done")]);
     let mut run = unprivileged(&place, &["-p", "x", "--allowedTools", "Bash"]);
     let mut child = run.env("ANTHROPIC_API_KEY", "hush-hush").spawn().unwrap();
@@ -53,7 +56,9 @@ fn a_command_cannot_read_the_key_of_the_process_that_started_it() {
     let codes: Vec<bool> = codes.lines().map(|code| code == "0").collect();
     assert_eq!(codes, [false, false, false, false, true]);
     assert_eq!(std::fs::read_to_string(place.work().join("environment")).unwrap(), "");
-    assert!(!std::fs::read_to_string(place.work().join("own")).unwrap().contains("hush"));
+    for file in ["own", "keeper"] {
+        assert!(!std::fs::read_to_string(place.work().join(file)).unwrap().contains("hush"), "{file}");
+    }
     std::fs::write(place.work().join("go"), "").unwrap();
     assert_eq!(ended(&mut child), Some(0));
 }

@@ -81,7 +81,7 @@ fn a_full_disk_cuts_no_note() {
         ("fsync", "ENOSPC", 1..12),
         ("renameat2", "EIO", 1..6),
         ("openat", "ENOSPC", BEFORE + 1..BEFORE + 10),
-        ("unlink", "EIO", 1..8),
+        ("unlink", "EIO", 1..30),
     ] {
         let (mut met, mut failed) = (0, 0);
         for when in places {

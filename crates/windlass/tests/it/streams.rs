@@ -214,6 +214,8 @@ async fn lost_repeated_and_swapped_events_never_act_by_halves() {
             let both = (event.name.as_str(), events[at + 1].name.as_str());
             let expect = match both {
                 ("ping", "content_block_delta") => Expect::First,
+                // A block may begin before the one before it is closed.
+                ("content_block_stop", "content_block_start") => Expect::First,
                 (a, b) if a == b || a == "ping" || b == "ping" => Expect::Either,
                 _ => Expect::Withdrawn,
             };

@@ -55,7 +55,8 @@ impl Traced {
             self.connects |= call.contains("AF_INET");
         } else if call.starts_with("execve") && result.starts_with('0') {
             let program = call.split('"').nth(1).unwrap_or_default();
-            if program != own {
+            // The keeper above each program comes from the command itself and has no name.
+            if program != own && !program.starts_with("/proc/self/fd/") {
                 self.programs.insert(program.rsplit('/').next().unwrap_or_default().to_owned());
             }
         } else {
