@@ -100,6 +100,9 @@ impl Assembly {
         if self.bytes > MAX_MESSAGE_BYTES {
             return Err(protocol(format_args!("a message is larger than {MAX_MESSAGE_BYTES} bytes")));
         }
+        if data.trim().is_empty() {
+            return Ok(ModelEvent::Unknown);
+        }
         if data.trim_start().starts_with('[') {
             // The end mark of other vendors, which some gateways add.
             return if data == "[DONE]" { Ok(ModelEvent::Unknown) } else { Err(protocol("an event is not an object")) };

@@ -34,8 +34,8 @@ struct Found {
 
 /// Server-sent events of one answer.
 ///
-/// An event that the answer does not finish is dropped; blocks without data, or
-/// with blank data, are skipped. Memory is bounded by [`HttpOptions::max_event_bytes`] and one chunk.
+/// An event that the answer does not finish is dropped; blocks without data, and
+/// those without a name and with blank data, are skipped. Memory is bounded by [`HttpOptions::max_event_bytes`] and one chunk.
 pub struct Events {
     body: HttpBody,
     decoder: Decoder,
@@ -151,8 +151,9 @@ impl Events {
             match self.decoder.next() {
                 Ok(Some(block)) => {
                     self.pending = 0;
-                    // Gateways send events with empty data to keep a connection open.
-                    if let Some(data) = block.data.filter(|data| !self.decoder.str(data).trim().is_empty()) {
+                    // Gateways send events without a name and with empty data to keep a connection open.
+                    let is_sign = |data: &Text| block.name.is_none() && self.decoder.str(data).trim().is_empty();
+                    if let Some(data) = block.data.filter(|data| !is_sign(data)) {
                         return Poll::Ready(Some(Ok(Found { name: block.name, data })));
                     }
                 }
