@@ -327,19 +327,7 @@ fn specifier_test(tool: &str, specifier: &str, place: &Place<'_>) -> Compiled {
         }
         "Read" => Ok((Test::Path(path_rule(specifier, Scope::Read, place)?), None)),
         "Edit" => Ok((Test::Path(path_rule(specifier, Scope::Edit, place)?), None)),
-        other if names::is_edit_tool(other) || names::is_read_tool(other) => {
-            let general = if names::is_edit_tool(other) { "Edit" } else { "Read" };
-            if !lowers {
-                return Err(format!(
-                    "allows paths for {other} alone, which has no effect: write `{general}({specifier})`"
-                ));
-            }
-            if general == "Edit" {
-                return Ok((Test::Path(path_rule(specifier, Scope::Edit, place)?), None));
-            }
-            let note = format!("holds for {other} alone: write `{general}({specifier})` to cover other tools too");
-            Ok((Test::Path(path_rule(specifier, Scope::Tool, place)?), Some(note)))
-        }
+        other if of_files => file_test(other, specifier, place),
         "WebFetch" => match specifier.strip_prefix("domain:") {
             Some(domain) => Ok((Test::Domain(Domain::parse(domain)?), None)),
             None => Err("names no host: write `WebFetch(domain:example.com)`".to_owned()),
@@ -372,6 +360,20 @@ fn specifier_test(tool: &str, specifier: &str, place: &Place<'_>) -> Compiled {
         }
         _ => Err(format!("allows only some calls of {tool}, which is not possible: write `{tool}`")),
     }
+}
+
+/// The test of a path rule for one of the tools that read or write files.
+fn file_test(tool: &str, specifier: &str, place: &Place<'_>) -> Compiled {
+    let is_edit = names::is_edit_tool(tool);
+    let general = if is_edit { "Edit" } else { "Read" };
+    if place.behavior == Behavior::Allow {
+        return Err(format!("allows paths for {tool} alone, which has no effect: write `{general}({specifier})`"));
+    }
+    if is_edit {
+        return Ok((Test::Path(path_rule(specifier, Scope::Edit, place)?), None));
+    }
+    let note = format!("holds for {tool} alone: write `{general}({specifier})` to cover other tools too");
+    Ok((Test::Path(path_rule(specifier, Scope::Tool, place)?), Some(note)))
 }
 
 /// Text between the quotes or backticks around a specifier. A quoted program with its path is none.
