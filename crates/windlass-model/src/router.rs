@@ -260,9 +260,10 @@ impl Router {
         ModelError::new(ModelErrorKind::Configuration, text).unbilled()
     }
 
-    fn provider<'a>(&'a self, name: &'a str) -> Result<(Arc<dyn ModelProvider>, Cow<'a, str>, &'a str), ModelError> {
-        let Routed { route, prefix, model } = self.route(name)?;
-        Ok((route.get()?, prefix, model))
+    /// The provider of a name, and the name as both know it.
+    fn provider<'a>(&'a self, name: &'a str) -> Result<(Arc<dyn ModelProvider>, Routed<'a>), ModelError> {
+        let routed = self.route(name)?;
+        Ok((routed.route.get()?, routed))
     }
 
     /// The names that are meant by one with a misspelt prefix. Empty for any other name.
@@ -276,7 +277,7 @@ impl Router {
 
     /// The provider of a request, and the request as it knows it.
     fn routed(&self, request: Arc<ModelRequest>) -> Result<(Arc<dyn ModelProvider>, Arc<ModelRequest>), ModelError> {
-        let (provider, _, model) = self.provider(&request.model)?;
+        let (provider, Routed { model, .. }) = self.provider(&request.model)?;
         if model == request.model {
             return Ok((provider, request));
         }
@@ -309,7 +310,7 @@ impl ModelProvider for Router {
 
     fn resolve_model(&self, name: &str) -> String {
         match self.provider(name) {
-            Ok((provider, prefix, rest)) => format!("{prefix}{}", provider.resolve_model(rest)),
+            Ok((provider, Routed { prefix, model, .. })) => format!("{prefix}{}", provider.resolve_model(model)),
             Err(_) => name.trim().to_owned(),
         }
     }
@@ -319,14 +320,14 @@ impl ModelProvider for Router {
         if !near.is_empty() {
             return near;
         }
-        let Ok((provider, prefix, rest)) = self.provider(name) else { return Vec::new() };
-        provider.similar_models(rest).into_iter().map(|similar| format!("{prefix}{similar}")).collect()
+        let Ok((provider, Routed { prefix, model, .. })) = self.provider(name) else { return Vec::new() };
+        provider.similar_models(model).into_iter().map(|similar| format!("{prefix}{similar}")).collect()
     }
 
     fn model_info(&self, model: &str) -> ModelInfo {
         match self.provider(model) {
-            Ok((provider, prefix, rest)) => {
-                let mut info = provider.model_info(rest);
+            Ok((provider, Routed { prefix, model, .. })) => {
+                let mut info = provider.model_info(model);
                 if info.api.provider().is_empty() {
                     info.api = Api::new(prefix.trim_end_matches('/'), info.api.dialect());
                 }
@@ -343,16 +344,16 @@ impl ModelProvider for Router {
     }
 
     fn answering_model(&self, asked: &str, answered: &str) -> Option<String> {
-        let (provider, prefix, rest) = self.provider(asked).ok()?;
-        Some(format!("{prefix}{}", provider.answering_model(rest, answered)?))
+        let (provider, Routed { prefix, model, .. }) = self.provider(asked).ok()?;
+        Some(format!("{prefix}{}", provider.answering_model(model, answered)?))
     }
 
     fn ready(&self, model: &str) -> Result<(), ModelError> {
         if !self.with_near_prefix(model).is_empty() && !matches!(self.judge(model), BareName::Gateway { .. }) {
             return Err(self.unknown(model));
         }
-        let (provider, _, rest) = self.provider(model)?;
-        provider.ready(rest)
+        let (provider, Routed { model, .. }) = self.provider(model)?;
+        provider.ready(model)
     }
 
     fn opening_notice(&self, model: &str) -> Option<String> {

@@ -388,7 +388,8 @@ impl LineReading<'_> {
                 self.add(&format!("{text}.js"), word.kind(), FileRole::Program);
                 self.add(&format!("{text}/index.js"), word.kind(), FileRole::Program);
             }
-            if !is_value && !(is_name && matches!(text, "run" | "watch")) {
+            let is_verb = is_name && matches!(text, "run" | "watch");
+            if !(is_value || is_verb) {
                 return;
             }
             is_value = false;

@@ -274,16 +274,19 @@ fn wait(signals: usize, host: bool, nanoseconds: Option<i64>) -> bool {
     polls[1].got != 0
 }
 
+/// Nanoseconds until the system is asked again for the ends of children, after it has refused to tell them.
+const RETRY: i64 = 10_000_000;
+
 /// Takes the ends of all children that have ended. Ends with the last one. `program` is zero once it has ended: its number may be that
-/// of another process then.
-fn reap(program: &mut isize) {
+/// of another process then. Returns whether the system refused to tell.
+fn reap(program: &mut isize) -> bool {
     loop {
         let mut status = 0_i32;
         let ended = call(number::WAIT4, [usize::MAX, ptr::from_mut(&mut status) as usize, WNOHANG, 0, 0]);
         match ended {
-            0 => return,
+            0 => return false,
             CHILD if *program == 0 => exit(0),
-            ..0 => return,
+            ..0 => return true,
             _ if ended == *program => {
                 *program = 0;
                 report(1, status);
@@ -296,8 +299,9 @@ fn reap(program: &mut isize) {
 fn keep(mut program: isize, signals: usize) -> ! {
     let mut host = true;
     loop {
-        reap(&mut program);
-        if wait(signals, host, None) {
+        // The signal of an end that was not told is gone, so nothing but time wakes the keeper.
+        let again = reap(&mut program).then_some(RETRY);
+        if wait(signals, host, again) {
             let mut word = 0_u8;
             if call(number::READ, [HOST, ptr::from_mut(&mut word) as usize, 1, 0, 0]) != 1 {
                 break;

@@ -52,7 +52,7 @@ impl Understood {
             // The shell may not stay where a change fails.
             let mut failed = run.clone();
             add(&mut failed, &arrived);
-            standing = Standing { succeeded: arrived, failed }.negated(command.negated).with(bypassed);
+            standing = Standing { succeeded: arrived, failed }.negated(command.negated).with(&bypassed);
         }
         Directories::Followed(all)
     }
@@ -84,7 +84,7 @@ impl Standing {
         if negated { Self { succeeded: self.failed, failed: self.succeeded } } else { self }
     }
 
-    fn with(mut self, bypassed: Self) -> Self {
+    fn with(mut self, bypassed: &Self) -> Self {
         add(&mut self.succeeded, &bypassed.succeeded);
         add(&mut self.failed, &bypassed.failed);
         self

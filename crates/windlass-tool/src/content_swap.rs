@@ -32,6 +32,7 @@ const MOST_MOVES: u32 = 10_000;
 /// The error for a file that has another content than was expected. Stands inside of an [`io::Error`].
 #[derive(Debug, Clone, Copy, thiserror::Error)]
 #[error("the content of the file has changed since it was read")]
+#[expect(clippy::exhaustive_structs, reason = "a mark without content")]
 pub struct ContentChanged;
 
 impl ContentChanged {

@@ -72,7 +72,7 @@ pub fn environment_outside(given: &[(OsString, OsString)], directories: &[PathBu
 #[must_use]
 pub fn is_search_path(name: &OsStr) -> bool {
     let same = |known: &&str| if cfg!(windows) { name.eq_ignore_ascii_case(known) } else { name == OsStr::new(known) };
-    VARIABLES.iter().any(|known| same(&known))
+    VARIABLES.iter().any(same)
 }
 
 /// A path with its links followed as far as there is something, and the rest of it by name.

@@ -66,7 +66,7 @@ pub trait FileTree: Debug + Send + Sync + 'static {
         content: &[u8],
         mode: Option<u32>,
     ) -> Result<(), WorkspaceError> {
-        compare(self.read_whole(path, limit(expected)).await?, path, expected)?;
+        compare(&self.read_whole(path, limit(expected)).await?, path, expected)?;
         self.put_whole(path, content, mode).await
     }
 
@@ -77,7 +77,7 @@ pub trait FileTree: Debug + Send + Sync + 'static {
     /// # Errors
     /// [`WorkspaceErrorKind::ContentChanged`] if the file has another content or is missing. Else those of `remove`.
     async fn compare_and_remove(&self, path: &Path, expected: &[u8], parents: u32) -> Result<(), WorkspaceError> {
-        compare(self.read_whole(path, limit(Some(expected))).await?, path, Some(expected))?;
+        compare(&self.read_whole(path, limit(Some(expected))).await?, path, Some(expected))?;
         self.remove(path, parents).await
     }
 
@@ -133,8 +133,8 @@ fn limit(expected: Option<&[u8]>) -> u64 {
     expected.map_or(0, |expected| expected.len() as u64)
 }
 
-fn compare(found: WholeFile, path: &Path, expected: Option<&[u8]>) -> Result<(), WorkspaceError> {
-    let is_same = match (&found, expected) {
+fn compare(found: &WholeFile, path: &Path, expected: Option<&[u8]>) -> Result<(), WorkspaceError> {
+    let is_same = match (found, expected) {
         (WholeFile::Absent { .. }, None) => true,
         (WholeFile::File(file), Some(expected)) => file.content == expected,
         _ => false,

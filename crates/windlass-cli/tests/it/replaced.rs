@@ -5,8 +5,11 @@ use crate::place::{Place, Ran, call, text};
 use serde_json::json;
 use std::path::Path;
 
-/// A way to change a log, and the words for it.
-const CHANGES: [(&str, fn(&Path)); 4] = [
+/// A way to change a log.
+type Change = fn(&Path);
+
+/// Ways to change a log, with the words for each.
+const CHANGES: [(&str, Change); 4] = [
     ("was replaced", |log| {
         std::fs::copy(log, log.with_extension("copy")).unwrap();
         std::fs::rename(log.with_extension("copy"), log).unwrap();

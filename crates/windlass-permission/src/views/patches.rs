@@ -3,6 +3,13 @@
 //! Every option that git has, by what it offers for completion and by the texts in its binary, is given to every sub-command that
 //! reads, in a repository whose files have a mark in every line. `tests/patches/observed.txt` keeps which of them printed it.
 
+#![expect(
+    clippy::disallowed_methods,
+    clippy::string_slice,
+    clippy::unwrap_used,
+    reason = "a test that cannot be set up has failed"
+)]
+
 use super::{Standing, shown};
 use std::{
     collections::{BTreeMap, BTreeSet},

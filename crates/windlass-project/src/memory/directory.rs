@@ -207,16 +207,16 @@ impl MemoryDirectory {
         let path = directory.join(note.name.file());
         self.replace(&path, text.as_bytes(), old).map_err(MemoryError::io(&path))?;
         scan.names.insert(note.name.clone());
-        self.renew_index(directory, scan, Some(MemoryEntry::of(note)))
+        self.renew_index(directory, scan, Some(&MemoryEntry::of(note)))
     }
 
     /// Writes the index anew with what is there.
-    fn renew_index(&self, directory: &Path, scan: &Scan, entry: Option<MemoryEntry>) -> Result<(), MemoryError> {
+    fn renew_index(&self, directory: &Path, scan: &Scan, entry: Option<&MemoryEntry>) -> Result<(), MemoryError> {
         let path = directory.join(FILE);
         let renew = || -> io::Result<()> {
             for _ in 0..MOST_TRIES {
                 let (mut index, old) = read_index(directory)?;
-                entry.iter().for_each(|entry| index.set(entry));
+                entry.into_iter().for_each(|entry| index.set(entry));
                 let text = complete(directory, index, scan).text();
                 match self.replace(&path, text.as_bytes(), old.as_deref()) {
                     // Another program has just written the index: its words are kept.

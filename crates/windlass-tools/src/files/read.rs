@@ -231,7 +231,7 @@ impl Reading<'_> {
             }
         }
 
-        let path = visible_path(&self.path);
+        let path = visible_path(self.path);
         let empty = size <= format.bom as u64;
         if page.lines == 0 && !empty {
             return Err(ToolError::rejected(format!(
@@ -265,7 +265,7 @@ impl Reading<'_> {
             return Err(ToolError::rejected(format!(
                 "{} is a {what} of {} bytes; at most {limit} can be shown. Make a smaller copy with a program \
                  through Bash and read that.",
-                visible_path(&self.path),
+                visible_path(self.path),
                 known.max(bytes.len()),
             )));
         }

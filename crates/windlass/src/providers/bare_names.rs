@@ -54,7 +54,7 @@ impl Family {
             || self.names.iter().any(|beginning| plain.starts_with(&beginning.to_ascii_lowercase()))
             || known::models(self.prefix, lookup)
                 .iter()
-                .any(|model| model.id == plain || model.aliases.iter().any(|alias| *alias == plain))
+                .any(|model| model.id == plain || model.aliases.contains(&plain))
     }
 }
 

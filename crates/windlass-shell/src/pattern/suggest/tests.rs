@@ -1,5 +1,3 @@
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that cannot be set up has failed")]
-
 use super::{suggest_rule, tools};
 use crate::{analyse, is_judged_by_name};
 

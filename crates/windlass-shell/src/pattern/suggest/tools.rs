@@ -233,7 +233,7 @@ pub(super) fn tool_words(words: &[&str]) -> Option<usize> {
         let fits = args.len() >= names.len() && names.iter().zip(args).all(|(name, arg)| *name == "*" || name == arg);
         fits.then_some(names.len().saturating_add(1))
     };
-    known.iter().filter_map(|entry| words_of(&entry)).max()
+    known.iter().filter_map(words_of).max()
 }
 
 /// Every program of the tables.

@@ -98,7 +98,7 @@ async fn taken_back(cx: &ToolCx, made: &[Step<'_>], error: &WorkspaceError) -> T
     if left.is_empty() {
         return ToolError::rejected(format!("No file was changed: {reason}."));
     }
-    let left: Vec<String> = left.iter().map(|path| visible_path(path)).collect();
+    let left: Vec<String> = left.iter().map(visible_path).collect();
     ToolError::rejected(format!(
         "The patch failed, and not all of it could be taken back: {reason}. Look at what is there now before anything \
          else: {}.",

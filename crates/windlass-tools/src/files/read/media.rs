@@ -36,7 +36,7 @@ impl Reading<'_> {
     pub(super) async fn image(mut self, file: &mut dyn OpenFile, format: ImageFormat) -> Result<ToolOutput, ToolError> {
         let bytes = self.whole(file, MAX_FILE, &format!("{} image", format.name())).await?;
         let size = bytes.len();
-        let path = visible_path(&self.path);
+        let path = visible_path(self.path);
         let most = MediaLimits::of_file(self.cx.model().media.image_bytes);
         let fitted = blocking(move || Picture::fit(bytes, most)).await?;
         let picture = fitted.map_err(|problem| {
@@ -85,7 +85,7 @@ impl Reading<'_> {
             return Ok(None);
         };
         let Shown { blocks, cells } = shown.ok_or_else(|| {
-            let path = visible_path(&self.path);
+            let path = visible_path(self.path);
             ToolError::rejected(format!(
                 "{path} has only {count} cells, so there is none from cell {} on.",
                 range.offset
@@ -153,7 +153,7 @@ impl Reading<'_> {
 
     #[cfg(feature = "pdf")]
     fn too_many_pages(&self, count: u32, most: u32) -> ToolError {
-        let path = visible_path(&self.path);
+        let path = visible_path(self.path);
         ToolError::rejected(format!(
             "{path} has {count} pages; at most {most} are shown at once. Give pages, such as \"1-{MOST_PAGES}\", to read their \
              text."
@@ -193,7 +193,7 @@ impl Reading<'_> {
     fn unreadable(&self, problem: &str) -> ToolError {
         ToolError::rejected(format!(
             "{} cannot be shown: {problem}. A program through Bash, such as pdftotext, can look into it.",
-            visible_path(&self.path)
+            visible_path(self.path)
         ))
     }
 }

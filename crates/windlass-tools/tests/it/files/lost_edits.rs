@@ -81,6 +81,7 @@ impl Tally {
         assert_eq!(folder.count(), 1, "no litter");
     }
 
+    #[expect(clippy::print_stdout, reason = "the figures are what the test is for")]
     fn finish(self, test: &str) {
         println!("{test}: {} acknowledged, {} lost; refused: {:?}", self.acknowledged, self.lost.len(), self.refusals);
         assert!(self.acknowledged >= rounds(), "{test}: {} edits were made", self.acknowledged);
