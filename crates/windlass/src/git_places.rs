@@ -53,10 +53,18 @@ impl Repository<'_> {
         self.places.extend(common.clone());
         let own = common.unwrap_or_else(|| directory.clone()).join("config");
         let of_user = self.home.iter().flat_map(|home| [home.join(".gitconfig"), home.join(".config/git/config")]);
-        let mut open: Vec<PathBuf> = [own, directory.join("config.worktree")].into_iter().chain(of_user).collect();
+        self.configs_from(of_user.collect(), |_| true);
+        // A repository does not choose which files elsewhere are opened.
+        let tree = self.tree.to_path_buf();
+        let is_inside = |path: &Path| path.canonicalize().is_ok_and(|path| path.starts_with(&tree));
+        self.configs_from(vec![own, directory.join("config.worktree")], is_inside);
+    }
+
+    /// Reads configurations, and those that they include and that may be opened.
+    fn configs_from(&mut self, mut open: Vec<PathBuf>, may_open: impl Fn(&Path) -> bool) {
         while let Some(config) = open.pop() {
             if self.configs.len() < MOST_CONFIGS && self.configs.insert(config.clone()) {
-                open.extend(self.config(&config));
+                open.extend(self.config(&config).into_iter().filter(|path| may_open(path)));
             }
         }
     }
@@ -142,6 +150,18 @@ mod tests {
         for start in ["w", "w/sub"] {
             assert_eq!(found(&base, start), expected, "{start}");
         }
+    }
+
+    #[test]
+    fn a_repository_has_no_file_outside_of_it_opened() {
+        let (_root, base) = world(&[
+            ("w/.git/config", "[include]\npath = ../../out/first.cfg\n[include]\npath = ../link.cfg\n"),
+            ("out/first.cfg", "[core]\nhooksPath = first\n"),
+            ("out/second.cfg", "[core]\nhooksPath = second\n"),
+        ]);
+        #[cfg(unix)]
+        std::os::unix::fs::symlink(base.join("out/second.cfg"), base.join("w/link.cfg")).unwrap();
+        assert_eq!(found(&base, "w"), ["out/first.cfg", "w/link.cfg"]);
     }
 
     #[test]
