@@ -13,7 +13,7 @@ WRITES = [{"tool": "Memory", "input": NOTE}]
 
 
 def notes(world):
-    return sorted(os.path.basename(path) for path in glob.glob(os.path.join(world.root, "home/projects/*/memory/*")))
+    return sorted(os.path.basename(path) for path in glob.glob(os.path.join(world.root, "home/projects/*/memory-*/*")))
 
 
 async def texts(world, **more):
@@ -31,7 +31,7 @@ async def a_note_of_one_session_is_in_the_next_one(world):
     async with client(world) as one:
         await say(one, play(text("one")))
         usage = await one.get_context_usage()
-        equal([os.path.basename(file["path"]) for file in usage["memoryFiles"]], ["memory"])
+        equal([os.path.basename(file["path"]).split("-")[0] for file in usage["memoryFiles"]], ["memory"])
 
 
 @test
