@@ -18,7 +18,7 @@ impl User {
     fn new(name: &'static str, root: &Path, budget: f64, may_write: bool) -> std::io::Result<Self> {
         let folder = root.join(name);
         std::fs::create_dir_all(folder.join("work"))?;
-        std::fs::write(folder.join("work/secret.txt"), format!("the secret of {name}\n"))?;
+        std::fs::write(folder.join("work/notes.txt"), format!("the secret of {name}\n"))?;
         Ok(Self { name, folder, budget, may_write })
     }
 
@@ -73,8 +73,8 @@ async fn main() -> anyhow::Result<()> {
     let cleo = User::new("cleo", root.path(), 0.001, true)?;
 
     // Each reads what is theirs, at the same time, and nothing of the others.
-    let foreign = format!("read {}", ada.folder.join("work/secret.txt").display());
-    let (own, other) = tokio::try_join!(ada.ask(&shared, "read secret.txt"), ben.ask(&shared, &foreign))?;
+    let foreign = format!("read {}", ada.folder.join("work/notes.txt").display());
+    let (own, other) = tokio::try_join!(ada.ask(&shared, "read notes.txt"), ben.ask(&shared, &foreign))?;
     println!("ada reads {:?}, ben is told {:?}", own.text, other.text);
     anyhow::ensure!(own.text.contains("the secret of ada"));
     anyhow::ensure!(!other.text.contains("the secret of ada") && other.permission_denials.len() == 1);
