@@ -175,7 +175,7 @@ impl AtomicFile {
 
     /// Makes the content durable and gives it the name, if the file that has the name now has exactly the content
     /// `expected`, or with `None` if no file has it: the change of another program since it was read is not written over.
-    /// See [`content_swap`](crate::content_swap).
+    /// See [`content_swap`].
     ///
     /// # Errors
     /// [`ContentChanged`](crate::content_swap::ContentChanged) if it is otherwise; the file stays then. Else those of
