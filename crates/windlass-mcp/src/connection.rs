@@ -20,7 +20,7 @@ use crate::listener::Heard;
 use crate::process::LastWords;
 use crate::text::{LONGEST_ERROR, chain, clipped};
 use crate::tools::{Collector, Offered};
-use crate::transport::{Sent, lacks_rights};
+use crate::transport::{Sent, UNANSWERED, UNREADABLE, lacks_rights};
 use call::{CallLimits, OpenCall, now};
 use ending::Ending;
 pub(crate) use open::Introduction;
@@ -64,7 +64,7 @@ impl Connection {
 
     /// Whether it has ended.
     pub(crate) fn has_ended(&self) -> bool {
-        self.peer.is_transport_closed() || self.ended.load(Ordering::SeqCst)
+        self.peer.is_transport_closed() || self.ended.load(Ordering::SeqCst) || self.ending.is_over()
     }
 
     /// Whether the server, if it is lost now, was lost in its first call.
@@ -106,7 +106,7 @@ impl Connection {
                 };
                 let page = self.ask(ClientRequest::ListToolsRequest(request)).await?;
                 match collector.take(&self.server, page) {
-                    None => return Err(McpError::BadAnswer { name: self.server.clone() }),
+                    None => return Err(self.bad_answer()),
                     Some(Some(next)) if !collector.is_full() => cursor = Some(next),
                     Some(_) => break,
                 }
@@ -163,7 +163,7 @@ impl Connection {
     }
 
     fn bad_answer(&self) -> McpError {
-        McpError::BadAnswer { name: self.server.clone() }
+        McpError::bad_answer(&self.server)
     }
 
     fn failed(&self, error: ServiceError) -> McpError {
@@ -171,6 +171,13 @@ impl Connection {
         match error {
             ServiceError::McpError(error) if !visits(&error).is_empty() => {
                 McpError::VisitNeeded { name, message: clipped(&error.message, LONGEST_ERROR), visits: visits(&error) }
+            }
+            ServiceError::McpError(error) if error.code == UNREADABLE => {
+                McpError::BadAnswer { name, detail: format!(": {}", clipped(&error.message, LONGEST_ERROR)) }
+            }
+            ServiceError::McpError(error) if error.code == UNANSWERED => {
+                let reason = format!("it {}", clipped(&error.message, LONGEST_ERROR));
+                McpError::NotConnected { name, reason, output: String::new() }
             }
             ServiceError::McpError(error) => {
                 McpError::Refused { code: i64::from(error.code.0), message: clipped(&error.message, LONGEST_ERROR) }
@@ -188,7 +195,7 @@ impl Connection {
             }
             ServiceError::TransportClosed => McpError::Lost { name, detail: String::new(), output: String::new() },
             ServiceError::Cancelled { .. } => McpError::Stopped,
-            _ => McpError::BadAnswer { name },
+            _ => self.bad_answer(),
         }
     }
 }

@@ -121,6 +121,16 @@ pub enum McpError {
         /// What a program wrote before it ended: empty, or with a leading semicolon. The model does not read it.
         output: String,
     },
+    /// The server received a call and did not answer it as the protocol says.
+    #[error(
+        "the outcome of the call is unknown, so it was not sent again: the MCP server {name:?} received it and {detail}"
+    )]
+    OutcomeUnknown {
+        /// The name.
+        name: String,
+        /// What the server did: the rest of a sentence.
+        detail: String,
+    },
     /// The server did not answer in time.
     #[error("the MCP server {name:?} did not answer within {} s", limit.as_secs_f64())]
     TimedOut {
@@ -167,10 +177,12 @@ pub enum McpError {
         visits: Vec<McpVisit>,
     },
     /// The server's answer does not fit the request.
-    #[error("the MCP server {name:?} gave an answer that is not understood")]
+    #[error("the MCP server {name:?} gave an answer that is not understood{detail}")]
     BadAnswer {
         /// The name.
         name: String,
+        /// What is wrong with it: empty, or with a leading colon.
+        detail: String,
     },
     /// The call was stopped.
     #[error("the call was stopped")]
@@ -197,6 +209,11 @@ fn addresses(visits: &[McpVisit]) -> String {
 }
 
 impl McpError {
+    /// An answer that does not fit its request.
+    pub(crate) fn bad_answer(name: &str) -> Self {
+        Self::BadAnswer { name: name.to_owned(), detail: String::new() }
+    }
+
     /// The error as a model reads it: without what a program wrote, which may hold secrets.
     pub(crate) fn without_output(mut self) -> Self {
         if let Self::NotConnected { output, .. } | Self::Lost { output, .. } = &mut self {

@@ -160,7 +160,7 @@ struct Read {
 impl Read {
     async fn read(server: String, uri: String, servers: McpServers) -> Result<ToolOutput, McpError> {
         let read = servers.follow_resource(&server, &uri).await?;
-        let bad = || McpError::BadAnswer { name: server.clone() };
+        let bad = || McpError::bad_answer(&server);
         let result: Value = read.to().map_err(|_| bad())?;
         let contents = result.get("contents").and_then(Value::as_array).ok_or_else(bad)?;
         let parts = contents.iter().map(|part| json!({ "type": "resource", "resource": part }));

@@ -134,7 +134,7 @@ impl McpServers {
             let params =
                 cursor.take().map_or_else(|| serde_json::json!({}), |cursor| serde_json::json!({ "cursor": cursor }));
             let page = self.request(server, method, params).await?;
-            let page: Page = page.to().map_err(|_| McpError::BadAnswer { name: server.to_owned() })?;
+            let page: Page = page.to().map_err(|_| McpError::bad_answer(server))?;
             let listed = page.resources.iter().filter_map(|entry| entry.to::<Listed>().ok());
             resources.extend(listed.filter_map(|entry| entry.of_server(server)));
             cursor = page.next_cursor.filter(|next| !next.is_empty());

@@ -367,7 +367,9 @@ impl Server {
                         self.ended(&connection);
                     }
                     let words = connection.last_words();
-                    let exit = words.exit();
+                    let reason = words.fault.ending();
+                    let exit = [reason, Some(words.exit()).filter(|exit| !exit.is_empty())];
+                    let exit = exit.into_iter().flatten().collect::<Vec<_>>().join("; ");
                     let detail = if exit.is_empty() { detail } else { format!(": {exit}") };
                     return Err(McpError::Lost { name: self.name.clone(), detail, output: words.output() });
                 }

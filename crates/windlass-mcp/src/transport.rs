@@ -1,5 +1,6 @@
 //! Ways to a server.
 
+mod answer_stream;
 mod authorized;
 mod correlate;
 mod events;
@@ -8,6 +9,7 @@ mod host;
 mod http;
 mod intake;
 mod lines;
+mod salvage;
 mod sent;
 mod sse;
 
@@ -16,6 +18,7 @@ pub(crate) use execution::supports_tasks;
 pub(crate) use host::HostTransport;
 pub(crate) use http::{Address, http_transport, was_not_sent};
 pub(crate) use lines::{Fault, Lines};
+pub(crate) use salvage::{UNANSWERED, UNREADABLE};
 pub(crate) use sent::Sent;
 pub(crate) use sse::SseTransport;
 
@@ -40,6 +43,8 @@ pub(crate) enum SendError {
     Http(reqwest::Error),
     #[error("the server answered with the status {0}")]
     Status(String),
+    #[error("the server did not answer in time")]
+    NoStatus,
     #[error("the message is not JSON: {0}")]
     Json(#[from] JsonError),
 }

@@ -7,7 +7,7 @@ mod trim;
 
 use crate::CallIds;
 use clean::{assistant_content, user_content};
-pub(crate) use clean::{has_assistant_content, has_user_content, lone_surrogates_replaced};
+pub(crate) use clean::{has_assistant_content, has_user_content};
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -9,7 +9,7 @@ mod json;
 mod marks;
 mod terminal;
 
-pub use json::visible_json;
+pub use json::{lone_surrogates_replaced, visible_json};
 pub use terminal::TerminalFilter;
 
 use marks::MARKS;

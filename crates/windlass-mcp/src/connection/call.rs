@@ -3,7 +3,7 @@
 use super::rounds::Rounds;
 use super::{Called, Connection, Lifecycle};
 use crate::text::{LONGEST_ERROR, chain, clipped};
-use crate::transport::{SendError, was_not_sent};
+use crate::transport::{SendError, UNANSWERED, was_not_sent};
 use crate::{McpError, RoundLimits};
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, ClientRequest, ErrorCode, ProgressToken, RequestId, RequestMetaObject,
@@ -181,6 +181,9 @@ impl Connection {
 
     /// Why a call has no result: whether it may have reached the server is what counts.
     fn unanswered(&self, id: &RequestId, error: ServiceError) -> NotCalled {
+        if let Some(detail) = outcome_unknown(&error) {
+            return NotCalled::Failed(McpError::OutcomeUnknown { name: self.server.clone(), detail });
+        }
         match &error {
             ServiceError::TransportSend(failure) if was_not_sent(&*failure.error) => return self.unsent(&error),
             // It was refused as a whole.
@@ -194,7 +197,8 @@ impl Connection {
                 return NotCalled::Lost { detail: format!(": {}", clipped(&chain(&*failure.error), LONGEST_ERROR)) };
             }
             ServiceError::TransportClosed => {
-                self.ended.store(true, Ordering::SeqCst);
+                // Over HTTP the answer of this call alone may be lost.
+                self.ended.fetch_or(self.ending.is_of_program(), Ordering::SeqCst);
                 return NotCalled::Lost { detail: String::new() };
             }
             _ => {}
@@ -230,7 +234,49 @@ impl Connection {
     }
 }
 
-/// Whether a request failed because of what it is or what the server answered: it was not lost.
+/// What the server did with a request that it received and did not answer as the protocol says: it may have carried it out.
+fn outcome_unknown(error: &ServiceError) -> Option<String> {
+    let with_status = |status: &str| format!("answered with the status {status}");
+    let error = match error {
+        ServiceError::McpError(error) if error.code == UNANSWERED => {
+            return Some(clipped(&error.message, LONGEST_ERROR));
+        }
+        ServiceError::TransportSend(failure) if !was_not_sent(&*failure.error) => &*failure.error,
+        _ => return None,
+    };
+    if let Some(error) = error.downcast_ref::<SendError>() {
+        return match error {
+            SendError::Status(status) if status.starts_with('5') => Some(with_status(status)),
+            SendError::NoStatus => Some("did not say in time that it has it".to_owned()),
+            SendError::Http(_) => Some(format!("broke the connection: {}", clipped(&chain(error), LONGEST_ERROR))),
+            SendError::BadAnswer(problem) => Some(format!("gave an answer that is no message: {problem}")),
+            _ => None,
+        };
+    }
+    let name =
+        |status: u16| reqwest::StatusCode::from_u16(status).map_or_else(|_| status.to_string(), |s| s.to_string());
+    match error.downcast_ref::<StreamableHttpError<reqwest::Error>>()? {
+        StreamableHttpError::HttpStatus(error) if error.status >= 500 => Some(with_status(&name(error.status))),
+        // The library has read the status into the text. What else it holds are words of the server.
+        StreamableHttpError::UnexpectedServerResponse(text) if text.starts_with("HTTP 4") => None,
+        StreamableHttpError::UnexpectedServerResponse(_) => {
+            Some("gave an answer that is no message of the protocol".to_owned())
+        }
+        StreamableHttpError::UnexpectedContentType(_) => {
+            Some("gave an answer that is neither JSON nor a stream of events".to_owned())
+        }
+        StreamableHttpError::ResponseBodyTooLarge { max_size } => {
+            Some(format!("gave an answer of more than {max_size} bytes"))
+        }
+        StreamableHttpError::Client(error) => {
+            Some(format!("broke the connection: {}", clipped(&chain(error), LONGEST_ERROR)))
+        }
+        StreamableHttpError::SessionRecoveryTimeout => Some("lost its session meanwhile".to_owned()),
+        _ => None,
+    }
+}
+
+/// `true` if the server refused a request as a whole, so that it was neither carried out nor lost.
 fn is_refusal(error: &(dyn std::error::Error + 'static)) -> bool {
     if let Some(error) = error.downcast_ref::<SendError>() {
         return !matches!(error, SendError::Closed | SendError::Write(_));
@@ -240,7 +286,6 @@ fn is_refusal(error: &(dyn std::error::Error + 'static)) -> bool {
         Some(
             StreamableHttpError::HttpStatus(_)
                 | StreamableHttpError::UnexpectedServerResponse(_)
-                | StreamableHttpError::UnexpectedContentType(_)
                 | StreamableHttpError::AuthRequired(_)
                 | StreamableHttpError::InsufficientScope(_)
                 | StreamableHttpError::SessionExpired

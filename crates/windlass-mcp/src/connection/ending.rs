@@ -73,11 +73,19 @@ impl Ending {
         }
     }
 
-    /// Waits a moment for the last words of a program that was lost.
+    /// Waits a moment for the last words of a program that was lost, or for the end of another connection.
     pub(super) async fn linger(&self) {
         if let Some(process) = &self.process {
             process.stop();
             let _ = timeout(LINGER, process.ended()).await;
+        } else {
+            let _ = timeout(LINGER, self.over.clone().wait_for(|over| *over)).await;
         }
+    }
+
+    /// `true` once the connection has ended.
+    pub(super) fn is_over(&self) -> bool {
+        // The sender is dropped at the end.
+        *self.over.borrow() || self.over.has_changed().is_err()
     }
 }

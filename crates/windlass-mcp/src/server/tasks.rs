@@ -78,7 +78,7 @@ impl Server {
                 Err(error) => return Err(error),
             }
             if answered.len() > MOST_QUESTIONS {
-                return Err(McpError::BadAnswer { name: self.name.clone() });
+                return Err(McpError::bad_answer(&self.name));
             }
         }
     }

@@ -1,6 +1,54 @@
 //! Answers without the id of their request.
 
-use rmcp::model::{JsonRpcMessage, RequestId, ServerJsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, ClientNotification, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The requests that are open, for an error without an id.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct OpenRequests(Arc<Mutex<HashSet<RequestId>>>);
+
+impl OpenRequests {
+    fn lock(&self) -> MutexGuard<'_, HashSet<RequestId>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Records a message that goes out.
+    pub(crate) fn note(&self, message: &ClientJsonRpcMessage) {
+        match message {
+            JsonRpcMessage::Request(request) => {
+                self.lock().insert(request.id.clone());
+            }
+            JsonRpcMessage::Notification(notification) => {
+                if let ClientNotification::CancelledNotification(cancelled) = &notification.notification
+                    && let Some(id) = &cancelled.params.request_id
+                {
+                    self.lock().remove(id);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Records an answer. An error without an id is that of the only request there is.
+    pub(crate) fn answered(&self, message: ServerJsonRpcMessage) -> ServerJsonRpcMessage {
+        let mut open = self.lock();
+        match message {
+            JsonRpcMessage::Response(response) => {
+                open.retain(|id| !is_same(id, &response.id));
+                JsonRpcMessage::Response(response)
+            }
+            JsonRpcMessage::Error(mut error) => {
+                if error.id.is_none() && open.len() == 1 {
+                    error.id = open.iter().next().cloned();
+                }
+                open.retain(|id| error.id.as_ref().is_none_or(|own| !is_same(id, own)));
+                JsonRpcMessage::Error(error)
+            }
+            other => other,
+        }
+    }
+}
 
 /// Whether two ids name one request; some servers write numbers as texts.
 pub(crate) fn is_same(a: &RequestId, b: &RequestId) -> bool {

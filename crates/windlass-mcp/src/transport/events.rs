@@ -9,6 +9,10 @@ pub(crate) struct Events {
     after_return: bool,
     event: Event,
     size: usize,
+    /// `true` while the rest of an event that is too large is passed over.
+    is_passed_over: bool,
+    /// `true` if the line that is passed over has no bytes yet.
+    is_blank: bool,
 }
 
 /// An event.
@@ -18,24 +22,20 @@ pub(crate) struct Event {
     pub(crate) kind: String,
     /// Its lines of data.
     pub(crate) data: String,
+    /// `true` if it is larger than allowed: its data are those of the beginning.
+    pub(crate) is_too_large: bool,
     has_data: bool,
 }
-
-/// An event that is larger than allowed.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct TooLarge;
 
 impl Events {
     /// Of events with at most so many bytes.
     pub(crate) fn new(most: usize) -> Self {
-        Self { most, line: Vec::new(), after_return: false, event: Event::default(), size: 0 }
+        let (line, event) = (Vec::new(), Event::default());
+        Self { most, line, after_return: false, event, size: 0, is_passed_over: false, is_blank: false }
     }
 
-    /// Takes a chunk, and gives the events that end in it.
-    ///
-    /// # Errors
-    /// An event is larger than allowed. What follows it is not to be read.
-    pub(crate) fn take(&mut self, chunk: &[u8]) -> Result<Vec<Event>, TooLarge> {
+    /// Takes a chunk, and gives the events that end in it, or that are larger than allowed.
+    pub(crate) fn take(&mut self, chunk: &[u8]) -> Vec<Event> {
         let mut events = Vec::new();
         for byte in chunk {
             let is_rest_of_end = std::mem::take(&mut self.after_return) && *byte == b'\n';
@@ -47,23 +47,38 @@ impl Events {
                 }
                 byte => {
                     self.size += 1;
-                    if self.size > self.most {
-                        return Err(TooLarge);
+                    if self.is_passed_over {
+                        self.is_blank = false;
+                    } else if self.size <= self.most {
+                        self.line.push(*byte);
+                    } else {
+                        self.end_line();
+                        self.is_passed_over = true;
+                        events.push(Event { is_too_large: true, ..std::mem::take(&mut self.event) });
                     }
-                    self.line.push(*byte);
                 }
             }
         }
-        Ok(events)
+        events
     }
 
     /// Reads a line. An empty one ends the event.
     fn end_line(&mut self) -> Option<Event> {
+        if self.is_passed_over {
+            // The event that was too large ends with an empty line, too.
+            self.is_passed_over = !std::mem::replace(&mut self.is_blank, true);
+            self.size = 0;
+            return None;
+        }
         let line = std::mem::take(&mut self.line);
         if line.is_empty() {
             self.size = 0;
             let event = std::mem::take(&mut self.event);
             return event.has_data.then_some(event);
+        }
+        if line.starts_with(b":") {
+            self.size = self.size.saturating_sub(line.len());
+            return None;
         }
         let line = String::from_utf8_lossy(&line);
         let line = line.strip_prefix('\u{feff}').unwrap_or(&line);
@@ -78,7 +93,7 @@ impl Events {
                 self.event.has_data = true;
                 self.event.data.push_str(value);
             }
-            // Comments, and fields that are of no use without a way to resume.
+            // Fields that are of no use without a way to resume.
             _ => {}
         }
         None
@@ -91,7 +106,7 @@ mod tests {
 
     fn read(text: &str, chunk: usize) -> Vec<(String, String)> {
         let mut events = Events::new(1000);
-        let found = text.as_bytes().chunks(chunk).flat_map(|chunk| events.take(chunk).unwrap());
+        let found = text.as_bytes().chunks(chunk).flat_map(|chunk| events.take(chunk));
         found.map(|event| (event.kind, event.data)).collect()
     }
 
@@ -108,15 +123,19 @@ mod tests {
 
     #[test]
     fn events_are_bounded_whatever_they_are_made_of() {
-        for part in ["data: x\n", "x", ": comment\n", "data:\n"] {
+        for part in ["data: x\n", "x", "data:\n", ":x"] {
             let mut events = Events::new(1000);
-            let outcome = (0..2000).map(|_| events.take(part.as_bytes())).find(Result::is_err);
-            assert_eq!(outcome, Some(Err(TooLarge)), "{part}");
+            let found: Vec<Event> = (0..2000).flat_map(|_| events.take(part.as_bytes())).collect();
+            assert!(matches!(&found[..], [one] if one.is_too_large && one.data.len() <= 1000), "{part}: {found:?}");
+            // The next one is read again.
+            let next = events.take(b"\n\ndata: next\n\n");
+            assert!(matches!(&next[..], [one] if !one.is_too_large && one.data == "next"), "{part}: {next:?}");
         }
         // Not together.
         let mut events = Events::new(10);
         for _ in 0..100 {
-            assert_eq!(events.take(b"data: x\n\n").unwrap().len(), 1);
+            assert_eq!(events.take(b"data: x\n\n").len(), 1);
+            assert!(events.take(b": comment\n").is_empty());
         }
     }
 }

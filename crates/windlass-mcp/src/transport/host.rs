@@ -1,7 +1,8 @@
 //! A server inside the host.
 
 use super::correlate::answer_to;
-use super::intake::{Intake, read};
+use super::intake::Intake;
+use super::salvage::read;
 use super::{AbortOnDrop, SendError, Sent};
 use crate::McpChannel;
 use rmcp::model::{ClientJsonRpcMessage, ClientNotification, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
@@ -54,12 +55,13 @@ impl HostTransport {
 async fn listen(channel: Arc<dyn McpChannel>, push: mpsc::Sender<ServerJsonRpcMessage>, intake: Intake) {
     while let Some(message) = channel.receive().await {
         match read(message.as_str().as_bytes()) {
-            Ok(message) if intake.admits(&message) => {
-                if push.send(message).await.is_err() {
-                    return;
+            Ok(messages) => {
+                for message in messages.into_iter().filter(|message| intake.admits(message)) {
+                    if push.send(message).await.is_err() {
+                        return;
+                    }
                 }
             }
-            Ok(_) => {}
             Err(problem) => tracing::debug!(problem, "an in-process MCP server sent a text that is no message"),
         }
     }
@@ -103,7 +105,8 @@ impl Transport<RoleClient> for HostTransport {
             };
             open.lock().remove(&id);
             let answered = answered?.ok_or_else(|| SendError::BadAnswer("there is none".to_owned()))?;
-            let message = read(answered.as_str().as_bytes()).map_err(SendError::BadAnswer)?;
+            let mut messages = read(answered.as_str().as_bytes()).map_err(SendError::BadAnswer)?;
+            let message = messages.pop().ok_or_else(|| SendError::BadAnswer("there is none".to_owned()))?;
             let message = answer_to(&id, message).map_err(SendError::BadAnswer)?;
             answer.send(message).map_err(|_| SendError::Closed)
         }

@@ -1,12 +1,12 @@
 //! Streamable HTTP.
 
+use super::answer_stream::{answers, messages};
 use super::authorized::Authorized;
 use super::correlate::{answer_to, is_stray_error};
-use super::execution::with_execution;
-use super::intake::{MOST_DEPTH, MOST_VALUES, is_too_much};
+use super::salvage::{UNANSWERED, UNREADABLE, failed};
 use super::{SendError, Sent};
 use futures_util::StreamExt;
-use futures_util::stream::BoxStream;
+use futures_util::stream::{BoxStream, once};
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
 use rmcp::transport::StreamableHttpClientTransport;
@@ -14,17 +14,21 @@ use rmcp::transport::streamable_http_client::{
     SseError, StreamableHttpClient, StreamableHttpClientTransportConfig, StreamableHttpError,
     StreamableHttpPostResponse,
 };
-use serde_json::json;
 use sse_stream::Sse;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use tokio::sync::watch;
+use tokio::time::timeout;
 use windlass_http::tls::{self, Trust};
 use windlass_mcp_auth::Authorizer;
 
 /// Largest event of a server.
 pub(super) const LARGEST_EVENT: usize = 16 * 1024 * 1024;
+
+/// How long the answer to a request that was only accepted may take to come over the stream of the session.
+const ACCEPTED: Duration = Duration::from_secs(60);
 
 /// A transport to an endpoint.
 pub(crate) type HttpTransport = StreamableHttpClientTransport<Endpoint>;
@@ -40,6 +44,17 @@ pub(crate) fn was_not_sent(error: &(dyn std::error::Error + 'static)) -> bool {
     }
 }
 
+/// `true` if a stream that broke will not be continued, however often the endpoint is asked.
+fn is_final(error: &Failure) -> bool {
+    match error {
+        StreamableHttpError::Client(error) => error
+            .status()
+            .is_some_and(|status| status.is_client_error() && status != reqwest::StatusCode::REQUEST_TIMEOUT),
+        StreamableHttpError::UnexpectedContentType(_) => true,
+        _ => false,
+    }
+}
+
 /// A client for one endpoint. An error in answer to a request is always an error of that request: the library loses
 /// those without its id, and their calls would wait for an answer that has come.
 #[derive(Debug, Clone)]
@@ -48,6 +63,8 @@ pub(crate) struct Endpoint {
     sent: Sent,
     /// Whether the server did not know what to do with a request of the session: it may be gone.
     lost_session: Arc<AtomicBool>,
+    /// `true` once the server has refused the stream of the session.
+    has_no_stream: Arc<watch::Sender<bool>>,
 }
 
 impl Endpoint {
@@ -56,60 +73,43 @@ impl Endpoint {
         id: &RequestId,
         has_session: bool,
         answered: StreamableHttpPostResponse,
-    ) -> Result<StreamableHttpPostResponse, Failure> {
-        let unexpected = |problem: String| StreamableHttpError::UnexpectedServerResponse(problem.into());
+    ) -> StreamableHttpPostResponse {
         match answered {
             StreamableHttpPostResponse::Json(message, session) => {
                 if has_session && is_stray_error(&message, id) {
                     self.lost_session.store(true, Ordering::SeqCst);
                 }
-                let message = answer_to(id, message).map_err(unexpected)?;
-                Ok(StreamableHttpPostResponse::Json(message, session))
+                let message = answer_to(id, message);
+                let message = message.unwrap_or_else(|problem| failed(Some(id.clone()), UNREADABLE, problem));
+                StreamableHttpPostResponse::Json(message, session)
             }
             StreamableHttpPostResponse::Sse(events, session) => {
-                let id = id.clone();
-                let events = events.map(move |event| event.map(|event| of_request(&id, event)));
-                Ok(StreamableHttpPostResponse::Sse(events.boxed(), session))
+                StreamableHttpPostResponse::Sse(answers(id, events), session)
             }
-            // Without a session there is no other stream on which an answer could come.
-            StreamableHttpPostResponse::Accepted if !has_session => {
-                Err(unexpected("the server took the request and will not answer it".to_owned()))
+            // The answer may come over the stream of the session, against the protocol.
+            StreamableHttpPostResponse::Accepted if has_session => {
+                StreamableHttpPostResponse::Sse(self.unanswered_later(id.clone()), None)
             }
-            other => Ok(other),
+            StreamableHttpPostResponse::Accepted => StreamableHttpPostResponse::Json(unanswered(id), None),
+            other => other,
         }
     }
+
+    /// Events that fail a request once its answer is not to be expected any more.
+    fn unanswered_later(&self, id: RequestId) -> BoxStream<'static, Result<Sse, SseError>> {
+        let mut refused = self.has_no_stream.subscribe();
+        let event = async move {
+            // After that time, or when the server has no such stream.
+            let _ = timeout(ACCEPTED, refused.wait_for(|refused| *refused)).await;
+            Ok(Sse { data: serde_json::to_string(&unanswered(&id)).ok(), ..Sse::default() })
+        };
+        once(event).boxed()
+    }
 }
 
-/// An event of the stream that answers a request. One that would take up too much memory is an error of the request.
-fn of_request(id: &RequestId, mut event: Sse) -> Sse {
-    if event.data.as_deref().is_some_and(|text| is_too_much(text.as_bytes())) {
-        let message =
-            format!("a message holds more than {MOST_VALUES} values, or is nested more than {MOST_DEPTH} deep");
-        let error = json!({ "code": -32603, "message": message });
-        event.data = Some(json!({ "jsonrpc": "2.0", "id": id, "error": error }).to_string());
-        return event;
-    }
-    let text = event.data.as_deref().filter(|text| text.contains("\"error\""));
-    if let Some(Ok(message)) = text.map(serde_json::from_str::<ServerJsonRpcMessage>)
-        && is_stray_error(&message, id)
-        && let Ok(error) = answer_to(id, message)
-        && let Ok(text) = serde_json::to_string(&error)
-    {
-        event.data = Some(text);
-    }
-    if let Some(message) = event.data.as_deref().and_then(with_execution) {
-        event.data = Some(message.to_string());
-    }
-    event
-}
-
-/// An event of the stream that no request waits for. One that would take up too much memory is left out.
-fn bounded(mut event: Sse) -> Sse {
-    if event.data.as_deref().is_some_and(|text| is_too_much(text.as_bytes())) {
-        tracing::warn!("a message of an MCP server was dropped: it holds too many values, or is nested too deep");
-        event.data = None;
-    }
-    event
+/// The error of a request that was accepted and got no answer.
+fn unanswered(id: &RequestId) -> ServerJsonRpcMessage {
+    failed(Some(id.clone()), UNANSWERED, "took it without an answer".to_owned())
 }
 
 impl StreamableHttpClient for Endpoint {
@@ -153,10 +153,10 @@ impl StreamableHttpClient for Endpoint {
             limit,
         );
         let answered = posted.await?;
-        match id {
+        Ok(match id {
             Some(id) => self.correlated(&id, has_session, answered),
-            None => Ok(answered),
-        }
+            None => answered,
+        })
     }
 
     async fn delete_session(
@@ -191,6 +191,7 @@ impl StreamableHttpClient for Endpoint {
         custom_headers: Headers,
         limit: usize,
     ) -> Result<BoxStream<'static, Result<Sse, SseError>>, Failure> {
+        let continues = last_event_id.is_some();
         let stream = self.client.get_stream_with_max_sse_event_size(
             uri,
             session_id,
@@ -199,7 +200,15 @@ impl StreamableHttpClient for Endpoint {
             custom_headers,
             limit,
         );
-        Ok(stream.await?.map(|event| event.map(bounded)).boxed())
+        match stream.await {
+            Ok(stream) => Ok(messages(stream)),
+            // Otherwise it would be asked for again and again.
+            Err(error) if continues && is_final(&error) => Err(StreamableHttpError::ServerDoesNotSupportSse),
+            Err(error) => {
+                let _ = self.has_no_stream.send_replace(!continues);
+                Err(error)
+            }
+        }
     }
 }
 
@@ -259,7 +268,8 @@ pub(crate) fn http_transport(address: Address, sent: Sent, lost_session: Arc<Ato
         .custom_headers(custom)
         .max_sse_event_size(LARGEST_EVENT);
     let client = Authorized { client: address.client, authorizer: address.authorizer };
-    StreamableHttpClientTransport::with_client(Endpoint { client, sent, lost_session }, config)
+    let has_no_stream = Arc::new(watch::Sender::new(false));
+    StreamableHttpClientTransport::with_client(Endpoint { client, sent, lost_session, has_no_stream }, config)
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! Which messages of a server are let in.
 
-use super::execution::with_execution;
 use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, RequestId, ServerJsonRpcMessage, ServerNotification};
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -76,23 +75,6 @@ pub(crate) fn is_too_much(text: &[u8]) -> bool {
     count > MOST_VALUES || depth > MOST_DEPTH
 }
 
-/// Reads a message, unless it would take up too much memory.
-pub(crate) fn read(text: &[u8]) -> Result<ServerJsonRpcMessage, String> {
-    if is_too_much(text) {
-        return Err(format!("it holds more than {MOST_VALUES} values, or is nested more than {MOST_DEPTH} deep"));
-    }
-    parse(text)
-}
-
-/// Reads a message that is not too much.
-pub(crate) fn parse(text: &[u8]) -> Result<ServerJsonRpcMessage, String> {
-    match std::str::from_utf8(text).ok().and_then(with_execution) {
-        Some(message) => serde_json::from_value(message),
-        None => serde_json::from_slice(text),
-    }
-    .map_err(|error| error.to_string())
-}
-
 /// About how many values a JSON text holds, what separates and opens them, and how deep they are nested.
 fn values(text: &[u8]) -> (usize, usize) {
     let (mut count, mut depth, mut deepest) = (0_usize, 0_usize, 0_usize);
@@ -117,6 +99,7 @@ fn values(text: &[u8]) -> (usize, usize) {
 
 #[cfg(test)]
 mod tests {
+    use super::super::salvage::read;
     use super::*;
 
     #[test]
@@ -137,13 +120,14 @@ mod tests {
         };
         assert!(!is_too_much(nested(126).as_bytes()) && is_too_much(nested(127).as_bytes()));
         let many = format!(r#"{{"jsonrpc":"2.0","method":"x","params":{{"a":[{}1]}}}}"#, "1,".repeat(MOST_VALUES));
-        assert!(read(many.as_bytes()).is_err_and(|error| error.contains("values")));
+        assert!(is_too_much(many.as_bytes()) && read(many.as_bytes()).is_err_and(|error| error.contains("values")));
     }
 
     #[test]
     fn requests_are_bounded_until_they_are_answered_or_taken_back() {
         let intake = Intake::default();
-        let ping = |id: usize| read(format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#).as_bytes()).unwrap();
+        let one = |text: &str| read(text.as_bytes()).unwrap().remove(0);
+        let ping = |id: usize| one(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#));
         for id in 0..MOST_REQUESTS {
             assert!(intake.admits(&ping(id)));
         }
@@ -152,7 +136,7 @@ mod tests {
         intake.answered(&answer);
         assert!(intake.admits(&ping(100)) && !intake.admits(&ping(101)));
         let cancelled = r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5}}"#;
-        assert!(intake.admits(&read(cancelled.as_bytes()).unwrap()));
+        assert!(intake.admits(&one(cancelled)));
         assert!(intake.admits(&ping(101)));
     }
 }

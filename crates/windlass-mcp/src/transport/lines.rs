@@ -1,12 +1,12 @@
 //! One message a line.
 
-use super::correlate::is_same;
-use super::intake::{Intake, MOST_DEPTH, MOST_VALUES, is_too_much, parse};
+use super::correlate::OpenRequests;
+use super::intake::Intake;
+use super::salvage::{read, unreadable};
 use super::{AbortOnDrop, SendError, Sent};
-use rmcp::model::{ClientJsonRpcMessage, ClientNotification, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
+use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
 use rmcp::service::RoleClient;
 use rmcp::transport::Transport;
-use std::collections::HashSet;
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
@@ -14,6 +14,8 @@ use tokio::sync::{mpsc, oneshot};
 
 /// Longest line of a server.
 const LONGEST_LINE: usize = 16 * 1024 * 1024;
+/// Most bytes of a line that are passed over once it is too long.
+const MOST_PASSED_OVER: usize = 4 * LONGEST_LINE;
 /// Most lines in a row that are no messages.
 const MOST_NONSENSE: usize = 10_000;
 /// Most messages that wait to be written.
@@ -23,56 +25,10 @@ type Ack = oneshot::Sender<std::io::Result<()>>;
 
 /// A line on its way, and the request that it is.
 #[derive(Debug)]
-struct Line {
+struct OutgoingLine {
     bytes: Vec<u8>,
     request: Option<RequestId>,
     ack: Ack,
-}
-
-/// The requests that are open, for an error without an id.
-#[derive(Debug, Clone, Default)]
-struct Open(Arc<Mutex<HashSet<RequestId>>>);
-
-impl Open {
-    fn lock(&self) -> MutexGuard<'_, HashSet<RequestId>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Records a message that goes out.
-    fn note(&self, message: &ClientJsonRpcMessage) {
-        match message {
-            JsonRpcMessage::Request(request) => {
-                self.lock().insert(request.id.clone());
-            }
-            JsonRpcMessage::Notification(notification) => {
-                if let ClientNotification::CancelledNotification(cancelled) = &notification.notification
-                    && let Some(id) = &cancelled.params.request_id
-                {
-                    self.lock().remove(id);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    /// Records an answer. An error without an id is that of the only request there is.
-    fn answered(&self, message: ServerJsonRpcMessage) -> ServerJsonRpcMessage {
-        let mut open = self.lock();
-        match message {
-            JsonRpcMessage::Response(response) => {
-                open.retain(|id| !is_same(id, &response.id));
-                JsonRpcMessage::Response(response)
-            }
-            JsonRpcMessage::Error(mut error) => {
-                if error.id.is_none() && open.len() == 1 {
-                    error.id = open.iter().next().cloned();
-                }
-                open.retain(|id| error.id.as_ref().is_none_or(|own| !is_same(id, own)));
-                JsonRpcMessage::Error(error)
-            }
-            other => other,
-        }
-    }
 }
 
 /// A byte stream in each direction.
@@ -81,25 +37,50 @@ impl Open {
 /// safe: a task of its own reads, so that no half-read line is lost.
 #[derive(Debug)]
 pub(crate) struct Lines {
-    outgoing: mpsc::Sender<Line>,
+    outgoing: mpsc::Sender<OutgoingLine>,
     incoming: mpsc::Receiver<ServerJsonRpcMessage>,
     intake: Intake,
-    open: Open,
+    open: OpenRequests,
     _tasks: [AbortOnDrop; 2],
 }
 
-/// Why a server's output was given up, for its error text.
+/// What was wrong with the output of a server, for its error text.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Fault(Arc<Mutex<Option<String>>>);
+pub(crate) struct Fault(Arc<Mutex<OutputFault>>);
+
+#[derive(Debug, Clone, Default)]
+struct OutputFault {
+    /// The last thing that was wrong, with the words of the server.
+    text: Option<String>,
+    /// The reason why no more is read, without words of the server.
+    ending: Option<String>,
+}
 
 impl Fault {
-    fn set(&self, fault: String) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(fault);
+    fn lock(&self) -> MutexGuard<'_, OutputFault> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes a line that is passed over.
+    fn note(&self, text: String) {
+        self.lock().text = Some(text);
+    }
+
+    /// Notes why no more is read.
+    fn end(&self, reason: String) {
+        let mut fault = self.lock();
+        fault.text = Some(reason.clone());
+        fault.ending = Some(reason);
+    }
+
+    /// The reason why no more is read, without words of the server.
+    pub(crate) fn ending(&self) -> Option<String> {
+        self.lock().ending.clone()
     }
 
     /// The text, if something was wrong.
     pub(crate) fn get(&self) -> Option<String> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.lock().text.clone()
     }
 }
 
@@ -115,7 +96,7 @@ impl Lines {
         // One at a time: a message can be large.
         let (found, incoming) = mpsc::channel(1);
         let intake = Intake::default();
-        let open = Open::default();
+        let open = OpenRequests::default();
         let writer = tokio::spawn(write_lines(output, to_write, sent));
         let reader = tokio::spawn(read_lines(input, found, (intake.clone(), open.clone()), fault));
         let tasks = [AbortOnDrop(writer.abort_handle()), AbortOnDrop(reader.abort_handle())];
@@ -123,8 +104,8 @@ impl Lines {
     }
 }
 
-async fn write_lines(mut output: impl AsyncWrite + Unpin, mut lines: mpsc::Receiver<Line>, sent: Sent) {
-    while let Some(Line { bytes, request, ack }) = lines.recv().await {
+async fn write_lines(mut output: impl AsyncWrite + Unpin, mut lines: mpsc::Receiver<OutgoingLine>, sent: Sent) {
+    while let Some(OutgoingLine { bytes, request, ack }) = lines.recv().await {
         let before = request.map(|id| sent.begin(&id));
         let written = async {
             // If no part of it can be written, none of it was read.
@@ -147,7 +128,7 @@ async fn write_lines(mut output: impl AsyncWrite + Unpin, mut lines: mpsc::Recei
 async fn read_lines(
     input: impl AsyncRead + Unpin,
     found: mpsc::Sender<ServerJsonRpcMessage>,
-    (intake, open): (Intake, Open),
+    (intake, open): (Intake, OpenRequests),
     fault: Fault,
 ) {
     let mut input = BufReader::with_capacity(64 * 1024, input);
@@ -155,35 +136,37 @@ async fn read_lines(
     let mut nonsense = 0_usize;
     loop {
         line.clear();
-        match next_line(&mut input, &mut line).await {
-            Ok(true) => {}
-            Ok(false) => return,
-            Err(problem) => return fault.set(problem),
-        }
-        let text = line.trim_ascii();
-        if text.is_empty() {
-            continue;
-        }
-        // It may be what a call waits for: to leave it out would let that wait for ever.
-        if is_too_much(text) {
-            let most = format!("{MOST_VALUES} values, or one that is nested more than {MOST_DEPTH} deep");
-            return fault.set(format!("it printed a line of more than {most}"));
-        }
-        match parse(text) {
-            Ok(message) => {
+        let messages = match next_line(&mut input, &mut line).await {
+            Ok(ReadLine::End) => return,
+            Ok(ReadLine::Whole) if line.trim_ascii().is_empty() => continue,
+            Ok(ReadLine::Whole) => read(line.trim_ascii()),
+            Ok(ReadLine::TooLong) => {
+                let reason = format!("it printed a line of more than {LONGEST_LINE} bytes");
+                match unreadable(&line, reason.clone()) {
+                    Ok(messages) if pass_over(&mut input).await => Ok(messages),
+                    // It may be what a call waits for: to leave it out would let that wait for ever.
+                    _ => return fault.end(reason),
+                }
+            }
+            Err(error) => return fault.end(format!("its output cannot be read: {error}")),
+        };
+        match messages {
+            Ok(messages) => {
                 nonsense = 0;
-                if intake.admits(&message) && found.send(open.answered(message)).await.is_err() {
-                    return;
+                for message in messages.into_iter().filter(|message| intake.admits(message)) {
+                    if found.send(open.answered(message)).await.is_err() {
+                        return;
+                    }
                 }
             }
             Err(problem) => {
                 // Many servers print a greeting before they speak.
-                let start: String = String::from_utf8_lossy(text).chars().take(120).collect();
+                let start: String = String::from_utf8_lossy(line.trim_ascii()).chars().take(120).collect();
                 tracing::debug!(problem, start, "a line of an MCP server is not a message");
                 nonsense += 1;
-                fault.set(format!("it printed a line that is no message ({problem}): {start}"));
+                fault.note(format!("it printed a line that is no message ({problem}): {start}"));
                 if nonsense > MOST_NONSENSE {
-                    return;
+                    return fault.end(format!("it printed more than {MOST_NONSENSE} lines that are no messages"));
                 }
             }
         }
@@ -193,27 +176,52 @@ async fn read_lines(
     }
 }
 
-/// Reads a line of bounded length; false at the end of the input.
-async fn next_line(input: &mut (impl AsyncBufReadExt + Unpin), line: &mut Vec<u8>) -> Result<bool, String> {
+/// The next line of the output of a server.
+enum ReadLine {
+    Whole,
+    /// More of it comes.
+    TooLong,
+    /// There is none.
+    End,
+}
+
+/// Reads a line of bounded length.
+async fn next_line(input: &mut (impl AsyncBufReadExt + Unpin), line: &mut Vec<u8>) -> std::io::Result<ReadLine> {
     loop {
-        let bytes = input.fill_buf().await.map_err(|error| format!("its output cannot be read: {error}"))?;
+        let bytes = input.fill_buf().await?;
         if bytes.is_empty() {
-            return Ok(!line.is_empty());
+            return Ok(if line.is_empty() { ReadLine::End } else { ReadLine::Whole });
         }
         let (part, ended) = match bytes.iter().position(|byte| *byte == b'\n') {
             Some(end) => (bytes.split_at_checked(end).map_or(bytes, |(line, _)| line), true),
             None => (bytes, false),
         };
         if line.len() + part.len() > LONGEST_LINE {
-            return Err(format!("it printed a line of more than {LONGEST_LINE} bytes"));
+            return Ok(ReadLine::TooLong);
         }
         line.extend_from_slice(part);
         let used = part.len() + usize::from(ended);
         input.consume(used);
         if ended {
-            return Ok(true);
+            return Ok(ReadLine::Whole);
         }
     }
+}
+
+/// Reads to the end of a line that is too long. `false` if that does not come.
+async fn pass_over(input: &mut (impl AsyncBufReadExt + Unpin)) -> bool {
+    let mut passed = 0_usize;
+    while passed < MOST_PASSED_OVER {
+        let Ok(bytes) = input.fill_buf().await else { return false };
+        let end = bytes.iter().position(|byte| *byte == b'\n');
+        let used = end.map_or(bytes.len(), |end| end + 1);
+        input.consume(used);
+        passed = passed.saturating_add(used);
+        if end.is_some() || used == 0 {
+            return true;
+        }
+    }
+    false
 }
 
 impl Transport<RoleClient> for Lines {
@@ -231,7 +239,7 @@ impl Transport<RoleClient> for Lines {
             serde_json::to_vec(&message).map_err(|error| SendError::Json(error.into())).and_then(|mut line| {
                 line.push(b'\n');
                 let (ack, written) = oneshot::channel();
-                match self.outgoing.try_send(Line { bytes: line, request, ack }) {
+                match self.outgoing.try_send(OutgoingLine { bytes: line, request, ack }) {
                     Ok(()) => Ok(written),
                     Err(mpsc::error::TrySendError::Full(_)) => Err(SendError::TooMany),
                     Err(mpsc::error::TrySendError::Closed(_)) => Err(SendError::Closed),

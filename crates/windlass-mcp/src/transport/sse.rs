@@ -3,9 +3,11 @@
 //! The server sends everything over one stream, whose first event says where the client posts its messages.
 
 use super::authorized::{is_refusal, respond};
+use super::correlate::OpenRequests;
 use super::events::{Event, Events};
 use super::http::Address;
-use super::intake::{Intake, is_too_much, parse};
+use super::intake::Intake;
+use super::salvage::{read, unreadable};
 use super::{AbortOnDrop, SendError, Sent};
 use crate::greeting::Greeting;
 use crate::text::chain;
@@ -37,6 +39,7 @@ pub(crate) struct SseTransport {
     authorizer: Option<Arc<Authorizer>>,
     messages: Url,
     intake: Intake,
+    open: OpenRequests,
     sent: Sent,
     incoming: mpsc::Receiver<ServerJsonRpcMessage>,
     _reader: AbortOnDrop,
@@ -56,10 +59,10 @@ impl SseTransport {
             Stream { response: accepted(response)?, events: Events::new(LARGEST_EVENT), found: Vec::new() };
         let messages = message_address(&url, &mut stream).await?;
         let (found, incoming) = mpsc::channel(1);
-        let intake = Intake::default();
-        let reader = tokio::spawn(pass_on(stream, found, intake.clone()));
+        let (intake, open) = (Intake::default(), OpenRequests::default());
+        let reader = tokio::spawn(pass_on(stream, found, (intake.clone(), open.clone())));
         let _reader = AbortOnDrop(reader.abort_handle());
-        Ok(Self { client, headers, authorizer, messages, intake, sent, incoming, _reader })
+        Ok(Self { client, headers, authorizer, messages, intake, open, sent, incoming, _reader })
     }
 }
 
@@ -92,7 +95,7 @@ impl Stream {
                 return Ok(Some(event));
             }
             let Some(chunk) = self.response.chunk().await.map_err(|error| chain(&error))? else { return Ok(None) };
-            self.found = self.events.take(&chunk).map_err(|_| "an event of it is too large".to_owned())?;
+            self.found = self.events.take(&chunk);
             self.found.reverse();
         }
     }
@@ -116,7 +119,11 @@ async fn message_address(url: &Url, stream: &mut Stream) -> Result<Url, Greeting
 }
 
 /// Passes on messages until the stream ends.
-async fn pass_on(mut stream: Stream, found: mpsc::Sender<ServerJsonRpcMessage>, intake: Intake) {
+async fn pass_on(
+    mut stream: Stream,
+    found: mpsc::Sender<ServerJsonRpcMessage>,
+    (intake, open): (Intake, OpenRequests),
+) {
     loop {
         let event = match stream.next().await {
             Ok(Some(event)) => event,
@@ -126,18 +133,19 @@ async fn pass_on(mut stream: Stream, found: mpsc::Sender<ServerJsonRpcMessage>, 
         if !matches!(event.kind.as_str(), "" | "message") {
             continue;
         }
-        if is_too_much(event.data.as_bytes()) {
-            return tracing::debug!(
-                "the stream of an MCP server ended: an event holds too many values, or is nested too deep"
-            );
-        }
-        match parse(event.data.as_bytes()) {
-            Ok(message) if intake.admits(&message) => {
-                if found.send(message).await.is_err() {
-                    return;
+        let too_large = || format!("it holds more than {LARGEST_EVENT} bytes");
+        let messages = match event.is_too_large {
+            true => unreadable(event.data.as_bytes(), too_large()),
+            false => read(event.data.as_bytes()),
+        };
+        match messages {
+            Ok(messages) => {
+                for message in messages.into_iter().filter(|message| intake.admits(message)) {
+                    if found.send(open.answered(message)).await.is_err() {
+                        return;
+                    }
                 }
             }
-            Ok(_) => {}
             Err(problem) => tracing::debug!(problem, "an MCP server sent an event that is no message"),
         }
     }
@@ -148,6 +156,7 @@ impl Transport<RoleClient> for SseTransport {
 
     fn send(&mut self, message: ClientJsonRpcMessage) -> impl Future<Output = Result<(), SendError>> + Send + 'static {
         self.intake.answered(&message);
+        self.open.note(&message);
         let request = match &message {
             JsonRpcMessage::Request(request) => Some(request.id.clone()),
             _ => None,
@@ -165,9 +174,7 @@ impl Transport<RoleClient> for SseTransport {
                 let post = client.post(messages.clone()).headers(headers.clone());
                 post.header(CONTENT_TYPE, "application/json").body(body.clone())
             };
-            let posted = timeout(POSTED, respond(authorizer.as_ref(), post))
-                .await
-                .map_err(|_| SendError::Status("none in time".to_owned()))?;
+            let posted = timeout(POSTED, respond(authorizer.as_ref(), post)).await.map_err(|_| SendError::NoStatus)?;
             let posted = posted.map_err(SendError::Http)?;
             match posted.status() {
                 status if status.is_success() => Ok(()),

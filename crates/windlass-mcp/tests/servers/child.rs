@@ -130,13 +130,26 @@ fn odd(behaviour: &str) {
                 answer(&id, &json!({ "content": [{ "type": "text", "text": "done" }] }));
             }
             ("wrong answer", "tools/call") => answer(&id, &json!({ "tools": 1 })),
-            ("long line", "tools/call") => {
+            ("long line", "tools/call") if calls == 0 => {
+                calls += 1;
                 answer(&id, &json!({ "content": [{ "type": "text", "text": "x".repeat(17 << 20) }] }))
             }
-            ("many values", "tools/call") => {
+            ("many values", "tools/call") if calls == 0 => {
+                calls += 1;
                 answer(&id, &json!({ "content": [], "structuredContent": vec![1; 600_000] }))
             }
-            ("deep", "tools/call") => {
+            ("given", "tools/call") if calls == 0 => {
+                calls += 1;
+                println!("{}", std::env::var("ANSWER").unwrap().replace("ID", &id.to_string()));
+            }
+            ("endless line", "tools/call") => {
+                let mut out = std::io::stdout().lock();
+                let _ = write!(out, r#"{{"jsonrpc":"2.0","id":{id},"result":{{"a":""#);
+                let part = "x".repeat(1 << 20);
+                while out.write_all(part.as_bytes()).is_ok() {}
+            }
+            ("deep", "tools/call") if calls == 0 => {
+                calls += 1;
                 println!(r#"{{"jsonrpc":"2.0","id":{id},"result":{}1{}}}"#, "[".repeat(200), "]".repeat(200))
             }
             ("asks for roots", "tools/call") => {

@@ -84,11 +84,62 @@ async fn answers_that_are_wrong_fail_the_call_alone() {
     assert_eq!(status(&servers).state, McpServerState::Connected);
     servers.close().await;
 
-    for behaviour in ["long line", "many values", "deep"] {
+    // The server keeps what it knows: the next call reaches the same program.
+    for (behaviour, problem) in [
+        ("long line", "line of more than 16777216 bytes"),
+        ("many values", "more than 500000 values"),
+        ("deep", "nested more than 127 deep"),
+    ] {
         let servers = one(behaviour).await;
-        let lost = servers.call("s", "go", &json("{}"), Some(LONG)).await.unwrap_err();
-        assert!(matches!(&lost, McpError::Lost { output, .. } if output.contains("line of more than")), "{lost}");
+        let bad = servers.call("s", "go", &json("{}"), Some(LONG)).await.unwrap_err();
+        assert!(matches!(&bad, McpError::BadAnswer { detail, .. } if detail.contains(problem)), "{behaviour}: {bad}");
+        let next = servers.call("s", "go", &json("{}"), Some(LONG)).await.unwrap();
+        assert!(text(&next).contains(r#""calls":2"#), "{behaviour}: {next:?}");
         servers.close().await;
+    }
+    let servers = one("endless line").await;
+    let lost = servers.call("s", "go", &json("{}"), Some(LONG)).await.unwrap_err();
+    assert!(matches!(&lost, McpError::Lost { detail, .. } if detail.contains("line of more than")), "{lost}");
+    servers.close().await;
+}
+
+/// What becomes of a call that is answered with this line.
+async fn answered_with(line: &str) -> Result<String, McpError> {
+    let servers = McpServers::new(options());
+    servers.add("s", program("given").env("ANSWER", line)).unwrap();
+    servers.settled(LONG).await;
+    let called = servers.call("s", "go", &json("{}"), Some(LONG)).await;
+    let next = servers.call("s", "go", &json("{}"), Some(LONG)).await.unwrap();
+    assert!(text(&next).contains(r#""calls":2"#), "{line}: {next:?}");
+    servers.close().await;
+    called.map(|output| text(&output).to_owned())
+}
+
+#[tokio::test]
+async fn an_answer_that_is_no_valid_message_ends_its_call() {
+    for line in [
+        r#"{"jsonrpc":"2.0","id":ID,"error":"plain text"}"#,
+        r#"{"jsonrpc":"2.0","id":ID,"error":{"message":"plain text"}}"#,
+        r#"{"jsonrpc":"2.0","id":"ID","error":{"code":"E","message":"plain text"},"result":null}"#,
+    ] {
+        let refused = answered_with(line).await.unwrap_err();
+        assert!(matches!(&refused, McpError::Refused { message, .. } if message == "plain text"), "{line}: {refused}");
+    }
+    for line in [
+        r#"{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"a\ud83d b"}]}}"#,
+        r#"{"jsonrpc":"2.0","id":ID,"error":null,"result":{"content":[{"type":"text","text":"a\ufffd b"}]}}"#,
+        r#"[{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"a\ude00 b"}]}}]"#,
+    ] {
+        assert_eq!(answered_with(line).await.as_deref(), Ok("a\u{fffd} b"), "{line}");
+    }
+    for line in [
+        r#"{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text","text":"a"#,
+        r#"{"jsonrpc":"2.0","id":ID,"result":{"content":NaN}}"#,
+        r#"{"jsonrpc":"2.0","id":ID}"#,
+        r#"{"jsonrpc":"2.0","result":{"content":[]}}"#,
+    ] {
+        let bad = answered_with(line).await.unwrap_err();
+        assert!(matches!(&bad, McpError::BadAnswer { detail, .. } if !detail.is_empty()), "{line}: {bad}");
     }
 }
 

@@ -18,6 +18,7 @@ mod inside;
 mod lazy;
 mod logins;
 mod newest;
+mod odd_answers;
 mod prompts;
 mod real;
 mod resources;

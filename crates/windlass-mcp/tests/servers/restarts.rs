@@ -160,7 +160,7 @@ async fn an_error_that_names_no_request_fails_the_call_at_once() {
             ),
             "out of cheese",
         ),
-        (Behaviour::Accepts, "will not answer"),
+        (Behaviour::Accepts, "without an answer"),
     ] {
         let (servers, endpoint) = one(behaviour).await;
         let failed = go(&servers).await.unwrap_err().to_string();

@@ -5,7 +5,7 @@ use serde_json::{Value, json as value};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
-use windlass_mcp::{McpServerConfig, McpServerState, McpServers};
+use windlass_mcp::{McpError, McpServerConfig, McpServerState, McpServers};
 
 /// The head of a request in lower case, its path, and its body.
 async fn request(stream: &mut BufReader<TcpStream>) -> Option<(String, String, Vec<u8>)> {
@@ -102,9 +102,8 @@ async fn an_old_endpoint_offers_tools_and_carries_out_calls() {
     for _ in 0..3 {
         assert_eq!(text(&servers.call("old", "add", &json("{}"), None).await.unwrap()), "3");
     }
-    // What is too large ends the stream, and the next call opens another one.
-    let lost = servers.call("old", "huge", &json("{}"), None).await.unwrap_err().to_string();
-    assert!(lost.contains("was lost"), "{lost}");
+    let large = servers.call("old", "huge", &json("{}"), None).await.unwrap_err().to_string();
+    assert!(large.contains("it holds more than 16777216 bytes"), "{large}");
     assert_eq!(text(&servers.call("old", "add", &json("{}"), None).await.unwrap()), "3");
     servers.close().await;
 }
@@ -115,6 +114,17 @@ async fn a_message_that_is_refused_fails_its_call_at_once() {
     let error = servers.call("old", "add", &json("{}"), None).await.unwrap_err().to_string();
     assert!(error.contains("404"), "{error}");
     servers.close().await;
+}
+
+#[tokio::test]
+async fn a_message_that_was_received_may_have_been_carried_out() {
+    for status in ["500 Internal Server Error", "502 Bad Gateway", "503 Service Unavailable", "504 Gateway Timeout"] {
+        let servers = one(serve("/messages?s=1", Some(status)).await).await;
+        let error = servers.call("old", "add", &json("{}"), None).await.unwrap_err();
+        let McpError::OutcomeUnknown { detail, .. } = &error else { panic!("{error}") };
+        assert!(detail.contains(status), "{error}");
+        servers.close().await;
+    }
 }
 
 #[tokio::test]

@@ -5,10 +5,10 @@ use super::{Coverage, Link, Node, NodeBody};
 use crate::codec::{Body, Decoded, LineSum, Parent, ResultLine, decode};
 use crate::repair::derived_id;
 use crate::store::{LoadReport, SkippedLine};
-use crate::transcript::lone_surrogates_replaced;
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::{self, BufRead};
+use windlass_types::text::lone_surrogates_replaced;
 use windlass_types::{ContentBlock, EntryId, Timestamp, UserEntry};
 
 /// Most places inside a damaged line at which another record is looked for.
