@@ -9,7 +9,7 @@ use crate::rule::ParsedRule;
 use crate::wildcard::Wildcard;
 use crate::{RuleError, RuleWarning, names};
 use std::borrow::Cow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use windlass_shell::{BashPattern, PatternProblem, parse_rule_pattern};
 use windlass_types::names::{guards_of_tool, model, skill};
@@ -245,6 +245,34 @@ pub(crate) struct Place<'a> {
     pub(crate) style: PathStyle,
 }
 
+/// Directories at the root of file systems that no project has at its own.
+const ROOT_DIRECTORIES: &[&str] = &[
+    "Users", "Volumes", "dev", "etc", "home", "media", "mnt", "opt", "private", "proc", "root", "run", "srv", "sys",
+    "usr", "var",
+];
+
+impl Place<'_> {
+    /// A warning about a path behind a single slash that was meant to start at the root of the file system.
+    fn start_note(&self, tool: &str, specifier: &str) -> Option<String> {
+        let rest = specifier.trim().strip_prefix('/').filter(|rest| !rest.starts_with('/'))?;
+        if self.anchor.parent().is_none() {
+            return None;
+        }
+        let whole = PathBuf::from(format!("/{rest}"));
+        let first = rest.split('/').next().unwrap_or_default();
+        let is_below = |directory: &Path| directory.parent().is_some() && whole.starts_with(directory);
+        let below_home = self.home.filter(|home| is_below(home)).and_then(|home| whole.strip_prefix(home).ok());
+        if below_home.is_none() && !is_below(self.start_directory) && !ROOT_DIRECTORIES.contains(&first) {
+            return None;
+        }
+        let home = below_home.map(|below| format!(", or `{tool}(~/{})`", below.display())).unwrap_or_default();
+        Some(format!(
+            "starts at {}, as paths behind a single slash do: for the root write `{tool}(//{rest})`{home}",
+            self.anchor.display()
+        ))
+    }
+}
+
 /// Makes a rule ready. A warning comes with rules that do less than their writer may think.
 pub(crate) fn compile(rule: &ParsedRule, place: &Place<'_>) -> Result<(Rule, Option<RuleWarning>), RuleError> {
     let fail = |problem: String| RuleError::new(rule.text(), problem);
@@ -325,8 +353,8 @@ fn specifier_test(tool: &str, specifier: &str, place: &Place<'_>) -> Compiled {
             let note = command_note(&pattern)?.filter(|_| lowers);
             Ok((if pattern.is_any() { Test::Whole } else { Test::Command(pattern) }, note))
         }
-        "Read" => Ok((Test::Path(path_rule(specifier, Scope::Read, place)?), None)),
-        "Edit" => Ok((Test::Path(path_rule(specifier, Scope::Edit, place)?), None)),
+        "Read" => Ok((Test::Path(path_rule(specifier, Scope::Read, place)?), place.start_note(tool, specifier))),
+        "Edit" => Ok((Test::Path(path_rule(specifier, Scope::Edit, place)?), place.start_note(tool, specifier))),
         other if of_files => file_test(other, specifier, place),
         "WebFetch" => match specifier.strip_prefix("domain:") {
             Some(domain) => Ok((Test::Domain(Domain::parse(domain)?), None)),
@@ -369,11 +397,12 @@ fn file_test(tool: &str, specifier: &str, place: &Place<'_>) -> Compiled {
     if place.behavior == Behavior::Allow {
         return Err(format!("allows paths for {tool} alone, which has no effect: write `{general}({specifier})`"));
     }
+    let start = place.start_note(general, specifier);
     if is_edit {
-        return Ok((Test::Path(path_rule(specifier, Scope::Edit, place)?), None));
+        return Ok((Test::Path(path_rule(specifier, Scope::Edit, place)?), start));
     }
-    let note = format!("holds for {tool} alone: write `{general}({specifier})` to cover other tools too");
-    Ok((Test::Path(path_rule(specifier, Scope::Tool, place)?), Some(note)))
+    let note = || format!("holds for {tool} alone: write `{general}({specifier})` to cover other tools too");
+    Ok((Test::Path(path_rule(specifier, Scope::Tool, place)?), Some(start.unwrap_or_else(note))))
 }
 
 /// Text between the quotes or backticks around a specifier. A quoted program with its path is none.
@@ -445,6 +474,12 @@ fn field_test(tool: &str, specifier: &str) -> Option<Result<Test, String>> {
 fn path_rule(specifier: &str, scope: Scope, place: &Place<'_>) -> Result<PathRule, String> {
     let fold = place.behavior != Behavior::Allow;
     let text = &*place.style.pattern(specifier.trim());
+    let first = text.split('/').next().unwrap_or_default();
+    if matches!(first, "$HOME" | "${HOME}" | "%USERPROFILE%" | "file:")
+        || (first.starts_with("${") && first.ends_with('}'))
+    {
+        return Err(format!("starts with `{first}`, which is not replaced, so it never matches: write `~/…` or `//…`"));
+    }
     let fixed = |directory: &Path| {
         let directory = Directory::in_style(directory, place.style);
         Start::At(if fold { directory.folded } else { directory.exact })

@@ -40,7 +40,7 @@ pub enum RedirectKind {
     Append,
     /// `2>&1` and the like: touches no file.
     Duplicate,
-    /// `<<`, `<<<`: the target is the delimiter or the text. Only on the deny side.
+    /// `<<`, `<<<`: the target is the text. On the deny side expansions stand in it as written.
     Inline,
 }
 
@@ -59,12 +59,13 @@ impl Redirect {
         Self { kind, target }
     }
 
-    /// Whether the redirection can be ignored: a descriptor duplication or `/dev/null`.
+    /// Whether the redirection can be ignored: a descriptor duplication, `/dev/null`, or a literal text as input, which is what
+    /// `printf` behind a pipe gives.
     #[must_use]
     pub fn is_harmless(&self) -> bool {
         match self.kind {
             RedirectKind::Duplicate => true,
-            RedirectKind::Inline => false,
+            RedirectKind::Inline => self.target.is_literal(),
             RedirectKind::Read | RedirectKind::Write | RedirectKind::Append => {
                 self.target.as_literal() == Some("/dev/null")
             }
@@ -115,7 +116,7 @@ impl SimpleCommand {
     }
 
     /// The exact text of the command, from its first to its last character, assignments and redirections
-    /// included.
+    /// included, without the lines of here-documents.
     #[must_use]
     pub fn source(&self) -> &str {
         &self.source

@@ -6,12 +6,15 @@
 //! item     := command | for NAME in word+ ; do list done | if list ; then list [else list] fi
 //! command  := ['!'] (NAME=literal)* word* mixed with redirections; '!' not behind a pipe
 //! word     := plain characters, '…', "…" without expansion, $'…', \c, and unquoted * ? [ as patterns; behind the program
-//!             also {a,b}, the value of a loop, `$?`, "$PWD…", "$(pwd)…" and <(pipeline), see `words` and `compound`
-//! redirect := [1|2] ('>' | '>>' | '>|') literal, [0] '<' literal, '&>' literal, '&>>' literal, [n] '>&' (1|2)
+//!             also {a,b}, the value of a loop, `$?`, "$PWD…", "$(pwd)…", "$(cat <<'WORD' …)" and <(pipeline), see `words`,
+//!             `heredoc` and `compound`
+//! redirect := [1|2] ('>' | '>>' | '>|') literal, [0] '<' literal, '&>' literal, '&>>' literal, [n] '>&' (1|2),
+//!             [0] '<<<' literal, [0] '<<' WORD with lines that are literal
 //! ```
 //! A backslash before a line end joins what it separates, everywhere but in single quotes and comments.
 
 mod compound;
+mod heredoc;
 mod words;
 
 use crate::{
@@ -63,6 +66,12 @@ struct Parser<'a> {
     alternatives: Vec<Vec<Vec<Piece>>>,
     /// `true` if a word depends on the shell's `PWD`.
     names_directory: bool,
+    /// Here-documents whose lines follow the current one.
+    heredocs: Vec<heredoc::Heredoc>,
+    /// Texts of the here-documents that were read, in order.
+    bodies: Vec<String>,
+    /// `true` if the text of a here-document is not literal, or does not end.
+    has_unread_text: bool,
 }
 
 /// The end of a list of commands.
@@ -84,6 +93,9 @@ impl<'a> Parser<'a> {
             values: Vec::new(),
             alternatives: Vec::new(),
             names_directory: false,
+            heredocs: Vec::new(),
+            bodies: Vec::new(),
+            has_unread_text: false,
         }
     }
 
@@ -92,7 +104,7 @@ impl<'a> Parser<'a> {
         if self.peek().is_none() {
             return Err(NotUnderstood::Empty);
         }
-        let commands = if self.peek() == Some('(') {
+        let mut commands = if self.peek() == Some('(') {
             // All of it in a shell of its own: there are no other commands to whom that would matter.
             self.bump();
             self.skip_lines();
@@ -105,6 +117,10 @@ impl<'a> Parser<'a> {
         } else {
             self.list(Connector::First, End::Text)?.0
         };
+        if self.has_unread_text || !self.heredocs.is_empty() {
+            return Err(NotUnderstood::Redirection);
+        }
+        self.set_bodies(&mut commands);
         if self.names_directory && commands.iter().any(|command| compound::may_set(command, "PWD")) {
             return Err(NotUnderstood::Expansion);
         }
@@ -134,6 +150,10 @@ impl<'a> Parser<'a> {
         let Some(c) = self.peek() else {
             return if self.end == End::Text { Ok(None) } else { Err(NotUnderstood::Structure) };
         };
+        if c == '\n' {
+            self.skip_lines();
+            return self.sequence();
+        }
         self.bump();
         let connector = match (c, self.peek()) {
             (')', _) if self.end == End::Parenthesis => return Ok(None),
@@ -144,7 +164,7 @@ impl<'a> Parser<'a> {
                 return self.after_operator(Connector::Pipe).map(Some);
             }
             ('&', _) => return Err(NotUnderstood::Background),
-            (';' | '\n', _) => {
+            (';', _) => {
                 self.skip_lines();
                 return self.sequence();
             }
@@ -285,8 +305,12 @@ impl<'a> Parser<'a> {
         let operator = self.peek();
         self.bump();
         if operator == Some('<') {
-            if matches!(self.peek(), Some('<' | '>' | '&' | '(')) || !matches!(descriptor, None | Some("0")) {
+            let next = self.peek();
+            if matches!(next, Some('>' | '&' | '(')) || !matches!(descriptor, None | Some("0")) {
                 return Err(NotUnderstood::Redirection);
+            }
+            if next == Some('<') {
+                return self.inline();
             }
             return Ok(Redirect::new(RedirectKind::Read, self.target()?));
         }
@@ -362,7 +386,8 @@ impl<'a> Parser<'a> {
     fn skip_lines(&mut self) {
         loop {
             match self.peek() {
-                Some(' ' | '\t' | '\n') => self.bump(),
+                Some(' ' | '\t') => self.bump(),
+                Some('\n') => self.line_end(),
                 Some('#') => self.skip_comment(),
                 _ => return,
             }

@@ -10,7 +10,7 @@ pub use matching::DenyMatch;
 pub use problem::PatternProblem;
 pub use suggest::suggest_rule;
 
-use crate::command::SimpleCommand;
+use crate::command::{RedirectKind, SimpleCommand};
 use crate::grammar;
 use crate::scan::FoundCommand;
 use matching::Shape;
@@ -96,10 +96,12 @@ impl BashPattern {
         problem::of(&self.shape, self.without_negation())
     }
 
-    /// Whether this is an exact pattern and the command has exactly its text.
+    /// Whether this is an exact pattern and the command has exactly its text. A here-document has text of its own, so no pattern is
+    /// that of its command.
     #[must_use]
     pub fn matches_source(&self, command: &SimpleCommand) -> bool {
-        self.is_exact() && command.source() == self.without_negation()
+        let is_whole = command.redirects().iter().all(|redirect| redirect.kind != RedirectKind::Inline);
+        self.is_exact() && is_whole && command.source() == self.without_negation()
     }
 
     /// The text without a leading `!`, which no source of a command has.

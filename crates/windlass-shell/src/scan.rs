@@ -3,6 +3,7 @@
 //! A tolerant reader of the whole shell language. It never refuses; where it cannot follow, it records why
 //! ([`Undecided`]). All work is paid from a budget that is linear in the length of the text.
 
+mod aliases;
 mod carried;
 mod emit;
 mod found;

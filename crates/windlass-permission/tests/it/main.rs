@@ -15,6 +15,7 @@ mod common;
 mod everyday;
 mod floor;
 mod groups;
+mod here_documents;
 mod hostile;
 mod labelled;
 mod languages;

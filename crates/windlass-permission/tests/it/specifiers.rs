@@ -95,3 +95,42 @@ fn a_path_may_start_above_the_workspace() {
     world(deny(&["Read(./)"])).check(Deny, &["Read /w/x", "Read /w/a/b"]);
     world(deny(&["Read(./)"])).check(Ask, &["Read /other/x"]);
 }
+
+/// A path behind a single slash starts at the settings, which is seldom meant.
+#[test]
+fn a_path_that_was_meant_to_start_elsewhere_is_reported() {
+    let said = |behavior: Behavior, rule: &str| {
+        let mut policy = Policy::new(PolicyConfig::new("/work/app").with_home(Some("/home/me".into())));
+        match policy.add_rules(RuleSource::UserSettings, behavior, &[rule], Path::new("/home/me/.claude")) {
+            Ok(warnings) => warnings.iter().map(ToString::to_string).collect(),
+            Err(error) => format!("refused: {error}"),
+        }
+    };
+    for (rule, says) in [
+        ("Read(/home/me/.ssh/**)", "write `Read(//home/me/.ssh/**)`, or `Read(~/.ssh/**)`"),
+        ("Edit(/home/me/notes/*)", "or `Edit(~/notes/*)`"),
+        ("Write(/home/me/x)", "or `Edit(~/x)`"),
+        ("Grep(/etc/**)", "write `Read(//etc/**)`"),
+        ("Read(/etc/passwd)", "for the root write `Read(//etc/passwd)`"),
+        ("Read(/work/app/secrets/**)", "for the root write `Read(//work/app/secrets/**)`"),
+    ] {
+        for behavior in [Deny, Ask] {
+            assert!(said(behavior, rule).contains(says), "{behavior:?} {rule}: {}", said(behavior, rule));
+        }
+    }
+    assert!(said(Allow, "Read(/home/me/x/**)").contains("or `Read(~/x/**)`"));
+    for rule in ["Read($HOME/.ssh/**)", "Read(${HOME}/x)", "Edit(${CLAUDE_PROJECT_DIR}/x)", "Read(file:///etc/passwd)"]
+    {
+        assert!(said(Deny, rule).starts_with("refused") && said(Allow, rule).contains("never matches"), "{rule}");
+    }
+    for rule in [
+        "Read(/src/**)",
+        "Read(//home/me/.ssh/**)",
+        "Read(~/.ssh/**)",
+        "Edit(/docs)",
+        "Read($types.ts)",
+        "Read(src/$id.tsx)",
+    ] {
+        assert_eq!(said(Deny, rule), "", "{rule}");
+    }
+}

@@ -7,7 +7,7 @@ use super::{End, Parser, Result};
 use crate::command::Connector;
 use crate::directory::changes_directory;
 use crate::word::Piece;
-use crate::{NotUnderstood, SimpleCommand, Word, WordKind};
+use crate::{NotUnderstood, RedirectKind, SimpleCommand, Word, WordKind};
 
 /// Most words of a loop.
 const MAX_TURNS: usize = 64;
@@ -96,6 +96,10 @@ impl Parser<'_> {
         self.skip_lines();
         let start = self.pos;
         let before = commands.len();
+        // The lines of a document from before the loop would be read once for each turn.
+        if !self.heredocs.is_empty() {
+            return Err(NotUnderstood::Redirection);
+        }
         let (mut connector, mut has_own_status) = (connector, false);
         for item in items {
             let is_pattern = item.kind() != WordKind::Literal;
@@ -105,6 +109,9 @@ impl Parser<'_> {
                 let body = self.list(connector, End::Keyword(&["done"]));
                 self.bindings.pop();
                 let (body, has_status) = body?;
+                if !self.heredocs.is_empty() {
+                    return Err(NotUnderstood::Redirection);
+                }
                 if body.iter().any(|part| may_set(part, &name)) {
                     return Err(NotUnderstood::Structure);
                 }
@@ -138,8 +145,12 @@ impl Parser<'_> {
         loop {
             self.skip_blanks();
             match self.peek() {
-                Some(';' | '\n') if !items.is_empty() => {
+                Some(';') if !items.is_empty() => {
                     self.bump();
+                    return Ok(items);
+                }
+                Some('\n') if !items.is_empty() => {
+                    self.line_end();
                     return Ok(items);
                 }
                 None | Some(';' | '\n' | '|' | '&' | '<' | '>' | '#') => return Err(NotUnderstood::Structure),
@@ -193,7 +204,14 @@ impl Parser<'_> {
         self.peek();
         self.bump();
         self.skip_lines();
+        let has_document =
+            |part: &SimpleCommand| part.redirects.iter().any(|redirect| redirect.kind == RedirectKind::Inline);
+        let is_pending = !self.heredocs.is_empty();
         let (inner, _) = self.list(command.connector, End::Parenthesis)?;
+        // The texts of documents are given out in the order of the commands.
+        if is_pending || has_document(command) || inner.iter().any(has_document) {
+            return Err(NotUnderstood::Redirection);
+        }
         let is_pipeline = inner.iter().skip(1).all(|part| part.connector == Connector::Pipe);
         if !is_pipeline || inner.iter().any(changes_directory) {
             return Err(NotUnderstood::Redirection);

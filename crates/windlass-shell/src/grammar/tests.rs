@@ -65,8 +65,38 @@ fn refuses_what_it_does_not_understand() {
         "echo a=~/x",
         "echo {1..3}",
         "echo }",
-        "cat <<E\nx\nE",
-        "cat <<<x",
+        "for f in x; do a $f{,}w; done",
+        "for f in x; do a $f\\\nw; done",
+        "for f in x; do a \"$f\\\nw\"; done",
+        "cat <<E\n$x\nE",
+        "cat <<E\n`x`\nE",
+        "cat <<E\na\\\nE\nE",
+        "cat <<E",
+        "cat <<E\nx",
+        "cat <<E\nx\n E",
+        "cat <<E\\\nF\nx\nEF",
+        "cat <<$x\ny\n$x",
+        "cat <<''\nx\n",
+        "cat <<*\nx\n*",
+        "cat 3<<E\nx\nE",
+        "cat <<<$x",
+        "cat <<<\"$x\"",
+        "cat <<<{a,b}",
+        "cat <<<",
+        "cat <(cat <<E\nx\nE\n)",
+        "cat <<A \"$(cat <<'B'\nx\nB\n)\"\ny\nA",
+        "cat <<A; for f in a b; do echo x\ny\nA\ndone",
+        "for f in a b; do cat <<A; done\nx\nA\ny\nA",
+        "a \"$(cat <<E\n$x\nE\n)\"",
+        "a \"$(cat <<'E'\nx\nE\nrm y\n)\"",
+        "a \"$(cat <<'E' | b\nx\nE\n)\"",
+        "a \"$(cat y <<'E'\nx\nE\n)\"",
+        "a \"$(cat <<'E'\nx\nE )\"",
+        "a \"$(tac <<'E'\nx\nE\n)\"",
+        "a $(cat <<'E'\nx\nE\n)",
+        // Versions of bash that look for quotes in the document end it elsewhere.
+        "a \"$(cat <<'E'\nit's\nE\n)\" 'x; rm y)'",
+        "a \"$(cat <<'E'\n) \" ; rm y; \"\nE\n)\"",
         "a > >(b)",
         "a >&x",
         "a 3>x",
@@ -283,5 +313,42 @@ fn structures_that_may_mean_more_are_refused() {
         "echo \"$(pwd)x\"",
     ] {
         assert_eq!(flat(text), "refused", "{text}");
+    }
+}
+
+#[test]
+fn here_documents_of_literal_text_are_understood() {
+    for (text, expected, input) in [
+        ("cat <<E\nx\nE", vec![vec!["cat"]], "x\n"),
+        ("cat <<'E'\n$x `y` \\\nE", vec![vec!["cat"]], "$x `y` \\\n"),
+        ("cat <<\\E\n$x\nE", vec![vec!["cat"]], "$x\n"),
+        ("cat <<-E\n\tx\n\t\tE\n", vec![vec!["cat"]], "x\n"),
+        ("cat <<E\nE\nb", vec![vec!["cat"], vec!["b"]], ""),
+        ("cat <<E && b # c\nx\nE\nd", vec![vec!["cat"], vec!["b"], vec!["d"]], "x\n"),
+        ("cat <<E | b\nx\nE", vec![vec!["cat"], vec!["b"]], "x\n"),
+        ("cat <<E |\nx\nE\nb", vec![vec!["cat"], vec!["b"]], "x\n"),
+        ("cat - <<'E' c\nx\nE", vec![vec!["cat", "-", "c"]], "x\n"),
+        ("(cat <<E\nx\nE\n)", vec![vec!["cat"]], "x\n"),
+        ("cat <<<x", vec![vec!["cat"]], "x"),
+        ("cat 0<<< 'a b'", vec![vec!["cat"]], "a b"),
+        ("a <<A; b <<'B'\n1\nA\n2\nB", vec![vec!["a"], vec!["b"]], "1\n2\n"),
+        ("for f in a b; do c $f <<E\nx\nE\ndone", vec![vec!["c", "a"], vec!["c", "b"]], "x\nx\n"),
+    ] {
+        let chars: Vec<char> = text.chars().collect();
+        let understood = parse(&chars).unwrap_or_else(|why| panic!("{text:?}: {why}"));
+        assert_eq!(words(text).unwrap(), expected, "{text:?}");
+        let redirects = understood.commands().iter().flat_map(SimpleCommand::redirects);
+        let texts: String = redirects.map(|redirect| redirect.target.text()).collect();
+        assert_eq!(texts, input, "{text:?}");
+    }
+    for (text, argument) in [
+        ("a \"$(cat <<'E'\nfix: x\n\n$y 'it' (#2)\nE\n)\"", "fix: x\n\n$y 'it' (#2)"),
+        ("a \"$(cat <<E\nx\nE\n)\" b", "x"),
+        ("a \"$(cat <<-\"E\"\n\tx\n\tE\n)\"", "x"),
+        ("a \"1 $(cat <<'E'\nx\n\n\nE\n) 2\"", "1 x 2"),
+        ("a \"$( cat << 'E'\nE\n )\"", ""),
+        ("a \"$(cat <<'E'\nit's\nE\n)\"", "it's"),
+    ] {
+        assert_eq!(words(text).unwrap()[0][1], argument, "{text:?}");
     }
 }

@@ -137,7 +137,14 @@ impl Parser<'_> {
         let name: String =
             rest.iter().skip(usize::from(braced)).take_while(|c| c.is_ascii_alphanumeric() || **c == '_').collect();
         let length = name.len().saturating_add(if braced { 2 } else { 0 });
-        if braced && rest.get(length.saturating_sub(1)) != Some(&'}') {
+        // Braces are taken apart before variables, and line ends behind a backslash before both: the name may go on behind them.
+        let goes_on = |c: &char| matches!(c, '{' | '\\');
+        let ends = if braced {
+            rest.get(length.saturating_sub(1)) == Some(&'}')
+        } else {
+            !rest.get(length).is_some_and(goes_on)
+        };
+        if !ends {
             return None;
         }
         let (_, word) = self.bindings.iter().rev().find(|(bound, _)| *bound == name)?;
@@ -268,6 +275,10 @@ impl Parser<'_> {
     /// Behind a `$` in double quotes.
     fn quoted_dollar(&mut self, word: &mut Builder) -> Result<()> {
         let begins = matches!(word.pieces.as_slice(), [Piece::Text { text, .. }] if text.is_empty());
+        if let Some(text) = self.document() {
+            text.chars().for_each(|c| word.push(c));
+            return Ok(());
+        }
         match self.peek() {
             // Before one of these it begins nothing, as in "end$" or "^(a|b$)".
             Some('"' | ' ' | '|' | ')' | '/') => word.push('$'),

@@ -29,6 +29,11 @@ const VALUED_OPTIONS: &[(&str, &[&str])] = &[
     ),
     ("go", &["-C"]),
     ("helm", &["-n", "--namespace", "--kube-context", "--kubeconfig"]),
+    ("hg", &["-R", "--config", "--cwd", "--encoding", "--encodingmode", "--repository"]),
+    (
+        "jj",
+        &["-R", "--at-operation", "--at-op", "--color", "--config", "--config-file", "--config-toml", "--repository"],
+    ),
     ("kubectl", &["-n", "-s", "--as", "--cluster", "--context", "--kubeconfig", "--namespace", "--server", "--user"]),
     ("make", &["-C", "-f", "-I", "-o", "-W", "--directory", "--file", "--makefile"]),
     ("npm", &["-C", "-w", "--loglevel", "--prefix", "--registry", "--workspace"]),

@@ -41,6 +41,7 @@ impl Reader<'_, '_> {
     /// Records what the arguments of a program make it run.
     pub(super) fn carried(&mut self, program: &str, words: &[Word], wrapped: usize) {
         let args = words.get(1..).unwrap_or_default();
+        self.aliased(program, words, wrapped);
         match program {
             "git" => self.git(args, wrapped),
             "make" | "gmake" | "bmake" => self.make(args),
@@ -130,6 +131,8 @@ impl Reader<'_, '_> {
                     self.git_setting_of_variable(word, text.strip_prefix("--config-env=").unwrap_or_default());
                 }
                 text if text.starts_with("-c") => self.git_setting(word),
+                // Its commands are programs of that directory.
+                text if text.starts_with("--exec-path=") => self.undecided(Undecided::Program),
                 text if text.starts_with('-') => {}
                 "bisect" if tail.first().is_some_and(|w| w.text() == "run") => {
                     self.emit(tail.get(1..).unwrap_or_default(), Vec::new(), wrapped.saturating_add(1));

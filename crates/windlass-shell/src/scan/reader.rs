@@ -20,6 +20,8 @@ pub(super) struct Heredoc {
     pub(super) strip_tabs: bool,
     /// The body is the script of a shell.
     pub(super) script: bool,
+    /// Place of its redirection: the index of the command in the scan, and that of the redirection in the command.
+    pub(super) place: (usize, usize),
 }
 
 impl<'a, 's> Reader<'a, 's> {
@@ -151,6 +153,7 @@ impl<'a, 's> Reader<'a, 's> {
             if heredoc.script {
                 self.nested_script(&body);
             }
+            self.sink.set_body(heredoc.place, &body);
         }
     }
 

@@ -1,6 +1,7 @@
 //! Scripts: operators, keywords, functions, redirections.
 
 use super::reader::{Heredoc, Reader};
+use crate::word::base_name;
 use crate::{Redirect, RedirectKind, Undecided, Word};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -444,13 +445,16 @@ impl Reader<'_, '_> {
         let strip_tabs = self.eat('-');
         self.skip_blanks();
         let target = self.word();
-        let quoted = target.source().contains(['\'', '"', '\\']);
+        let source = target.source().replace("\\\n", "");
+        let quoted = source.contains(['\'', '"', '\\']);
         // Expansions in the delimiter stay as they are written.
-        let delimiter = if quoted { target.text().to_owned() } else { target.source().to_owned() };
+        let delimiter = if quoted { target.text().to_owned() } else { source };
         if quoted && !target.is_literal() {
             self.undecided(Undecided::Malformed);
         }
-        self.heredocs.push(Heredoc { delimiter, quoted, strip_tabs, script: false });
+        // The command gets its place in the scan when it is complete.
+        let place = (usize::MAX, current.redirects.len());
+        self.heredocs.push(Heredoc { delimiter, quoted, strip_tabs, script: false, place });
         current.redirects.push(Redirect::new(RedirectKind::Inline, Word::literal("")));
     }
 
@@ -461,8 +465,12 @@ impl Reader<'_, '_> {
             return;
         }
         self.note_fork_bomb(level, &command, after);
+        let index = self.sink.scan.found.len();
+        for heredoc in self.heredocs.iter_mut().filter(|heredoc| heredoc.place.0 == usize::MAX) {
+            heredoc.place.0 = index;
+        }
         let reads_script = self.emit(&command.words, command.redirects.clone(), 0);
-        if reads_script {
+        if reads_script || runs_its_input(&command) {
             self.undecided(Undecided::Input);
             self.script_from_input(level, &command);
         }
@@ -498,6 +506,13 @@ impl Reader<'_, '_> {
             }
         }
     }
+}
+
+/// `true` for programs that take commands from a here-document where none is among their words.
+fn runs_its_input(command: &Current) -> bool {
+    let program = command.words.first().map(|word| base_name(word.text()));
+    matches!(program, Some("at" | "batch" | "parallel" | "ssh"))
+        && command.redirects.iter().any(|redirect| redirect.kind == RedirectKind::Inline)
 }
 
 /// What directly before a redirection is no argument: a number, or the name of a variable in braces. Other words in

@@ -45,6 +45,14 @@ impl Sink {
         self.scan.undecided.get_or_insert(reason);
     }
 
+    /// Gives the redirection of a here-document its text.
+    pub(super) fn set_body(&mut self, (command, redirect): (usize, usize), body: &str) {
+        let command = self.scan.found.get_mut(command);
+        if let Some(redirect) = command.and_then(|command| command.redirects.get_mut(redirect)) {
+            redirect.target = Word::literal(body);
+        }
+    }
+
     /// Pays for reading `chars` characters.
     pub(super) fn pay(&mut self, chars: usize) -> bool {
         match self.char_fuel.checked_sub(chars) {

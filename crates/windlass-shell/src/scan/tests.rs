@@ -26,6 +26,10 @@ const HIDING_PLACES: &[&str] = &[
     // Git refuses it attached; it is found all the same.
     "git -calias.y='!rm x' y",
     "git -c core.pager='rm x' log",
+    "git -c alias.y='!rm' y x",
+    "cat <<E\\\nF\n$(rm x)\nEF",
+    "at now <<'E'\nrm x\nE",
+    "ssh h <<E\nrm x\nE",
     "git submodule foreach 'rm x'",
     "git submodule foreach --recursive rm x",
     "git rebase -x 'rm x' HEAD",
@@ -785,5 +789,61 @@ fn what_follows_something_too_deep_is_found() {
     for text in [format!("{}ls; rm x", "nice ".repeat(25)), format!("({}ls); rm x", "eval ".repeat(25))] {
         assert_eq!(scan(&text).undecided, Some(Undecided::TooLarge), "{text}");
         assert!(programs(&text).contains(&"rm".to_owned()), "{text}");
+    }
+}
+
+/// A name that the line itself gives stands for its command.
+#[test]
+fn names_that_the_line_gives_are_followed() {
+    for (text, expected) in [
+        ("git -c alias.p=push p origin", "git -c alias.p=push push origin"),
+        (
+            "git -C x -c alias.p='push --force' --no-pager p o",
+            "git -C x -c alias.p=push --force --no-pager push --force o",
+        ),
+        ("git -c ALIAS.P=push p", "git -c ALIAS.P=push push"),
+        ("git -c alias.p.command=push p", "git -c alias.p.command=push push"),
+        ("git -c alias.a=b -c alias.b=push a x", "git -c alias.a=b -c alias.b=push push x"),
+        ("timeout 5 git -c alias.p=push p", "git -c alias.p=push push"),
+        ("git -c alias.p='!git' p push x", "git push x"),
+        ("cargo --config 'alias.p=\"publish\"' p -q", "cargo --config alias.p=\"publish\" publish -q"),
+        ("cargo --config='alias.p=[\"publish\", \"-q\"]' p", "cargo --config=alias.p=[\"publish\", \"-q\"] publish -q"),
+        ("hg --config alias.p=push p", "hg --config alias.p=push push"),
+        ("jj --config 'aliases.p=[\"git\", \"push\"]' p", "jj --config aliases.p=[\"git\", \"push\"] git push"),
+    ] {
+        let found: Vec<String> = scan(text).found.iter().map(FoundCommand::text).collect();
+        assert!(found.iter().any(|found| found == expected), "{text:?}: {found:?}");
+    }
+    for text in [
+        "git -c alias.a=a a",
+        "git -c alias.a=b -c alias.b=a a",
+        "git -c include.path=x p",
+        "git -c help.autocorrect=1 psuh",
+        "git --exec-path=. p",
+        "git --config-env=alias.p=P p",
+        "GIT_CONFIG_GLOBAL=x git p",
+        "GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=alias.p GIT_CONFIG_VALUE_0=push git p",
+        "CARGO_ALIAS_P=publish cargo p",
+        "cargo --config x.toml p",
+    ] {
+        let scan = scan(text);
+        assert!(scan.undecided.is_some() || text.contains("alias.a=a a"), "{text:?}");
+    }
+    assert_eq!(scan("GIT_CONFIG_GLOBAL=/dev/null git -c user.name=x status").undecided, None);
+}
+
+/// What a program reads from a here-document stands with its redirection.
+#[test]
+fn here_documents_stand_with_their_commands() {
+    for (text, expected) in [
+        ("python3 - <<'E'\nopen('x')\nE", "open('x')\n"),
+        ("a <<A; b <<B\n1\nA\n2\nB", "1\n2\n"),
+        ("x=$(a <<A\n1\nA\n)", "1\n"),
+        ("(a <<-A\n\t1\n\tA\n) | b", "1\n"),
+    ] {
+        let scan = scan(text);
+        let texts: String =
+            scan.found.iter().flat_map(FoundCommand::redirects).map(|redirect| redirect.target.text()).collect();
+        assert_eq!(texts, expected, "{text:?}");
     }
 }

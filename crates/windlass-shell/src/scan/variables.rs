@@ -37,9 +37,9 @@ const LOOKUPS: &[&str] = &[
     "BASH_CMDS",
     "BASH_ENV",
     "GCONV_PATH",
-    "GIT_CONFIG_PARAMETERS",
     "GIT_EXEC_PATH",
     "GNUMAKEFLAGS",
+    "HGRCPATH",
     "LD_AUDIT",
     "LD_LIBRARY_PATH",
     "LD_PRELOAD",
@@ -59,7 +59,14 @@ const LOOKUPS: &[&str] = &[
 const SYSTEM_DIRECTORIES: &[&str] = &["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin"];
 
 fn changes_lookup(name: &str) -> bool {
-    LOOKUPS.contains(&name) || name.starts_with("DYLD_") || name.starts_with("BASH_FUNC_")
+    LOOKUPS.contains(&name)
+        || ["BASH_FUNC_", "CARGO_ALIAS_", "DYLD_"].iter().any(|start| name.starts_with(start))
+        || (name.starts_with("GIT_CONFIG_") && name != "GIT_CONFIG_NOSYSTEM")
+}
+
+/// `true` for values with which a variable leaves programs as they are.
+fn is_without_effect(name: &str, value: &str) -> bool {
+    name.starts_with("GIT_CONFIG_") && matches!(value, "" | "/dev/null")
 }
 
 /// `true` for the variables that choose the character set in which shells and programs read the rest of the text.
@@ -88,7 +95,9 @@ impl Reader<'_, '_> {
         let name = target.trim_end_matches('+').split('[').next().unwrap_or_default();
         let loads = name == "NODE_OPTIONS" && ["--import", "loader"].iter().any(|option| value.contains(option));
         let misread = chooses_character_set(name) && !keeps_character_set(word, target, value);
-        if loads || misread || (changes_lookup(name) && !(name == "PATH" && keeps_programs(word, value))) {
+        let keeps =
+            (name == "PATH" && keeps_programs(word, value)) || (word.is_literal() && is_without_effect(name, value));
+        if loads || misread || (changes_lookup(name) && !keeps) {
             self.undecided(Undecided::Variable);
         }
         if names_command(name) {

@@ -18,12 +18,13 @@ use crate::bash_words::{fragment, from_environment};
 
 /// Runs each line of the file that is descriptor 199, and notes at descriptor 200 what it runs: how many fields, the variable `A`, the
 /// program and its arguments. Line ends are noted as another character, since bash would write there, and commands of a pipeline at
-/// once. `one` succeeds, the others fail. Whatever else would be run is noted as well.
+/// once. `one` succeeds, the others fail, and `cat` prints its input. Whatever else would be run is noted as well.
 const SCRIPT: &str = r#"
 note() { printf '%s\0' "$#" "${@//$'\n'/$'\1'}" >&200; }
 one() { note "${A-}" one "$@"; }
 two() { note "${A-}" two "$@"; return 1; }
 three() { note "${A-}" three "$@"; return 2; }
+cat() { IFS= read -r -d '' text; printf %s "$text"; }
 command_not_found_handle() { note "${A-}" "$@"; }
 exec 199<"$LINES_FILE" 200>>"$NOTES_FILE"
 PATH=/nonexistent
@@ -52,7 +53,7 @@ fn command() -> impl Strategy<Value = String> {
     let program = of(&["one", "two", "one", "'one'", "t\"w\"o", "o\\\nne", "\\two", "three"]);
     let redirection = prop_oneof![
         6 => Just(String::new()),
-        2 => of(&[" >out", " >> 'b c'", " 2>&1", " 2>/dev/null", " </dev/null", " &>all", " >|\"out\"", " 2> err", " 3>&1", " >a >b", " &>> all", " <<E\nx\nE\n", " <<'E'\n$(two)\nE\n", " <<< x", "1>x", " 1 > x", " >\\\nx", " <> y"]),
+        2 => of(&[" >out", " >> 'b c'", " 2>&1", " 2>/dev/null", " </dev/null", " &>all", " >|\"out\"", " 2> err", " 3>&1", " >a >b", " &>> all", " <<E\nx\nE\n", " <<'E'\n$(two)\nE\n", " <<E # c\none\nE\n", " <<-'E'\n\tx\n\tE", " <<'E' 2>&1", " <<< x", " <<<'a b'", "1>x", " 1 > x", " >\\\nx", " <> y"]),
         1 => word().prop_map(|target| format!(" > {target}")),
     ];
     let words = prop::collection::vec(word(), 0..4).prop_map(|words| words.join(" "));

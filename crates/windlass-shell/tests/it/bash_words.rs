@@ -20,10 +20,19 @@ pub(crate) fn fragment() -> impl Strategy<Value = String> {
         3 => "[ -~]{0,6}".prop_map(|s| format!("'{}'", s.replace('\'', ""))),
         3 => "[ -~]{0,6}".prop_map(|s| format!("\"{}\"", s.replace('"', ""))),
         2 => "[ -~]".prop_map(|c| format!("\\{c}")),
+        1 => document(),
         2 => prop::sample::select(vec![" ", "  ", "\t", "\\\n", " \\\n ", "#", " #", "\\#", "$", "\"$\"", "\"a$ b\"", "'a\nb'", "\"a\\\nb\"", "''", "\"\"", "]", "~", "a~", "1", "2"])
             .prop_map(str::to_owned),
         1 => "[ -~\\n\\t]{1,4}",
     ]
+}
+
+/// A here-document that stands for its text.
+fn document() -> impl Strategy<Value = String> {
+    let start = prop::sample::select(vec!["cat <<'E'", "cat <<E", "cat <<-\"E\"", " cat  << 'E' "]);
+    let end = prop::sample::select(vec!["E\n)", "\tE\n)", "E\n )", "E)", "E\n\n)"]);
+    (start, "[ -~]{0,8}(\n[ -~\t]{0,4}){0,2}", end)
+        .prop_map(|(start, text, end)| format!("\"$({start}\n{text}\n{end}\""))
 }
 
 /// What is understood of `marker WORDS`, as the arguments of one command without redirections.

@@ -706,7 +706,7 @@ const HOSTILE: &[&str] = &[
     "ls ~",
     "cat ~/.ssh/id_rsa",
     "cat <<E\n$(rm x)\nE",
-    "cat <<< x",
+    "cat <<< $x",
     "ls &",
     "! rm x",
     "! ls > x",
