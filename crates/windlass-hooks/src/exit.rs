@@ -1,6 +1,7 @@
 //! What a program that has ended says: its exit code and its output, as the answer of a hook.
 
 use crate::definition::OnFailure;
+use crate::embedded;
 use crate::events::{EventRow, OnTwo};
 use crate::output::read_output;
 use crate::texts::{HookTexts, preview};
@@ -43,14 +44,21 @@ pub(crate) fn read_exit(said: &Said<'_>, ended: &Ended) -> Result<HookOutcome, S
 }
 
 impl Said<'_> {
-    /// The output object, if the output begins like one.
+    /// The output object: the whole output, or, of a gate, one among other text.
     fn object(&self, ended: &Ended) -> Result<Option<HookOutcome>, String> {
         let text = ended.stdout.trim();
-        if !text.starts_with('{') {
+        let event = self.call.event();
+        let begins = text.starts_with('{');
+        if !begins && !event.is_gating() {
             return Ok(None);
         }
-        if !ended.is_whole {
+        if !ended.is_whole && (begins || !EventRow::of(event).text_is_context) {
             return Err("its output is too long to be read as JSON".to_owned());
+        }
+        if !begins {
+            let Some(object) = embedded::answer(text)? else { return Ok(None) };
+            let outcome = read_output(self.hook, self.call, &object, self.texts)?;
+            return embedded::narrowing(self.hook, &outcome).map(Some);
         }
         let object = JsonText::parse(text).map_err(|error| format!("its output is not understood: {error}"))?;
         read_output(self.hook, self.call, &object, self.texts).map(Some)

@@ -15,6 +15,7 @@ mod command;
 mod condition;
 mod configured;
 mod definition;
+mod embedded;
 mod events;
 mod exit;
 mod grammar;

@@ -96,3 +96,60 @@ fn output_beyond_what_is_kept() {
     assert!(context[0].contains("/r/hook.txt") && context[0].len() < 3_000);
     assert!(read_exit(&said, &ended("{\"a\":")).is_err());
 }
+
+/// An answer behind a greeting of the shell.
+#[test]
+fn a_gate_is_heard_behind_other_output() {
+    let of = |stdout: &str| read(&pre(), OnFailure::Block, 0, stdout, "");
+    for around in
+        ["Shell ready\nANSWER", "Shell ready\nANSWER\nbye {", "ready ANSWER", "\u{1b}[0m ANSWER", "\u{feff}ANSWER"]
+    {
+        let outcome = of(&around.replace("ANSWER", DENY)).unwrap_or_else(|why| panic!("{around}: {why}"));
+        assert_eq!(outcome.verdict.unwrap().reason, "no", "{around}");
+    }
+    for (text, object) in
+        [("decision", r#"{"decision":"block","reason":"no"}"#), ("stop", r#"{"continue":false,"stopReason":"no"}"#)]
+    {
+        let outcome = of(&format!("ready\n{object}")).unwrap();
+        assert!(outcome.verdict.is_some() || outcome.stop.is_some(), "{text}");
+    }
+    let blocked =
+        read(&prompt(), OnFailure::Block, 0, "ready\n{\"decision\":\"block\",\"reason\":\"no\"}", "").unwrap();
+    assert_eq!(blocked.block.unwrap().reason, "no");
+    // What looks like an answer and cannot be read closes the gate.
+    let cut = DENY.strip_suffix('}').unwrap();
+    for text in [
+        cut.to_owned(),
+        format!("{DENY}\n{DENY}"),
+        DENY.replace("deny", "perhaps"),
+        r#""permissionDecision": "deny""#.to_owned(),
+    ] {
+        assert!(of(&format!("ready\n{text}")).is_err(), "{text}");
+    }
+    // The text may repeat what a call says: it allows nothing and changes nothing.
+    let allow =
+        r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"allow","additionalContext":"c"}}"#;
+    let outcome = of(&format!("ready\n{allow}")).unwrap();
+    assert_eq!((outcome.verdict, outcome.additional_context.len(), outcome.failures.len()), (None, 0, 1));
+    assert!(of(&format!("ready\n{ALLOW}")).is_err());
+    for silent in [
+        "ready { x",
+        "saw {\"tool_name\":\"Bash\",\"tool_input\":{\"decision\":\"block\"}}",
+        "a {} b",
+        "decision: block",
+    ] {
+        assert_eq!(of(silent).unwrap(), HookOutcome::default(), "{silent}");
+    }
+    // Beside a gate it is text.
+    let after = PostToolUse {
+        tool_name: "Bash".into(),
+        tool_input: JsonText::empty_object(),
+        tool_use_id: "t".into(),
+        tool_response: JsonText::empty_object(),
+        duration_ms: 1,
+    };
+    assert_eq!(
+        read(&after.into(), OnFailure::Block, 0, "x {\"decision\":\"block\"}", "").unwrap(),
+        HookOutcome::default()
+    );
+}
