@@ -74,7 +74,7 @@ fn about_file(about: &[u8]) -> Option<(FileInfo, u32, u64)> {
     let mode = u32::from_str_radix(words.next()?, 8).ok()?;
     let names = words.next()?.parse().ok()?;
     let modified = u64::try_from(modified).ok().map(|seconds| Timestamp::from_millis(seconds.saturating_mul(1000)));
-    Some((FileInfo::new(size, modified, mode & 0o111 != 0), mode & 0o7777, names))
+    Some((FileInfo::new(size, modified, mode & 0o111 != 0).with_names(names), mode & 0o7777, names))
 }
 
 /// An open file: its first bytes, and a shell that holds it if there are more.

@@ -284,12 +284,21 @@ pub struct FileInfo {
     pub modified: Option<Timestamp>,
     /// Whether any account may execute it.
     pub executable: bool,
+    /// Number of its names: above one for a file with hard links. A write replaces the file behind one of them.
+    pub names: u64,
 }
 
 impl FileInfo {
-    /// A file of a size.
+    /// A file of a size, with one name.
     pub fn new(size: u64, modified: Option<Timestamp>, executable: bool) -> Self {
-        Self { size, modified, executable }
+        Self { size, modified, executable, names: 1 }
+    }
+
+    /// Sets the number of its [names](Self::names).
+    #[must_use]
+    pub fn with_names(mut self, names: u64) -> Self {
+        self.names = names;
+        self
     }
 }
 

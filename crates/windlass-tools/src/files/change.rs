@@ -22,6 +22,8 @@ pub(crate) struct Target {
     pub(crate) resolved: PathBuf,
     /// `None` when there is no file yet.
     pub(crate) content: Option<Vec<u8>>,
+    /// Number of its names, its hard links among them.
+    names: u64,
     /// Keeps other changes of the file through this workspace waiting.
     _turn: EditTurn,
 }
@@ -33,6 +35,8 @@ pub(crate) struct Change {
     /// The old text, unless it is large or there was none.
     pub(crate) original: Option<String>,
     pub(crate) created: bool,
+    /// Number of other names of the old file, which keep its content.
+    other_names: u64,
 }
 
 impl Target {
@@ -42,8 +46,8 @@ impl Target {
             Some(order) => order.turn(&resolved).await,
             None => cx.state::<EditOrder>().turn(&resolved).await,
         };
-        let content = load(cx, &path).await?;
-        Ok(Self { cx: cx.clone(), path, resolved, content, _turn: turn })
+        let (content, names) = load(cx, &path).await?.unzip();
+        Ok(Self { cx: cx.clone(), path, resolved, content, names: names.unwrap_or(1), _turn: turn })
     }
 
     /// The path of an input, absolute, and the one its links lead to.
@@ -107,7 +111,8 @@ impl Target {
         let (old_text, new_text) = (old.map(|old| shown(old, format)), shown(new, format));
         let patch = Patch::between(old_text.as_deref().unwrap_or_default(), &new_text);
         let original = old_text.filter(|text| text.len() <= MAX_ORIGINAL);
-        Change { path: self.path, patch, original, created: self.content.is_none() }
+        let other_names = self.names.saturating_sub(1);
+        Change { path: self.path, patch, original, created: self.content.is_none(), other_names }
     }
 }
 
@@ -122,6 +127,18 @@ impl Change {
     /// The hunks for programs; none for a new file, since its content is in the result.
     pub(crate) fn structured_patch(&self) -> Value {
         if self.created { json!([]) } else { json!(self.patch.hunks) }
+    }
+
+    /// A sentence on the other names of the file, behind a blank; empty without any.
+    pub(crate) fn names_note(&self) -> String {
+        match self.other_names {
+            0 => String::new(),
+            1 => " The file has another name (a hard link): it keeps the old content and is a file of its own now."
+                .to_owned(),
+            names => format!(
+                " The file has {names} other names (hard links): they keep the old content and are a file of their own now."
+            ),
+        }
     }
 
     /// `+3 -1 lines`.

@@ -240,5 +240,5 @@ fn summary(change: &Change, count: usize) -> String {
     let more = if hunks.len() > PLACES || change.patch.truncated { ", …" } else { "" };
     let places = if starts.is_empty() { String::new() } else { format!(" at {word} {}{more}", starts.join(", ")) };
     let replacements = if count == 1 { String::new() } else { format!(" {count} replacements,") };
-    format!("Edited {path}:{replacements} {}{places}.", change.counts())
+    format!("Edited {path}:{replacements} {}{places}.{}", change.counts(), change.names_note())
 }

@@ -56,8 +56,8 @@ pub(crate) async fn read_up_to(file: &mut dyn OpenFile, cx: &ToolCx, limit: usiz
     Ok(bytes)
 }
 
-/// The content of a file that is to be changed; `None` when there is none yet.
-pub(crate) async fn load(cx: &ToolCx, path: &Path) -> Result<Option<Vec<u8>>, ToolError> {
+/// The content of a file that is to be changed, and the number of its names; `None` when there is none yet.
+pub(crate) async fn load(cx: &ToolCx, path: &Path) -> Result<Option<(Vec<u8>, u64)>, ToolError> {
     let too_large = || {
         ToolError::rejected(format!(
             "{} is larger than {} MB, the limit for changing a file as a whole. Change it with Bash.",
@@ -79,7 +79,7 @@ pub(crate) async fn load(cx: &ToolCx, path: &Path) -> Result<Option<Vec<u8>>, To
     if bytes.len() > limit {
         return Err(too_large());
     }
-    Ok(Some(bytes))
+    Ok(Some((bytes, file.info().names)))
 }
 
 pub(crate) fn stop_if_cancelled(cx: &ToolCx) -> Result<(), ToolError> {

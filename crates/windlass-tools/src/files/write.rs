@@ -72,7 +72,7 @@ impl Tool for Write {
         let text = if change.created {
             format!("Created {path} ({} lines).", change.patch.added)
         } else {
-            format!("Replaced {path} ({}).{kept}", change.counts())
+            format!("Replaced {path} ({}).{kept}{}", change.counts(), change.names_note())
         };
         let structured = json!({
             "type": if change.created { "create" } else { "update" },

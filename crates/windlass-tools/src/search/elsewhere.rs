@@ -205,6 +205,7 @@ impl<'a> Elsewhere<'a> {
             let path = at.folder.join(name);
             let is_folder = kind == EntryKind::Directory;
             if at.rules.as_ref().is_some_and(|rules| rules.leave_out(&path, is_folder)) {
+                listed.report.ignored.add(is_folder);
                 continue;
             }
             match kind {

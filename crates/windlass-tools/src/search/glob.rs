@@ -56,13 +56,15 @@ impl GlobPattern {
         if rest.split('/').any(|part| part == "..") {
             return Err(GlobError::Parent);
         }
-        let glob = GlobBuilder::new(&rest)
-            .literal_separator(true)
-            .empty_alternates(true)
-            .build()
-            .map_err(|error| GlobError::Invalid(error.kind().to_string()))?;
-        let matcher =
-            GlobSetBuilder::new().add(glob).build().map_err(|error| GlobError::Invalid(error.kind().to_string()))?;
+        let build = |rest: &str| GlobBuilder::new(rest).literal_separator(true).empty_alternates(true).build();
+        let invalid = |error: globset::Error| GlobError::Invalid(error.kind().to_string());
+        let mut globs = GlobSetBuilder::new();
+        globs.add(build(&rest).map_err(invalid)?);
+        // `[id]` is a set of characters and a name that people give.
+        for glob in literal_brackets(&rest).iter().filter_map(|rest| build(rest).ok()) {
+            globs.add(glob);
+        }
+        let matcher = globs.build().map_err(invalid)?;
         Ok(Self { base, max_depth: depth(&rest), rest, matcher })
     }
 
@@ -89,6 +91,15 @@ impl GlobPattern {
     pub(crate) fn rest(&self) -> &str {
         &self.rest
     }
+}
+
+/// The pattern with its brackets as plain characters, and with its braces too, where it has any.
+pub(super) fn literal_brackets(pattern: &str) -> Vec<String> {
+    let literal = |signs: &[char]| -> String {
+        pattern.chars().map(|c| if signs.contains(&c) { format!("[{c}]") } else { c.to_string() }).collect()
+    };
+    let forms = [literal(&['[', ']']), literal(&['[', ']', '{', '}'])];
+    forms.into_iter().filter(|form| form != pattern).collect()
 }
 
 /// Leading components without a wildcard make the base; the last one never does.
@@ -150,6 +161,11 @@ struct NameWorker<'s> {
 }
 
 impl Worker for NameWorker<'_> {
+    fn wants(&self, file: &Path) -> bool {
+        below(self.scope.root, file).is_some_and(|relative| self.pattern.matches(relative))
+            && (self.scope.allowed)(file)
+    }
+
     fn visit(&mut self, entry: &DirEntry, kind: FileType) -> Result<(), Interrupt> {
         let path = entry.path();
         let Some(relative) = below(self.scope.root, path) else {

@@ -167,6 +167,11 @@ fn text(found: &Found, outcome: &GlobOutcome, pattern: &GlobPattern, place: &Pla
             found.num_files, found.total_matches
         ));
     }
+    if found.filenames.is_empty()
+        && let Some(ignored) = outcome.report.ignored.phrase()
+    {
+        text.push_str(&format!("\n\n({ignored} left out. Set `include_ignored` to see what is there.)"));
+    }
     for note in outcome.report.notes() {
         text.push_str(&format!("\n\n({note})"));
     }

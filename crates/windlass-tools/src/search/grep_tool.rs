@@ -148,6 +148,7 @@ impl Tool for Grep {
             line_numbers: input.line_numbers.unwrap_or(true),
             limit: limit(&input),
             offset: input.offset.map_or(0, size),
+            is_named: input.path.as_deref().is_some_and(|path| !matches!(path, "" | "." | "./")),
         };
         let query = query(input);
         let outcome = if cx.workspace().is_local() {

@@ -169,15 +169,10 @@ impl IgnoreFiles {
         if self.read.fetch_add(length, Ordering::Relaxed).saturating_add(length) > ALL_TOGETHER {
             return Err(io::Error::other("the ignore files are too large together"));
         }
-        // What is no text ends it, as in the search tools that people know.
+        // A line that is no text stands for a name that no text has. It takes none of the others along.
         Ok(match String::from_utf8(bytes) {
             Ok(text) => text,
-            Err(error) => {
-                let end = error.utf8_error().valid_up_to();
-                let valid = error.as_bytes().get(..end).unwrap_or_default();
-                let whole_lines = valid.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at.saturating_add(1));
-                String::from_utf8_lossy(valid.get(..whole_lines).unwrap_or_default()).into_owned()
-            }
+            Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
         })
     }
 }

@@ -18,6 +18,8 @@ pub(super) struct Page {
     pub(super) line_numbers: bool,
     pub(super) limit: Option<usize>,
     pub(super) offset: usize,
+    /// `true` if the call names the place that is searched.
+    pub(super) is_named: bool,
 }
 
 /// The result as hosts see it.
@@ -170,6 +172,11 @@ fn frame(body: &Body, found: &Found, outcome: &GrepOutcome, page: &Page, more: b
     }
     if outcome.too_large > 0 {
         notes.push(format!("{} files were left out because they are too large.", outcome.too_large));
+    }
+    if (body.entries == 0 || page.is_named)
+        && let Some(ignored) = outcome.report.ignored.phrase()
+    {
+        notes.push(format!("{ignored} not searched. Give one as `path` to search it."));
     }
     notes.extend(outcome.report.notes());
     for note in notes {

@@ -1,5 +1,6 @@
 //! The walk that both engines share.
 
+use std::ffi::OsStr;
 use std::fs::FileType;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -43,6 +44,35 @@ pub(crate) struct WalkReport {
     pub(crate) unreadable: usize,
     /// Ignore files that did not count: no regular files, too large, or links out of the workspace.
     pub(crate) unusable_ignores: usize,
+    /// Files and folders that ignore files left out, as far as the search would have looked at them.
+    pub(crate) ignored: LeftOut,
+}
+
+/// Entries that a search left out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct LeftOut {
+    pub(crate) files: usize,
+    pub(crate) folders: usize,
+}
+
+impl LeftOut {
+    pub(crate) fn add(&mut self, is_folder: bool) {
+        let count = if is_folder { &mut self.folders } else { &mut self.files };
+        *count = count.saturating_add(1);
+    }
+
+    /// The entries in words, such as `1 ignored file and 2 ignored folders were`. `None` without any.
+    pub(crate) fn phrase(self) -> Option<String> {
+        let part = |count: usize, name: &str| match count {
+            0 => None,
+            1 => Some(format!("1 ignored {name}")),
+            _ => Some(format!("{count} ignored {name}s")),
+        };
+        let parts: Vec<String> =
+            [part(self.files, "file"), part(self.folders, "folder")].into_iter().flatten().collect();
+        let verb = if self.files.saturating_add(self.folders) == 1 { "was" } else { "were" };
+        (!parts.is_empty()).then(|| format!("{} {verb}", parts.join(" and ")))
+    }
 }
 
 impl WalkReport {
@@ -69,6 +99,9 @@ pub(crate) trait Worker: Send {
         true
     }
 
+    /// `true` if the file would be looked at but for ignore files.
+    fn wants(&self, file: &Path) -> bool;
+
     /// Looks at one regular file or link.
     fn visit(&mut self, entry: &DirEntry, kind: FileType) -> Result<(), Interrupt>;
 }
@@ -76,18 +109,28 @@ pub(crate) trait Worker: Send {
 /// Directories in which version control keeps its own data.
 pub(super) const VERSION_CONTROL: [&str; 6] = [".git", ".hg", ".svn", ".bzr", ".jj", ".sl"];
 
+fn is_version_control(name: &OsStr) -> bool {
+    VERSION_CONTROL.iter().any(|known| name.as_encoded_bytes() == known.as_bytes())
+}
+
 /// Walks `scope` with as many workers as there are processors.
 pub(crate) fn walk<'a, W: Worker>(scope: Scope<'a>, make: &'a (dyn Fn() -> W + Sync)) -> WalkReport {
     let tally = Tally::default();
     let ignores = (!scope.include_ignored).then(|| Arc::new(IgnoreFiles::default()));
+    let ignored_folders = Arc::new(AtomicUsize::new(0));
     let mut builder = WalkBuilder::new(scope.root);
     // It opens no ignore files itself.
     builder.standard_filters(false).follow_links(false).threads(threads()).max_depth(scope.max_depth);
     if let Some(ignores) = ignores.clone() {
+        let ignored_folders = Arc::clone(&ignored_folders);
         // Before it is listed. Files are looked at where the rules of their folder are at hand.
         builder.filter_entry(move |entry| {
             let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
-            !is_folder || !ignores.leave_out_folder(entry.path())
+            let is_ignored = is_folder && ignores.leave_out_folder(entry.path());
+            if is_ignored && !is_version_control(entry.file_name()) {
+                ignored_folders.fetch_add(1, Ordering::Relaxed);
+            }
+            !is_ignored
         });
     }
     builder.build_parallel().visit(&mut Crew { scope, make, tally: &tally, ignores: ignores.as_deref() });
@@ -95,6 +138,7 @@ pub(crate) fn walk<'a, W: Worker>(scope: Scope<'a>, make: &'a (dyn Fn() -> W + S
         interrupted: tally.interrupted.get().copied(),
         unreadable: tally.unreadable.into_inner(),
         unusable_ignores: ignores.map_or(0, |ignores| ignores.unusable()),
+        ignored: LeftOut { files: tally.ignored_files.into_inner(), folders: ignored_folders.load(Ordering::Relaxed) },
     }
 }
 
@@ -107,6 +151,7 @@ fn threads() -> usize {
 struct Tally {
     interrupted: OnceLock<Interrupt>,
     unreadable: AtomicUsize,
+    ignored_files: AtomicUsize,
 }
 
 struct Crew<'a, 't, W> {
@@ -157,7 +202,7 @@ impl<W: Worker> ParallelVisitor for Member<'_, W> {
             return WalkState::Continue;
         };
         let below_root = entry.depth() > 0;
-        if below_root && VERSION_CONTROL.iter().any(|name| entry.file_name().as_encoded_bytes() == name.as_bytes()) {
+        if below_root && is_version_control(entry.file_name()) {
             return WalkState::Skip;
         }
         let path = entry.path();
@@ -176,6 +221,9 @@ impl<W: Worker> ParallelVisitor for Member<'_, W> {
         if let Some(ignores) = self.ignores.filter(|_| below_root)
             && self.here.leave_out(path, ignores)
         {
+            if self.worker.wants(path) {
+                self.tally.ignored_files.fetch_add(1, Ordering::Relaxed);
+            }
             return WalkState::Continue;
         }
         match self.worker.visit(&entry, kind) {

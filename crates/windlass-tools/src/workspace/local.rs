@@ -358,7 +358,17 @@ fn info(meta: &Metadata) -> FileInfo {
         .and_then(|time| time.duration_since(UNIX_EPOCH).ok())
         .and_then(|since| u64::try_from(since.as_millis()).ok())
         .map(Timestamp::from_millis);
-    FileInfo::new(meta.len(), modified, executable(meta))
+    FileInfo::new(meta.len(), modified, executable(meta)).with_names(names(meta))
+}
+
+#[cfg(unix)]
+fn names(meta: &Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::nlink(meta)
+}
+
+#[cfg(not(unix))]
+fn names(_: &Metadata) -> u64 {
+    1
 }
 
 #[cfg(unix)]

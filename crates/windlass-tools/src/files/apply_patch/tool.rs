@@ -168,6 +168,9 @@ impl Outcome {
                 lines.join(", ")
             ));
         }
+        if kind == "update" {
+            line.push_str(&change.names_note());
+        }
         let old_name = if change.created { NULL } else { old.as_str() };
         let diff = change.patch.unified(old_name, new.as_deref().unwrap_or(NULL));
         let structured = json!({

@@ -138,7 +138,7 @@ impl Tool for NotebookEdit {
             "original_file": change.original,
             "updated_file": Some(updated).filter(|updated| updated.len() <= MAX_ORIGINAL),
         });
-        let text = summary(mode, &done, &visible_path(&change.path));
+        let text = summary(mode, &done, &visible_path(&change.path)) + &change.names_note();
         ToolOutput::text(text).with_diff(change.diff()).with_structured(&structured)
     }
 }

@@ -25,6 +25,10 @@ fn patterns_mean_what_people_expect() {
         (".github/workflows/ci.yml", ""),
         (".git/config.rs", ""),
         ("with space/[x].md", ""),
+        ("app/[id]/+page.ts", ""),
+        ("app/[id]/deep/+page.tsx", ""),
+        ("app/i/+page.ts", ""),
+        ("{{name}}/a.py", ""),
     ]);
     for (pattern, expected) in [
         ("**/*.rs", &["src/deep/er/mod.rs", "src/lib.rs", "main.rs"][..]),
@@ -40,6 +44,12 @@ fn patterns_mean_what_people_expect() {
         ("src/[!ab]*", &["src/lib.rs"]),
         ("**/*.yml", &[".github/workflows/ci.yml"]),
         ("with space/\\[x\\].md", &["with space/[x].md"]),
+        ("with space/[x].md", &["with space/[x].md"]),
+        ("app/[id]/+page.ts", &["app/i/+page.ts", "app/[id]/+page.ts"]),
+        ("app/[id]/**/*.tsx", &["app/[id]/deep/+page.tsx"]),
+        ("app/[id]/*.{ts,tsx}", &["app/i/+page.ts", "app/[id]/+page.ts"]),
+        ("**/[id]/+page.ts", &["app/i/+page.ts", "app/[id]/+page.ts"]),
+        ("{{name}}/a.py", &["{{name}}/a.py"]),
         ("**/config.rs", &[]),
         ("*.RS", &[]),
         ("nowhere/*.rs", &[]),

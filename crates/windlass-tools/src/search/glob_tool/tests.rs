@@ -147,3 +147,12 @@ fn a_name_with_a_line_break_stands_on_one_line_and_can_be_read() {
         assert!(tool.annotations().foreign_output, "{}", tool.spec().name);
     }
 }
+
+#[test]
+fn nothing_found_names_what_is_ignored() {
+    let tree = Tree::with(&[(".gitignore", "*.log\n"), ("a/x.log", ""), ("a/y.txt", "")]);
+    let (text, _) = call(Glob::new(), &json!({"pattern": "**/*.log"}), &tree.cx("", None)).unwrap();
+    assert!(text.ends_with("(1 ignored file was left out. Set `include_ignored` to see what is there.)"), "{text}");
+    let (text, _) = call(Glob::new(), &json!({"pattern": "**/*.zig"}), &tree.cx("", None)).unwrap();
+    assert_eq!(text, "No files found");
+}

@@ -6,6 +6,7 @@ use ignore::overrides::{Override, OverrideBuilder};
 use ignore::types::{Types, TypesBuilder};
 
 use super::query::GrepQuery;
+use crate::search::glob::literal_brackets;
 
 /// A type or glob that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -76,6 +77,10 @@ fn globs(globs: &[String], root: &Path) -> Result<Override, FilterError> {
     };
     for glob in globs {
         builder.add(glob).map_err(|error| invalid(glob, &error))?;
+        for literal in literal_brackets(glob) {
+            // A form that is no pattern stands for no name.
+            let _ = builder.add(&literal);
+        }
     }
     builder.build().map_err(|error| invalid(&globs.join(" "), &error))
 }

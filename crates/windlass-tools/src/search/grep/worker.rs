@@ -197,12 +197,16 @@ impl Worker for FileWorker<'_> {
         self.shared.filter.enters(directory) && self.is_wanted(directory)
     }
 
+    fn wants(&self, file: &Path) -> bool {
+        Self::wants(self, file, false)
+    }
+
     fn visit(&mut self, entry: &DirEntry, kind: FileType) -> Result<(), Interrupt> {
         let path = entry.path();
         let scope = self.shared.scope;
         // A file that was named itself is searched whatever it is called.
         let named = entry.depth() == 0;
-        if kind.is_symlink() || !self.wants(path, named) {
+        if kind.is_symlink() || !Self::wants(self, path, named) {
             return Ok(());
         }
         // Opened without following any link: what is read is what was judged.

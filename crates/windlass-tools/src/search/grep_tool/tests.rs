@@ -153,3 +153,35 @@ fn globs_split_outside_of_braces() {
     assert_eq!(globs("*.{ts,tsx} !a.ts,b/**"), ["*.{ts,tsx}", "!a.ts", "b/**"]);
     assert_eq!(globs(" , "), [""; 0]);
 }
+
+#[test]
+fn a_search_says_which_ignored_files_it_left_out() {
+    let tree = Tree::with(&[
+        (".gitignore", "scripts/*\nbuild/\n"),
+        ("scripts/write.py", "needle"),
+        ("build/a.py", "needle"),
+        ("build/b/c.py", "needle"),
+        ("src/a.rs", "needle"),
+    ]);
+    let text = |input: serde_json::Value| call(Grep::new(), &input, &tree.cx("", None)).unwrap().0;
+    assert_eq!(
+        text(json!({"pattern": "needle", "path": "scripts"})),
+        "No files found\n\n(1 ignored file was not searched. Give one as `path` to search it.)"
+    );
+    assert_eq!(text(json!({"pattern": "needle", "path": "scripts/write.py"})), "Found 1 file\nscripts/write.py");
+    assert!(text(json!({"pattern": "needle", "path": "build"})).starts_with("Found 2 files"));
+    let nothing = text(json!({"pattern": "absent"}));
+    assert!(nothing.contains("(1 ignored file and 1 ignored folder were not searched."), "{nothing}");
+    // What the call does not want is not missed, and a result needs no note unless the call names the place.
+    assert!(!text(json!({"pattern": "needle", "path": "scripts", "glob": "*.rs"})).contains("ignored"));
+    assert_eq!(text(json!({"pattern": "needle"})), "Found 1 file\nsrc/a.rs");
+}
+
+#[test]
+fn brackets_in_globs_are_names_too() {
+    let tree = Tree::with(&[("app/[id]/a.ts", "needle"), ("app/x/a.ts", "needle")]);
+    let text =
+        |glob: &str| call(Grep::new(), &json!({"pattern": "needle", "glob": glob}), &tree.cx("", None)).unwrap().0;
+    assert_eq!(text("app/[id]/*.ts"), "Found 1 file\napp/[id]/a.ts");
+    assert_eq!(text("!app/[id]/**"), "Found 1 file\napp/x/a.ts");
+}

@@ -16,6 +16,10 @@ const PATIENCE: Duration = Duration::from_secs(60);
 struct Names(mpsc::Sender<PathBuf>);
 
 impl Worker for Names {
+    fn wants(&self, _: &Path) -> bool {
+        true
+    }
+
     fn visit(&mut self, entry: &DirEntry, _: std::fs::FileType) -> Result<(), Interrupt> {
         // The receiver may be gone: a walk that hangs is not waited for.
         let _ = self.0.send(entry.path().to_owned());
@@ -226,9 +230,11 @@ fn together_they_are_bounded() {
 }
 
 #[test]
-fn a_line_that_is_no_text_ends_it() {
-    let tree = Tree::with(&[("x", ""), ("y", "")]);
-    tree.write(".gitignore", b"x\n\xff\ny\n", 0);
-    assert_eq!(ours(&tree, &tree.root).0, ["y".to_owned()].into());
-    assert_eq!(library(&tree, &tree.root), ["y".to_owned()].into());
+fn a_line_that_is_no_text_takes_no_other_along() {
+    let tree = Tree::with(&[("x", ""), ("y", ""), ("build/a", ""), ("caf\u{fffd}/a", ""), ("z", "")]);
+    tree.write(".gitignore", b"x\n\xff\ncaf\xe9/\nbuild/\n\xfe y\ny\n", 0);
+    let (found, report) = ours(&tree, &tree.root);
+    assert_eq!(found, ["z".to_owned()].into());
+    assert_eq!(report.unusable_ignores, 0);
+    assert_eq!((report.ignored.files, report.ignored.folders), (2, 2));
 }

@@ -86,3 +86,31 @@ async fn a_huge_file_is_read_by_pages() {
     let error = session.edit(path.to_str().unwrap(), "line", "x").await.unwrap_err();
     assert!(error.contains("larger than 16 MB"), "{error}");
 }
+
+/// Another name of a file keeps the old content, which the model reads.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_file_with_hard_links_is_said_to_have_been_parted_from_them() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path().canonicalize().unwrap();
+    let session = session(&dir);
+    for (tool, input) in [
+        ("Edit", json!({ "file_path": "a.txt", "old_string": "one", "new_string": "two" })),
+        ("MultiEdit", json!({ "file_path": "a.txt", "edits": [{ "old_string": "one", "new_string": "two" }] })),
+        ("Write", json!({ "file_path": "a.txt", "content": "two\n" })),
+        ("apply_patch", json!({ "input": "*** Begin Patch\n*** Update File: a.txt\n@@\n-one\n+two\n*** End Patch" })),
+    ] {
+        for name in ["a.txt", "b.txt"] {
+            let _ = std::fs::remove_file(dir.join(name));
+        }
+        std::fs::write(dir.join("a.txt"), "one\n").unwrap();
+        std::fs::hard_link(dir.join("a.txt"), dir.join("b.txt")).unwrap();
+        session.read("a.txt").await;
+        let text = session.call(tool, input).await.unwrap().content.text();
+        assert!(text.contains("has another name (a hard link): it keeps the old content"), "{tool}: {text}");
+        assert_eq!(std::fs::read(dir.join("a.txt")).unwrap(), b"two\n", "{tool}");
+        assert_eq!(std::fs::read(dir.join("b.txt")).unwrap(), b"one\n", "{tool}");
+    }
+    // Parted, it has one name.
+    assert!(!session.edit("a.txt", "two", "three").await.unwrap().contains("hard link"));
+}
