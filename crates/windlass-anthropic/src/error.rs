@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use serde::Deserialize;
 use windlass_http::HeaderMap;
-use windlass_http::provider::{Failure, Secrets, Vendor, retry_after, should_retry};
+use windlass_http::provider::{Failure, Secrets, Vendor, retry_after, should_retry, with_window};
 use windlass_model::ModelError;
 use windlass_types::ModelErrorKind;
 
@@ -50,7 +50,7 @@ impl Faults {
         let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
         // `AccessDeniedException:http://…`
         let of_aws = header("x-amzn-errortype").and_then(|text| text.split(':').next());
-        let error = self.error(Some(status), &detail, of_aws);
+        let error = with_window(self.error(Some(status), &detail, of_aws), body);
         let wait = retry_after(headers, SystemTime::now()).or(error.retry_after);
         let header_id = header("request-id").or(header("x-amzn-requestid")).map(str::to_owned);
         error

@@ -9,6 +9,8 @@ mod diagnostics;
 mod environment;
 mod estimate;
 mod files;
+mod fit;
+mod imageless;
 mod imitation;
 mod instructions;
 mod keywords;
@@ -42,6 +44,8 @@ pub use estimate::{
     StreamedTokens, estimate_blocks, estimate_message, estimate_request, estimate_result, estimate_text,
 };
 pub use files::{FileInstructions, InstructionSource};
+pub use fit::{beginning, ending, results_to_fit, tokens_of_last_results};
+pub use imageless::{has_images, without_images};
 pub use imitation::{foreign_content, foreign_text};
 pub use instructions::{KnownInstructions, ServerInstructions, missing_servers, server_instructions};
 pub use keywords::{ThinkingKeywords, ThinkingLevel};

@@ -118,7 +118,7 @@ fn note(result: &ToolResult, call: &ToolUse) -> String {
 }
 
 /// The file that a large result names as having the whole of it.
-fn kept_whole(text: &str) -> Option<String> {
+pub(crate) fn kept_whole(text: &str) -> Option<String> {
     let path =
         KEPT_WHOLE.iter().find_map(|(before, behind)| Some(text.rsplit_once(before)?.1.split_once(behind)?.0))?;
     let is_path = std::path::Path::new(path).is_absolute() && path.chars().count() <= LONGEST_PATH;

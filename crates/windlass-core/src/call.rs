@@ -19,6 +19,9 @@ use windlass_types::{
     Continuation, ModelErrorKind, ModelEvent, ModelItem, ModelRequest, Outcome, RetryStatus, Status, Usage,
 };
 
+/// Output tokens that are asked for however full the context window is.
+const LEAST_OUTPUT: u64 = 1_024;
+
 /// One call of the model until its message is complete, or it is given up.
 #[derive(Debug)]
 pub(crate) struct ModelCall {
@@ -105,7 +108,16 @@ impl ModelCall {
         if matches!(self.purpose, Purpose::Turn) || !session.models.listed.has_begun() {
             session.list_tools();
         }
-        let request = build(session, &model, &self.purpose);
+        let mut request = build(session, &model, &self.purpose);
+        let size = session.request_size(&self.purpose, &request);
+        if let Some(failure) = session.too_large(&model, &self.purpose, size) {
+            self.stage = Stage::Ended;
+            return CallStep::TooLong(failure);
+        }
+        let room = model.info.context_window.saturating_sub(size.likely()).max(LEAST_OUTPUT);
+        if room < u64::from(request.max_output_tokens) && model.info.context_window > 0 {
+            limit_output(&mut request, u32::try_from(room).unwrap_or(u32::MAX));
+        }
         let limits = &session.config.limits;
         // Without a budget the size of the conversation is near enough.
         let input_tokens = || match limits.max_budget {
@@ -215,7 +227,12 @@ impl ModelCall {
         }
         let Stage::Streaming(stream) = &mut self.stage else { return Ok(Step::Nothing) };
         stream.bill.note(&item.event);
-        stream.assembler.handle(&mut item.event)
+        let limit = stream.bill.request.max_output_tokens;
+        let mut step = stream.assembler.handle(&mut item.event)?;
+        if let Step::Complete(message) = &mut step {
+            message.note_cut_by(limit);
+        }
+        Ok(step)
     }
 
     /// The message is complete: books the call. Returns the model that was asked.
@@ -259,6 +276,13 @@ impl ModelCall {
     pub(crate) fn after_failure(&mut self, session: &mut Session, failure: ModelFailure) -> CallStep {
         if let Some(limit) = &failure.rate_limit {
             session.note_rate_limit(limit);
+        }
+        if let Some(window) = failure.context_window {
+            let model = session.model_for(&self.purpose).id.clone();
+            session.learn_window(&model, window);
+        }
+        if failure.refuses_images && session.leave_out_images(&self.purpose) {
+            return self.send_again(session, Continuation::Retry);
         }
         // Another model than the session's has no fallback: the compaction fails instead.
         let has_fallback = session.has_fallback() && *session.model_for(&self.purpose) == *session.current_model();

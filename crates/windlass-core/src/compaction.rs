@@ -17,6 +17,10 @@ use windlass_types::{
     HookOutcome, Outcome, Status, StopReason, TaskInfo, Timestamp, UserEntry,
 };
 
+/// Stands for a summary that could not be made.
+const NO_SUMMARY: &str =
+    "[No summary of it could be written. The log of the session has all of it; below is what is known as data.]";
+
 /// How often the model is asked for a summary before the compaction fails.
 const ATTEMPTS: u32 = 2;
 
@@ -53,7 +57,12 @@ pub(crate) enum CompactionStep {
     /// A hook forbids it.
     Forbidden(String),
     /// The model was asked, and there is no summary.
-    Failed(String),
+    Failed {
+        /// The reason.
+        why: String,
+        /// `true` if the same conversation would give none again: it cannot be sent, or the model writes none.
+        is_lasting: bool,
+    },
     /// The run ends.
     Ends(Outcome),
 }
@@ -142,7 +151,7 @@ impl Compaction {
                 self.follow(session, step)
             }
             CallStep::TooLong(failure) => self.send_less(session, failure),
-            CallStep::GivenUp(failure) => CompactionStep::Failed(failure.message),
+            CallStep::GivenUp(failure) => CompactionStep::Failed { why: failure.message, is_lasting: false },
             CallStep::Ends(outcome) => CompactionStep::Ends(outcome),
         }
     }
@@ -164,7 +173,7 @@ impl Compaction {
         if self.attempts < ATTEMPTS {
             self.send(session)
         } else {
-            CompactionStep::Failed("The model wrote no summary.".to_owned())
+            CompactionStep::Failed { why: "The model wrote no summary.".to_owned(), is_lasting: true }
         }
     }
 
@@ -220,7 +229,12 @@ impl Compaction {
             *skip = more;
             return self.send(session);
         }
-        CompactionStep::Failed(failure.message)
+        CompactionStep::Failed { why: failure.message, is_lasting: true }
+    }
+
+    /// Replaces the conversation without a summary, where none can be made: what the log knows as data stands for it.
+    pub(crate) fn replace_unsummarized(&self, session: &mut Session, tasks: &[TaskInfo]) {
+        self.replace(session, tasks, NO_SUMMARY);
     }
 
     /// The user stopped the run.

@@ -353,6 +353,10 @@ pub struct ModelFailure {
     pub unbilled: bool,
     /// The subscription's allowance, if the provider reported one.
     pub rate_limit: Option<Box<RateLimit>>,
+    /// The context window of the model in tokens, if a refusal as too long names it.
+    pub context_window: Option<u64>,
+    /// `true` if the model takes no images: the same request without them may be answered.
+    pub refuses_images: bool,
     /// 32 random bits, for the jitter of a wait.
     pub jitter: u32,
 }
@@ -368,6 +372,8 @@ impl ModelFailure {
             should_retry: None,
             unbilled: false,
             rate_limit: None,
+            context_window: None,
+            refuses_images: false,
             jitter: 0,
         }
     }

@@ -10,7 +10,6 @@ use crate::run::{Flow, Run};
 use crate::session::Session;
 use crate::tasks::Tasks;
 use crate::{Effect, EffectId, Input, MachineConfig, Output, Prompt, PromptKind, SessionState, UnfitInput};
-use windlass_context::unusable_media;
 use windlass_permission::Policy;
 use windlass_types::hook::event::SessionEnd;
 use windlass_types::{Entry, EntryId, HookEventName, SessionId, SteeredFate, TaskInfo, Timestamp};
@@ -249,7 +248,7 @@ impl Machine {
     /// The user's message for the open run, or a prompt if there is none.
     fn steer(&mut self, prompt: Prompt, returns: bool) {
         let session = &mut self.session;
-        if let Some(reason) = unusable_media(&prompt.content) {
+        if let Some((_, reason)) = session.unsendable(&prompt.content) {
             return session.steered(prompt.id, SteeredFate::Blocked { reason }, None);
         }
         match &mut self.activity {

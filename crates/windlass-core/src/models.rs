@@ -22,6 +22,8 @@ pub(crate) struct Models {
     pub(crate) warned_unpriced: bool,
     /// What the host knows of the subscription's allowance.
     pub(crate) rate_limit: Option<RateLimit>,
+    /// The models that have refused images: they are sent notes instead.
+    pub(crate) without_images: BTreeSet<String>,
     /// What the host knows of reasoning that the provider left out: how many blocks, and why.
     pub(crate) dropped_reasoning: Option<(usize, String)>,
 }

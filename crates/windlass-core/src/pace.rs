@@ -18,6 +18,8 @@ pub(crate) struct Pace {
     /// How many automatic ones failed, and the size of the conversation, in tokens, at the last of them.
     failed: u32,
     failed_at: u64,
+    /// `true` since one has failed that would fail again.
+    has_no_summary: bool,
 }
 
 impl Pace {
@@ -37,6 +39,16 @@ impl Pace {
     /// The model has written a message.
     pub(crate) fn answered(&mut self) {
         self.unanswered = false;
+    }
+
+    /// A compaction failed that would fail again.
+    pub(crate) fn found_no_summary(&mut self) {
+        self.has_no_summary = true;
+    }
+
+    /// Whether the conversation may be replaced without a summary: none can be made of it. Once for each failure.
+    pub(crate) fn may_replace_unsummarized(&mut self) -> bool {
+        std::mem::take(&mut self.has_no_summary)
     }
 
     /// Compacts no more until the model has written a message.

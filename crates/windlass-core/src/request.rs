@@ -2,7 +2,7 @@
 
 use crate::ModelProfile;
 use crate::session::Session;
-use windlass_context::{compaction_prompt, from_message, with_last_word};
+use windlass_context::{compaction_prompt, from_message, with_last_word, without_images};
 use windlass_types::{Effort, ModelRequest, Thinking};
 
 /// Most output tokens of a summary.
@@ -28,7 +28,10 @@ pub(crate) enum Purpose {
 /// The request for a purpose.
 pub(crate) fn build(session: &Session, model: &ModelProfile, purpose: &Purpose) -> ModelRequest {
     let settings = &session.config.request;
-    let messages = session.state.messages_for(&model.info.api, &model.id);
+    let mut messages = session.state.messages_for(&model.info.api, &model.id);
+    if session.models.without_images.contains(&model.id) {
+        messages = without_images(messages);
+    }
     let (thinking, effort) = reasoning(session, model);
     // A budget that the prompt asks for leaves room for the answer, unless the host has set a limit.
     let room = match thinking {

@@ -71,6 +71,8 @@ enum Phase {
     Submitting(EffectId, Prompt),
     /// The conversation is being replaced by a summary.
     Compacting(Box<Compaction>),
+    /// No summary can be made: the conversation is replaced without one.
+    Replacing(Box<Compaction>),
     /// The model is called. Read-only calls may run already.
     Calling(Box<Turn>),
     /// The message is complete; its calls are judged, run and answered.
@@ -166,6 +168,10 @@ impl Run {
                 Phase::Compacting(compaction) if compaction.is_behind() && !session.out.is_behind() => {
                     let step = compaction.send(session);
                     self.compaction_step(session, step)?;
+                }
+                Phase::Replacing(_) => {
+                    let running: Vec<_> = tasks.running().cloned().collect();
+                    self.replaced(session, &running)?;
                 }
                 Phase::Calling(turn) if turn.call.is_behind() && !session.out.is_behind() => {
                     let step = turn.send(session);

@@ -6,6 +6,7 @@ mod changes;
 pub(crate) mod hooks;
 mod reminders;
 mod scope;
+mod size;
 mod trimming;
 mod withheld;
 

@@ -31,6 +31,9 @@ pub struct SessionState {
     /// The size of the conversation in tokens: counted by the provider up to its last
     /// answer, and estimated since.
     context_tokens: u64,
+    /// Tokens that the provider counted in its last answer, with system prompt and tools; 0 if it has counted none of this
+    /// conversation.
+    counted_tokens: u64,
     at_boundary: bool,
     known: Known,
 }
@@ -78,6 +81,7 @@ impl SessionState {
             last_prompt: (None, Vec::new()),
             questions: PendingQuestions::default(),
             context_tokens: 0,
+            counted_tokens: 0,
             at_boundary: false,
             known: Known::default(),
         }
@@ -107,12 +111,12 @@ impl SessionState {
             EntryKind::Assistant(message) => {
                 match message.usage.total_input().saturating_add(message.usage.output_tokens) {
                     0 => self.grow(estimate_blocks(&message.content)),
-                    counted => self.context_tokens = counted,
+                    counted => (self.context_tokens, self.counted_tokens) = (counted, counted),
                 }
             }
             EntryKind::User(user) => {
                 if user.is_summary && at_boundary {
-                    (self.context_tokens, self.replay_dropped) = (0, 0);
+                    (self.context_tokens, self.counted_tokens, self.replay_dropped) = (0, 0, 0);
                     self.tools.added.clear();
                     self.tools.withheld.clear();
                 }
@@ -134,6 +138,7 @@ impl SessionState {
             EntryKind::ToolsWithheld(names) => self.tools.withheld.extend(names.iter().cloned()),
             EntryKind::ResultsTrimmed(record) => {
                 self.context_tokens = self.context_tokens.saturating_sub(record.freed_tokens);
+                self.counted_tokens = self.counted_tokens.min(self.context_tokens);
             }
             EntryKind::ReplayDropped => self.replay_dropped = self.transcript.len(),
             EntryKind::Mode(mode) => self.current.mode = Some(*mode),
@@ -157,6 +162,12 @@ impl SessionState {
     /// The size of the conversation in tokens: as the provider counted it, and estimated from there.
     pub fn context_tokens(&self) -> u64 {
         self.context_tokens
+    }
+
+    /// Tokens that the provider counted in its last answer, with system prompt and tools; 0 if it has counted none of this
+    /// conversation.
+    pub(crate) fn counted_tokens(&self) -> u64 {
+        self.counted_tokens
     }
 
     /// The instructions of tool servers that the conversation holds.

@@ -39,6 +39,25 @@ pub(crate) fn text(error: &Cause) -> String {
     line.chars().map(|char| if char.is_control() { ' ' } else { char }).take(MAX_TEXT).collect()
 }
 
+/// Whether the server closed the connection before a byte of its answer.
+pub(crate) fn is_closed_by_server(error: &reqwest::Error) -> bool {
+    if error.is_connect() || error.is_timeout() || error.is_builder() {
+        return false;
+    }
+    let is_closed = |cause: &Cause| match cause.downcast_ref::<io::Error>() {
+        Some(error) => matches!(
+            error.kind(),
+            io::ErrorKind::ConnectionReset
+                | io::ErrorKind::ConnectionAborted
+                | io::ErrorKind::BrokenPipe
+                | io::ErrorKind::UnexpectedEof
+                | io::ErrorKind::NotConnected
+        ),
+        None => cause.to_string() == "connection closed before message completed",
+    };
+    causes(error).any(is_closed)
+}
+
 /// Whether a proxy wants other credentials than it was sent, if any.
 pub(crate) fn is_refused_by_proxy(error: &Cause) -> bool {
     causes(error).any(|cause| cause.to_string() == "tunnel error: proxy authorization required")

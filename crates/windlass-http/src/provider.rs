@@ -11,9 +11,10 @@ mod members;
 mod path;
 mod refusal;
 mod retry_after;
+mod window;
 
 pub use body::JsonBody;
-pub use classify::{Failure, classify, hinted_wait};
+pub use classify::{Failure, classify, hinted_wait, refuses_images};
 pub use composition::{COMPOSITIONS, flatten, without_compositions};
 #[cfg(feature = "aws-chain")]
 pub use credentials::AwsChainCredentials;
@@ -30,3 +31,4 @@ pub use members::with_members;
 pub use path::escape_segment;
 pub use refusal::{Secrets, Vendor, from_http, readable};
 pub use retry_after::{retry_after, should_retry};
+pub use window::{named_window, with_window};

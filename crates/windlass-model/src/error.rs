@@ -28,6 +28,10 @@ pub struct ModelError {
     pub request_id: Option<String>,
     /// The subscription's allowance, if the answer reported it.
     pub rate_limit: Option<Box<RateLimit>>,
+    /// The context window of the model in tokens, if a refusal as too long names it.
+    pub context_window: Option<u64>,
+    /// `true` if the model takes no images: the same request without them may be answered.
+    pub refuses_images: bool,
     #[source]
     source: Option<Box<dyn StdError + Send + Sync>>,
 }
@@ -45,6 +49,8 @@ impl ModelError {
             unbilled: false,
             request_id: None,
             rate_limit: None,
+            context_window: None,
+            refuses_images: false,
             source: None,
         }
     }
@@ -95,6 +101,20 @@ impl ModelError {
     #[must_use]
     pub fn with_rate_limit(mut self, limit: Option<RateLimit>) -> Self {
         self.rate_limit = limit.map(Box::new);
+        self
+    }
+
+    /// Adds the context window of the model, as a refusal as too long names it.
+    #[must_use]
+    pub fn with_context_window(mut self, tokens: Option<u64>) -> Self {
+        self.context_window = tokens;
+        self
+    }
+
+    /// Records that the model takes no images.
+    #[must_use]
+    pub fn with_refused_images(mut self, refuses_images: bool) -> Self {
+        self.refuses_images = refuses_images;
         self
     }
 

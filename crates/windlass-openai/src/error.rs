@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use windlass_http::HeaderMap;
-use windlass_http::provider::{Failure, Secrets, Vendor, retry_after, should_retry};
+use windlass_http::provider::{Failure, Secrets, Vendor, retry_after, should_retry, with_window};
 use windlass_model::ModelError;
 use windlass_types::ModelErrorKind;
 
@@ -83,7 +83,10 @@ pub(crate) fn from_answer(
         None => vendor.error(&Failure { status: Some(status), code: "", text: body }, secrets),
     };
     let wait = retry_after(headers, SystemTime::now()).or(error.retry_after);
-    error.with_retry_after(wait).with_should_retry(should_retry(headers)).with_request_id(request_id(headers))
+    with_window(error, body)
+        .with_retry_after(wait)
+        .with_should_retry(should_retry(headers))
+        .with_request_id(request_id(headers))
 }
 
 /// The error of an event inside a stream.

@@ -1,6 +1,7 @@
 //! Results that are too large for the model.
 
 use std::path::{Path, PathBuf};
+use windlass_context::{beginning, ending};
 use windlass_tool::{Ids, private_file};
 use windlass_types::{ContentBlock, JsonText, ToolResultContent};
 
@@ -146,19 +147,6 @@ fn room(most: usize, note: &str) -> usize {
     /// The words of a note around where the whole is, and the line ends.
     const AROUND: usize = 80 + 3 * FRAME;
     most.saturating_sub(note.len().saturating_add(AROUND)).max(most / 2)
-}
-
-/// At most so many bytes from the start, on a character boundary.
-fn beginning(text: &str, most: usize) -> &str {
-    let end = (0..=most.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or_default();
-    text.get(..end).unwrap_or_default()
-}
-
-/// At most so many bytes up to the end, on a character boundary.
-fn ending(text: &str, most: usize) -> &str {
-    let start = text.len().saturating_sub(most);
-    let start = (start..=text.len()).find(|at| text.is_char_boundary(*at)).unwrap_or(text.len());
-    text.get(start..).unwrap_or_default()
 }
 
 fn note(kept: Option<PathBuf>) -> String {

@@ -14,22 +14,39 @@ const LEAST: usize = 8_000;
 /// Results take it in the order in which calls end. One that does not fit is cut as one that is too large by itself: its
 /// beginning and end stay, and the whole is kept as an artifact.
 #[derive(Debug, Clone)]
-pub(crate) struct Room(Arc<AtomicUsize>);
+pub(crate) struct Room {
+    left: Arc<AtomicUsize>,
+    /// Bytes that each result may have even so.
+    least: usize,
+}
 
 impl Default for Room {
     fn default() -> Self {
-        Self(Arc::new(AtomicUsize::new(MOST)))
+        Self::of_bytes(MOST)
     }
 }
 
 impl Room {
+    /// The space that is left in the model's context window, in tokens.
+    pub(crate) fn of_tokens(tokens: u64) -> Self {
+        /// Bytes of a text in a token, on the low side.
+        const BYTES_PER_TOKEN: u64 = 3;
+        let bytes = usize::try_from(tokens.saturating_mul(BYTES_PER_TOKEN)).unwrap_or(usize::MAX);
+        Self::of_bytes(bytes.min(MOST))
+    }
+
+    fn of_bytes(bytes: usize) -> Self {
+        Self { left: Arc::new(AtomicUsize::new(bytes)), least: LEAST.min(bytes / 4) }
+    }
+
     /// The most bytes of text that a result may have which alone could have so many.
     pub(crate) fn take(&self, content: &ToolResultContent, alone: usize) -> usize {
         let wanted = text_bytes(content).min(alone);
-        let left = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| Some(left.saturating_sub(wanted)));
+        let left =
+            self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| Some(left.saturating_sub(wanted)));
         // The update never fails.
         let left = left.unwrap_or_default();
-        if wanted <= left { alone } else { left.max(LEAST).min(alone) }
+        if wanted <= left { alone } else { left.max(self.least).min(alone) }
     }
 }
 
@@ -55,5 +72,9 @@ mod tests {
         assert_eq!(room.take(&text(90_000), 100_000), LEAST);
         assert_eq!(room.take(&text(90_000), 500), 500);
         assert_eq!(room.take(&ToolResultContent::Blocks(Vec::new()), 500), 500);
+        let small = Room::of_tokens(4_000);
+        assert_eq!(small.take(&text(60_000), 100_000), 12_000);
+        assert_eq!(small.take(&text(60_000), 100_000), 3_000);
+        assert_eq!(Room::of_tokens(u64::MAX).take(&text(500_000), 1_000_000), MOST);
     }
 }

@@ -45,6 +45,11 @@ impl Machine {
         usage.sections.push(ContextSection::new(ContextKind::Messages, "messages", OWN, rest));
         usage
     }
+
+    /// The most tokens that the results of the next message may have together; `None` if the model's window is not known.
+    pub fn room_for_results(&self) -> Option<u64> {
+        self.session.room_for_results()
+    }
 }
 
 fn of(kind: ContextKind, name: &str, source: &str, text: &str) -> ContextSection {

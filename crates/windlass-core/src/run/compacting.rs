@@ -4,12 +4,26 @@ use super::{Flow, Phase, Run, fails};
 use crate::compaction::{AfterCompaction, Compaction, CompactionStep};
 use crate::pace::MOST_FAILURES;
 use crate::session::Session;
-use windlass_types::{CompactTrigger, Continuation, Outcome, RunFailure, RunFailureKind, Status};
+use windlass_context::estimate_blocks;
+use windlass_types::{CompactTrigger, Continuation, Outcome, RunFailure, RunFailureKind, Status, TaskInfo};
 
 impl Run {
-    /// Whether the conversation should be compacted before the next turn.
-    pub(super) fn is_compaction_due(&self, session: &Session) -> bool {
-        session.config.auto_compact.enabled && self.pace.is_due(session.state.context_tokens(), session.context_limit())
+    /// Makes the conversation shorter where the next turn needs that: by notes for old results, then by the ends of new ones.
+    /// Returns whether it should be compacted all the same.
+    pub(super) fn is_compaction_due(&self, session: &mut Session) -> bool {
+        let is_due = |session: &Session| {
+            let size = session.turn_size().most();
+            session.config.auto_compact.enabled && self.pace.is_due(size, session.context_limit())
+        };
+        if !is_due(session) {
+            session.fit_results(false);
+            return false;
+        }
+        if session.trim_results() {
+            return false;
+        }
+        session.fit_results(true);
+        is_due(session)
     }
 
     /// Whether a request that was too long can become shorter: there must be more than the prompt.
@@ -42,8 +56,11 @@ impl Run {
             CompactionStep::Ends(outcome) => Flow::Break(outcome),
             CompactionStep::Done => self.compacted(session, then),
             CompactionStep::Forbidden(why) => self.compaction_failed(session, then, &why),
-            CompactionStep::Failed(why) => {
-                if self.pace.failed(trigger, session.state.context_tokens()) {
+            CompactionStep::Failed { why, is_lasting } => {
+                if is_lasting {
+                    self.pace.found_no_summary();
+                }
+                if self.pace.failed(trigger, session.turn_size().most()) {
                     let message = format!(
                         "The conversation could not be compacted {MOST_FAILURES} times. It is not tried again in this \
                          run, which may end when the model's context window is full. Compact it by hand, or begin a \
@@ -51,9 +68,50 @@ impl Run {
                     );
                     session.status(Status::Notice { message });
                 }
+                let is_over = match then {
+                    AfterCompaction::SameTurn(_) => true,
+                    AfterCompaction::EndOfRun => session.is_over_window(),
+                    AfterCompaction::Turn(_) => false,
+                };
+                if is_lasting && is_over {
+                    session.status(Status::CompactionFailed { message: why });
+                    let phase = std::mem::take(&mut self.phase);
+                    if let Phase::Compacting(compaction) = phase {
+                        self.phase = Phase::Replacing(compaction);
+                    }
+                    return Flow::Continue(());
+                }
                 self.compaction_failed(session, then, &why)
             }
         }
+    }
+
+    /// Whether the conversation of a request that was too long may be replaced without a summary: none can be made of it, and most
+    /// of it is not the prompt. The session would be of no use otherwise.
+    pub(super) fn may_replace(&mut self, session: &Session) -> bool {
+        let has_one_message = session.state.transcript().len() < 2 && self.pace.may_shorten();
+        let (all, prompt) = (session.state.context_tokens(), estimate_blocks(session.state.last_prompt()));
+        let is_enough = all.saturating_sub(prompt) > session.context_limit() / 4;
+        session.config.auto_compact.enabled && is_enough && (has_one_message || self.pace.may_replace_unsummarized())
+    }
+
+    /// Replaces the conversation of a request that was too long without a summary.
+    pub(super) fn replace(&mut self, session: &Session, status: Option<u16>) -> Flow {
+        let then = AfterCompaction::SameTurn(status);
+        self.phase = Phase::Replacing(Box::new(Compaction::new(session, CompactTrigger::Overflow, None, then)));
+        Flow::Continue(())
+    }
+
+    /// What the log knows as data takes the place of the conversation.
+    pub(super) fn replaced(&mut self, session: &mut Session, tasks: &[TaskInfo]) -> Flow {
+        let Phase::Replacing(compaction) = std::mem::take(&mut self.phase) else { return Flow::Continue(()) };
+        compaction.replace_unsummarized(session, tasks);
+        session.notice(
+            "No summary of the conversation could be written, so the session continues without one, from what is known as data. \
+             The log keeps the conversation."
+                .to_owned(),
+        );
+        self.compacted(session, compaction.then)
     }
 
     fn compacted(&mut self, session: &mut Session, then: AfterCompaction) -> Flow {

@@ -138,7 +138,12 @@ impl Run {
                     return Flow::Break(Outcome::Interrupted { during: Interrupted::Streaming });
                 }
             }
-            Phase::Calling(_) | Phase::Tools(_) | Phase::Joining(_) | Phase::Halted(_) | Phase::Stopping(_) => {}
+            Phase::Calling(_)
+            | Phase::Replacing(_)
+            | Phase::Tools(_)
+            | Phase::Joining(_)
+            | Phase::Halted(_)
+            | Phase::Stopping(_) => {}
         }
         interrupted_with(session, runtime_text::INTERRUPTED, Interrupted::Streaming)
     }
@@ -160,7 +165,7 @@ impl Run {
             }
             Phase::Calling(turn) => turn.call.abandon(session),
             Phase::Compacting(compaction) => compaction.interrupt(session),
-            Phase::Beginning | Phase::Tools(_) | Phase::Joining(_) | Phase::Halted(_) => {}
+            Phase::Beginning | Phase::Replacing(_) | Phase::Tools(_) | Phase::Joining(_) | Phase::Halted(_) => {}
         }
     }
 }

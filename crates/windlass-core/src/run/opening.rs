@@ -5,7 +5,7 @@ use crate::compaction::AfterCompaction;
 use crate::session::Session;
 use crate::steering::{own_text, prompt_text};
 use crate::{Prompt, PromptKind};
-use windlass_context::{ThinkingLevel, unusable_media};
+use windlass_context::ThinkingLevel;
 use windlass_types::{
     CompactTrigger, Continuation, EventKind, HookEventName, HookOutcome, ModelErrorKind, Outcome, RunFailureKind,
     RunOrigin, RunStarted,
@@ -96,8 +96,8 @@ impl Run {
 
     /// The prompt enters the conversation.
     fn accept(&mut self, session: &mut Session, prompt: Prompt) -> Flow {
-        if let Some(problem) = unusable_media(&prompt.content) {
-            return fails(INVALID, problem);
+        if let Some((kind, problem)) = session.unsendable(&prompt.content) {
+            return fails(kind, problem);
         }
         let asks = prompt.kind == PromptKind::Query;
         if asks {

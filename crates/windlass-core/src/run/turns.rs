@@ -23,7 +23,7 @@ impl Run {
     /// Begins a turn, unless a limit forbids it.
     pub(super) fn call_model(&mut self, session: &mut Session, continuation: Continuation) -> Flow {
         session.drop_media(false);
-        if self.is_compaction_due(session) && !session.trim_results() {
+        if self.is_compaction_due(session) {
             return self.compact(session, CompactTrigger::Auto, None, AfterCompaction::Turn(continuation));
         }
         if let Some(limit) = session.config.limits.max_turns.filter(|limit| session.run.turns >= *limit) {
@@ -56,6 +56,7 @@ impl Run {
                 let then = AfterCompaction::SameTurn(failure.status);
                 self.compact(session, CompactTrigger::Overflow, None, then)
             }
+            TurnStep::TooLong(failure) if self.may_replace(session) => self.replace(session, failure.status),
             TurnStep::TooLong(failure) => give_up(RunFailureKind::PromptTooLong, &failure),
             // Each time at least a quarter of what is left goes, so this ends.
             TurnStep::Failed(failure)

@@ -1,7 +1,10 @@
 //! Old results that notes stand for.
 
 use super::Session;
-use windlass_context::{half_of_media, media_to_drop, results_to_trim};
+use crate::request::Purpose;
+use windlass_context::{
+    half_of_media, has_images, media_to_drop, results_to_fit, results_to_trim, tokens_of_last_results,
+};
 use windlass_types::{Api, EntryKind, TrimRecord};
 
 impl Session {
@@ -38,6 +41,42 @@ impl Session {
         true
     }
 
+    /// The most tokens that the results of the next message may have together; `None` if the window is not known.
+    pub(crate) fn room_for_results(&self) -> Option<u64> {
+        let limit = self.context_limit();
+        (limit > 0).then(|| room_in(limit, self.turn_size().most()))
+    }
+
+    /// Leaves out the middles of the results of the last message, where they make the request larger than the model's context
+    /// window, or larger than it may be before it is compacted and nothing else does. `is_due`: whether a compaction follows
+    /// otherwise.
+    pub(crate) fn fit_results(&mut self, is_due: bool) {
+        let window = self.current_model().info.context_window;
+        // Something is left for the answer.
+        let most = window.saturating_sub(window / 16);
+        let limit = if is_due { self.context_limit() } else { most };
+        let size = self.turn_size().most();
+        if limit == 0 || size <= limit {
+            return;
+        }
+        let messages = self.state.transcript().messages();
+        let rest = size.saturating_sub(tokens_of_last_results(&messages));
+        let room = room_in(limit, rest);
+        // With a summary in any case, and a request for it that can be sent, they stay whole.
+        if is_due && rest.saturating_add(room) > limit && size <= most {
+            return;
+        }
+        let Some(record) = results_to_fit(&messages, room, self.state.context_tokens()) else { return };
+        let (results, freed) = (record.results.len(), record.freed_tokens);
+        // The provider has not read them, so that its cache stays valid.
+        let entry = self.record(None, EntryKind::ResultsTrimmed(record));
+        self.append_unawaited(vec![entry]);
+        self.notice(format!(
+            "The results of the last message do not fit the model's context window. The middle of {results} was left out, about \
+             {freed} tokens. The log keeps them."
+        ));
+    }
+
     /// Takes images and documents out of the oldest results where the conversation has more than a request can hold, or
     /// more than half of what was `refused`. Returns whether it did.
     pub(crate) fn drop_media(&mut self, refused: bool) -> bool {
@@ -54,6 +93,19 @@ impl Session {
         true
     }
 
+    /// Has notes stand for images in all requests to a model that refused them. Returns `false` if they do already, or if there are
+    /// none.
+    pub(crate) fn leave_out_images(&mut self, purpose: &Purpose) -> bool {
+        let model = self.model_for(purpose).id.clone();
+        let has_any = self.state.transcript().messages().iter().any(|message| has_images(message));
+        if !has_any || !self.models.without_images.insert(model.clone()) {
+            return false;
+        }
+        self.notice(format!("{model} takes no images: they are left out of what it is sent. The log keeps them."));
+        self.models.history_replaced = true;
+        true
+    }
+
     /// Notes stand for results from now on.
     fn put_notes(&mut self, record: TrimRecord) {
         let mut entries = vec![self.record(None, EntryKind::ResultsTrimmed(record))];
@@ -65,4 +117,10 @@ impl Session {
         self.append_unawaited(entries);
         self.models.history_replaced = true;
     }
+}
+
+/// The tokens that results may have where a conversation may have `limit` and has `rest` without them. A quarter in any case:
+/// what stands before them can become shorter.
+fn room_in(limit: u64, rest: u64) -> u64 {
+    limit.saturating_sub(rest).max(limit / 4)
 }

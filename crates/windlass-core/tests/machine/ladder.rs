@@ -214,7 +214,7 @@ fn what_is_known_as_data_follows_the_summary() {
     assert!(!later.conversation().concat().contains("as the conversation had it last"));
 }
 
-/// I1: a model that reads more than the window has, forgets it and reads it again.
+/// I1: a model that has to forget what it read after each turn, since its prompt fills the window.
 #[test]
 fn i1_a_spiral_of_reading_and_forgetting_ends() {
     let mut config = small();
@@ -225,7 +225,7 @@ fn i1_a_spiral_of_reading_and_forgetting_ends() {
             [vec![call(&format!("t{at}"), "Read", "big", 60_000)], vec![text("<summary>I must read it.</summary>")]]
         })
         .collect();
-    sim.prompt("do it");
+    sim.prompt(&"do it ".repeat(4_000));
     sim.play();
     let seen = render(&sim.events);
     assert_eq!(lines(&sim, "run failed (PromptTooLong)").len(), 1, "{seen}");

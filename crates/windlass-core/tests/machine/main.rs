@@ -37,4 +37,5 @@ mod steering;
 mod tasks;
 mod tools;
 mod waiting;
+mod windows;
 mod withheld;

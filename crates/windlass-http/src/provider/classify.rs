@@ -47,6 +47,12 @@ pub fn classify(failure: &Failure<'_>) -> ModelErrorKind {
         {
             ModelErrorKind::PromptTooLong
         }
+        // Servers of local models fail with 500 here, and would with each repeat.
+        ModelErrorKind::Server | ModelErrorKind::InvalidRequest | ModelErrorKind::NotFound
+            if refuses_images(failure.text) =>
+        {
+            ModelErrorKind::InvalidRequest
+        }
         ModelErrorKind::InvalidRequest | ModelErrorKind::NotFound if has(REPLAY) => ModelErrorKind::ReplayRejected,
         ModelErrorKind::RateLimited if has(SHORT_WINDOW) => ModelErrorKind::RateLimited,
         ModelErrorKind::RateLimited | ModelErrorKind::InvalidRequest if has(FINAL_QUOTA) => {
@@ -89,9 +95,10 @@ fn by_code(code: &str) -> Option<ModelErrorKind> {
         | "serviceunavailableexception"
         | "modelnotreadyexception"
         | "engine_overloaded" => ModelErrorKind::Overloaded,
-        "context_length_exceeded" | "string_above_max_length" | "context_window_exceeded" => {
-            ModelErrorKind::PromptTooLong
-        }
+        "context_length_exceeded"
+        | "string_above_max_length"
+        | "context_window_exceeded"
+        | "exceed_context_size_error" => ModelErrorKind::PromptTooLong,
         "invalid_encrypted_content" | "thread_fingerprint_mismatch" => ModelErrorKind::ReplayRejected,
         "usage_limit_reached" | "usage_not_included" => ModelErrorKind::QuotaExhausted,
         "server_error"
@@ -174,6 +181,26 @@ const TOO_LONG_PAIRS: &[(&str, &str)] = &[
 fn is_too_long(text: &str) -> bool {
     TOO_LONG.iter().any(|part| text.contains(part))
         || TOO_LONG_PAIRS.iter().any(|(one, two)| text.contains(one) && text.contains(two))
+}
+
+/// What servers say of images to a model that takes none: llama.cpp, vLLM, OpenRouter, DeepSeek and Ollama, and OpenAI's API.
+const NO_IMAGES: &[&str] = &[
+    "image input is not supported",
+    "not a multimodal model",
+    "at most 0 image(s)",
+    "support image input",
+    "unknown variant `image_url`",
+    "does not support image",
+    "doesn't support image",
+    "images are not supported",
+    "image_url is only supported",
+    "missing data required for image input",
+];
+
+/// Whether a refusal says that the model takes no images.
+pub fn refuses_images(text: &str) -> bool {
+    let text = text.to_lowercase();
+    NO_IMAGES.iter().any(|words| text.contains(words))
 }
 
 /// What was sent back of earlier messages does not fit.

@@ -1,6 +1,6 @@
 //! Failures of an API as errors of model calls.
 
-use super::{Failure, classify, hinted_wait};
+use super::{Failure, classify, hinted_wait, named_window, refuses_images};
 use crate::{HttpError, HttpErrorKind, Secret};
 use std::borrow::{Borrow, Cow};
 use windlass_context::Masks;
@@ -57,7 +57,10 @@ impl Vendor {
         let status = failure.status.map_or_else(String::new, |status| format!(" ({status})"));
         let text = readable(failure.text);
         let message = if text.is_empty() { format!("{what}{status}") } else { format!("{what}{status}: {text}") };
+        let window = if kind == ModelErrorKind::PromptTooLong { named_window(failure.text) } else { None };
         let error = ModelError::new(kind, secrets.redact(message)).with_retry_after(hinted_wait(failure.text));
+        let is_refused = kind == ModelErrorKind::InvalidRequest && refuses_images(failure.text);
+        let error = error.with_context_window(window).with_refused_images(is_refused);
         match failure.status {
             Some(status) => error.with_status(status),
             None => error,

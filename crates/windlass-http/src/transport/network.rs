@@ -1,6 +1,7 @@
 //! The transport over sockets: the client of reqwest.
 
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
 use futures_util::stream;
@@ -10,13 +11,15 @@ use reqwest::{Method, Url, redirect};
 use super::{HttpRequest, HttpResponse, HttpTransport};
 use crate::route::Route;
 use crate::tls::{self, Trust};
-use crate::{HttpError, HttpErrorKind, HttpOptions};
+use crate::{HttpError, HttpErrorKind, HttpOptions, cause};
 
 /// Idle connections kept for later requests. Enough for a busy server; thousands
 /// of sessions that end together do not leave thousands of sockets.
 const MAX_IDLE_CONNECTIONS: usize = 32;
 
 /// The transport that clients have by default: over sockets, with kept connections. For transports that wrap it.
+///
+/// A request that a kept connection does not take to the server, because that closed it, is sent once more over a new one.
 ///
 /// ```
 /// use windlass_http::{HttpError, HttpOptions, HttpRequest, HttpResponse, HttpTransport, NetworkTransport};
@@ -47,6 +50,8 @@ pub struct NetworkTransport {
     host: String,
     /// Host and port of the proxy on the way, for messages.
     proxy: Option<String>,
+    /// `true` since a request was answered: later ones may go over its connection.
+    has_answered: AtomicBool,
 }
 
 impl NetworkTransport {
@@ -74,7 +79,7 @@ impl NetworkTransport {
         if proxy.is_none() {
             builder = builder.dns_resolver(Pins::new(base.host_str().unwrap_or_default(), addresses));
         }
-        Ok(Self { client: set_up(builder)?, host, proxy })
+        Ok(Self::of(set_up(builder)?, host, proxy))
     }
 
     /// Sets up a client for a base URL.
@@ -85,7 +90,17 @@ impl NetworkTransport {
         let route = options.proxy.route(base)?;
         let proxy = route.proxy().map(str::to_owned);
         let client = set_up(builder(base, &route, options)?)?;
-        Ok(Self { client, host: host.to_owned(), proxy })
+        Ok(Self::of(client, host.to_owned(), proxy))
+    }
+
+    fn of(client: reqwest::Client, host: String, proxy: Option<String>) -> Self {
+        Self { client, host, proxy, has_answered: AtomicBool::new(false) }
+    }
+
+    async fn send_once(&self, request: HttpRequest) -> Result<reqwest::Response, reqwest::Error> {
+        let (method, url, headers, body) = request.into_parts();
+        let method = if method == "GET" { Method::GET } else { Method::POST };
+        self.client.request(method, url).headers(headers).body(body).send().await
     }
 }
 
@@ -115,9 +130,12 @@ impl Resolve for Pins {
 #[async_trait]
 impl HttpTransport for NetworkTransport {
     async fn send(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
-        let (method, url, headers, body) = request.into_parts();
-        let method = if method == "GET" { Method::GET } else { Method::POST };
-        let sent = self.client.request(method, url).headers(headers).body(body).send().await;
+        let mut sent = self.send_once(request.clone()).await;
+        // Many servers close a connection behind each answer, or after a while, without saying so before.
+        if self.has_answered.load(Ordering::Relaxed) && sent.as_ref().is_err_and(cause::is_closed_by_server) {
+            sent = self.send_once(request).await;
+        }
+        self.has_answered.fetch_or(sent.is_ok(), Ordering::Relaxed);
         let mut response = sent.map_err(|error| HttpError::sending(error, &self.host, self.proxy.as_deref()))?;
         let head = HttpResponse::new(response.status().as_u16()).with_headers(std::mem::take(response.headers_mut()));
         Ok(head.with_body(stream::unfold(response, |mut response| async move {

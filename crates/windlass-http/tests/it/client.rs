@@ -62,6 +62,26 @@ async fn a_kept_connection_that_the_server_closed_is_replaced() {
     }
 }
 
+/// The server closes the connection when the next request is on its way already.
+#[tokio::test]
+async fn a_request_on_a_connection_that_the_server_closes_is_sent_again_at_once() {
+    for closed in [Reply::close(), Reply::reset()] {
+        let server = WireServer::start().await.unwrap();
+        let client = client(&server);
+        let answer = || Reply::from(Message::new().text("x"));
+        for reply in [answer(), closed, answer()] {
+            server.push(reply);
+        }
+        assert_eq!(count(&mut events(&client).await.unwrap()).await.1, None);
+        assert_eq!(count(&mut events(&client).await.unwrap()).await.1, None);
+        assert_eq!((server.request_count(), server.connections()), (3, 2));
+        // Once: a server that closes the new connection as well is broken.
+        server.push(Reply::close());
+        server.push(Reply::close());
+        assert_eq!(events(&client).await.unwrap_err().kind(), HttpErrorKind::Connection);
+    }
+}
+
 #[tokio::test]
 async fn says_how_an_answer_failed() {
     let mut options = HttpOptions::default();

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::time::SystemTime;
 use windlass_http::HeaderMap;
-use windlass_http::provider::{Failure, Secrets, Vendor, retry_after, should_retry};
+use windlass_http::provider::{Failure, Secrets, Vendor, retry_after, should_retry, with_window};
 use windlass_model::ModelError;
 use windlass_types::ModelErrorKind;
 
@@ -18,7 +18,7 @@ pub(super) fn from_answer(
     body: &str,
     secrets: &Secrets,
 ) -> ModelError {
-    let error = read(vendor, Some(status), body, secrets);
+    let error = with_window(read(vendor, Some(status), body, secrets), body);
     let wait = retry_after(headers, SystemTime::now()).or(error.retry_after);
     error.with_retry_after(wait).with_should_retry(should_retry(headers)).with_request_id(request_id(headers))
 }

@@ -67,7 +67,7 @@ impl Driver {
     pub(super) fn begin(&mut self, id: EffectId, effect: Effect) {
         match effect {
             Effect::CallModel(request) => {
-                self.work.room = Room::default();
+                self.work.room = self.machine.room_for_results().map_or_else(Room::default, Room::of_tokens);
                 let call = ModelCall::new(id, Arc::clone(&self.ports.provider), request);
                 self.work.model = Some(call.beside(self.files.looked()));
             }

@@ -51,6 +51,9 @@ pub(crate) fn assistant_content(mut content: Vec<ContentBlock>) -> Vec<ContentBl
     }
     for block in &mut content {
         if let ContentBlock::ToolUse(call) = block {
+            if let Some(name) = usable_name(&call.name) {
+                call.name = name;
+            }
             if !call.input.is_object() {
                 call.input = JsonText::empty_object();
             } else if let Cow::Owned(text) = lone_surrogates_replaced(call.input.as_str()) {
@@ -59,6 +62,24 @@ pub(crate) fn assistant_content(mut content: Vec<ContentBlock>) -> Vec<ContentBl
         }
     }
     content
+}
+
+/// The name under which a call of a tool is sent whose name no provider takes: models write whole commands there. `None` for
+/// a name of letters, digits, `_` and `-`, as all tools have them. It depends on the name alone, so that requests repeat it.
+fn usable_name(name: &str) -> Option<String> {
+    /// The longest name, in characters.
+    const LONGEST: usize = 64;
+    let is_plain = |char: char| char.is_ascii_alphanumeric() || matches!(char, '_' | '-');
+    if (1..=LONGEST).contains(&name.len()) && name.chars().all(is_plain) {
+        return None;
+    }
+    let words: Vec<&str> = name.split(|char| !is_plain(char)).filter(|word| !word.is_empty()).collect();
+    let mut usable: String = words.join("_").chars().take(LONGEST).collect();
+    // Some want a letter or `_` first.
+    if !usable.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_') {
+        usable = format!("_{usable}").chars().take(LONGEST).collect();
+    }
+    Some(usable)
 }
 
 fn drop_repeated_calls(content: &mut Vec<ContentBlock>) {

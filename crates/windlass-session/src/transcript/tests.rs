@@ -166,3 +166,31 @@ fn notes_take_the_place_of_results_and_of_nothing_else() {
     assert_eq!(shape(&transcript)[2], "u 1=a note");
     assert_eq!(shape(&transcript)[6], "u 3=later", "a result that comes later is not replaced");
 }
+
+#[test]
+fn names_of_calls_that_no_provider_takes_are_repaired() {
+    let command = "cd /srv/app && ".repeat(14);
+    for (name, sent) in [
+        ("Read", "Read"),
+        ("mcp__a__b-1", "mcp__a__b-1"),
+        ("Read\" file_path=\"src/a.rs\" offset=\"27", "Read_file_path_src_a_rs_offset_27"),
+        (command.as_str(), "cd_srv_app_cd_srv_app_cd_srv_app_cd_srv_app_cd_srv_app_cd_srv_ap"),
+        ("", "_"),
+        ("ünï", "n"),
+        ("7 up", "_7_up"),
+    ] {
+        let mut transcript = Transcript::new();
+        transcript.push_user(vec![text("go")]);
+        let mut call = call("t1");
+        if let ContentBlock::ToolUse(call) = &mut call {
+            call.name = name.to_owned();
+        }
+        transcript.push_assistant(vec![call], None);
+        assert!(transcript.push_result(ToolResult::error("t1", "no such tool")));
+        let messages = transcript.messages();
+        assert_eq!(messages[1].content[0].as_tool_use().unwrap().name, sent, "{name}");
+        let is_fit =
+            |name: &str| name.len() <= 64 && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-');
+        assert!(is_fit(sent));
+    }
+}

@@ -63,6 +63,27 @@ async fn the_results_of_one_message_share_a_budget() {
     assert!(named.iter().all(|path| std::fs::read_to_string(path).unwrap().len() == 90_000));
 }
 
+/// In a small window they share what it has left, and the whole of each is kept.
+#[tokio::test]
+async fn the_results_of_one_message_fit_a_small_window() {
+    for (window, calls) in [(32_000, 3), (16_000, 1), (16_000, 6)] {
+        let place = Place::new(&[]);
+        let model = ScriptedModel::from_fn(move |_, asked| match asked {
+            0 => (0..calls).fold(ScriptedTurn::new(), |turn, _| turn.tool_use("texts", serde_json::json!({}))),
+            _ => ScriptedTurn::new().text("ok"),
+        });
+        let model = model.with_info(ModelInfo::new(window, 4_000));
+        let mut session = open(&model, &place).open().await.unwrap();
+        run(&mut session, "go").await;
+        let requests = model.requests();
+        assert_eq!(requests.len(), 2);
+        let texts: Vec<String> = results(&requests[1]).iter().map(|content| content.text()).collect();
+        let tokens = texts.iter().map(String::len).sum::<usize>() as u64 / 3;
+        assert!(texts.len() == calls && tokens < window / 4 * 3, "{tokens} of {window}");
+        assert!(texts.iter().all(|text| text.contains("The whole is in ") && text.starts_with("line\n")), "{texts:?}");
+    }
+}
+
 #[tokio::test]
 async fn the_oldest_images_go_before_a_request_is_too_large() {
     let place = Place::new(&[]);

@@ -97,3 +97,18 @@ fn waits_are_read_from_texts() {
         assert_eq!(hinted_wait(text).map(|wait| wait.as_millis() as u64), wait, "{text}");
     }
 }
+
+#[test]
+fn a_refused_image_is_no_bug_of_the_server() {
+    for (status, text) in [
+        (500, "image input is not supported - hint: if this is unexpected, you may need to provide the mmproj"),
+        (404, "No endpoints found that support image input"),
+        (400, "Failed to deserialize the JSON body: messages[0]: unknown variant `image_url`, expected `text`"),
+        (400, "m is not a multimodal model"),
+    ] {
+        assert_eq!(kind(status, "server_error", text), Kind::InvalidRequest, "{text}");
+        assert!(refuses_images(text), "{text}");
+    }
+    assert_eq!(kind(500, "server_error", "failed to decode image"), Kind::Server);
+    assert_eq!(kind(400, "exceed_context_size_error", "x"), Kind::PromptTooLong);
+}
