@@ -230,6 +230,8 @@ impl ModelProvider for Anthropic {
         self.inner.platform.route(&self.resolve_model(model), Method::Stream).map(drop)
     }
 
+    async fn prepare(&self, _: &str) {}
+
     fn opening_notice(&self, _: &str) -> Option<String> {
         None
     }

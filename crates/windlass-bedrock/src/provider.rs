@@ -252,6 +252,8 @@ impl ModelProvider for Bedrock {
         endpoint::path(model, Operation::ConverseStream).map(drop)
     }
 
+    async fn prepare(&self, _: &str) {}
+
     fn opening_notice(&self, _: &str) -> Option<String> {
         None
     }

@@ -7,8 +7,8 @@ use windlass_types::{ContentBlock, SharedMessage, ToolResult, ToolResultContent,
 
 /// Bytes of a text in a token, as [`estimate_text`] counts them.
 const BYTES_PER_TOKEN: u64 = 3;
-/// Tokens for the words of a note, for its path and for the frame of its result.
-const AROUND: u64 = 100;
+/// Tokens of the frame of a result.
+const FRAME: u64 = 8;
 /// The least tokens that a result keeps.
 const LEAST_RESULT: u64 = 200;
 
@@ -26,8 +26,8 @@ pub fn results_to_fit(messages: &[SharedMessage], room: u64, context: u64) -> Op
     let most = most_of_each(last_results(messages).map(|(_, tokens)| tokens).collect(), room)?.max(LEAST_RESULT);
     let (mut cut, mut freed) = (Vec::new(), 0_u64);
     for (result, tokens) in last_results(messages).filter(|(_, tokens)| *tokens > most) {
-        let note = ends(result, most.saturating_sub(AROUND).saturating_mul(BYTES_PER_TOKEN));
-        let saved = tokens.saturating_sub(estimate_text(&note));
+        let note = ends(result, most);
+        let saved = tokens.saturating_sub(estimate_text(&note).saturating_add(FRAME));
         if saved > 0 {
             freed = freed.saturating_add(saved);
             cut.push(TrimmedResult::new(result.tool_use_id.clone(), note));
@@ -76,13 +76,9 @@ pub fn ending(text: &str, most: usize) -> &str {
     text.get(start..).unwrap_or_default()
 }
 
-/// The beginning and the end of a result's text in so many bytes together, with a note between.
-fn ends(result: &ToolResult, bytes: u64) -> String {
+/// The beginning and the end of a result's text with a note between, all in so many tokens.
+fn ends(result: &ToolResult, most: u64) -> String {
     let text = result.content.text();
-    let half = usize::try_from(bytes / 2).unwrap_or(usize::MAX);
-    let head = beginning(&text, half);
-    let rest = text.get(head.len()..).unwrap_or_default();
-    let tail = ending(rest, half);
     let whole = match kept_whole(&text) {
         Some(path) => format!("The whole is in {path}: read the part you need with Read or search it with Grep."),
         None => "Ask for less, or for a part of it.".to_owned(),
@@ -92,11 +88,18 @@ fn ends(result: &ToolResult, bytes: u64) -> String {
         ToolResultContent::Text(_) => 0,
     };
     let media = if media > 0 { format!(" and {media} images or documents") } else { String::new() };
-    let left_out = rest.len().saturating_sub(tail.len());
-    let note = foreign_text(&format!(
-        "[… {left_out} bytes{media} left out here: the results of this message do not fit the model's context window. {whole} …]"
-    ));
-    format!("{head}\n{note}\n{tail}")
+    let note = |left_out: usize| {
+        foreign_text(&format!(
+            "\n[… {left_out} bytes{media} left out here: the results of this message do not fit the model's context window. \
+             {whole} …]\n"
+        ))
+    };
+    let bytes = usize::try_from(most.saturating_sub(FRAME).saturating_mul(BYTES_PER_TOKEN)).unwrap_or(usize::MAX);
+    let half = bytes.saturating_sub(note(text.len()).len()) / 2;
+    let head = beginning(&text, half);
+    let rest = text.get(head.len()..).unwrap_or_default();
+    let tail = ending(rest, half);
+    format!("{head}{}{tail}", note(rest.len().saturating_sub(tail.len())))
 }
 
 #[cfg(test)]

@@ -92,11 +92,11 @@ pub(crate) struct AssembledMessage {
 }
 
 impl AssembledMessage {
-    /// Notes that the answer was cut at the output limit, also where its server calls it complete: it is as long as it may be, and
-    /// ends in a text.
+    /// Notes that the answer was cut at the output limit, also where its server calls it complete: it is exactly as
+    /// long as it may be, and ends in a text. A longer one comes from a server that knows no limit.
     pub(crate) fn note_cut_by(&mut self, limit: u32) {
         let ends_in_call = self.content.last().is_some_and(|block| block.as_tool_use().is_some());
-        if self.stop_reason == StopReason::EndTurn && self.usage.output_tokens >= u64::from(limit) && !ends_in_call {
+        if self.stop_reason == StopReason::EndTurn && self.usage.output_tokens == u64::from(limit) && !ends_in_call {
             self.stop_reason = StopReason::MaxTokens;
         }
     }

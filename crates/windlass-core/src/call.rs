@@ -235,6 +235,11 @@ impl ModelCall {
         Ok(step)
     }
 
+    /// Whether its answer has the form of the structured output.
+    pub(crate) fn is_formatted(&self) -> bool {
+        matches!(&self.stage, Stage::Streaming(stream) if stream.bill.request.response_format.is_some())
+    }
+
     /// The message is complete: books the call. Returns the model that was asked.
     pub(crate) fn complete(&mut self, session: &mut Session) -> ModelProfile {
         self.end(session, Bill::complete)

@@ -1,9 +1,9 @@
 //! What a model is sent.
 
 use crate::ModelProfile;
-use crate::session::Session;
+use crate::session::{OutputDemand, Session};
 use windlass_context::{compaction_prompt, from_message, with_last_word, without_images};
-use windlass_types::{Effort, ModelRequest, Thinking};
+use windlass_types::{Effort, ModelRequest, ResponseFormat, Thinking, ToolChoice};
 
 /// Most output tokens of a summary.
 const SUMMARY_TOKENS: u32 = 20_000;
@@ -52,6 +52,9 @@ pub(crate) fn build(session: &Session, model: &ModelProfile, purpose: &Purpose) 
     // A request that leaves messages out has another beginning anyway.
     let whole = !matches!(purpose, Purpose::Summary { skip: 1.., .. });
     session.models.listed.list(&mut request, whole && model.info.appends_tools);
+    if matches!(purpose, Purpose::Turn) && session.run.output == OutputDemand::Forced {
+        demand_output(session, model, &mut request);
+    }
     if let Purpose::Summary { focus, skip } = purpose {
         let messages = match *skip {
             0 => request.messages,
@@ -63,6 +66,19 @@ pub(crate) fn build(session: &Session, model: &ModelProfile, purpose: &Purpose) 
     }
     limit_output(&mut request, limit);
     request
+}
+
+/// Demands the structured output: as the form of the answer where the server takes one, else as a call of its tool.
+fn demand_output(session: &Session, model: &ModelProfile, request: &mut ModelRequest) {
+    let Some(name) = session.config.tools.structured_output.as_deref() else { return };
+    let schema = request.tools.iter().find(|tool| tool.name == name).map(|tool| tool.input_schema.clone());
+    match schema.filter(|_| model.info.answer_format) {
+        Some(schema) => {
+            request.response_format = Some(ResponseFormat::json_schema(name, schema));
+            request.tool_choice = ToolChoice::None;
+        }
+        None => request.tool_choice = ToolChoice::Tool(name.to_owned()),
+    }
 }
 
 /// How a model is to reason: as the session says, or more if the prompt of the run asks for that.

@@ -73,6 +73,20 @@ pub(crate) struct RunTally {
     pub(crate) last: LastAnswer,
     /// What a command or a skill has it do otherwise than the session.
     pub(crate) scope: scope::Scoped,
+    /// The structured output that is missing, and how the next turn is asked for it.
+    pub(crate) output: OutputDemand,
+}
+
+/// How a turn is asked for the structured output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum OutputDemand {
+    /// By its tool alone, which the model may call.
+    #[default]
+    None,
+    /// As the form of the answer where the server takes one, else by a call that the model must make.
+    Forced,
+    /// In words: the provider has refused to force it.
+    Refused,
 }
 
 /// What the run has answered last.

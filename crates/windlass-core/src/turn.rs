@@ -10,8 +10,8 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use windlass_context::is_same_model;
 use windlass_types::{
-    AssistantEntry, ContentBlock, Continuation, EntryId, EntryKind, EventKind, MessageId, ModelEvent, ModelItem,
-    Origin, Outcome, Status, StopReason, Usage, WithdrawReason,
+    AssistantEntry, ContentBlock, Continuation, EntryId, EntryKind, EventKind, JsonText, MessageId, ModelEvent,
+    ModelItem, Origin, Outcome, Status, StopReason, ToolUse, Usage, WithdrawReason,
 };
 
 /// One turn until its message is complete.
@@ -113,7 +113,10 @@ impl Turn {
             session.event(EventKind::ModelFrame { frame: frame.clone() }, None);
         }
         match self.call.item(session, &mut item) {
-            Ok(Step::Complete(message)) => {
+            Ok(Step::Complete(mut message)) => {
+                if self.call.is_formatted() {
+                    self.call_with_text(session, &mut message);
+                }
                 let asked = self.call.complete(session);
                 TurnStep::Complete(self.store(session, *message, asked))
             }
@@ -129,6 +132,25 @@ impl Turn {
                 self.follow(session, step)
             }
         }
+    }
+
+    /// The text of an answer in the form of the structured output becomes a call of its tool, which checks and reports it as any
+    /// other call. A text of another form stays one.
+    fn call_with_text(&mut self, session: &mut Session, message: &mut AssembledMessage) {
+        let Some(name) = session.config.tools.structured_output.clone().filter(|_| self.batch.is_empty()) else {
+            return;
+        };
+        let text: String = message.content.iter().filter_map(ContentBlock::as_text).collect();
+        let input = JsonText::parse(text.trim().to_owned()).ok();
+        let Some(input) = input.filter(|input| input.is_object() && input.check_strict().is_ok()) else { return };
+        let id = format!("output_{}", session.ids.entry());
+        let call = ToolUse::new(id.as_str(), name, input);
+        self.batch.push(call.clone(), None);
+        let block = ContentBlock::ToolUse(call);
+        let index = message.content.len();
+        self.shown.show(session, Step::BlockFinished { index, block: &block, malformed: None });
+        message.content.push(block);
+        message.stop_reason = StopReason::ToolUse;
     }
 
     /// Stores the complete message.

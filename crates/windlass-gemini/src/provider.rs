@@ -243,6 +243,8 @@ impl ModelProvider for Gemini {
         self.inner.endpoint.path(model, Method::Stream).map(drop)
     }
 
+    async fn prepare(&self, _: &str) {}
+
     fn opening_notice(&self, _: &str) -> Option<String> {
         None
     }

@@ -1,4 +1,5 @@
 use std::error::Error as StdError;
+use std::net::IpAddr;
 
 use crate::cause;
 
@@ -10,6 +11,7 @@ pub struct HttpError {
     kind: HttpErrorKind,
     message: String,
     unsent: bool,
+    refused_here: bool,
     #[source]
     source: Option<Box<dyn StdError + Send + Sync>>,
 }
@@ -45,12 +47,18 @@ impl HttpError {
         self.unsent
     }
 
+    /// Whether nothing listens at an address of this machine: no repeat will change that before its server is started.
+    #[must_use]
+    pub fn is_refused_here(&self) -> bool {
+        self.refused_here
+    }
+
     /// An error of a transport. The message is shown to users: it holds neither headers nor the URL. The kinds
     /// `Configuration` and `Tls` say that the request has not left.
     #[must_use]
     pub fn new(kind: HttpErrorKind, message: impl Into<String>) -> Self {
         let unsent = matches!(kind, HttpErrorKind::Configuration | HttpErrorKind::Tls);
-        Self { kind, message: message.into(), unsent, source: None }
+        Self { kind, message: message.into(), unsent, refused_here: false, source: None }
     }
 
     /// Marks that the request has certainly not left, as when there was no connection to send it over.
@@ -90,7 +98,8 @@ impl HttpError {
             (HttpErrorKind::Connection, format!("the connection to {host} broke"))
         };
         let unsent = error.is_connect() || error.is_builder();
-        Self { unsent, ..Self::because(kind, what, error) }
+        let refused_here = proxy.is_none() && is_this_machine(host) && cause::is_refused(&error);
+        Self { unsent, refused_here, ..Self::because(kind, what, error) }
     }
 
     /// A failure inside the body.
@@ -111,4 +120,11 @@ impl HttpError {
         };
         Self::new(kind, message).with_source(error)
     }
+}
+
+/// Whether a host, with its port or without, is this machine.
+fn is_this_machine(host: &str) -> bool {
+    let bare = host.rsplit_once(':').filter(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()));
+    let name = bare.map_or(host, |(name, _)| name).trim_matches(['[', ']']);
+    name.eq_ignore_ascii_case("localhost") || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }

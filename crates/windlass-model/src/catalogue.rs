@@ -231,8 +231,8 @@ fn is_release(rest: &str) -> bool {
 
 fn unknown(model: &str) -> ModelInfo {
     if bare_id(model).starts_with("claude-") {
-        // All of the vendor's models of the last two years have at least this.
-        let mut info = ModelInfo::new(200_000, 32_000);
+        let (window, output) = limits_of_unlisted(bare_id(model));
+        let mut info = ModelInfo::new(window, output);
         info.vision = true;
         info.documents = true;
         info.prompt_cache = true;
@@ -240,6 +240,21 @@ fn unknown(model: &str) -> ModelInfo {
     } else {
         ModelInfo::new(128_000, 8_192)
     }
+}
+
+/// Window and output limit of a model of the vendor that is not in the table: the vendor's models since the fourth generation have at
+/// least the last ones.
+fn limits_of_unlisted(id: &str) -> (u64, u32) {
+    /// By how ids begin. Anthropic, "Models overview" and "Model deprecations".
+    const OLD: &[(&str, (u64, u32))] = &[
+        ("claude-3-7-", (200_000, 64_000)),
+        ("claude-3-5-", (200_000, 8_192)),
+        ("claude-3-", (200_000, 4_096)),
+        ("claude-2.0", (100_000, 4_096)),
+        ("claude-2", (200_000, 4_096)),
+        ("claude-instant-", (100_000, 4_096)),
+    ];
+    OLD.iter().find(|(prefix, _)| id.starts_with(prefix)).map_or((200_000, 32_000), |(_, limits)| *limits)
 }
 
 #[cfg(test)]

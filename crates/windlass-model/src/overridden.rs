@@ -134,6 +134,10 @@ impl ModelProvider for Overridden {
         self.provider.ready(&self.meant(model))
     }
 
+    async fn prepare(&self, model: &str) {
+        self.provider.prepare(&self.meant(model)).await;
+    }
+
     fn opening_notice(&self, model: &str) -> Option<String> {
         self.provider.opening_notice(&self.meant(model))
     }

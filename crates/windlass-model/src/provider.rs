@@ -126,6 +126,15 @@ pub trait ModelProvider: Debug + Send + Sync + 'static {
         Ok(())
     }
 
+    /// Asks the server what only it knows of a model, so that [`model_info`](Self::model_info) has it: the context window of a model
+    /// that a server of the user has loaded. A session waits for it when it opens, so it ends soon, whatever the server does. Default:
+    /// nothing, for a provider whose tables have all.
+    ///
+    /// Cancel safe.
+    async fn prepare(&self, model: &str) {
+        let _ = model;
+    }
+
     /// A line that a session with this model shows once, when it opens: for example, the host of a gateway that takes names of other
     /// vendors. Default: none.
     fn opening_notice(&self, model: &str) -> Option<String> {
@@ -177,6 +186,10 @@ impl<P: ModelProvider + ?Sized> ModelProvider for Arc<P> {
 
     fn ready(&self, model: &str) -> Result<(), ModelError> {
         (**self).ready(model)
+    }
+
+    async fn prepare(&self, model: &str) {
+        (**self).prepare(model).await;
     }
 
     fn opening_notice(&self, model: &str) -> Option<String> {

@@ -356,6 +356,14 @@ impl ModelProvider for Router {
         provider.ready(model)
     }
 
+    async fn prepare(&self, model: &str) {
+        if let Ok(Routed { route, model, .. }) = self.route(model)
+            && let Ok(provider) = route.get()
+        {
+            provider.prepare(model).await;
+        }
+    }
+
     fn opening_notice(&self, model: &str) -> Option<String> {
         let Routed { route, prefix, model } = self.route(model).ok()?;
         match self.judge(model) {

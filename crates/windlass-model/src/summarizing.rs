@@ -146,6 +146,12 @@ impl ModelProvider for Summarizing {
         if model == Self::MODEL { Ok(()) } else { self.provider.ready(model) }
     }
 
+    async fn prepare(&self, model: &str) {
+        if model != Self::MODEL {
+            self.provider.prepare(model).await;
+        }
+    }
+
     fn opening_notice(&self, model: &str) -> Option<String> {
         if model == Self::MODEL { None } else { self.provider.opening_notice(model) }
     }

@@ -93,13 +93,27 @@ fn described(window: u64, max_output: u32) -> ModelInfo {
 /// Generations before those that reason.
 const WITHOUT_REASONING: [&str; 4] = ["gpt-3", "gpt-4", "chatgpt-", "davinci"];
 
+/// Windows and output limits of old models, by how ids begin (OpenAI, "Models").
+const OLD_LIMITS: [(&str, (u64, u32)); 5] = [
+    ("gpt-4-turbo", (128_000, 4_096)),
+    ("gpt-4-1106", (128_000, 4_096)),
+    ("gpt-4-0125", (128_000, 4_096)),
+    ("gpt-4-32k", (32_768, 8_192)),
+    ("gpt-3.5", (16_385, 4_096)),
+];
+
 fn unknown(name: &str) -> Model {
     let numbered =
         |prefix: &str| name.strip_prefix(prefix).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
     let is_old = WITHOUT_REASONING.iter().any(|prefix| name.starts_with(prefix));
     // The vendor's generations since `o1` and `gpt-5` reason, but for those of its chat product.
     let reasons = !is_old && (numbered("gpt-") || numbered("o")) && !name.contains("-chat");
-    let mut info = if is_old || reasons { described(128_000, 16_384) } else { ModelInfo::new(128_000, 8_192) };
+    let old = OLD_LIMITS.iter().find(|(prefix, _)| name.starts_with(prefix)).map(|(_, limits)| *limits);
+    let mut info = match old {
+        Some((window, output)) => described(window, output),
+        None if is_old || reasons => described(128_000, 16_384),
+        None => ModelInfo::new(128_000, 8_192),
+    };
     info.prompt_cache = true;
     if reasons {
         info.adaptive_thinking = true;

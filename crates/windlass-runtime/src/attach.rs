@@ -57,6 +57,8 @@ pub(crate) struct Attaching {
     pub(crate) cx: ReadingCx,
     pub(crate) ids: Arc<dyn Ids>,
     pub(crate) cwd: PathBuf,
+    /// Bytes that all files of the prompt share.
+    pub(crate) room: Room,
 }
 
 /// Makes what a call gets that only looks.
@@ -186,7 +188,7 @@ impl Attaching {
         let permit = permit(&ready.prepared.facts, Arc::clone(&self.policy));
         let cx = ToolCx::new((self.cx)(call.id.clone(), permit));
         let cancel = Cancel::new();
-        let running = Running { tool, call: prepared, cx, cancel, ids: Arc::clone(&self.ids), room: Room::default() };
+        let running = Running { tool, call: prepared, cx, cancel, ids: Arc::clone(&self.ids), room: self.room.clone() };
         let outcome = run(running).await;
         if outcome.is_error {
             return Err(LeftOut(outcome.content.text()));

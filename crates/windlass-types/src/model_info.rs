@@ -28,6 +28,9 @@ pub struct ModelInfo {
     pub media: MediaLimits,
     /// Whether prompts can be cached.
     pub prompt_cache: bool,
+    /// Whether requests may demand that the answer has the form of a schema ([`ResponseFormat`](crate::ResponseFormat)), and the
+    /// server makes sure that it has.
+    pub answer_format: bool,
     /// Whether requests may add tools in the middle of a conversation ([`AddedTools`](crate::AddedTools)). To other models
     /// all tools are sent in front, which costs their cache when one is added.
     pub appends_tools: bool,
@@ -72,6 +75,7 @@ impl ModelInfo {
             documents: false,
             media: MediaLimits::default(),
             prompt_cache: false,
+            answer_format: false,
             appends_tools: false,
             web_search: None,
             price: None,

@@ -63,6 +63,10 @@ impl<F: Fn() + Send + Sync + 'static> ModelProvider for AfterFirstCall<F> {
         self.provider.ready(model)
     }
 
+    async fn prepare(&self, model: &str) {
+        self.provider.prepare(model).await;
+    }
+
     fn opening_notice(&self, model: &str) -> Option<String> {
         self.provider.opening_notice(model)
     }

@@ -50,6 +50,19 @@ impl ModelChoice {
         Ok(())
     }
 
+    /// Has the provider ask its server for what only that knows of these models.
+    pub(crate) async fn prepare(&self, provider: &dyn ModelProvider) {
+        /// The longest that a session waits for a server that does not answer.
+        const LIMIT: Duration = Duration::from_secs(1);
+        let ask = async {
+            provider.prepare(self.name.as_deref().unwrap_or("default")).await;
+            if let Some(name) = &self.fallback {
+                provider.prepare(name).await;
+            }
+        };
+        let _ = tokio::time::timeout(LIMIT, ask).await;
+    }
+
     /// The lines that the provider has for a session with these models.
     pub(crate) fn opening_notices(&self, provider: &dyn ModelProvider) -> Vec<String> {
         let names = [Some(self.name.as_deref().unwrap_or("default")), self.fallback.as_deref()];

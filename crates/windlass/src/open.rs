@@ -14,14 +14,14 @@ use crate::{
     Error, mentions, names, runtime,
     session::{Options, SessionTools},
 };
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use windlass_context::Environment;
 use windlass_hook::Hooks;
 use windlass_model::ModelProvider;
 use windlass_permission::Policy;
-use windlass_runtime::{Classifier, MachineConfig, Persistence, Ports, Session, SessionConfig, SystemIds};
-use windlass_session::{Owner, SessionKey};
+use windlass_runtime::{Classifier, MachineConfig, OpenError, Persistence, Ports, Session, SessionConfig, SystemIds};
+use windlass_session::{Owner, SessionKey, StoreErrorKind};
 use windlass_tool::{Ids, ToolSet};
 
 /// Opens a session, with what can change its tools. Has the options say what their project says before.
@@ -117,7 +117,10 @@ impl Opening {
         #[cfg(feature = "project")]
         let provider = options.tools.index.iter().fold(provider, |provider, index| index.refreshed_after(provider));
         let cwd = options.settle_directories().await?;
-        options.model.check_ready(&*provider)?;
+        if let Err(unready) = options.model.check_ready(&*provider) {
+            // A name that means no session is wrong whatever the provider wants first.
+            return Err(missing_session(&options, &cwd).await.unwrap_or(unready));
+        }
         options.model.requests.check()?;
         options.limits.check(&options.model, &*provider)?;
         options.storage.check()?;
@@ -125,6 +128,7 @@ impl Opening {
         notices.extend(options.model.opening_notices(&*provider));
         let project = options.project_key(&cwd);
         let chosen = choose(&options.start, &options.storage, (&cwd, &project), &ids, &mut notices).await?;
+        options.model.prepare(&*provider).await;
         options.protect_git_places(&cwd);
         let mut policy = options.policy(&cwd, &mut notices)?;
         let key = SessionKey::new(project, chosen.id.clone());
@@ -295,6 +299,28 @@ impl Opening {
         kept.must_exist = self.chosen.must_exist;
         (kept.fork_of, kept.point) = (self.chosen.fork_of.take(), self.chosen.point.take());
         Some(kept)
+    }
+}
+
+/// The error of a session that is to be resumed and does not exist, or whose name is no name of one.
+async fn missing_session(options: &Options, cwd: &Path) -> Option<Error> {
+    let project = options.project_key(cwd);
+    let chosen =
+        choose(&options.start, &options.storage, (cwd, &project), &SystemIds::default(), &mut Vec::new()).await;
+    match chosen {
+        Err(error) => Some(error),
+        Ok(chosen) if chosen.must_exist => {
+            let session_id = chosen.id.to_string();
+            let loaded = options.storage.store()?.load(&SessionKey::new(project, chosen.id)).await;
+            match loaded {
+                Err(error) if error.kind == StoreErrorKind::NotFound => {
+                    Some(refusal(OpenError::NotFound { session_id }, &options.storage, cwd).await)
+                }
+                // What else is wrong with it shows when it is opened.
+                _ => None,
+            }
+        }
+        Ok(_) => None,
     }
 }
 

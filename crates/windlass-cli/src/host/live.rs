@@ -78,6 +78,10 @@ impl ModelProvider for Renewable {
         self.current().ready(model)
     }
 
+    async fn prepare(&self, model: &str) {
+        self.current().prepare(model).await;
+    }
+
     fn opening_notice(&self, model: &str) -> Option<String> {
         self.current().opening_notice(model)
     }

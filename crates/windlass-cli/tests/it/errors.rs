@@ -16,8 +16,11 @@ fn fails(place: &Place, args: &[&str], code: i32, says: &[&str]) {
 fn what_keeps_a_run_from_starting_is_one_line_that_says_what_to_do() {
     let place = Place::new();
     fails(&place, &["-p", "x"], 1, &["ANTHROPIC_API_KEY", "windlass demo"]);
-    let place = Place::with_turns(&[text("ok")]);
     let id = "11111111-1111-4111-8111-111111111111";
+    // The session is looked for before the key.
+    fails(&place, &["-p", "x", "--resume", id], 1, &[id, "windlass sessions list"]);
+    fails(&place, &["-p", "x", "--resume", "no such title"], 1, &["no such title"]);
+    let place = Place::with_turns(&[text("ok")]);
     for (args, code, says) in [
         (&["-p", "x", "--modle", "opus"][..], 2, &["--modle", "--model"][..]),
         (&["-p", "x", "--output-format", "xml"], 2, &["xml", "stream-json"]),
@@ -202,4 +205,17 @@ fn a_run_whose_background_work_was_stopped_is_no_success() {
             assert_eq!(results[1]["origin"]["kind"], "task-notification");
         }
     }
+}
+
+/// A server of this machine that is not there is not waited for.
+#[test]
+fn a_local_server_that_is_not_there_ends_the_run_at_once() {
+    let place = Place::new();
+    let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let mut command = place.command(&["-p", "x", "--model", "ollama/qwen3"]);
+    let output = command.env("OLLAMA_HOST", format!("http://{free}")).output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success());
+    assert!(stderr.contains("is Ollama running? OLLAMA_HOST names another address"), "{stderr}");
+    assert!(!stderr.contains("trying again"), "{stderr}");
 }

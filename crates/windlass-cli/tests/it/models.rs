@@ -1,6 +1,6 @@
 //! The list of known models.
 
-use crate::place::{Place, write};
+use crate::place::{Place, Ran, write};
 use serde_json::{Value, json};
 
 #[test]
@@ -55,8 +55,14 @@ fn what_is_not_known_is_suggested() {
         let ran = Place::new().run(args).with_code(2);
         assert!(ran.stderr.contains(part) && ran.stdout.is_empty(), "{ran:#?}");
     }
-    let ran = Place::new().run(&["models", "--provider", "vllm"]).with_code(0);
-    assert!(ran.stderr.contains("the models of vllm are those of its server"), "{ran:#?}");
+    let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let place = Place::new();
+    let mut command = place.command(&["models", "--provider", "vllm"]);
+    let ran = Ran::from(command.env("VLLM_BASE_URL", format!("http://{closed}/v1")).output().unwrap()).with_code(0);
+    assert!(
+        ran.stderr.contains("the models of vllm are not known") && ran.stderr.contains("is vllm running?"),
+        "{ran:#?}"
+    );
     let ran = Place::new().run(&["models", "--provider", "azure"]).with_code(0);
     assert!(ran.stderr.contains("azure is not set up") && ran.stderr.contains("AZURE_OPENAI"), "{ran:#?}");
 }

@@ -3,7 +3,7 @@
 use super::turns::interrupted_with;
 use super::{Flow, Phase, Run, SafePoint};
 use crate::compaction::AfterCompaction;
-use crate::session::Session;
+use crate::session::{OutputDemand, Session};
 use windlass_context::{foreign_text, runtime_text};
 use windlass_types::{Continuation, HookOutcome, Interrupted, Outcome, Status, SteeredFate};
 
@@ -62,9 +62,7 @@ impl Run {
     /// The model is done, and no message of the user waits: asks the Stop hooks, or ends the run.
     fn ask_to_stop(&mut self, session: &mut Session) -> Flow {
         if session.config.tools.structured_output.is_some() && session.run.last.structured.is_none() {
-            self.may_ask_for_output(session)?;
-            let text = runtime_text::OUTPUT_MISSING.to_owned();
-            return self.continue_with(session, text, Continuation::StructuredOutput);
+            return self.demand_output(session);
         }
         let stopping = session.stopping(self.counts.stop_continuations > 0);
         if !session.config.listens(stopping.event(), None) {
@@ -72,6 +70,15 @@ impl Run {
         }
         self.phase = Phase::Stopping(session.run_hooks(stopping));
         Flow::Continue(())
+    }
+
+    /// Has the next turn give the structured output.
+    pub(super) fn demand_output(&mut self, session: &mut Session) -> Flow {
+        self.may_ask_for_output(session)?;
+        if session.run.output != OutputDemand::Refused {
+            session.run.output = OutputDemand::Forced;
+        }
+        self.continue_with(session, runtime_text::OUTPUT_MISSING.to_owned(), Continuation::StructuredOutput)
     }
 
     /// Counts a turn without the structured output; the run ends after the last one.

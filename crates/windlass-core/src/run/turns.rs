@@ -5,7 +5,7 @@ use crate::ModelFailure;
 use crate::batch::is_cut;
 use crate::compaction::AfterCompaction;
 use crate::retry::advice;
-use crate::session::Session;
+use crate::session::{OutputDemand, Session};
 use crate::turn::{Turn, TurnStep};
 use windlass_context::runtime_text;
 use windlass_types::text::sentence;
@@ -64,6 +64,13 @@ impl Run {
             {
                 self.request(session, Continuation::Retry)
             }
+            // Some models take neither a form nor a forced call.
+            TurnStep::Failed(failure)
+                if failure.kind == ModelErrorKind::InvalidRequest && session.run.output == OutputDemand::Forced =>
+            {
+                session.run.output = OutputDemand::Refused;
+                self.request(session, Continuation::Retry)
+            }
             TurnStep::Failed(failure) => give_up(RunFailureKind::Model(failure.kind), &failure),
             TurnStep::Ends(outcome) => Flow::Break(outcome),
         }
@@ -72,6 +79,9 @@ impl Run {
     /// The message is complete and stored: its calls count.
     fn message_complete(&mut self, session: &mut Session, stop_reason: &StopReason) -> Flow {
         self.pace.answered();
+        if session.run.output == OutputDemand::Forced {
+            session.run.output = OutputDemand::None;
+        }
         if !is_cut(stop_reason) {
             self.counts.output_continuations = 0;
         }
@@ -99,6 +109,12 @@ impl Run {
     /// The answer was cut by the output limit: asks the model to continue, a bounded number of times.
     fn continue_output(&mut self, session: &mut Session) -> Flow {
         let allowed = session.config.limits.max_output_continuations;
+        let is_output_missing =
+            session.config.tools.structured_output.is_some() && session.run.last.structured.is_none();
+        if self.counts.output_continuations >= allowed && is_output_missing && self.counts.structured_failures == 0 {
+            // What the model writes on and on is not what the run is for.
+            return self.demand_output(session);
+        }
         if self.counts.output_continuations >= allowed {
             let text = format!(
                 "The answer was cut by the output limit {} times in a row. Raise the limit of output tokens, or ask \

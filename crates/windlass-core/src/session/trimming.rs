@@ -61,7 +61,8 @@ impl Session {
         }
         let messages = self.state.transcript().messages();
         let rest = size.saturating_sub(tokens_of_last_results(&messages));
-        let room = room_in(limit, rest);
+        // The answer must not be what a compaction follows on.
+        let room = room_in(limit - limit / 16, rest);
         // With a summary in any case, and a request for it that can be sent, they stay whole.
         if is_due && rest.saturating_add(room) > limit && size <= most {
             return;

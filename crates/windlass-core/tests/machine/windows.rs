@@ -225,7 +225,9 @@ fn what_is_too_long_for_another_model_can_be_compacted_by_hand() {
 /// Servers call an answer complete that ends at the limit.
 #[test]
 fn an_answer_as_long_as_its_limit_is_cut() {
-    for (limit, requests, end) in [(50, 4, "run failed (OutputLimit)"), (51, 1, "run ended (Success)")] {
+    for (limit, requests, end) in
+        [(50, 4, "run failed (OutputLimit)"), (51, 1, "run ended (Success)"), (49, 1, "run ended (Success)")]
+    {
         let mut config = windowed(16_000);
         config.request.max_output_tokens = Some(limit);
         let mut sim = world(config, vec![vec![text("Once upon")]; 4]);

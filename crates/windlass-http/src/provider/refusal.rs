@@ -102,8 +102,10 @@ pub fn from_http(error: HttpError) -> ModelError {
         HttpErrorKind::Cut => ModelErrorKind::Cut,
         _ => ModelErrorKind::Protocol,
     };
-    let unsent = error.is_unsent();
-    let error = ModelError::new(kind, error.to_string()).with_source(error);
+    let (unsent, refused_here) = (error.is_unsent(), error.is_refused_here());
+    let message = if refused_here { format!("{error}; is its server running?") } else { error.to_string() };
+    let error = ModelError::new(kind, message).with_source(error);
+    let error = if refused_here { error.with_should_retry(Some(false)) } else { error };
     if unsent { error.unbilled() } else { error }
 }
 

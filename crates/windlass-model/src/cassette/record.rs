@@ -159,6 +159,10 @@ impl<P: ModelProvider> ModelProvider for Recorder<P> {
         self.provider.ready(model)
     }
 
+    async fn prepare(&self, model: &str) {
+        self.provider.prepare(model).await;
+    }
+
     fn opening_notice(&self, model: &str) -> Option<String> {
         self.provider.opening_notice(model)
     }

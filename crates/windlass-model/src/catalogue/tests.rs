@@ -170,3 +170,21 @@ fn known_models_are_those_of_the_table_with_what_the_user_says() {
     assert!(models.iter().all(|known| known.info.api.provider() == "anthropic" && known.source.is_some()));
     assert!(catalogue.is_priced("claude-haiku-4-5") && !catalogue.is_priced("claude-opus-5-5"));
 }
+
+#[test]
+fn old_models_have_their_own_limits() {
+    for (model, window, output) in [
+        ("claude-3-5-haiku-20241022", 200_000, 8_192),
+        ("us.anthropic.claude-3-5-sonnet-20241022-v2:0", 200_000, 8_192),
+        ("claude-3-7-sonnet-latest", 200_000, 64_000),
+        ("claude-3-opus-20240229", 200_000, 4_096),
+        ("claude-3-haiku@20240307", 200_000, 4_096),
+        ("claude-2.1", 200_000, 4_096),
+        ("claude-instant-1.2", 100_000, 4_096),
+        ("claude-new-9", 200_000, 32_000),
+    ] {
+        let info = Catalogue::new().info(model);
+        assert_eq!((info.context_window, info.max_output_tokens), (window, output), "{model}");
+        assert!(info.default_output_tokens <= output, "{model}");
+    }
+}

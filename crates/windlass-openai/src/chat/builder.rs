@@ -3,7 +3,7 @@ use super::endpoint::Endpoint;
 use super::ollama::CONTEXT_SIZE;
 use super::provider::{ChatCompletions, Inner};
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use windlass_http::provider::{Secrets, Vendor, custom_header, from_http};
 use windlass_http::{HeaderMap, HeaderName, HeaderValue, HttpClient, HttpOptions, Secret};
 use windlass_model::{Catalogue, ModelError};
@@ -175,7 +175,16 @@ impl ChatCompletionsBuilder {
         };
         let (catalogue, endpoint) = (self.catalogue, self.endpoint);
         Ok(ChatCompletions {
-            inner: Arc::new(Inner { client, headers, secrets, catalogue, endpoint, vendor, context_size }),
+            inner: Arc::new(Inner {
+                client,
+                headers,
+                secrets,
+                catalogue,
+                endpoint,
+                vendor,
+                context_size,
+                windows: Mutex::default(),
+            }),
         })
     }
 

@@ -5,7 +5,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-use super::compat::{Compat, Protocol, ThinkingSwitch};
+use super::compat::{AnswerFormat, Compat, Protocol, ThinkingSwitch};
 use super::endpoint::Endpoint;
 use crate::models;
 use windlass_model::{Catalogue, KnownModel, ModelInfo, ModelRow};
@@ -70,13 +70,18 @@ pub(super) fn has_window(endpoint: &str, catalogue: &Catalogue, model: &str) -> 
     row(endpoint, model).is_some() || catalogue.info(model).context_window != UNKNOWN_WINDOW
 }
 
-/// What requests to an endpoint are made with: what is known of the model, as far as the profile allows it. `context`: the size
-/// of the context to ask for, where that can be set.
-pub(super) fn info(endpoint: &Endpoint, catalogue: &Catalogue, context: u32, model: &str) -> ModelInfo {
+/// The size of the context to ask for, where that can be set, and the window that the server names, if it does.
+pub(super) type Windows = (u32, Option<u64>);
+
+/// What requests to an endpoint are made with: what is known of the model, as far as the profile allows it.
+pub(super) fn info(endpoint: &Endpoint, catalogue: &Catalogue, (context, window): Windows, model: &str) -> ModelInfo {
     let compat = &endpoint.compat;
     let mut info = described(&endpoint.name, catalogue, model);
     if compat.transport.protocol == Protocol::Ollama {
         info.context_window = u64::from(context);
+    }
+    if let Some(window) = window {
+        info.context_window = window;
     }
     // In two steps, so that no window overflows.
     let percent = u64::from(compat.answer.window_percent.clamp(1, 100));
@@ -102,14 +107,15 @@ fn abilities(info: &mut ModelInfo, compat: &Compat, sees: bool) {
     info.vision = compat.messages.images && sees;
     info.documents = compat.messages.documents;
     info.prompt_cache = compat.cache.key || !compat.cache.control_models.is_empty();
+    info.answer_format = matches!(compat.body.answer_format, AnswerFormat::StrictJsonSchema | AnswerFormat::JsonSchema);
     (info.appends_tools, info.web_search) = (false, None);
 }
 
 /// The models of an endpoint that are known, and what the user says of them.
-pub(super) fn known(endpoint: &Endpoint, catalogue: &Catalogue, context: u32) -> Vec<KnownModel> {
+pub(super) fn known(endpoint: &Endpoint, catalogue: &Catalogue, windows: Windows) -> Vec<KnownModel> {
     let rows = table::rows(&endpoint.name).iter();
     let own = rows.map(|row| {
-        let info = info(endpoint, catalogue, context, row.id);
+        let info = info(endpoint, catalogue, windows, row.id);
         catalogue.with_own(row.known(info))
     });
     own.collect()

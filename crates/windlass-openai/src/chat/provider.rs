@@ -12,11 +12,12 @@ use super::request;
 use super::stream::{CallInfo, MessageStream, Wire};
 use crate::error::{protocol, request_id};
 use async_trait::async_trait;
+use std::collections::HashMap;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use windlass_http::provider::{Secrets, Vendor, from_http};
-use windlass_http::{Bytes, HeaderMap, HeaderName, HeaderValue, HttpClient, Response};
+use windlass_http::{Bytes, HeaderMap, HeaderName, HeaderValue, HttpClient, HttpError, Response};
 use windlass_model::{
     Catalogue, KnownModel, ModelError, ModelOverride, ModelProvider, ModelStream, is_priced_otherwise,
 };
@@ -55,6 +56,8 @@ pub(super) struct Inner {
     pub(super) vendor: Vendor,
     /// The size of the context to ask for, where that can be set.
     pub(super) context_size: u32,
+    /// The context windows that the server names, by model.
+    pub(super) windows: Mutex<HashMap<String, u64>>,
 }
 
 impl fmt::Debug for ChatCompletions {
@@ -143,7 +146,9 @@ impl ChatCompletions {
     /// The models of an endpoint that are known by themselves, with what its variables say; no key is needed.
     pub fn known_models_of(preset: &str) -> Vec<KnownModel> {
         let endpoint = Endpoint::preset(preset);
-        endpoint.map(|endpoint| models::known(&endpoint, &Catalogue::new(), ollama::CONTEXT_SIZE)).unwrap_or_default()
+        endpoint
+            .map(|endpoint| models::known(&endpoint, &Catalogue::new(), (ollama::CONTEXT_SIZE, None)))
+            .unwrap_or_default()
     }
 
     /// The models that the server says it has, in its order: `GET /api/tags` of Ollama, `GET /models` of others. What is known
@@ -156,20 +161,36 @@ impl ChatCompletions {
     pub async fn server_models(&self) -> Result<Vec<KnownModel>, ModelError> {
         let inner = &*self.inner;
         let path = listing::path(inner.compat().transport.protocol);
-        let response = inner.client.get(path, inner.headers.clone()).await.map_err(from_http)?;
+        let response = inner.client.get(path, inner.headers.clone()).await.map_err(|error| inner.unreachable(error))?;
         if response.status() != 200 {
             return Err(inner.refusal(response).await);
         }
         let text = response.text(listing::MAX_BODY).await.map_err(from_http)?;
-        let names = listing::names(&text).ok_or_else(|| protocol("the list of models cannot be read").unbilled())?;
-        let known = names.into_iter().map(|name| {
-            let mut known = KnownModel::new(name.clone(), self.model_info(&name));
-            if let Some(row) = models::row(self.name(), &name) {
+        let listed = listing::models(&text).ok_or_else(|| protocol("the list of models cannot be read").unbilled())?;
+        inner.learn(&listed);
+        let known = listed.into_iter().map(|listed| {
+            let mut known = KnownModel::new(listed.name.clone(), self.model_info(&listed.name));
+            if let Some(row) = models::row(self.name(), &listed.name) {
                 known = row.known(known.info);
             }
+            known.context_window = known.context_window.or(listed.window);
             inner.catalogue.with_own(known)
         });
         Ok(known.collect())
+    }
+
+    /// Asks a server of the user for the window of a model that no table has.
+    async fn ask_for_window(&self, model: &str) {
+        let inner = &*self.inner;
+        let is_asked =
+            inner.compat().transport.key_optional && inner.compat().transport.protocol == Protocol::ChatCompletions;
+        let is_known =
+            models::has_window(&inner.endpoint.name, &inner.catalogue, model) || inner.window(model).is_some();
+        if !is_asked || is_known {
+            return;
+        }
+        // A call says what is wrong with the server.
+        let _ = self.server_models().await;
     }
 
     /// The profile in use.
@@ -184,7 +205,21 @@ impl Inner {
     }
 
     fn info(&self, model: &str) -> ModelInfo {
-        models::info(&self.endpoint, &self.catalogue, self.context_size, model)
+        let window =
+            if models::has_window(&self.endpoint.name, &self.catalogue, model) { None } else { self.window(model) };
+        models::info(&self.endpoint, &self.catalogue, (self.context_size, window), model)
+    }
+
+    /// The context window that the server names for a model. One that has a single model answers to every name.
+    fn window(&self, model: &str) -> Option<u64> {
+        let windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
+        let only = if windows.len() == 1 { windows.values().next() } else { None };
+        windows.get(model).or(only).copied()
+    }
+
+    fn learn(&self, listed: &[listing::Listed]) {
+        let mut windows = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
+        windows.extend(listed.iter().filter_map(|listed| Some((listed.name.clone(), listed.window?))));
     }
 
     /// The window of a model, where it is known and the endpoint may be silent about a prompt that does not fit.
@@ -225,6 +260,23 @@ impl Inner {
                 Ok((body, Wire::Ollama(Box::new(ollama::Reader { vendor, secrets, answer, model, sent }))))
             }
         }
+    }
+
+    /// The error of a request without an answer. A server of this machine that is not there is named.
+    fn unreachable(&self, error: HttpError) -> ModelError {
+        if !error.is_refused_here() {
+            return from_http(error);
+        }
+        let server = match &*self.endpoint.name {
+            "ollama" => "Ollama",
+            "lmstudio" => "LM Studio",
+            "openai-compatible" => "its server",
+            name => name,
+        };
+        let message = format!("{error}; is {server} running? {} names another address", self.vendor.base_url);
+        let mut refused = from_http(error);
+        refused.message = message;
+        refused
     }
 
     async fn refusal(&self, response: Response) -> ModelError {
@@ -269,7 +321,7 @@ impl ModelProvider for ChatCompletions {
     }
 
     fn known_models(&self) -> Vec<KnownModel> {
-        models::known(&self.inner.endpoint, &self.inner.catalogue, self.inner.context_size)
+        models::known(&self.inner.endpoint, &self.inner.catalogue, (self.inner.context_size, None))
     }
 
     fn answering_model(&self, asked: &str, answered: &str) -> Option<String> {
@@ -284,6 +336,10 @@ impl ModelProvider for ChatCompletions {
         Ok(())
     }
 
+    async fn prepare(&self, model: &str) {
+        self.ask_for_window(model).await;
+    }
+
     fn opening_notice(&self, _: &str) -> Option<String> {
         None
     }
@@ -296,7 +352,8 @@ impl ModelProvider for ChatCompletions {
         let mut headers = inner.headers(&request)?;
         headers.insert("accept", HeaderValue::from_static(expected));
         let (body, wire) = inner.body(&request)?;
-        let response = inner.client.post(&transport.path, headers, body).await.map_err(from_http)?;
+        let sent = inner.client.post(&transport.path, headers, body).await;
+        let response = sent.map_err(|error| inner.unreachable(error))?;
         if response.status() != 200 {
             return Err(inner.refusal(response).await);
         }

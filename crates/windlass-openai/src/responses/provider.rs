@@ -283,6 +283,8 @@ impl ModelProvider for OpenAi {
         Ok(())
     }
 
+    async fn prepare(&self, _: &str) {}
+
     fn opening_notice(&self, _: &str) -> Option<String> {
         None
     }

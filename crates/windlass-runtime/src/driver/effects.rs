@@ -67,7 +67,7 @@ impl Driver {
     pub(super) fn begin(&mut self, id: EffectId, effect: Effect) {
         match effect {
             Effect::CallModel(request) => {
-                self.work.room = self.machine.room_for_results().map_or_else(Room::default, Room::of_tokens);
+                self.work.room = self.room();
                 let call = ModelCall::new(id, Arc::clone(&self.ports.provider), request);
                 self.work.model = Some(call.beside(self.files.looked()));
             }
@@ -239,7 +239,13 @@ impl Driver {
             cx,
             ids: Arc::clone(&self.ports.system.ids),
             cwd: cwd.to_path_buf(),
+            room: self.room(),
         })
+    }
+
+    /// The text that the results of the next message may have together.
+    fn room(&self) -> Room {
+        self.machine.room_for_results().map_or_else(Room::default, Room::of_tokens)
     }
 
     /// What a call gets that only looks, without its id and its permit.

@@ -86,6 +86,10 @@ impl ModelProvider for Split {
         self.of(model).ready(model)
     }
 
+    async fn prepare(&self, model: &str) {
+        self.of(model).prepare(model).await;
+    }
+
     fn opening_notice(&self, model: &str) -> Option<String> {
         self.of(model).opening_notice(model)
     }

@@ -46,6 +46,7 @@ async fn the_results_of_one_message_share_a_budget() {
         0 | 1 => (0..10).fold(ScriptedTurn::new(), |turn, _| turn.tool_use("texts", serde_json::json!({}))),
         _ => ScriptedTurn::new().text("ok"),
     });
+    let model = model.with_info(ModelInfo::new(1_000_000, 32_000));
     let mut session = open(&model, &place).open().await.unwrap();
     run(&mut session, "go").await;
     let requests = model.requests();

@@ -3,7 +3,7 @@
 use crate::instructions::{Place, run};
 use serde_json::json;
 use std::sync::{Arc, Mutex};
-use windlass::crates::types::ModelRequest;
+use windlass::crates::types::{ModelInfo, ModelRequest};
 use windlass::{
     ContentBlock, EventKind, Home, Permissions, PreToolUseAction, ScriptedModel, ScriptedTurn, SessionBuilder,
     coding_tools, event::Status, hook_fn, session,
@@ -194,4 +194,18 @@ async fn messages_to_a_run_and_agents_are_mentions_too() {
     assert!(texts[0].contains("1\tbee"), "{texts:#?}");
     assert!(texts[1].starts_with("@agent-Explore: the user wants the agent \"Explore\""), "{texts:#?}");
     session.handle.close().await.unwrap();
+}
+
+/// Files of a prompt share what the window has left.
+#[tokio::test]
+async fn mentioned_files_fit_a_small_window() {
+    let text = "a line of the file\n".repeat(3_000);
+    let place = Place::new(&[("work/a.txt", text.as_str()), ("work/b.txt", text.as_str())]);
+    let model = answering().with_info(ModelInfo::new(32_000, 4_000));
+    let mut session = open(&place, &model).open().await.unwrap();
+    run(&mut session, "Compare @a.txt and @b.txt").await;
+    let texts = attached(&model.requests()[0]);
+    let tokens = texts.iter().map(String::len).sum::<usize>() / 3;
+    assert!(texts.len() == 2 && (10_000..24_000).contains(&tokens), "{tokens}");
+    assert!(texts.iter().any(|text| text.contains("left out here")), "{texts:?}");
 }

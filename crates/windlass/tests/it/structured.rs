@@ -3,6 +3,7 @@
 use serde_json::json;
 use std::sync::{Arc, Mutex};
 use windlass::crates::model::ScriptedTurn;
+use windlass::crates::types::{ModelErrorKind, ModelInfo, ModelRequest, ToolChoice};
 use windlass::{
     Access, Error, EventKind, Hook, HookContext, HookError, JsonText, Outcome, Permissions, Query, RunResult,
     ScriptedModel,
@@ -181,4 +182,49 @@ async fn a_schema_that_cannot_be_used_fails_the_start() {
         let error = query("?").provider(model).output_schema(schema).await.unwrap_err();
         assert!(matches!(error, Error::OutputSchema(_)), "{error}");
     }
+}
+
+/// A model whose server takes a form for the answer, or not, and what it was asked.
+async fn demanded(takes_form: bool, answers: Vec<ScriptedTurn>) -> (RunResult, Vec<Arc<ModelRequest>>) {
+    let mut info = ModelInfo::new(100_000, 8_000);
+    info.answer_format = takes_form;
+    let model = ScriptedModel::from_fn(move |_, number| answers[number.min(answers.len() - 1)].clone()).with_info(info);
+    let result = session().provider(model.clone()).output::<Verdict>().query("Does it build?").await.unwrap();
+    let requests = model.requests();
+    (result, requests)
+}
+
+#[tokio::test]
+async fn an_output_that_is_missing_is_demanded_as_the_form_of_the_answer() {
+    let answers = vec![say("It builds."), say(" {\"builds\": true, \"warnings\": 2}\n")];
+    let (result, requests) = demanded(true, answers).await;
+    assert_eq!((&result.outcome, result.turns), (&Outcome::Success, 2));
+    assert_eq!(result.output::<Verdict>().unwrap(), Some(Verdict { builds: true, warnings: Some(2) }));
+    assert_eq!((&requests[0].response_format, &requests[0].tool_choice), (&None, &ToolChoice::Auto));
+    let format = requests[1].response_format.as_ref().unwrap();
+    assert!(format.schema.as_str().contains("builds"), "{format:?}");
+    assert_eq!((&requests[1].tools, &requests[1].tool_choice), (&requests[0].tools, &ToolChoice::None));
+    // A server that does not heed the form is asked again, as before.
+    let (result, requests) = demanded(true, vec![say("Perhaps.")]).await;
+    assert_eq!((result.outcome, requests.len()), (Outcome::NoStructuredOutput { attempts: 6 }, 6));
+    // What has the form and not the values is answered as any call is.
+    let answers = vec![say("It builds."), say(r#"{"builds": "yes"}"#), give(json!({"builds": true}))];
+    let (result, requests) = demanded(true, answers).await;
+    assert_eq!((&result.outcome, requests.len()), (&Outcome::Success, 3));
+}
+
+#[tokio::test]
+async fn where_answers_have_no_form_the_call_is_demanded() {
+    let answers = vec![say("It builds."), give(json!({"builds": true}))];
+    let (result, requests) = demanded(false, answers).await;
+    assert_eq!(result.outcome, Outcome::Success);
+    assert_eq!(requests[1].tool_choice, ToolChoice::Tool("StructuredOutput".to_owned()));
+    assert!(requests[1].response_format.is_none());
+    // A model that refuses this is asked in words.
+    let refused = ScriptedTurn::new().fail(ModelErrorKind::InvalidRequest);
+    let answers = vec![say("It builds."), refused, say("It does."), give(json!({"builds": true}))];
+    let (result, requests) = demanded(false, answers).await;
+    assert_eq!((result.outcome, requests.len()), (Outcome::Success, 4));
+    let choices: Vec<bool> = requests.iter().map(|request| request.tool_choice == ToolChoice::Auto).collect();
+    assert_eq!(choices, [true, false, true, true]);
 }

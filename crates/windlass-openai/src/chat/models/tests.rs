@@ -45,7 +45,7 @@ fn what_the_user_says_wins() {
     assert_eq!(info.context_window, 9_000);
     assert_eq!(info.price.map(|price| (price.input.nano(), price.output.nano())), Some((1_000, 3_960)));
     let endpoint = Endpoint::preset("deepseek").unwrap();
-    let known = known(&endpoint, &catalogue, 0);
+    let known = known(&endpoint, &catalogue, (0, None));
     let pro = known.iter().find(|known| known.id == "deepseek-v4-pro").unwrap();
     assert_eq!((pro.context_window, &pro.overridden[..]), (Some(9_000), &["contextWindow", "inputPrice"][..]));
     let flash = known.iter().find(|known| known.id == "deepseek-flash").unwrap();

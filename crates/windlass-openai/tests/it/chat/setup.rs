@@ -174,3 +174,53 @@ async fn organization_project_and_token_come_from_the_variables_of_the_vendors_l
     let sent = recorded(&server, &ChatCompletions::from_lookup("azure", lookup(&both)).unwrap(), request()).await;
     assert_eq!((sent.header("authorization"), sent.header("api-key")), (None, Some("k")));
 }
+
+/// Only the server knows how large the window of a model is that it has loaded.
+#[tokio::test]
+async fn a_server_of_the_user_is_asked_for_its_window() {
+    let server = WireServer::start().await.unwrap();
+    let url = format!("{}/v1", server.url());
+    let list =
+        |members: &str| Reply::status(200, format!(r#"{{"object":"list","data":[{{"id":"gemma",{members}}}]}}"#));
+    let provider = ChatCompletions::from_lookup("llama.cpp", lookup(&[("LLAMA_CPP_BASE_URL", &url)])).unwrap();
+    assert_eq!(provider.model_info("gemma").context_window, 128_000);
+    server.push(list(r#""meta":{"n_ctx":12288,"n_ctx_train":32768}"#));
+    provider.prepare("gemma").await;
+    assert_eq!(server.requests().pop().unwrap().path, "/v1/models");
+    // The server has one model, whatever it is called.
+    for model in ["gemma", "default"] {
+        let info = provider.model_info(model);
+        assert_eq!((info.context_window, info.max_output_tokens), (12_288, 6_144), "{model}");
+    }
+    provider.prepare("gemma").await;
+    assert_eq!(server.request_count(), 1, "it is asked once");
+    server.push(list(r#""max_model_len":8192"#));
+    let listed = provider.server_models().await.unwrap();
+    assert_eq!((listed[0].context_window, listed[0].info.context_window), (Some(8_192), 8_192));
+    // A vendor's own endpoint is not asked, nor one whose model the user describes.
+    let groq = preset("groq").base_url(&url).api_key("k").build().unwrap();
+    groq.prepare("some-model").await;
+    assert_eq!(server.request_count(), 2);
+    // A server that does not say it changes nothing.
+    let other = ChatCompletions::from_lookup("vllm", lookup(&[("VLLM_BASE_URL", &url)])).unwrap();
+    server.push(Reply::status(500, "no"));
+    other.prepare("m").await;
+    assert_eq!(other.model_info("m").context_window, 128_000);
+}
+
+/// A server of this machine that is not there will not come by waiting.
+#[tokio::test]
+async fn a_server_of_this_machine_that_is_not_there_is_named_and_not_waited_for() {
+    let gone = WireServer::start().await.unwrap().url();
+    tokio::task::yield_now().await;
+    for (name, variable, says) in [
+        ("ollama", "OLLAMA_HOST", "is Ollama running? OLLAMA_HOST names another address"),
+        ("llama.cpp", "LLAMA_CPP_BASE_URL", "is llama.cpp running? LLAMA_CPP_BASE_URL names another address"),
+    ] {
+        let provider = ChatCompletions::from_lookup(name, lookup(&[(variable, &gone)])).unwrap();
+        let (_, error) = ask(&provider, request()).await;
+        let error = error.unwrap();
+        assert_eq!((error.kind, error.should_retry, error.unbilled), (ModelErrorKind::Connection, Some(false), true));
+        assert!(error.message.ends_with(says), "{error}");
+    }
+}
