@@ -89,6 +89,20 @@ export type CallAudit = {
  */
 export type CallDigest = string;
 
+/** The kinds of the commands of a line, from their programs. A line may have several. For showing a call: no verdict depends on it. */
+export type CommandKinds = {
+  /** `true` if a command lists folders, such as `ls` and `du`. */
+  list: boolean;
+  /** `true` if a command shows the content of files, such as `cat` and `jq`. */
+  read: boolean;
+  /** `true` if a command searches files or names, such as `grep` and `find`. */
+  search: boolean;
+  /** `true` if all commands print nothing where they succeed, such as `mkdir` and `mv`. */
+  silent: boolean;
+  /** `true` if a command is known to change files: by its program, an option or a redirection. */
+  write: boolean;
+};
+
 /** Why a conversation was compacted. */
 export type CompactTrigger =
   /** The user asked for it. */
@@ -901,7 +915,7 @@ export type PermissionDenial = {
 
 /** A kind of calls. */
 export type PermissionGroup =
-  /** They only read. */
+  /** They only read: files, or pages of the web (`WebFetch`, `WebSearch`). */
   | "read_only"
   /** They change files that they name. */
   | "edit"
@@ -1551,6 +1565,8 @@ export type ToolResultContent =
 
 /** A tool begins to run. */
 export type ToolStarted = {
+  /** Kinds of the commands that it runs, of a call whose text was analysed. */
+  command?: CommandKinds | null;
   /** Why it may run. */
   decision: Decision | null;
   /** What it is about to change in files, if the session looks at that beforehand and the tool can say it. */

@@ -28,7 +28,7 @@ pub(crate) fn print(args: &AgentsListArgs) -> anyhow::Result<i32> {
     for found in &agents.agents {
         let agent = &found.definition;
         if args.json {
-            let tools = agent.tools.as_ref();
+            let tools = agent.tool_list();
             jsonl::write(
                 &mut out,
                 &json!({

@@ -1,6 +1,7 @@
 //! Words of others between two lines that they cannot know.
 
 use crate::imitation::foreign_text;
+use crate::reminder::reminder;
 use windlass_types::{ContentBlock, ToolResultContent};
 
 /// A mark of 16 hexadecimal digits that does not stand in these texts, from random bits: who wrote the texts cannot have guessed it.
@@ -45,6 +46,19 @@ pub fn bounded_content(content: ToolResultContent, bits: u128) -> ToolResultCont
         ToolResultContent::Blocks(blocks) => {
             let framed = [ContentBlock::text(head)].into_iter().chain(blocks).chain([ContentBlock::text(end)]);
             ToolResultContent::Blocks(framed.collect())
+        }
+    }
+}
+
+/// A result with words of its tool behind it. Imitations in the result must be [marked](crate::foreign_content) already.
+#[must_use]
+pub fn noted_content(content: ToolResultContent, note: &str) -> ToolResultContent {
+    let note = reminder(&format!("Note of the tool: {note}"));
+    match content {
+        ToolResultContent::Text(text) => ToolResultContent::Text(format!("{text}\n\n{note}")),
+        ToolResultContent::Blocks(mut blocks) => {
+            blocks.push(ContentBlock::text(note));
+            ToolResultContent::Blocks(blocks)
         }
     }
 }

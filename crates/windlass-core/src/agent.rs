@@ -44,6 +44,7 @@ impl AgentConfig {
         policy.keep_plan_mode();
         policy.keep_run_rules();
         policy.add_rules(RuleSource::Command, Behavior::Deny, &self.rights.disallowed_tools, cwd)?;
+        policy.limit_tools(&self.rights.tool_rules, cwd)?;
         Ok(policy)
     }
 }

@@ -43,6 +43,7 @@ impl Policy {
             lowest.consider(self.rule(rule, &call));
         }
         lowest.consider(self.rules.groups.lowers(&call, Behavior::Deny));
+        lowest.consider(self.beyond_limits(&call));
         let floor = if lowest.is_deny() { None } else { self.floor().judge(&call) };
         let protected = floor.as_ref().is_some_and(|decision| decision.protected);
         lowest.consider(floor);

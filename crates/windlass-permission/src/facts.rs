@@ -5,7 +5,7 @@ use crate::pattern::ShellPattern;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use windlass_shell::Analysis;
-use windlass_types::{Access, CallDigest, JsonText};
+use windlass_types::{Access, CallDigest, CommandKinds, JsonText};
 
 /// What is known of one call when it is judged. Made by the driver, pure data.
 #[derive(Debug, Clone)]
@@ -33,6 +33,12 @@ pub struct CallFacts {
 }
 
 impl CallFacts {
+    /// The kinds of the commands of a call whose text was analysed, for those who show it.
+    #[must_use]
+    pub fn command_kinds(&self) -> Option<CommandKinds> {
+        self.command.as_ref().map(|command| command.analysis.kinds())
+    }
+
     /// Facts without paths, command or own check.
     pub fn new(
         tool: impl Into<String>,

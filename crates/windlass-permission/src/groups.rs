@@ -21,6 +21,11 @@ impl Groups {
         self.0.get(&group) == Some(&Behavior::Deny)
     }
 
+    /// `true` if calls of a kind are allowed for which only a rule is missing.
+    pub(crate) fn allows_all(&self, group: PermissionGroup) -> bool {
+        self.0.get(&group) == Some(&Behavior::Allow)
+    }
+
     fn of(&self, call: &Call<'_>) -> Option<(PermissionGroup, Behavior)> {
         let group = PermissionGroup::of(call.tool, &call.facts.access);
         self.0.get(&group).map(|behavior| (group, *behavior))

@@ -39,6 +39,7 @@ mod found;
 pub mod git;
 mod glob;
 mod groups;
+mod limits;
 mod lower;
 mod made;
 mod matcher;

@@ -178,6 +178,24 @@ impl Policy {
         self.rules.deny.iter().any(|rule| matches!(rule.test, Test::Whole) && rule.lowers(tool))
     }
 
+    /// `true` for a tool that agents get from one of this policy without a word of their definition: it neither runs programs nor writes
+    /// files, or the user lets some calls of it run, by a rule, a verdict on all of the kind, or the mode.
+    #[must_use]
+    pub fn hands_down(&self, tool: &str) -> bool {
+        let tool = names::canonical(tool);
+        let (writes, runs) = (names::is_edit_tool(tool), matches!(tool, "Bash" | "PowerShell"));
+        let group = if writes { PermissionGroup::Edit } else { PermissionGroup::Execution };
+        let by_mode = match self.mode.current {
+            PermissionMode::BypassPermissions => true,
+            PermissionMode::AcceptEdits | PermissionMode::Auto => writes,
+            _ => false,
+        };
+        !(writes || runs)
+            || by_mode
+            || self.rules.groups.allows_all(group)
+            || self.rules.allow.iter().any(|rule| rule.tool.matches(tool) || (writes && rule.tool.matches("Edit")))
+    }
+
     /// Whether the call only reads, whatever the rules and the mode say: the scheduler may start it early and
     /// run it beside others, once [`decide`](Self::decide) has allowed it. A command that changes the directory
     /// or stays in the background is not: later calls depend on it.

@@ -310,7 +310,7 @@ fn is_null(touch: &Touch) -> bool {
 }
 
 /// Whether an allow rule on the call's tool covers the call.
-fn allows(rule: &Rule, call: &Call<'_>) -> bool {
+pub(crate) fn allows(rule: &Rule, call: &Call<'_>) -> bool {
     match &rule.test {
         Test::Whole => true,
         Test::Domain(domain) => match call.text("url").map(host) {

@@ -14,6 +14,8 @@ pub(crate) struct Rules {
     pub(crate) ask: Vec<Rule>,
     pub(crate) allow: Vec<Rule>,
     pub(crate) groups: Groups,
+    /// Calls to which tools are limited: each list has to cover a call of a tool that it names.
+    pub(crate) limits: Vec<Vec<Rule>>,
     /// The tools of servers that are offered now.
     pub(crate) definitions: Definitions,
     /// Where patterns with a leading `/` start, for sources that have brought rules.

@@ -93,7 +93,8 @@ pub(crate) async fn run(running: Running) -> ToolOutcome {
     };
     let most = room.take(&outcome.content, annotations.max_result_bytes);
     outcome.content = artifact::fit(outcome.content, most, artifacts.as_deref(), &*ids).await;
-    if is_foreign {
+    // Beside words of the tool itself all of its content could imitate them.
+    if is_foreign || outcome.note.is_some() {
         outcome.content = foreign_content(outcome.content);
     }
     outcome.boundary = is_bounded.then(|| ids.bits());
@@ -107,6 +108,7 @@ fn succeeded(output: ToolOutput) -> ToolOutcome {
     outcome.structured = output.structured;
     outcome.diff = output.diff;
     outcome.changes = output.changes;
+    outcome.note = output.note;
     outcome
 }
 

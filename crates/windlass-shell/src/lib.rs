@@ -36,6 +36,7 @@ mod directory;
 mod environment;
 mod gate;
 mod grammar;
+mod kinds;
 mod outputs;
 mod pattern;
 mod reason;

@@ -13,11 +13,12 @@ const OF_NO_USE: [&str; 6] = [AGENT_TOOL_NAME, "Edit", "MultiEdit", "NotebookEdi
 pub fn built_in() -> [AgentDefinition; 3] {
     let reader = |name: &str, description: &str, prompt: &str| {
         AgentDefinition::new(name, description, prompt)
+            .with_all_tools()
             .with_permission_mode(PermissionMode::Plan)
             .without_tools(OF_NO_USE)
     };
     [
-        AgentDefinition::new(DEFAULT_TYPE, ABOUT_GENERAL, GENERAL),
+        AgentDefinition::new(DEFAULT_TYPE, ABOUT_GENERAL, GENERAL).with_all_tools(),
         reader("Explore", ABOUT_EXPLORE, EXPLORE),
         reader("Plan", ABOUT_PLAN, PLAN),
     ]

@@ -53,8 +53,13 @@ pub struct AgentDefinition {
     /// Its system prompt.
     pub prompt: String,
     /// The only tools that it has, by name; `mcp__server` and `mcp__server__*` are all tools of a server.
-    /// Absent: all tools of its parent.
+    /// Absent: those of its parent, but the ones that run programs or write files only with [`all_tools`](Self::all_tools), or if the
+    /// user allows the parent to use them, by a rule or the mode.
     pub tools: Option<Vec<String>>,
+    /// `true` if it has all tools of its parent where [`tools`](Self::tools) are absent.
+    pub all_tools: bool,
+    /// Rules that limit [`tools`](Self::tools) to the calls that they cover, such as `Bash(npm test *)`.
+    pub tool_rules: Vec<String>,
     /// Tools that it does not have, and rules of calls that are refused.
     pub disallowed_tools: Vec<String>,
     /// Its model, by id or alias. Absent: that of its parent.
@@ -75,13 +80,15 @@ pub struct AgentDefinition {
 }
 
 impl AgentDefinition {
-    /// An agent with all tools and the model of its parent.
+    /// An agent with the model of its parent, and with those of its tools that read.
     pub fn new(name: impl Into<String>, description: impl Into<String>, prompt: impl Into<String>) -> Self {
         Self {
             name: name.into(),
             description: description.into(),
             prompt: prompt.into(),
             tools: None,
+            all_tools: false,
+            tool_rules: Vec::new(),
             disallowed_tools: Vec::new(),
             model: None,
             permission_mode: None,
@@ -93,10 +100,44 @@ impl AgentDefinition {
         }
     }
 
-    /// Sets the only [tools](Self::tools) that it has.
+    /// Sets the only [tools](Self::tools) that it has, by name or by a rule: with `Bash(npm test *)` it has `Bash` for these commands.
     #[must_use]
     pub fn with_tools<S: Into<String>>(mut self, names: impl IntoIterator<Item = S>) -> Self {
-        self.tools = Some(names.into_iter().map(Into::into).collect());
+        let (rules, plain): (Vec<String>, Vec<String>) =
+            names.into_iter().map(Into::into).partition(|name| name.contains('('));
+        let tool = |rule: &String| rule.split('(').next().unwrap_or_default().trim().to_owned();
+        let mut tools = plain.clone();
+        for rule in &rules {
+            let name = tool(rule);
+            if !tools.contains(&name) {
+                tools.push(name);
+            }
+        }
+        self.tools = Some(tools);
+        // A tool that is named without a rule, too, is there for all calls.
+        self.tool_rules = rules.into_iter().filter(|rule| !plain.contains(&tool(rule))).collect();
+        self
+    }
+
+    /// The list of its tools as it is written: names, and rules in the place of names that they limit. `None` without a list.
+    #[must_use]
+    pub fn tool_list(&self) -> Option<Vec<&str>> {
+        let mut list = Vec::new();
+        for name in self.tools.as_ref()? {
+            let before = list.len();
+            let is_own = |rule: &&String| rule.split('(').next().unwrap_or_default().trim() == name;
+            list.extend(self.tool_rules.iter().filter(is_own).map(String::as_str));
+            if list.len() == before {
+                list.push(name);
+            }
+        }
+        Some(list)
+    }
+
+    /// Gives it all [tools](Self::all_tools) of its parent.
+    #[must_use]
+    pub fn with_all_tools(mut self) -> Self {
+        (self.tools, self.all_tools) = (None, true);
         self
     }
 

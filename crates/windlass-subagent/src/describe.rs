@@ -60,8 +60,8 @@ fn line(definition: &AgentDefinition) -> String {
     let name = one_line(&definition.name, MOST_NAME);
     let description = one_line(&definition.description, MOST_DESCRIPTION);
     let mut line = if description.is_empty() { format!("- {name}") } else { format!("- {name}: {description}") };
-    if let Some(tools) = &definition.tools {
-        let some: Vec<&str> = tools.iter().take(MOST_TOOLS).map(String::as_str).collect();
+    if let Some(tools) = definition.tool_list() {
+        let some: Vec<&str> = tools.into_iter().take(MOST_TOOLS).collect();
         line.push_str(&format!(" (Tools: {})", one_line(&some.join(", "), MOST_TOOLS)));
     }
     line.push('\n');

@@ -141,6 +141,8 @@ impl Call {
         spec.system = prompt.map(|text| SystemSection::new(text, SectionScope::Session)).into_iter().collect();
         let present = |name: &String| present_tool(name).to_owned();
         spec.rights.tools = definition.tools.as_ref().map(|names| names.iter().map(present).collect());
+        spec.rights.reads_by_default = definition.tools.is_none() && !definition.all_tools;
+        spec.rights.tool_rules.clone_from(&definition.tool_rules);
         spec.rights.disallowed_tools = definition.disallowed_tools.iter().map(present).collect();
         let is_out = spec.rights.disallowed_tools.iter().any(|name| name == AGENT_TOOL_NAME);
         if depth.saturating_add(1) >= tool.agents.max_depth && !is_out {

@@ -11,6 +11,9 @@ use windlass_types::{
 /// Largest image, in bytes before they are written as base64: five megabytes of base64, as providers take them.
 const LARGEST_IMAGE: usize = 5 * 1024 * 1024 / 4 * 3;
 
+/// Most characters of a tool's own words behind its result.
+const MOST_NOTE: usize = 2_000;
+
 /// What a tool returns when it did what it was asked to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -25,6 +28,8 @@ pub struct ToolOutput {
     pub diff: Option<String>,
     /// Changes of the session's state, applied in call order.
     pub changes: Vec<ContextChange>,
+    /// Words of the tool itself for the model, outside of what others have written: see [`with_note`](Self::with_note).
+    pub note: Option<String>,
 }
 
 impl ToolOutput {
@@ -91,6 +96,14 @@ impl ToolOutput {
     #[must_use]
     pub fn with_change(mut self, change: ContextChange) -> Self {
         self.changes.push(change);
+        self
+    }
+
+    /// Adds words of the tool itself. They stand behind the result, outside of the marks around what others have written, and nothing
+    /// in the result can imitate them. At most 2,000 characters are kept; text of others does not belong there.
+    #[must_use]
+    pub fn with_note(mut self, note: impl Into<String>) -> Self {
+        self.note = Some(note.into().chars().take(MOST_NOTE).collect());
         self
     }
 

@@ -78,6 +78,11 @@ pub struct AgentRights {
     /// The only tools that it has, by name; `mcp__server` and `mcp__server__*` are all tools of a server.
     /// `None`: all tools of its parent.
     pub tools: Option<Vec<String>>,
+    /// `true` for an agent that has no tool which runs programs or writes files, unless its parent was given that tool: by its own
+    /// definition, or by the user in a rule or the mode.
+    pub reads_by_default: bool,
+    /// Rules that limit tools to the calls that they cover, such as `Bash(npm test *)`.
+    pub tool_rules: Vec<String>,
     /// Tools that it does not have, and rules of calls that are refused, beside those of its parent.
     pub disallowed_tools: Vec<String>,
     /// The permission mode that it wants. It counts only while it permits less than that of the parent.

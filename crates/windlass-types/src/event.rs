@@ -1,7 +1,7 @@
 //! What hosts see of a run.
 
 use crate::{
-    AgentIdentity, AgentPath, CompactTrigger, ContentBlock, Continuation, Decision, EditPreview, EntryId,
+    AgentIdentity, AgentPath, CommandKinds, CompactTrigger, ContentBlock, Continuation, Decision, EditPreview, EntryId,
     HookEventName, HookOutcome, JsonText, MessageId, ModelErrorKind, NanoUsd, PermissionMode, PermissionRequest,
     RateLimit, RunId, RunOrigin, RunResult, SessionId, Steered, StopReason, TaskEnded, TaskInfo, TaskProgress,
     ToolFailure, ToolResult, ToolUseId, Usage,
@@ -275,12 +275,15 @@ pub struct ToolStarted {
     /// What it is about to change in files, if the session looks at that beforehand and the tool can say it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edits: Option<EditPreview>,
+    /// Kinds of the commands that it runs, of a call whose text was analysed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<CommandKinds>,
 }
 
 impl ToolStarted {
     /// A tool begins.
     pub fn new(tool_use_id: ToolUseId, tool: String, input: JsonText, title: String) -> Self {
-        Self { tool_use_id, tool, input, title, decision: None, edits: None }
+        Self { tool_use_id, tool, input, title, decision: None, edits: None, command: None }
     }
 }
 

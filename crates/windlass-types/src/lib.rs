@@ -13,6 +13,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod agent;
+mod command_kinds;
 mod content;
 mod context_usage;
 mod edit;
@@ -51,6 +52,7 @@ mod usage;
 mod web_search;
 
 pub use agent::{AgentIdentity, AgentPath, AgentRights};
+pub use command_kinds::CommandKinds;
 pub use content::{ContentBlock, ToolResult, ToolResultContent, ToolUse};
 pub use context_usage::{ContextKind, ContextSection, ContextUsage};
 pub use edit::EditPreview;

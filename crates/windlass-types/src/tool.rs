@@ -176,6 +176,8 @@ pub struct ToolOutcome {
     pub failure: Option<ToolFailure>,
     /// Random bits, if others have written the content: it stands between two lines with a mark made of them when the model reads it.
     pub boundary: Option<u128>,
+    /// Words of the tool itself, which stand behind the content and outside of its marks.
+    pub note: Option<String>,
     /// The agent that the call has run, if that waits for answers and the call is to stay open for it: then nothing else of
     /// this counts. Only for a call that may stay open.
     pub waits: Option<Box<WaitingAgent>>,

@@ -27,6 +27,8 @@ pub struct Permissions {
     pub(crate) own_commands: Vec<String>,
     /// What holds for all calls of a kind.
     pub(crate) groups: Vec<(PermissionGroup, Behavior)>,
+    /// Rules that limit the tools of the main agent to calls.
+    pub(crate) limits: Vec<String>,
     pub(crate) auto: Auto,
 }
 
@@ -291,6 +293,7 @@ impl Permissions {
         for (group, behavior) in &self.groups {
             policy.set_group(*group, *behavior);
         }
+        policy.limit_tools(&self.limits, cwd)?;
         for set in &self.rules {
             let anchor = set.anchor.as_deref().unwrap_or(cwd);
             for warning in policy.add_rules(set.source, set.behavior, &set.rules, anchor)? {

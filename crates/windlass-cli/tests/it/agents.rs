@@ -196,9 +196,12 @@ fn an_agent_that_cannot_be_used_has_no_stand_in() {
 fn an_agent_with_a_tool_that_cannot_be_had_does_not_start() {
     for (tools, problem) in [
         (json!(["Read", "Grpe"]), "did you mean \"Grep\"?"),
-        (json!("read, grep"), "did you mean \"Read\"?"),
+        (json!("read, grpe"), "did you mean \"Grep\"?"),
         (json!(["lint_runner"]), "\"lint_runner\", which is no tool of this session"),
-        (json!(["Bash(npm test:*)"]), "`tools` takes names, not rules such as `Bash(npm test:*)`"),
+        (
+            json!(["Bash(npm test:*"]),
+            "`tools`: permission rule `Bash(npm test:*` must end with its closing parenthesis",
+        ),
     ] {
         let place = Place::with_turns(&[text("Finished.")]);
         let agents = json!({"a": {"description": "d", "prompt": "You review.", "tools": tools}});

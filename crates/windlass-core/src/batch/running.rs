@@ -6,7 +6,7 @@ use crate::session::{Session, duration_ms};
 use crate::{Effect, EffectId, Input, RunCall, Unprepared};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use windlass_context::{TOOL_SEARCH, bounded_content, foreign_content, runtime_text};
+use windlass_context::{TOOL_SEARCH, bounded_content, foreign_content, noted_content, runtime_text};
 use windlass_types::hook::event::{PostToolUse, PostToolUseFailure};
 use windlass_types::{
     Access, EntryId, EntryKind, EventKind, HookCall, HookEventName, HookOutcome, JsonText, ToolFinished, ToolOutcome,
@@ -154,6 +154,7 @@ impl Call {
         let mut started = ToolStarted::new(id, tool, self.input.clone(), running.allowed.read.title.clone());
         started.decision = Some(running.allowed.decision.clone());
         started.edits.clone_from(&running.allowed.read.edits);
+        started.command = running.allowed.read.facts.command_kinds();
         cx.session.event(EventKind::ToolStarted(started), None);
     }
 
@@ -227,6 +228,9 @@ impl Call {
         }
         if let Some(bits) = outcome.boundary {
             outcome.content = bounded_content(outcome.content, bits);
+        }
+        if let Some(note) = outcome.note.take() {
+            outcome.content = noted_content(outcome.content, &note);
         }
         let line = self.line.clone().unwrap_or_else(|| EntryId::from(""));
         if self.of_prompt {

@@ -54,7 +54,9 @@ impl Machine {
         }
         let is_given = |tool: &OfferedTool<'_>| {
             let name = tool.name;
-            !tool.asks_the_user && only.keeps(name) && !policy.is_hidden(name) && !self.is_main_only(name)
+            let is_left =
+                !tool.asks_the_user && only.keeps(name) && !policy.is_hidden(name) && !self.is_main_only(name);
+            is_left && (!agent.rights.reads_by_default || self.hands_down(name))
         };
         let names: Vec<_> = offered.into_iter().filter(is_given).map(|tool| tool.name).collect();
         if names.is_empty() && agent.rights.tools.as_ref().is_some_and(|wanted| !wanted.is_empty()) {
@@ -84,6 +86,16 @@ impl Machine {
     fn budget_holds_for(&self, model: &ModelProfile) -> bool {
         let is_priced = |model: &ModelProfile| model.info.price.is_some();
         self.session.config.limits.max_budget.is_none() || is_priced(model) || !is_priced(self.session.current_model())
+    }
+
+    /// `true` for a tool that agents below this one get without a word of their definition: it neither runs programs nor writes files,
+    /// or this agent was given it.
+    fn hands_down(&self, tool: &str) -> bool {
+        let by_definition = |agent: &AgentConfig| match &agent.rights.tools {
+            Some(names) => names.iter().any(|name| name == tool),
+            None => !agent.rights.reads_by_default,
+        };
+        self.session.config.agent.as_ref().is_some_and(by_definition) || self.session.rights.policy.hands_down(tool)
     }
 
     /// Whether a tool is one that agents below this one do not have: the one that takes the structured output, and

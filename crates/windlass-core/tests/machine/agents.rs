@@ -6,11 +6,11 @@ use crate::sim::{Sim, TAME, config, model};
 use crate::tools::policy;
 use std::path::Path;
 use std::rc::Rc;
-use windlass_core::{AgentConfig, AgentError, AgentOpening, Input, Machine, OfferedTool};
+use windlass_core::{AgentConfig, AgentError, AgentOpening, Input, Machine, MachineConfig, OfferedTool};
 use windlass_permission::{CallFacts, PathFact};
 use windlass_types::{
     Access, AgentIdentity, Behavior, CallDigest, EntryKind, EventKind, HookVerdict, JsonText, PermissionAnswer,
-    PermissionMode, PermissionUpdate, UpdateDestination, Usage,
+    PermissionMode, PermissionUpdate, RuleSource, UpdateDestination, Usage,
 };
 
 fn facts(tool: &str, access: Access) -> CallFacts {
@@ -154,6 +154,46 @@ fn an_agent_gets_no_tool_that_it_may_not_have() {
     assert_eq!(names(Some(&[]), &[]), Ok(Vec::new()));
     assert_eq!(names(Some(&["Question"]), &[]), Err(AgentError::NoTools { agent_type: "scout".to_owned() }));
     assert!(matches!(names(None, &["Bash(("]), Err(AgentError::Rule { .. })));
+}
+
+/// Without a word of its definition an agent reads, unless the one above it was given more.
+#[test]
+fn an_agent_without_a_list_of_tools_reads() {
+    let offered = ["Read", "Write", "Edit", "Bash", "mcp__git__log"];
+    let offered = || offered.map(|name| OfferedTool { name, asks_the_user: false });
+    let mut agent = AgentConfig::new(AgentIdentity::new("a1".into(), "scout"));
+    agent.rights.reads_by_default = true;
+    let reading = vec!["Read", "mcp__git__log"];
+    let all = offered().map(|tool| tool.name).to_vec();
+    let names =
+        |config: MachineConfig| Machine::new(config, &[]).agent_tools(&agent, Path::new("/w"), offered()).unwrap();
+    assert_eq!(names(config()), reading);
+    // The user lets the parent run commands, or edit.
+    for (rules, expected) in [
+        (&["Bash(npm test *)"][..], vec!["Read", "Bash", "mcp__git__log"]),
+        (&["Edit(docs/**)"], vec!["Read", "Write", "Edit", "mcp__git__log"]),
+        (&["Bash", "Edit"], all.clone()),
+        (&["WebFetch"], reading.clone()),
+    ] {
+        let mut given = config();
+        given.policy.add_rules(RuleSource::CliArg, Behavior::Allow, rules, Path::new("/w")).unwrap();
+        assert_eq!(names(given), expected, "{rules:?}");
+    }
+    let mut editing = config();
+    editing.policy.set_mode(PermissionMode::AcceptEdits).unwrap();
+    assert_eq!(names(editing), ["Read", "Write", "Edit", "mcp__git__log"]);
+    // The definition of the agent above names them, or has all.
+    for (tools, reads_by_default, expected) in [
+        (Some(vec!["Bash".to_owned(), "Read".to_owned()]), false, vec!["Read", "Bash", "mcp__git__log"]),
+        (None, false, all),
+        (None, true, reading),
+    ] {
+        let mut above = AgentConfig::new(AgentIdentity::new("a0".into(), "lead"));
+        (above.rights.tools, above.rights.reads_by_default) = (tools, reads_by_default);
+        let mut given = config();
+        given.agent = Some(above);
+        assert_eq!(names(given), expected);
+    }
 }
 
 /// A model that has a budget may not choose one that no budget holds for; a definition may name it.

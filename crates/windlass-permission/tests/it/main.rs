@@ -19,6 +19,7 @@ mod here_documents;
 mod hostile;
 mod labelled;
 mod languages;
+mod limits;
 mod links;
 mod long;
 mod names;

@@ -13,8 +13,8 @@ use crate::trust::{Standing, TrustKind};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-/// The name of their folders.
-const FOLDER: &str = "agents";
+/// The names of their folders, the strongest first.
+const FOLDERS: [&str; 2] = ["agents", "subagents"];
 /// Most agents of files, and names in a note.
 pub(super) const MOST_AGENTS: usize = 512;
 const MOST_NAMES: usize = 20;
@@ -30,8 +30,8 @@ pub fn load_agents(places: &Places, request: &SettingsRequest) -> Agents {
     let mut reading = Reading { agents: Agents::default(), notes: Notes::default() };
     let mut walk = Walk::new(false);
     let mut trust = None;
-    let project = of_project(places, FOLDER).into_iter().map(|folder| (AgentSource::Project, folder));
-    let user = of_user(places, FOLDER).into_iter().map(|folder| (AgentSource::User, folder));
+    let project = project_folders(places).into_iter().map(|folder| (AgentSource::Project, folder));
+    let user = of_each_name(|name| of_user(places, name)).into_iter().map(|folder| (AgentSource::User, folder));
     for (source, folder) in project.chain(user) {
         let layer = if source == AgentSource::Project { Layer::Project } else { Layer::User };
         if !request.sources.contains(layer) {
@@ -50,6 +50,16 @@ pub fn load_agents(places: &Places, request: &SettingsRequest) -> Agents {
     agents.notes = notes.0;
     agents.sort();
     agents
+}
+
+fn project_folders(places: &Places) -> Vec<Folder> {
+    of_each_name(|name| of_project(places, name))
+}
+
+/// Folders of both names beside each other, the strongest first.
+fn of_each_name(folders: impl Fn(&str) -> Vec<Folder>) -> Vec<Folder> {
+    let [first, second] = FOLDERS.map(folders);
+    first.into_iter().zip(second).flat_map(<[Folder; 2]>::from).collect()
 }
 
 /// Agents on their way, the strongest first.
@@ -103,7 +113,7 @@ impl Reading {
 /// The agents in files of the project, each with its file and text, also those that do not count.
 pub(crate) fn agent_files(places: &Places) -> Vec<(PathBuf, String, String)> {
     let (mut walk, mut notes, mut found) = (Walk::new(false), Notes::default(), Vec::new());
-    for folder in of_project(places, FOLDER) {
+    for folder in project_folders(places) {
         for file in walk.files(&folder, &mut notes) {
             let Some(text) = notes.read(&file.path) else { continue };
             if let Some((name, _)) = parse::file(&text, AgentSource::Project, &file.path) {

@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 use windlass_hooks::{HookDefinition, read_hooks};
-use windlass_permission::split_rules;
+use windlass_permission::{Policy, PolicyConfig, WELL_KNOWN_TOOLS, split_rules};
 use windlass_subagent::AgentDefinition;
 use windlass_types::near::is_same_but_for_case;
 use windlass_types::{JsonError, JsonText, PermissionMode};
@@ -225,12 +225,16 @@ impl Raw {
         let background = understood(background, "background", truth, &mut without_effect);
         let memory = understood(memory, "memory", |memory| memory.as_str()?.parse().ok(), &mut without_effect);
         without_effect.sort();
-        let tools = self.tools.map(Names::list).map(check_names).transpose()?;
-        let tools = tools.filter(|names| !names.iter().any(|name| name == "*"));
+        let tools = self.tools.map(|names| known_tools(names.list()));
         let description = one_line(&self.description.unwrap_or_default(), MOST_DESCRIPTION);
         let mut definition = AgentDefinition::new(name, description, prompt);
-        definition.tools = tools;
-        definition.disallowed_tools = self.disallowed_tools.map(Names::list).unwrap_or_default();
+        definition = match tools {
+            Some(names) if names.iter().any(|name| name == "*") => definition.with_all_tools(),
+            Some(names) => definition.with_tools(names),
+            None => definition,
+        };
+        check_rules(&definition.tool_rules)?;
+        definition.disallowed_tools = self.disallowed_tools.map(|names| known_tools(names.list())).unwrap_or_default();
         definition.model = self.model.filter(|model| !model.is_empty() && model != "inherit");
         (definition.permission_mode, definition.max_turns, definition.effort) = (permission_mode, max_turns, effort);
         (definition.background, definition.memory) = (background, memory);
@@ -247,17 +251,20 @@ impl Raw {
     }
 }
 
-/// Names of tools, without rules: a list of tools that took a rule for a name would lose that tool.
-fn check_names(names: Vec<String>) -> Result<Vec<String>, String> {
-    match names.iter().find(|name| name.contains(['(', ')'])) {
-        Some(rule) => {
-            let tool = rule.split('(').next().unwrap_or_default();
-            Err(format!(
-                "`tools` takes names, not rules such as `{rule}`: write `{tool}`, and refuse calls with `disallowedTools`"
-            ))
-        }
-        None => Ok(names),
-    }
+/// Tools and rules on tools, the names of known tools in their own spelling: `read` means `Read`.
+fn known_tools(names: Vec<String>) -> Vec<String> {
+    let spelt = |text: &String| {
+        let name = text.split('(').next().unwrap_or_default();
+        let known = WELL_KNOWN_TOOLS.iter().find(|known| known.eq_ignore_ascii_case(name.trim()))?;
+        Some(format!("{known}{}", text.get(name.len()..)?))
+    };
+    names.into_iter().map(|text| spelt(&text).unwrap_or(text)).collect()
+}
+
+/// Refuses an agent whose tools are limited by rules that cannot be used.
+fn check_rules(rules: &[String]) -> Result<(), String> {
+    let mut policy = Policy::new(PolicyConfig::new("/"));
+    policy.limit_tools(rules, Path::new("/")).map_err(|error| format!("`tools`: {error}"))
 }
 
 /// A value that is understood; one that is not has no effect and is listed.

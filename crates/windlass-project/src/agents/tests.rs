@@ -109,7 +109,8 @@ fn what_may_restrict_is_understood_or_refused() {
         "maxTurns: many",
         "maxTurns: 0",
         "tools: Read\nallowed-tools: Bash",
-        "tools: Bash(npm test:*)",
+        "tools: Bash(npm test:*",
+        "tools: Grep(src/**)",
     ] {
         assert!(markdown(&format!("---\nname: a\n{text}\n---\nDo it.")).unwrap().is_err(), "{text}");
     }
@@ -159,6 +160,24 @@ fn stronger_definitions_count_also_when_they_are_wrong() {
     assert!(matches!(all.get("b"), Err(AgentError::Unusable { .. })));
     assert_eq!(all.get("d").unwrap_err().to_string(), r#"there is no agent "d": there is a, c"#);
     assert_eq!(Agents::default().get("d").unwrap_err().to_string(), r#"there is no agent "d": there are none"#);
+}
+
+#[test]
+fn tools_are_names_in_any_case_and_rules() {
+    let agent = |head: &str| markdown(&format!("---\nname: a\n{head}\n---\nDo it.")).unwrap().unwrap().definition;
+    let review = agent("tools:\n  - Read\n  - Grep\n  - Bash(npm test:*)\n  - Bash(git diff)");
+    assert_eq!(review.tools.as_deref().unwrap(), ["Read", "Grep", "Bash"]);
+    assert_eq!(review.tool_rules, ["Bash(npm test:*)", "Bash(git diff)"]);
+    let lower = agent("tools: read, grep, bash(npm test:*), task, mcp__s__x\ndisallowedTools: webfetch, edit(src/**)");
+    assert_eq!(lower.tools.unwrap(), ["Read", "Grep", "Task", "mcp__s__x", "Bash"]);
+    assert_eq!(lower.tool_rules, ["Bash(npm test:*)"]);
+    assert_eq!(lower.disallowed_tools, ["WebFetch", "Edit(src/**)"]);
+    assert_eq!(agent("tools: Bash, Bash(npm test:*)").tool_rules, [""; 0], "it has all of the tool");
+    let given = flag(r#"{"prompt":"p","tools":["Bash(npm test:*)"]}"#).unwrap().definition;
+    assert_eq!(
+        (given.tools.unwrap(), given.tool_rules),
+        (vec!["Bash".to_owned()], vec!["Bash(npm test:*)".to_owned()])
+    );
 }
 
 proptest! {
@@ -238,6 +257,31 @@ fn agents_come_from_the_project_before_the_user() {
     let all = load_agents(&places, &SettingsRequest::new());
     let expected = [("a", "user a"), ("b", "own b"), ("c", "nearer c"), ("d", "own d")];
     assert_eq!(prompts(&all), BTreeMap::from(expected));
+}
+
+#[test]
+fn agents_of_the_other_folder_count_as_well() {
+    let (root, places) = project();
+    for (file, name) in [
+        ("home/.claude/subagents/user.md", "user"),
+        ("work/.claude/subagents/far.md", "far"),
+        ("work/.claude/agents/both.md", "both"),
+        ("work/sub/.claude/subagents/both.md", "both"),
+        ("work/sub/.claude/agents/same.md", "same"),
+        ("work/sub/.claude/subagents/same.md", "same"),
+    ] {
+        root.write(file, agent(name, file));
+    }
+    let all = load_agents(&places, &SettingsRequest::new().trust(true));
+    let expected = [
+        ("both", "work/sub/.claude/subagents/both.md"),
+        ("far", "work/.claude/subagents/far.md"),
+        ("same", "work/sub/.claude/agents/same.md"),
+        ("user", "home/.claude/subagents/user.md"),
+    ];
+    assert_eq!(prompts(&all), BTreeMap::from(expected));
+    let untrusted = load_agents(&places, &SettingsRequest::new());
+    assert_eq!(prompts(&untrusted).len(), 1, "those of the project need trust");
 }
 
 #[test]

@@ -21,7 +21,8 @@ pub struct Todo {
     pub content: String,
     /// How far it is.
     pub status: TodoStatus,
-    /// The same while it is being done: "Running the tests".
+    /// The same while it is being done: "Running the tests". Default: `content`.
+    #[serde(default)]
     pub active_form: String,
     /// A name for the task that stays the same from list to list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -131,8 +132,11 @@ impl Tool for TodoWrite {
         Cow::Borrowed("Update the task list")
     }
 
-    async fn call(&self, input: TodoWriteInput, cx: &ToolCx) -> Result<ToolOutput, ToolError> {
+    async fn call(&self, mut input: TodoWriteInput, cx: &ToolCx) -> Result<ToolOutput, ToolError> {
         check(&input.todos)?;
+        for todo in input.todos.iter_mut().filter(|todo| todo.active_form.trim().is_empty()) {
+            todo.active_form.clone_from(&todo.content);
+        }
         let text = summary(&input.todos);
         // A list that this version cannot read is as good as none.
         let before = || cx.state::<Recorded>().todos().and_then(|todos| todos.to().ok()).unwrap_or_default();

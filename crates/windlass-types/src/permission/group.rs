@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum PermissionGroup {
-    /// They only read.
+    /// They only read: files, or pages of the web (`WebFetch`, `WebSearch`).
     ReadOnly,
     /// They change files that they name.
     Edit,
@@ -29,6 +29,7 @@ impl PermissionGroup {
         match access {
             _ if tool.starts_with(mcp_name::PREFIX) => Self::Mcp,
             Access::Reads(_) => Self::ReadOnly,
+            Access::Network if matches!(tool, "WebFetch" | "WebSearch") => Self::ReadOnly,
             Access::Writes(_) => Self::Edit,
             Access::Exec => Self::Execution,
             _ => Self::Other,
@@ -59,7 +60,9 @@ mod tests {
             ("Bash", Access::Exec, PermissionGroup::Execution),
             ("mcp__files__read", Access::reads("/a"), PermissionGroup::Mcp),
             ("mine", Access::Unknown, PermissionGroup::Other),
-            ("WebFetch", Access::Network, PermissionGroup::Other),
+            ("WebFetch", Access::Network, PermissionGroup::ReadOnly),
+            ("WebSearch", Access::Network, PermissionGroup::ReadOnly),
+            ("mine", Access::Network, PermissionGroup::Other),
         ] {
             assert_eq!(PermissionGroup::of(tool, &access), group, "{tool}");
         }

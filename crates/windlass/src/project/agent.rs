@@ -159,6 +159,11 @@ impl MainAgent {
         self.definition()?.tools.as_deref()
     }
 
+    /// Rules that limit its tools to calls.
+    pub(crate) fn tool_rules(&self) -> impl Iterator<Item = &String> {
+        self.definition().into_iter().flat_map(|agent| &agent.tool_rules)
+    }
+
     /// Rules of what the agent forbids.
     pub(crate) fn forbidden(&self) -> impl Iterator<Item = &String> {
         self.definition().into_iter().flat_map(|agent| &agent.disallowed_tools)

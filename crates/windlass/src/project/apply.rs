@@ -203,6 +203,7 @@ impl LoadedProject {
     /// Mode, rules, and answers that are remembered.
     fn apply_permissions(&self, options: &mut Options, agent: &MainAgent) {
         let mut permissions = std::mem::take(&mut options.permissions).deny(agent.forbidden().cloned());
+        permissions.limits.extend(agent.tool_rules().cloned());
         permissions.bypass_allowed &= self.resolved().permissions.bypass_disabled.is_none();
         permissions.auto.forbidden |= self.resolved().permissions.auto_disabled.is_some();
         let mode = self.start_mode(permissions.mode, permissions.bypass_allowed, agent);

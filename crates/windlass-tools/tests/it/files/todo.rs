@@ -34,3 +34,13 @@ async fn bad_lists_leave_the_old_one() {
     }
     assert!(session.state().get::<TodoList>().todos().is_empty());
 }
+
+#[tokio::test]
+async fn the_form_of_a_task_in_progress_may_be_left_out() {
+    let session = Session::new();
+    let given = json!([{ "id": "1", "content": "Read", "status": "in_progress", "priority": "high" }]);
+    let output = session.call("TodoWrite", json!({ "todos": given })).await.unwrap();
+    let shown =
+        json!([{ "id": "1", "content": "Read", "status": "in_progress", "priority": "high", "activeForm": "Read" }]);
+    assert_eq!(structured(&output), json!({ "oldTodos": [], "newTodos": shown }));
+}

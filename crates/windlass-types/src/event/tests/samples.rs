@@ -195,7 +195,8 @@ fn newer<T: serde::de::DeserializeOwned>() -> T {
 structs! {
     RunStarted { cwd, model, tools, permission_mode, resumed, origin, identity }
     EditPreview { paths, diff, is_cut }
-    ToolStarted { tool_use_id, tool, input, title, decision, edits }
+    CommandKinds { search, read, list, silent, write }
+    ToolStarted { tool_use_id, tool, input, title, decision, edits, command }
     ToolProgress { tool_use_id, tool, message, elapsed_ms }
     ToolFinished { tool, result, structured, diff, written, duration_ms, denied, error, entry }
     ToolFailure { kind, source }
