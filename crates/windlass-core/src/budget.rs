@@ -12,6 +12,10 @@ use windlass_types::{ModelUsage, NanoUsd, SpentRecord};
 /// A call is not worth making for fewer output tokens than this.
 const LEAST_OUTPUT_TOKENS: u32 = 1_024;
 
+/// The reason why a model is not called, and what to do about it.
+pub(crate) const NO_PRICE: &str = "its price is not known, and the session has a budget. Name a model with a known \
+                                   price, or say what this one costs.";
+
 /// What a model call may cost.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -230,6 +234,11 @@ pub(crate) fn price(
 }
 
 impl Limits {
+    /// `true` if this model may be called: there is no budget, the price is known, or models without one are allowed.
+    pub(crate) fn allow_price_of(&self, model: &ModelProfile) -> bool {
+        self.max_budget.is_none() || self.unpriced == UnpricedModels::Allow || model.info.price.is_some()
+    }
+
     /// Maximum cost of a model call outside the conversation. `None`: unknown, and not limited. A model
     /// without a price costs more than any budget that refuses such models.
     pub fn cost_beside(&self, model: &ModelProfile, input_tokens: u64, max_output_tokens: u32) -> Option<CallCost> {

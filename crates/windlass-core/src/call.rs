@@ -2,7 +2,7 @@
 
 use crate::assemble::{AssembleError, MessageAssembler, Step};
 use crate::billing::Bill;
-use crate::budget::{Price, Reservation, price};
+use crate::budget::{NO_PRICE, Price, Reservation, price};
 use crate::naming::with_own_id;
 use crate::pending::not_awaited;
 use crate::request::{Purpose, build, limit_output};
@@ -132,7 +132,7 @@ impl ModelCall {
                 session.warn_unpriced(&model.id);
                 self.stream(session, model, request, None)
             }
-            Price::Refused => exhausted(session),
+            Price::Refused => CallStep::GivenUp(unpriced(&model)),
             Price::Costs(cost) if cost.budget.is_none() => {
                 let reservation = session.effect(Effect::Reserve(cost));
                 self.stream(session, model, request, Some(reservation))
@@ -323,6 +323,12 @@ impl ModelCall {
         session.status(Status::Retrying(status));
         self.stage = Stage::BackingOff(session.effect(Effect::Sleep(wait)));
     }
+}
+
+/// The failure of a call whose model has no price, in a session whose budget holds for priced models alone.
+fn unpriced(model: &ModelProfile) -> ModelFailure {
+    let message = format!("The model {:?} was not called: {NO_PRICE}", model.id);
+    ModelFailure::new(ModelErrorKind::InvalidRequest, message)
 }
 
 /// The budget does not buy the call.

@@ -18,8 +18,8 @@ pub(crate) struct Models {
     pub(crate) listed: ListedTools,
     /// The tools that the model has searched for and that the next request adds, by name.
     pub(crate) loading: BTreeSet<String>,
-    /// Whether the host knows that the budget does not hold for a model without a price.
-    pub(crate) warned_unpriced: bool,
+    /// The models without a price of which the host knows that the budget does not hold for them.
+    pub(crate) warned_unpriced: BTreeSet<String>,
     /// What the host knows of the subscription's allowance.
     pub(crate) rate_limit: Option<RateLimit>,
     /// The models that have refused images: they are sent notes instead.

@@ -119,6 +119,9 @@ impl Default for RequestOptions {
 pub(crate) struct Prompts {
     pub(crate) system: Option<SystemPrompt>,
     pub(crate) appended: String,
+    /// The output style, if it is not the default.
+    #[cfg(feature = "project")]
+    pub(crate) style: Option<String>,
     /// Whether what prompts mention is attached to them.
     pub(crate) mentions: bool,
     /// Whether the model is reminded of its todo list and of what is left of the limits, if the program said.
@@ -172,12 +175,18 @@ pub(crate) struct RunLimits {
 
 impl RunLimits {
     /// Refuses a budget that is no amount, or that models without a price would spend unseen.
-    pub(crate) fn check(&self, model: &ModelChoice, provider: &dyn ModelProvider) -> Result<(), Error> {
+    pub(crate) fn check(
+        &self,
+        model: &ModelChoice,
+        compaction: &Compaction,
+        provider: &dyn ModelProvider,
+    ) -> Result<(), Error> {
         let Some(budget) = self.budget_usd else { return Ok(()) };
         if !budget.is_finite() || budget < 0.0 {
             return Err(Error::BadLimit { option: "max_budget_usd", value: budget.to_string() });
         }
-        let models = [Some(model.profile(provider)), model.fallback_profile(provider)];
+        let summarizer = compaction.summarizer(provider);
+        let models = [Some(model.profile(provider)), model.fallback_profile(provider), summarizer];
         match models.into_iter().flatten().find(|model| model.info.price.is_none()) {
             Some(model) if self.unpriced.is_none() => Err(Error::UnpricedBudget { model: model.id }),
             _ => Ok(()),

@@ -122,7 +122,7 @@ impl Opening {
             return Err(missing_session(&options, &cwd).await.unwrap_or(unready));
         }
         options.model.requests.check()?;
-        options.limits.check(&options.model, &*provider)?;
+        options.limits.check(&options.model, &options.compaction, &*provider)?;
         options.storage.check()?;
         let (ids, mut notices) = (SystemIds::default(), names::check(&options, &*provider)?);
         notices.extend(options.model.opening_notices(&*provider));

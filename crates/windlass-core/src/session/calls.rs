@@ -40,7 +40,7 @@ impl Session {
     }
 
     pub(crate) fn warn_unpriced(&mut self, model: &str) {
-        if !std::mem::replace(&mut self.models.warned_unpriced, true) {
+        if self.models.warned_unpriced.insert(model.to_owned()) {
             self.status(Status::PriceUnknown { model: model.to_owned() });
         }
     }

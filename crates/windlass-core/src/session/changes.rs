@@ -1,6 +1,7 @@
 //! What hosts, answers and calls change in a session.
 
 use super::Session;
+use crate::budget::NO_PRICE;
 use crate::{ModelProfile, plan};
 use std::sync::Arc;
 use windlass_permission::{Policy, SettingsRules};
@@ -8,6 +9,11 @@ use windlass_types::{EntryKind, EventKind, PermissionMode, PermissionUpdate, Sta
 
 impl Session {
     pub(crate) fn set_model(&mut self, model: ModelProfile) {
+        if !self.config.limits.allow_price_of(&model) {
+            let (id, current) = (&model.id, &self.current_model().id);
+            let message = format!("The model {id:?} was not set, {current:?} stays: {NO_PRICE}");
+            return self.status(Status::Notice { message });
+        }
         // The user's choice counts for more than that of a command.
         self.run.scope.model = None;
         let same = model.id == self.current_model().id;

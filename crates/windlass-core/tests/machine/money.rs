@@ -7,8 +7,8 @@ use crate::sequences::{call, sim, text};
 use crate::sim::{Going, Sim, TAME, config, model};
 use windlass_core::{Input, MachineConfig, ModelFailure, Prompt, StoreFailure};
 use windlass_types::{
-    BlockStart, ContentBlock, EventKind, ModelErrorKind, ModelEvent, ModelItem, NanoUsd, Outcome, Price, StopReason,
-    StreamDelta, Usage,
+    BlockStart, ContentBlock, EventKind, ModelErrorKind, ModelEvent, ModelItem, NanoUsd, Outcome, Price, Status,
+    StopReason, StreamDelta, Usage,
 };
 
 /// What a token of output costs, in the models of these worlds.
@@ -528,6 +528,52 @@ fn i_a_budget_holds_for_a_model_without_a_price_whose_cost_is_reported() {
     sim.prompt("more");
     sim.play();
     assert_eq!(result(&sim).outcome, Outcome::MaxBudget { limit: NanoUsd::from_usd(1.0) });
+}
+
+/// I: a model without a price is neither called nor set where the budget refuses such models, and the reason is named.
+#[test]
+fn i_a_model_without_a_price_is_refused_by_its_name() {
+    let mut config = roomy();
+    config.limits.max_budget = Some(NanoUsd::from_usd(1.0));
+    config.limits.unpriced = windlass_core::UnpricedModels::Refuse;
+    let mut dear = model("mystery");
+    dear.info.price = None;
+    let mut sim = sim(config.clone(), &[]);
+    sim.input(Input::SetModel(Box::new(dear.clone())));
+    answer(&mut sim, Usage::new(10, 10));
+    assert_eq!(result(&sim).outcome, Outcome::Success);
+    assert_ne!(sim.requests[0].model, "mystery");
+    let notice = sim.events.iter().any(|event| {
+        matches!(&event.kind, EventKind::Status(Status::Notice { message }) if message.contains("\"mystery\" was not set"))
+    });
+    assert!(notice);
+    config.model = dear;
+    let mut sim = crate::sequences::sim(config, &[]);
+    sim.play();
+    let Outcome::Failed(failure) = result(&sim).outcome else { panic!("{:?}", result(&sim).outcome) };
+    assert!(failure.message.contains("mystery") && failure.message.contains("price"), "{}", failure.message);
+    assert!(sim.requests.is_empty());
+}
+
+/// I: each model without a price is reported once.
+#[test]
+fn i_each_model_without_a_price_is_reported() {
+    let mut config = roomy();
+    config.limits.max_budget = Some(NanoUsd::from_usd(1.0));
+    config.limits.unpriced = windlass_core::UnpricedModels::Allow;
+    config.model.info.price = None;
+    let mut sim = sim(config, &[]);
+    answer(&mut sim, Usage::new(10, 10));
+    for name in ["second", "second"] {
+        let mut unpriced = model(name);
+        unpriced.info.price = None;
+        sim.input(Input::SetModel(Box::new(unpriced)));
+        sim.prompt("more");
+        answer(&mut sim, Usage::new(10, 10));
+    }
+    let reported =
+        sim.events.iter().filter(|event| matches!(event.kind, EventKind::Status(Status::PriceUnknown { .. })));
+    assert_eq!(reported.count(), 2);
 }
 
 /// A4: a call is booked by the price of the model that answers.

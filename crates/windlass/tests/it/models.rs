@@ -123,6 +123,11 @@ async fn what_a_program_says_of_a_model_counts_for_budget_and_cost() {
     let model = || ScriptedModel::from_fn(|_, _| ScriptedTurn::new().text("done").usage(Usage::new(1_000, 10)));
     let refused = query("?").provider(model()).model("mine").max_budget_usd(1.0).await.unwrap_err();
     assert!(refused.to_string().contains("mine"), "{refused}");
+    for more in [query("?").fallback_model("second"), query("?").summarizer_model("second")] {
+        let priced = ModelOverride::new().input_price(2.0).output_price(10.0);
+        let refused = more.provider(model()).model("mine").model_override("mi", priced).max_budget_usd(1.0).await;
+        assert!(refused.unwrap_err().to_string().contains("second"));
+    }
     let mine = ModelOverride::new().context_window(64_000).input_price(2.0).output_price(10.0);
     let result = query("?")
         .provider(model())
