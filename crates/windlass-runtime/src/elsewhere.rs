@@ -1,10 +1,11 @@
 //! Answers that another process gives to a question of a run that waits.
 
 use crate::Persistence;
+use std::fmt::Display;
 use std::sync::Arc;
 use std::time::Duration;
 use windlass_core::Unanswered;
-use windlass_session::{PendingAnswers, SessionKey, SessionStore};
+use windlass_session::{PendingAnswers, SessionKey, SessionStore, StoredAnswer};
 use windlass_types::{PendingQuestion, PermissionAnswer};
 
 /// How often an answer is looked for while a host is asked, too.
@@ -23,41 +24,51 @@ impl Elsewhere {
         Self { kept: kept.map(|kept| (Arc::clone(&kept.store), kept.key.clone())), question }
     }
 
-    /// The answer that was left, if there is one. It is marked as taken before it is returned: a process that dies then
-    /// has lost it, and the question is asked anew.
+    /// The answer that was left, if there is one and it counts. It is not taken yet.
     ///
     /// # Errors
     /// There is one that does not count.
-    pub(crate) async fn look(&self) -> Result<Option<PermissionAnswer>, Unanswered> {
-        let Some((store, key)) = &self.kept else { return Ok(None) };
-        let Some(answers) = store.answers() else { return Ok(None) };
-        self.look_in(answers, key).await.map_err(Unanswered::Unusable)
+    pub(crate) async fn find(&self) -> Result<Option<StoredAnswer>, Unanswered> {
+        let Some((answers, key)) = self.answers() else { return Ok(None) };
+        let id = &self.question.id;
+        let Some(answer) = answers.answer_to(key, id).await.map_err(|error| self.unusable(&error))? else {
+            return Ok(None);
+        };
+        answer.check(key, &self.question).map_err(|refusal| self.unusable(&refusal))?;
+        Ok(Some(answer))
     }
 
-    async fn look_in(
-        &self,
-        answers: &dyn PendingAnswers,
-        key: &SessionKey,
-    ) -> Result<Option<PermissionAnswer>, String> {
-        let id = &self.question.id;
-        let unusable = |why: &dyn std::fmt::Display| format!("the answer to the question {id} does not count: {why}");
-        let Some(answer) = answers.answer_to(key, id).await.map_err(|error| unusable(&error))? else { return Ok(None) };
-        answer.check(key, &self.question).map_err(|refusal| unusable(&refusal))?;
-        match answers.take(key, id).await {
-            Ok(true) => Ok(Some(answer.to_answer())),
-            Ok(false) => Err(unusable(&"it was taken before, and what came of it is not known")),
-            Err(error) => Err(unusable(&error)),
+    /// Takes an answer that was found. It is marked as taken before it is returned: a process that dies then has lost it, and the
+    /// question is asked anew.
+    ///
+    /// # Errors
+    /// It was taken before, or cannot be marked.
+    pub(crate) async fn take(&self, answer: &StoredAnswer) -> Result<PermissionAnswer, Unanswered> {
+        let Some((answers, key)) = self.answers() else { return Err(Unanswered::Yet) };
+        match answers.take(key, &self.question.id).await {
+            Ok(true) => Ok(answer.to_answer()),
+            Ok(false) => Err(self.unusable(&"it was taken before, and what came of it is not known")),
+            Err(error) => Err(self.unusable(&error)),
         }
+    }
+
+    fn answers(&self) -> Option<(&dyn PendingAnswers, &SessionKey)> {
+        let (store, key) = self.kept.as_ref()?;
+        Some((store.answers()?, key))
+    }
+
+    fn unusable(&self, why: &dyn Display) -> Unanswered {
+        Unanswered::Unusable(format!("the answer to the question {} does not count: {why}", self.question.id))
     }
 
     /// Waits for an answer of another process.
     ///
     /// # Errors
     /// There is one that does not count.
-    pub(crate) async fn watch(&self) -> Result<PermissionAnswer, Unanswered> {
+    pub(crate) async fn watch(&self) -> Result<StoredAnswer, Unanswered> {
         loop {
             tokio::time::sleep(INTERVAL).await;
-            if let Some(answer) = self.look().await? {
+            if let Some(answer) = self.find().await? {
                 return Ok(answer);
             }
         }

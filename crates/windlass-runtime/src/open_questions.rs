@@ -82,6 +82,11 @@ pub(crate) struct OpenQuestion {
 }
 
 impl OpenQuestion {
+    /// Closes the question from elsewhere.
+    pub(crate) fn closer(&self) -> QuestionCloser {
+        QuestionCloser { id: self.id.clone(), all: self.all.clone() }
+    }
+
     /// Waits for the answer.
     pub(crate) async fn answered(&mut self) -> PermissionAnswer {
         match (&mut self.answered).await {
@@ -89,6 +94,20 @@ impl OpenQuestion {
             // An open question is closed by its answer or by dropping this.
             Err(_) => std::future::pending().await,
         }
+    }
+}
+
+/// Closes one question, so that no handle answers it any more.
+#[derive(Debug)]
+pub(crate) struct QuestionCloser {
+    id: QuestionId,
+    all: OpenQuestions,
+}
+
+impl QuestionCloser {
+    /// Closes the question. `false` if it is closed: a handle has answered it.
+    pub(crate) fn close(&self) -> bool {
+        self.all.close(&self.id).is_some()
     }
 }
 

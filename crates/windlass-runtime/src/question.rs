@@ -11,7 +11,7 @@ use std::sync::Arc;
 use windlass_core::Unanswered;
 use windlass_hook::{HookContext, Hooks, PermissionRequestEvent};
 use windlass_permission::{CanUseTool, Question};
-use windlass_types::{HookCall, HookOutcome, PermissionAnswer, PermissionRequest};
+use windlass_types::{EventKind, HookCall, HookOutcome, PermissionAnswer, PermissionRequest, QuestionId, Status};
 
 /// The host as it is asked one question. Its first answer counts, whichever way it comes.
 #[derive(Default)]
@@ -56,7 +56,14 @@ pub(crate) async fn ask(
     });
     let Asking { hooks, cx, asked } = asking;
     let mut hooks = pin!(crate::hooks::ask(&hooks, &cx, &call, &asked));
-    let mut host = pin!(host.answer_or_elsewhere(request));
+    let overruled = |id: &QuestionId| {
+        asked.report(EventKind::Status(Status::Notice {
+            message: format!(
+                "The question {id} was answered here after another process had denied it: the call is denied."
+            ),
+        }));
+    };
+    let mut host = pin!(host.answer_or_elsewhere(request, overruled));
     let mut question = Question::new();
     let mut report = Some(report);
     loop {
@@ -82,24 +89,42 @@ pub(crate) async fn ask(
 impl Host {
     /// The answer that another process has left.
     async fn look(self) -> Result<PermissionAnswer, Unanswered> {
-        let found = match &self.elsewhere {
-            Some(elsewhere) => elsewhere.look().await?,
-            None => None,
-        };
-        found.ok_or(Unanswered::Yet)
+        let Some(elsewhere) = &self.elsewhere else { return Err(Unanswered::Yet) };
+        match elsewhere.find().await? {
+            Some(found) => elsewhere.take(&found).await,
+            None => Err(Unanswered::Yet),
+        }
     }
 
-    /// The answer of the host, or of another process; `None` if there is none.
-    async fn answer_or_elsewhere(mut self, request: PermissionRequest) -> Result<Option<PermissionAnswer>, Unanswered> {
+    /// The answer of the host, or of another process; `None` if there is none. A deny of another process that was there before the
+    /// host allowed the call counts, and `overruled` is told of it.
+    async fn answer_or_elsewhere(
+        mut self,
+        request: PermissionRequest,
+        overruled: impl FnOnce(&QuestionId),
+    ) -> Result<Option<PermissionAnswer>, Unanswered> {
         let Some(elsewhere) = self.elsewhere.take() else { return Ok(self.answer(request).await) };
-        if let Some(answer) = elsewhere.look().await? {
-            return Ok(Some(answer));
+        let (id, closer) = (request.id.clone(), self.open.as_ref().map(OpenQuestion::closer));
+        let mut host = pin!(self.answer(request));
+        let found = match elsewhere.find().await? {
+            Some(found) => found,
+            None => tokio::select! {
+                biased;
+                answer = &mut host => {
+                    let allows = matches!(answer, Some(PermissionAnswer::Allow { .. }));
+                    let denied = if allows { elsewhere.find().await?.filter(|found| !found.allow) } else { None };
+                    let Some(denied) = denied else { return Ok(answer) };
+                    overruled(&id);
+                    return elsewhere.take(&denied).await.map(Some);
+                }
+                found = elsewhere.watch() => found?,
+            },
+        };
+        // From here on no handle can answer, so that its answer is an error. One that was quicker counts.
+        if closer.is_some_and(|closer| !closer.close()) {
+            return Ok(host.await);
         }
-        tokio::select! {
-            biased;
-            answer = self.answer(request) => Ok(answer),
-            answer = elsewhere.watch() => answer.map(Some),
-        }
+        elsewhere.take(&found).await.map(Some)
     }
 
     /// The host's answer; `None` if there is no host.

@@ -70,8 +70,14 @@ impl PendingQuestions {
         // One that waits for its agent is judged anew before it continues.
         let has_begun = self.begun.contains(call) && self.waiting(call).is_none();
         if self.lines.contains(&question.assistant) && !has_begun && !self.answered.contains(call) {
-            self.questions.retain(|earlier| earlier.tool_use_id != *call);
-            self.questions.push(question.clone());
+            match self.questions.iter_mut().find(|earlier| earlier.id == question.id) {
+                // A new token for it.
+                Some(earlier) => earlier.clone_from(question),
+                None => {
+                    self.questions.retain(|earlier| earlier.tool_use_id != *call);
+                    self.questions.push(question.clone());
+                }
+            }
         }
     }
 

@@ -99,6 +99,20 @@ fn a_denial_and_another_prompt_do_not_run_the_call() {
     answer(&withdrawn, &question, "allow", &token, 3);
 }
 
+/// Whoever resumes the session can answer: the token of the first process may be lost.
+#[test]
+fn a_lost_token_is_replaced_by_resuming() {
+    let place = place();
+    let (question, _) = waiting(&place);
+    let ran_again = place.run(&["--resume", SESSION]).with_code(10);
+    let line = ran_again.stderr.lines().find(|line| line.contains("sessions answer")).unwrap();
+    let token = line.split("--token ").nth(1).unwrap().trim().to_owned();
+    answer(&place, &question, "allow", &token, 0);
+    place.script(&[text("It is done.")]);
+    place.run(&["--resume", SESSION]).with_code(0);
+    assert_eq!(ran(&place), 1);
+}
+
 #[test]
 fn without_the_mark_what_would_ask_is_denied() {
     let place = place();

@@ -56,6 +56,20 @@ pub(super) struct Consent {
     pub(super) classified: Option<(CallDigest, Classified)>,
     /// The question that waits for an answer, if the run waits for answers.
     pub(super) question: Option<Box<Kept>>,
+    /// The search for an answer that was given to it before this opening.
+    pub(super) earlier_answer: EarlierAnswer,
+}
+
+/// The search for an answer that another process gave before this opening puts the question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum EarlierAnswer {
+    /// Not begun.
+    #[default]
+    Unknown,
+    /// In progress: nobody is asked meanwhile.
+    Sought,
+    /// There is none.
+    Absent,
 }
 
 /// Where a call is.

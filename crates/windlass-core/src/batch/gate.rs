@@ -221,6 +221,22 @@ impl Call {
         self.stage = Stage::Asking(effect, read);
     }
 
+    /// Looks for an answer that the log's question has. Hooks and host are not asked.
+    pub(super) fn seek_answer(
+        &mut self,
+        cx: &mut Cx<'_>,
+        read: Box<Read>,
+        request: PermissionRequest,
+        question: PendingQuestion,
+    ) {
+        let cwd = cx.session.state.cwd().to_path_buf();
+        self.consent.asked = Some(request.id.clone());
+        self.consent.hook_answer = None;
+        let kept = Some(Box::new(question));
+        let effect = cx.session.effect(Effect::Ask { request: Box::new(request), cwd, kept, deferred: true });
+        self.stage = Stage::Asking(effect, read);
+    }
+
     /// The host has answered.
     pub(super) fn answered(&mut self, cx: &mut Cx<'_>, read: Box<Read>, answer: PermissionAnswer) {
         let by = if self.consent.hook_answer.as_ref() == Some(&answer) { AnsweredBy::Hook } else { AnsweredBy::Host };

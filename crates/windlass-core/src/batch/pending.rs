@@ -2,7 +2,7 @@
 //! wait, and a later one continues with them.
 
 use super::Batch;
-use super::call::{Call, Cx, Kept, Read, Stage, Step};
+use super::call::{Call, Cx, EarlierAnswer, Kept, Read, Stage, Step};
 use super::gate::with_what_can_wait;
 use crate::Unanswered;
 use crate::session::Session;
@@ -60,7 +60,11 @@ impl Call {
     ) {
         if let Some(kept) = &mut self.consent.question {
             if kept.question.digest == request.digest {
-                (request.id, request.token) = (kept.question.id.clone(), kept.token.clone());
+                request.id = kept.question.id.clone();
+                if kept.token.is_none() {
+                    return self.take_up_question(cx, read, request, secret);
+                }
+                request.token.clone_from(&kept.token);
                 kept.request = Some(request.clone());
                 let question = kept.question.clone();
                 return self.put_question(cx, read, request, Some(question));
@@ -85,6 +89,29 @@ impl Call {
         self.stage = Stage::Keeping(append, read);
     }
 
+    /// Takes up a question of an earlier opening: an answer that it has counts at once. Without one it gets a token of this opening,
+    /// beside those that were given before and may be lost.
+    fn take_up_question(
+        &mut self,
+        cx: &mut Cx<'_>,
+        read: Box<Read>,
+        mut request: PermissionRequest,
+        secret: &TokenSecret,
+    ) {
+        let Some(kept) = &mut self.consent.question else { return self.judge(cx, read) };
+        if self.consent.earlier_answer == EarlierAnswer::Unknown {
+            self.consent.earlier_answer = EarlierAnswer::Sought;
+            let question = kept.question.clone();
+            return self.seek_answer(cx, read, request, question);
+        }
+        let token = secret.token(&request.id);
+        kept.question.renew_token(token_hash(&token));
+        request.token = Some(token.clone());
+        (kept.token, kept.request) = (Some(token), Some(request));
+        let entry = cx.session.record(None, EntryKind::Question(kept.question.clone()));
+        self.stage = Stage::Keeping(cx.session.append(vec![entry]), read);
+    }
+
     /// An append that it waits for is durable.
     pub(super) fn durable(&mut self, cx: &mut Cx<'_>) {
         let read = match std::mem::take(&mut self.stage) {
@@ -105,6 +132,10 @@ impl Call {
     /// No answer to its question counts now.
     pub(super) fn unanswered(&mut self, cx: &mut Cx<'_>, read: Box<Read>, why: Unanswered) {
         match why {
+            Unanswered::Yet if self.consent.earlier_answer == EarlierAnswer::Sought => {
+                self.consent.earlier_answer = EarlierAnswer::Absent;
+                self.judge(cx, read);
+            }
             Unanswered::Yet if self.consent.question.is_some() => self.stage = Stage::Pending(Some(read)),
             Unanswered::Yet => {
                 let denied = with_what_can_wait(cx, "No one is there to approve the call.".to_owned());
@@ -112,7 +143,7 @@ impl Call {
                 self.deny(cx, &read, decision);
             }
             Unanswered::Unusable(why) => {
-                self.consent.question = None;
+                (self.consent.question, self.consent.earlier_answer) = (None, EarlierAnswer::Absent);
                 cx.session.notice(format!("The question is asked anew: {}.", clause(&why)));
                 self.judge(cx, read);
             }

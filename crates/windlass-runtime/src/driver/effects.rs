@@ -38,7 +38,7 @@ use windlass_types::{
 
 impl Driver {
     pub(super) fn carry_out(&mut self, id: EffectId, effect: Effect) {
-        if let (Effect::Ask { request, .. }, true) = (&effect, self.ports.host.are_possible()) {
+        if let (Effect::Ask { request, deferred: false, .. }, true) = (&effect, self.ports.host.are_possible()) {
             // Its event follows, and may be answered while the question itself is held back.
             self.work.asked.insert(request.id.clone(), self.below.open_question(request));
         }

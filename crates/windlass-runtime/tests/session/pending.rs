@@ -11,7 +11,7 @@ use windlass_session::{
 use windlass_tool::{DynTool, tool_fn};
 use windlass_types::{
     CallDigest, Entry, EntryKind, EventKind, Outcome, PendingQuestion, PermissionAnswer, PermissionRequest,
-    QuestionToken, RunResult, Timestamp,
+    QuestionToken, RunResult, Status, Timestamp,
 };
 
 /// A tool that no rule allows.
@@ -101,15 +101,76 @@ async fn a_denial_from_elsewhere_is_read_by_the_model() {
     assert!(log.contains("Use the other one."));
 }
 
+/// A token may be lost with the process that had it: each opening that takes the question up has one, and all of them count.
 #[tokio::test]
-async fn a_question_without_an_answer_stays_the_same() {
+async fn a_question_without_an_answer_stays_the_same_with_another_token() {
+    for given in 0..3 {
+        let (store, ran) = (MemoryStore::new(), Ran::default());
+        let request = suspended(&store, &ran).await;
+        let mut tokens = vec![request.token.clone().unwrap()];
+        for _ in 0..2 {
+            let open = asked(&continued(&store, &ran).await);
+            assert_eq!((&open.id, &open.digest), (&request.id, &request.digest));
+            let token = open.token.unwrap();
+            assert!(!tokens.contains(&token));
+            tokens.push(token);
+        }
+        answer(&store, &tokens[given], true, |_| {}).await;
+        assert_eq!(continued(&store, &ran).await.outcome, Outcome::Success);
+        assert_eq!(ran.ids().len(), 1);
+    }
+}
+
+/// Only so many tokens of one question count: those that were given last.
+#[tokio::test]
+async fn tokens_of_a_question_are_bounded() {
+    let (store, ran) = (MemoryStore::new(), Ran::default());
+    let first = suspended(&store, &ran).await.token.unwrap();
+    for _ in 0..20 {
+        asked(&continued(&store, &ran).await);
+    }
+    assert_eq!(logged(&store).await.unwrap().earlier_tokens.len(), 16);
+    answer(&store, &first, true, |_| {}).await;
+    asked(&continued(&store, &ran).await);
+    assert!(ran.ids().is_empty());
+}
+
+/// What another process has answered is not asked again, and a handle cannot answer it otherwise.
+#[tokio::test]
+async fn a_question_that_has_an_answer_is_not_put_again() {
     let (store, ran) = (MemoryStore::new(), Ran::default());
     let request = suspended(&store, &ran).await;
-    let open = asked(&continued(&store, &ran).await);
-    assert_eq!((&open.id, &open.digest, open.token), (&request.id, &request.digest, None));
-    answer(&store, request.token.as_ref().unwrap(), true, |_| {}).await;
-    assert_eq!(continued(&store, &ran).await.outcome, Outcome::Success);
-    assert_eq!(ran.ids().len(), 1);
+    answer(&store, request.token.as_ref().unwrap(), false, |_| {}).await;
+    let mut world = world(model(|_, _| ScriptedTurn::new().text("Done.")), [risky(&ran)]).stored(&store);
+    (world.wait, world.ask_via_events) = (true, true);
+    let mut open = world.open().await;
+    open.handle.continue_run().unwrap();
+    let events = soon(open.until(|kind| matches!(kind, EventKind::RunFinished(_)))).await;
+    assert!(!events.iter().any(|event| matches!(event.kind, EventKind::PermissionRequested(_))), "{events:?}");
+    assert!(open.handle.open_questions().is_empty());
+    assert!(open.handle.answer(&request.id, PermissionAnswer::allow()).is_err());
+    assert!(ran.ids().is_empty());
+    close(open).await;
+}
+
+/// A deny that another process stored while the question was open counts, whatever a handle answers later, and a notice says so.
+#[tokio::test]
+async fn an_allow_behind_a_stored_deny_is_no_allow() {
+    let (store, ran) = (MemoryStore::new(), Ran::default());
+    let mut world = waiting(&store, &ran);
+    world.ask_via_events = true;
+    let mut open = world.open().await;
+    open.say("go");
+    let events = soon(open.until(|kind| matches!(kind, EventKind::PermissionRequested(_)))).await;
+    let Some(EventKind::PermissionRequested(request)) = events.last().map(|event| &event.kind) else { panic!() };
+    answer(&store, request.token.as_ref().unwrap(), false, |_| {}).await;
+    // The answer of the other process is looked for once a second: the handle may be quicker.
+    let answered = open.handle.answer(&request.id, PermissionAnswer::allow());
+    let events = soon(open.until(|kind| matches!(kind, EventKind::RunFinished(_)))).await;
+    let is_notice = |kind: &EventKind| matches!(kind, EventKind::Status(Status::Notice { message }) if message.contains("another process had denied it"));
+    assert!(answered.is_err() || events.iter().any(|event| is_notice(&event.kind)), "{events:?}");
+    assert!(ran.ids().is_empty());
+    close(open).await;
 }
 
 #[tokio::test]

@@ -63,6 +63,11 @@ impl Fold {
                 });
             }
             EntryKind::Question(question) => self.about(place, &question.tool_use_id.clone(), |call| {
+                if let Some(known) = call.questions.iter_mut().find(|known| known.question.id == question.id) {
+                    // A later opening gave it another token.
+                    known.question = question;
+                    return;
+                }
                 // A call is asked about anew when the question before no longer fits it.
                 call.settle_questions();
                 call.questions.push(QuestionAudit { at: place.at, question, is_open: true });

@@ -67,7 +67,8 @@ impl StoredAnswer {
         if self.digest != question.digest {
             return Err(AnswerRefusal::OtherCall);
         }
-        if !is_token_of(&self.token, &question.token) {
+        let mut tokens = std::iter::once(&question.token).chain(&question.earlier_tokens);
+        if !tokens.any(|token| is_token_of(&self.token, token)) {
             return Err(AnswerRefusal::WrongToken);
         }
         Ok(())

@@ -71,6 +71,9 @@ pub struct PendingQuestion {
     pub cwd: String,
     /// The hash of the token that an answer of another process has to show.
     pub token: TokenHash,
+    /// The hashes of tokens that earlier openings gave for it, the last first: they count still.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub earlier_tokens: Vec<TokenHash>,
     /// Rules by which a command or a skill denies calls of the run. They hold as well when the run is continued; what it
     /// allowed does not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -80,7 +83,16 @@ pub struct PendingQuestion {
     pub skills: Vec<String>,
 }
 
+/// Most tokens of earlier openings that count for one question.
+const MOST_EARLIER_TOKENS: usize = 16;
+
 impl PendingQuestion {
+    /// Adds a token, as an opening does that does not know those of earlier ones.
+    pub fn renew_token(&mut self, token: TokenHash) {
+        self.earlier_tokens.insert(0, std::mem::replace(&mut self.token, token));
+        self.earlier_tokens.truncate(MOST_EARLIER_TOKENS);
+    }
+
     /// A question about the call that this request is about, asked in a directory.
     pub fn new(request: &PermissionRequest, assistant: EntryId, cwd: String, token: TokenHash) -> Self {
         Self {
@@ -92,6 +104,7 @@ impl PendingQuestion {
             title: request.title.clone(),
             cwd,
             token,
+            earlier_tokens: Vec::new(),
             denied: Vec::new(),
             skills: Vec::new(),
         }

@@ -45,7 +45,8 @@ pub struct OpenQuestion {
 
 impl Home {
     /// The questions of a session that wait for an answer ([`Permissions::wait_for_answers`]), in the order in which they
-    /// were asked, and behind them those of agents that it waits for. Their tokens are not kept: only who was asked has them.
+    /// were asked, and behind them those of agents that it waits for. Their tokens are not kept: who was asked has them, and who
+    /// continues the session gets others for the same questions.
     ///
     /// [`Permissions::wait_for_answers`]: crate::Permissions::wait_for_answers
     ///
