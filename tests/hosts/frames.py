@@ -39,6 +39,7 @@ REQUIRED = {
     "system/api_retry": {"attempt": int, "max_retries": int, "retry_delay_ms": int, "error": str,
                          "error_status": (int, type(None))},
     "system/informational": {"content": str, "level": str},
+    "system/local_command_output": {"content": str},
     "system/permission_denied": {"tool_name": str, "tool_use_id": str, "message": str},
     "system/session_state_changed": {"state": str},
     "system/message_withdrawn": {"message_id": OPTIONAL_TEXT, "reason": str},

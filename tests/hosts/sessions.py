@@ -8,6 +8,7 @@ import subprocess
 import time
 
 import common
+from claude_agent_sdk._internal.message_parser import parse_message
 from claude_agent_sdk import (
     AssistantMessage,
     InMemorySessionStore,
@@ -82,6 +83,11 @@ async def three_turns(world):
     return first.session_id
 
 
+def error_result(error):
+    """The result that an error of the SDK was made from."""
+    return parse_message(error.data)
+
+
 async def refused(world, prompt, **more):
     """The result and the error of a session that cannot be opened."""
     messages = []
@@ -89,7 +95,8 @@ async def refused(world, prompt, **more):
         async for message in query(prompt=prompt, options=world.options(**more)):
             messages.append(message)
     except (ProcessError, ResultError) as error:
-        return result(messages), str(error)
+        # A session that is not there is refused at the start, where the error alone has the result.
+        return result(messages) if messages else error_result(error), str(error)
     raise AssertionError(f"nothing was raised after {messages!r}")
 
 

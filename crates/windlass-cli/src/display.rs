@@ -226,8 +226,9 @@ impl Display {
             Status::FallingBack { from, to } => {
                 self.note(Paint::Yellow, &format!("{from} is overloaded; {to} takes over"))
             }
-            Status::PriceUnknown { model } => {
-                self.note(Paint::Yellow, &format!("the price of {model} is not known, so no budget holds for it"))
+            Status::PriceUnknown { model } => self.note(Paint::Yellow, &unpriced(model)),
+            Status::CompactionFailed { message } => {
+                self.note(Paint::Yellow, &format!("the conversation was not summarized: {message}"))
             }
             Status::HooksRunning { message } => self.note(Paint::Dim, message),
             Status::Notice { message } => self.note(Paint::Yellow, message),
@@ -242,6 +243,11 @@ impl Display {
         }
         Ok(())
     }
+}
+
+/// The warning about a model whose price is not known, in a session with a budget.
+pub(crate) fn unpriced(model: &str) -> String {
+    format!("the price of {model} is not known, so --max-budget-usd does not hold for it; settings can say the price")
 }
 
 /// Why a call was denied that could not be asked about, and what would allow it.

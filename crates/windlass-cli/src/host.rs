@@ -19,7 +19,7 @@ use crate::launch::{self, Driver};
 use crate::notes::note_to_stderr;
 use crate::provider::Provider;
 use crate::writer::{WaitingOutput, Writer};
-use agent::defined;
+use agent::Wanted;
 use commands::SessionCommands;
 use configuration::Host;
 use flags::Flags;
@@ -28,11 +28,16 @@ use mcp::{DiagnosticsTool, PromptTool};
 use plugins::HostPlugins;
 use std::future::Future;
 use std::sync::{Arc, Mutex};
-use windlass::crates::runtime::ModelProfile;
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+use windlass::crates::project::Agents;
+use windlass::crates::runtime::{ModelProfile, SystemIds};
+use windlass::crates::tool::Ids as _;
 use windlass::{
     ModelProvider, PermissionMode, Permissions, SessionBuilder, Thinking, project::LoadedProject, session::Options,
 };
-use windlass_protocol::{FrameOptions, HostSetup, OpenFailure, Opened, Served, Server, ServerError, ServerOptions};
+use windlass_protocol::{
+    FrameMapper, FrameOptions, HostModel, HostSetup, OpenFailure, Opened, Served, Server, ServerError, ServerOptions,
+};
 
 /// The arguments, if a host wants to drive the session.
 pub(crate) fn wanted(args: impl IntoIterator<Item = String>) -> Option<Flags> {
@@ -54,6 +59,11 @@ pub(crate) async fn host(flags: Flags) -> anyhow::Result<i32> {
     for note in host.notes() {
         note_to_stderr(&note);
     }
+    if let Some(error) = host.missing_session().await {
+        host.mcp.set().close().await;
+        host.refuse(&error).await?;
+        anyhow::bail!(error);
+    }
     let options = host.options();
     let server = Server::new(|setup| host.open(setup), options);
     let output = WaitingOutput::new(Writer::of_process());
@@ -74,48 +84,68 @@ impl Host {
         let flags = &self.flags;
         let mut notes: Vec<String> =
             flags.unknown.iter().map(|flag| format!("{flag} is not known and has no effect")).collect();
-        for ignored in ["permission-prompts", "task-budget"] {
-            if flags.has(ignored) {
-                notes.push(format!("--{ignored} has no effect in this version"));
-            }
+        if flags.has("task-budget") {
+            notes.push("--task-budget has no effect in this version".to_owned());
         }
         notes.extend(self.commands().iter().flat_map(|commands| &commands.notes).map(ToString::to_string));
         notes.extend(sessions::notes(&self.flags));
         notes
     }
 
+    /// The error of a host that resumes a session which is not there.
+    async fn missing_session(&self) -> Option<String> {
+        self.flags.text("resume")?;
+        let home = sessions::home(&self.flags).ok()?;
+        let builder = launch::options(&self.args, &self.project, (Driver::Host, Agents::default())).ok()?;
+        let builder = sessions::keep(builder, home.as_ref(), self.mirror.as_ref());
+        let checked = sessions::choose(builder, &self.flags).check_resumed().await;
+        checked.err().map(|error| format!("{:#}", sessions::failure(error, &self.flags)))
+    }
+
+    /// Gives the host a result with the reason why no session will be opened. No request is answered: the end of the process is
+    /// the answer, so that no host takes the session for one that goes on.
+    async fn refuse(&self, error: &str) -> std::io::Result<()> {
+        // A host that is still about to write its first line would see a broken pipe instead.
+        let mut line = String::new();
+        let _ = BufReader::new(tokio::io::stdin()).read_line(&mut line).await;
+        let mut mapper = FrameMapper::new(FrameOptions::default(), || SystemIds::default().bits());
+        let mut out = Vec::new();
+        mapper.refused(self.flags.text("resume").unwrap_or_default(), error, &mut out);
+        let mut stdout = tokio::io::stdout();
+        stdout.write_all(&out).await?;
+        stdout.flush().await
+    }
+
     fn options(&self) -> ServerOptions {
-        let set = |name: &&&str| self.project.variable(name).is_some_and(|value| !value.is_empty());
-        let source = ["ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_API_KEY"];
+        // What cannot be used is reported when a session is opened.
+        let provider = Provider::choose(&self.args, &self.project).ok();
+        let first = self.first_session();
         let mut options = ServerOptions::default();
         options.frames = FrameOptions::default()
             .with_partial_messages(self.flags.has("include-partial-messages"))
             .with_hook_events(self.flags.has("include-hook-events"))
             .with_edit_events(self.flags.has("include-edit-events"))
             .with_subagent_text(self.flags.has("forward-subagent-text"))
-            .with_api_key_source(*source.iter().find(set).unwrap_or(&"none"));
-        options.permissions.prompts = self.flags.value("permission-prompt-tool") == Some("stdio");
+            .with_api_key_source(provider.as_ref().map_or("none", |provider| provider.key_source))
+            .with_output_style(first.as_ref().map_or("default", Options::output_style));
+        options.output_styles = self.project.output_styles();
+        options.permissions.prompts =
+            self.flags.value("permission-prompt-tool") == Some("stdio") && self.flags.asks_host();
         options.permissions.mode = self.mode;
         options.permissions.bypass_allowed = launch::bypass_allowed(&self.args, &self.project);
         options.permissions.auto_forbidden = self.project.resolved().permissions.auto_disabled.is_some();
         options.background_wait = crate::background::wait();
         options.reports.session_state =
             std::env::var("CLAUDE_CODE_SDK_READS_SESSION_STATE").is_ok_and(|value| value == "1");
-        options.models = [
-            ("default", "The default model"),
-            ("opus", "For hard work"),
-            ("sonnet", "For daily work"),
-            ("haiku", "For quick work"),
-        ]
-        .map(|(name, description)| (name.to_owned(), description.to_owned()))
-        .to_vec();
+        let default = self.flags.text("model").or(first.as_ref().and_then(Options::model));
+        options.models = models(provider.as_ref(), default, !options.permissions.auto_forbidden);
         options.commands.enabled = !self.flags.has("disable-slash-commands");
         options.commands.known = commands::listed(self.commands().as_deref(), self.memory().is_ok());
         options.reports.replay_user_messages = self.flags.has("replay-user-messages");
         options.mcp.named = self.mcp.named();
         options.mcp.control = Some(Arc::clone(&self.mcp) as _);
         options.plugins = Some(Arc::new(HostPlugins(self.clone())));
-        options.agents = self.first_agents();
+        options.agents = self.first_agents(first.as_ref());
         options.reports.mirror.clone_from(&self.mirror);
         options.session_id = self.flags.text("resume").or(self.flags.text("session-id")).map(str::to_owned);
         options
@@ -129,11 +159,18 @@ impl Host {
     async fn session(&self, setup: HostSetup) -> anyhow::Result<Opened> {
         // Files may have changed since the first session.
         let project = if setup.fresh { self.project.reread()? } else { self.project.clone() };
+        let wanted = Wanted::of(&setup)?;
+        let project = match &wanted.skills {
+            Some(skills) => project.only_skills(skills),
+            None => project,
+        };
         let project = project.variables(setup.environment.clone());
         let provider = Arc::new(Renewable::new(self.provider(&project)?));
         let home = sessions::home(&self.flags)?;
-        let builder = self.builder(&setup, &project)?.provider(Arc::clone(&provider) as Arc<dyn ModelProvider>);
+        let builder =
+            self.builder(&setup, &project, wanted.agents)?.provider(Arc::clone(&provider) as Arc<dyn ModelProvider>);
         let settings = SessionSettings::of(builder.options());
+        let title = wanted.title.filter(|_| setup.fresh || sessions::begins(&self.flags));
         let builder = sessions::keep(wanted_now(builder, &setup), home.as_ref(), self.mirror.as_ref());
         let builder = checkpoints::keep(builder, home.as_ref());
         let opened = builder.open_with_tools().await;
@@ -166,6 +203,7 @@ impl Host {
         .with_settings(windlass::JsonText::of(&crate::settings::shown(&self.project))?)
         .with_thinking(settings.thinking)
         .with_permission_mode(settings.mode)
+        .with_output_style(settings.style)
         .with_agents(agents)
         .with_initial_prompt(initial)
         .with_environment(move |variables| {
@@ -174,7 +212,9 @@ impl Host {
             }
         });
         Ok(match kept {
-            Some(kept) => opened.with_transcript(kept.path()).with_rename(move |title| kept.rename(&title)),
+            Some(kept) => {
+                opened.with_transcript(kept.path()).with_title(title).with_rename(move |title| kept.rename(&title))
+            }
             None => opened,
         })
     }
@@ -184,7 +224,7 @@ impl Host {
     }
 
     /// The session that the flags and `initialize` describe, settled with its project.
-    fn builder(&self, setup: &HostSetup, project: &LoadedProject) -> anyhow::Result<SessionBuilder> {
+    fn builder(&self, setup: &HostSetup, project: &LoadedProject, agents: Agents) -> anyhow::Result<SessionBuilder> {
         let mut args = self.flags.run_args()?;
         if let Some(initialize) = &setup.initialize {
             // Its fields count for more, except the schema.
@@ -193,7 +233,7 @@ impl Host {
                 initialize.append_system_prompt.clone().or(args.model.append_system_prompt);
             args.output.json_schema = args.output.json_schema.or(initialize.json_schema.clone());
         }
-        let builder = launch::options(&args, project, (Driver::Host, defined(setup)?))?
+        let builder = launch::options(&args, project, (Driver::Host, agents))?
             .permissions(self.permissions(setup, &args)?)
             .hook(setup.hooks.clone())
             .mcp_servers(self.mcp.set().clone());
@@ -208,7 +248,8 @@ impl Host {
 
     fn permissions(&self, setup: &HostSetup, args: &RunArgs) -> anyhow::Result<Permissions> {
         let (permissions, _) = launch::permissions_of(args, Driver::Host)?;
-        let tool = self.flags.text("permission-prompt-tool").filter(|tool| *tool != "stdio");
+        let tool = self.flags.text("permission-prompt-tool");
+        let tool = tool.filter(|tool| *tool != "stdio" && self.flags.asks_host());
         Ok(match (&setup.permissions, tool) {
             (Some(host), _) => permissions.asking(host.clone()),
             (None, Some(tool)) => permissions.asking(PromptTool::new(self.mcp.set().clone(), tool)),
@@ -217,12 +258,32 @@ impl Host {
     }
 }
 
+/// The models that hosts offer, with what the provider knows of them.
+fn models(provider: Option<&Provider>, default: Option<&str>, has_auto_mode: bool) -> Vec<HostModel> {
+    let model = |(name, description): (&str, &str)| {
+        let model = HostModel::new(name, description).with_auto_mode(has_auto_mode);
+        let Some(provider) = provider.map(|provider| &provider.model) else { return model };
+        let wanted = if name == "default" { default.unwrap_or(name) } else { name };
+        let id = provider.resolve_model(wanted);
+        let info = provider.model_info(&id);
+        model.with_info(id, &info)
+    };
+    let known = [
+        ("default", "The default model"),
+        ("opus", "For hard work"),
+        ("sonnet", "For daily work"),
+        ("haiku", "For quick work"),
+    ];
+    known.into_iter().map(model).collect()
+}
+
 /// The session that flags, files and `initialize` describe, without what the host has asked for since.
 struct SessionSettings {
     model: String,
     mode: PermissionMode,
     thinking: Thinking,
     initial: Option<String>,
+    style: String,
 }
 
 impl SessionSettings {
@@ -232,6 +293,7 @@ impl SessionSettings {
             mode: options.permission_mode(),
             thinking: options.thinking(),
             initial: options.initial_prompt().map(str::to_owned),
+            style: options.output_style().to_owned(),
         }
     }
 }

@@ -38,6 +38,7 @@ mod signals;
 mod terminal;
 mod tools;
 mod trust;
+mod warnings;
 mod web;
 mod writer;
 

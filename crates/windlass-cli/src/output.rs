@@ -2,8 +2,9 @@
 
 use crate::allowance;
 use crate::args::OutputFormat;
-use crate::display::{Display, Paint, Pen, denied_note, retrying};
+use crate::display::{Display, Paint, Pen, retrying};
 use crate::terminal::{Terminal, clean};
+use crate::warnings::{RunWarnings, WarningPlace};
 use crate::writer::{Target, Writer};
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -21,6 +22,7 @@ const ENOUGH: usize = 64 * 1024;
 pub(crate) struct Output {
     form: Form,
     writer: Writer,
+    warnings: RunWarnings,
     /// Whether standard output is a terminal: then characters that terminals act on, or that are not seen, are escaped in data.
     is_shown: bool,
 }
@@ -73,7 +75,7 @@ impl Output {
             OutputFormat::Json => Form::Json { mapper: mapper(), all: verbose, lines: Vec::new() },
             OutputFormat::StreamJson => Form::Stream { mapper: mapper(), waiting: Vec::new() },
         };
-        Self { form, writer, is_shown: terminal.stdout }
+        Self { form, writer, warnings: RunWarnings::default(), is_shown: terminal.stdout }
     }
 
     /// Sets the MCP servers for `system/init`.
@@ -100,8 +102,25 @@ impl Output {
         }
     }
 
+    /// Sets the reason for which the run is stopped, if it is not the user who stops it.
+    pub(crate) fn stops_because(&mut self, reason: &str) {
+        match &mut self.form {
+            Form::Text { .. } => {}
+            Form::Json { mapper, .. } | Form::Stream { mapper, .. } => mapper.stops_because(reason),
+        }
+    }
+
+    /// Sets the output style for `system/init`.
+    pub(crate) fn uses_style(&mut self, name: &str) {
+        match &mut self.form {
+            Form::Text { .. } => {}
+            Form::Json { mapper, .. } | Form::Stream { mapper, .. } => mapper.uses_output_style(name),
+        }
+    }
+
     /// Takes an event.
     pub(crate) fn event(&mut self, event: &Event) -> io::Result<()> {
+        self.warnings_of(event)?;
         match &mut self.form {
             Form::Text { display, .. } => {
                 display.event(event)?;
@@ -124,11 +143,6 @@ impl Output {
                 return Ok(());
             }
         }
-        if let EventKind::PermissionResolved { tool, decision, .. } = &event.kind
-            && let Some(note) = denied_note(tool, decision)
-        {
-            return self.note(&note);
-        }
         // A user in front of a silent screen should know what is waited for. With activity shown it is on the screen already.
         if let EventKind::Status(Status::Retrying(retry)) = &event.kind
             && !self.shows_activity()
@@ -140,6 +154,24 @@ impl Output {
             && !self.shows_activity()
         {
             return self.note(&warning);
+        }
+        Ok(())
+    }
+
+    /// Writes the warnings of an event, and has the next result list them.
+    fn warnings_of(&mut self, event: &Event) -> io::Result<()> {
+        for warning in self.warnings.of(&event.kind) {
+            if let Form::Json { mapper, .. } | Form::Stream { mapper, .. } = &mut self.form {
+                mapper.add_warning(&warning.text);
+            }
+            let is_shown = match warning.place {
+                WarningPlace::Note => false,
+                WarningPlace::Activity => self.shows_activity(),
+                WarningPlace::Ending => true,
+            };
+            if !is_shown {
+                self.note(&warning.text)?;
+            }
         }
         Ok(())
     }

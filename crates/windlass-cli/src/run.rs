@@ -74,6 +74,7 @@ async fn run_to_end(
     let mut output = Output::new(output_options(&args, provider.key_source, terminal), writer.clone());
     output.lists_plugins(Arc::new(Listed(project.clone())));
     output.lists_agents(agents(builder.options()));
+    output.uses_style(builder.options().output_style());
     let servers = servers(&args, &project, &mut output)?;
     for note in notes.into_iter().chain(project.take_notices().into_iter().map(|notice| notice.text)) {
         output.note(&note)?;
@@ -92,7 +93,7 @@ async fn run_to_end(
     if let Some(servers) = &servers {
         note_absent(servers, &mut output)?;
     }
-    let watched = watch(&mut run, &mut output, writer, asker.as_ref()).await;
+    let watched = watch(&mut run, &mut output, (writer, signals), asker.as_ref()).await;
     if let Some(servers) = &servers {
         servers.close().await;
     }
@@ -245,7 +246,7 @@ fn note_absent(servers: &McpServers, output: &mut Output) -> std::io::Result<()>
 async fn watch(
     run: &mut Run,
     output: &mut Output,
-    writer: &Writer,
+    (writer, signals): (&Writer, &Signals),
     asker: Option<&AskAtTerminal>,
 ) -> anyhow::Result<Option<RunResult>> {
     let (mut result, mut noted) = (None, false);
@@ -260,6 +261,9 @@ async fn watch(
         };
         match event {
             Ok(Some(event)) => {
+                if let (EventKind::RunFinished(_), Some(reason)) = (&event.kind, signals.stop_reason()) {
+                    output.stops_because(reason);
+                }
                 show(&event, output, writer, asker).await?;
                 if event.agent.is_main()
                     && let EventKind::RunFinished(finished) = event.kind
@@ -334,7 +338,8 @@ fn warn_of_bypass(output: &mut Output) -> std::io::Result<()> {
 
 fn exit_code(result: Option<&RunResult>, signals: &Signals) -> i32 {
     let Some(result) = result else { return signals.exit_code().unwrap_or(1) };
-    if let Some(text) = of_result(result) {
+    let stopped = signals.stop_reason().filter(|_| matches!(result.outcome, Outcome::Interrupted { .. }));
+    if let Some(text) = stopped.map(str::to_owned).or_else(|| of_result(result)) {
         // Standard error may be closed; the exit code is enough then.
         let _ = writeln!(stderr(), "windlass: {}", clean(&text));
     }

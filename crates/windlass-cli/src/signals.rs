@@ -79,6 +79,15 @@ impl Signals {
         Some(self.0.code.load(Ordering::SeqCst)).filter(|code| *code != 0)
     }
 
+    /// The reason for which a signal stops the run, if it is another one than the user's Ctrl-C.
+    pub(crate) fn stop_reason(&self) -> Option<&'static str> {
+        match self.exit_code() {
+            Some(143) => Some("The run was stopped: the program received SIGTERM"),
+            Some(129) => Some("The run was stopped: the program received SIGHUP"),
+            _ => None,
+        }
+    }
+
     fn session(&self) -> Option<SessionHandle> {
         self.0.session.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

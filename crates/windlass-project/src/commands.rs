@@ -91,6 +91,25 @@ impl Commands {
         self.commands.iter().find(|command| command.name == name)
     }
 
+    /// Leaves the model the skills that are named here, all of them listed: by the whole name, or by the part behind a plugin's
+    /// (`review` for `tools:review`). Users may call the others still.
+    #[must_use]
+    pub fn only_for_models(mut self, names: &[String]) -> Self {
+        let is_named = |skill: &str| {
+            let behind_plugin =
+                |name: &String| skill.strip_suffix(name.as_str()).is_some_and(|rest| rest.ends_with(':'));
+            names.iter().any(|name| name == skill || (!name.is_empty() && behind_plugin(name)))
+        };
+        for command in &mut self.commands {
+            let named = is_named(&command.name);
+            if let Some(skill) = &mut command.skill {
+                skill.for_models &= named;
+                skill.listed |= named;
+            }
+        }
+        self
+    }
+
     /// Adds the skills of a program. They count for more than files, but those of the administrator. One whose name cannot be
     /// typed, or whose rules cannot be read, is left out with a note.
     #[must_use]

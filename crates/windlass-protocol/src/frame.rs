@@ -57,7 +57,7 @@ pub(crate) struct InitProgram<'a> {
     #[serde(rename = "apiKeySource")]
     pub(crate) api_key_source: &'a str,
     pub(crate) claude_code_version: &'static str,
-    pub(crate) output_style: &'static str,
+    pub(crate) output_style: &'a str,
 }
 
 /// The agents and skills that the model can use.
@@ -175,6 +175,12 @@ pub(crate) struct LocalOutput<'a> {
     pub(crate) uuid: Uuid,
     #[serde(rename = "isReplay")]
     pub(crate) is_replay: bool,
+}
+
+/// The same output as text of the assistant, for hosts that leave out what is in the user's place.
+#[derive(Serialize)]
+pub(crate) struct LocalCommandBody<'a> {
+    pub(crate) content: &'a str,
 }
 
 #[derive(Serialize)]

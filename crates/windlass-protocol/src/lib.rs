@@ -92,10 +92,10 @@ pub use outcome::is_error;
 #[cfg(feature = "server")]
 pub use server::{
     CommandOptions, Expanded, Expansion, HostAgent, HostElicitation, HostElicitationAnswer, HostHooks, HostMcp,
-    HostMcpError, HostMcpServer, HostPermissions, HostPlugin, HostPluginError, HostSetup, Initialize, McpControl,
-    McpControlError, McpServersChanged, McpSetup, McpStatus, Mirror, OpenFailure, Opened, PermissionOptions,
-    PluginControl, PluginListing, PluginOffer, PluginReload, PluginSource, PluginsReloaded, ReportOptions, Served,
-    Server, ServerError, ServerOptions, SlashCommand,
+    HostMcpError, HostMcpServer, HostModel, HostPermissions, HostPlugin, HostPluginError, HostSetup, Initialize,
+    McpControl, McpControlError, McpServersChanged, McpSetup, McpStatus, Mirror, OpenFailure, Opened,
+    PermissionOptions, PluginControl, PluginListing, PluginOffer, PluginReload, PluginSource, PluginsReloaded,
+    ReportOptions, Served, Server, ServerError, ServerOptions, SlashCommand,
 };
 #[cfg(feature = "server")]
 pub use windlass_permission::{ReadAnswer, read_permission_answer};

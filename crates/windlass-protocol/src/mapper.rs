@@ -37,6 +37,9 @@ use windlass_types::{
     ToolFinished, ToolProgress, ToolResultContent, ToolUseId, Usage, WithdrawReason,
 };
 
+/// Most warnings that one result lists.
+const MOST_WARNINGS: usize = 100;
+
 /// Writes the events of one session as frames, one JSON object a line.
 ///
 /// Give it every event, in order. It keeps no more than the end of a block, and the names of running agents and tasks.
@@ -53,6 +56,10 @@ pub struct FrameMapper {
     /// Hooks that are being asked.
     asked: Vec<hooks::Asked>,
     lists: Lists,
+    /// Warnings for the next result.
+    warnings: Vec<String>,
+    /// Reason for which runs are stopped, if it is not the user who stops them.
+    stop_reason: Option<String>,
 }
 
 impl fmt::Debug for FrameMapper {
@@ -91,6 +98,8 @@ impl FrameMapper {
             agents: HashMap::new(),
             asked: Vec::new(),
             lists: Lists::default(),
+            warnings: Vec::new(),
+            stop_reason: None,
         }
     }
 
@@ -107,6 +116,18 @@ impl FrameMapper {
     /// Sets what the next `system/init` lists.
     pub(crate) fn lists(&mut self, servers: Vec<McpStatus>, plugins: PluginListing) {
         self.lists.known = Some((servers, plugins));
+    }
+
+    /// Sets the reason for which runs are stopped from now on, as their results name it. Without one the user has stopped them.
+    pub fn stops_because(&mut self, reason: impl Into<String>) {
+        self.stop_reason = Some(reason.into());
+    }
+
+    /// Adds a warning to the next result, as an entry of `windlass_warnings`. At most 100 are kept.
+    pub fn add_warning(&mut self, text: impl Into<String>) {
+        if self.warnings.len() < MOST_WARNINGS {
+            self.warnings.push(text.into());
+        }
     }
 
     /// Appends the frames of an event, each with its line end.
@@ -233,7 +254,7 @@ impl FrameMapper {
             program: InitProgram {
                 api_key_source: &self.options.api_key_source,
                 claude_code_version: HOST_VERSION,
-                output_style: "default",
+                output_style: &self.options.output_style,
             },
             agents: InitAgents {
                 agents: if agents::can_be_started(&started.tools) { &self.lists.callable } else { &[] },

@@ -27,7 +27,7 @@ pub use mcp::{
     McpServersChanged, McpStatus,
 };
 pub use mirror::Mirror;
-pub use options::{CommandOptions, McpSetup, PermissionOptions, ReportOptions, ServerOptions};
+pub use options::{CommandOptions, HostModel, McpSetup, PermissionOptions, ReportOptions, ServerOptions};
 pub use permission::HostPermissions;
 pub use plugins::{
     HostAgent, HostPlugin, HostPluginError, PluginControl, PluginListing, PluginOffer, PluginReload, PluginSource,

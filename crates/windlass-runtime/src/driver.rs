@@ -325,6 +325,7 @@ impl Driver {
                 None
             }
             look @ (Order::ContextUsage(_)
+            | Order::PermissionMode(_)
             | Order::MoveToBackground(..)
             | Order::Quiet(_)
             | Order::Settled(_)
@@ -389,6 +390,10 @@ impl Driver {
             Order::ContextUsage(waiting) => {
                 // Who asked may be gone.
                 let _ = waiting.send(self.machine.context_usage());
+            }
+            Order::PermissionMode(waiting) => {
+                // The requester may have dropped its receiver.
+                let _ = waiting.send(self.machine.policy().mode());
             }
             Order::MoveToBackground(call, waiting) => {
                 // Who asked may be gone.

@@ -453,6 +453,16 @@ impl SessionHandle {
         answer.await.map_err(|_| SessionError::Closed)
     }
 
+    /// The permission mode that calls are judged in, after all that was ordered before. Cancel safe.
+    ///
+    /// # Errors
+    /// The session is closed.
+    pub async fn permission_mode(&self) -> Result<PermissionMode, SessionError> {
+        let (sender, answer) = oneshot::channel();
+        self.order(Order::PermissionMode(sender))?;
+        answer.await.map_err(|_| SessionError::Closed)
+    }
+
     /// Waits until the session has ended, without ending it. Cancel safe. What is returned is no handle: a session whose
     /// stream is [detached](crate::EventStream::detach) ends when it alone is left.
     pub fn ended(&self) -> impl Future<Output = ()> + Send + use<> {

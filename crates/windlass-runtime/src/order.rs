@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 use windlass_core::Input;
 use windlass_session::{Checkpoint, Rewind, RewindPoint};
 use windlass_tool::{Agents, ToolSet};
-use windlass_types::{ContextUsage, EntryId, HookCall, HookOutcome, TaskId, ToolUseId};
+use windlass_types::{ContextUsage, EntryId, HookCall, HookOutcome, PermissionMode, TaskId, ToolUseId};
 
 /// What a session is asked to do.
 #[derive(Debug)]
@@ -37,6 +37,8 @@ pub(crate) enum Order {
     MoveToBackground(Option<ToolUseId>, oneshot::Sender<bool>),
     /// Report what takes up the context window.
     ContextUsage(oneshot::Sender<ContextUsage>),
+    /// Report the permission mode that calls are judged in.
+    PermissionMode(oneshot::Sender<PermissionMode>),
     /// Report when no run and no background work is left.
     Quiet(oneshot::Sender<()>),
     /// Report when no run is in progress and none is about to begin.

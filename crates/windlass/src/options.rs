@@ -68,6 +68,12 @@ impl Options {
         self.prompts.system()
     }
 
+    /// The name of the output style: `default`, unless settings choose another one.
+    #[cfg(feature = "project")]
+    pub fn output_style(&self) -> &str {
+        self.prompts.style.as_deref().unwrap_or("default")
+    }
+
     /// The agents that the model can give tasks to; `None` if it has no tool for that. MCP servers and structured output
     /// aside, this and [`tools`](Self::tools) are what it is offered.
     pub fn subagents(&self) -> Option<&Subagents> {

@@ -1,10 +1,11 @@
 //! Which session to resume, and from where.
 
 use crate::Error;
+use crate::session::Options;
 use crate::storage::Storage;
 use std::path::Path;
-use windlass_runtime::OpenError;
-use windlass_session::{ProjectKey, ResumePoint, SessionKey, SessionStore, SessionSummary, Titled};
+use windlass_runtime::{OpenError, SystemIds};
+use windlass_session::{ProjectKey, ResumePoint, SessionKey, SessionStore, SessionSummary, StoreErrorKind, Titled};
 use windlass_tool::Ids;
 use windlass_types::{EntryId, SessionId};
 
@@ -96,6 +97,30 @@ pub(crate) async fn choose(
     match given {
         Some(_) => Err(Error::IdOfResumed),
         None => Ok(Chosen { must_exist: true, point, ..Chosen::new(source) }),
+    }
+}
+
+/// Looks whether the session that is to be resumed is there.
+pub(crate) async fn check(options: &Options) -> Result<(), Error> {
+    let cwd = options.working_directory()?;
+    let (project, storage) = (options.project_key(&cwd), &options.storage);
+    let chosen = choose(&options.start, storage, (&cwd, &project), &SystemIds::default(), &mut Vec::new()).await?;
+    let resumed = chosen.must_exist.then(|| SessionKey::new(project.clone(), chosen.id));
+    let Some(key) = chosen.fork_of.or(resumed) else { return Ok(()) };
+    #[cfg(feature = "store")]
+    if let Some(files) = storage.files()
+        && files.find(&key.session).await?.is_some_and(|found| found.key.project == project)
+    {
+        return Ok(());
+    }
+    let store = storage.store().ok_or(Error::NoStore)?;
+    match store.load(&key).await {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind == StoreErrorKind::NotFound => {
+            let error = OpenError::NotFound { session_id: key.session.to_string() };
+            Err(refusal(error, storage, &cwd).await)
+        }
+        Err(error) => Err(error.into()),
     }
 }
 

@@ -53,6 +53,15 @@ impl SessionBuilder {
         Ok(self)
     }
 
+    /// Looks whether the session that is to be resumed is there, without opening it: a program that opens later reports a wrong id at
+    /// its start. Nothing is looked up for a new session.
+    ///
+    /// # Errors
+    /// There is no such session, or another one that it is not certain is meant.
+    pub async fn check_resumed(&self) -> Result<(), Error> {
+        crate::resume::check(&self.options).await
+    }
+
     /// What the session would be opened with, as far as it was said. What a project says is there once it is
     /// [resolved](Self::resolve).
     pub fn options(&self) -> &Options {

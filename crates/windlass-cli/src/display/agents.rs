@@ -1,6 +1,6 @@
 //! Agents below the main one, for people: one line for each of their actions.
 
-use super::{Display, Paint, command, is_unfit, retrying, shortened};
+use super::{Display, Paint, command, is_unfit, retrying, shortened, unpriced};
 use crate::terminal::visible;
 use std::collections::HashMap;
 use std::io;
@@ -96,8 +96,9 @@ fn line(kind: &EventKind, verbose: bool) -> Option<(Paint, String)> {
         EventKind::Status(status) => match status {
             Status::Retrying(retry) => Some((Paint::Yellow, retrying(retry))),
             Status::FallingBack { from, to } => Some((Paint::Yellow, format!("{from} is overloaded; {to} takes over"))),
-            Status::PriceUnknown { model } => {
-                Some((Paint::Yellow, format!("the price of {model} is not known, so no budget holds for it")))
+            Status::PriceUnknown { model } => Some((Paint::Yellow, unpriced(model))),
+            Status::CompactionFailed { message } => {
+                Some((Paint::Yellow, format!("the conversation was not summarized: {message}")))
             }
             Status::HooksRunning { message } => Some((Paint::Dim, message.clone())),
             Status::Notice { message } => Some((Paint::Yellow, message.clone())),

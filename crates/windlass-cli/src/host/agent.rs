@@ -6,33 +6,56 @@ use crate::failure::Usage;
 use crate::launch::{self, Driver};
 use serde::Deserialize;
 use windlass::crates::project::Agents;
-use windlass::{ContentBlock, JsonText, Subagents};
+use windlass::{ContentBlock, JsonText, Subagents, session::Options};
 use windlass_protocol::{HostAgent, HostSetup};
 
 /// What is read of `initialize`.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 struct Fields {
     #[serde(default)]
     agents: Option<JsonText>,
+    #[serde(default)]
+    skills: Option<Vec<String>>,
+    #[serde(default)]
+    title: Option<String>,
 }
 
-/// The agents that `initialize` defines.
-pub(super) fn defined(setup: &HostSetup) -> anyhow::Result<Agents> {
-    let fields = setup.initialize.as_ref().map(|initialize| initialize.body.to::<Fields>()).transpose();
-    let json = fields.map_err(|error| Usage(format!("initialize: {error}")))?.and_then(|fields| fields.agents);
-    let agents = json.map(|json| Agents::parse(json.as_str())).transpose();
-    Ok(agents.map_err(|error| Usage(format!("agents: {error}")))?.unwrap_or_default())
+/// Wishes of an `initialize` for a session, beside its prompts, tools and hooks.
+#[derive(Default)]
+pub(super) struct Wanted {
+    /// The agents that it defines.
+    pub(super) agents: Agents,
+    /// The skills that the model may use. `None`: all.
+    pub(super) skills: Option<Vec<String>>,
+    /// The title of a new session.
+    pub(super) title: Option<String>,
+}
+
+impl Wanted {
+    /// The wishes of a host.
+    pub(super) fn of(setup: &HostSetup) -> anyhow::Result<Self> {
+        let fields = setup.initialize.as_ref().map(|initialize| initialize.body.to::<Fields>()).transpose();
+        let fields = fields.map_err(|error| Usage(format!("initialize: {error}")))?.unwrap_or_default();
+        let agents = fields.agents.map(|json| Agents::parse(json.as_str())).transpose();
+        let agents = agents.map_err(|error| Usage(format!("agents: {error}")))?.unwrap_or_default();
+        let title = fields.title.map(|title| title.trim().to_owned()).filter(|title| !title.is_empty());
+        Ok(Self { agents, skills: fields.skills, title })
+    }
 }
 
 impl Host {
+    /// The options of a session that `initialize` says nothing of. `None` if they cannot be settled: the error is reported when a
+    /// session is opened, unless the host defines the agent that is missing.
+    pub(super) fn first_session(&self) -> Option<Options> {
+        let builder = launch::options(&self.args, &self.project, (Driver::Host, Agents::default())).ok()?;
+        Some(builder.resolve().ok()?.options().clone())
+    }
+
     /// The agents that the model can give tasks to before the host defines any.
-    pub(super) fn first_agents(&self) -> Vec<HostAgent> {
-        let settled = launch::options(&self.args, &self.project, (Driver::Host, Agents::default()))
-            .and_then(|builder| Ok(builder.resolve()?));
-        let agents = match settled {
-            Ok(builder) => builder.options().subagents().cloned(),
-            // An error is reported when a session is opened, unless the host defines the agent that is missing.
-            Err(_) => launch::offers_agents(self.args.offered.tools.as_deref()).then(Subagents::new),
+    pub(super) fn first_agents(&self, first: Option<&Options>) -> Vec<HostAgent> {
+        let agents = match first {
+            Some(options) => options.subagents().cloned(),
+            None => launch::offers_agents(self.args.offered.tools.as_deref()).then(Subagents::new),
         };
         agents.as_ref().map(listed).unwrap_or_default()
     }

@@ -154,6 +154,11 @@ impl Flags {
         directories.map(directory).collect()
     }
 
+    /// `true` unless nobody is to be asked: then what would ask is denied.
+    pub(crate) fn asks_host(&self) -> bool {
+        self.value("permission-prompts") != Some("none")
+    }
+
     /// The last value of a flag as a number.
     pub(crate) fn number<T: FromStr>(&self, name: &str) -> Result<Option<T>, Usage> {
         self.text(name)

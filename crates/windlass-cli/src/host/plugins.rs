@@ -70,7 +70,10 @@ impl PluginControl for HostPlugins {
     }
 
     fn offer(&self) -> PluginOffer {
-        PluginOffer::new(listed(self.0.commands().as_deref(), self.0.memory().is_ok()), self.0.first_agents())
+        PluginOffer::new(
+            listed(self.0.commands().as_deref(), self.0.memory().is_ok()),
+            self.0.first_agents(self.0.first_session().as_ref()),
+        )
     }
 
     fn launch(&self, plugins: &[PluginSource]) -> bool {

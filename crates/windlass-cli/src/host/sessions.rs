@@ -121,6 +121,11 @@ pub(super) fn choose(mut builder: SessionBuilder, flags: &Flags) -> SessionBuild
     builder.fork_session(flags.has("fork-session"))
 }
 
+/// `true` if the flags begin a new session.
+pub(super) fn begins(flags: &Flags) -> bool {
+    flags.text("resume").is_none() && !flags.has("continue")
+}
+
 /// What keeps a session from being opened, as hosts know it.
 pub(super) fn failure(error: Error, flags: &Flags) -> anyhow::Error {
     match (&error, flags.text("resume")) {

@@ -68,4 +68,5 @@ mod sinks;
 #[cfg(unix)]
 mod stalled;
 mod waiting_agents;
+mod warnings;
 mod web;

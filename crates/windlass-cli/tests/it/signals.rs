@@ -29,6 +29,7 @@ fn an_interrupt_ends_the_run_with_a_result() {
     assert_eq!(code, Some(130));
     assert_eq!((&result["type"], &result["subtype"]), (&json!("result"), &json!("error_during_execution")));
     assert!(result["terminal_reason"].as_str().unwrap().starts_with("aborted"), "{result}");
+    assert_eq!(result["errors"], json!(["The run was interrupted by the user"]));
     place.script(&[text("And on.")]);
     let ran = place.run(&["-p", "go on", "--continue"]).with_code(0);
     assert_eq!(ran.stdout, "And on.\n");
@@ -38,7 +39,8 @@ fn an_interrupt_ends_the_run_with_a_result() {
 fn termination_closes_the_session() {
     let (result, code, place) = stopped_by("-TERM");
     assert_eq!(code, Some(143));
-    assert_eq!(result["type"], "result");
+    assert_eq!((&result["type"], &result["subtype"]), (&json!("result"), &json!("error_during_execution")));
+    assert_eq!(result["errors"], json!(["The run was stopped: the program received SIGTERM"]));
     let path = place.logs().pop().unwrap();
     let report = &place.run(&["sessions", "check", path.to_str().unwrap()]).with_code(0).lines()[0];
     assert_eq!((&report["valid"], &report["synthetic_results"]), (&json!(true), &json!(0)));

@@ -72,6 +72,9 @@ pub(crate) struct RunResultFrame<'a> {
     deferred: Deferred<'a>,
     #[serde(flatten)]
     cause: Cause<'a>,
+    /// Warnings since the last result.
+    #[serde(rename = "windlass_warnings", skip_serializing_if = "<[String]>::is_empty")]
+    pub(crate) warnings: &'a [String],
     uuid: Uuid,
 }
 
@@ -172,6 +175,7 @@ impl<'a> RunResultFrame<'a> {
                 origin: (result.origin == RunOrigin::TaskNotification).then(Origin::task_notification),
                 answers,
             },
+            warnings: &[],
             uuid,
         }
     }
@@ -185,6 +189,7 @@ impl<'a> RunResultFrame<'a> {
     /// Leaves out all fields that may be long: a host must always get its result. `no_models` is an empty table.
     pub(crate) fn shorten_more(&mut self, no_models: &'a BTreeMap<String, ModelUsage>) {
         self.permission_denials.calls = &[];
+        self.warnings = &[];
         self.deferred.shorten();
         self.structured_output = None;
         self.spent.model_usage = no_models;

@@ -4,6 +4,7 @@ use super::{Control, Tag, UserMessage};
 use crate::channel::requests::Answer;
 use serde::Deserialize;
 use std::collections::BTreeMap;
+use windlass_types::text::lone_surrogates_replaced;
 use windlass_types::{JsonError, JsonText};
 
 /// A message of the host. Unknown messages are tolerated and ignored.
@@ -43,6 +44,9 @@ impl Inbound {
             // An array would pass for the fields of an object.
             return Err(<serde_json::Error as serde::de::Error>::custom("it is not a JSON object").into());
         }
+        // Half a surrogate pair is valid JSON and no Unicode: hosts cut texts in the middle of a character.
+        let sound = std::str::from_utf8(line).map(lone_surrogates_replaced);
+        let line = sound.as_deref().map_or(line, str::as_bytes);
         let tag: Tag<'_> = serde_json::from_slice(line)?;
         let kind = tag.kind.unwrap_or_default();
         if let Some(control) = Control::parse(&kind, line)? {

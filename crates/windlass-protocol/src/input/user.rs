@@ -14,7 +14,7 @@ pub(crate) struct UserMessage {
     pub(crate) priority: Priority,
     /// Whether the model is to be called. Default: yes.
     pub(crate) should_query: bool,
-    /// Whether its text is to be taken as it is, also where it looks like a command.
+    /// `true` if its text is to be taken as it is, also where it looks like a command or mentions a file.
     pub(crate) verbatim: bool,
     /// The message as it came.
     pub(crate) message: Option<JsonText>,

@@ -5,7 +5,7 @@ use crate::frame::{InformationalBody, RunResultFrame, TextBlock};
 use crate::line;
 use crate::outcome::Ending;
 use std::collections::BTreeMap;
-use windlass_types::{EntryId, RunOrigin, RunResult, Usage};
+use windlass_types::{EntryId, Outcome, RunOrigin, RunResult, Usage};
 
 impl FrameMapper {
     /// Appends the result of a run that could not start, such as one that was
@@ -18,12 +18,15 @@ impl FrameMapper {
             error: Some(error.to_owned()),
             ..Ending::default()
         };
-        let result = RunResult::new(windlass_types::Outcome::Success, session_id.into());
+        let result = RunResult::new(Outcome::Success, session_id.into());
         self.result(Envelope::of_main(session_id), &result, &ending, out);
     }
 
     pub(super) fn finished(&mut self, at: Envelope<'_>, result: &RunResult, out: &mut Vec<u8>) {
-        let ending = Ending::of(result);
+        let mut ending = Ending::of(result);
+        if let (Some(reason), Outcome::Interrupted { .. }) = (&self.stop_reason, &result.outcome) {
+            (ending.error, ending.user_text) = (Some(reason.clone()), None);
+        }
         if let Some(notice) = &ending.notice {
             let prevent_continuation = ending.terminal_reason == Some("hook_stopped");
             let body = InformationalBody { prevent_continuation, ..InformationalBody::warning(notice) };
@@ -44,7 +47,9 @@ impl FrameMapper {
     pub(super) fn result(&mut self, at: Envelope<'_>, result: &RunResult, ending: &Ending, out: &mut Vec<u8>) {
         let woken = result.origin == RunOrigin::TaskNotification;
         let answers = if ending.is_answer { self.answering.end(woken) } else { None };
+        let warnings = std::mem::take(&mut self.warnings);
         let mut frame = RunResultFrame::new(at.session_id, result, ending, answers, self.uuid());
+        frame.warnings = &warnings;
         if line::push(out, &frame) {
             return;
         }

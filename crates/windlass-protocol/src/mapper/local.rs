@@ -1,7 +1,7 @@
 //! Frames of commands that are carried out without the model.
 
 use super::{Envelope, FrameMapper};
-use crate::frame::{LocalOutput, UserText};
+use crate::frame::{LocalCommandBody, LocalOutput, UserText};
 use crate::line;
 use crate::outcome::Ending;
 use std::collections::BTreeMap;
@@ -35,6 +35,16 @@ impl FrameMapper {
     /// Sets the agents that the model can start: `system/init` lists them if there is a tool for it. None by default.
     pub fn lists_agents(&mut self, callable: Vec<String>) {
         self.lists.callable = callable;
+    }
+
+    /// The output style that `system/init` names.
+    pub(crate) fn output_style(&self) -> &str {
+        &self.options.output_style
+    }
+
+    /// Sets the output style that `system/init` names.
+    pub fn uses_output_style(&mut self, name: impl Into<String>) {
+        self.options.output_style = name.into();
     }
 
     /// Shows the texts of agents, too, and not only their calls.
@@ -82,6 +92,7 @@ impl FrameMapper {
                 frame.message.content = "<local-command-stdout>[too long for one frame]</local-command-stdout>";
                 line::push(out, &frame);
             }
+            self.system(at, "local_command_output", LocalCommandBody { content: text }, out);
         }
         let mut result = RunResult::new(Outcome::Success, session_id.into());
         result.text = text.to_owned();

@@ -14,6 +14,8 @@ pub struct FrameOptions {
     pub forward_subagent_text: bool,
     /// Where the key of the provider came from, such as `ANTHROPIC_API_KEY`. Default: `none`.
     pub api_key_source: String,
+    /// The output style of sessions. Default: `default`.
+    pub output_style: String,
 }
 
 impl Default for FrameOptions {
@@ -24,6 +26,7 @@ impl Default for FrameOptions {
             include_edit_events: false,
             forward_subagent_text: false,
             api_key_source: "none".to_owned(),
+            output_style: "default".to_owned(),
         }
     }
 }
@@ -61,6 +64,12 @@ impl FrameOptions {
     #[must_use]
     pub fn with_api_key_source(mut self, source: impl Into<String>) -> Self {
         self.api_key_source = source.into();
+        self
+    }
+    /// Sets the output style of sessions.
+    #[must_use]
+    pub fn with_output_style(mut self, name: impl Into<String>) -> Self {
+        self.output_style = name.into();
         self
     }
 }

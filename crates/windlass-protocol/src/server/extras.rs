@@ -28,6 +28,8 @@ pub(crate) struct Extras {
     pub(crate) permission_mode: Option<PermissionMode>,
     pub(crate) initial_prompt: Vec<ContentBlock>,
     pub(crate) agents: Option<Vec<HostAgent>>,
+    pub(crate) output_style: Option<String>,
+    pub(crate) title: Option<String>,
 }
 
 impl fmt::Debug for Extras {

@@ -39,7 +39,7 @@ mod wishes;
 
 use crate::FrameMapper;
 use crate::server::commands::Commands;
-use crate::server::options::ServerOptions;
+use crate::server::options::{HostModel, ServerOptions};
 use crate::server::plugins::HostAgent;
 use current::Current;
 use inboxes::Inboxes;
@@ -62,7 +62,8 @@ pub(crate) struct Config {
     bypass_allowed: bool,
     auto_forbidden: bool,
     session_state: bool,
-    models: Vec<(String, String)>,
+    models: Vec<HostModel>,
+    output_styles: Vec<String>,
     replay_user_messages: bool,
     api_key_source: String,
     /// Whether there are MCP servers, and plugins, at all.
@@ -127,6 +128,7 @@ impl Machine {
                 auto_forbidden: options.permissions.auto_forbidden,
                 session_state: options.reports.session_state,
                 models: options.models.clone(),
+                output_styles: options.output_styles.clone(),
                 replay_user_messages: options.reports.replay_user_messages,
                 api_key_source: options.frames.api_key_source.clone(),
                 has_mcp: options.mcp.control.is_some(),
@@ -180,7 +182,12 @@ impl Machine {
             Input::Quiet(wait) => self.quiet(wait),
             Input::Mirrored => self.mirrored(),
             Input::Due(timer) => self.due(timer),
-            Input::Close => self.close(),
+            Input::Close(reason) => {
+                if !self.is_closing() {
+                    self.mapper.stops_because(reason);
+                }
+                self.close();
+            }
         }
         self.check_end();
     }

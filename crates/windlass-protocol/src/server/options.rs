@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use windlass_runtime::SystemIds;
 use windlass_tool::Ids;
-use windlass_types::PermissionMode;
+use windlass_types::{Effort, ModelInfo, PermissionMode};
 
 /// The options of a server, as the host's command line sets them.
 #[derive(Debug, Clone)]
@@ -21,8 +21,10 @@ pub struct ServerOptions {
     pub permissions: PermissionOptions,
     /// What is reported to the host beside the conversation.
     pub reports: ReportOptions,
-    /// The models to offer: name and description.
-    pub models: Vec<(String, String)>,
+    /// The models to offer.
+    pub models: Vec<HostModel>,
+    /// The names of the output styles that settings can choose. Default: `default` alone.
+    pub output_styles: Vec<String>,
     /// Slash commands.
     pub commands: CommandOptions,
     /// MCP servers.
@@ -41,6 +43,54 @@ pub struct ServerOptions {
     pub background_wait: Option<Duration>,
     /// Random ids. Default: from the operating system.
     pub ids: Arc<dyn Ids>,
+}
+
+/// A model that hosts offer their users.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct HostModel {
+    /// The name that a host orders it by.
+    pub name: String,
+    /// Purpose of the model, in a line.
+    pub description: String,
+    /// The id that the name stands for, if it is known.
+    pub id: Option<String>,
+    /// The efforts that it can be asked for; empty if it has no such setting.
+    pub efforts: Vec<Effort>,
+    /// `true` if it can decide itself how much to reason.
+    pub adaptive_thinking: bool,
+    /// `true` if sessions with it may be in the mode `auto`.
+    pub auto_mode: bool,
+}
+
+impl HostModel {
+    /// A model of which no more is known than its name.
+    pub fn new(name: impl Into<String>, description: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            description: description.into(),
+            id: None,
+            efforts: Vec::new(),
+            adaptive_thinking: false,
+            auto_mode: false,
+        }
+    }
+
+    /// Sets the id that the name stands for, and the abilities of that model.
+    #[must_use]
+    pub fn with_info(mut self, id: impl Into<String>, info: &ModelInfo) -> Self {
+        self.id = Some(id.into());
+        self.efforts.clone_from(&info.efforts);
+        self.adaptive_thinking = info.adaptive_thinking;
+        self
+    }
+
+    /// Sets whether sessions with it may be in the mode `auto`. Default: no.
+    #[must_use]
+    pub fn with_auto_mode(mut self, on: bool) -> Self {
+        self.auto_mode = on;
+        self
+    }
 }
 
 /// What the host may answer and switch.
@@ -102,6 +152,7 @@ impl Default for ServerOptions {
             permissions: PermissionOptions::default(),
             reports: ReportOptions::default(),
             models: Vec::new(),
+            output_styles: vec!["default".to_owned()],
             commands: CommandOptions::default(),
             mcp: McpSetup::default(),
             plugins: None,

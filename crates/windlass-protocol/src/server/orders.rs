@@ -134,6 +134,8 @@ impl Orders {
             initial_prompt: std::mem::take(&mut extras.initial_prompt),
             pending: session.pending_questions.iter().map(left_open).collect(),
             agents: extras.agents.take(),
+            output_style: extras.output_style.take(),
+            title: extras.title.take(),
             can_be_renamed: extras.rename.is_some(),
         };
         self.sessions.push(Open { generation: self.generation, events: session.events });
@@ -313,6 +315,12 @@ impl Orders {
                     self.spawn(ticket, async move { Outcome::Context(handle.context_usage().await.ok().map(Box::new)) })
                 }
                 None => self.done(ticket, Outcome::Context(None)),
+            },
+            Job::PermissionMode => match self.live.as_ref().map(|live| live.handle.clone()) {
+                Some(handle) => {
+                    self.spawn(ticket, async move { Outcome::PermissionMode(handle.permission_mode().await.ok()) });
+                }
+                None => self.done(ticket, Outcome::PermissionMode(None)),
             },
             Job::MoveToBackground(call) => match self.live.as_ref().map(|live| live.handle.move_to_background(call)) {
                 Some(moved) => self.spawn(ticket, moved.map(Outcome::Moved)),

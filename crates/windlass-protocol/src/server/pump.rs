@@ -206,9 +206,14 @@ where
 
     /// Closes early, with a limit.
     fn close(&mut self, why: Result<bool, ServerError>) {
+        let reason = match &why {
+            Ok(true) => "The program was told to end, and stopped the run".to_owned(),
+            Ok(false) => "The host reads no more, so the run was stopped".to_owned(),
+            Err(error) => format!("The run was stopped: {error}"),
+        };
         self.end.began.get_or_insert(why);
         self.hurry();
-        self.machine.handle(Input::Close);
+        self.machine.handle(Input::Close(reason));
     }
 
     fn hurry(&mut self) {

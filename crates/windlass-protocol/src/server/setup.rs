@@ -216,6 +216,22 @@ impl Opened {
         self
     }
 
+    /// Sets the output style of the session, if it is another one than [`FrameOptions::output_style`].
+    ///
+    /// [`FrameOptions::output_style`]: crate::FrameOptions::output_style
+    #[must_use]
+    pub fn with_output_style(mut self, name: impl Into<String>) -> Self {
+        self.extras.output_style = Some(name.into());
+        self
+    }
+
+    /// Names a new session, as soon as its log has a message.
+    #[must_use]
+    pub fn with_title(mut self, title: Option<String>) -> Self {
+        self.extras.title = title;
+        self
+    }
+
     /// Sets how the session reasons unless the host asks for another way. Default: not at all.
     #[must_use]
     pub fn with_thinking(mut self, thinking: Thinking) -> Self {

@@ -54,10 +54,18 @@ pub(super) fn in_bash(
 
 fn environment(cx: &ToolCx, snapshot: Option<&Taken>, cwd: &Path) -> Vec<(OsString, OsString)> {
     let given = snapshot.map_or(Cow::Borrowed(cx.env()), |taken| Cow::Owned(taken.over(cx.env())));
-    let mut env = unattended_environment(&given, cx.directories());
+    let mut env = agent_environment(&given, cx.directories());
     // Without it a shell forgets by which name (through links) it came to its directory.
     env.retain(|(name, _)| name != "PWD");
     env.push(("PWD".into(), cwd.into()));
+    env
+}
+
+/// The environment of commands: that of programs without a user, and the mark by which scripts know that an agent runs them.
+pub(super) fn agent_environment(given: &[(OsString, OsString)], workspace: &[PathBuf]) -> Vec<(OsString, OsString)> {
+    let mut env = unattended_environment(given, workspace);
+    env.retain(|(name, _)| name != "CLAUDECODE");
+    env.push(("CLAUDECODE".into(), "1".into()));
     env
 }
 

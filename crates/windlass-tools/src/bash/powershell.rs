@@ -13,7 +13,7 @@ use serde::Deserialize;
 use windlass_tool::{Annotations, ProcessCommand, Tool, ToolCx, ToolError, ToolOutput};
 use windlass_types::Access;
 
-use super::command::{spill_name, start_directory, unattended_environment};
+use super::command::{agent_environment, spill_name, start_directory};
 use super::cwd::Moved;
 use super::report::Report;
 use super::text::clean;
@@ -59,7 +59,7 @@ impl PowerShell {
     }
 
     fn command(&self, input: &PowerShellInput, cwd: &Path, cx: &ToolCx) -> Result<ProcessCommand, ToolError> {
-        let env = unattended_environment(cx.env(), cx.directories());
+        let env = agent_environment(cx.env(), cx.directories());
         let shell = self.shell.clone().or_else(|| find(&env));
         let shell = shell.ok_or_else(|| ToolError::rejected("No PowerShell was found on this machine."))?;
         let mut command = ProcessCommand::new(shell, cwd);

@@ -99,6 +99,15 @@ impl LoadedProject {
         self
     }
 
+    /// The same project for a session whose main agent is to know of these skills alone: each by its whole name, or by the part
+    /// behind a plugin's. The others are neither listed for its model nor read by the tool for skills; users may call them, and
+    /// agents below it use theirs.
+    #[must_use]
+    pub fn only_skills<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+        self.choice.only_skills = Some(names.into_iter().map(Into::into).collect());
+        self
+    }
+
     /// The same project for a session with more variables, for the model provider and for programs of tools. They count
     /// for more than those of settings.
     #[must_use]

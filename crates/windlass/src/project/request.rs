@@ -86,6 +86,8 @@ pub(crate) struct Choice {
     pub(crate) directories: Arc<Vec<PathBuf>>,
     /// Skills that the program gives.
     pub(crate) skills: Vec<windlass_project::Skill>,
+    /// The skills that the model of the main agent may use. `None`: all.
+    pub(crate) only_skills: Option<Arc<[String]>>,
     /// Variables that count for more than those of settings.
     pub(crate) variables: BTreeMap<String, String>,
     /// What of the session follows settings.

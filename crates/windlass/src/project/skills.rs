@@ -46,12 +46,21 @@ struct Input {
 impl LoadedProject {
     /// The tool that reads skills. `None` if the model is to know of none.
     pub(crate) fn skill_tool(&self) -> Option<Arc<dyn DynTool>> {
-        offers(&self.commands()).then_some(())?;
+        offers(&self.of_main_agent(self.commands())).then_some(())?;
         let read = |project: Arc<Self>, input: Input, cx: ToolCx| async move {
             let commands = project.current_commands();
+            let commands = if is_main(&cx) { project.of_main_agent(commands) } else { commands };
             read(&commands, &input, &cx, |skill, args| project.text(skill, args, cx.session_id()))
         };
         Some(Arc::new(tool_fn_with(NAME, DESCRIPTION, self.clone(), read).with_access(Access::NOTHING)))
+    }
+
+    /// The commands as the model of the main agent may use them.
+    fn of_main_agent(&self, commands: Arc<Commands>) -> Arc<Commands> {
+        match &self.choice.only_skills {
+            Some(names) => Arc::new(Commands::clone(&commands).only_for_models(names)),
+            None => commands,
+        }
     }
 
     /// The text of a skill, with its scope, as the model reads it.
@@ -67,7 +76,7 @@ impl LoadedProject {
         if !offered(NAME) {
             return None;
         }
-        let commands = self.commands();
+        let commands = self.of_main_agent(self.commands());
         let lines: BTreeMap<String, String> =
             commands.listed().map(|skill| (skill.name.clone(), skill.listing())).collect();
         let list = FileInstructions::skills(NAME, lines.iter().map(|(name, line)| (name.as_str(), line.clone())));
@@ -80,7 +89,7 @@ impl LoadedProject {
 
     /// What is new of skills for the model of a session: those that have come, gone or changed, and those for these files.
     pub(super) fn skill_news(&self, session: &SessionId, paths: &[PathBuf]) -> Option<FileInstructions> {
-        let commands = self.current_commands();
+        let commands = self.of_main_agent(self.current_commands());
         let mut listed = self.shared.listed_skills.lock();
         let known = listed.get_mut(session)?;
         let now = commands.listed().chain(commands.listed_for(paths, &self.places().project));
@@ -255,12 +264,17 @@ fn read(
     if has_programs {
         body.push_str(PROGRAMS);
     }
-    let is_main = cx.agents().is_ok_and(|agents| agents.depth() == 0);
-    if let Some(fork) = skill.fork.as_ref().filter(|_| is_main) {
+    let delegates = cx.agents().is_ok_and(|agents| agents.depth() == 0);
+    if let Some(fork) = skill.fork.as_ref().filter(|_| delegates) {
         body = delegated(fork, scope.model.take().as_ref()) + &body;
     }
     let output = ToolOutput::text(body);
     Ok(if scope.is_empty() { output } else { output.with_change(ContextChange::Scope(Box::new(scope))) })
+}
+
+/// `true` unless a call is one of an agent below the main one.
+fn is_main(cx: &ToolCx) -> bool {
+    !cx.agents().is_ok_and(|agents| agents.depth() > 0)
 }
 
 /// The prompt of a skill as a user calls it: one that an agent is to carry out says so.

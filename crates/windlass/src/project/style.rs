@@ -1,18 +1,39 @@
 //! How a session writes: output style, language, and what stands in commits.
 
 use super::{LoadedProject, ProjectNoticeKind};
+use crate::model::Prompts;
 use crate::session::Options;
 use windlass_context::SystemPrompt;
-use windlass_project::{Attribution, load_output_styles};
+use windlass_project::{Attribution, OutputStyle, load_output_styles};
+
+impl Prompts {
+    /// Has the session write in a style. It takes the place of the preset's advice on coding, unless it keeps that, and stands
+    /// behind a prompt of the program.
+    fn use_style(&mut self, style: &OutputStyle) {
+        self.style = Some(style.name.clone());
+        if style.keeps_coding_prompt || matches!(self.system, Some(SystemPrompt::Custom(_))) {
+            return self.append(&style.prompt);
+        }
+        let own = SystemPrompt::styled(&style.prompt);
+        self.system = Some(match self.system.take() {
+            Some(SystemPrompt::PresetAnd(text)) => own.append(&text),
+            _ => own,
+        });
+    }
+}
 
 impl LoadedProject {
-    /// What settings say of how a session writes, behind the system prompt. A program that gives a prompt of its own decides
-    /// that itself; an agent with its own prompt has no output style.
+    /// Names of the output styles that `outputStyle` can choose: `default`, those of files, and those that windlass brings
+    /// along. Blocks for as long as the disk takes.
+    pub fn output_styles(&self) -> Vec<String> {
+        let styles = load_output_styles(self.places(), &self.read.settings).styles;
+        std::iter::once("default".to_owned()).chain(styles.into_iter().map(|style| style.name)).collect()
+    }
+
+    /// The instructions of settings about how a session writes, behind the system prompt, also one of the program. An agent with
+    /// its own prompt has no output style.
     pub(super) fn apply_style(&self, options: &mut Options, is_agent: bool) {
         let prompts = &mut options.prompts;
-        if !is_agent && matches!(prompts.system, Some(SystemPrompt::Custom(_))) {
-            return;
-        }
         let said = &self.resolved().session;
         let style = said.output_style.as_ref().filter(|style| !is_agent && style.value != "default");
         if let Some(setting) = style {
@@ -21,14 +42,7 @@ impl LoadedProject {
                 self.note(ProjectNoticeKind::Setting, note.to_string());
             }
             match styles.get(&setting.value) {
-                Some(style) if style.keeps_coding_prompt => prompts.append(&style.prompt),
-                Some(style) => {
-                    let own = SystemPrompt::styled(&style.prompt);
-                    prompts.system = Some(match prompts.system.take() {
-                        Some(SystemPrompt::PresetAnd(text)) => own.append(&text),
-                        _ => own,
-                    });
-                }
+                Some(style) => prompts.use_style(style),
                 None => {
                     let known: Vec<&str> = styles.styles.iter().map(|style| style.name.as_str()).collect();
                     let (origin, name) = (&setting.origin, &setting.value);

@@ -66,3 +66,19 @@ fn what_is_not_a_message_is_an_error() {
     }
     assert!(Inbound::parse(b"{\"type\":\"\xff\"}").is_err());
 }
+
+#[test]
+fn half_a_surrogate_pair_is_replaced_everywhere() {
+    for (escaped, expected) in [
+        (r"before \ud83d after", "before \u{fffd} after"),
+        (r"\uDE00", "\u{fffd}"),
+        (r"whole \ud83d\ude00, \\ud83d", "whole \u{1f600}, \\ud83d"),
+    ] {
+        let message = format!(r#"{{"type":"user","message":{{"content":"{escaped}"}}}}"#);
+        let Inbound::User(message) = parse(&message) else { panic!("not a prompt") };
+        assert_eq!(message.content, Ok(vec![windlass_types::ContentBlock::text(expected)]));
+        let answer = format!(r#"{{"type":"control_response","response":{{"request_id":"a","response":"{escaped}"}}}}"#);
+        let Inbound::Response { answer, .. } = parse(&answer) else { panic!("not an answer") };
+        assert_eq!(answer.unwrap().unwrap().to::<String>().unwrap(), expected);
+    }
+}

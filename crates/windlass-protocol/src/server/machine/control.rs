@@ -26,7 +26,7 @@ impl Machine {
         match subtype {
             "initialize" => self.greet(id, body),
             "interrupt" => self.interrupt(id, body),
-            "set_permission_mode" => self.set_permission_mode(body),
+            "set_permission_mode" => self.set_permission_mode(id, body),
             "set_model" => self.set_model(body),
             "set_max_thinking_tokens" => self.set_thinking(body),
             "mcp_status" => self.begin_job(id, Asked::McpStatus, Job::McpStatus),
@@ -65,8 +65,8 @@ impl Machine {
         match subtype {
             // As if the input had ended here.
             "end_session" => self.hung_up(),
-            // A run reports the mode as one of its events.
-            "set_permission_mode" if !self.turns.running => {
+            // An open session is asked first.
+            "set_permission_mode" if !self.session.is_open() || self.session.is_over() => {
                 if let Ok(mode) = self.permission_mode(body) {
                     self.say_mode(mode);
                 }
@@ -92,9 +92,28 @@ impl Machine {
                     self.local_result(Builtin::Context.name().to_owned(), text, turn.uuid);
                 }
             }
+            (Some(Pending::Title(title)), Outcome::Renamed(done)) => self.titled(&title, done),
             (Some(Pending::Request(id, asked)), outcome) => self.answer_with(ticket, id, asked, outcome),
             // It was answered when all sessions were closed.
-            (Some(Pending::Turn) | None, _) => {}
+            (Some(Pending::Turn | Pending::Title(_)) | None, _) => {}
+        }
+    }
+
+    /// Gives a new session the title that it was opened with.
+    pub(super) fn give_title(&mut self) {
+        if let Some(title) = self.session.facts.as_mut().and_then(|facts| facts.title.take()) {
+            let ticket = self.tickets.add(Pending::Title(title.clone()));
+            self.order(Order::Begin(ticket, Job::Rename(title)));
+        }
+    }
+
+    fn titled(&mut self, title: &str, done: Result<(), String>) {
+        match done {
+            Ok(()) => self.say_title(title),
+            Err(error) => {
+                let warning = format!("The session did not get its title {title:?}: {error}");
+                self.frames(|mapper, session, out| mapper.warn(session, &warning, out));
+            }
         }
     }
 
@@ -103,6 +122,7 @@ impl Machine {
             (Asked::Initialize(greeting), Outcome::Initialized(done)) => return self.greeted(&id, *greeting, &done),
             (Asked::Reload { hold }, Outcome::Reloaded(reloaded)) => return self.reloaded(&id, hold, reloaded),
             (Asked::Rewind(rewind), Outcome::Rewound(outcome)) => return self.rewound(ticket, id, rewind, outcome),
+            (Asked::Mode(wanted), Outcome::PermissionMode(mode)) => return self.mode_set(&id, wanted, mode),
             (Asked::Mcp, Outcome::Mcp(done)) => done.map(Some).map_err(Refusal::new),
             (Asked::McpStatus, Outcome::McpStatus(known)) => Ok(Some(self.mcp_status(&known))),
             (Asked::Context, Outcome::Context(usage)) => Ok(Some(self.context(usage.as_deref()).json())),
@@ -154,12 +174,29 @@ impl Machine {
         gone
     }
 
-    fn set_permission_mode(&mut self, body: &JsonText) -> Result<Reply, Refusal> {
+    fn set_permission_mode(&mut self, id: &str, body: &JsonText) -> Result<Reply, Refusal> {
         let mode = self.permission_mode(body)?;
         (self.wishes.permission_mode, self.wishes.mode_awaited) = (Some(mode), Some(mode));
         self.order_session(SessionOrder::PermissionMode(mode));
         self.set_scene_mode(mode);
+        if self.session.is_open() && !self.session.is_over() {
+            return self.begin_job(id, Asked::Mode(mode), Job::PermissionMode);
+        }
         Reply::value(json!({ "mode": mode.as_str() }))
+    }
+
+    /// Answers with the mode that calls are judged in: the session may have refused the one that was wanted.
+    fn mode_set(&mut self, id: &str, wanted: PermissionMode, effective: Option<PermissionMode>) {
+        let mode = effective.unwrap_or(wanted);
+        if mode != wanted && self.wishes.mode_awaited == Some(wanted) {
+            (self.wishes.permission_mode, self.wishes.mode_awaited) = (Some(mode), None);
+            self.set_scene_mode(mode);
+        }
+        self.reply(id, Ok(Some(json!({ "mode": mode.as_str() }))));
+        // A run reports the mode as one of its events.
+        if !self.turns.running {
+            self.say_mode(mode);
+        }
     }
 
     fn permission_mode(&self, body: &JsonText) -> Result<PermissionMode, Refusal> {

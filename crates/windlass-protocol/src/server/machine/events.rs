@@ -49,6 +49,9 @@ impl Machine {
         {
             self.write(&begun);
         }
+        if matches!(event.kind, EventKind::MessageFinished { .. } | EventKind::RunFinished(_)) {
+            self.give_title();
+        }
         if matches!(event.kind, EventKind::RunFinished(_)) {
             return self.give(Held::Run(generation, event));
         }

@@ -3,14 +3,28 @@
 use super::answers::{CAPABILITIES, Refusal, Reply, field};
 use super::io::{Initialization, Initialized, Job, Order, SessionOrder};
 use super::tickets::{Asked, Greeting, Pending};
+use super::wishes::Wishes;
 use super::{Machine, queries};
 use crate::HOST_VERSION;
 use crate::server::hooks::table::HookTable;
 use crate::server::plugins::sources;
 use crate::server::setup::Initialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use windlass_types::JsonText;
+
+/// Options of `initialize` that have no counterpart here, and the reason for each.
+const UNSUPPORTED: [(&str, &str); 6] = [
+    ("agentProgressSummaries", "no model is called for summaries of what agents do; `task_progress` names their calls"),
+    ("appendSubagentSystemPrompt", "an agent has the prompt of its definition alone"),
+    ("planModeInstructions", "plan mode has no workflow of its own; use appendSystemPrompt"),
+    ("promptSuggestions", "no model is called for suggestions"),
+    (
+        "systemPromptSnapshot",
+        "a resumed session has the system prompt that it is resumed with; leave it out, or set it to false",
+    ),
+    ("toolAliases", "a call is one of the tool that the model names; describe the other tool in appendSystemPrompt"),
+];
 
 impl Machine {
     /// Reads all of an `initialize` before any of it counts, and passes it to plugins and MCP servers.
@@ -20,6 +34,7 @@ impl Machine {
         }
         let initialize = Initialize::parse(body.clone())
             .map_err(|error| Refusal::new(format!("initialize cannot be read: {error}")))?;
+        refuse_unsupported(body)?;
         let settings = field::<BTreeMap<String, JsonText>>(body, "sdkMcpServerConfigs")?.unwrap_or_default();
         let servers = field::<JsonText>(body, "mcpServers")?;
         let plugins = sources(body, "plugins").map_err(Refusal::new)?.filter(|plugins| !plugins.is_empty());
@@ -52,8 +67,8 @@ impl Machine {
         let mut answer = json!({
             "commands": self.turns.commands.list(),
             "agents": self.agents(),
-            "output_style": "default",
-            "available_output_styles": ["default"],
+            "output_style": self.mapper.output_style(),
+            "available_output_styles": self.config.output_styles,
             "models": self.models(),
             "account": queries::account(&self.config.api_key_source),
             "pid": std::process::id(),
@@ -62,7 +77,9 @@ impl Machine {
             "hook_on_failure_supported": true,
             "capabilities": CAPABILITIES,
         });
+        let manifests = manifests(&self.wishes);
         if let Some(fields) = answer.as_object_mut() {
+            fields.extend(manifests.map(|manifests| ("sdk_mcp_manifests_parked".to_owned(), manifests)));
             let more = [
                 ("hooks_applied", with_hooks.then_some(applied)),
                 ("mcp_servers_applied", done.servers),
@@ -81,4 +98,34 @@ impl Machine {
         self.advance();
         self.offer_waiting();
     }
+}
+
+/// Refuses options that would be taken and do nothing, each by its name.
+fn refuse_unsupported(body: &JsonText) -> Result<(), Refusal> {
+    for (name, why) in UNSUPPORTED {
+        if field::<Value>(body, name)?.is_some_and(|value| asks(&value)) {
+            return Err(Refusal::coded(format!("the option {name} is not supported: {why}"), "unsupported_option"));
+        }
+    }
+    Ok(())
+}
+
+/// `true` if the value of an option asks for something.
+fn asks(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => false,
+        Value::String(text) => !text.trim().is_empty(),
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(fields) => !fields.is_empty(),
+        Value::Bool(true) | Value::Number(_) => true,
+    }
+}
+
+/// The fate of tool lists that the host sent with `initialize`: in-process servers are asked for theirs.
+fn manifests(wishes: &Wishes) -> Option<Value> {
+    let initialize = wishes.initialize.as_ref()?;
+    let given = field::<BTreeMap<String, JsonText>>(&initialize.body, "sdkMcpServerManifests").ok()??;
+    let known = given.keys().filter(|name| initialize.sdk_mcp_servers.contains(name));
+    let fates: Map<String, Value> = known.map(|name| (name.clone(), json!("not_honoured"))).collect();
+    (!fates.is_empty()).then_some(Value::Object(fates))
 }

@@ -72,7 +72,7 @@ pub(crate) enum Input {
     /// A timer has run out.
     Due(Timer),
     /// Serving is to end.
-    Close,
+    Close(String),
 }
 
 /// An output of the machine.
@@ -157,6 +157,8 @@ pub(crate) enum Job {
     Initialize(Initialization),
     /// Report what takes up the context window.
     Context,
+    /// Report the permission mode that is in effect behind the orders before.
+    PermissionMode,
     /// A call that is waited for is to continue in the background, or all that can.
     MoveToBackground(Option<ToolUseId>),
 }
@@ -213,6 +215,8 @@ pub(crate) enum Outcome {
     Reloaded(Result<Box<Reloaded>, String>),
     Initialized(Initialized),
     Context(Option<Box<ContextUsage>>),
+    /// The mode in effect; `None` if the session has ended.
+    PermissionMode(Option<PermissionMode>),
     /// Whether a call continues in the background.
     Moved(bool),
     /// It could not be carried out at all.
@@ -263,6 +267,9 @@ pub(crate) struct Facts {
     /// The calls that an earlier opening left open, with questions.
     pub(crate) pending: Vec<About>,
     pub(crate) agents: Option<Vec<HostAgent>>,
+    pub(crate) output_style: Option<String>,
+    /// The title that it gets once its log has a message.
+    pub(crate) title: Option<String>,
     pub(crate) can_be_renamed: bool,
 }
 

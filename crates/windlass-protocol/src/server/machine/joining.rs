@@ -31,7 +31,8 @@ impl Machine {
         self.turns.queue.offer(is_text, |waiting| {
             let own = || EntryId::from_bits(ids.bits());
             let id = waiting.uuid.as_deref().map_or_else(own, EntryId::from);
-            offered.push(Prompt::new(waiting.content.clone()).with_id(id.clone()));
+            let prompt = Prompt::new(waiting.content.clone()).with_id(id.clone());
+            offered.push(if waiting.verbatim { prompt.ignoring_keywords() } else { prompt });
             id
         });
         for prompt in offered {

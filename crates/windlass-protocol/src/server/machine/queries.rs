@@ -3,17 +3,15 @@
 use super::Machine;
 use crate::HOST_VERSION;
 use crate::frame::WireModels;
-use serde_json::{Value, json};
+use crate::server::options::HostModel;
+use serde_json::{Map, Value, json};
 use std::path::Path;
 use windlass_types::{ContextKind, ContextSection, ContextUsage, Usage};
 
 impl Machine {
     /// The models to offer.
     pub(super) fn models(&self) -> Vec<Value> {
-        let models = self.config.models.iter();
-        models
-            .map(|(name, description)| json!({ "value": name, "displayName": name, "description": description }))
-            .collect()
+        self.config.models.iter().map(model).collect()
     }
 
     /// What the session has used, as a text and as numbers.
@@ -81,10 +79,36 @@ fn is_of_server(section: &ContextSection) -> bool {
     section.kind == ContextKind::Tool && section.source != "windlass"
 }
 
-/// Where the key of the provider comes from, if there is one.
+/// A model as hosts list it. Abilities that it lacks are left out, as for a model that is not known.
+fn model(model: &HostModel) -> Value {
+    let HostModel { name, description, id, efforts, adaptive_thinking, auto_mode } = model;
+    let efforts: Vec<&str> = efforts.iter().map(|effort| effort.as_str()).collect();
+    let mut fields = Map::new();
+    let mut add = |name: &str, value: Value| fields.insert(name.to_owned(), value);
+    add("value", json!(name));
+    if let Some(id) = id {
+        add("resolvedModel", json!(id));
+    }
+    add("displayName", json!(name));
+    add("description", json!(description));
+    if !efforts.is_empty() {
+        add("supportsEffort", json!(true));
+        add("supportedEffortLevels", json!(efforts));
+    }
+    if *adaptive_thinking {
+        add("supportsAdaptiveThinking", json!(true));
+    }
+    if *auto_mode {
+        add("supportsAutoMode", json!(true));
+    }
+    Value::Object(fields)
+}
+
+/// The source of the provider's key, if there is one.
 pub(super) fn account(api_key_source: &str) -> Value {
     match api_key_source {
         "none" => json!({}),
+        "apiKeyHelper" => json!({ "apiKeySource": "apiKeyHelper", "tokenSource": "apiKeyHelper" }),
         source => json!({ "apiKeySource": source }),
     }
 }

@@ -16,8 +16,8 @@ pub(crate) struct Waiting {
     pub(crate) message: JsonText,
     pub(crate) uuid: Option<String>,
     pub(crate) should_query: bool,
-    /// Whether its text is no command, whatever it looks like.
-    verbatim: bool,
+    /// `true` if none of its text is a command, a mention or a keyword, whatever it looks like.
+    pub(crate) verbatim: bool,
     size: usize,
     priority: Priority,
     joins: Joins,

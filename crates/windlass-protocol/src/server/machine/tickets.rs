@@ -4,7 +4,7 @@ use super::io::{RewindScope, Ticket};
 use crate::server::hooks::table::HookTable;
 use crate::server::setup::Initialize;
 use std::collections::BTreeMap;
-use windlass_types::EntryId;
+use windlass_types::{EntryId, PermissionMode};
 
 /// Most rewinds that wait at the same time.
 const MOST_REWINDS: usize = 16;
@@ -25,6 +25,8 @@ pub(crate) enum Pending {
     Request(String, Asked),
     /// It is the output of a slash command.
     Turn,
+    /// The session gets this title.
+    Title(String),
 }
 
 /// What a request asked for.
@@ -34,9 +36,15 @@ pub(crate) enum Asked {
     McpStatus,
     Context,
     Moved,
+    /// The mode that it wants.
+    Mode(PermissionMode),
     Tail,
-    Rename { title: String },
-    Reload { hold: bool },
+    Rename {
+        title: String,
+    },
+    Reload {
+        hold: bool,
+    },
     Initialize(Box<Greeting>),
     Rewind(Rewinding),
 }
@@ -103,7 +111,7 @@ impl Tickets {
     pub(crate) fn close(&mut self) -> Vec<String> {
         let request = |pending| match pending {
             Pending::Request(request, _) => Some(request),
-            Pending::Turn => None,
+            Pending::Turn | Pending::Title(_) => None,
         };
         std::mem::take(&mut self.open).into_values().filter_map(request).collect()
     }
@@ -118,7 +126,7 @@ impl Tickets {
         let delays = |asked: &Asked| {
             matches!(asked, Asked::Initialize(_) | Asked::Reload { .. } | Asked::Rename { .. } | Asked::Tail)
         };
-        self.asked().any(delays)
+        self.asked().any(delays) || self.open.values().any(|pending| matches!(pending, Pending::Title(_)))
     }
 
     /// Whether an `initialize` is being carried out.
@@ -161,7 +169,7 @@ impl Tickets {
     fn asked(&self) -> impl Iterator<Item = &Asked> {
         self.open.values().filter_map(|pending| match pending {
             Pending::Request(_, asked) => Some(asked),
-            Pending::Turn => None,
+            Pending::Turn | Pending::Title(_) => None,
         })
     }
 }

@@ -119,6 +119,9 @@ impl Machine {
             self.turns.commands.set_custom(commands, true);
         }
         self.list_commands();
+        if let Some(style) = facts.output_style.take() {
+            self.mapper.uses_output_style(style);
+        }
         self.session.scene.transcript = facts.transcript.take();
         if let Some(mode) = facts.permission_mode.filter(|_| self.wishes.permission_mode.is_none()) {
             self.session.scene.permission_mode = mode;
@@ -213,8 +216,11 @@ impl Machine {
     /// Starts a run with a message, or with another prompt in its place.
     fn start(&mut self, turn: Waiting, instead: Option<Prompt>) {
         let shown = self.begin(&turn);
-        let Waiting { content, uuid, should_query, .. } = turn;
-        let own = || if should_query { Prompt::new(content) } else { Prompt::note(content) };
+        let Waiting { content, uuid, should_query, verbatim, .. } = turn;
+        let own = || {
+            let prompt = if should_query { Prompt::new(content) } else { Prompt::note(content) };
+            if verbatim { prompt.ignoring_keywords() } else { prompt }
+        };
         let mut prompt = instead.unwrap_or_else(own);
         if let Some(facts) = self.session.facts.as_mut().filter(|_| prompt.kind == PromptKind::Query) {
             // What the session begins with stands in front of its first prompt.

@@ -41,6 +41,7 @@ fn lines() -> Vec<Vec<u8>> {
             event.agent = event.agent.child("toolu_parent".into());
             mapper.map(&event, &mut out);
         }
+        mapper.local_output("12345678-1234-4234-8234-123456789abc", "cost", "Total cost: $0", &mut out);
         mapper.refused("", "No conversation found with session ID: x", &mut out);
         assert_eq!(out.last(), Some(&b'\n'));
         out.pop();

@@ -119,6 +119,18 @@ async fn a_flood_of_prompts_is_bounded_and_each_has_a_result() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_order_to_end_is_the_reason_of_the_result() {
+    let mut host = Host::start(script([acts()]), options());
+    host.say("go").await;
+    host.until("control_request", "can_use_tool").await;
+    host.tell_to_end();
+    let (_, lines) = host.end().await;
+    let result = lines.iter().find(|line| line["type"] == "result").unwrap();
+    assert_eq!(result["errors"][0], "The program was told to end, and stopped the run");
+    assert!(!lines.iter().any(|line| line.to_string().contains("by user")), "{lines:?}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn nonsense_ends_the_session_with_a_reason() {
     for line in ["hello", "{", "[]", "{\"type\":\"control_request\"}", "\u{0}"] {
         let mut host = Host::start(script([acts()]), options());
@@ -127,8 +139,14 @@ async fn nonsense_ends_the_session_with_a_reason() {
         host.send_text(line).await;
         let (served, lines) = host.end().await;
         assert!(matches!(served, Err(ServerError::Malformed { .. })), "{line}: {served:?}");
-        // The run that went on has its result.
-        assert_eq!(lines.iter().filter(|line| line["type"] == "result").count(), 1, "{line}");
+        // The run that went on has its result, which does not say that a person stopped it.
+        let results: Vec<_> = lines.iter().filter(|line| line["type"] == "result").collect();
+        assert_eq!(results.len(), 1, "{line}");
+        assert!(
+            results[0]["errors"][0].as_str().unwrap().contains("is not a message of the host protocol"),
+            "{lines:?}"
+        );
+        assert!(!lines.iter().any(|line| line.to_string().contains("by user")), "{line}: {lines:?}");
     }
 }
 

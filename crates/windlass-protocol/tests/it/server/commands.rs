@@ -38,10 +38,11 @@ async fn local_commands_answer_without_the_model() {
         );
         let text = result["result"].as_str().unwrap();
         assert!(text.contains(says), "{command}: {text}");
-        let [output] = before.as_slice() else { panic!("{command}: {before:#?}") };
+        let [output, message] = before.as_slice() else { panic!("{command}: {before:#?}") };
         let shown = format!("<local-command-stdout>{text}</local-command-stdout>");
         assert_eq!((&output["type"], &output["message"]["content"]), (&json!("user"), &json!(shown)));
         assert_eq!((&output["isReplay"], &output["session_id"]), (&json!(true), &json!("s")));
+        assert_eq!((&message["subtype"], &message["content"]), (&json!("local_command_output"), &json!(text)));
     }
     assert_eq!(model.requests().len(), 1);
     host.hang_up();
@@ -61,7 +62,7 @@ async fn a_local_command_may_come_first_and_alone() {
         .iter()
         .map(|line| line["state"].as_str().or(line["subtype"].as_str()).or(line["type"].as_str()))
         .collect();
-    assert_eq!(kinds, ["running", "user", "success", "idle"].map(Some));
+    assert_eq!(kinds, ["running", "user", "local_command_output", "success", "idle"].map(Some));
 }
 
 #[tokio::test(start_paused = true)]

@@ -4,7 +4,8 @@ use crate::server::host::{Host, options};
 use crate::server::world::{acts, says, script};
 use serde_json::{Value, json};
 use windlass_model::ScriptedModel;
-use windlass_types::Thinking;
+use windlass_protocol::HostModel;
+use windlass_types::{Effort, ModelInfo, Thinking};
 
 async fn ask(host: &mut Host, subtype: &str, request: Value) -> Value {
     host.order("q", request, subtype).await;
@@ -12,9 +13,63 @@ async fn ask(host: &mut Host, subtype: &str, request: Value) -> Value {
 }
 
 #[tokio::test(start_paused = true)]
+async fn initialize_lists_styles_and_the_abilities_of_models() {
+    let mut options = options();
+    let mut info = ModelInfo::new(1_000, 100);
+    (info.efforts, info.adaptive_thinking) = (vec![Effort::Low, Effort::XHigh], true);
+    options.models = vec![HostModel::new("big", "For hard work").with_info("big-5", &info).with_auto_mode(true)];
+    options.output_styles.push("Short".to_owned());
+    options.frames.output_style = "Short".to_owned();
+    options.frames.api_key_source = "apiKeyHelper".to_owned();
+    let mut host = Host::start(script([says("one")]), options);
+    let answer = ask(&mut host, "initialize", json!({})).await["response"].clone();
+    let model = json!({
+        "value": "big", "resolvedModel": "big-5", "displayName": "big", "description": "For hard work",
+        "supportsEffort": true, "supportedEffortLevels": ["low", "xhigh"], "supportsAdaptiveThinking": true,
+        "supportsAutoMode": true,
+    });
+    assert_eq!(answer["models"], json!([model]));
+    assert_eq!(
+        (&answer["output_style"], &answer["available_output_styles"]),
+        (&json!("Short"), &json!(["default", "Short"]))
+    );
+    assert_eq!(answer["account"], json!({ "apiKeySource": "apiKeyHelper", "tokenSource": "apiKeyHelper" }));
+    host.say("go").await;
+    let (init, _) = host.until("system", "init").await;
+    assert_eq!((&init["output_style"], &init["apiKeySource"]), (&json!("Short"), &json!("apiKeyHelper")));
+}
+
+/// An option that would do nothing is refused by its name; one that asks for nothing is not.
+#[tokio::test(start_paused = true)]
+async fn options_of_initialize_that_do_nothing_are_refused() {
+    let mut host = Host::start(script([says("one")]), options());
+    for (name, value) in [
+        ("agentProgressSummaries", json!(true)),
+        ("appendSubagentSystemPrompt", json!("Be brief.")),
+        ("planModeInstructions", json!("Draw.")),
+        ("promptSuggestions", json!(true)),
+        ("systemPromptSnapshot", json!(true)),
+        ("toolAliases", json!({ "Bash": "mcp__box__bash" })),
+    ] {
+        let answer = ask(&mut host, "initialize", json!({ name: value })).await;
+        assert_eq!(
+            (&answer["subtype"], &answer["error_code"]),
+            (&json!("error"), &json!("unsupported_option")),
+            "{answer}"
+        );
+        assert!(answer["error"].as_str().unwrap().contains(name), "{answer}");
+    }
+    let idle = json!({ "agentProgressSummaries": false, "systemPromptSnapshot": false, "toolAliases": {}, "title": "x",
+        "perTaskStopAffordance": true, "supportedDialogKinds": [], "sdkMcpServers": ["a"],
+        "sdkMcpServerManifests": { "a": { "initializeResult": {} }, "b": { "initializeResult": {} } } });
+    let answer = ask(&mut host, "initialize", idle).await;
+    assert_eq!(answer["response"]["sdk_mcp_manifests_parked"], json!({ "a": "not_honoured" }), "{answer}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn questions_have_true_answers() {
     let mut options = options();
-    options.models = vec![("opus".to_owned(), "For hard work".to_owned())];
+    options.models = vec![HostModel::new("opus", "For hard work")];
     options.frames.api_key_source = "ANTHROPIC_API_KEY".to_owned();
     let mut host = Host::start(script([says("one")]), options);
     let answer = ask(&mut host, "initialize", json!({})).await["response"].clone();

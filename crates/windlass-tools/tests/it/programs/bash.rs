@@ -127,9 +127,10 @@ async fn the_environment_is_the_sessions() {
         ("CDPATH".into(), "/".into()),
     ]
     .into();
-    let output =
-        session.bash("echo $PATH $GREETING $PAGER $TERM; echo \"[$CDPATH$BASH_ENV]\"; env | grep -ci key").await;
-    assert_eq!(text(&output), "/usr/bin:/bin hello more dumb\n[]\n0\nExit code 1: nothing matched.");
+    let output = session
+        .bash("echo $PATH $GREETING $PAGER $TERM $CLAUDECODE; echo \"[$CDPATH$BASH_ENV]\"; env | grep -ci key")
+        .await;
+    assert_eq!(text(&output), "/usr/bin:/bin hello more dumb 1\n[]\n0\nExit code 1: nothing matched.");
 }
 
 #[tokio::test]

@@ -176,7 +176,7 @@ impl World {
                 assert!(self.asked.remove(&id).is_some(), "{id} is answered, but is not open");
                 self.answered.push(id);
             }
-            Order::FailToOpen => self.due.push_back(Input::Close),
+            Order::FailToOpen => self.due.push_back(Input::Close("no session".to_owned())),
             Order::Finish => {
                 (self.begun.opening, self.host.is_unread) = (false, true);
                 self.begun.timers.clear();
@@ -404,6 +404,7 @@ impl World {
             Job::Reload(_) => Outcome::Reloaded(Ok(Box::new(Reloaded::default()))),
             Job::Initialize(_) => Outcome::Initialized(Initialized::default()),
             Job::Context => Outcome::Context(None),
+            Job::PermissionMode => Outcome::PermissionMode(None),
             Job::MoveToBackground(_) => Outcome::Moved(succeeds),
         };
         self.give(Input::Done(ticket, outcome));
