@@ -14,4 +14,4 @@ pub(crate) use control::Tag;
 pub(crate) use inbound::Inbound;
 pub(crate) use line::{LineError, LineReader};
 #[cfg(feature = "server")]
-pub(crate) use user::{Priority, UserMessage};
+pub(crate) use user::UserMessage;

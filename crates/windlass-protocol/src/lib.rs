@@ -88,7 +88,7 @@ pub use line::MAX_LINE;
 #[cfg(feature = "server")]
 pub use mapper::{FrameMapper, FrameOptions};
 #[cfg(feature = "server")]
-pub use outcome::is_error;
+pub use windlass_conversation::is_error;
 #[cfg(feature = "server")]
 pub use server::{
     CommandOptions, Expanded, Expansion, HostAgent, HostElicitation, HostElicitationAnswer, HostHooks, HostMcp,

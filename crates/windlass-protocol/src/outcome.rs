@@ -114,16 +114,3 @@ impl Ending {
         }
     }
 }
-
-/// Whether a result with this outcome says `is_error`: what a command that ran
-/// it should exit with 1 for.
-pub fn is_error(outcome: &Outcome) -> bool {
-    !matches!(
-        outcome,
-        Outcome::Success
-            | Outcome::Refused
-            | Outcome::StoppedByHook { .. }
-            | Outcome::PromptBlocked { .. }
-            | Outcome::Pending { .. }
-    )
-}

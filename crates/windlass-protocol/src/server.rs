@@ -1,7 +1,6 @@
 //! The server side of the host protocol.
 
 mod asking;
-mod commands;
 mod error;
 mod extras;
 mod frames;
@@ -19,7 +18,6 @@ mod pump;
 mod scene;
 mod setup;
 
-pub use commands::{Expanded, Expansion, SlashCommand};
 pub use error::{OpenFailure, Served, ServerError};
 pub use hooks::HostHooks;
 pub use mcp::{
@@ -34,6 +32,7 @@ pub use plugins::{
     PluginsReloaded,
 };
 pub use setup::{HostSetup, Initialize, Opened};
+pub use windlass_conversation::{Expanded, Expansion, SlashCommand};
 
 use pump::Pump;
 use std::fmt;

@@ -2,6 +2,7 @@
 
 use super::Tag;
 use serde::Deserialize;
+use windlass_conversation::{Message, Priority};
 use windlass_types::{ContentBlock, JsonError, JsonText};
 
 /// A prompt, with the fields that the host sets.
@@ -22,16 +23,14 @@ pub(crate) struct UserMessage {
     pub(crate) size: usize,
 }
 
-/// Where a prompt stands among those that wait.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum Priority {
-    /// Now: the current run is stopped.
-    Now,
-    /// Before the others; during a turn, as a part of it.
-    Next,
-    /// Behind the others.
-    #[default]
-    Later,
+impl From<UserMessage> for Message {
+    fn from(message: UserMessage) -> Self {
+        let UserMessage { content, uuid, priority, should_query, verbatim, message, size } = message;
+        let mut prompt = Self::new(Vec::new()).with_priority(priority);
+        (prompt.content, prompt.id, prompt.original) = (content, uuid, message);
+        (prompt.wants_answer, prompt.is_verbatim, prompt.size) = (should_query, verbatim, size);
+        prompt
+    }
 }
 
 #[derive(Deserialize)]
@@ -49,7 +48,7 @@ struct Line {
 }
 
 #[derive(Deserialize)]
-struct Message {
+struct MessageFields {
     content: JsonText,
 }
 
@@ -81,7 +80,7 @@ impl UserMessage {
 
 fn content(message: Option<&JsonText>) -> Result<Vec<ContentBlock>, String> {
     let message = message.ok_or("the user message has no `message`")?;
-    let Message { content } = message.to().map_err(|error| format!("the user message cannot be read: {error}"))?;
+    let MessageFields { content } = message.to().map_err(|error| format!("the user message cannot be read: {error}"))?;
     if let Ok(text) = content.to::<String>() {
         return if text.trim().is_empty() {
             Err("the prompt is empty".to_owned())

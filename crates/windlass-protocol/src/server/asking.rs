@@ -2,7 +2,6 @@
 //! stream of all frames.
 
 use super::frames::McpServerNews;
-use super::machine::questions::{About, Asker, Question};
 use crate::channel::frames::Request;
 use crate::channel::requests::{Answer, AskError};
 use crate::line;
@@ -11,6 +10,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
+use windlass_conversation::{Asker, CallReference, Question};
 use windlass_tool::Ids;
 use windlass_types::{EntryId, JsonText};
 
@@ -21,8 +21,8 @@ const WITHDRAWN: Duration = Duration::from_secs(2);
 /// A request to the pump.
 #[derive(Debug)]
 pub(crate) enum Message {
-    /// A question for the host.
-    Question(Question, oneshot::Sender<Result<Answer, AskError>>),
+    /// A question for the host, and the line of its request.
+    Question(Question, Vec<u8>, oneshot::Sender<Result<Answer, AskError>>),
     /// A receiver waits for a message of an in-process MCP server, under an id.
     Receive { server: String, receiver: String, message: oneshot::Sender<JsonText> },
     /// A question is withdrawn, or a message is no longer waited for.
@@ -53,7 +53,7 @@ impl fmt::Debug for Asking {
 pub(crate) struct Ask {
     pub(crate) asker: Asker,
     /// The call whose frame comes before the question.
-    pub(crate) about: Option<About>,
+    pub(crate) about: Option<CallReference>,
     /// Whether a person is asked to permit something.
     pub(crate) is_permission: bool,
     pub(crate) limit: Option<Duration>,
@@ -87,8 +87,8 @@ impl Asking {
             return Err(AskError::TooLong);
         }
         let (answer, answered) = oneshot::channel();
-        let question = Question { id: id.clone(), line, asker, about, is_permission };
-        self.pump.send(Message::Question(question, answer)).map_err(|_| AskError::Gone)?;
+        let question = Question::new(id.clone(), asker, about, is_permission);
+        self.pump.send(Message::Question(question, line, answer)).map_err(|_| AskError::Gone)?;
         let mut asked = Asked { asking: self, id: Some(id) };
         let wait = async { answered.await.unwrap_or(Err(AskError::Gone)) };
         let answered = match limit {

@@ -1,13 +1,19 @@
 //! What an open session can do beside running prompts.
 
-use super::commands::{Expand, Look, SlashCommand};
 use super::error::OpenFailure;
 use super::plugins::HostAgent;
 use futures_util::future::BoxFuture;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
+use windlass_conversation::{Expanded, SlashCommand};
 use windlass_types::{ContentBlock, JsonText, PermissionMode, Thinking};
+
+/// Expands a command with its arguments.
+pub(crate) type Expand = Arc<dyn Fn(String, String) -> BoxFuture<'static, Expanded> + Send + Sync>;
+
+/// Reports the commands before a prompt, if they have changed.
+pub(crate) type CommandCheck = Arc<dyn Fn() -> Option<Vec<SlashCommand>> + Send + Sync>;
 
 /// Takes variables that replace those of the environment.
 pub(crate) type Environment = Arc<dyn Fn(&BTreeMap<String, String>) + Send + Sync>;
@@ -19,7 +25,7 @@ pub(crate) type Rename = Arc<dyn Fn(String) -> BoxFuture<'static, Result<(), Ope
 #[derive(Clone, Default)]
 pub(crate) struct Extras {
     pub(crate) commands: Option<(Vec<SlashCommand>, Expand)>,
-    pub(crate) before_prompts: Option<Look>,
+    pub(crate) before_prompts: Option<CommandCheck>,
     pub(crate) environment: Option<Environment>,
     pub(crate) rename: Option<Rename>,
     pub(crate) settings: Option<JsonText>,

@@ -2,7 +2,7 @@
 
 pub(crate) use crate::channel::frames::{Response, answer};
 
-use super::commands::SlashCommand;
+use windlass_conversation::SlashCommand;
 use serde::Serialize;
 use windlass_types::JsonText;
 

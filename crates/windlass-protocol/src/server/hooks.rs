@@ -4,7 +4,6 @@ mod listing;
 pub(crate) mod table;
 
 use super::asking::{Ask, Asking};
-use super::machine::questions::{About, Asker};
 use super::scene::Scene;
 use crate::channel::requests::AskError;
 use async_trait::async_trait;
@@ -14,6 +13,7 @@ use std::fmt;
 use std::time::Duration;
 use table::{HookTable, Registered};
 use tokio::sync::watch;
+use windlass_conversation::{Asker, CallReference};
 use windlass_hook::{Hook, HookContext, HookError, Interest, PreToolUse};
 use windlass_hooks::{HookTexts, hook_input, read_output};
 use windlass_types::text::clause;
@@ -141,7 +141,7 @@ impl HostHooks {
         };
         let about = match call {
             HookCall::PreToolUse(PreToolUse { tool_use_id, .. }) => {
-                Some(About { agent: cx.agent.as_ref().map(|agent| agent.id.clone()), call: tool_use_id.clone() })
+                Some(CallReference::of(cx.agent.as_ref(), tool_use_id))
             }
             _ => None,
         };

@@ -1,12 +1,13 @@
 //! Orders that take time and need no state of the pump.
 
-use super::machine::io::{HostRewind, McpJob};
+use super::machine::io::McpJob;
 use super::mcp::{McpControl, McpControlError, McpServersChanged};
 use serde_json::{Value, json};
 use std::io::SeekFrom;
 use std::path::Path;
 use std::sync::Arc;
 use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _};
+use windlass_conversation::Rewound;
 use windlass_runtime::{RewindError, SessionHandle};
 use windlass_types::{EntryId, JsonText};
 
@@ -56,14 +57,14 @@ pub(super) async fn rewind_conversation(
     handle: &SessionHandle,
     to: &EntryId,
     files: bool,
-) -> Result<HostRewind, RewindError> {
+) -> Result<Rewound, RewindError> {
     if files {
         let rewound = handle.rewind(to).await?;
         let (conversation, undo) = (Some(rewound.conversation), Some(rewound.undo));
-        return Ok(HostRewind { files: rewound.files, conversation, undo });
+        return Ok(Rewound::new(rewound.files, conversation, undo));
     }
     let (point, undo) = handle.rewind_conversation(to).await?;
-    Ok(HostRewind { files: None, conversation: Some(point), undo: Some(undo) })
+    Ok(Rewound::new(None, Some(point), Some(undo)))
 }
 
 /// What that would do.
@@ -71,12 +72,12 @@ pub(super) async fn conversation_changes(
     handle: &SessionHandle,
     to: &EntryId,
     files: bool,
-) -> Result<HostRewind, RewindError> {
+) -> Result<Rewound, RewindError> {
     let point = handle.conversation_changes(to).await?;
     let checkpoint = if point.is_undo { point.files.as_ref() } else { Some(to) };
     let files = match checkpoint.filter(|_| files) {
         Some(checkpoint) => Some(handle.file_changes(checkpoint).await?),
         None => None,
     };
-    Ok(HostRewind { files, conversation: Some(point), undo: None })
+    Ok(Rewound::new(files, Some(point), None))
 }

@@ -1,6 +1,6 @@
 //! The options of a server.
 
-use super::commands::SlashCommand;
+use windlass_conversation::SlashCommand;
 use super::mcp::McpControl;
 use super::mirror::Mirror;
 use super::plugins::{HostAgent, PluginControl};

@@ -6,10 +6,8 @@ use super::extras::Extras;
 use super::hooks::HostHooks;
 use super::jobs::{conversation_changes, order_mcp, rewind_conversation, tail};
 use super::machine::io::{
-    Facts, Generation, HostRewind, Initialization, Initialized, Input, Job, Order, Outcome, Reloaded, RewindScope,
-    SessionOrder, Ticket, Timer, Wish,
+    HostFacts, Initialization, Initialized, Input, Job, Opening, Order, Outcome, Reloaded, Ticket,
 };
-use super::machine::questions::About;
 use super::mcp::{HostMcp, McpStatus};
 use super::mirror::Copying;
 use super::options::ServerOptions;
@@ -27,6 +25,10 @@ use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Sleep, sleep};
+use windlass_conversation::{
+    CallReference, Generation, Input as Turn, Job as SessionJob, NotRewound, Order as ConversationOrder,
+    Outcome as JobOutcome, RewindScope, Rewound, SessionFacts, SessionOrder, Timer,
+};
 use windlass_runtime::{EventStream, RewindError, SessionError, SessionHandle};
 use windlass_session::StoredQuestion;
 use windlass_types::{EntryId, JsonText};
@@ -46,6 +48,8 @@ pub(super) struct Orders {
     /// What takes time. Its outcomes are inputs.
     pub(super) jobs: JoinSet<Input>,
     pub(super) timers: BTreeMap<Timer, Pin<Box<Sleep>>>,
+    /// Timer of the next sign of life.
+    pub(super) keep_alive: Option<Pin<Box<Sleep>>>,
     pub(super) copying: Option<Copying>,
     /// The tasks that wait for answers and messages of the host.
     waiting: Waiting,
@@ -96,6 +100,7 @@ impl Orders {
             broken: None,
             jobs: JoinSet::new(),
             timers: BTreeMap::new(),
+            keep_alive: None,
             copying,
             waiting: Waiting::default(),
             callbacks: Callbacks { scene: watch::Sender::new(scene), asking },
@@ -104,45 +109,55 @@ impl Orders {
     }
 
     /// What a session is opened with.
-    pub(super) fn setup(&self, wish: Wish) -> HostSetup {
-        let Wish { initialize, permission_mode, model, thinking, environment, fresh } = wish;
+    pub(super) fn setup(&self, opening: Opening) -> HostSetup {
+        let Opening { settings, initialize } = opening;
         let Callbacks { scene, asking } = &self.callbacks;
         let hooks = HostHooks::new(asking.clone(), scene.subscribe());
         let permissions = self.options.permissions.prompts.then(|| HostPermissions::new(asking.clone()));
-        HostSetup { initialize, permission_mode, model, thinking, environment, fresh, hooks, permissions }
+        HostSetup {
+            initialize,
+            permission_mode: settings.permission_mode,
+            model: settings.model,
+            thinking: settings.thinking,
+            environment: settings.environment,
+            fresh: settings.is_fresh,
+            hooks,
+            permissions,
+        }
     }
 
     /// Takes over a session that is open.
     pub(super) fn opened(&mut self, opened: Result<Opened, OpenFailure>) -> (Input, Option<OpenFailure>) {
         let Opened { session, transcript, models, mut extras } = match opened {
             Ok(opened) => opened,
-            Err(failure) => return (Input::NotOpened(failure.to_string()), Some(failure)),
+            Err(failure) => return (Input::Conversation(Turn::NotOpened(failure.to_string())), Some(failure)),
         };
         for notice in session.notices {
             tracing::warn!("{notice}");
         }
         self.generation += 1;
         let handle = session.handle;
-        let facts = Facts {
-            session_id: handle.session_id().to_string(),
-            transcript,
-            commands: extras.commands.as_mut().map(|(commands, _)| std::mem::take(commands)),
+        let mut facts = SessionFacts::default();
+        facts.session_id = handle.session_id().to_string();
+        facts.transcript = transcript;
+        facts.commands = extras.commands.as_mut().map(|(commands, _)| std::mem::take(commands));
+        facts.thinking = extras.thinking;
+        facts.compacts_on_request_only = extras.compacts_on_request_only;
+        facts.permission_mode = extras.permission_mode;
+        facts.initial_prompt = std::mem::take(&mut extras.initial_prompt);
+        facts.pending = session.pending_questions.iter().map(left_open).collect();
+        facts.title = extras.title.take();
+        facts.can_be_renamed = extras.rename.is_some();
+        let host = HostFacts {
             settings: extras.settings.take(),
-            thinking: extras.thinking,
-            compacts_on_request_only: extras.compacts_on_request_only,
-            permission_mode: extras.permission_mode,
-            initial_prompt: std::mem::take(&mut extras.initial_prompt),
-            pending: session.pending_questions.iter().map(left_open).collect(),
             agents: extras.agents.take(),
             output_style: extras.output_style.take(),
-            title: extras.title.take(),
-            can_be_renamed: extras.rename.is_some(),
         };
         self.sessions.push(Open { generation: self.generation, events: session.events });
         self.handles.insert(self.generation, handle.clone());
         self.live = Some(Live { handle, models, extras });
         let offer = self.options.plugins.as_ref().map(|plugins| plugins.offer());
-        (Input::Opened(Box::new(facts), offer), None)
+        (Input::Opened(Box::new(facts), Box::new(host), offer), None)
     }
 
     /// The events of a session have ended.
@@ -152,7 +167,7 @@ impl Orders {
         if generation == self.generation {
             self.broken = error;
         }
-        Input::Ended(generation, text)
+        Input::Conversation(Turn::Ended(generation, text))
     }
 
     /// What `system/init` lists besides the session.
@@ -168,9 +183,9 @@ impl Orders {
     /// Takes the requests of hooks, permissions and MCP servers to the host.
     pub(super) fn message(&mut self, message: Message) -> Input {
         match message {
-            Message::Question(question, answer) => {
+            Message::Question(question, line, answer) => {
                 self.waiting.answers.insert(question.id.clone(), answer);
-                Input::Question(question)
+                Input::Question(question, line)
             }
             Message::Receive { server, receiver, message } => {
                 self.waiting.messages.insert(receiver.clone(), message);
@@ -190,34 +205,15 @@ impl Orders {
     /// Carries out an order that concerns no opening and no end.
     pub(super) fn carry_out(&mut self, order: Order) {
         match order {
-            Order::Session(order) => self.order_session(order),
-            Order::Close(generation) => self.close(generation),
-            Order::AwaitSettled(wait) => match &self.live {
-                Some(live) => drop(self.jobs.spawn(live.handle.settled().map(move |()| Input::Settled(wait)))),
-                None => self.inputs.push_back(Input::Settled(wait)),
-            },
-            Order::AwaitQuiet(wait) => match &self.live {
-                Some(live) => drop(self.jobs.spawn(live.handle.quiet().map(move |()| Input::Quiet(wait)))),
-                None => self.inputs.push_back(Input::Quiet(wait)),
-            },
-            Order::Expand { name, arguments } => {
-                let expand = self.live.as_ref().and_then(|live| live.extras.commands.as_ref());
-                match expand {
-                    Some((_, expand)) => {
-                        // A panic is no reason for the turn to wait for ever.
-                        let expanded = AssertUnwindSafe(expand(name, arguments)).catch_unwind();
-                        let failed = |_| Err("the command could not be read: it panicked".to_owned());
-                        self.jobs.spawn(expanded.map(move |done| Input::Expanded(done.unwrap_or_else(failed))));
-                    }
-                    None => self.inputs.push_back(Input::Expanded(Ok(None))),
+            Order::Conversation(order) => self.converse(order),
+            Order::RenewHooks => {
+                if let Some(live) = &self.live {
+                    // It fails only when the session has ended, and its events show that.
+                    let _ = live.handle.renew_hooks();
                 }
             }
             Order::Begin(ticket, job) => self.begin(ticket, job),
-            Order::Mirror => match &mut self.copying {
-                Some(copying) => copying.order(),
-                None => self.inputs.push_back(Input::Mirrored),
-            },
-            Order::Wake(timer, wait) => drop(self.timers.insert(timer, Box::pin(sleep(wait)))),
+            Order::KeepAlive(wait) => self.keep_alive = Some(Box::pin(sleep(wait))),
             Order::Scene(scene) => drop(self.callbacks.scene.send_replace(*scene)),
             Order::Announce(servers) => {
                 if let Some(control) = &self.options.mcp.control {
@@ -232,7 +228,51 @@ impl Orders {
             }
             Order::Deliver { server, receiver, message } => self.deliver(server, &receiver, message),
             Order::NoMessage(receiver) => drop(self.waiting.messages.remove(&receiver)),
-            Order::Open(_) | Order::FailToOpen | Order::Finish | Order::Closed => {}
+            Order::Open(_) => {}
+        }
+    }
+
+    /// Carries out an order of the conversation.
+    fn converse(&mut self, order: ConversationOrder) {
+        match order {
+            ConversationOrder::Session(order) => self.order_session(order),
+            ConversationOrder::Close(generation) => self.close(generation),
+            ConversationOrder::AwaitSettled(wait) => match &self.live {
+                Some(live) => {
+                    let settled = live.handle.settled().map(move |()| Input::Conversation(Turn::Settled(wait)));
+                    self.jobs.spawn(settled);
+                }
+                None => self.inputs.push_back(Input::Conversation(Turn::Settled(wait))),
+            },
+            ConversationOrder::AwaitQuiet(wait) => match &self.live {
+                Some(live) => {
+                    let quiet = live.handle.quiet().map(move |()| Input::Conversation(Turn::Quiet(wait)));
+                    self.jobs.spawn(quiet);
+                }
+                None => self.inputs.push_back(Input::Conversation(Turn::Quiet(wait))),
+            },
+            ConversationOrder::Expand { name, arguments } => self.expand(name, arguments),
+            ConversationOrder::Begin(ticket, job) => self.begin_in_session(ticket, job),
+            ConversationOrder::CopyLog => match &mut self.copying {
+                Some(copying) => copying.order(),
+                None => self.inputs.push_back(Input::Conversation(Turn::LogCopied)),
+            },
+            ConversationOrder::Wake(timer, wait) => drop(self.timers.insert(timer, Box::pin(sleep(wait)))),
+            _ => {}
+        }
+    }
+
+    fn expand(&mut self, name: String, arguments: String) {
+        let expand = self.live.as_ref().and_then(|live| live.extras.commands.as_ref());
+        match expand {
+            Some((_, expand)) => {
+                // A panic is no reason for the turn to wait for ever.
+                let expanded = AssertUnwindSafe(expand(name, arguments)).catch_unwind();
+                let failed = |_| Err("the command could not be read: it panicked".to_owned());
+                let input = |expanded| Input::Conversation(Turn::Expanded(expanded));
+                self.jobs.spawn(expanded.map(move |done| input(done.unwrap_or_else(failed))));
+            }
+            None => self.inputs.push_back(Input::Conversation(Turn::Expanded(Ok(None)))),
         }
     }
 
@@ -252,7 +292,8 @@ impl Orders {
         let _ = match order {
             SessionOrder::Prompt(prompt) => {
                 if let Some(before) = &extras.before_prompts {
-                    self.inputs.extend(before().map(Input::Relisted));
+                    let changed = before().map(|commands| Input::Conversation(Turn::CommandsChanged(commands)));
+                    self.inputs.extend(changed);
                 }
                 handle.prompt(prompt)
             }
@@ -263,7 +304,6 @@ impl Orders {
             SessionOrder::Model(name) => handle.set_model(models(name.as_deref())),
             SessionOrder::Thinking(thinking) => handle.set_thinking(thinking),
             SessionOrder::Effort(effort) => handle.set_effort(effort),
-            SessionOrder::RenewHooks => handle.renew_hooks(),
             SessionOrder::Permissions(updates) => handle.update_permissions(updates),
             SessionOrder::StopTask(id) => handle.stop_task(id),
             SessionOrder::Environment(variables) => {
@@ -272,6 +312,7 @@ impl Orders {
                 }
                 Ok(())
             }
+            _ => Ok(()),
         };
     }
 
@@ -282,7 +323,7 @@ impl Orders {
                 // What could not be stored is reported where its events end.
                 let _ = handle.close().await;
             }
-            Input::SessionClosed(generation)
+            Input::Conversation(Turn::SessionClosed(generation))
         });
     }
 
@@ -293,40 +334,57 @@ impl Orders {
                 None => self.done(ticket, Outcome::Mcp(Err("MCP servers are not supported here".to_owned()))),
             },
             Job::McpStatus => self.done(ticket, Outcome::McpStatus(self.servers())),
-            Job::Rename(title) => match self.live.as_ref().and_then(|live| live.extras.rename.as_ref()) {
-                Some(rename) => {
-                    let renamed = rename(title);
-                    self.spawn(
-                        ticket,
-                        async move { Outcome::Renamed(renamed.await.map_err(|error| error.to_string())) },
-                    );
-                }
-                None => self.done(ticket, Outcome::Renamed(Err("the session is not open".to_owned()))),
-            },
-            Job::Tail(path, most) => self.spawn(ticket, async move {
-                let (tail, total) = tail(&path, most).await.unwrap_or_default();
-                Outcome::Tail(tail, total)
-            }),
-            Job::Rewind { to, scope, dry_run } => self.rewind(ticket, to, scope, dry_run),
             Job::Reload(order) => self.reload(ticket, order),
             Job::Initialize(what) => self.initialize(ticket, what),
-            Job::Context => match self.live.as_ref().map(|live| live.handle.clone()) {
-                Some(handle) => {
-                    self.spawn(ticket, async move { Outcome::Context(handle.context_usage().await.ok().map(Box::new)) })
-                }
-                None => self.done(ticket, Outcome::Context(None)),
-            },
-            Job::PermissionMode => match self.live.as_ref().map(|live| live.handle.clone()) {
-                Some(handle) => {
-                    self.spawn(ticket, async move { Outcome::PermissionMode(handle.permission_mode().await.ok()) });
-                }
-                None => self.done(ticket, Outcome::PermissionMode(None)),
-            },
-            Job::MoveToBackground(call) => match self.live.as_ref().map(|live| live.handle.move_to_background(call)) {
-                Some(moved) => self.spawn(ticket, moved.map(Outcome::Moved)),
-                None => self.done(ticket, Outcome::Moved(false)),
-            },
         }
+    }
+
+    /// Begins a job of the conversation, which concerns the open session.
+    fn begin_in_session(&mut self, ticket: Ticket, job: SessionJob) {
+        let live = self.live.as_ref();
+        match job {
+            SessionJob::Rename(title) => match live.and_then(|live| live.extras.rename.as_ref()) {
+                Some(rename) => {
+                    let renamed = rename(title);
+                    self.spawn_in_session(ticket, async move {
+                        JobOutcome::Renamed(renamed.await.map_err(|error| error.to_string()))
+                    });
+                }
+                None => self.done_in_session(ticket, JobOutcome::Renamed(Err("the session is not open".to_owned()))),
+            },
+            SessionJob::FileEnd(path, most) => self.spawn_in_session(ticket, async move {
+                let (tail, total) = tail(&path, most).await.unwrap_or_default();
+                JobOutcome::FileEnd(tail, total)
+            }),
+            SessionJob::Rewind { to, scope, dry_run } => self.rewind(ticket, to, scope, dry_run),
+            SessionJob::Context => match live.map(|live| live.handle.clone()) {
+                Some(handle) => self.spawn_in_session(ticket, async move {
+                    JobOutcome::Context(handle.context_usage().await.ok().map(Box::new))
+                }),
+                None => self.done_in_session(ticket, JobOutcome::Context(None)),
+            },
+            SessionJob::PermissionMode => match live.map(|live| live.handle.clone()) {
+                Some(handle) => self.spawn_in_session(ticket, async move {
+                    JobOutcome::PermissionMode(handle.permission_mode().await.ok())
+                }),
+                None => self.done_in_session(ticket, JobOutcome::PermissionMode(None)),
+            },
+            SessionJob::MoveToBackground(call) => match live.map(|live| live.handle.move_to_background(call)) {
+                Some(moved) => self.spawn_in_session(ticket, moved.map(JobOutcome::Moved)),
+                None => self.done_in_session(ticket, JobOutcome::Moved(false)),
+            },
+            _ => self.done_in_session(ticket, JobOutcome::Failed("this job is not known here")),
+        }
+    }
+
+    fn done_in_session(&mut self, ticket: Ticket, outcome: JobOutcome) {
+        self.inputs.push_back(Input::Conversation(Turn::Done(ticket, outcome)));
+    }
+
+    fn spawn_in_session(&mut self, ticket: Ticket, outcome: impl Future<Output = JobOutcome> + Send + 'static) {
+        let failed = |_| JobOutcome::Failed("carrying out the order failed: it panicked");
+        let outcome = AssertUnwindSafe(outcome).catch_unwind().map(move |done| done.unwrap_or_else(failed));
+        self.jobs.spawn(outcome.map(move |outcome| Input::Conversation(Turn::Done(ticket, outcome))));
     }
 
     fn done(&mut self, ticket: Ticket, outcome: Outcome) {
@@ -339,25 +397,31 @@ impl Orders {
         self.jobs.spawn(outcome.map(move |outcome| Input::Done(ticket, outcome)));
     }
 
-    /// The order is given before this returns: prompts that come later wait for it.
+    /// Rewinds the session. The order is given before this returns: prompts that come later wait for it.
     fn rewind(&mut self, ticket: Ticket, to: EntryId, scope: RewindScope, dry_run: bool) {
+        let outcome = |rewound: Result<Rewound, RewindError>| {
+            let failure = |error: RewindError| NotRewound {
+                is_running: matches!(error, RewindError::Running),
+                reason: error.to_string(),
+            };
+            JobOutcome::Rewound(rewound.map_err(failure))
+        };
         let Some(handle) = self.live.as_ref().map(|live| live.handle.clone()) else {
-            return self.done(ticket, Outcome::Rewound(Err(RewindError::Closed)));
+            return self.done_in_session(ticket, outcome(Err(RewindError::Closed)));
         };
         if scope == RewindScope::Files {
             let files =
                 if dry_run { Either::Left(handle.file_changes(&to)) } else { Either::Right(handle.rewind_files(&to)) };
-            let of_files = |files| HostRewind { files: Some(files), ..HostRewind::default() };
-            return self.spawn(ticket, files.map(move |files| Outcome::Rewound(files.map(of_files))));
+            let of_files = |files| Rewound::new(Some(files), None, None);
+            return self.spawn_in_session(ticket, files.map(move |files| outcome(files.map(of_files))));
         }
-        self.spawn(ticket, async move {
+        self.spawn_in_session(ticket, async move {
             let with_files = scope == RewindScope::Both;
-            let rewound = if dry_run {
+            outcome(if dry_run {
                 conversation_changes(&handle, &to, with_files).await
             } else {
                 rewind_conversation(&handle, &to, with_files).await
-            };
-            Outcome::Rewound(rewound)
+            })
         });
     }
 
@@ -403,6 +467,6 @@ impl Orders {
 }
 
 /// The call of a question that an earlier opening left open.
-fn left_open(asked: &StoredQuestion) -> About {
-    About::of(asked.identity.as_ref(), &asked.question.tool_use_id)
+fn left_open(asked: &StoredQuestion) -> CallReference {
+    CallReference::of(asked.identity.as_ref(), &asked.question.tool_use_id)
 }

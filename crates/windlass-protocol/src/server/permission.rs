@@ -1,12 +1,12 @@
 //! Questions about tool calls, put to the host.
 
 use super::asking::{Ask, Asking};
-use super::machine::questions::{About, Asker};
 use crate::channel::requests::AskError;
 use crate::mapper::edits::Edit;
 use crate::mapper::reason_type;
 use async_trait::async_trait;
 use serde::Serialize;
+use windlass_conversation::{Asker, CallReference};
 use windlass_permission::{CanUseTool, read_permission_answer};
 use windlass_types::text::clause;
 use windlass_types::{JsonText, PermissionAnswer, PermissionRequest, PermissionUpdate};
@@ -129,7 +129,7 @@ impl CanUseTool for HostPermissions {
             asker: agent.clone().map_or(Asker::Run, Asker::Agent),
             // A question that is no call's own has no frame before it.
             about: (request.id.as_str() != request.tool_use_id.as_str())
-                .then(|| About { agent: agent.clone(), call: request.tool_use_id.clone() }),
+                .then(|| CallReference::of(request.identity.as_ref(), &request.tool_use_id)),
             is_permission: true,
             limit: None,
         };

@@ -1,6 +1,6 @@
 //! Plugins: what hosts see of them, and what they may order.
 
-use super::commands::SlashCommand;
+use windlass_conversation::SlashCommand;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;

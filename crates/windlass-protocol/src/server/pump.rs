@@ -21,6 +21,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc;
 use tokio::time::{Sleep, sleep};
+use windlass_conversation::{Input as Turn, Order as ConversationOrder};
 
 /// How long closing may take after an order to end.
 const LAST_WORDS: Duration = Duration::from_secs(4);
@@ -186,20 +187,21 @@ where
 
     fn order(&mut self, order: Order) {
         match order {
-            Order::Open(wish) => {
-                let setup = self.orders.setup(*wish);
+            Order::Open(opening) => {
+                let setup = self.orders.setup(*opening);
                 self.opening = Some(Box::pin((self.open)(setup)));
             }
-            Order::FailToOpen => {
+            Order::Conversation(ConversationOrder::FailToOpen) => {
                 let failure = self.end.failure.take().unwrap_or_else(|| "no session could be opened".into());
                 self.close(Err(ServerError::Open(failure)));
             }
-            Order::Finish => {
+            Order::Conversation(ConversationOrder::Finish) => {
                 self.end.began.get_or_insert(Ok(false));
                 self.opening = None;
                 self.orders.timers.clear();
+                self.orders.keep_alive = None;
             }
-            Order::Closed => self.end.is_closed = true,
+            Order::Conversation(ConversationOrder::Closed) => self.end.is_closed = true,
             order => self.orders.carry_out(order),
         }
     }
@@ -236,7 +238,7 @@ where
         }
         while let Poll::Ready(Some(done)) = self.orders.jobs.poll_join_next(cx) {
             match done {
-                Ok(wait @ (Input::Settled(_) | Input::Quiet(_))) => self.waits.push_back(wait),
+                Ok(wait @ Input::Conversation(Turn::Settled(_) | Turn::Quiet(_))) => self.waits.push_back(wait),
                 Ok(input) => return Poll::Ready(Happened::Input(input)),
                 Err(error) => tracing::error!(%error, "what was ordered has failed"),
             }
@@ -280,7 +282,7 @@ where
                     if event.agent.is_main() && self.machine.lists_next(generation) {
                         self.machine.handle(self.orders.listed());
                     }
-                    return Poll::Ready(Input::Event(generation, event));
+                    return Poll::Ready(Input::Conversation(Turn::Event(generation, event)));
                 }
             }
         }
@@ -304,6 +306,12 @@ where
         {
             return Poll::Ready(happened);
         }
+        if let Some(timer) = &mut self.orders.keep_alive
+            && timer.as_mut().poll(cx).is_ready()
+        {
+            self.orders.keep_alive = None;
+            return Poll::Ready(Happened::Input(Input::KeepAlive));
+        }
         let due = self
             .orders
             .timers
@@ -311,14 +319,14 @@ where
             .find_map(|(timer, sleep)| sleep.as_mut().poll(cx).is_ready().then_some(*timer));
         if let Some(timer) = due {
             self.orders.timers.remove(&timer);
-            return Poll::Ready(Happened::Input(Input::Due(timer)));
+            return Poll::Ready(Happened::Input(Input::Conversation(Turn::Due(timer))));
         }
         if let Some(copying) = self.orders.copying.as_mut().filter(|_| self.outgoing.len() < ROOM)
             && let Poll::Ready(copied) = pin!(copying.next()).poll(cx)
         {
             return Poll::Ready(match copied {
                 Copied::Frame(frame) => Happened::Copied(frame),
-                Copied::UpToDate => Happened::Input(Input::Mirrored),
+                Copied::UpToDate => Happened::Input(Input::Conversation(Turn::LogCopied)),
             });
         }
         Poll::Pending

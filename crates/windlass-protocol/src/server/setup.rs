@@ -1,6 +1,6 @@
 //! What a host wants of a session, and the session it gets.
 
-use super::commands::{Expanded, SlashCommand};
+use windlass_conversation::{Expanded, SlashCommand};
 use super::error::OpenFailure;
 use super::extras::Extras;
 use super::hooks::HostHooks;

@@ -2,11 +2,9 @@
 
 use super::Machine;
 use super::answers::{Refusal, Reply};
-use super::io::SessionOrder;
-use super::wishes::{FlagRules, add};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use std::collections::BTreeMap;
+use windlass_conversation::{Request as ConversationRequest, SettingsChange};
 use windlass_permission::{Policy, PolicyConfig, parse_rule};
 use windlass_types::{Behavior, Effort, JsonText, PermissionUpdate, UpdateDestination};
 
@@ -15,15 +13,9 @@ struct Request {
     settings: Map<String, Value>,
 }
 
-/// What settings ask for. Only these can be changed in a session that is open.
+/// Reader of the settings that can be changed in an open session.
 #[derive(Default)]
-struct Changes {
-    /// New rules in the place of those from earlier settings.
-    rules: FlagRules,
-    model: Option<Option<String>>,
-    effort: Option<Option<Effort>>,
-    environment: BTreeMap<String, String>,
-}
+struct Changes(SettingsChange);
 
 impl Changes {
     /// Reads settings: all of them, or why one cannot be used.
@@ -32,13 +24,13 @@ impl Changes {
         for (key, value) in settings {
             match key.as_str() {
                 "permissions" => changes.permissions(value)?,
-                "model" => changes.model = Some(text(&key, value)?.filter(|name| name != "default")),
+                "model" => changes.0.model = Some(text(&key, value)?.filter(|name| name != "default")),
                 "effortLevel" => {
                     let effort = text(&key, value)?.map(|name| name.parse::<Effort>());
-                    changes.effort = Some(effort.transpose().map_err(|error| format!("`{key}`: {error}"))?);
+                    changes.0.effort = Some(effort.transpose().map_err(|error| format!("`{key}`: {error}"))?);
                 }
                 "env" => {
-                    changes.environment = serde_json::from_value(value)
+                    changes.0.environment = serde_json::from_value(value)
                         .map_err(|error| format!("`{key}` is not an object of texts: {error}"))?;
                 }
                 _ => return Err(format!("`{key}` cannot be changed while the session is open")),
@@ -66,8 +58,10 @@ impl Changes {
             let rules = parsed.collect::<Result<Vec<_>, _>>().map_err(|error| error.to_string())?;
             // What a policy would not take must not be lost on the way to the session.
             let mut policy = Policy::new(PolicyConfig::new("/"));
-            policy.apply(&add(behavior, rules.clone())).map_err(|error| error.to_string())?;
-            self.rules.insert(behavior, rules);
+            let destination = UpdateDestination::Session;
+            let update = PermissionUpdate::AddRules { rules: rules.clone(), behavior, destination };
+            policy.apply(&update).map_err(|error| error.to_string())?;
+            self.0.rules.insert(behavior, rules);
         }
         Ok(())
     }
@@ -79,35 +73,11 @@ fn text(key: &str, value: Value) -> Result<Option<String>, String> {
 
 impl Machine {
     /// Carries out `apply_flag_settings`: all of it, or none.
-    pub(super) fn apply_flag_settings(&mut self, body: &JsonText) -> Result<Reply, Refusal> {
+    pub(super) fn apply_flag_settings(&mut self, id: &str, body: &JsonText) -> Result<Reply, Refusal> {
         let request: Request =
             body.to().map_err(|error| Refusal::new(format!("the settings cannot be read: {error}")))?;
-        let Changes { rules, model, effort, environment } = Changes::read(request.settings).map_err(Refusal::new)?;
-        if !environment.is_empty() {
-            self.renew_environment(environment);
-        }
-        let mut updates = Vec::new();
-        for (behavior, rules) in rules {
-            let before = self.wishes.flag_rules.insert(behavior, rules.clone()).unwrap_or_default();
-            if !before.is_empty() {
-                let destination = UpdateDestination::Session;
-                updates.push(PermissionUpdate::RemoveRules { rules: before, behavior, destination });
-            }
-            if !rules.is_empty() {
-                updates.push(add(behavior, rules));
-            }
-        }
-        if !updates.is_empty() {
-            self.order_session(SessionOrder::Permissions(updates));
-        }
-        if let Some(effort) = effort {
-            self.wishes.effort = Some(effort);
-            self.order_session(SessionOrder::Effort(effort));
-        }
-        if let Some(model) = model {
-            self.use_model(model);
-        }
-        Reply::value(json!({}))
+        let Changes(change) = Changes::read(request.settings).map_err(Refusal::new)?;
+        self.ask_conversation(id, "apply_flag_settings", Some(json!({})), ConversationRequest::Settings(change))
     }
 }
 
@@ -140,8 +110,8 @@ mod tests {
         {
             let Value::Object(settings) = settings else { panic!("not an object") };
             let changes = Changes::read(settings).unwrap();
-            assert_eq!(changes.rules.len(), 3);
-            assert!(changes.rules.values().all(Vec::is_empty));
+            assert_eq!(changes.0.rules.len(), 3);
+            assert!(changes.0.rules.values().all(Vec::is_empty));
         }
     }
 }

@@ -1,9 +1,8 @@
 //! `initialize`: what the host brings along.
 
 use super::answers::{CAPABILITIES, Refusal, Reply, field};
-use super::io::{Initialization, Initialized, Job, Order, SessionOrder};
-use super::tickets::{Asked, Greeting, Pending};
-use super::wishes::Wishes;
+use super::io::{Initialization, Initialized, Job, Order};
+use super::jobs::{Greeting, HostJob};
 use super::{Machine, queries};
 use crate::HOST_VERSION;
 use crate::server::hooks::table::HookTable;
@@ -11,6 +10,7 @@ use crate::server::plugins::sources;
 use crate::server::setup::Initialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
+use windlass_conversation::Input as Turn;
 use windlass_types::JsonText;
 
 /// Options of `initialize` that have no counterpart here, and the reason for each.
@@ -29,7 +29,7 @@ const UNSUPPORTED: [(&str, &str); 6] = [
 impl Machine {
     /// Reads all of an `initialize` before any of it counts, and passes it to plugins and MCP servers.
     pub(super) fn greet(&mut self, id: &str, body: &JsonText) -> Result<Reply, Refusal> {
-        if self.tickets.greets() {
+        if self.jobs.greets() {
             return Err(Refusal::new("an `initialize` is being carried out already"));
         }
         let initialize = Initialize::parse(body.clone())
@@ -42,30 +42,32 @@ impl Machine {
         let hooks = HookTable::read(initialize.hooks.clone().unwrap_or_default()).map_err(Refusal::new)?;
         let in_process = self.in_process_with(&initialize.sdk_mcp_servers, settings);
         let greeting = Box::new(Greeting { initialize, hooks, forwards_text });
-        let ticket = self.tickets.add(Pending::Request(id.to_owned(), Asked::Initialize(greeting)));
-        self.order(Order::Begin(ticket, Job::Initialize(Initialization { plugins, servers, in_process })));
-        Ok(Reply::Later)
+        self.converse(Turn::Held);
+        let job = Job::Initialize(Initialization { plugins, servers, in_process });
+        self.begin_job(id, HostJob::Initialize(greeting), job)
     }
 
     /// Plugins and servers have taken it: now it counts.
     pub(super) fn greeted(&mut self, id: &str, greeting: Greeting, done: &Initialized) {
         let Greeting { initialize, hooks, forwards_text } = greeting;
-        let (again, with_hooks) = (self.wishes.initialize.is_some(), initialize.hooks.is_some());
-        self.session.scene.hooks = hooks;
+        let (again, with_hooks) = (self.initialize.is_some(), initialize.hooks.is_some());
+        self.scene.hooks = hooks;
         self.show_scene();
-        self.wishes.initialize = Some(initialize);
-        let applied = !self.session.is_over();
-        self.order_session(SessionOrder::RenewHooks);
+        self.initialize = Some(initialize);
+        let applied = !self.conversation.has_ended_session();
+        if self.conversation.has_session() {
+            self.order(Order::RenewHooks);
+        }
         if forwards_text {
             self.mapper.forwards_text();
         }
         self.take_offer(done.offer.as_ref());
         if let Some(offer) = done.offer.as_ref().filter(|_| done.plugins.is_some()) {
-            self.turns.commands.relist(offer.commands.clone());
+            self.converse(Turn::Commands(offer.commands.clone()));
             self.list_commands();
         }
         let mut answer = json!({
-            "commands": self.turns.commands.list(),
+            "commands": self.conversation.commands(),
             "agents": self.agents(),
             "output_style": self.mapper.output_style(),
             "available_output_styles": self.config.output_styles,
@@ -73,11 +75,11 @@ impl Machine {
             "account": queries::account(&self.config.api_key_source),
             "pid": std::process::id(),
             "claude_code_version": HOST_VERSION,
-            "current_permission_mode": self.session.scene.permission_mode.as_str(),
+            "current_permission_mode": self.scene.permission_mode.as_str(),
             "hook_on_failure_supported": true,
             "capabilities": CAPABILITIES,
         });
-        let manifests = manifests(&self.wishes);
+        let manifests = self.initialize.as_ref().and_then(manifests);
         if let Some(fields) = answer.as_object_mut() {
             fields.extend(manifests.map(|manifests| ("sdk_mcp_manifests_parked".to_owned(), manifests)));
             let more = [
@@ -94,9 +96,7 @@ impl Machine {
             // A host that initializes again gets a report of what runs in the background.
             self.frames(|mapper, session, out| mapper.tasks_now(session, out));
         }
-        // What came meanwhile has waited.
-        self.advance();
-        self.offer_waiting();
+        self.converse(Turn::Released);
     }
 }
 
@@ -122,8 +122,7 @@ fn asks(value: &Value) -> bool {
 }
 
 /// The fate of tool lists that the host sent with `initialize`: in-process servers are asked for theirs.
-fn manifests(wishes: &Wishes) -> Option<Value> {
-    let initialize = wishes.initialize.as_ref()?;
+fn manifests(initialize: &Initialize) -> Option<Value> {
     let given = field::<BTreeMap<String, JsonText>>(&initialize.body, "sdkMcpServerManifests").ok()??;
     let known = given.keys().filter(|name| initialize.sdk_mcp_servers.contains(name));
     let fates: Map<String, Value> = known.map(|name| (name.clone(), json!("not_honoured"))).collect();

@@ -3,7 +3,7 @@
 use super::Machine;
 use super::answers::{Refusal, Reply, field};
 use super::io::{Job, McpJob};
-use super::tickets::Asked;
+use super::jobs::HostJob;
 use crate::line::MAX_LINE;
 use crate::server::mcp::McpStatus;
 use serde_json::{Value, json};
@@ -14,7 +14,11 @@ use windlass_types::JsonText;
 impl Machine {
     /// The in-process servers that the host's command line and `initialize` named.
     pub(super) fn in_process(&self, settings: BTreeMap<String, JsonText>) -> BTreeMap<String, Option<JsonText>> {
-        self.in_process_with(&self.wishes.in_process_servers(), settings)
+        self.in_process_with(&self.in_process_servers(), settings)
+    }
+
+    fn in_process_servers(&self) -> Vec<String> {
+        self.initialize.as_ref().map(|initialize| initialize.sdk_mcp_servers.clone()).unwrap_or_default()
     }
 
     /// The same, with those that an `initialize` names.
@@ -63,16 +67,16 @@ impl Machine {
                 McpJob::ReadResource { server, uri }
             }
         };
-        if !self.tickets.has_room_for_mcp() {
+        if !self.jobs.has_room_for_mcp() {
             return Err(Refusal::new("too many orders to MCP servers are being carried out"));
         }
-        self.begin_job(id, Asked::Mcp, Job::Mcp(job))
+        self.begin_job(id, HostJob::Mcp, Job::Mcp(job))
     }
 
     /// The answer to `mcp_status`. Servers that are not connected yet are pending.
     pub(super) fn mcp_status(&self, known: &[McpStatus]) -> Value {
         let names: BTreeSet<&str> = known.iter().map(|status| status.name.as_str()).collect();
-        let initialized = self.wishes.in_process_servers();
+        let initialized = self.in_process_servers();
         let in_process: BTreeSet<&str> =
             self.config.mcp_servers.iter().chain(&initialized).map(String::as_str).collect();
         let waiting = in_process.difference(&names).map(|name| match self.config.has_mcp {

@@ -2,16 +2,15 @@
 
 use super::Machine;
 use crate::line::{self, MAX_LINE};
-use crate::server::commands::SlashCommand;
 use crate::server::frames::{
     CommandLifecycle, CommandsChanged, Lifecycle, McpServerNews, McpServerStatus, Replay, Reset, Response,
     StateChanged, TitleChanged, answer,
 };
 use serde_json::json;
+use windlass_conversation::{SlashCommand, TakenMessage};
 use windlass_types::{JsonText, PermissionMode};
 
 use super::answers::{Answer, Refusal};
-use super::queue::Waiting;
 
 impl Machine {
     /// Answers a request of the host.
@@ -34,13 +33,6 @@ impl Machine {
         }
     }
 
-    /// Reports that the session is idle, if it is. With an agent in the background it is not: its end begins a run.
-    pub(super) fn say_idle(&mut self) {
-        if self.turns.is_idle() && !self.questions.shown.has_background() {
-            self.say_state("idle");
-        }
-    }
-
     /// Reports the permission mode beside a run.
     pub(super) fn say_mode(&mut self, mode: PermissionMode) {
         self.say_system("status", None, Some(mode.as_str()));
@@ -55,7 +47,7 @@ impl Machine {
             sdk_host_only: state.is_some(),
             permission_mode: mode,
             uuid: self.uuid(),
-            session_id: &self.session.id,
+            session_id: &self.session_id,
         };
         let mut bytes = Vec::new();
         line::push(&mut bytes, &frame);
@@ -65,7 +57,7 @@ impl Machine {
     /// Reports the state of a message, if it has an id.
     pub(super) fn say_lifecycle(&mut self, uuid: Option<&str>, state: Lifecycle) {
         let Some(command_uuid) = uuid else { return };
-        let (kind, uuid, session_id) = ("command_lifecycle", self.uuid(), self.session.id.as_str());
+        let (kind, uuid, session_id) = ("command_lifecycle", self.uuid(), self.session_id.as_str());
         let mut bytes = Vec::new();
         line::push(&mut bytes, &CommandLifecycle { kind, command_uuid, state, uuid, session_id });
         self.send(bytes);
@@ -73,7 +65,7 @@ impl Machine {
 
     /// Reports what has become of an MCP server.
     pub(super) fn say_mcp_server(&mut self, news: &McpServerNews) {
-        let (kind, subtype, uuid, session_id) = ("system", "mcp_server_status", self.uuid(), self.session.id.as_str());
+        let (kind, subtype, uuid, session_id) = ("system", "mcp_server_status", self.uuid(), self.session_id.as_str());
         let mut bytes = Vec::new();
         line::push(&mut bytes, &McpServerStatus { kind, subtype, mcp_server: news, uuid, session_id });
         self.send(bytes);
@@ -81,19 +73,20 @@ impl Machine {
 
     /// Reports that a message is being answered, and gives it back to hosts that want it: with an id that the log has, if
     /// it has none of its own.
-    pub(super) fn say_taken(&mut self, turn: &Waiting, own: &str) {
-        self.say_lifecycle(turn.uuid.as_deref(), Lifecycle::Started);
+    pub(super) fn say_taken(&mut self, taken: &TakenMessage) {
+        self.say_lifecycle(taken.id.as_deref(), Lifecycle::Started);
         if !self.config.replay_user_messages {
             return;
         }
         let mut bytes = Vec::new();
-        let uuid = turn.uuid.as_deref().unwrap_or(own);
+        let uuid = taken.id.as_deref().unwrap_or(&taken.entry);
         let mut replay = |message: &JsonText| {
-            let (kind, session_id) = ("user", self.session.id.as_str());
+            let (kind, session_id) = ("user", self.session_id.as_str());
             let frame = Replay { kind, message, parent_tool_use_id: None, session_id, uuid, is_replay: true };
             line::push(&mut bytes, &frame)
         };
-        if !replay(&turn.message) {
+        let empty = JsonText::empty_object();
+        if !replay(taken.original.as_ref().unwrap_or(&empty)) {
             let note = "[This message is too long for one frame. It was taken.]";
             let note = JsonText::of(&json!({ "role": "user", "content": note }));
             if let Ok(note) = &note {
@@ -107,11 +100,11 @@ impl Machine {
     pub(super) fn say_reset(&mut self, user_message_uuid: Option<&str>) {
         let frame = Reset {
             kind: "conversation_reset",
-            new_conversation_id: &self.session.id,
+            new_conversation_id: &self.session_id,
             trigger: "clear",
             user_message_uuid,
             uuid: self.uuid(),
-            session_id: &self.session.id,
+            session_id: &self.session_id,
         };
         let mut bytes = Vec::new();
         line::push(&mut bytes, &frame);
@@ -122,7 +115,7 @@ impl Machine {
     pub(super) fn say_title(&mut self, title: &str) {
         let (kind, subtype) = ("system", "session_title_changed");
         let mut bytes = Vec::new();
-        let mut frame = TitleChanged { kind, subtype, title, uuid: self.uuid(), session_id: &self.session.id };
+        let mut frame = TitleChanged { kind, subtype, title, uuid: self.uuid(), session_id: &self.session_id };
         if !line::push(&mut bytes, &frame) {
             frame.title = "[a title that is too long for one frame]";
             line::push(&mut bytes, &frame);
@@ -131,14 +124,13 @@ impl Machine {
     }
 
     /// Reports the commands, if the host has read another list before.
-    pub(super) fn say_commands(&mut self, before: &[SlashCommand]) {
-        let commands = self.turns.commands.list();
-        if self.wishes.initialize.is_none() || commands == before {
+    pub(super) fn say_commands(&mut self, commands: &[SlashCommand]) {
+        if self.initialize.is_none() {
             return;
         }
         let (kind, subtype) = ("system", "commands_changed");
         let mut frame =
-            CommandsChanged { kind, subtype, commands: &commands, uuid: self.uuid(), session_id: &self.session.id };
+            CommandsChanged { kind, subtype, commands, uuid: self.uuid(), session_id: &self.session_id };
         let mut bytes = Vec::new();
         if !line::push(&mut bytes, &frame) {
             // A host without a list needs no report; a host with the old list would be misled.

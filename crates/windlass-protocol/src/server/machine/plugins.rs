@@ -3,7 +3,8 @@
 use super::Machine;
 use super::answers::{Refusal, Reply, field, unsupported};
 use super::io::{Job, Reloaded};
-use super::tickets::Asked;
+use super::jobs::HostJob;
+use windlass_conversation::Input as Turn;
 use crate::server::plugins::{HostAgent, PluginOffer, PluginReload, sources};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -37,7 +38,7 @@ impl Machine {
         if all.is_empty() {
             return all;
         }
-        let own = self.wishes.initialize.as_ref().map(|initialize| defined(&initialize.body)).unwrap_or_default();
+        let own = self.initialize.as_ref().map(|initialize| defined(&initialize.body)).unwrap_or_default();
         for agent in own {
             match all.iter_mut().find(|known| known.name == agent.name) {
                 Some(known) => *known = agent,
@@ -65,7 +66,7 @@ impl Machine {
         if !self.config.has_plugins {
             return Err(unsupported("reload_plugins"));
         }
-        if field::<bool>(body, "refuse_if_busy")? == Some(true) && self.has_work() {
+        if field::<bool>(body, "refuse_if_busy")? == Some(true) && self.conversation.is_busy() {
             return Err(Refusal::coded("The session is busy: ask again when it is idle.", "reload_plugins_busy"));
         }
         let add = sources(body, "add_plugins").map_err(Refusal::new)?.unwrap_or_default();
@@ -74,29 +75,28 @@ impl Machine {
             return Err(Refusal::new(format!("`add_plugins`: {path} is not an absolute path")));
         }
         let hold = field::<bool>(body, "hold_on_cache_impact")? == Some(true);
-        self.begin_job(id, Asked::Reload { hold }, Job::Reload(PluginReload { add, hold }))
+        self.converse(Turn::Held);
+        self.begin_job(id, HostJob::Reload { hold }, Job::Reload(PluginReload { add, hold }))
     }
 
     /// They were loaded again, or not.
     pub(super) fn reloaded(&mut self, id: &str, hold: bool, reloaded: Result<Box<Reloaded>, String>) {
         let answer = reloaded.map(|reloaded| Some(self.take_reloaded(hold, *reloaded))).map_err(Refusal::new);
         self.reply(id, answer);
-        // What came meanwhile has waited.
-        self.advance();
-        self.offer_waiting();
+        self.converse(Turn::Released);
     }
 
     fn take_reloaded(&mut self, hold: bool, reloaded: Reloaded) -> Value {
         let Reloaded { reloaded, offer, listing, servers } = reloaded;
         self.take_offer(Some(&offer));
-        self.turns.commands.relist(offer.commands);
+        self.converse(Turn::Commands(offer.commands));
         self.list_commands();
         if let Some(agents) = &reloaded.agents {
             self.list_agents(agents);
         }
         let servers = self.mcp_status(&servers).get("mcpServers").cloned().unwrap_or_default();
         let mut answer = json!({
-            "commands": self.turns.commands.list(),
+            "commands": self.conversation.commands(),
             "agents": reloaded.agents.unwrap_or_else(|| self.agents()),
             "plugins": listing.plugins,
             "mcpServers": servers,
@@ -118,10 +118,5 @@ impl Machine {
             }
         }
         answer
-    }
-
-    /// Whether a turn continues or waits, or an agent works in the background.
-    fn has_work(&self) -> bool {
-        self.is_at_work() || self.turns.is_busy() || !self.turns.queue.ids().is_empty()
     }
 }

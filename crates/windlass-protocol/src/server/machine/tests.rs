@@ -113,7 +113,7 @@ proptest! {
         let answered: BTreeSet<&String> = world.answered.iter().collect();
         prop_assert_eq!(answered.len(), world.answered.len());
         // The last thing is that it is closed.
-        prop_assert_eq!(world.outputs.last().map(String::as_str), Some("Order(Closed)"));
+        prop_assert_eq!(world.outputs.last().map(String::as_str), Some("Order(Conversation(Closed))"));
     }
 
     #[test]

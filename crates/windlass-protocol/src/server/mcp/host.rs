@@ -3,8 +3,8 @@
 use crate::channel::requests::AskError;
 use crate::server::asking::{Ask, Asking};
 use crate::server::frames::McpServerNews;
-use crate::server::machine::questions::Asker;
 use serde::{Deserialize, Serialize};
+use windlass_conversation::Asker;
 use windlass_types::JsonText;
 
 /// Longest text of an error in a report, in characters.

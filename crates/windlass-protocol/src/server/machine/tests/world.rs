@@ -1,13 +1,8 @@
 //! What surrounds a machine: a host, sessions and jobs, each of which acts on demand.
 
 use super::super::Machine;
-use super::super::io::{
-    Facts, Generation, HostRewind, Initialized, Input, Job, Order, Outcome, Output, Reloaded, SessionOrder, Ticket,
-    Timer,
-};
-use super::super::questions::{About, Asker, Question};
+use super::super::io::{HostFacts, Initialized, Input, Job, Order, Outcome, Output, Reloaded, Ticket};
 use crate::input::Inbound;
-use crate::server::commands::{Expansion, SlashCommand};
 use crate::server::mirror::Mirror;
 use crate::server::options::ServerOptions;
 use crate::server::plugins::PluginListing;
@@ -15,7 +10,10 @@ use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use windlass_runtime::RewindError;
+use windlass_conversation::{
+    Asker, CallReference, Expansion, Generation, Input as Turn, Job as SessionJob, NotRewound, Order as ConversationOrder,
+    Outcome as JobOutcome, Question, Rewound, SessionFacts, SessionOrder, SlashCommand, Timer,
+};
 use windlass_types::{
     ContentBlock, EntryId, Event, EventKind, JsonText, MessageId, Outcome as RunOutcome, PermissionMode, RunId,
     RunResult, RunStarted, SessionId, Steered, SteeredFate, ToolUse, Usage,
@@ -103,8 +101,10 @@ pub(super) struct Host {
 struct Begun {
     opening: bool,
     jobs: Vec<(Ticket, Job)>,
-    waits: Vec<Input>,
+    session_jobs: Vec<(Ticket, SessionJob)>,
+    waits: Vec<Turn>,
     timers: BTreeSet<Timer>,
+    keep_alive: bool,
     mirrors: usize,
 }
 
@@ -155,37 +155,52 @@ impl World {
     fn order(&mut self, order: Order) {
         match order {
             Order::Open(_) => self.begun.opening = true,
-            Order::Close(generation) => match self.sessions.iter_mut().find(|sim| sim.generation == generation) {
-                Some(sim) => sim.closing = true,
-                None => self.due.push_back(Input::SessionClosed(generation)),
-            },
-            Order::Session(order) => self.order_session(order),
-            Order::AwaitSettled(wait) => self.begun.waits.push(Input::Settled(wait)),
-            Order::AwaitQuiet(wait) => self.begun.waits.push(Input::Quiet(wait)),
-            Order::Expand { name, .. } => {
-                self.due.push_back(Input::Expanded(Ok(match name.as_str() {
-                    "greet" => Some(windlass_types::Prompt::text("hello").into()),
-                    "memory" => Some(Expansion::Output("two notes".to_owned())),
-                    _ => None,
-                })));
-            }
+            Order::Conversation(order) => self.converse(order),
             Order::Begin(ticket, job) => self.begun.jobs.push((ticket, job)),
-            Order::Mirror => self.begun.mirrors += 1,
-            Order::Wake(timer, _) => drop(self.begun.timers.insert(timer)),
+            Order::KeepAlive(_) => self.begun.keep_alive = true,
             Order::Answer(id, _) => {
                 assert!(self.asked.remove(&id).is_some(), "{id} is answered, but is not open");
                 self.answered.push(id);
             }
-            Order::FailToOpen => self.due.push_back(Input::Close("no session".to_owned())),
-            Order::Finish => {
-                (self.begun.opening, self.host.is_unread) = (false, true);
+            Order::RenewHooks
+            | Order::Scene(_)
+            | Order::Announce(_)
+            | Order::Deliver { .. }
+            | Order::NoMessage(_) => {}
+        }
+    }
+
+    fn converse(&mut self, order: ConversationOrder) {
+        match order {
+            ConversationOrder::Close(generation) => {
+                match self.sessions.iter_mut().find(|sim| sim.generation == generation) {
+                    Some(sim) => sim.closing = true,
+                    None => self.due.push_back(Input::Conversation(Turn::SessionClosed(generation))),
+                }
+            }
+            ConversationOrder::Session(order) => self.order_session(order),
+            ConversationOrder::AwaitSettled(wait) => self.begun.waits.push(Turn::Settled(wait)),
+            ConversationOrder::AwaitQuiet(wait) => self.begun.waits.push(Turn::Quiet(wait)),
+            ConversationOrder::Expand { name, .. } => {
+                self.due.push_back(Input::Conversation(Turn::Expanded(Ok(match name.as_str() {
+                    "greet" => Some(windlass_types::Prompt::text("hello").into()),
+                    "memory" => Some(Expansion::Output("two notes".to_owned())),
+                    _ => None,
+                }))));
+            }
+            ConversationOrder::Begin(ticket, job) => self.begun.session_jobs.push((ticket, job)),
+            ConversationOrder::CopyLog => self.begun.mirrors += 1,
+            ConversationOrder::Wake(timer, _) => drop(self.begun.timers.insert(timer)),
+            ConversationOrder::FailToOpen => self.due.push_back(Input::Close("no session".to_owned())),
+            ConversationOrder::Finish => {
+                (self.begun.opening, self.host.is_unread, self.begun.keep_alive) = (false, true, false);
                 self.begun.timers.clear();
             }
-            Order::Closed => {
+            ConversationOrder::Closed => {
                 assert!(!self.is_closed, "it is closed twice");
                 self.is_closed = true;
             }
-            Order::Scene(_) | Order::Announce(_) | Order::Deliver { .. } | Order::NoMessage(_) => {}
+            order => panic!("{order:?}"),
         }
     }
 
@@ -249,7 +264,10 @@ impl World {
                 let timers: Vec<Timer> = self.begun.timers.iter().copied().collect();
                 if let Some(timer) = pick(&timers, *at) {
                     self.begun.timers.remove(timer);
-                    self.give(Input::Due(*timer));
+                    self.give(Input::Conversation(Turn::Due(*timer)));
+                } else if self.begun.keep_alive {
+                    self.begun.keep_alive = false;
+                    self.give(Input::KeepAlive);
                 }
             }
             Action::HangUp => {
@@ -328,17 +346,17 @@ impl World {
                 if self.machine.lists_next(generation) {
                     self.give(Input::Listed(Vec::new(), PluginListing::default()));
                 }
-                return self.give(Input::Event(generation, Box::new(event)));
+                return self.give(Input::Conversation(Turn::Event(generation, Box::new(event))));
             }
             if sim.ended {
                 let sim = self.sessions.remove(at);
-                let mut inputs = vec![Input::Ended(generation, None)];
+                let mut inputs = vec![Turn::Ended(generation, None)];
                 if sim.closing {
                     // Either may come first.
-                    inputs.insert(generation as usize % 2, Input::SessionClosed(generation));
+                    inputs.insert(generation as usize % 2, Turn::SessionClosed(generation));
                 }
                 for input in inputs {
-                    self.give(input);
+                    self.give(Input::Conversation(input));
                 }
                 return;
             }
@@ -346,7 +364,7 @@ impl World {
         let is_quiet = self.sessions.last().is_none_or(|sim| !sim.runs && sim.prompts.is_empty());
         if is_quiet {
             for wait in std::mem::take(&mut self.begun.waits) {
-                self.give(wait);
+                self.give(Input::Conversation(wait));
             }
         }
     }
@@ -366,48 +384,60 @@ impl World {
         let body = json!({ "subtype": "can_use_tool", "tool_use_id": call });
         let line = json!({ "type": "control_request", "request_id": id, "request": body });
         self.asked.insert(id.clone(), call.to_owned());
-        let about = Some(About { agent: None, call: call.into() });
+        let about = Some(CallReference::of(None, &call.into()));
         let line = format!("{line}\n").into_bytes();
-        self.give(Input::Question(Question { id, line, asker: Asker::Run, about, is_permission }));
+        self.give(Input::Question(Question::new(id, Asker::Run, about, is_permission), line));
     }
 
     fn finish(&mut self, at: usize, succeeds: bool) {
         if self.begun.mirrors > 0 && at.is_multiple_of(3) {
             self.begun.mirrors -= 1;
-            return self.give(Input::Mirrored);
+            return self.give(Input::Conversation(Turn::LogCopied));
         }
         if self.begun.opening && at % 3 == 1 {
             self.begun.opening = false;
             let generation = self.inputs.iter().filter(|input| matches!(input, Input::Opened(..))).count() as u64 + 1;
             // The first session has to open, or serving ends.
             if !succeeds && generation > 1 {
-                return self.give(Input::NotOpened("no session can be opened".into()));
+                return self.give(Input::Conversation(Turn::NotOpened("no session can be opened".into())));
             }
             self.sessions.push(Sim { generation, ..Sim::default() });
             let commands = Some(vec![SlashCommand::new("greet", ""), SlashCommand::new("gone", "")]);
-            let session_id = session(generation).to_string();
-            let facts = Facts { session_id, commands, can_be_renamed: true, ..Facts::default() };
-            return self.give(Input::Opened(Box::new(facts), None));
+            let mut facts = SessionFacts::default();
+            (facts.session_id, facts.commands) = (session(generation).to_string(), commands);
+            facts.can_be_renamed = true;
+            return self.give(Input::Opened(Box::new(facts), Box::new(HostFacts::default()), None));
         }
-        if self.begun.jobs.is_empty() {
-            return;
+        if at.is_multiple_of(2) && !self.begun.session_jobs.is_empty() || self.begun.jobs.is_empty() {
+            return self.finish_in_session(at, succeeds);
         }
         let (ticket, job) = self.begun.jobs.remove(at % self.begun.jobs.len());
-        let runs = self.sessions.iter().any(|sim| sim.runs);
         let outcome = match job {
             Job::Mcp(_) => Outcome::Mcp(Ok(json!({}))),
             Job::McpStatus => Outcome::McpStatus(Vec::new()),
-            Job::Rename(_) => Outcome::Renamed(if succeeds { Ok(()) } else { Err("no".into()) }),
-            Job::Tail(..) => Outcome::Tail(String::new(), 0),
-            Job::Rewind { .. } if runs => Outcome::Rewound(Err(RewindError::Running)),
-            Job::Rewind { .. } => Outcome::Rewound(Ok(HostRewind::default())),
             Job::Reload(_) => Outcome::Reloaded(Ok(Box::new(Reloaded::default()))),
             Job::Initialize(_) => Outcome::Initialized(Initialized::default()),
-            Job::Context => Outcome::Context(None),
-            Job::PermissionMode => Outcome::PermissionMode(None),
-            Job::MoveToBackground(_) => Outcome::Moved(succeeds),
         };
         self.give(Input::Done(ticket, outcome));
+    }
+
+    fn finish_in_session(&mut self, at: usize, succeeds: bool) {
+        if self.begun.session_jobs.is_empty() {
+            return;
+        }
+        let (ticket, job) = self.begun.session_jobs.remove(at % self.begun.session_jobs.len());
+        let runs = self.sessions.iter().any(|sim| sim.runs);
+        let outcome = match job {
+            SessionJob::Rename(_) => JobOutcome::Renamed(if succeeds { Ok(()) } else { Err("no".into()) }),
+            SessionJob::FileEnd(..) => JobOutcome::FileEnd(String::new(), 0),
+            SessionJob::Rewind { .. } if runs => JobOutcome::Rewound(Err(NotRewound::running())),
+            SessionJob::Rewind { .. } => JobOutcome::Rewound(Ok(Rewound::default())),
+            SessionJob::Context => JobOutcome::Context(None),
+            SessionJob::PermissionMode => JobOutcome::PermissionMode(None),
+            SessionJob::MoveToBackground(_) => JobOutcome::Moved(succeeds),
+            job => panic!("{job:?}"),
+        };
+        self.give(Input::Conversation(Turn::Done(ticket, outcome)));
     }
 
     /// Ends serving.

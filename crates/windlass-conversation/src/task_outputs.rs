@@ -4,14 +4,14 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use windlass_types::TaskId;
 
-/// Of how many tasks the output can be asked for.
+/// Maximum number of tasks whose output can be asked for.
 const MOST_REMEMBERED: usize = 1_000;
 
 /// The outputs of background work, the newest last, also of work that has ended.
 #[derive(Debug, Default)]
-pub(crate) struct Outputs(VecDeque<(TaskId, Option<PathBuf>)>);
+pub(crate) struct TaskOutputs(VecDeque<(TaskId, Option<PathBuf>)>);
 
-impl Outputs {
+impl TaskOutputs {
     /// Remembers the file of some work, if it has one.
     pub(crate) fn add(&mut self, id: TaskId, file: Option<PathBuf>) {
         if self.0.len() >= MOST_REMEMBERED {
@@ -31,8 +31,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn as_many_outputs_are_remembered_as_fit() {
-        let mut outputs = Outputs::default();
+    fn the_newest_outputs_are_remembered() {
+        let mut outputs = TaskOutputs::default();
         for n in 0..=MOST_REMEMBERED {
             outputs.add(format!("b{n}").into(), Some(n.to_string().into()));
         }

@@ -1,48 +1,50 @@
-//! What the host has been shown of calls and agents.
+//! Calls and agents that the presenter has been given.
 
 use std::collections::{HashMap, HashSet};
 use windlass_types::{AgentId, AgentIdentity, AgentPath, EventKind, MadeCall, PromptCall, TaskKind, ToolUseId};
 
-/// A call of an agent, or of the main one.
+/// Reference to a call of an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct About {
-    pub(crate) agent: Option<AgentId>,
-    pub(crate) call: ToolUseId,
+#[non_exhaustive]
+pub struct CallReference {
+    /// Agent that made the call; `None` is the main one.
+    pub agent: Option<AgentId>,
+    /// Id of the call, unique within the run of its agent.
+    pub call: ToolUseId,
 }
 
-impl About {
-    /// A call of this agent; without one it is of the main agent.
-    pub(crate) fn of(agent: Option<&AgentIdentity>, call: &ToolUseId) -> Self {
+impl CallReference {
+    /// The call of this agent; without one, of the main agent.
+    pub fn of(agent: Option<&AgentIdentity>, call: &ToolUseId) -> Self {
         Self { agent: agent.map(|agent| agent.id.clone()), call: call.clone() }
     }
 }
 
 /// The asker of a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Asker {
+pub enum Asker {
     /// The run of the main agent.
     Run,
     /// An agent below it.
     Agent(AgentId),
     /// The agent that made this call.
     Call(ToolUseId),
-    /// No run: it stays when one is stopped.
+    /// No run: the question stays when one is stopped.
     None,
 }
 
-/// The calls of runs whose frames are written, so that no question about a call overtakes it. And the agents that
-/// continue, so that a stop of one run does not take back the questions of others.
+/// The calls of runs that were shown, so that no question about a call overtakes it. And the agents that continue, so that a stop of one run does not take back the questions of others.
 #[derive(Debug, Default)]
-pub(crate) struct Shown {
+pub(crate) struct ShownCalls {
     /// The calls of each agent's run, for ids are unique there only. Those of the main agent have no name.
     calls: HashMap<Option<AgentId>, HashSet<ToolUseId>>,
     /// The agents below the main one whose runs continue.
     agents: HashMap<AgentPath, AgentId>,
-    /// Those that continue when the run that started them is over.
+    /// The agents that continue when the run that started them is over.
     background: HashSet<AgentPath>,
 }
 
-impl Shown {
+impl ShownCalls {
     fn is_background(&self, agent: &AgentId) -> bool {
         let path = self.agents.iter().find(|(_, known)| *known == agent).map(|(path, _)| path.tool_uses());
         let below = |start: &AgentPath| path.is_some_and(|path| path.starts_with(start.tool_uses()));
@@ -57,21 +59,21 @@ impl Shown {
         }
     }
 
-    /// Whether a call may be one of such an agent. Another run may have a call of that id: if that one is stopped,
+    /// `true` if a call may be one of such an agent. Another run may have a call of that id: if that one is stopped,
     /// its question is dropped, and so it is taken back all the same.
     fn is_background_call(&self, call: &ToolUseId) -> bool {
         let mut makers = self.calls.iter().filter(|(_, calls)| calls.contains(call));
         makers.any(|(maker, _)| maker.as_ref().is_some_and(|agent| self.is_background(agent)))
     }
 
-    /// The frame of a call is written.
+    /// Records a call that is shown.
     pub(crate) fn show(&mut self, agent: &AgentPath, call: &ToolUseId) {
         // An agent without an identity asks as if it were the main one.
         let name = self.agents.get(agent).cloned();
         self.calls.entry(name).or_default().insert(call.clone());
     }
 
-    /// A call is taken up whose frame was written by an earlier run, perhaps of another process.
+    /// Records a call that an earlier run has shown, perhaps of another process.
     pub(crate) fn take_up(&mut self, agent: Option<AgentId>, call: ToolUseId) {
         self.calls.entry(agent).or_default().insert(call);
     }
@@ -118,12 +120,12 @@ impl Shown {
         *self = Self::default();
     }
 
-    /// Whether agents continue that no run waits for.
+    /// `true` if agents continue that no run waits for.
     pub(crate) fn has_background(&self) -> bool {
         !self.background.is_empty()
     }
 
-    /// Whether the asker is stopped with the run of the main agent.
+    /// `true` if the asker is stopped with the run of the main agent.
     pub(crate) fn stops_with_the_run(&self, asker: &Asker) -> bool {
         match asker {
             Asker::Run => true,
@@ -133,8 +135,8 @@ impl Shown {
         }
     }
 
-    /// Whether the frame of a call is written, or there will be none because no message holds the call.
-    pub(crate) fn knows(&self, about: &About) -> bool {
+    /// `true` if the call was shown, or never will be because no message holds it.
+    pub(crate) fn knows(&self, about: &CallReference) -> bool {
         [PromptCall::ID_PREFIX, MadeCall::ID_PREFIX].iter().any(|prefix| about.call.as_str().starts_with(prefix))
             || self.calls.get(&about.agent).is_some_and(|calls| calls.contains(&about.call))
     }
@@ -153,13 +155,13 @@ mod tests {
         AgentIdentity::new(id.into(), "general-purpose")
     }
 
-    fn is_shown(shown: &Shown, agent: Option<&str>, call: &str) -> bool {
-        shown.knows(&About { agent: agent.map(Into::into), call: call.into() })
+    fn is_shown(shown: &ShownCalls, agent: Option<&str>, call: &str) -> bool {
+        shown.knows(&CallReference { agent: agent.map(Into::into), call: call.into() })
     }
 
     #[test]
     fn calls_of_one_id_are_kept_apart_by_agent() {
-        let mut shown = Shown::default();
+        let mut shown = ShownCalls::default();
         shown.show(&path(&[]), &"t1".into());
         shown.began(&path(&["a"]), Some(&identity("one")));
         assert!(is_shown(&shown, None, "t1") && !is_shown(&shown, Some("one"), "t1"));
@@ -177,7 +179,7 @@ mod tests {
 
     #[test]
     fn what_is_below_work_in_the_background_is_there_too() {
-        let mut shown = Shown::default();
+        let mut shown = ShownCalls::default();
         let mut info = TaskInfo::new("b1".into(), TaskKind::LocalBash, "x", "bash".into());
         shown.note(&path(&[]), &EventKind::TaskStarted(info.clone()));
         assert!(!shown.has_background());

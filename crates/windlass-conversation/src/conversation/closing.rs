@@ -1,30 +1,19 @@
-//! The end of the input, and the end of serving.
+//! The end of the input, and the end of the conversation.
 
-use super::answers::Refusal;
-use super::io::{Generation, Order, Timer};
-use super::turns::Work;
-use super::{End, Machine};
-use std::time::Duration;
+use super::{Conversation, Stage};
+use crate::input::Generation;
+use crate::output::{Order, Refusal, Ticket, Timer, Update};
+use crate::turns::Work;
 
-/// How often a host that can no longer write is asked for a sign of life: only
-/// writing shows that it is gone.
-const KEEP_ALIVE: Duration = Duration::from_secs(5);
-
-impl Machine {
-    /// Whether sessions are being closed, or are.
-    pub(super) fn is_closing(&self) -> bool {
-        matches!(self.end, End::Closing | End::Closed)
-    }
-
-    /// The input has ended: what the host has asked for is finished.
-    pub(super) fn hung_up(&mut self) {
-        if self.end != End::Reading {
+impl Conversation {
+    /// Finishes everything that was asked for.
+    pub(super) fn input_ended(&mut self) {
+        if self.stage != Stage::Open {
             return;
         }
-        self.end = End::Draining { wait: None, is_late: false };
+        self.stage = Stage::Draining { wait: None, is_late: false };
         self.close_questions();
-        self.order(Order::Wake(Timer::KeepAlive, KEEP_ALIVE));
-        if let Some(wait) = self.config.background_wait {
+        if let Some(wait) = self.options.background_wait {
             self.order(Order::Wake(Timer::BackgroundWait, wait));
         }
         self.check_end();
@@ -33,7 +22,7 @@ impl Machine {
     /// Closes when the input has ended, every prompt has its result and no background work continues, nor a
     /// run that its end began; or when background work has taken too long.
     pub(super) fn check_end(&mut self) {
-        let End::Draining { wait, is_late } = self.end else { return };
+        let Stage::Draining { wait, is_late } = self.stage else { return };
         if !self.is_finished(is_late) && !self.session.is_over() {
             return;
         }
@@ -41,23 +30,23 @@ impl Machine {
             return self.close();
         }
         if wait.is_none() {
-            let wait = self.tickets.number();
-            self.end = End::Draining { wait: Some(wait), is_late };
+            let wait = self.jobs.number();
+            self.stage = Stage::Draining { wait: Some(wait), is_late };
             self.order(Order::AwaitQuiet(wait));
         }
     }
 
-    /// Whether every prompt has its result, and what was ordered of the disk is done, unless that takes too long.
+    /// `true` if every prompt has its result, and the jobs of a disk are done, unless they take too long.
     fn is_finished(&self, is_late: bool) -> bool {
-        self.turns.is_idle() && (is_late || !self.tickets.delays_the_end())
+        self.turns.is_idle() && (is_late || (self.holds == 0 && !self.jobs.delays_the_end()))
     }
 
     /// No work continued when the wait was over. What came in the meantime is looked at once more.
-    pub(super) fn quiet(&mut self, over: u64) {
-        match self.end {
-            End::Draining { wait: Some(wait), is_late } if wait == over && self.is_finished(is_late) => self.close(),
-            End::Draining { wait: Some(wait), is_late } if wait == over => {
-                self.end = End::Draining { wait: None, is_late };
+    pub(super) fn quiet(&mut self, over: Ticket) {
+        match self.stage {
+            Stage::Draining { wait: Some(wait), is_late } if wait == over && self.is_finished(is_late) => self.close(),
+            Stage::Draining { wait: Some(wait), is_late } if wait == over => {
+                self.stage = Stage::Draining { wait: None, is_late };
             }
             _ => {}
         }
@@ -65,17 +54,13 @@ impl Machine {
 
     /// A timer has run out.
     pub(super) fn due(&mut self, timer: Timer) {
-        match (timer, &mut self.end) {
-            (Timer::KeepAlive, End::Draining { .. }) => {
-                self.send(b"{\"type\":\"keep_alive\"}\n".to_vec());
-                self.order(Order::Wake(Timer::KeepAlive, KEEP_ALIVE));
-            }
-            (Timer::BackgroundWait, End::Draining { is_late, .. }) => {
+        match (timer, &mut self.stage) {
+            (Timer::BackgroundWait, Stage::Draining { is_late, .. }) => {
                 *is_late = true;
                 self.check_end();
             }
             (Timer::Rewind(ticket), _) => self.rewind_is_late(ticket),
-            (Timer::KeepAlive | Timer::BackgroundWait, _) => {}
+            (Timer::BackgroundWait, _) => {}
         }
     }
 
@@ -84,13 +69,13 @@ impl Machine {
         if self.is_closing() {
             return;
         }
-        self.end = End::Closing;
+        self.stage = Stage::Closing;
         self.close_questions();
         self.order(Order::Finish);
         if self.session.is_open() {
             self.close_session(self.session.generation);
         }
-        self.say_last_lines();
+        self.copy_last_lines();
     }
 
     /// Closes a session. One that has ended by itself may still have to tidy up.
@@ -104,7 +89,7 @@ impl Machine {
     pub(super) fn session_closed(&mut self, generation: Generation) {
         self.session.closing.remove(&generation);
         self.clear_on();
-        self.say_last_lines();
+        self.copy_last_lines();
     }
 
     /// Continues with the new session when the one before is closed and all of its events are written.
@@ -128,7 +113,7 @@ impl Machine {
         let Some(stream) = self.session.streams.remove(&generation) else { return };
         if stream.settling.is_some() && broken.is_none() {
             // No run begins any more, so what was uncertain is certain now.
-            self.say_idle();
+            self.update_if_idle();
         }
         if is_current {
             // Another session may have taken the place of this one.
@@ -141,7 +126,7 @@ impl Machine {
             // It ended by itself; closing returns the reason.
             return self.close();
         }
-        self.say_last_lines();
+        self.copy_last_lines();
     }
 
     /// Every prompt gets its result, also when the session breaks under it.
@@ -155,28 +140,29 @@ impl Machine {
         self.refuse_waiting(error);
     }
 
-    /// Gives the host the last lines of the log, when no session is left that writes one.
-    fn say_last_lines(&mut self) {
-        if self.end != End::Closing || !self.session.is_closed() {
+    /// Copies the last lines of the log, when no session is left that writes one.
+    fn copy_last_lines(&mut self) {
+        if self.stage != Stage::Closing || !self.session.is_closed() {
             return;
         }
-        if self.results.is_mirrored() {
-            self.mirror();
+        if self.results.is_copied {
+            self.copy_log();
         } else {
             self.end_if_closed();
         }
     }
 
-    /// Ends when no session is left. What the host still waits for has an answer then, too.
+    /// Ends when no session is left. Requests that are still open have an answer then, too.
     pub(super) fn end_if_closed(&mut self) {
-        if self.end != End::Closing || !self.session.is_closed() || self.results.is_mirroring() {
+        if self.stage != Stage::Closing || !self.session.is_closed() || self.results.copies > 0 {
             return;
         }
         self.release_waiting();
-        for request in self.tickets.close() {
-            self.reply(&request, Err(Refusal::new("The session was closed before this was done.")));
+        for request in self.jobs.close() {
+            let refusal = Refusal::new("The session was closed before this was done.");
+            self.update(Update::Answer(request, Err(refusal)));
         }
-        self.end = End::Closed;
+        self.stage = Stage::Closed;
         self.order(Order::Closed);
     }
 }

@@ -1,14 +1,14 @@
-//! From the events of a session to frames.
+//! Events of sessions.
 
-use super::Machine;
-use super::io::{Generation, Order};
-use super::results::Held;
-use crate::server::frames::Lifecycle;
+use super::Conversation;
+use crate::input::Generation;
+use crate::output::{MessageState, Order, SessionState, Ticket, Update};
+use crate::results::TurnResult;
 use windlass_types::{
-    ContentBlock, Event, EventKind, HookEventName, RunOrigin, RunStarted, StateChange, TaskEnded, TaskKind,
+    ContentBlock, Event, EventKind, HookEventName, RunOrigin, RunStarted, StateChange, TaskKind,
 };
 
-impl Machine {
+impl Conversation {
     /// Takes in an event of a session.
     pub(super) fn event(&mut self, generation: Generation, event: Box<Event>) {
         if let EventKind::TaskStarted(task) = &event.kind {
@@ -18,7 +18,7 @@ impl Machine {
         if event.agent.is_main() {
             self.of_main(generation, event);
         } else {
-            self.of_agent(&event);
+            self.of_agent(event);
         }
         self.release_questions();
     }
@@ -30,13 +30,13 @@ impl Machine {
                 if let Some(stream) = self.session.streams.get_mut(&generation) {
                     (stream.settling, stream.begun) = (None, Some(event));
                 }
-                return self.say_state("running");
+                return self.update(Update::State(SessionState::Running));
             }
             EventKind::UsageUpdated { usage, cost, .. } => self.session.spent.call(usage, *cost),
             EventKind::RunFinished(result) => self.session.spent.run(result),
             EventKind::StateChanged(StateChange::PermissionMode { mode }) => {
-                self.wishes.mode_reported(*mode);
-                self.set_scene_mode(*mode);
+                self.requested.mode_reported(*mode);
+                self.set_permission_mode(*mode);
             }
             _ => {}
         }
@@ -47,38 +47,48 @@ impl Machine {
         );
         if !begins && let Some(begun) = self.session.streams.get_mut(&generation).and_then(|stream| stream.begun.take())
         {
-            self.write(&begun);
+            self.update(Update::Event(begun));
+        }
+        if matches!(event.kind, EventKind::MessageFinished { .. } | EventKind::RunFinished(_)) {
+            self.give_title();
         }
         if matches!(event.kind, EventKind::MessageFinished { .. } | EventKind::RunFinished(_)) {
             self.give_title();
         }
         if matches!(event.kind, EventKind::RunFinished(_)) {
-            return self.give(Held::Run(generation, event));
+            return self.give(TurnResult::Run(generation, event));
         }
-        self.write(&event);
         match &event.kind {
             EventKind::BlockFinished { block: ContentBlock::ToolUse(call), .. } => {
                 self.questions.shown.show(&event.agent, &call.id);
+                self.update(Update::Event(event));
             }
-            EventKind::TaskEnded(ended) => self.task_ended(generation, ended),
-            EventKind::Steered(steered) => self.steered(steered),
-            _ => {}
+            EventKind::TaskEnded(ended) => {
+                let kind = ended.info.kind;
+                self.update(Update::Event(event));
+                self.task_ended(generation, kind);
+            }
+            EventKind::Steered(steered) => {
+                let steered = steered.clone();
+                self.update(Update::Event(event));
+                self.steered(&steered);
+            }
+            _ => self.update(Update::Event(event)),
         }
     }
 
     fn run_began(&mut self, started: &RunStarted) {
         self.turns.woken = started.origin != RunOrigin::User;
-        self.wishes.mode_reported(started.permission_mode);
+        self.requested.mode_reported(started.permission_mode);
     }
 
     /// An event of an agent below the main one does not change the session's own run.
-    fn of_agent(&mut self, event: &Event) {
+    fn of_agent(&mut self, event: Box<Event>) {
         match &event.kind {
             EventKind::RunStarted(started) => self.questions.shown.began(&event.agent, started.identity.as_ref()),
             EventKind::UsageUpdated { cost, .. } => self.session.spent.call_of_agent(*cost),
             _ => {}
         }
-        self.write(event);
         match &event.kind {
             EventKind::BlockFinished { block: ContentBlock::ToolUse(call), .. } => {
                 self.questions.shown.show(&event.agent, &call.id);
@@ -86,20 +96,16 @@ impl Machine {
             EventKind::RunFinished(_) => self.questions.shown.forget(&event.agent),
             _ => {}
         }
-    }
-
-    /// Writes the frames of an event.
-    pub(super) fn write(&mut self, event: &Event) {
-        self.frames(|mapper, _, out| mapper.map(event, out));
+        self.update(Update::Event(event));
     }
 
     /// Background work has ended.
-    fn task_ended(&mut self, generation: Generation, ended: &TaskEnded) {
+    fn task_ended(&mut self, generation: Generation, kind: TaskKind) {
         if let Some(stream) = self.session.streams.get_mut(&generation) {
             stream.unsettled = true;
         }
         // While commands continue the session is idle, while agents do it is not.
-        if ended.info.kind == TaskKind::LocalAgent {
+        if kind == TaskKind::LocalAgent {
             self.rewind_again();
             if self.turns.is_idle() {
                 self.settle(generation);
@@ -109,22 +115,22 @@ impl Machine {
 
     /// Reports that the session is idle, if it is and stays so by itself.
     fn settle(&mut self, generation: Generation) {
-        let wait = self.tickets.number();
+        let wait = self.jobs.number();
         match self.session.streams.get_mut(&generation).filter(|stream| stream.unsettled) {
             Some(stream) => {
                 (stream.unsettled, stream.settling) = (false, Some(wait));
                 self.order(Order::AwaitSettled(wait));
             }
-            None => self.say_idle(),
+            None => self.update_if_idle(),
         }
     }
 
     /// No run was begun by the end of background work, unless an event has shown one since.
-    pub(super) fn settled(&mut self, wait: u64) {
+    pub(super) fn settled(&mut self, wait: Ticket) {
         let stream = self.session.streams.values_mut().find(|stream| stream.settling == Some(wait));
         if let Some(stream) = stream {
             stream.settling = None;
-            self.say_idle();
+            self.update_if_idle();
         }
     }
 
@@ -139,7 +145,7 @@ impl Machine {
             None
         };
         self.rewind_again();
-        self.say_lifecycle(answered.as_deref(), Lifecycle::Completed);
+        self.update_message(answered.as_deref(), MessageState::Completed);
         self.complete_joined();
         self.advance();
         self.settle(generation);

@@ -1,33 +1,38 @@
-//! What the session has used, as its events report it.
+//! Money, tokens and time of a session, from its events.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use windlass_types::{ModelUsage, NanoUsd, RunResult, Usage};
 
-/// What the session has used since it was opened here; the cost is that of the whole session.
+/// Use of a session since it was opened here.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Spent {
-    pub(crate) cost: NanoUsd,
-    pub(crate) models: BTreeMap<String, ModelUsage>,
-    pub(crate) duration_ms: u64,
-    pub(crate) duration_api_ms: u64,
-    /// What the last model call was billed for.
-    pub(crate) last: Usage,
+#[non_exhaustive]
+pub struct Spent {
+    /// Cost of the whole session, in nano-USD.
+    pub cost: NanoUsd,
+    /// Usage by model.
+    pub models: BTreeMap<String, ModelUsage>,
+    /// Duration of the runs, in milliseconds.
+    pub duration_ms: u64,
+    /// Duration of the model calls, in milliseconds.
+    pub duration_api_ms: u64,
+    /// Usage that the last model call was billed for.
+    pub last: Usage,
 }
 
 impl Spent {
-    /// A model call was billed.
+    /// Records a model call.
     pub(crate) fn call(&mut self, usage: &Usage, cost: NanoUsd) {
         self.last = *usage;
         self.cost = cost;
     }
 
-    /// A model call of an agent below the main one was billed: it is no part of the conversation.
+    /// Records a model call of a subagent, which is no part of the conversation.
     pub(crate) fn call_of_agent(&mut self, cost: NanoUsd) {
         self.cost = self.cost.max(cost);
     }
 
-    /// A run ended.
+    /// Records the end of a run.
     pub(crate) fn run(&mut self, result: &RunResult) {
         self.cost = result.cost;
         self.models.clone_from(&result.model_usage);
@@ -36,12 +41,12 @@ impl Spent {
     }
 
     /// Tokens that the conversation takes up: those of the last model call.
-    pub(crate) fn context_tokens(&self) -> u64 {
+    pub fn context_tokens(&self) -> u64 {
         self.last.total_input().saturating_add(self.last.output_tokens)
     }
 
-    /// What users read.
-    pub(crate) fn text(&self) -> String {
+    /// Report for people.
+    pub fn text(&self) -> String {
         let mut text = format!(
             "Total cost: ${:.4}\nDuration of the runs: {:.1} s, of it in the model: {:.1} s",
             self.cost.usd(),

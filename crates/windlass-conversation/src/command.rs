@@ -1,30 +1,28 @@
 //! Slash commands.
 
-use futures_util::future::BoxFuture;
 use serde::Serialize;
-use std::sync::Arc;
 use windlass_types::Prompt;
 
-/// A slash command, as hosts see it.
+/// A slash command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct SlashCommand {
     /// The name, without the slash.
     pub name: String,
-    /// What it does, in a line.
+    /// One line that says what the command does.
     pub description: String,
-    /// What may follow the name, such as `<file>`; empty if it takes no arguments.
+    /// Arguments, such as `<file>`; empty if the command takes none.
     pub argument_hint: String,
-    /// Other names that it has.
+    /// Other names of the command.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub aliases: Vec<String>,
-    /// Whether it is carried out without the model.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub(crate) builtin: bool,
-    /// Whether `system/init` lists it among the skills, too.
+    /// `true` if the command runs without the model.
+    #[serde(rename = "builtin", skip_serializing_if = "std::ops::Not::not")]
+    pub is_builtin: bool,
+    /// `true` if the command is a skill.
     #[serde(skip)]
-    pub(crate) is_skill: bool,
+    pub is_skill: bool,
 }
 
 impl SlashCommand {
@@ -35,29 +33,29 @@ impl SlashCommand {
             description: description.into(),
             argument_hint: String::new(),
             aliases: Vec::new(),
-            builtin: false,
+            is_builtin: false,
             is_skill: false,
         }
     }
 
-    /// Sets what may follow the name.
+    /// Sets the arguments that are shown behind the name.
     #[must_use]
     pub fn with_argument_hint(mut self, hint: impl Into<String>) -> Self {
         self.argument_hint = hint.into();
         self
     }
 
-    /// Says that it is a skill: `system/init` lists it among those, too.
+    /// Marks the command as a skill.
     #[must_use]
     pub fn as_skill(mut self, is_skill: bool) -> Self {
         self.is_skill = is_skill;
         self
     }
 
-    /// Says that it is carried out without the model ([`Expansion::Output`]).
+    /// Marks the command as one that runs without the model ([`Expansion::Output`]).
     #[must_use]
     pub fn as_builtin(mut self) -> Self {
-        self.builtin = true;
+        self.is_builtin = true;
         self
     }
 
@@ -73,9 +71,9 @@ impl SlashCommand {
     }
 }
 
-/// The commands that the server carries out itself.
+/// The commands that the conversation carries out itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Builtin {
+pub(crate) enum BuiltinCommand {
     /// Continues with a new, empty session.
     Clear,
     /// Replaces the conversation by a summary.
@@ -88,7 +86,7 @@ pub(crate) enum Builtin {
     ContinueRun,
 }
 
-impl Builtin {
+impl BuiltinCommand {
     const ALL: [Self; 5] = [Self::Clear, Self::Compact, Self::Context, Self::Cost, Self::ContinueRun];
 
     pub(crate) fn name(self) -> &'static str {
@@ -118,11 +116,11 @@ impl Builtin {
                 "Take up the calls that wait for answers, with the answers that have come",
             ),
         };
-        SlashCommand { builtin: true, ..command }
+        SlashCommand { is_builtin: true, ..command }
     }
 }
 
-/// What a slash command becomes.
+/// The expansion of a slash command.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Expansion {
@@ -138,35 +136,29 @@ impl From<Prompt> for Expansion {
     }
 }
 
-/// What a slash command becomes, `None` if there is no such command, or why it cannot be used.
+/// Expansion of a slash command: `None` if there is no such command, an error with the reason if it cannot be used.
 pub type Expanded = Result<Option<Expansion>, String>;
-
-/// Turns a command and its arguments into a prompt.
-pub(crate) type Expand = Arc<dyn Fn(String, String) -> BoxFuture<'static, Expanded> + Send + Sync>;
-
-/// Looks before a prompt what has changed; the commands, if these have.
-pub(crate) type Look = Arc<dyn Fn() -> Option<Vec<SlashCommand>> + Send + Sync>;
 
 /// The commands of a session.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Commands {
-    /// Whether a prompt is looked at at all.
+    /// `false` if every prompt is text.
     enabled: bool,
     custom: Vec<SlashCommand>,
-    /// Whether a session can turn them into prompts.
+    /// `true` once a session can expand the custom commands.
     expands: bool,
 }
 
-/// The meaning of a prompt.
+/// Meaning of a prompt.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Called {
-    /// A command that the server carries out itself.
-    Builtin(Builtin),
+    /// A command that the conversation carries out itself.
+    Builtin(BuiltinCommand),
     /// A summary that cares for this.
     Compact(String),
-    /// A command of the session, which turns it into a prompt. If it gives none, the text is that of a command of
-    /// the server with the same other name, or no command.
-    Custom { name: String, arguments: String, builtin: Option<Builtin> },
+    /// A command of the session, which expands it. Without an expansion the text is the built-in command with the
+    /// same alias, or no command.
+    Custom { name: String, arguments: String, builtin: Option<BuiltinCommand> },
     /// No command: the model reads the text as it is.
     Text,
 }
@@ -176,22 +168,22 @@ impl Commands {
         Self { enabled, custom, expands: false }
     }
 
-    /// Replaces the commands that are not the server's own.
+    /// Replaces the custom commands.
     pub(crate) fn set_custom(&mut self, custom: Vec<SlashCommand>, expands: bool) {
         (self.custom, self.expands) = (custom, expands);
     }
 
-    /// Lists others; how they become prompts stays.
+    /// Replaces the list of custom commands and keeps how they are expanded.
     pub(crate) fn relist(&mut self, custom: Vec<SlashCommand>) {
         self.custom = custom;
     }
 
-    /// All commands, in the order in which they are listed. One of the server's own hides another of its name.
+    /// All commands, in the order in which they are listed. A built-in one hides another of its name.
     pub(crate) fn list(&self) -> Vec<SlashCommand> {
         if !self.enabled {
             return Vec::new();
         }
-        let own = Builtin::ALL.map(Builtin::command);
+        let own = BuiltinCommand::ALL.map(BuiltinCommand::command);
         let custom = self.custom.iter().filter(|custom| !own.iter().any(|own| own.name == custom.name));
         own.iter().chain(custom).cloned().collect()
     }
@@ -204,11 +196,11 @@ impl Commands {
         let (name, arguments) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
         let arguments = arguments.trim();
         let own = |called: fn(&SlashCommand, &str) -> bool| {
-            Builtin::ALL.into_iter().find(|builtin| called(&builtin.command(), name))
+            BuiltinCommand::ALL.into_iter().find(|builtin| called(&builtin.command(), name))
         };
         if let Some(builtin) = own(|command, name| command.name == name) {
             return match builtin {
-                Builtin::Compact => Called::Compact(arguments.to_owned()),
+                BuiltinCommand::Compact => Called::Compact(arguments.to_owned()),
                 other => Called::Builtin(other),
             };
         }
@@ -232,14 +224,14 @@ impl Commands {
         }
     }
 
-    /// Whether a prompt with this text after its slash is one of a listed command.
+    /// `true` if the text after the slash begins with the name of a listed command.
     pub(crate) fn lists(&self, text: &str) -> bool {
         let name = text.split(char::is_whitespace).next().unwrap_or_default();
         self.list().iter().any(|command| command.is_called(name))
     }
 }
 
-/// Whether a word can be the name of a command: no path, and not empty.
+/// `true` if a word can be the name of a command: no path, and not empty.
 fn is_name(word: &str) -> bool {
     !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ':' | '.'))
 }
@@ -260,16 +252,16 @@ mod tests {
             builtin,
         };
         for (text, expected) in [
-            ("clear", Called::Builtin(Builtin::Clear)),
-            ("reset", Called::Builtin(Builtin::Clear)),
-            ("cost please", Called::Builtin(Builtin::Cost)),
+            ("clear", Called::Builtin(BuiltinCommand::Clear)),
+            ("reset", Called::Builtin(BuiltinCommand::Clear)),
+            ("cost please", Called::Builtin(BuiltinCommand::Cost)),
             ("compact", Called::Compact(String::new())),
             ("compact\nfocus on x ", Called::Compact("focus on x".to_owned())),
-            ("new", prompt("new", "", Some(Builtin::Clear))),
+            ("new", prompt("new", "", Some(BuiltinCommand::Clear))),
             ("review  a b \n", prompt("review", "a b", None)),
             ("review2 a", prompt("review", "a", None)),
             ("reviews now", prompt("reviews", "now", None)),
-            ("continue-run", Called::Builtin(Builtin::ContinueRun)),
+            ("continue-run", Called::Builtin(BuiltinCommand::ContinueRun)),
             ("etc/passwd is a file", Called::Text),
             ("", Called::Text),
             (" clear", Called::Text),

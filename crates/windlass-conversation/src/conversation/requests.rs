@@ -1,0 +1,258 @@
+//! Requests, each answered exactly once.
+
+use super::Conversation;
+use crate::command::BuiltinCommand;
+use crate::context::ContextReport;
+use crate::input::{Outcome, Request, SettingsChange};
+use crate::jobs::{PendingJob, RequestedJob};
+use crate::output::{Answer, Job, MessageState, Order, Refusal, RefusalKind, SessionOrder, Ticket, Update};
+use crate::receipts::TakeBack;
+use crate::settings::add;
+use crate::turns::Work;
+use windlass_types::{ContextUsage, PermissionMode, PermissionUpdate, Thinking, UpdateDestination};
+
+/// Bytes at the end of an output that are read.
+const TAIL_BYTES: u64 = 8 * 1024;
+
+impl Conversation {
+    /// Carries out a request. One that begins a job is answered with its outcome.
+    pub(super) fn request(&mut self, id: &str, request: Request) {
+        match request {
+            Request::Interrupt { cancels_queued } => return self.interrupt(id, cancels_queued),
+            Request::TakeBack(message) => return self.take_back_one(id, &message),
+            Request::PermissionMode(mode) => return self.choose_permission_mode(id, mode),
+            Request::Model(name) => self.use_model(name),
+            Request::Thinking(thinking) => self.use_thinking(thinking),
+            Request::Settings(change) => self.change_settings(change),
+            Request::StopTask(task) => self.order_session(SessionOrder::StopTask(task)),
+            Request::Rename(title) => return self.rename(id, title),
+            Request::Rewind { to, scope, dry_run } => {
+                if let Err(refusal) = self.rewind(id, to, scope, dry_run) {
+                    self.update(Update::Answer(id.to_owned(), Err(refusal)));
+                }
+                return self.advance();
+            }
+            Request::Context => return self.begin_job(id, RequestedJob::Context, Job::Context),
+            Request::MoveToBackground(call) => {
+                return self.begin_job(id, RequestedJob::Move, Job::MoveToBackground(call));
+            }
+            Request::TaskOutput(task) => return self.task_output(id, &task),
+        }
+        self.update(Update::Answer(id.to_owned(), Ok(Answer::Done)));
+    }
+
+    /// Begins the job of a request, which is answered with the outcome.
+    fn begin_job(&mut self, id: &str, requested: RequestedJob, job: Job) {
+        let ticket = self.jobs.add(PendingJob::Request(id.to_owned(), requested));
+        self.order(Order::Begin(ticket, job));
+    }
+
+    /// Takes the outcome of a job.
+    pub(super) fn done(&mut self, ticket: Ticket, outcome: Outcome) {
+        match (self.jobs.take(ticket), outcome) {
+            (Some(PendingJob::Turn), Outcome::Context(usage)) => {
+                if let Some(Work::Context { turn }) = self.turns.work.take() {
+                    let text = self.context(usage.as_deref()).text();
+                    self.local_result(BuiltinCommand::Context.name().to_owned(), text, turn.id);
+                }
+            }
+            (Some(PendingJob::Turn), outcome) => {
+                tracing::error!(?outcome, "the outcome is that of another job");
+                if let Some(Work::Context { turn }) = self.turns.work.take() {
+                    let text = self.context(None).text();
+                    self.local_result(BuiltinCommand::Context.name().to_owned(), text, turn.id);
+                }
+            }
+            (Some(PendingJob::Title(title)), Outcome::Renamed(done)) => self.titled(title, done),
+            (Some(PendingJob::Title(title)), outcome) => {
+                tracing::error!(?outcome, "the outcome is that of another job");
+                self.titled(title, Err("carrying out the order failed".to_owned()));
+            }
+            (Some(PendingJob::Request(id, requested)), outcome) => self.answer_with(ticket, id, requested, outcome),
+            // The request was answered when all sessions were closed.
+            (None, _) => {}
+        }
+    }
+
+    fn answer_with(&mut self, ticket: Ticket, id: String, requested: RequestedJob, outcome: Outcome) {
+        let answer = match (requested, outcome) {
+            (RequestedJob::Rewind(rewind), Outcome::Rewound(outcome)) => {
+                return self.rewound(ticket, id, rewind, outcome);
+            }
+            (RequestedJob::Context, Outcome::Context(usage)) => {
+                Ok(Answer::Context(Box::new(self.context(usage.as_deref()))))
+            }
+            (RequestedJob::Mode(requested), Outcome::PermissionMode(mode)) => return self.mode_set(id, requested, mode),
+            (RequestedJob::Move, Outcome::Moved(moved)) => Ok(Answer::Moved(moved)),
+            (RequestedJob::FileEnd, Outcome::FileEnd(tail, total)) => {
+                Ok(Answer::Output { tail, total, is_truncated: total > TAIL_BYTES })
+            }
+            (RequestedJob::Rename { title }, Outcome::Renamed(done)) => match done {
+                Ok(()) => {
+                    self.update(Update::Title(title));
+                    Ok(Answer::Done)
+                }
+                Err(error) => Err(Refusal::new(format!("The session could not be renamed: {error}"))),
+            },
+            (_, Outcome::Failed(error)) => Err(Refusal::new(error)),
+            (requested, outcome) => {
+                tracing::error!(?requested, ?outcome, "the outcome is that of another job");
+                Err(Refusal::new("carrying out the order failed"))
+            }
+        };
+        self.update(Update::Answer(id, answer));
+    }
+
+    /// Use of the context window, with these estimates of the fixed parts.
+    pub(super) fn context(&self, usage: Option<&ContextUsage>) -> ContextReport {
+        let auto_compact = self.session.facts.as_ref().is_none_or(|facts| !facts.compacts_on_request_only);
+        ContextReport::new(usage, &self.session.spent, auto_compact)
+    }
+
+    /// Stops the run. Messages that wait behind it stay, unless they are taken back as well.
+    fn interrupt(&mut self, id: &str, cancels: bool) {
+        let cancelled = if cancels { self.forget(None) } else { Vec::new() };
+        self.take_back(id, None, TakeBack::Interrupt { cancels }, cancelled);
+        self.stop_run();
+        self.give_receipts();
+    }
+
+    /// Takes a message back that waits for its turn.
+    fn take_back_one(&mut self, id: &str, message: &str) {
+        let done = !self.forget(Some(message)).is_empty();
+        self.take_back(id, Some(message), TakeBack::One { done }, Vec::new());
+        self.give_receipts();
+    }
+
+    /// Forgets messages that wait, all of them or the one with an id. Returns their ids.
+    fn forget(&mut self, id: Option<&str>) -> Vec<String> {
+        let gone = self.turns.queue.forget(id);
+        for id in &gone {
+            self.update_message(Some(id), MessageState::Cancelled);
+        }
+        gone
+    }
+
+    fn choose_permission_mode(&mut self, id: &str, mode: PermissionMode) {
+        if let Err(refusal) = self.allows_mode(mode) {
+            return self.update(Update::Answer(id.to_owned(), Err(refusal)));
+        }
+        (self.requested.permission_mode, self.requested.awaited_mode) = (Some(mode), Some(mode));
+        self.order_session(SessionOrder::PermissionMode(mode));
+        self.set_permission_mode(mode);
+        if self.session.is_open() && !self.session.is_over() {
+            return self.begin_job(id, RequestedJob::Mode(mode), Job::PermissionMode);
+        }
+        self.update(Update::Answer(id.to_owned(), Ok(Answer::PermissionMode(mode))));
+        self.update(Update::PermissionModeChanged(mode));
+    }
+
+    /// Answers with the mode that calls are judged in: the session may have refused the one that was asked for.
+    fn mode_set(&mut self, id: String, requested: PermissionMode, effective: Option<PermissionMode>) {
+        let mode = effective.unwrap_or(requested);
+        if mode != requested && self.requested.awaited_mode == Some(requested) {
+            (self.requested.permission_mode, self.requested.awaited_mode) = (Some(mode), None);
+            self.set_permission_mode(mode);
+        }
+        self.update(Update::Answer(id, Ok(Answer::PermissionMode(mode))));
+        // A run reports the mode as one of its events.
+        if !self.turns.running {
+            self.update(Update::PermissionModeChanged(mode));
+        }
+    }
+
+    /// Gives a new session the title that it was opened with.
+    pub(super) fn give_title(&mut self) {
+        if let Some(title) = self.session.facts.as_mut().and_then(|facts| facts.title.take()) {
+            let ticket = self.jobs.add(PendingJob::Title(title.clone()));
+            self.order(Order::Begin(ticket, Job::Rename(title)));
+        }
+    }
+
+    fn titled(&mut self, title: String, done: Result<(), String>) {
+        self.update(match done {
+            Ok(()) => Update::Title(title),
+            Err(error) => Update::Warning(format!("The session did not get its title {title:?}: {error}")),
+        });
+    }
+
+    fn allows_mode(&self, mode: PermissionMode) -> Result<(), Refusal> {
+        if mode == PermissionMode::BypassPermissions && !self.options.bypass_allowed {
+            return Err(Refusal::of(
+                RefusalKind::BypassNotAllowed,
+                "the mode bypassPermissions needs --allow-dangerously-skip-permissions at the start, and settings that do \
+                 not disable it",
+            ));
+        }
+        if mode == PermissionMode::Auto && self.options.auto_forbidden {
+            let reason = "settings forbid the mode auto (permissions.disableAutoMode)";
+            return Err(Refusal::of(RefusalKind::AutoForbidden, reason));
+        }
+        Ok(())
+    }
+
+    /// Calls this model from the next request on.
+    fn use_model(&mut self, name: Option<String>) {
+        self.order_session(SessionOrder::Model(name.clone()));
+        self.requested.model = Some(name);
+    }
+
+    fn use_thinking(&mut self, thinking: Option<Thinking>) {
+        if let Some(facts) = &self.session.facts {
+            let thinking = thinking.unwrap_or(facts.thinking);
+            self.order_session(SessionOrder::Thinking(thinking));
+        }
+        self.requested.thinking = Some(thinking);
+    }
+
+    /// Changes settings: all of them at once.
+    fn change_settings(&mut self, change: SettingsChange) {
+        let SettingsChange { rules, model, effort, environment } = change;
+        if !environment.is_empty() {
+            self.extend_environment(environment);
+        }
+        let mut updates = Vec::new();
+        for (behavior, rules) in rules {
+            let before = self.requested.rules.insert(behavior, rules.clone()).unwrap_or_default();
+            if !before.is_empty() {
+                let destination = UpdateDestination::Session;
+                updates.push(PermissionUpdate::RemoveRules { rules: before, behavior, destination });
+            }
+            if !rules.is_empty() {
+                updates.push(add(behavior, rules));
+            }
+        }
+        if !updates.is_empty() {
+            self.order_session(SessionOrder::Permissions(updates));
+        }
+        if let Some(effort) = effort {
+            self.requested.effort = Some(effort);
+            self.order_session(SessionOrder::Effort(effort));
+        }
+        if let Some(model) = model {
+            self.use_model(model);
+        }
+    }
+
+    /// Names the session.
+    fn rename(&mut self, id: &str, title: String) {
+        let refusal = match self.session.facts.as_ref().map(|facts| facts.can_be_renamed) {
+            None => Refusal::not_open(),
+            Some(false) => Refusal::of(RefusalKind::Unsupported, "this session cannot be renamed"),
+            Some(true) => {
+                return self.begin_job(id, RequestedJob::Rename { title: title.clone() }, Job::Rename(title));
+            }
+        };
+        self.update(Update::Answer(id.to_owned(), Err(refusal)));
+    }
+
+    /// Reads the end of the output of background work.
+    fn task_output(&mut self, id: &str, task: &str) {
+        let answer = match self.session.outputs.find(task) {
+            Some(Some(file)) => return self.begin_job(id, RequestedJob::FileEnd, Job::FileEnd(file, TAIL_BYTES)),
+            Some(None) => Ok(Answer::Output { tail: String::new(), total: 0, is_truncated: false }),
+            None => Err(Refusal::new(format!("No task found with ID: {task}"))),
+        };
+        self.update(Update::Answer(id.to_owned(), answer));
+    }
+}

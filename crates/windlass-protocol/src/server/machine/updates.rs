@@ -1,0 +1,174 @@
+//! Updates of the conversation as frames, and its orders as those of the pump.
+
+use super::Machine;
+use super::answers::{Refusal, not_open, unsupported};
+use super::io::{Opening, Order};
+use crate::channel::frames::Cancel;
+use crate::channel::requests::AskError;
+use crate::line;
+use crate::mapper::LocalResult;
+use crate::server::frames::Lifecycle;
+use serde_json::json;
+use std::collections::BTreeMap;
+use windlass_conversation::{
+    Answer, MessageState, Order as ConversationOrder, Presenter, Refusal as Refused, RefusalKind, SessionOpened,
+    SessionState, TakenMessage, Unanswered, Update,
+};
+
+impl Presenter for Machine {
+    fn present(&mut self, update: Update) {
+        match update {
+            Update::Opened(opened) => self.session_opened(opened),
+            Update::Event(event) => self.frames(|mapper, _, out| mapper.map(&event, out)),
+            Update::Message(id, state) => self.say_lifecycle(Some(&id), lifecycle(state)),
+            Update::Taken(taken) => self.taken(&taken),
+            Update::Local(local) => {
+                let result = LocalResult {
+                    command: &local.command,
+                    text: &local.text,
+                    cost: local.spent.cost,
+                    models: &local.spent.models,
+                };
+                self.frames(|mapper, session, out| mapper.local(session, &result, out));
+            }
+            Update::Refused(reason) => self.frames(|mapper, session, out| mapper.refused(session, &reason, out)),
+            Update::Warning(text) => self.frames(|mapper, session, out| mapper.warn(session, &text, out)),
+            Update::State(state) => self.say_state(state_name(state)),
+            Update::PermissionMode(mode) => {
+                self.scene.permission_mode = mode;
+                self.show_scene();
+            }
+            Update::PermissionModeChanged(mode) => self.say_mode(mode),
+            Update::Commands(_) => self.list_commands(),
+            Update::CommandsChanged(commands) => self.say_commands(&commands),
+            Update::Cleared(id) => self.say_reset(id.as_deref()),
+            Update::Title(title) => self.say_title(&title),
+            Update::Question(id) => {
+                let line = self.questions.get(&id).cloned().unwrap_or_default();
+                self.send(line);
+            }
+            Update::QuestionWithdrawn(id) => {
+                let mut out = Vec::new();
+                line::push(&mut out, &Cancel { kind: "control_cancel_request", request_id: &id });
+                self.send(out);
+            }
+            Update::Answer(id, answer) => self.answered(&id, answer),
+            _ => {}
+        }
+    }
+}
+
+impl Machine {
+    /// Takes over a session that is open, in the place of the one before.
+    fn session_opened(&mut self, session: SessionOpened) {
+        let (facts, offer) = self.opened.take().unwrap_or_default();
+        self.take_offer(offer.as_ref());
+        let agents = facts.agents.unwrap_or_else(|| self.agents());
+        self.list_agents(&agents);
+        self.settings = facts.settings;
+        self.session_id = session.id;
+        self.list_commands();
+        if let Some(style) = facts.output_style {
+            self.mapper.uses_output_style(style);
+        }
+        (self.scene.transcript, self.scene.permission_mode) = (session.transcript, session.permission_mode);
+        self.show_scene();
+        if self.initialize.as_ref().map(|initialize| &initialize.body) != self.opened_with.as_ref() {
+            self.order(Order::RenewHooks);
+        }
+    }
+
+    fn taken(&mut self, taken: &TakenMessage) {
+        self.say_taken(taken);
+        match (&taken.id, taken.joins) {
+            (Some(id), true) => self.mapper.joined(id.clone()),
+            (None, true) => {}
+            (id, false) => self.mapper.answers(id.clone()),
+        }
+    }
+
+    /// Lists the commands in `system/init`.
+    pub(super) fn list_commands(&mut self) {
+        let commands = self.conversation.commands();
+        let skills = commands.iter().filter(|command| command.is_skill).map(|command| command.name.clone()).collect();
+        let names = commands.into_iter().map(|command| command.name).collect();
+        self.mapper.offers(names, skills, &super::answers::CAPABILITIES);
+    }
+
+    /// Writes the answer of the conversation to a request.
+    fn answered(&mut self, id: &str, answer: Result<Answer, Refused>) {
+        let (subtype, value) = self.requests.remove(id).unwrap_or_default();
+        let answer = match answer {
+            Ok(Answer::Done) => Ok(value),
+            Ok(Answer::Interrupted { still_queued, cancelled: None }) => Ok(Some(json!({ "still_queued": still_queued }))),
+            Ok(Answer::Interrupted { still_queued, cancelled: Some(cancelled) }) => {
+                Ok(Some(json!({ "still_queued": still_queued, "cancelled": cancelled })))
+            }
+            Ok(Answer::PermissionMode(mode)) => Ok(Some(json!({ "mode": mode.as_str() }))),
+            Ok(Answer::TakenBack(done)) => Ok(Some(json!({ "cancelled": done }))),
+            Ok(Answer::Context(report)) => Ok(Some(super::queries::context(&report))),
+            Ok(Answer::Rewind { dry_run, outcome }) => super::rewind::answer(dry_run, outcome),
+            Ok(Answer::Moved(moved)) => Ok(Some(json!({ "backgrounded": moved }))),
+            Ok(Answer::Output { tail, total, is_truncated }) => {
+                Ok(Some(json!({ "output": tail, "total_bytes": total, "truncated": is_truncated })))
+            }
+            Ok(_) => Err(unsupported(&subtype)),
+            Err(Refused { kind: RefusalKind::Unsupported, .. }) => Err(unsupported(&subtype)),
+            Err(Refused { kind: RefusalKind::NotOpen, .. }) => Err(not_open()),
+            Err(Refused { kind: RefusalKind::BypassNotAllowed, reason, .. }) => {
+                Err(Refusal::coded(reason, "bypass_not_launched"))
+            }
+            Err(Refused { kind: RefusalKind::AutoForbidden, reason, .. }) => {
+                Err(Refusal::coded(reason, "auto_disabled"))
+            }
+            Err(Refused { reason, .. }) => Err(Refusal::new(reason)),
+        };
+        self.reply(id, answer);
+    }
+
+    /// Passes an order of the conversation on.
+    pub(super) fn pass_on(&mut self, order: ConversationOrder) {
+        match order {
+            ConversationOrder::Open(settings) => {
+                // Again, for a host that has sent no `initialize`.
+                let in_process = self.in_process(BTreeMap::new());
+                self.order(Order::Announce(in_process));
+                let initialize = self.initialize.clone();
+                self.opened_with = initialize.as_ref().map(|initialize| initialize.body.clone());
+                self.order(Order::Open(Box::new(Opening { settings: *settings, initialize })));
+            }
+            ConversationOrder::Unanswered(id, reason) => {
+                self.questions.remove(&id);
+                let error = match reason {
+                    Unanswered::Gone => AskError::Gone,
+                    Unanswered::Withdrawn => AskError::Withdrawn,
+                };
+                self.order(Order::Answer(id, Err(error)));
+            }
+            ConversationOrder::Closed => {
+                // Requests that are still open have an answer then, too.
+                for request in self.jobs.close() {
+                    self.reply(&request, Err(Refusal::new("The session was closed before this was done.")));
+                }
+                self.order(Order::Conversation(ConversationOrder::Closed));
+            }
+            order => self.order(Order::Conversation(order)),
+        }
+    }
+}
+
+fn lifecycle(state: MessageState) -> Lifecycle {
+    match state {
+        MessageState::Queued => Lifecycle::Queued,
+        MessageState::Completed => Lifecycle::Completed,
+        _ => Lifecycle::Cancelled,
+    }
+}
+
+fn state_name(state: SessionState) -> &'static str {
+    match state {
+        SessionState::Running => "running",
+        SessionState::RequiresAction => "requires_action",
+        _ => "idle",
+    }
+}
