@@ -128,7 +128,9 @@ impl PendingJobs {
     /// The rewinds at a stage, in the order in which they came.
     pub(crate) fn rewinds(&mut self, stage: RewindStage) -> Vec<(Ticket, &mut PendingRewind)> {
         let rewind = |(ticket, pending): (&Ticket, _)| match pending {
-            &mut PendingJob::Request(_, RequestedJob::Rewind(ref mut rewind)) if rewind.stage == stage => Some((*ticket, rewind)),
+            &mut PendingJob::Request(_, RequestedJob::Rewind(ref mut rewind)) if rewind.stage == stage => {
+                Some((*ticket, rewind))
+            }
             _ => None,
         };
         self.open.iter_mut().filter_map(rewind).collect()

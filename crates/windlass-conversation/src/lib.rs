@@ -43,9 +43,7 @@ pub use calls::{Asker, CallReference};
 pub use command::{Expanded, Expansion, SlashCommand};
 pub use context::{ContextPart, ContextReport, is_of_server};
 pub use conversation::{Conversation, ConversationOptions, is_error};
-pub use input::{
-    Generation, Input, NotRewound, Outcome, Request, RewindScope, Rewound, SessionFacts, SettingsChange,
-};
+pub use input::{Generation, Input, NotRewound, Outcome, Request, RewindScope, Rewound, SessionFacts, SettingsChange};
 pub use message::{Message, Priority};
 pub use output::{
     Answer, Job, LocalResult, MessageState, Order, Output, Presenter, Refusal, RefusalKind, SessionOpened,

@@ -108,7 +108,11 @@ impl Queue {
 
     /// Gives messages to the session that want to join its run, in their order: none overtakes another one that
     /// does not. `give` returns the id under which the session knows the message.
-    pub(crate) fn offer(&mut self, is_text: impl Fn(&QueuedMessage) -> bool, mut give: impl FnMut(&QueuedMessage) -> EntryId) {
+    pub(crate) fn offer(
+        &mut self,
+        is_text: impl Fn(&QueuedMessage) -> bool,
+        mut give: impl FnMut(&QueuedMessage) -> EntryId,
+    ) {
         for waiting in &mut self.waiting {
             match waiting.joining {
                 Joining::Offered { .. } => {}

@@ -88,8 +88,6 @@ pub use line::MAX_LINE;
 #[cfg(feature = "server")]
 pub use mapper::{FrameMapper, FrameOptions};
 #[cfg(feature = "server")]
-pub use windlass_conversation::is_error;
-#[cfg(feature = "server")]
 pub use server::{
     CommandOptions, Expanded, Expansion, HostAgent, HostElicitation, HostElicitationAnswer, HostHooks, HostMcp,
     HostMcpError, HostMcpServer, HostModel, HostPermissions, HostPlugin, HostPluginError, HostSetup, Initialize,
@@ -97,6 +95,8 @@ pub use server::{
     PermissionOptions, PluginControl, PluginListing, PluginOffer, PluginReload, PluginSource, PluginsReloaded,
     ReportOptions, Served, Server, ServerError, ServerOptions, SlashCommand,
 };
+#[cfg(feature = "server")]
+pub use windlass_conversation::is_error;
 #[cfg(feature = "server")]
 pub use windlass_permission::{ReadAnswer, read_permission_answer};
 

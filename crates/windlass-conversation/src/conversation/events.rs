@@ -4,9 +4,7 @@ use super::Conversation;
 use crate::input::Generation;
 use crate::output::{MessageState, Order, SessionState, Ticket, Update};
 use crate::results::TurnResult;
-use windlass_types::{
-    ContentBlock, Event, EventKind, HookEventName, RunOrigin, RunStarted, StateChange, TaskKind,
-};
+use windlass_types::{ContentBlock, Event, EventKind, HookEventName, RunOrigin, RunStarted, StateChange, TaskKind};
 
 impl Conversation {
     /// Takes in an event of a session.

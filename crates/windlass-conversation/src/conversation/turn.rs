@@ -5,9 +5,7 @@ use crate::command::{BuiltinCommand, Called, Expanded, Expansion, SlashCommand};
 use crate::current::SessionStream;
 use crate::input::SessionFacts;
 use crate::jobs::{PendingJob, RewindStage};
-use crate::output::{
-    Job, Order, SessionOpened, SessionOrder, SessionState, TakenMessage, Update,
-};
+use crate::output::{Job, Order, SessionOpened, SessionOrder, SessionState, TakenMessage, Update};
 use crate::queue::QueuedMessage;
 use crate::results::TurnResult;
 use crate::settings::SessionSettings;

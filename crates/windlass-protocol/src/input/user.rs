@@ -80,7 +80,8 @@ impl UserMessage {
 
 fn content(message: Option<&JsonText>) -> Result<Vec<ContentBlock>, String> {
     let message = message.ok_or("the user message has no `message`")?;
-    let MessageFields { content } = message.to().map_err(|error| format!("the user message cannot be read: {error}"))?;
+    let MessageFields { content } =
+        message.to().map_err(|error| format!("the user message cannot be read: {error}"))?;
     if let Ok(text) = content.to::<String>() {
         return if text.trim().is_empty() {
             Err("the prompt is empty".to_owned())

@@ -2,8 +2,8 @@
 
 pub(crate) use crate::channel::frames::{Response, answer};
 
-use windlass_conversation::SlashCommand;
 use serde::Serialize;
+use windlass_conversation::SlashCommand;
 use windlass_types::JsonText;
 
 /// A system frame that is not about a run: the state of the session, or its mode.

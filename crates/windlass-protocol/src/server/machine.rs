@@ -34,7 +34,9 @@ use serde_json::Value;
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::sync::Arc;
-use windlass_conversation::{Conversation, ConversationOptions, Generation, Input as Turn, Output as Outcome, Presenter};
+use windlass_conversation::{
+    Conversation, ConversationOptions, Generation, Input as Turn, Output as Outcome, Presenter,
+};
 use windlass_tool::Ids;
 use windlass_types::{EntryId, JsonText};
 

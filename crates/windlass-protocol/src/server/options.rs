@@ -1,12 +1,12 @@
 //! The options of a server.
 
-use windlass_conversation::SlashCommand;
 use super::mcp::McpControl;
 use super::mirror::Mirror;
 use super::plugins::{HostAgent, PluginControl};
 use crate::FrameOptions;
 use std::sync::Arc;
 use std::time::Duration;
+use windlass_conversation::SlashCommand;
 use windlass_runtime::SystemIds;
 use windlass_tool::Ids;
 use windlass_types::{Effort, ModelInfo, PermissionMode};

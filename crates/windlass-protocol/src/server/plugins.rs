@@ -1,10 +1,10 @@
 //! Plugins: what hosts see of them, and what they may order.
 
-use windlass_conversation::SlashCommand;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
+use windlass_conversation::SlashCommand;
 use windlass_types::JsonText;
 
 /// Most plugins that the host may name at once.

@@ -1,6 +1,5 @@
 //! What a host wants of a session, and the session it gets.
 
-use windlass_conversation::{Expanded, SlashCommand};
 use super::error::OpenFailure;
 use super::extras::Extras;
 use super::hooks::HostHooks;
@@ -13,6 +12,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
+use windlass_conversation::{Expanded, SlashCommand};
 use windlass_runtime::{ModelProfile, Session};
 use windlass_types::{ContentBlock, JsonError, JsonText, PermissionMode, Thinking};
 

@@ -16,6 +16,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("windlass-session", &["windlass-types"]),
     ("windlass-context", &["windlass-types"]),
     ("windlass-core", &["windlass-context", "windlass-permission", "windlass-session", "windlass-types"]),
+    ("windlass-conversation", &["windlass-session", "windlass-tool", "windlass-types"]),
     (
         "windlass-runtime",
         &[
@@ -107,6 +108,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     (
         "windlass-protocol",
         &[
+            "windlass-conversation",
             "windlass-hook",
             "windlass-hooks",
             "windlass-permission",
@@ -147,6 +149,7 @@ const PURE: &[&str] = &[
     "windlass-session",
     "windlass-context",
     "windlass-core",
+    "windlass-conversation",
 ];
 
 struct Package {

@@ -10,7 +10,9 @@ use crate::server::setup::Initialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::time::Duration;
-use windlass_conversation::{Input as ConversationInput, Order as ConversationOrder, Question, SessionFacts, SessionSettings};
+use windlass_conversation::{
+    Input as ConversationInput, Order as ConversationOrder, Question, SessionFacts, SessionSettings,
+};
 use windlass_types::JsonText;
 
 /// Interval at which a host that can no longer write is asked for a sign of life.

@@ -129,8 +129,7 @@ impl Machine {
             return;
         }
         let (kind, subtype) = ("system", "commands_changed");
-        let mut frame =
-            CommandsChanged { kind, subtype, commands, uuid: self.uuid(), session_id: &self.session_id };
+        let mut frame = CommandsChanged { kind, subtype, commands, uuid: self.uuid(), session_id: &self.session_id };
         let mut bytes = Vec::new();
         if !line::push(&mut bytes, &frame) {
             // A host without a list needs no report; a host with the old list would be misled.

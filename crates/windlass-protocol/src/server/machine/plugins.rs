@@ -4,11 +4,11 @@ use super::Machine;
 use super::answers::{Refusal, Reply, field, unsupported};
 use super::io::{Job, Reloaded};
 use super::jobs::HostJob;
-use windlass_conversation::Input as Turn;
 use crate::server::plugins::{HostAgent, PluginOffer, PluginReload, sources};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use windlass_conversation::Input as Turn;
 use windlass_types::JsonText;
 
 /// What is read of an agent that the host defines.

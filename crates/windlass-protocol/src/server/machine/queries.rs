@@ -100,12 +100,12 @@ pub(super) fn context(report: &ContextReport) -> Value {
         })
     });
     // Texts that are of no single file, such as the list of skills, are among the categories alone.
-    let is_file = |section: &&ContextSection| {
-        section.kind == ContextKind::Instructions && Path::new(&section.name).is_absolute()
-    };
-    let files = report.sections().filter(is_file).map(
-        |section| json!({ "path": section.name, "type": capitalised(&section.source), "tokens": section.tokens }),
-    );
+    let is_file =
+        |section: &&ContextSection| section.kind == ContextKind::Instructions && Path::new(&section.name).is_absolute();
+    let files = report
+        .sections()
+        .filter(is_file)
+        .map(|section| json!({ "path": section.name, "type": capitalised(&section.source), "tokens": section.tokens }));
     let servers = report
         .sections()
         .filter(|section| is_of_server(section))

@@ -100,7 +100,9 @@ impl Machine {
         let (subtype, value) = self.requests.remove(id).unwrap_or_default();
         let answer = match answer {
             Ok(Answer::Done) => Ok(value),
-            Ok(Answer::Interrupted { still_queued, cancelled: None }) => Ok(Some(json!({ "still_queued": still_queued }))),
+            Ok(Answer::Interrupted { still_queued, cancelled: None }) => {
+                Ok(Some(json!({ "still_queued": still_queued })))
+            }
             Ok(Answer::Interrupted { still_queued, cancelled: Some(cancelled) }) => {
                 Ok(Some(json!({ "still_queued": still_queued, "cancelled": cancelled })))
             }

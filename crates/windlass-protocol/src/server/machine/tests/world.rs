@@ -11,8 +11,9 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use windlass_conversation::{
-    Asker, CallReference, Expansion, Generation, Input as Turn, Job as SessionJob, NotRewound, Order as ConversationOrder,
-    Outcome as JobOutcome, Question, Rewound, SessionFacts, SessionOrder, SlashCommand, Timer,
+    Asker, CallReference, Expansion, Generation, Input as Turn, Job as SessionJob, NotRewound,
+    Order as ConversationOrder, Outcome as JobOutcome, Question, Rewound, SessionFacts, SessionOrder, SlashCommand,
+    Timer,
 };
 use windlass_types::{
     ContentBlock, EntryId, Event, EventKind, JsonText, MessageId, Outcome as RunOutcome, PermissionMode, RunId,
@@ -162,11 +163,7 @@ impl World {
                 assert!(self.asked.remove(&id).is_some(), "{id} is answered, but is not open");
                 self.answered.push(id);
             }
-            Order::RenewHooks
-            | Order::Scene(_)
-            | Order::Announce(_)
-            | Order::Deliver { .. }
-            | Order::NoMessage(_) => {}
+            Order::RenewHooks | Order::Scene(_) | Order::Announce(_) | Order::Deliver { .. } | Order::NoMessage(_) => {}
         }
     }
 
