@@ -318,6 +318,30 @@ impl Refusal {
 }
 
 /// Translator of [`Update`]s into frames, lines or a screen.
+///
+/// ```
+/// use windlass_conversation::{Presenter, Update};
+/// use windlass_types::{Delta, EventKind};
+///
+/// /// Collects the text of the answers.
+/// #[derive(Default)]
+/// struct Answers(String);
+///
+/// impl Presenter for Answers {
+///     fn present(&mut self, update: Update) {
+///         match update {
+///             Update::Event(event) => {
+///                 if let EventKind::BlockDelta { delta: Delta::Text(text), .. } = &event.kind {
+///                     self.0.push_str(text);
+///                 }
+///             }
+///             Update::Local(local) => self.0.push_str(&local.text),
+///             Update::Refused(reason) | Update::Warning(reason) => self.0.push_str(&reason),
+///             _ => {}
+///         }
+///     }
+/// }
+/// ```
 pub trait Presenter {
     /// Shows an update.
     fn present(&mut self, update: Update);
