@@ -132,6 +132,8 @@ pub enum Timer {
     BackgroundWait,
     /// Limit of the wait of a rewind for a run.
     Rewind(Ticket),
+    /// Limit of the wait for the permission mode in effect.
+    PermissionMode(Ticket),
 }
 
 /// News for the people and hosts of a conversation, in the order in which they are to be shown.

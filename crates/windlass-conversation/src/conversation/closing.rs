@@ -60,6 +60,7 @@ impl Conversation {
                 self.check_end();
             }
             (Timer::Rewind(ticket), _) => self.rewind_is_late(ticket),
+            (Timer::PermissionMode(ticket), _) => self.mode_is_late(ticket),
             (Timer::BackgroundWait, _) => {}
         }
     }

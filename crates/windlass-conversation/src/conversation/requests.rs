@@ -5,14 +5,17 @@ use crate::command::BuiltinCommand;
 use crate::context::ContextReport;
 use crate::input::{Outcome, Request, SettingsChange};
 use crate::jobs::{PendingJob, RequestedJob};
-use crate::output::{Answer, Job, MessageState, Order, Refusal, RefusalKind, SessionOrder, Ticket, Update};
+use crate::output::{Answer, Job, MessageState, Order, Refusal, RefusalKind, SessionOrder, Ticket, Timer, Update};
 use crate::receipts::TakeBack;
 use crate::settings::add;
 use crate::turns::Work;
+use std::time::Duration;
 use windlass_types::{ContextUsage, PermissionMode, PermissionUpdate, Thinking, UpdateDestination};
 
 /// Bytes at the end of an output that are read.
 const TAIL_BYTES: u64 = 8 * 1024;
+/// Maximum wait for the permission mode in effect.
+const MAX_MODE_WAIT: Duration = Duration::from_secs(2);
 
 impl Conversation {
     /// Carries out a request. One that begins a job is answered with its outcome.
@@ -141,10 +144,21 @@ impl Conversation {
         self.order_session(SessionOrder::PermissionMode(mode));
         self.set_permission_mode(mode);
         if self.session.is_open() && !self.session.is_over() {
-            return self.begin_job(id, RequestedJob::Mode(mode), Job::PermissionMode);
+            let ticket = self.jobs.add(PendingJob::Request(id.to_owned(), RequestedJob::Mode(mode)));
+            self.order(Order::Begin(ticket, Job::PermissionMode));
+            return self.order(Order::Wake(Timer::PermissionMode(ticket), MAX_MODE_WAIT));
         }
         self.update(Update::Answer(id.to_owned(), Ok(Answer::PermissionMode(mode))));
         self.update(Update::PermissionModeChanged(mode));
+    }
+
+    /// Answers with the mode that was asked for: the session waits for a disk, and judges no call before it has the order.
+    pub(super) fn mode_is_late(&mut self, ticket: Ticket) {
+        match self.jobs.take(ticket) {
+            Some(PendingJob::Request(id, RequestedJob::Mode(requested))) => self.mode_set(id, requested, None),
+            Some(other) => self.jobs.put_back(ticket, other),
+            None => {}
+        }
     }
 
     /// Answers with the mode that calls are judged in: the session may have refused the one that was asked for.
@@ -249,7 +263,9 @@ impl Conversation {
     /// Reads the end of the output of background work.
     fn task_output(&mut self, id: &str, task: &str) {
         let answer = match self.session.outputs.find(task) {
-            Some(Some(file)) => return self.begin_job(id, RequestedJob::FileEnd, Job::FileEnd(file, TAIL_BYTES)),
+            Some(Some(file)) => {
+                return self.begin_job(id, RequestedJob::FileEnd, Job::FileEnd(file, TAIL_BYTES));
+            }
             Some(None) => Ok(Answer::Output { tail: String::new(), total: 0, is_truncated: false }),
             None => Err(Refusal::new(format!("No task found with ID: {task}"))),
         };

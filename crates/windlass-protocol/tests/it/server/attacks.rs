@@ -97,7 +97,8 @@ async fn the_mode_that_was_ordered_last_is_that_of_the_next_session() {
         .await;
     confirmed(&mut host, "set_permission_mode", json!({ "mode": "plan" })).await;
     host.say("/clear").await;
-    host.result().await;
+    // The result of the run may come on either side of the confirmation.
+    host.until("conversation_reset", "").await;
     host.result().await;
     host.say("go").await;
     let (result, before) = host.until("result", "").await;

@@ -156,7 +156,7 @@ pub(crate) async fn open(model: ScriptedModel, seen: Seen, setup: HostSetup) -> 
     )?;
     policy.set_mode(setup.permission_mode.unwrap_or_default())?;
     let profile = |name: &str| {
-        let mut info = ModelInfo::new(10_000_000, 10_000);
+        let mut info = ModelInfo::new(10_000_000, 1_000_000);
         info.thinking_budget = true;
         ModelProfile::new(name, info)
     };
