@@ -26,6 +26,8 @@ pub struct Environment {
     pub platform: String,
     /// The git repository around the working directory, if it was looked at.
     pub repository: Option<RepositoryStatus>,
+    /// The date in UTC, as `YYYY-MM-DD`, for as long as the session is open. `None`, the default: that of the clock.
+    pub date: Option<String>,
 }
 
 /// A git repository when a session opened.
@@ -64,7 +66,8 @@ impl Environment {
         context.directory = directory.display().to_string();
         context.additional_directories = self.additional_directories.iter().map(|d| d.display().to_string()).collect();
         context.platform.clone_from(&self.platform);
-        context.date = now.to_string().split('T').next().unwrap_or_default().to_owned();
+        let today = || now.to_string().split('T').next().unwrap_or_default().to_owned();
+        context.date = self.date.clone().unwrap_or_else(today);
         context.git_branch = self.repository.as_ref().and_then(|repository| repository.branch.as_deref()).map(one_line);
         context.plan_mode = plan_mode;
         context

@@ -22,6 +22,7 @@ mod cassette;
 #[cfg(feature = "catalogue")]
 mod catalogue;
 mod error;
+mod fact;
 mod known;
 mod overridden;
 mod overrides;
@@ -38,6 +39,7 @@ pub use cassette::{CassetteError, Recorder, Replayer, Scrub};
 #[cfg(feature = "catalogue")]
 pub use catalogue::{Catalogue, DEFAULT_MODEL, beta};
 pub use error::ModelError;
+pub use fact::SessionFact;
 pub use known::{Abilities, KnownModel, ModelRow, ModelSource};
 pub use overridden::Overridden;
 pub use overrides::{ModelOverride, ModelOverrides, Rates};

@@ -1,6 +1,6 @@
 //! A provider with what the user says of its models.
 
-use crate::{KnownModel, ModelError, ModelInfo, ModelOverrides, ModelProvider, ModelStream};
+use crate::{KnownModel, ModelError, ModelInfo, ModelOverrides, ModelProvider, ModelStream, SessionFact};
 use async_trait::async_trait;
 use std::sync::Arc;
 use windlass_types::ModelRequest;
@@ -140,6 +140,10 @@ impl ModelProvider for Overridden {
 
     fn opening_notice(&self, model: &str) -> Option<String> {
         self.provider.opening_notice(&self.meant(model))
+    }
+
+    fn recorded_fact(&self, fact: SessionFact, current: &str) -> Option<String> {
+        self.provider.recorded_fact(fact, current)
     }
 
     async fn stream(&self, request: Arc<ModelRequest>) -> Result<ModelStream, ModelError> {

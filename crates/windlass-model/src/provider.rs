@@ -1,6 +1,6 @@
 //! The port.
 
-use crate::{KnownModel, ModelError, ModelInfo};
+use crate::{KnownModel, ModelError, ModelInfo, SessionFact};
 use async_trait::async_trait;
 use futures_core::Stream;
 use std::fmt::Debug;
@@ -142,6 +142,14 @@ pub trait ModelProvider: Debug + Send + Sync + 'static {
         None
     }
 
+    /// The value of a fact that the requests of a session shall hold, in the place of the current one: a recording writes the current
+    /// value, a replay gives the recorded one. It holds as long as the session is open. Default: none, and a session follows
+    /// its surroundings.
+    fn recorded_fact(&self, fact: SessionFact, current: &str) -> Option<String> {
+        let _ = (fact, current);
+        None
+    }
+
     /// Sends a request and returns its stream, once the provider has begun to answer.
     ///
     /// Cancel safe: dropping the future abandons the call.
@@ -194,6 +202,10 @@ impl<P: ModelProvider + ?Sized> ModelProvider for Arc<P> {
 
     fn opening_notice(&self, model: &str) -> Option<String> {
         (**self).opening_notice(model)
+    }
+
+    fn recorded_fact(&self, fact: SessionFact, current: &str) -> Option<String> {
+        (**self).recorded_fact(fact, current)
     }
 
     async fn stream(&self, request: Arc<ModelRequest>) -> Result<ModelStream, ModelError> {

@@ -1,6 +1,6 @@
 //! Several providers behind one: the name of a model says whose it is.
 
-use crate::{KnownModel, ModelError, ModelInfo, ModelProvider, ModelStream};
+use crate::{KnownModel, ModelError, ModelInfo, ModelProvider, ModelStream, SessionFact};
 use async_trait::async_trait;
 use std::borrow::Cow;
 use std::fmt;
@@ -373,6 +373,14 @@ impl ModelProvider for Router {
             )),
             _ => route.get().ok()?.opening_notice(model),
         }
+    }
+
+    fn recorded_fact(&self, fact: SessionFact, current: &str) -> Option<String> {
+        let ready = |route: &Route| match &route.source {
+            Source::Ready(provider) => provider.recorded_fact(fact, current),
+            Source::Lazy(_) | Source::Missing(_) => None,
+        };
+        self.routes.iter().find_map(ready)
     }
 
     async fn stream(&self, request: Arc<ModelRequest>) -> Result<ModelStream, ModelError> {

@@ -1,6 +1,6 @@
 //! Summaries that a function of the program writes.
 
-use crate::{KnownModel, ModelError, ModelInfo, ModelProvider, ModelStream};
+use crate::{KnownModel, ModelError, ModelInfo, ModelProvider, ModelStream, SessionFact};
 use async_trait::async_trait;
 use futures_core::Stream;
 use std::collections::VecDeque;
@@ -154,6 +154,10 @@ impl ModelProvider for Summarizing {
 
     fn opening_notice(&self, model: &str) -> Option<String> {
         if model == Self::MODEL { None } else { self.provider.opening_notice(model) }
+    }
+
+    fn recorded_fact(&self, fact: SessionFact, current: &str) -> Option<String> {
+        self.provider.recorded_fact(fact, current)
     }
 
     async fn stream(&self, request: Arc<ModelRequest>) -> Result<ModelStream, ModelError> {

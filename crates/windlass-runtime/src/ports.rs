@@ -4,6 +4,7 @@ use crate::classify::Classifier;
 use crate::edits::Diagnostics;
 use crate::mentions::Mentions;
 use crate::nested::NestedInstructions;
+use crate::seeded::SeededIds;
 use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
@@ -88,6 +89,8 @@ pub struct SystemPorts {
     pub clock: Arc<dyn Clock>,
     /// Chance. Default: that of this machine.
     pub ids: Arc<dyn Ids>,
+    /// The ids that the model reads, where the session is recorded or replayed. `None`, the default: they are left to chance.
+    pub recorded_ids: Option<SeededIds>,
     /// The environment that programs get. Default: an empty one.
     pub env: Arc<[(OsString, OsString)]>,
 }
@@ -132,7 +135,19 @@ pub struct Reports {
 
 impl Default for SystemPorts {
     fn default() -> Self {
-        Self { clock: Arc::new(SystemClock::default()), ids: Arc::new(SystemIds::default()), env: Arc::from([]) }
+        Self {
+            clock: Arc::new(SystemClock::default()),
+            ids: Arc::new(SystemIds::default()),
+            recorded_ids: None,
+            env: Arc::from([]),
+        }
+    }
+}
+
+impl SystemPorts {
+    /// The ids that the model reads about what has this name, such as a tool use.
+    pub fn ids_of(&self, name: &str) -> Arc<dyn Ids> {
+        self.recorded_ids.as_ref().map_or_else(|| Arc::clone(&self.ids), |recorded| recorded.of(name))
     }
 }
 

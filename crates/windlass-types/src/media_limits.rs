@@ -1,11 +1,13 @@
 //! How much of images and documents a request may hold.
 
+use serde::{Deserialize, Serialize};
+
 /// How much of images and documents one request to a model may hold. A service refuses a request with more, and then every
 /// later one of the conversation, too.
 ///
 /// The defaults are what all vendors take whose limits are published. Sizes are those of what is sent, which is mostly base64:
 /// four bytes for three of the file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct MediaLimits {
     /// Most bytes of all images and documents together. Default: 20 MiB.

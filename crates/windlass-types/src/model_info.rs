@@ -1,9 +1,10 @@
 //! What is known of a model.
 
 use crate::{Api, Effort, MediaLimits, NanoUsd, Usage};
+use serde::{Deserialize, Serialize};
 
 /// What is known of a model.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ModelInfo {
     /// The provider that has it, and its dialect. Messages keep it as part of their origin.
@@ -44,7 +45,7 @@ pub struct ModelInfo {
 }
 
 /// The price of calls whose prompt is long. It holds for the whole call, output included.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct LongPrompt {
     /// It holds for more input tokens than this, cached ones counted.
@@ -106,7 +107,7 @@ impl ModelInfo {
 }
 
 /// What one token costs, in billionths of a dollar: 3 USD per million tokens is 3,000.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Price {
     /// Plain input.

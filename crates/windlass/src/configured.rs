@@ -86,11 +86,11 @@ impl Place<'_> {
         ports.bash = find_bash(&ports.env);
         ports.transcript = self.options.storage.files().map(|files| files.log_path(self.key));
         if let Some(folder) = self.ports.storage.artifacts.clone().or_else(|| self.ports.storage.scratch.clone()) {
-            ports.texts = HookTexts::in_files(folder, Arc::clone(&self.ports.system.ids));
+            ports.texts = HookTexts::in_files(folder, self.ports.system.ids_of("texts of hooks"));
         }
         ports.requests = project.map(|project| project.resolved().hooks.requests.clone()).unwrap_or_default();
         ports.mask = self.masking();
-        let ids = Arc::clone(&self.ports.system.ids);
+        let ids = self.ports.system.ids_of("context of hooks");
         ports.frame = Arc::new(move |hook, text| bounded_hook_context(hook, &text, ids.bits()));
         ports.host = Arc::clone(&host) as _;
         Ok((configured_hooks(hooks, ports), Some(host)))

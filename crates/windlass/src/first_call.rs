@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use windlass_model::{KnownModel, ModelError, ModelInfo, ModelProvider, ModelStream};
+use windlass_model::{KnownModel, ModelError, ModelInfo, ModelProvider, ModelStream, SessionFact};
 use windlass_types::ModelRequest;
 
 /// How long the first answer is left alone: models answer for seconds, and the calls of a quick one come first.
@@ -69,6 +69,10 @@ impl<F: Fn() + Send + Sync + 'static> ModelProvider for AfterFirstCall<F> {
 
     fn opening_notice(&self, model: &str) -> Option<String> {
         self.provider.opening_notice(model)
+    }
+
+    fn recorded_fact(&self, fact: SessionFact, current: &str) -> Option<String> {
+        self.provider.recorded_fact(fact, current)
     }
 
     async fn stream(&self, request: Arc<ModelRequest>) -> Result<ModelStream, ModelError> {

@@ -141,6 +141,7 @@ mod prompt;
 pub mod provider;
 mod providers;
 mod query;
+mod recorded;
 #[cfg(all(feature = "store", feature = "tools"))]
 mod repository;
 mod resume;

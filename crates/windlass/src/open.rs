@@ -7,6 +7,7 @@ use crate::programs::Programs;
 use crate::project::GivenSkills;
 #[cfg(all(feature = "store", feature = "tools"))]
 use crate::repository::Look;
+use crate::recorded;
 use crate::resume::{Chosen, choose, refusal};
 use crate::storage::LargeResults;
 use crate::user_id::user_id;
@@ -18,9 +19,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use windlass_context::Environment;
 use windlass_hook::Hooks;
-use windlass_model::ModelProvider;
+use windlass_model::{ModelProvider, SessionFact};
 use windlass_permission::Policy;
-use windlass_runtime::{Classifier, MachineConfig, OpenError, Persistence, Ports, Session, SessionConfig, SystemIds};
+use windlass_runtime::{
+    Classifier, MachineConfig, OpenError, Persistence, Ports, SeededIds, Session, SessionConfig, SystemIds,
+};
 use windlass_session::{Owner, SessionKey, StoreErrorKind};
 use windlass_tool::{Ids, ToolSet};
 
@@ -134,6 +137,9 @@ impl Opening {
         let key = SessionKey::new(project, chosen.id.clone());
         let results = LargeResults::of(&options.storage, &key, &cwd, &ids);
         results.allow_reading(&mut policy, &cwd);
+        if let Some(folder) = results.folders().next() {
+            provider.recorded_fact(SessionFact::Results, &folder.to_string_lossy());
+        }
         #[cfg(feature = "project")]
         if let Some(project) = options.applied_project() {
             project.allow_reading_skills(&mut policy, &cwd);
@@ -181,6 +187,7 @@ impl Opening {
         let process = Arc::clone(&self.programs.process);
         let files = surroundings.workspace(self.results.folders(), self.options.storage.home.as_ref());
         let mut ports = Ports::new(Arc::clone(&self.provider), tools, files, process);
+        ports.system.recorded_ids = SeededIds::recorded(&*self.provider, &self.ids);
         ports.reports.edits = surroundings.previews_edits;
         ports.context.diagnostics.clone_from(&surroundings.diagnostics);
         ports.reports.hook_starts = self.options.limits.hook_starts;
@@ -286,8 +293,8 @@ impl Opening {
             // A resumed session has a status already.
             environment.repository = look.repository(self.chosen.is_new()).await;
         }
-        let _ = ports;
-        environment
+        let now = ports.system.clock.now();
+        recorded::environment(environment, &*self.provider, (&self.cwd, now))
     }
 
     /// How the session is kept, if it is.

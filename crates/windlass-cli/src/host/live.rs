@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use windlass::crates::model::{KnownModel, ModelError, ModelInfo, ModelStream};
+use windlass::crates::model::{KnownModel, ModelError, ModelInfo, ModelStream, SessionFact};
 use windlass::crates::runtime::SessionHandle;
 use windlass::crates::types::ModelRequest;
 use windlass::{ModelProvider, project::LoadedProject, tool::built_in::given_environment};
@@ -84,6 +84,10 @@ impl ModelProvider for Renewable {
 
     fn opening_notice(&self, model: &str) -> Option<String> {
         self.current().opening_notice(model)
+    }
+
+    fn recorded_fact(&self, fact: SessionFact, current: &str) -> Option<String> {
+        self.current().recorded_fact(fact, current)
     }
 
     async fn stream(&self, request: Arc<ModelRequest>) -> Result<ModelStream, ModelError> {

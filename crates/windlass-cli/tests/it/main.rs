@@ -10,6 +10,7 @@
 mod agents;
 mod audit;
 mod canary;
+mod cassettes;
 mod client;
 mod config;
 mod context;

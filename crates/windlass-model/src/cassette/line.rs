@@ -14,6 +14,12 @@ pub(super) struct Line {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) provider: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) fact: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) of: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) value: Option<JsonText>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) call: Option<u64>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(super) count: bool,

@@ -1,11 +1,13 @@
 //! The recording provider.
 
 use super::asked::{Asked, Settings};
+use super::facts::{self, Facts};
 use super::line::{End, ErrorLine, Line, RequestLine};
 use super::{Scrub, VERSION};
-use crate::{KnownModel, ModelError, ModelInfo, ModelProvider, ModelStream, wire};
+use crate::{KnownModel, ModelError, ModelInfo, ModelProvider, ModelStream, SessionFact, wire};
 use async_trait::async_trait;
 use futures_core::Stream;
+use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io::{self, Write};
@@ -41,11 +43,13 @@ use windlass_types::{
 /// ```
 ///
 /// # Format
-/// JSON Lines. The first line is `{"windlass_cassette":1,"provider":NAME}`. Then,
-/// for each call, all its lines together, in the order in which calls ended:
+/// JSON Lines. The first line is `{"windlass_cassette":2,"provider":NAME}`. Then,
+/// for each call, all its lines together, in the order in which calls ended, and
+/// between calls the facts that requests depend on:
 ///
 /// | line | meaning |
 /// |---|---|
+/// | `{"fact":NAME,"of":SUBJECT,"value":…}` | a fact that holds from here on: `model_id` of a name, `model_info` of a model, `booked_model`, or a [`SessionFact`] |
 /// | `{"call":N,"request":{…}}` | call N began (counted from zero) with this request; `"count":true` for a count of tokens |
 /// | `{"item":EVENT}` | an item of its stream, as a frame of the Messages API |
 /// | `{"end":"complete"}` | its stream ended; `"dropped"`: the caller dropped it |
@@ -65,13 +69,15 @@ pub struct Recorder<P> {
 }
 
 struct Log {
-    scrub: Scrub,
     state: Mutex<RecorderState>,
 }
 
 struct RecorderState {
+    scrub: Scrub,
+    facts: Facts,
     sink: Box<dyn Write + Send>,
     calls: u64,
+    written: usize,
     before: Option<Asked>,
     broken: Option<io::Error>,
 }
@@ -92,8 +98,9 @@ impl<P: ModelProvider> Recorder<P> {
         let header =
             Line { windlass_cassette: Some(VERSION), provider: Some(provider.name().to_owned()), ..Line::default() };
         write_lines(&mut sink, &[header])?;
-        let state = RecorderState { sink, calls: 0, before: None, broken: None };
-        Ok(Self { provider, log: Arc::new(Log { scrub, state: Mutex::new(state) }) })
+        let facts = Facts::default();
+        let state = RecorderState { scrub, facts, sink, calls: 0, written: 0, before: None, broken: None };
+        Ok(Self { provider, log: Arc::new(Log { state: Mutex::new(state) }) })
     }
 
     /// Flushes the cassette and reports whether all of it was written. Streams
@@ -117,8 +124,9 @@ impl<P: ModelProvider> Recorder<P> {
         }
         let number = state.calls;
         state.calls = number.saturating_add(1);
+        let scrub = state.scrub.clone();
         drop(state);
-        let asked = Asked::of(request, &self.log.scrub);
+        let asked = Asked::of(request, &scrub);
         Ok(Call { number, count, asked, settings: Settings::of(request), log: Arc::clone(&self.log) })
     }
 }
@@ -127,16 +135,58 @@ impl Log {
     fn state(&self) -> MutexGuard<'_, RecorderState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    fn scrub(&self) -> Scrub {
+        self.state().scrub.clone()
+    }
+
+    /// Writes a fact, unless it is known.
+    fn note(&self, fact: &str, of: &str, value: &impl Serialize) {
+        let Ok(value) = JsonText::of(value) else { return };
+        self.state().note(fact, of, value);
+    }
+}
+
+impl RecorderState {
+    fn note(&mut self, fact: &str, of: &str, value: JsonText) {
+        let value = JsonText::parse(self.scrub.clean(value.as_str())).unwrap_or(value);
+        if self.broken.is_some() || !self.facts.add(fact, of, self.written, value.clone()) {
+            return;
+        }
+        let of = Some(of.to_owned()).filter(|of| !of.is_empty());
+        let line = Line { fact: Some(fact.to_owned()), of, value: Some(value), ..Line::default() };
+        if let Err(error) = write_lines(&mut self.sink, &[line]) {
+            self.broken = Some(error);
+        }
+    }
+
+    /// The value of a fact that sessions are given.
+    fn session_fact(&mut self, fact: SessionFact, current: &str) -> Option<String> {
+        if fact == SessionFact::Results {
+            self.scrub.add_results(current);
+            return None;
+        }
+        // The ids of a recording have one seed: sessions that are open at once do not say whose it is.
+        let first = self.facts.at(fact.name(), "", 0).filter(|_| fact == SessionFact::Ids);
+        if let Some(first) = first {
+            return first.to().ok();
+        }
+        self.note(fact.name(), "", JsonText::of(current).ok()?);
+        Some(current.to_owned())
+    }
 }
 
 #[async_trait]
+#[deny(clippy::missing_trait_methods)]
 impl<P: ModelProvider> ModelProvider for Recorder<P> {
     fn name(&self) -> &str {
         self.provider.name()
     }
 
     fn resolve_model(&self, name: &str) -> String {
-        self.provider.resolve_model(name)
+        let id = self.provider.resolve_model(name);
+        self.log.note(facts::RESOLVED, name, &id);
+        id
     }
 
     fn similar_models(&self, name: &str) -> Vec<String> {
@@ -144,7 +194,9 @@ impl<P: ModelProvider> ModelProvider for Recorder<P> {
     }
 
     fn model_info(&self, model: &str) -> ModelInfo {
-        self.provider.model_info(model)
+        let info = self.provider.model_info(model);
+        self.log.note(facts::INFO, model, &info);
+        info
     }
 
     fn known_models(&self) -> Vec<KnownModel> {
@@ -152,7 +204,9 @@ impl<P: ModelProvider> ModelProvider for Recorder<P> {
     }
 
     fn answering_model(&self, asked: &str, answered: &str) -> Option<String> {
-        self.provider.answering_model(asked, answered)
+        let booked = self.provider.answering_model(asked, answered);
+        self.log.note(facts::BOOKED, &facts::booked(asked, answered), &booked.as_deref().unwrap_or_default());
+        booked
     }
 
     fn ready(&self, model: &str) -> Result<(), ModelError> {
@@ -165,6 +219,10 @@ impl<P: ModelProvider> ModelProvider for Recorder<P> {
 
     fn opening_notice(&self, model: &str) -> Option<String> {
         self.provider.opening_notice(model)
+    }
+
+    fn recorded_fact(&self, fact: SessionFact, current: &str) -> Option<String> {
+        self.log.state().session_fact(fact, current)
     }
 
     async fn stream(&self, request: Arc<ModelRequest>) -> Result<ModelStream, ModelError> {
@@ -200,7 +258,8 @@ struct Call {
 
 impl Call {
     fn error(&self, error: &ModelError) -> ErrorLine {
-        ErrorLine::of(error, |text| self.log.scrub.clean(text))
+        let scrub = self.log.scrub();
+        ErrorLine::of(error, |text| scrub.clean(text))
     }
 
     fn end(&self, last: Line) {
@@ -208,7 +267,7 @@ impl Call {
     }
 
     fn write(&self, mut items: Vec<ModelItem>, last: Line) {
-        scrub_items(&mut items, &self.log.scrub);
+        scrub_items(&mut items, &self.log.scrub());
         let mut state = self.log.state();
         let state = &mut *state;
         let request = RequestLine::new(&self.asked, self.settings.clone(), state.before.as_ref());
@@ -217,7 +276,10 @@ impl Call {
         lines.extend(items.iter().map(Line::of_item));
         lines.push(last);
         match write_lines(&mut state.sink, &lines) {
-            Ok(()) => state.before = Some(self.asked.clone()),
+            Ok(()) => {
+                state.before = Some(self.asked.clone());
+                state.written = state.written.saturating_add(1);
+            }
             Err(error) => state.broken = Some(error),
         }
     }

@@ -1,12 +1,14 @@
 //! The replaying provider.
 
 use super::asked::Asked;
+use super::facts::{self, Facts};
 use super::line::{End, ErrorLine, Line};
 use super::{Scrub, VERSION};
-use crate::{Catalogue, ModelError, ModelInfo, ModelProvider, ModelStream, wire};
+use crate::{Catalogue, ModelError, ModelInfo, ModelProvider, ModelStream, SessionFact, is_priced_otherwise, wire};
 use async_trait::async_trait;
 use futures_core::Stream;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use std::collections::VecDeque;
 use std::io::{self, BufRead};
 use std::pin::Pin;
@@ -27,7 +29,7 @@ pub enum CassetteError {
     #[error("this is not a cassette: its first line is not {{\"windlass_cassette\":{VERSION},…}}")]
     NotACassette,
     /// It is of another version.
-    #[error("the cassette has version {found}; this program reads version {VERSION}")]
+    #[error("the cassette has version {found}; this program reads versions up to {VERSION}")]
     Version {
         /// The version it names.
         found: u64,
@@ -47,13 +49,15 @@ pub enum CassetteError {
 ///
 /// Each call must ask what the next recorded one asked. A call that does not
 /// fails with [`ModelErrorKind::Replay`], and its text names the first
-/// difference. Clones share their place in the cassette.
+/// difference. Facts that requests depend on are given as they were recorded, so that the
+/// date, the git status or another set of keys makes no difference. Clones share their place in the cassette.
 #[derive(Debug, Clone)]
 pub struct Replayer {
     name: Arc<str>,
     calls: Arc<[Recorded]>,
+    facts: Arc<Facts>,
     used: Arc<Mutex<Vec<bool>>>,
-    scrub: Scrub,
+    scrub: Arc<Mutex<Scrub>>,
     catalogue: Catalogue,
     info: Option<ModelInfo>,
     any_order: bool,
@@ -96,7 +100,7 @@ impl Replayer {
             Some((_, line)) => read_header(&line?)?,
             None => return Err(CassetteError::NotACassette),
         };
-        let mut calls: Vec<Recorded> = Vec::new();
+        let (mut calls, mut facts): (Vec<Recorded>, _) = (Vec::new(), Facts::default());
         let mut end = 1;
         for (at, text) in lines {
             let text = text?;
@@ -104,7 +108,10 @@ impl Replayer {
             if !text.is_empty() {
                 let wrong = |reason: String| CassetteError::Line { line: end, reason };
                 let line: Line = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
-                add_line(&mut calls, line).map_err(wrong)?;
+                match (&line.fact, &line.value) {
+                    (Some(fact), Some(value)) => add_fact(&mut facts, &calls, (fact, &line), value).map_err(wrong)?,
+                    _ => add_line(&mut calls, line).map_err(wrong)?,
+                }
             }
         }
         if let Some(Recorded { number, last: Last::Open, .. }) = calls.last() {
@@ -118,8 +125,9 @@ impl Replayer {
         Ok(Self {
             name: header.provider.into(),
             calls: calls.into(),
+            facts: Arc::new(facts),
             used: Arc::new(Mutex::new(used)),
-            scrub,
+            scrub: Arc::new(Mutex::new(scrub)),
             catalogue: Catalogue::new(),
             info: None,
             any_order: false,
@@ -150,9 +158,19 @@ impl Replayer {
         self.used.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn scrub(&self) -> Scrub {
+        self.scrub.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// A recorded fact, at this place in the cassette.
+    fn fact<T: DeserializeOwned>(&self, fact: &str, of: &str) -> Option<T> {
+        let calls = self.used().iter().filter(|used| **used).count();
+        self.facts.at(fact, of, calls)?.to().ok()
+    }
+
     /// The recorded call that a request repeats.
     fn find(&self, request: &ModelRequest, count: bool) -> Result<&Recorded, ModelError> {
-        let asked = Asked::of(request, &self.scrub);
+        let asked = Asked::of(request, &self.scrub());
         let mut used = self.used();
         let mut open = self.calls.iter().zip(used.iter_mut()).filter(|(_, used)| !**used);
         let Some((next, mark)) = open.next() else {
@@ -198,9 +216,29 @@ fn run_out(calls: usize, request: &ModelRequest) -> String {
 fn read_header(text: &str) -> Result<Header, CassetteError> {
     let header: Header = serde_json::from_str(text).map_err(|_| CassetteError::NotACassette)?;
     match header.windlass_cassette {
-        VERSION => Ok(header),
+        1..=VERSION => Ok(header),
         found => Err(CassetteError::Version { found }),
     }
+}
+
+/// Adds a fact behind the calls read so far, or returns what is wrong with it.
+fn add_fact(
+    facts: &mut Facts,
+    calls: &[Recorded],
+    (fact, line): (&str, &Line),
+    value: &JsonText,
+) -> Result<(), String> {
+    if let Some(Recorded { number, last: Last::Open, .. }) = calls.last() {
+        return Err(format!("call {number} has no end"));
+    }
+    let of = line.of.as_deref().unwrap_or_default();
+    let read = match fact {
+        facts::INFO => value.to::<ModelInfo>().map(drop),
+        _ => value.to::<String>().map(drop),
+    };
+    read.map_err(|error| format!("the fact {fact}: {error}"))?;
+    facts.add(fact, of, calls.len(), value.clone());
+    Ok(())
 }
 
 /// Adds a line to the calls read so far, or returns what is wrong with it.
@@ -245,6 +283,9 @@ impl ModelProvider for Replayer {
     }
 
     fn resolve_model(&self, name: &str) -> String {
+        if let Some(id) = self.fact(facts::RESOLVED, name) {
+            return id;
+        }
         // A request without a model means the one that was recorded.
         match self.calls.first() {
             Some(first) if name == "default" => first.asked.model.clone(),
@@ -253,13 +294,33 @@ impl ModelProvider for Replayer {
     }
 
     fn model_info(&self, model: &str) -> ModelInfo {
-        self.info.clone().unwrap_or_else(|| self.catalogue.info(model))
+        let recorded = || self.fact(facts::INFO, model);
+        self.info.clone().or_else(recorded).unwrap_or_else(|| self.catalogue.info(model))
+    }
+
+    fn answering_model(&self, asked: &str, answered: &str) -> Option<String> {
+        match self.fact::<String>(facts::BOOKED, &facts::booked(asked, answered)) {
+            Some(booked) => Some(booked).filter(|booked| !booked.is_empty()),
+            None => {
+                is_priced_otherwise(&self.model_info(asked), &self.model_info(answered)).then(|| answered.to_owned())
+            }
+        }
+    }
+
+    fn recorded_fact(&self, fact: SessionFact, current: &str) -> Option<String> {
+        if fact == SessionFact::Results {
+            self.scrub.lock().unwrap_or_else(PoisonError::into_inner).add_results(current);
+            return None;
+        }
+        let recorded: String = self.fact(fact.name(), "")?;
+        Some(self.scrub().expand(&recorded))
     }
 
     async fn stream(&self, request: Arc<ModelRequest>) -> Result<ModelStream, ModelError> {
         let call = self.find(&request, false)?;
+        let scrub = self.scrub();
         let mut items: VecDeque<Result<ModelItem, ModelError>> =
-            call.items.iter().map(|item| Ok(expand(item, &self.scrub))).collect();
+            call.items.iter().map(|item| Ok(expand(item, &scrub))).collect();
         match &call.last {
             Last::Refused(error) => return Err(error.error()),
             Last::Failed(error) => items.push_back(Err(error.error())),

@@ -73,6 +73,19 @@ impl Scrub {
         self
     }
 
+    /// A folder in which a session keeps large results is a place. The first one is `RESULTS`.
+    pub(super) fn add_results(&mut self, folder: &str) {
+        if folder.is_empty() || self.places.iter().any(|(_, value)| value == folder) {
+            return;
+        }
+        let is_results = |place: &&(String, String)| place.0.starts_with("{{RESULTS");
+        let name = match self.places.iter().filter(is_results).count() {
+            0 => "RESULTS".to_owned(),
+            others => format!("RESULTS_{}", others.saturating_add(1)),
+        };
+        *self = std::mem::take(self).place(&name, folder);
+    }
+
     fn add(&mut self, name: &str, value: &str) {
         if value.is_empty() {
             return;

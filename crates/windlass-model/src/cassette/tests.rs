@@ -279,12 +279,12 @@ fn parallel_calls_can_match_in_any_order() {
 }
 
 #[test]
-fn only_version_one_is_read() {
+fn only_known_versions_are_read() {
     let load = |text: &str| Replayer::load(text.as_bytes(), Scrub::new()).map(drop).map_err(|error| error.to_string());
     assert_eq!(load("{\"windlass_cassette\":1,\"provider\":\"x\"}\n"), Ok(()));
     assert_eq!(
-        load("{\"windlass_cassette\":2,\"new\":true}\n").unwrap_err(),
-        "the cassette has version 2; this program reads version 1"
+        load("{\"windlass_cassette\":3,\"new\":true}\n").unwrap_err(),
+        "the cassette has version 3; this program reads versions up to 2"
     );
     for text in ["", "\n", "{}", "hello"] {
         assert!(load(text).unwrap_err().starts_with("this is not a cassette"), "{text}");

@@ -237,7 +237,7 @@ impl Driver {
             hook_context: self.hook_context(cwd.to_path_buf()),
             instructions: self.ports.context.instructions.clone(),
             cx,
-            ids: Arc::clone(&self.ports.system.ids),
+            ids: self.ports.system.ids_of("mentions"),
             cwd: cwd.to_path_buf(),
             room: self.room(),
         })
@@ -256,13 +256,13 @@ impl Driver {
         let start = cwd.to_path_buf();
         Box::new(move |tool_use_id, permit| ToolCxParts {
             session_id: session_id.clone(),
+            ids: ports.system.ids_of(tool_use_id.as_str()),
             tool_use_id,
             cancel: Cancel::new(),
             permit,
             workspace: Arc::clone(&ports.workspace),
             process: Arc::clone(&ports.process),
             clock: Arc::clone(&ports.system.clock),
-            ids: Arc::clone(&ports.system.ids),
             place: CallPlace {
                 cwd: start.clone(),
                 directories: Arc::clone(&directories),
@@ -353,7 +353,8 @@ impl Driver {
     fn background_of(&self, id: EffectId, run_call: &RunCall, around: Option<&AroundCall>) -> Arc<dyn Background> {
         let folder = self.ports.storage.artifacts.clone().or_else(|| self.ports.storage.scratch.clone());
         let only_reads = matches!(run_call.facts.access, Access::Reads(_));
-        let (tool_use_id, ids) = (run_call.call.id.clone(), Arc::clone(&self.ports.system.ids));
+        let tool_use_id = run_call.call.id.clone();
+        let ids = self.ports.system.ids_of(tool_use_id.as_str());
         let around = around.map(AroundCall::later);
         self.work.background.of_call(CallParts { effect: id, tool_use_id, ids, folder, only_reads, around })
     }
@@ -422,7 +423,7 @@ impl Driver {
         let policy = self.shared.policy(&self.machine);
         let around = self.around(run_call, &policy);
         let (cancel, directories) = (Cancel::new(), self.shared.directories(&policy));
-        let (ids, results) = (Arc::clone(&self.ports.system.ids), self.answers.sender.clone());
+        let (ids, results) = (self.ports.system.ids_of(run_call.call.id.as_str()), self.answers.sender.clone());
         let progress = self.work.progress.of_call(id);
         let abilities = self.abilities(id, run_call, around.as_ref());
         let cx = ToolCx::new(ToolCxParts {

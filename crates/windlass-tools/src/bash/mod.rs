@@ -23,7 +23,7 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use windlass_tool::{Annotations, TerminalSize, Tool, ToolCx, ToolError, ToolOutput};
+use windlass_tool::{Annotations, Ids as _, SystemIds, TerminalSize, Tool, ToolCx, ToolError, ToolOutput};
 use windlass_types::{Access, ContextChange};
 
 use cwd::{CwdFile, Moved};
@@ -229,7 +229,9 @@ impl Bash {
         }
         let start = command::start_directory(cx).await?;
         let functions = snapshot.map(Taken::functions).unwrap_or_default();
-        let directory = is_local.then(|| CwdFile::create(&command::temporary_folder(cx), cx.ids().bits(), functions));
+        // In a folder that is not the session's alone, and never read by the model: ids of a recording would meet themselves.
+        let name = SystemIds::default().bits();
+        let directory = is_local.then(|| CwdFile::create(&command::temporary_folder(cx), name, functions));
         let directory = directory
             .transpose()
             .inspect_err(|error| tracing::warn!(%error, "the directory of a command will not be known"))

@@ -4,7 +4,7 @@ use crate::provider::Anthropic;
 use async_trait::async_trait;
 use std::sync::Arc;
 use windlass_http::HttpOptions;
-use windlass_model::{KnownModel, ModelError, ModelProvider, ModelStream};
+use windlass_model::{KnownModel, ModelError, ModelProvider, ModelStream, SessionFact};
 use windlass_types::{ModelInfo, ModelRequest};
 
 /// Two providers of one cloud. The name of a model says which of them has it.
@@ -92,6 +92,10 @@ impl ModelProvider for Split {
 
     fn opening_notice(&self, model: &str) -> Option<String> {
         self.of(model).opening_notice(model)
+    }
+
+    fn recorded_fact(&self, fact: SessionFact, current: &str) -> Option<String> {
+        self.claude.recorded_fact(fact, current).or_else(|| self.other.recorded_fact(fact, current))
     }
 
     async fn stream(&self, request: Arc<ModelRequest>) -> Result<ModelStream, ModelError> {
