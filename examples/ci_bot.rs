@@ -24,7 +24,7 @@ struct Finding {
 }
 
 /// Exit codes of this program beside those of [`windlass::Outcome::exit_code`].
-const NOT_APPROVED: u8 = 10;
+const NOT_APPROVED: u8 = 20;
 const COULD_NOT_START: u8 = 2;
 
 /// All that holds for every review: what it may do, and what it may cost.

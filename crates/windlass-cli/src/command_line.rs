@@ -36,8 +36,9 @@ Environment:
   WINDLASS_HOME       Where sessions are kept [default: ~/.windlass]
   NO_COLOR            Switches colours off
 
-Exit codes: 0 success, 1 the run or command failed, 2 the command line is wrong, 10 questions wait for an answer
-(--wait-for-answers), 130 interrupted, 143 terminated.
+Exit codes: 0 success, 1 the run or command failed, 2 the command line is wrong, 3 no turns left, 4 no money left, 5 the
+model refused, 6 no output that fits --json-schema, 7 and 8 a hook stopped the run or the prompt, 9 background work was
+stopped, 10 questions wait for an answer, 130 interrupted, 143 terminated. With stream-json: 0, 1 and those of signals.
 
 Examples:
   windlass -p 'Why does the test in src/parse.rs fail?'

@@ -1,6 +1,6 @@
 //! `windlass -p`.
 
-use crate::args::RunArgs;
+use crate::args::{OutputFormat, RunArgs};
 use crate::ask::AskAtTerminal;
 use crate::elsewhere::{self, Elsewhere};
 use crate::failure::{of_result, of_start};
@@ -40,13 +40,14 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Runs a prompt and returns the exit code.
 pub(crate) async fn run(args: RunArgs, terminal: Terminal) -> anyhow::Result<i32> {
+    let format = args.output.output_format;
     let writer = Writer::of_process();
     let signals = Signals::listen(writer.clone());
     let ran = run_to_end(args, terminal, &signals, &writer).await;
     let written = writer.finish().await;
     let result = ran?;
     written?;
-    Ok(exit_code(result.as_ref(), &signals))
+    Ok(exit_code(result.as_ref(), &signals, format))
 }
 
 /// Runs a prompt and shows all of it. Returns how it ended.
@@ -343,16 +344,22 @@ fn warn_of_bypass(output: &mut Output) -> std::io::Result<()> {
     output.warn(text)
 }
 
-fn exit_code(result: Option<&RunResult>, signals: &Signals) -> i32 {
+/// The exit code: by the outcome, and for a host that reads frames by whether the result is an error.
+fn exit_code(result: Option<&RunResult>, signals: &Signals, format: OutputFormat) -> i32 {
     let Some(result) = result else { return signals.exit_code().unwrap_or(1) };
     let stopped = signals.stop_reason().filter(|_| matches!(result.outcome, Outcome::Interrupted { .. }));
     if let Some(text) = stopped.map(str::to_owned).or_else(|| of_result(result)) {
         // Standard error may be closed; the exit code is enough then.
         let _ = writeln!(stderr(), "windlass: {}", clean(&text));
     }
-    match &result.outcome {
-        Outcome::Interrupted { .. } | Outcome::BackgroundStopped { .. } => signals.exit_code().unwrap_or(1),
-        Outcome::Pending { .. } => signals.exit_code().unwrap_or_else(|| i32::from(result.outcome.exit_code())),
-        outcome => i32::from(windlass_protocol::is_error(outcome)),
-    }
+    let outcome = &result.outcome;
+    let may_be_stopped = matches!(
+        outcome,
+        Outcome::Interrupted { .. } | Outcome::BackgroundStopped { .. } | Outcome::Pending { .. }
+    );
+    let by_signal = signals.exit_code().filter(|_| may_be_stopped);
+    by_signal.unwrap_or_else(|| match format {
+        OutputFormat::StreamJson => i32::from(windlass_protocol::is_error(outcome)),
+        OutputFormat::Text | OutputFormat::Json => i32::from(outcome.exit_code()),
+    })
 }

@@ -3,7 +3,7 @@
 use super::found::{age, find};
 use crate::args::RunArgs;
 use crate::elsewhere::Elsewhere;
-use crate::failure::of_start;
+use crate::failure::{Usage, of_start};
 use crate::jsonl;
 use crate::settings::current_directory;
 use crate::terminal::{Terminal, clean_line};
@@ -117,7 +117,7 @@ pub(super) async fn answer(args: AnswerArgs) -> anyhow::Result<i32> {
     let session = find(&home, &args.session).await?.id;
     let answer = match args.answer {
         Answer::Allow if args.message.is_some() => {
-            anyhow::bail!("--message goes with deny: the model does not read it")
+            return Err(Usage("--message goes with deny: the model does not read it".to_owned()).into());
         }
         Answer::Allow => PermissionAnswer::allow(),
         Answer::Deny => PermissionAnswer::deny(args.message.unwrap_or_default()),
@@ -127,9 +127,9 @@ pub(super) async fn answer(args: AnswerArgs) -> anyhow::Result<i32> {
         Ok(()) => return Ok(0),
         Err(Error::Answer { question, problem }) => {
             let code = match problem {
-                AnswerProblem::NotOpen => 3,
-                AnswerProblem::WrongToken => 4,
-                AnswerProblem::Answered => 5,
+                AnswerProblem::NotOpen => 11,
+                AnswerProblem::WrongToken => 12,
+                AnswerProblem::Answered => 13,
                 _ => 1,
             };
             let _ = writeln!(stderr(), "windlass: question {}: {problem}", clean_line(question.as_str()));

@@ -135,7 +135,7 @@ fn failures_of_the_model_are_errors_of_the_run() {
 fn limits_end_a_run_with_an_error() {
     let again = call("Glob", &json!({ "pattern": "*" }));
     let place = Place::with_turns(&[again.clone(), again]);
-    fails(&place, &["-p", "x", "--max-turns", "1"], 1, &["1 turns", "--max-turns"]);
+    fails(&place, &["-p", "x", "--max-turns", "1"], 3, &["1 turns", "--max-turns"]);
 }
 
 #[test]
@@ -191,11 +191,11 @@ fn a_wait_for_commands_in_the_background_is_reported() {
 #[test]
 fn a_run_whose_background_work_was_stopped_is_no_success() {
     let slow = call("Bash", &json!({ "command": "sleep 60", "run_in_background": true }));
-    for format in ["text", "json", "stream-json"] {
+    for (format, code) in [("text", 9), ("json", 9), ("stream-json", 1)] {
         let place = Place::with_turns(&[slow.clone(), text("It runs.")]);
         let mut command = place.command(&["-p", "x", "--allowedTools", "Bash", "--verbose", "--output-format", format]);
         command.env("CLAUDE_CODE_PRINT_BG_WAIT_CEILING_MS", "1");
-        let ran = crate::place::Ran::from(command.output().unwrap()).with_code(1);
+        let ran = crate::place::Ran::from(command.output().unwrap()).with_code(code);
         assert!(ran.stderr.contains("background work was stopped before it ended: \"sleep 60\""), "{}", ran.stderr);
         assert!(ran.stdout.contains("It runs."), "{format}: {}", ran.stdout);
         if format == "stream-json" {

@@ -64,7 +64,7 @@ fn a_schema_makes_the_answer_data() {
     let result = &Place::with_turns(&turns).run(&args).with_code(0).lines()[0];
     assert_eq!((&result["structured_output"], &result["result"]), (&json!({"n": 7}), &json!("{\"n\":7}")));
     let stubborn = vec![text("No."); 6];
-    let ran = Place::with_turns(&stubborn).run(&args).with_code(1);
+    let ran = Place::with_turns(&stubborn).run(&args).with_code(6);
     let result = &ran.lines()[0];
     assert_eq!(result["subtype"], "error_max_structured_output_retries");
     assert_eq!(result["terminal_reason"], "structured_output_retry_exhausted");

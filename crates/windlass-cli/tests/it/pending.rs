@@ -40,17 +40,17 @@ fn a_question_is_answered_from_another_process_once() {
     assert_eq!((pending.len(), &pending[0]["id"]), (1, &json!(question)));
     assert!(!std::fs::read_to_string(&place.logs()[0]).unwrap().contains(&token), "the log has the token");
 
-    answer(&place, &question, "allow", "wrong", 4);
-    answer(&place, "bbbbbbbb-1111-4111-8111-111111111111", "allow", &token, 3);
+    answer(&place, &question, "allow", "wrong", 12);
+    answer(&place, "bbbbbbbb-1111-4111-8111-111111111111", "allow", &token, 11);
     place.run(&["--resume", SESSION]).with_code(10);
     assert_eq!(ran(&place), 0);
     answer(&place, &question, "allow", &token, 0);
-    answer(&place, &question, "deny", &token, 5);
+    answer(&place, &question, "deny", &token, 13);
 
     place.script(&[text("It is done.")]);
     assert_eq!(place.run(&["--resume", SESSION]).with_code(0).stdout, "It is done.\n");
     assert_eq!(ran(&place), 1);
-    answer(&place, &question, "allow", &token, 3);
+    answer(&place, &question, "allow", &token, 11);
     place.run(&["-p", "", "--resume", SESSION]).with_code(2);
     assert_eq!(ran(&place), 1);
     assert_eq!(place.run(&["sessions", "check", SESSION]).with_code(0).lines()[0]["warnings"], json!([]));
@@ -96,7 +96,7 @@ fn a_denial_and_another_prompt_do_not_run_the_call() {
     withdrawn.script(&[text("Something else.")]);
     withdrawn.run(&["-p", "do something else", "--resume", SESSION]).with_code(0);
     assert_eq!(ran(&withdrawn), 0);
-    answer(&withdrawn, &question, "allow", &token, 3);
+    answer(&withdrawn, &question, "allow", &token, 11);
 }
 
 /// Whoever resumes the session can answer: the token of the first process may be lost.

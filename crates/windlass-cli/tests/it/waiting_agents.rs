@@ -58,16 +58,16 @@ fn a_question_of_an_agent_is_answered_from_another_process_once() {
     let audit = place.run(&["sessions", "audit", SESSION, "--json"]).with_code(0).lines().remove(0);
     assert_eq!(audit["logs"][0]["calls"][0]["waits_for"], listed[0]["agent_id"], "{audit}");
 
-    answer(&place, &question, "allow", "wrong", 4);
+    answer(&place, &question, "allow", "wrong", 12);
     resume(&place, 10);
     assert_eq!(ran(&place), 0);
     answer(&place, &question, "allow", &token, 0);
-    answer(&place, &question, "deny", &token, 5);
+    answer(&place, &question, "deny", &token, 13);
     assert_eq!(pending(&place)[0]["answered"], true);
     continues(&place);
     assert_eq!(resume(&place, 0).stdout, "It is done.\n");
     assert_eq!((ran(&place), pending(&place).len()), (1, 0));
-    answer(&place, &question, "allow", &token, 3);
+    answer(&place, &question, "allow", &token, 11);
     place.run(&["-p", "", "--resume", SESSION]).with_code(2);
     assert_eq!(ran(&place), 1);
     is_sound(&place);
@@ -134,7 +134,7 @@ fn a_denial_is_read_by_the_agent_and_another_prompt_withdraws_the_question() {
     withdrawn.script(&[text("Something else.")]);
     withdrawn.run(&["-p", "do something else", "--resume", SESSION]).with_code(0);
     assert!(pending(&withdrawn).is_empty());
-    answer(&withdrawn, &field(&question, "id"), "allow", &field(&question, "token"), 3);
+    answer(&withdrawn, &field(&question, "id"), "allow", &field(&question, "token"), 11);
     assert_eq!(ran(&withdrawn), 0);
     is_sound(&withdrawn);
 }
@@ -161,8 +161,8 @@ fn an_answer_does_not_hold_for_another_file() {
     let asked = pending(&place).remove(0);
     assert!(asked["id"] != question["id"] && asked["answered"] == false, "{asked}");
     assert!(!place.work().join("a.txt").exists() && !place.work().join("b.txt").exists());
-    answer(&place, &field(&question, "id"), "allow", &field(&question, "token"), 3);
-    answer(&place, &field(&asked, "id"), "allow", &field(&question, "token"), 4);
+    answer(&place, &field(&question, "id"), "allow", &field(&question, "token"), 11);
+    answer(&place, &field(&asked, "id"), "allow", &field(&question, "token"), 12);
 }
 
 #[test]
