@@ -7,6 +7,7 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::Deref;
 
 /// Why the loop called the model again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -179,7 +180,9 @@ impl Outcome {
     /// The exit code for a program whose work was this run, one for each kind of outcome: 0 for a success, 1 for a
     /// failure, 3 when the turns were used up, 4 when the money was, 5 when the model refused, 6 when it gave no
     /// structured output, 7 when a hook stopped the run, 8 when a hook blocked the prompt, 9 when background work was
-    /// stopped, 10 when questions wait for an answer, and 130 for an interrupt, as shells expect. 2 is left for wrong usage of the program.
+    /// stopped, 10 when questions wait for an answer, and 130 for an interrupt, as shells expect. The command `windlass` ends
+    /// with the same, with 2 for wrong usage, and with 11 to 13 for an answer that does not fit its question. 20 to 125
+    /// are left to programs.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Success => 0,
@@ -253,6 +256,31 @@ impl fmt::Display for Outcome {
             }
             Self::Failed(failure) => f.write_str(&failure.message),
         }
+    }
+}
+
+/// The result of a run in which the model finished its answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SuccessfulRun(RunResult);
+
+impl SuccessfulRun {
+    /// The result itself.
+    pub fn into_result(self) -> RunResult {
+        self.0
+    }
+}
+
+impl Deref for SuccessfulRun {
+    type Target = RunResult;
+
+    fn deref(&self) -> &RunResult {
+        &self.0
+    }
+}
+
+impl From<SuccessfulRun> for RunResult {
+    fn from(successful: SuccessfulRun) -> Self {
+        successful.0
     }
 }
 
@@ -339,12 +367,23 @@ impl RunResult {
         }
     }
 
-    /// This result, if the model finished its answer.
+    /// This result, if the model finished its answer. Nothing more need be looked at then, and no lint asks for it:
+    ///
+    /// ```
+    /// # mod windlass { pub use windlass_types::RunResult; pub mod event { pub use windlass_types::Unsuccessful; } }
+    /// #![deny(warnings)]
+    /// use windlass::{RunResult, event::Unsuccessful};
+    ///
+    /// fn check(result: RunResult) -> Result<(), Unsuccessful> {
+    ///     result.success()?;
+    ///     Ok(())
+    /// }
+    /// ```
     ///
     /// # Errors
     /// The run ended in any other way.
-    pub fn success(self) -> Result<Self, Unsuccessful> {
-        if self.outcome.is_success() { Ok(self) } else { Err(Unsuccessful(Box::new(self))) }
+    pub fn success(self) -> Result<SuccessfulRun, Unsuccessful> {
+        if self.outcome.is_success() { Ok(SuccessfulRun(self)) } else { Err(Unsuccessful(Box::new(self))) }
     }
 
     /// How much of the [cost](Self::cost) providers reported themselves. The rest is computed from prices that are known.

@@ -40,7 +40,7 @@ impl RunOutput for RunResult {
 
 impl<T: DeserializeOwned + Send + 'static> RunOutput for Typed<T> {
     fn of(result: RunResult) -> Result<Self, Error> {
-        let result = result.success()?;
+        let result = result.success()?.into_result();
         // A success without an output would be a run that was not asked for one.
         let missing = || Error::UnfitOutput { problem: "the run ended without it".to_owned() };
         let unfit = |error: windlass_types::JsonError| Error::UnfitOutput { problem: error.to_string() };
