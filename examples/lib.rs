@@ -1,6 +1,11 @@
 //! What the examples share: a folder to work in, and a client of services. Run one with
 //! `cargo run -p windlass-examples --example quickstart`.
 
+#[cfg(doctest)]
+mod listings {
+    include!(concat!(env!("OUT_DIR"), "/listings.rs"));
+}
+
 use std::io;
 use std::net::SocketAddr;
 use tempfile::TempDir;

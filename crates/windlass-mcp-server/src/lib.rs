@@ -54,8 +54,3 @@ pub use library::{
 };
 pub use server::McpServer;
 pub use service::{McpService, ServedCall, ServedHints, ServedTool};
-
-/// Compiles the listings of the page on serving.
-#[cfg(all(doctest, feature = "http"))]
-#[doc = include_str!("../../../docs/mcp-server.md")]
-struct Page;

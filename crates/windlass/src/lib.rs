@@ -228,39 +228,6 @@ pub use windlass_types::{
     PermissionRequest, RunResult, SessionId, Thinking,
 };
 
-/// Runs the examples of the README as tests.
-#[cfg(all(doctest, feature = "anthropic", feature = "macros", feature = "store", feature = "tools"))]
-#[doc = include_str!("../../../README.md")]
-struct Readme;
-
-/// Runs the example of the page on settings as a test.
-#[cfg(all(doctest, feature = "project"))]
-#[doc = include_str!("../../../docs/settings.md")]
-struct SettingsPage;
-
-/// Runs the example of the page on configured hooks as a test.
-#[cfg(all(doctest, feature = "project"))]
-#[doc = include_str!("../../../docs/hooks.md")]
-struct HooksPage;
-
-/// Runs the example of the page on tools as a test.
-#[cfg(all(doctest, feature = "macros"))]
-#[doc = include_str!("../../../docs/extending/tool.md")]
-struct ToolPage;
-
-/// Compiles the example of the page on providers.
-#[cfg(all(doctest, feature = "openai"))]
-#[doc = include_str!("../../../docs/extending/provider.md")]
-struct ProviderPage;
-
-/// Compiles the example of the page on workspaces that are elsewhere.
-#[cfg(all(doctest, feature = "anthropic", feature = "remote"))]
-#[doc = include_str!("../../../docs/workspaces.md")]
-struct WorkspacesPage;
-
-#[cfg(all(doctest, feature = "anthropic", feature = "project"))]
-mod guide;
-
 /// The tool with which a model calls others from small programs: `.tool(windlass::program::Program::default())`.
 #[cfg(feature = "program")]
 pub use windlass_program as program;

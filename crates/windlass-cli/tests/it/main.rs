@@ -19,11 +19,14 @@ mod demo;
 #[cfg(target_os = "linux")]
 mod elsewhere;
 mod errors;
+mod exit_codes;
 mod formats;
 #[cfg(unix)]
 mod hostile;
 mod index;
 mod kept_out;
+#[cfg(unix)]
+mod listings;
 #[cfg(unix)]
 mod live_servers;
 #[cfg(unix)]
