@@ -16,7 +16,8 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-const HEAD: &str = "#[tokio::main(flavor = \"current_thread\")] async fn main() -> Result<(), Box<dyn std::error::Error>> { ";
+const HEAD: &str =
+    "#[tokio::main(flavor = \"current_thread\")] async fn main() -> Result<(), Box<dyn std::error::Error>> { ";
 const END: &str = " Ok(()) }";
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -77,7 +78,9 @@ fn as_tests(page: &str) -> Result<String, String> {
         }
         let body = lines_until(&mut lines, "```").ok_or_else(|| format!("{number}: the listing has no end"))?;
         if let Some(hidden) = body.iter().find(|line| line.trim() == "#" || line.trim().starts_with("# ")) {
-            return Err(format!("{number}: the listing shows {hidden:?}, which only a test needs: put it into a comment above"));
+            return Err(format!(
+                "{number}: the listing shows {hidden:?}, which only a test needs: put it into a comment above"
+            ));
         }
         let is_excerpt = out.last().is_some_and(|line: &String| line.trim().starts_with("<!-- excerpt: "));
         out.push(if is_excerpt { format!("{}```text", indent(fence)) } else { fence.to_owned() });

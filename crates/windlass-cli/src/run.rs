@@ -353,10 +353,8 @@ fn exit_code(result: Option<&RunResult>, signals: &Signals, format: OutputFormat
         let _ = writeln!(stderr(), "windlass: {}", clean(&text));
     }
     let outcome = &result.outcome;
-    let may_be_stopped = matches!(
-        outcome,
-        Outcome::Interrupted { .. } | Outcome::BackgroundStopped { .. } | Outcome::Pending { .. }
-    );
+    let may_be_stopped =
+        matches!(outcome, Outcome::Interrupted { .. } | Outcome::BackgroundStopped { .. } | Outcome::Pending { .. });
     let by_signal = signals.exit_code().filter(|_| may_be_stopped);
     by_signal.unwrap_or_else(|| match format {
         OutputFormat::StreamJson => i32::from(windlass_protocol::is_error(outcome)),

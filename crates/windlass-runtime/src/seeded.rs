@@ -68,7 +68,8 @@ mod tests {
         let first: Vec<u128> = ["a", "b", "a"].map(|name| recorded.of(name).bits()).into();
         let again: Vec<u128> = ["a", "a", "b"].map(|name| replayed.of(name).bits()).into();
         assert_eq!((first[0], first[2], first[1]), (again[0], again[1], again[2]));
-        let all = std::collections::HashSet::from([first[0], first[1], first[2], SeededIds::new("5eee").of("a").bits()]);
+        let all =
+            std::collections::HashSet::from([first[0], first[1], first[2], SeededIds::new("5eee").of("a").bits()]);
         assert_eq!(all.len(), 4);
     }
 }

@@ -87,7 +87,8 @@ pub use permission::{
 pub use prompt::{Prompt, PromptKind};
 pub use rate_limit::{RateLimit, RateLimitKind, RateLimitStatus, Utilization};
 pub use run::{
-    Continuation, Interrupted, ModelUsage, Outcome, RunFailure, RunFailureKind, RunOrigin, RunResult, SuccessfulRun, Unsuccessful,
+    Continuation, Interrupted, ModelUsage, Outcome, RunFailure, RunFailureKind, RunOrigin, RunResult, SuccessfulRun,
+    Unsuccessful,
 };
 pub use scope::{PromptCall, PromptPart, RunModel, RunScope};
 pub use steering::{Steered, SteeredFate};

@@ -5,9 +5,9 @@ use crate::profile::Profile;
 use crate::programs::Programs;
 #[cfg(feature = "project")]
 use crate::project::GivenSkills;
+use crate::recorded;
 #[cfg(all(feature = "store", feature = "tools"))]
 use crate::repository::Look;
-use crate::recorded;
 use crate::resume::{Chosen, choose, refusal};
 use crate::storage::LargeResults;
 use crate::user_id::user_id;

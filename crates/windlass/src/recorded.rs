@@ -26,8 +26,7 @@ pub(crate) fn environment(
         environment.platform = platform;
     }
     let current = environment.repository.as_ref();
-    let current =
-        current.map(|status| Repository { branch: status.branch.clone(), changes: status.changes.clone() });
+    let current = current.map(|status| Repository { branch: status.branch.clone(), changes: status.changes.clone() });
     let Ok(current) = JsonText::of(&current) else { return environment };
     let recorded = provider.recorded_fact(SessionFact::Repository, current.as_str());
     let recorded = recorded.and_then(|recorded| JsonText::parse(recorded).ok()?.to::<Option<Repository>>().ok());

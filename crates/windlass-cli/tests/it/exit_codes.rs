@@ -77,7 +77,8 @@ fn endings() -> Vec<Ending> {
         ending(3, "turns", 1, read()).with(&["--max-turns", "1"]),
         ending(5, "refused", 0, vec![refusal]),
         ending(6, "--json-schema", 1, vec![text("No."); 6]).with(&["--json-schema", schema]),
-        ending(7, "hook stopped", 0, read()).hook("PostToolUse", Some(json!({ "continue": false, "stopReason": "enough" }))),
+        ending(7, "hook stopped", 0, read())
+            .hook("PostToolUse", Some(json!({ "continue": false, "stopReason": "enough" }))),
         ending(8, "prompt", 0, vec![text("Hello.")]).hook("UserPromptSubmit", None),
         ending(9, "background", 1, background).with(&allowed),
         ending(10, "questions wait", 0, bash(json!({ "command": "touch b" }))).with(&["--wait-for-answers"]),

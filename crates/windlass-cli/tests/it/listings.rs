@@ -45,7 +45,8 @@ fn listings(page: &str) -> Vec<Listing> {
     let (mut found, mut before) = (Vec::new(), "");
     while let Some((at, line)) = lines.next() {
         if let Some(language) = line.trim().strip_prefix("```") {
-            let body: Vec<&str> = lines.by_ref().map(|(_, line)| line).take_while(|line| line.trim() != "```").collect();
+            let body: Vec<&str> =
+                lines.by_ref().map(|(_, line)| line).take_while(|line| line.trim() != "```").collect();
             let comment = before.trim().strip_prefix("<!-- ").and_then(|rest| rest.strip_suffix(" -->"));
             let (language, comment) = (language.to_owned(), comment.map(str::to_owned));
             found.push(Listing { line: at + 1, language, comment, text: body.join("\n") });
@@ -129,7 +130,8 @@ fn in_shell(place: &Place, lines: &str) -> Ran {
     let folders = std::iter::once(binary).chain(std::env::split_paths(&path));
     let path: OsString = std::env::join_paths(folders).unwrap();
     let mut shell = place.command(&[]);
-    let environment: Vec<_> = shell.get_envs().map(|(name, value)| (name.to_owned(), value.map(OsString::from))).collect();
+    let environment: Vec<_> =
+        shell.get_envs().map(|(name, value)| (name.to_owned(), value.map(OsString::from))).collect();
     shell = std::process::Command::new("bash");
     shell.args(["-euo", "pipefail", "-c", lines]).current_dir(place.work()).env_clear();
     shell.envs(environment.into_iter().filter_map(|(name, value)| Some((name, value?)))).env("PATH", path);
@@ -223,9 +225,9 @@ fn models_that_pages_name_are_known() {
     let is_part = |c: char| c.is_ascii_alphanumeric() || "-._/:".contains(c);
     for (name, page) in pages() {
         for provider in ["openai/", "gemini/", "anthropic/"] {
-            let named = page.match_indices(provider).filter(|(at, _)| {
-                !page.get(..*at).unwrap_or_default().ends_with(|c: char| is_part(c) || c == '~')
-            });
+            let named = page
+                .match_indices(provider)
+                .filter(|(at, _)| !page.get(..*at).unwrap_or_default().ends_with(|c: char| is_part(c) || c == '~'));
             for (at, _) in named {
                 let model: String = page.get(at..).unwrap_or_default().chars().take_while(|c| is_part(*c)).collect();
                 let model = model.trim_end_matches(['.', ':', '/']);
