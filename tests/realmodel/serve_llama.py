@@ -16,6 +16,11 @@ parameters.port = int(sys.argv[1])
 parameters.n_ctx = int(sys.argv[2])
 parameters.use_jinja = True
 parameters.fit_params = False
+parameters.n_parallel = 1
+# Threads that wait for each other get nowhere on a busy machine.
+for processors in (parameters.cpuparams, parameters.cpuparams_batch):
+    processors.n_threads = 1
+    processors.poll = 0
 server = xllamacpp.Server(parameters)
 print("ready", flush=True)
 threading.Event().wait()

@@ -88,7 +88,7 @@ PLAIN = ("--tools", "", "--system-prompt", "You are brief.")
 
 
 def dialects(limit):
-    """The dialects of llama.cpp's server: a place for each, and the model to ask for."""
+    """The dialects of llama.cpp's server: a place for each, and the model to ask for. Responses have a limit of 16 at least."""
     key, limited = "no-key-is-needed", {"CLAUDE_CODE_MAX_OUTPUT_TOKENS": str(limit)}
     yield "chat completions", "llama.cpp/gemma", Place(LLAMA_CPP_BASE_URL=LLAMA.url("/v1"), **limited)
     responses = {"OPENAI_BASE_URL": LLAMA.url("/v1"), "OPENAI_API_KEY": key}
@@ -119,7 +119,7 @@ def each_dialect_answers_and_an_answer_cut_by_the_limit_is_cut():
 
 @check
 def the_second_request_reads_the_first_from_the_cache():
-    for name, model, place in dialects(8):
+    for name, model, place in dialects(16):
         found = place.result("Tell me of the sea. " * 40, "--model", model, *PLAIN)
         assert found["usage"]["cache_read_input_tokens"] > 200, (name, found["usage"])
 
