@@ -5,7 +5,7 @@ use windlass_types::{ContentBlock, Message, SharedMessage, ToolResult, ToolResul
 /// Stands for an image that is left out.
 const LEFT_OUT: &str = "(an image was left out: this model does not see images)";
 
-/// Whether a message has an image.
+/// `true` if a message has an image.
 #[must_use]
 pub fn has_images(message: &Message) -> bool {
     has_image(&message.content)

@@ -235,7 +235,7 @@ impl ModelCall {
         Ok(step)
     }
 
-    /// Whether its answer has the form of the structured output.
+    /// `true` if the answer was asked for in the form of the structured output.
     pub(crate) fn is_formatted(&self) -> bool {
         matches!(&self.stage, Stage::Streaming(stream) if stream.bill.request.response_format.is_some())
     }

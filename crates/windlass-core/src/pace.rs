@@ -46,7 +46,7 @@ impl Pace {
         self.has_no_summary = true;
     }
 
-    /// Whether the conversation may be replaced without a summary: none can be made of it. Once for each failure.
+    /// `true`, once for each failure, if the conversation may be replaced without a summary: none can be made of it.
     pub(crate) fn may_replace_unsummarized(&mut self) -> bool {
         std::mem::take(&mut self.has_no_summary)
     }

@@ -77,7 +77,7 @@ pub(crate) struct RunTally {
     pub(crate) output: OutputDemand,
 }
 
-/// How a turn is asked for the structured output.
+/// Ways to ask a turn for the structured output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum OutputDemand {
     /// By its tool alone, which the model may call.

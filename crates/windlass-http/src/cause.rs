@@ -39,7 +39,7 @@ pub(crate) fn text(error: &Cause) -> String {
     line.chars().map(|char| if char.is_control() { ' ' } else { char }).take(MAX_TEXT).collect()
 }
 
-/// Whether nothing listens at the address.
+/// `true` if nothing listens at the address.
 pub(crate) fn is_refused(error: &reqwest::Error) -> bool {
     let is_refused = |cause: &Cause| {
         cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::ConnectionRefused)
@@ -47,7 +47,7 @@ pub(crate) fn is_refused(error: &reqwest::Error) -> bool {
     error.is_connect() && causes(error).any(is_refused)
 }
 
-/// Whether the server closed the connection before a byte of its answer.
+/// `true` if the server closed the connection before a byte of its answer.
 pub(crate) fn is_closed_by_server(error: &reqwest::Error) -> bool {
     if error.is_connect() || error.is_timeout() || error.is_builder() {
         return false;

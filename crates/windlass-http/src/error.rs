@@ -47,7 +47,7 @@ impl HttpError {
         self.unsent
     }
 
-    /// Whether nothing listens at an address of this machine: no repeat will change that before its server is started.
+    /// `true` if nothing listens at an address of this machine: no repeat will change that before its server is started.
     #[must_use]
     pub fn is_refused_here(&self) -> bool {
         self.refused_here
@@ -122,7 +122,7 @@ impl HttpError {
     }
 }
 
-/// Whether a host, with its port or without, is this machine.
+/// `true` if a host, with its port or without, is this machine.
 fn is_this_machine(host: &str) -> bool {
     let bare = host.rsplit_once(':').filter(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()));
     let name = bare.map_or(host, |(name, _)| name).trim_matches(['[', ']']);

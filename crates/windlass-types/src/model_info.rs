@@ -29,7 +29,7 @@ pub struct ModelInfo {
     pub media: MediaLimits,
     /// Whether prompts can be cached.
     pub prompt_cache: bool,
-    /// Whether requests may demand that the answer has the form of a schema ([`ResponseFormat`](crate::ResponseFormat)), and the
+    /// `true` if requests may demand that the answer has the form of a schema ([`ResponseFormat`](crate::ResponseFormat)), and the
     /// server makes sure that it has.
     pub answer_format: bool,
     /// Whether requests may add tools in the middle of a conversation ([`AddedTools`](crate::AddedTools)). To other models

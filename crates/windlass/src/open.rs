@@ -323,7 +323,7 @@ async fn missing_session(options: &Options, cwd: &Path) -> Option<Error> {
                 Err(error) if error.kind == StoreErrorKind::NotFound => {
                     Some(refusal(OpenError::NotFound { session_id }, &options.storage, cwd).await)
                 }
-                // What else is wrong with it shows when it is opened.
+                // Other faults of it show when it is opened.
                 _ => None,
             }
         }

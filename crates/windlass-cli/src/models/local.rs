@@ -4,7 +4,7 @@ use std::time::Duration;
 use windlass::project::LoadedProject;
 use windlass::provider::{ChatCompletions, KnownModel};
 
-/// How long a server may take to say what it has.
+/// The longest that a server may take for its list.
 const LIMIT: Duration = Duration::from_secs(2);
 
 /// The provider of the address that `OPENAI_BASE_URL` names.

@@ -86,7 +86,7 @@ impl Run {
         }
     }
 
-    /// Whether the conversation of a request that was too long may be replaced without a summary: none can be made of it, and most
+    /// `true` if the conversation of a request that was too long may be replaced without a summary: none can be made of it, and most
     /// of it is not the prompt. The session would be of no use otherwise.
     pub(super) fn may_replace(&mut self, session: &Session) -> bool {
         let has_one_message = session.state.transcript().len() < 2 && self.pace.may_shorten();
@@ -102,7 +102,7 @@ impl Run {
         Flow::Continue(())
     }
 
-    /// What the log knows as data takes the place of the conversation.
+    /// Puts what the log knows as data in the place of the conversation.
     pub(super) fn replaced(&mut self, session: &mut Session, tasks: &[TaskInfo]) -> Flow {
         let Phase::Replacing(compaction) = std::mem::take(&mut self.phase) else { return Flow::Continue(()) };
         compaction.replace_unsummarized(session, tasks);

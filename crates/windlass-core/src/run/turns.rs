@@ -112,7 +112,7 @@ impl Run {
         let is_output_missing =
             session.config.tools.structured_output.is_some() && session.run.last.structured.is_none();
         if self.counts.output_continuations >= allowed && is_output_missing && self.counts.structured_failures == 0 {
-            // What the model writes on and on is not what the run is for.
+            // The run is for the output, and a model that writes on and on would never come to it.
             return self.demand_output(session);
         }
         if self.counts.output_continuations >= allowed {

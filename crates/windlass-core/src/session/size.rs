@@ -70,7 +70,7 @@ impl Session {
         })
     }
 
-    /// Whether the request for the next turn is larger than the model's context window by estimate.
+    /// `true` if the request for the next turn is larger than the model's context window by estimate.
     pub(crate) fn is_over_window(&self) -> bool {
         self.too_large(self.current_model(), &Purpose::Turn, self.turn_size()).is_some()
     }

@@ -52,7 +52,7 @@ impl Session {
     /// otherwise.
     pub(crate) fn fit_results(&mut self, is_due: bool) {
         let window = self.current_model().info.context_window;
-        // Something is left for the answer.
+        // A sixteenth is left for the answer.
         let most = window.saturating_sub(window / 16);
         let limit = if is_due { self.context_limit() } else { most };
         let size = self.turn_size().most();

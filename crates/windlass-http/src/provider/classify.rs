@@ -183,7 +183,7 @@ fn is_too_long(text: &str) -> bool {
         || TOO_LONG_PAIRS.iter().any(|(one, two)| text.contains(one) && text.contains(two))
 }
 
-/// What servers say of images to a model that takes none: llama.cpp, vLLM, OpenRouter, DeepSeek and Ollama, and OpenAI's API.
+/// Words of servers about images for a model that takes none: llama.cpp, vLLM, OpenRouter, DeepSeek and Ollama, and OpenAI's API.
 const NO_IMAGES: &[&str] = &[
     "image input is not supported",
     "not a multimodal model",
@@ -197,7 +197,7 @@ const NO_IMAGES: &[&str] = &[
     "missing data required for image input",
 ];
 
-/// Whether a refusal says that the model takes no images.
+/// `true` if a refusal says that the model takes no images.
 pub fn refuses_images(text: &str) -> bool {
     let text = text.to_lowercase();
     NO_IMAGES.iter().any(|words| text.contains(words))

@@ -21,9 +21,9 @@ pub(super) fn path(protocol: Protocol) -> &'static str {
 /// A model of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Listed {
-    /// Its name.
+    /// The name of the model.
     pub(super) name: String,
-    /// Its context window in tokens, if the server says it.
+    /// Tokens of the context window, if the server says it.
     pub(super) window: Option<u64>,
 }
 
@@ -56,7 +56,7 @@ struct Id {
     meta: Option<Meta>,
 }
 
-/// What llama.cpp says of the model that it has loaded.
+/// Figures of llama.cpp for the model that it has loaded.
 #[derive(Deserialize)]
 struct Meta {
     #[serde(default, deserialize_with = "WholeNumber::optional")]

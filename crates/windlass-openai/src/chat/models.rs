@@ -73,7 +73,7 @@ pub(super) fn has_window(endpoint: &str, catalogue: &Catalogue, model: &str) -> 
 /// The size of the context to ask for, where that can be set, and the window that the server names, if it does.
 pub(super) type Windows = (u32, Option<u64>);
 
-/// What requests to an endpoint are made with: what is known of the model, as far as the profile allows it.
+/// Limits and abilities that requests to an endpoint are made with: what is known of the model, as far as the profile allows it.
 pub(super) fn info(endpoint: &Endpoint, catalogue: &Catalogue, (context, window): Windows, model: &str) -> ModelInfo {
     let compat = &endpoint.compat;
     let mut info = described(&endpoint.name, catalogue, model);

@@ -207,7 +207,7 @@ async fn an_output_that_is_missing_is_demanded_as_the_form_of_the_answer() {
     // A server that does not heed the form is asked again, as before.
     let (result, requests) = demanded(true, vec![say("Perhaps.")]).await;
     assert_eq!((result.outcome, requests.len()), (Outcome::NoStructuredOutput { attempts: 6 }, 6));
-    // What has the form and not the values is answered as any call is.
+    // An answer of the form with wrong values is refused as any call is.
     let answers = vec![say("It builds."), say(r#"{"builds": "yes"}"#), give(json!({"builds": true}))];
     let (result, requests) = demanded(true, answers).await;
     assert_eq!((&result.outcome, requests.len()), (&Outcome::Success, 3));

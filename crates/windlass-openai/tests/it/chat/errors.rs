@@ -125,7 +125,7 @@ async fn a_page_is_no_answer_and_what_cannot_be_read_is_an_error() {
     }
 }
 
-/// What llama.cpp answers, as its server wrote it.
+/// Answers of llama.cpp, as its server wrote them.
 #[tokio::test]
 async fn refusals_of_llama_cpp_name_the_window_and_the_image() {
     let overflow = r#"{"error":{"code":400,"message":"request (20024 tokens) exceeds the available context size (12288 tokens), try increasing it","type":"exceed_context_size_error","n_prompt_tokens":20024,"n_ctx":12288}}"#;
