@@ -1047,6 +1047,8 @@ export type QuestionAudit = {
   denied?: string[];
   /** The exact call that was asked about. An answer holds for no other. */
   digest: CallDigest;
+  /** The hashes of tokens that earlier openings gave for it, the last first: they count still. */
+  earlierTokens?: TokenHash[];
   /** The question. */
   id: QuestionId;
   /** Whether it waits for an answer: no verdict, result or intent followed. */
