@@ -65,12 +65,13 @@ impl<'a> View<'a> {
         for command in analysis.found() {
             places.handed_specs(command, &mut found);
             // A script may hold the same command once more, and run it in another directory.
-            match known.iter().position(|known| is_same(known, command)) {
-                Some(index) => _ = known.swap_remove(index),
-                None => {
-                    places.found_specs(command, &mut found);
-                    places.found_copies(command, &mut copies);
-                }
+            let same = known.iter().position(|known| is_same(known, command));
+            if let Some(index) = same {
+                known.swap_remove(index);
+            }
+            if same.is_none() || names_process(command) {
+                places.found_specs(command, &mut found);
+                places.found_copies(command, &mut copies);
             }
         }
         if !clear {
@@ -200,6 +201,16 @@ pub fn command_paths(analysis: &Analysis, cwd: &Path, home: Option<&Path>) -> Ve
         }
     }
     paths
+}
+
+/// `true` if a word may name a directory of a process, of which it is only known for the deny side where it leads.
+fn names_process(command: &FoundCommand) -> bool {
+    let targets = command.redirects().iter().map(|redirect| &redirect.target);
+    command
+        .words()
+        .iter()
+        .chain(targets)
+        .any(|word| ["/proc", "/dev/fd/"].iter().any(|place| word.text().contains(place)))
 }
 
 /// Whether a found command is this one, or one with the same words and redirections.

@@ -10,12 +10,19 @@ const WRITING_GROUPS: &[(&str, &[&str])] = &[
     ("config", &["get", "schema", "show"]),
     ("mcp", &["get", "list", "serve", "test"]),
     ("memory", &["list", "show"]),
+    // What stands behind it runs.
+    ("proxy", &[]),
     ("sessions", &["agents", "audit", "check", "export", "list", "pending", "search", "show", "stats"]),
+    // Its calls pass the gate of a session of their own, in which options answer the questions.
+    ("tools", &["list"]),
     ("trust", &["--show"]),
 ];
 
 /// Options that give a run more than the person at the terminal gave this one.
 const WIDENING: &[&str] = &["--allow-dangerously-skip-permissions", "--dangerously-skip-permissions", "--trust"];
+
+/// Option that names the sources of settings.
+const SOURCES: &str = "--setting-sources";
 
 /// The command of windlass that a command line runs, if it writes or widens: `windlass trust`. `names` are further file names of the
 /// program.
@@ -26,6 +33,12 @@ pub(crate) fn writing_command(found: &FoundCommand, names: &[String]) -> Option<
     }
     if let Some(option) = args.iter().map(Word::text).find(|text| WIDENING.contains(text) || is_bypass(text)) {
         return Some(format!("{NAME} {option}"));
+    }
+    if trusts_project_files(args) {
+        return Some(format!("{NAME} {SOURCES}"));
+    }
+    if args.iter().any(|word| is_forgetting(word.text())) {
+        return Some(format!("{NAME} memory"));
     }
     let at = args.iter().position(|word| !word.text().starts_with('-'))?;
     let (options, words) = args.split_at_checked(at)?;
@@ -46,6 +59,30 @@ pub(crate) fn writing_command(found: &FoundCommand, names: &[String]) -> Option<
     (!reads).then(|| format!("{NAME} {group}"))
 }
 
+/// `true` if the sources of settings are named with those of the project: naming them trusts them.
+fn trusts_project_files(args: &[Word]) -> bool {
+    let mut args = args.iter();
+    while let Some(word) = args.next() {
+        let value = match word.text().strip_prefix(SOURCES) {
+            Some("") => args.next(),
+            Some(rest) if rest.starts_with('=') => Some(word),
+            _ => continue,
+        };
+        if value
+            .is_some_and(|value| !value.is_literal() || ["project", "local"].iter().any(|s| value.text().contains(s)))
+        {
+            return true;
+        }
+    }
+    false
+}
+
+/// `true` for a prompt that removes a note.
+fn is_forgetting(prompt: &str) -> bool {
+    let mut words = prompt.split_whitespace();
+    words.next() == Some("/memory") && words.next() == Some("forget")
+}
+
 /// `true` if a word is, or holds, the mode in which nobody is asked.
 fn is_bypass(text: &str) -> bool {
     text.rsplit('=').next() == Some("bypassPermissions")
@@ -61,7 +98,7 @@ fn own_arguments<'w>(words: &'w [Word], names: &[String]) -> Option<&'w [Word]> 
     let starts = args.first().is_some_and(|word| matches!(word.text(), "r" | "run"));
     let is_package = |word: &Word| {
         let value = word.text().rsplit('=').next().unwrap_or_default();
-        value == "windlass-cli" || is_own(value, names)
+        value == "windlass-cli" || value.ends_with("windlass-cli/Cargo.toml") || is_own(value, names)
     };
     let end = args.iter().position(|word| word.text() == "--").unwrap_or(args.len());
     let (options, behind) = args.split_at_checked(end)?;
@@ -106,6 +143,15 @@ mod tests {
             ("windlass sessions gc", "windlass sessions"),
             ("windlass memory add x", "windlass memory"),
             ("windlass -p x --trust", "windlass --trust"),
+            ("windlass -p x --setting-sources project", "windlass --setting-sources"),
+            ("windlass --setting-sources=user,local -p x", "windlass --setting-sources"),
+            ("windlass -p x --setting-sources $S", "windlass --setting-sources"),
+            ("windlass tools call --on-ask allow Write '{}'", "windlass tools"),
+            ("windlass proxy -- windlass trust -y", "windlass proxy"),
+            ("windlass proxy --verbose -- sh x.sh", "windlass proxy"),
+            ("windlass -p '/memory forget tests'", "windlass memory"),
+            ("w=windlass; $w trust -y", "windlass trust"),
+            ("cargo run --manifest-path crates/windlass-cli/Cargo.toml -- trust -y", "windlass trust"),
             ("windlass -p x --permission-mode bypassPermissions", "windlass bypassPermissions"),
             ("windlass -p x --dangerously-skip-permissions", "windlass --dangerously-skip-permissions"),
             ("/usr/local/bin/windlass trust -y", "windlass trust"),
@@ -139,6 +185,9 @@ mod tests {
             "windlass tools list",
             "windlass -p 'Why does it fail?' --permission-mode plan",
             "windlass -p trust",
+            "windlass -p x --setting-sources user",
+            "windlass -p '/memory'",
+            "windlass -p 'the tools that call'",
             "windlass --version",
             "cargo run -p windlass-cli -- sessions list",
             "cargo test -p windlass-cli trust",

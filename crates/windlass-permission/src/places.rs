@@ -12,7 +12,7 @@ use std::iter;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use windlass_shell::{
-    Analysis, Directories, FoundCommand, OutputKind, Redirect, RedirectKind, Word, WordKind, both_ways,
+    Analysis, Directories, FoundCommand, OutputKind, ProcessPath, Redirect, RedirectKind, Word, WordKind, both_ways,
 };
 
 /// With more directories than this that commands may run in, they are not followed.
@@ -247,6 +247,15 @@ impl<'a> Places<'a> {
             }
             (false, _, _) => self.bases.iter().map(|base| spec(base)).collect(),
         };
+        let of_link = |base: &Path, rest: &str| match word.kind() {
+            WordKind::Glob => Spec::of_pattern(rest, base),
+            _ => Spec::new(base, Path::new(rest)),
+        };
+        match ProcessPath::parse(text).filter(|_| !dynamic) {
+            Some(ProcessPath::Working(rest)) => specs.extend(self.bases.iter().map(|base| of_link(base, &rest))),
+            Some(ProcessPath::Root(rest)) => specs.push(of_link(Path::new("/"), &rest)),
+            None => {}
+        }
         if self.elsewhere && !text.starts_with('/') {
             specs.extend(specs.first().cloned().map(|spec| Spec { unknown: true, ..spec }));
         }

@@ -23,6 +23,8 @@ pub(crate) fn only_views(program: &str) -> bool {
 /// Programs that read the files among their arguments and write none.
 pub(crate) fn only_reads(program: &str) -> bool {
     only_lists(program)
+        || SEARCHES.contains(&program)
+        || GREPS.contains(&program)
         || matches!(
             program,
             "cat"
@@ -33,12 +35,7 @@ pub(crate) fn only_reads(program: &str) -> bool {
                 | "more"
                 | "bat"
                 | "nl"
-                | "grep"
-                | "egrep"
-                | "fgrep"
-                | "zgrep"
                 | "rg"
-                | "ag"
                 | "wc"
                 | "diff"
                 | "cmp"
@@ -168,17 +165,48 @@ pub(crate) fn takes_trees(program: &str, words: &[Word]) -> bool {
         })
     };
     match program {
-        "rg" | "ag" | "tar" | "rsync" | "mv" => true,
-        "grep" | "egrep" | "fgrep" if words.iter().any(|word| word.text().starts_with("--deref")) => true,
-        "grep" | "egrep" | "fgrep" | "diff" | "cp" | "zip" | "scp" | "rm" => has(['r', 'R'], "--rec"),
+        "rg" | "tar" | "rsync" | "mv" => true,
+        _ if SEARCHES.contains(&program) => true,
+        // `-d recurse`, `-drecurse`, `--directories=recurse`.
+        _ if GREPS.contains(&program)
+            && words.iter().any(|word| word.text().starts_with("--deref") || word.text().ends_with("recurse")) =>
+        {
+            true
+        }
+        "diff" | "cp" | "zip" | "scp" | "rm" => has(['r', 'R'], "--rec"),
+        _ if GREPS.contains(&program) => has(['r', 'R'], "--rec"),
         _ => false,
     }
 }
 
 /// Programs that search the current directory where no other is named.
 pub(crate) fn searches_here(program: &str) -> bool {
-    matches!(program, "grep" | "egrep" | "fgrep" | "rg" | "ag")
+    program == "rg" || SEARCHES.contains(&program) || GREPS.contains(&program)
 }
+
+/// Programs that search trees without being asked to.
+const SEARCHES: &[&str] = &["ack", "ack-grep", "ag", "pt", "rgrep", "sift", "ug", "ugrep"];
+
+/// Programs that search a tree if an option says so.
+const GREPS: &[&str] = &[
+    "bzegrep",
+    "bzfgrep",
+    "bzgrep",
+    "egrep",
+    "fgrep",
+    "ggrep",
+    "grep",
+    "lzgrep",
+    "pcre2grep",
+    "pcregrep",
+    "xzegrep",
+    "xzgrep",
+    "zegrep",
+    "zfgrep",
+    "zgrep",
+    "zipgrep",
+    "zstdgrep",
+];
 
 /// Sub-commands of git whose operands are not written.
 const READING_GIT: &[&str] = &[

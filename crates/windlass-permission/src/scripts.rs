@@ -264,24 +264,71 @@ const RUNNERS: &[Runner] = &[
         directory_options: &["-r", "--search-root"],
         other_words: &[],
     },
+    Runner {
+        names: &["lerna", "lint-staged", "nx", "turbo", "wireit"],
+        files: &["package.json"],
+        file_options: &["-c", "--config"],
+        directory_options: &["--cwd"],
+        other_words: &[],
+    },
+    Runner {
+        names: &["gradle", "gradlew"],
+        files: &["build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts"],
+        file_options: &["-b", "--build-file", "-I", "--init-script"],
+        directory_options: &["-p", "--project-dir"],
+        other_words: &[],
+    },
+    Runner {
+        names: &["mvn", "mvnw"],
+        files: &["pom.xml"],
+        file_options: &["-f", "--file"],
+        directory_options: &[],
+        other_words: &[],
+    },
+    Runner {
+        names: &["ant"],
+        files: &["build.xml"],
+        file_options: &["-f", "-file", "-buildfile"],
+        directory_options: &[],
+        other_words: &[],
+    },
+    Runner {
+        names: &["fab", "mage", "mask", "mix", "poe", "scons", "thor"],
+        files: &["SConstruct", "Thorfile", "fabfile.py", "magefile.go", "maskfile.md", "mix.exs", "pyproject.toml"],
+        file_options: &["-f", "--file", "--maskfile"],
+        directory_options: &["-C", "-d", "--directory"],
+        other_words: &[],
+    },
 ];
 
 /// Programs that run the file among their first operands.
 const INTERPRETERS: &[&str] = &[
     ".",
+    "ansible-playbook",
     "bb",
     "bun",
+    "clj",
+    "clojure",
+    "coffee",
+    "crystal",
     "dart",
     "deno",
     "elixir",
     "expect",
+    "gjs",
     "groovy",
+    "guile",
     "java",
     "julia",
+    "kotlin",
+    "kotlinc",
     "lua",
     "luajit",
+    "nim",
     "node",
     "nodejs",
+    "nodemon",
+    "ocaml",
     "osascript",
     "perl",
     "php",
@@ -293,17 +340,27 @@ const INTERPRETERS: &[&str] = &[
     "raku",
     "Rscript",
     "ruby",
+    "runghc",
+    "runhaskell",
+    "sbcl",
+    "scala",
     "source",
     "swift",
     "tclsh",
     "ts-node",
     "tsx",
+    "wasmtime",
+    "zig",
 ];
 /// Programs that start another one among their words.
 const LAUNCHERS: &[&str] =
     &["bun", "bunx", "hatch", "npm", "npx", "pdm", "pipx", "pnpm", "pnpx", "rye", "uv", "uvx", "yarn", "yarnpkg"];
 /// Programs that run the file of `-f`.
-const FILE_SCRIPTS: &[&str] = &["awk", "gawk", "gsed", "jq", "mawk", "nawk", "sed"];
+const FILE_SCRIPTS: &[&str] = &["awk", "gawk", "gsed", "jq", "mawk", "nawk", "psql", "sed"];
+/// Programs of which options name a file that they run.
+const EDITORS: &[&str] = &["emacs", "ex", "gdb", "lldb", "nvim", "vi", "vim"];
+/// Interpreters whose first words name what they do with a file.
+const VERBAL: &[&str] = &["bun", "clj", "clojure", "crystal", "dart", "deno", "nim", "zig"];
 
 /// The command lines of one text on their way.
 struct LineReading<'a> {
@@ -329,13 +386,22 @@ impl LineReading<'_> {
             for word in args.iter().filter(|word| program == "uv" && word.text().ends_with(".py")).take(1) {
                 self.add(word.text(), word.kind(), FileRole::Program);
             }
+            let runner = args.iter().find_map(|word| RUNNERS.iter().find(|runner| runner.names.contains(&word.text())));
+            if let Some(runner) = runner.filter(|_| matches!(program, "bunx" | "npx" | "pnpx" | "uvx")) {
+                self.runner(runner, args.get(1..).unwrap_or_default());
+            }
             if let Some(at) = args.iter().position(started) {
                 let started = args.get(at).map(Word::text).unwrap_or_default();
                 self.script(started, args.get(at.saturating_add(1)..).unwrap_or_default());
             }
         }
         if FILE_SCRIPTS.contains(&program) {
-            for file in values(args, &["-f", "--file", "--from-file"]) {
+            for file in values(args, &["-f", "--file", "--from-file"]).chain(bundled(args, 'f')) {
+                self.add(file, WordKind::Literal, FileRole::Program);
+            }
+        }
+        if EDITORS.contains(&program) {
+            for file in values(args, &["-S", "-l", "-s", "-u", "-x", "--command", "--load", "--script", "--source"]) {
                 self.add(file, WordKind::Literal, FileRole::Program);
             }
         }
@@ -364,9 +430,9 @@ impl LineReading<'_> {
             if std::mem::take(&mut is_code) {
                 continue;
             }
-            if matches!(text, "-m" | "-mm") && program.starts_with("py") {
-                let module = args.get(at.saturating_add(1)).and_then(Word::as_literal).unwrap_or_default();
-                return self.module(module);
+            if let Some(module) = text.strip_prefix("-m").filter(|_| program.starts_with("py")) {
+                let next = || args.get(at.saturating_add(1)).and_then(Word::as_literal).unwrap_or_default();
+                return self.module(if matches!(module, "" | "m") { next() } else { module });
             }
             if let Some(option) = text.strip_prefix('-').filter(|option| !option.is_empty()) {
                 if let Some((_, value)) = option.split_once('=') {
@@ -380,15 +446,21 @@ impl LineReading<'_> {
                 continue;
             }
             // `bun run lint` names a script of the package, `bun run lint.ts` a file.
-            let is_name = matches!(program, "bun" | "deno" | "dart") && !text.contains(['.', '/']);
+            let is_name = VERBAL.contains(&program) && !text.contains(['.', '/']);
             if !is_name {
                 self.add(text, word.kind(), FileRole::Program);
             }
-            if matches!(program, "node" | "nodejs") && !text.contains('.') {
-                self.add(&format!("{text}.js"), word.kind(), FileRole::Program);
+            let is_directory = !text.rsplit('/').next().is_some_and(|name| name.trim_start_matches('.').contains('.'));
+            if matches!(program, "node" | "nodejs" | "nodemon") && is_directory {
+                if !text.ends_with(['.', '/']) {
+                    self.add(&format!("{text}.js"), word.kind(), FileRole::Program);
+                }
                 self.add(&format!("{text}/index.js"), word.kind(), FileRole::Program);
             }
-            let is_verb = is_name && matches!(text, "run" | "watch");
+            if program.starts_with("py") && is_directory {
+                self.add(&format!("{text}/__main__.py"), word.kind(), FileRole::Program);
+            }
+            let is_verb = is_name && matches!(text, "c" | "compile" | "r" | "run" | "watch");
             if !(is_value || is_verb) {
                 return;
             }
@@ -399,6 +471,10 @@ impl LineReading<'_> {
     /// A module of Python in the working directory.
     fn module(&mut self, name: &str) {
         let path = name.replace('.', "/");
+        for (at, _) in path.match_indices('/') {
+            let package = path.get(..at).unwrap_or_default();
+            self.add(&format!("{package}/__init__.py"), WordKind::Literal, FileRole::Program);
+        }
         for file in [format!("{path}.py"), format!("{path}/__main__.py"), format!("{path}/__init__.py")] {
             self.add(&file, WordKind::Literal, FileRole::Program);
         }
@@ -481,6 +557,15 @@ fn values<'w>(args: &'w [Word], options: &'static [&'static str]) -> impl Iterat
             Some(value) => Some(value),
             None => None,
         })
+    })
+}
+
+/// The values of an option that stands last among letters: `-nf x.sed`.
+fn bundled(args: &[Word], letter: char) -> impl Iterator<Item = &str> {
+    args.windows(2).filter_map(move |pair| {
+        let [option, value] = pair else { return None };
+        let letters = option.text().strip_prefix('-').filter(|letters| !letters.starts_with('-'))?;
+        (letters.len() > 1 && letters.ends_with(letter)).then(|| value.as_literal()).flatten()
     })
 }
 

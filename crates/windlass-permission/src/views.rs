@@ -316,6 +316,10 @@ impl<'a> GitCommand<'a> {
                 patch() || (self.options().any(|_| true) && !summary())
             }
             "stash" if self.arguments.first() == Some(&"list") => patch(),
+            // Without options a program of its own shows it.
+            "bisect" if matches!(self.arguments.first(), Some(&"view" | &"visualize")) => {
+                patch() || self.options().next().is_none()
+            }
             // They put what they read elsewhere, as a copy.
             "worktree" | "subtree" => self.arguments.first() == Some(&"add"),
             "read-tree" => self.options().any(|option| option.starts_with("--p")),
@@ -382,7 +386,9 @@ impl<'a> GitCommand<'a> {
                 view.pathspec(spec);
             }
             let narrowed = view.here.len().saturating_add(view.top.len()) > before;
-            let takes_all = self.in_other_tree || matches!(self.name, "am" | "read-tree" | "rebase" | "subtree");
+            let takes_all = self.in_other_tree
+                || matches!(self.name, "am" | "read-tree" | "rebase" | "subtree")
+                || self.options().any(leaves_the_path);
             view.whole |= takes_all || (!narrowed && (revisions || !blobs));
         }
         view
@@ -392,8 +398,14 @@ impl<'a> GitCommand<'a> {
     fn sorted(&self, content: bool, is_there: &dyn Fn(&str) -> bool, view: &mut View<'a>) -> Words<'a> {
         let mut sorted = Words::default();
         let mut words = self.arguments.iter().copied();
+        let (mut before, mut needs_pattern) = ("", self.needs_a_pattern());
         for word in words.by_ref().take_while(|word| *word != "--") {
+            let is_value = self.takes_a_value(before);
+            before = if is_value { "" } else { word };
             match word {
+                // The value of an option, or what is looked for: no path, though there may be one of its name.
+                other if is_value && !other.contains(':') => sorted.revisions = true,
+                pattern if needs_pattern && !pattern.starts_with('-') => needs_pattern = false,
                 // `-L 1,5:file`
                 option if option.starts_with("-L") && option.contains(':') => {
                     sorted.blobs = true;
@@ -417,8 +429,32 @@ impl<'a> GitCommand<'a> {
                 _ => sorted.revisions = true,
             }
         }
-        sorted.specs.extend(words);
+        sorted.specs.extend(words.skip(usize::from(needs_pattern)));
         sorted
+    }
+
+    /// `true` for a search of which no option says what is looked for.
+    fn needs_a_pattern(&self) -> bool {
+        let names_pattern = |option: &str| match option.strip_prefix("--") {
+            Some(name) => name.starts_with("fi"),
+            None => option.contains(['e', 'f']),
+        };
+        self.name == "grep" && !self.options().any(names_pattern)
+    }
+
+    /// `true` if the word behind an option of this sub-command may be its value.
+    fn takes_a_value(&self, option: &str) -> bool {
+        let is_long = |names: &[&str]| {
+            option.strip_prefix("--").is_some_and(|name| !name.is_empty() && names.iter().any(|n| n.starts_with(name)))
+        };
+        match self.name {
+            "grep" => {
+                is_long(&["after-context", "before-context", "context", "file", "max-count", "max-depth", "threads"])
+                    || (is_short(option) && option.ends_with(['e', 'f', 'm', 'A', 'B', 'C']))
+            }
+            "difftool" if matches!(option, "-t" | "-x") || is_long(&["extcmd", "tool"]) => true,
+            _ => takes_the_next_word(option),
+        }
     }
 
     /// Whether a `diff` is not, or may not be, one of the working tree here against the index.
@@ -439,6 +475,11 @@ impl<'a> GitCommand<'a> {
             |name: &&str| name.contains(':') || name.starts_with("HEAD") || name.starts_with('@') || *name == "blob";
         batch || ((prints || typed) && !names.all(known))
     }
+}
+
+/// `true` for options with which more is shown than the paths that are named: whole commits, or a file under its former names.
+fn leaves_the_path(option: &str) -> bool {
+    option.starts_with("--full-d") || option.starts_with("--fol")
 }
 
 /// `true` if the word behind an option may be its value.

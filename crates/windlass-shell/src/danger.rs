@@ -145,6 +145,12 @@ fn tree(command: &FoundCommand, here: &Here<'_>) -> Option<Catastrophe> {
         "chmod" | "chown" | "chgrp" | "setfacl" | "chattr" if has_flag(command, ['R', 'R'], "recursive") => {
             hit(1, true, &|target| target.is_vital() && !target.is_cwd())
         }
+        // What the source does not have is removed.
+        "rsync" if command.words().iter().any(|word| word.text().starts_with("--del")) => {
+            let target = operands(command).last()?;
+            let is_hit = here.targets(target, true).iter().any(|target| target.is_vital() && !target.is_cwd());
+            is_hit.then(|| Catastrophe::Tree { program: program.to_owned(), target: target.source().to_owned() })
+        }
         "find" => find(command, here),
         _ => None,
     }
@@ -167,7 +173,10 @@ fn find(command: &FoundCommand, here: &Here<'_>) -> Option<Catastrophe> {
     }
     let follows = words.iter().any(|word| matches!(word.text(), "-L" | "-H" | "-follow"));
     let starts = words.iter().skip_while(|w| matches!(w.text(), "-P" | "-L" | "-H"));
-    let mut starts = starts.take_while(|w| !w.text().starts_with(['-', '(', '!']));
+    let named: Vec<&Word> = starts.take_while(|w| !w.text().starts_with(['-', '(', '!'])).collect();
+    // Without a start it begins where it runs.
+    let here_itself = Word::literal(".");
+    let mut starts = if named.is_empty() { vec![&here_itself] } else { named }.into_iter();
     let start = starts.find(|w| here.targets(w, follows).iter().any(|t| t.is_vital() && !t.is_cwd()))?;
     Some(Catastrophe::Tree { program: "find".to_owned(), target: start.source().to_owned() })
 }

@@ -129,6 +129,43 @@ pub fn as_written(base: &Path, path: &Path) -> PathBuf {
     joined.components().filter(|part| *part != Component::CurDir).collect()
 }
 
+/// A path behind a link of `/proc` to a directory of a process: `/proc/self/cwd/x`, `/proc/1/root/x`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a process has these two directories")]
+pub enum ProcessPath {
+    /// Relative to a working directory: that of the command, in doubt.
+    Working(String),
+    /// From the root of the file system.
+    Root(String),
+}
+
+impl ProcessPath {
+    /// The path that a text names behind such a link, if it begins with one. The link means another directory to each process, so only
+    /// a command itself can follow it.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut names = text.strip_prefix('/')?.split('/').filter(|name| !name.is_empty() && *name != ".");
+        let is_number = |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
+        let mut link = match names.next()? {
+            "proc" => {
+                let process = names.next()?;
+                (matches!(process, "self" | "thread-self") || is_number(process)).then(|| names.next())??
+            }
+            "dev" if names.next()? == "fd" && names.next()? == ".." => names.next()?,
+            _ => return None,
+        };
+        if link == "task" && names.next().is_some_and(is_number) {
+            link = names.next()?;
+        }
+        let rest = names.collect::<Vec<_>>().join("/");
+        match link {
+            "cwd" => Some(Self::Working(rest)),
+            "root" => Some(Self::Root(rest)),
+            _ => None,
+        }
+    }
+}
+
 /// `true` for the builtins that change the directory.
 pub(crate) fn is_change(program: &str) -> bool {
     matches!(program, "cd" | "pushd" | "popd")

@@ -11,6 +11,7 @@ mod handed;
 mod reader;
 mod script;
 mod sink;
+mod values;
 mod variables;
 mod word;
 mod wrappers;

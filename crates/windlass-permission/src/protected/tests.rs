@@ -77,6 +77,22 @@ fn protected_names_are_found_in_every_spelling() {
 }
 
 #[test]
+fn files_of_programs_that_run_what_they_find_are_protected() {
+    for path in [
+        "/w/.tool-versions",
+        "/w/.Rprofile",
+        "/w/.crush.json",
+        "/w/.opencode.json",
+        "/w/.helix/languages.toml",
+        "/w/.lintstagedrc.js",
+        "/home/u/.local/bin/ls",
+        "/home/u/.config/nvim/init.lua",
+    ] {
+        assert!(protected_name(Path::new(path)).is_some(), "{path}");
+    }
+}
+
+#[test]
 fn patterns_that_could_be_protected() {
     for pattern in [".*", ".g*/config", ".[a-z]*", "b*", "*", "x/.b?shrc", "*.code-workspace", "x?-workspace"] {
         assert!(pattern_may_be_protected(pattern), "{pattern}");

@@ -39,6 +39,18 @@ fn programs_and_scripts_are_found_behind_wrappers_and_variables() {
         ("source ./env.sh && cargo fmt", vec!["/w/sub/env.sh"]),
         ("bash < ./a.sh", vec!["/w/sub/a.sh"]),
         ("awk -f prog.awk data", vec!["/w/sub/prog.awk"]),
+        ("sed -nf x.sed data", vec!["/w/sub/x.sed"]),
+        ("psql -f x.sql", vec!["/w/sub/x.sql"]),
+        ("vim -es -S x.vim", vec!["/w/sub/x.vim"]),
+        ("emacs --batch -l x.el", vec!["/w/sub/x.el"]),
+        ("node .", vec!["/w/sub", "/w/sub/index.js"]),
+        ("node ./dist", vec!["/w/sub/dist", "/w/sub/dist.js", "/w/sub/dist/index.js"]),
+        ("python3 tools", vec!["/w/sub/tools", "/w/sub/tools/__main__.py"]),
+        ("zig run x.zig", vec!["/w/sub/x.zig"]),
+        ("nim r x.nim", vec!["/w/sub/x.nim"]),
+        ("guile x.scm", vec!["/w/sub/x.scm"]),
+        ("D=scripts; $D/x.sh", vec!["/w/sub/scripts/x.sh"]),
+        ("for f in a.sh b.sh; do sh \"$f\"; done", vec!["/w/sub/a.sh", "/w/sub/b.sh"]),
         ("/usr/bin/python3 x.py", vec!["/usr/bin/python3", "/w/sub/x.py"]),
     ] {
         let found: Vec<String> = [FileRole::Program, FileRole::Named].map(|role| files(line, role)).concat();
@@ -67,8 +79,24 @@ fn files_of_runners_are_those_around_the_line() {
         ("make -C tools fmt", vec!["/w/sub/tools/GNUmakefile", "/w/sub/tools/Makefile", "/w/sub/tools/makefile"]),
         ("make -f my.mk -C.", vec!["/w/sub/GNUmakefile", "/w/sub/Makefile", "/w/sub/makefile", "/w/sub/my.mk"]),
         (
+            "python -mtools.lint",
+            vec![
+                "/w/sub/tools/__init__.py",
+                "/w/sub/tools/lint.py",
+                "/w/sub/tools/lint/__init__.py",
+                "/w/sub/tools/lint/__main__.py",
+            ],
+        ),
+        ("mvn -q test", vec!["/w/pom.xml", "/w/sub/pom.xml"]),
+        ("npx turbo lint", vec!["/w/package.json", "/w/sub/package.json"]),
+        (
             "python -m tools.lint",
-            vec!["/w/sub/tools/lint.py", "/w/sub/tools/lint/__init__.py", "/w/sub/tools/lint/__main__.py"],
+            vec![
+                "/w/sub/tools/__init__.py",
+                "/w/sub/tools/lint.py",
+                "/w/sub/tools/lint/__init__.py",
+                "/w/sub/tools/lint/__main__.py",
+            ],
         ),
     ] {
         let mut found = files(line, FileRole::Program);

@@ -21,6 +21,9 @@ fn summaries_show_no_content() {
         "git log --oneline -5",
         "git log --stat --color",
         "git log -S foo --oneline",
+        "git log --full-diff --stat a.txt",
+        "git bisect visualize --oneline",
+        "git bisect log",
         "git diff --stat HEAD",
         "git diff -w --stat",
         "git diff --cached --name-only",
@@ -143,6 +146,32 @@ fn what_is_not_narrowed_shows_everything() {
         "git show HEAD:",
         "git diff -- ':(top,glob)*/x'",
         "/usr/bin/git -c a=b --no-pager diff",
+    ] {
+        assert!(paths(text).contains(&"/w/".to_owned()), "{text} {:?}", paths(text));
+    }
+}
+
+#[test]
+fn options_lead_beyond_the_paths_and_their_values_narrow_nothing() {
+    for text in [
+        "git log --full-diff -p a.txt",
+        "git log -p --full-diff -- a.txt",
+        "git show --full-d HEAD -- a.txt",
+        "git log --follow -p a.txt",
+        "git log -p --author a.txt",
+        "git log -p -S a.txt",
+        "git diff HEAD --output a.txt",
+        "git grep a.txt",
+        "git grep -n a.txt HEAD",
+        "git grep -- a.txt",
+        "git grep -f a.txt",
+        "git grep -nf a.txt",
+        "git grep -A a.txt x",
+        "git grep --max-depth a.txt x",
+        "git difftool -x a.txt",
+        "git difftool --extcmd a.txt",
+        "git bisect visualize",
+        "git bisect view -p",
     ] {
         assert!(paths(text).contains(&"/w/".to_owned()), "{text} {:?}", paths(text));
     }

@@ -36,4 +36,5 @@ mod sessions;
 mod specifiers;
 #[cfg(target_os = "linux")]
 mod traced;
+mod values;
 mod ways_out;

@@ -4,7 +4,7 @@ use std::path::{Component, Path, PathBuf};
 
 use windlass_types::path::{absolute, normalized};
 
-use crate::{Word, as_written, both_ways, word::Piece};
+use crate::{ProcessPath, Word, as_written, both_ways, word::Piece};
 
 /// Stands for an expansion we do not know.
 const UNKNOWN: char = '\u{1}';
@@ -120,6 +120,17 @@ impl<'a> Places<'a> {
             return if is_all { vec![self.target(rest, false)] } else { Vec::new() };
         }
         let mut targets = Vec::new();
+        match ProcessPath::parse(&text) {
+            Some(ProcessPath::Working(rest)) => {
+                for base in &bases.directories {
+                    self.add_targets(base, &rest, true, bases.certain, &mut targets);
+                }
+            }
+            Some(ProcessPath::Root(rest)) => {
+                self.add_targets(Path::new("/"), &format!("/{rest}"), follows, bases.certain, &mut targets);
+            }
+            None => {}
+        }
         if text.starts_with('/') {
             self.add_targets(Path::new("/"), &text, follows, bases.certain, &mut targets);
             return targets;

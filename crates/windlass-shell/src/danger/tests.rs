@@ -89,6 +89,34 @@ fn never_runs() {
 }
 
 #[test]
+fn never_runs_by_a_detour() {
+    for text in [
+        "rm -rf /proc/1/root/etc",
+        "rm -rf /proc/self/task/7/root/usr",
+        "cd /etc && rm -rf /proc/self/cwd/*",
+        "cd / && rm -rf /proc/thread-self/cwd/etc",
+        "cd ~ && rm -rf /dev/fd/../cwd/",
+        "for d in /etc; do rm -rf \"$d\"; done",
+        "for d in build ~; do rm -rf $d; done",
+        "for d in /{etc,usr}; do sudo rm -rf \"$d\"; done",
+        "d=/etc; rm -rf \"$d\"",
+        "d=~; rm -rf \"$d\"/*",
+        "export root=/; rm -rf \"${root}usr\"",
+        "o='-rf /etc'; rm $o",
+        "t=/usr && chmod -R 777 $t",
+        "disk=/dev/sda; dd if=x of=$disk",
+        "disk=/dev/sda; cat x > \"$disk\"",
+        "run=rm; $run -rf /etc",
+        "rsync -a --delete data/ ~/",
+        "rsync -r --delete-after data/ /etc",
+        "cd / && find -delete",
+        "cd ~; find -type f -delete",
+    ] {
+        assert!(is_catastrophic(text), "{text}");
+    }
+}
+
+#[test]
 fn may_be_decided_otherwise() {
     for text in [
         "rm -rf target",
@@ -113,6 +141,13 @@ fn may_be_decided_otherwise() {
         "chmod -R u+w .",
         "chmod 755 .",
         "chmod -R 755 src",
+        "rm -rf /proc/self/cwd/build",
+        "for d in build dist; do rm -rf \"$d\"; done",
+        "d=build; rm -rf \"$d\"",
+        "d=/etc; ls \"$d\"; rm -rf build",
+        "rsync -a --delete build/ out/",
+        "rsync -a data/ ~/",
+        "find -delete",
         "find . -delete",
         "find . -name '*.o' -delete",
         "find / -name x",

@@ -337,7 +337,7 @@ impl Reader<'_, '_> {
         false
     }
 
-    fn expand_braces<'w>(&mut self, words: &'w [Word]) -> Cow<'w, [Word]> {
+    pub(super) fn expand_braces<'w>(&mut self, words: &'w [Word]) -> Cow<'w, [Word]> {
         let has_braces = |word: &Word| word.pieces().contains(&Piece::Brace('{'));
         if !words.iter().any(has_braces) {
             return Cow::Borrowed(words);

@@ -191,6 +191,7 @@ impl Reader<'_, '_> {
             }
             self.nested_expansions_of_literal(&word);
             self.assigned(&word);
+            self.note_assignment(&word);
             if source.ends_with('=') && self.peek() == Some('(') {
                 self.array();
             }
@@ -327,7 +328,13 @@ impl Reader<'_, '_> {
                     self.undecided(Undecided::Malformed);
                     return;
                 }
-                Some(_) => self.word_or_skip(),
+                Some(_) => {
+                    let word = self.word();
+                    if word.source().is_empty() {
+                        self.bump();
+                    }
+                    self.note_turn(&name, &word);
+                }
             }
         }
     }
@@ -470,6 +477,7 @@ impl Reader<'_, '_> {
             heredoc.place.0 = index;
         }
         let reads_script = self.emit(&command.words, command.redirects.clone(), 0);
+        self.emit_with_values(&command);
         if reads_script || runs_its_input(&command) {
             self.undecided(Undecided::Input);
             self.script_from_input(level, &command);

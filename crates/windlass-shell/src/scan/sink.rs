@@ -2,6 +2,7 @@
 
 use super::found::FoundCommand;
 use super::handed::Handed;
+use super::values::NamedValue;
 use crate::command::Redirect;
 use crate::reason::Undecided;
 use crate::word::Word;
@@ -27,6 +28,8 @@ pub(super) struct Sink {
     pub(super) handed: Option<Handed>,
     /// Functions whose bodies are being read.
     pub(super) functions: Vec<String>,
+    /// Values that the text gives to variables.
+    pub(super) values: Vec<NamedValue>,
 }
 
 impl Sink {
@@ -38,6 +41,7 @@ impl Sink {
             word_fuel: (chars / 2).saturating_add(MORE_WORDS),
             handed: None,
             functions: Vec::new(),
+            values: Vec::new(),
         }
     }
 

@@ -847,3 +847,26 @@ fn here_documents_stand_with_their_commands() {
         assert_eq!(texts, expected, "{text:?}");
     }
 }
+
+/// What a text gives to a variable, commands behind it may get.
+#[test]
+fn values_of_the_text_are_put_into_commands() {
+    let texts = |line: &str| -> Vec<String> { scan(line).found.iter().map(FoundCommand::text).collect() };
+    for (line, expected) in [
+        ("d=/etc; rm \"$d\"", ["rm $d", "rm /etc"].as_slice()),
+        ("for d in a b; do rm \"$d\"; done", &["rm $d", "rm a", "rm b"]),
+        ("for d in {a,b}c; do rm $d; done", &["rm $d", "rm ac", "rm bc"]),
+        ("for d in *; do rm ./$d; done", &["rm ./$d", "rm ./*"]),
+        ("a=x b=y; cp $a $b", &["cp $a $b", "cp x y"]),
+        ("o='-r x'; rm $o", &["rm $o", "rm -r x"]),
+        ("o='-r x'; rm \"$o\"", &["rm $o", "rm -r x"]),
+        ("c='rm x'; sh -c \"$c\"", &["sh -c $c", "sh -c rm x", "rm x", "rm x"]),
+        ("read d; rm $d", &["read d", "rm $d"]),
+        ("rm $d", &["rm $d"]),
+        ("d=a; cd $d", &["cd $d"]),
+    ] {
+        assert_eq!(texts(line), expected, "{line}");
+    }
+    let many: String = (0..40).map(|number| format!("v=x{number}; ")).collect();
+    assert!(scan(&format!("{many} rm $v")).found.len() <= 17);
+}

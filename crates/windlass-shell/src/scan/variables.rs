@@ -109,6 +109,7 @@ impl Reader<'_, '_> {
     pub(super) fn declared(&mut self, args: &[Word]) {
         for arg in args {
             self.assigned(arg);
+            self.note_assignment(arg);
             // A name that is not known, or a reference to another variable.
             let unknown = !arg.is_literal() && !arg.literal_prefix().contains('=');
             let decides = |value: &str| changes_lookup(value) || chooses_character_set(value);

@@ -1,0 +1,122 @@
+//! Values that a text itself gives to variables: `d=/etc`, `for d in /etc ~; do`.
+
+use super::reader::Reader;
+use super::script::Current;
+use crate::word::{Piece, Word, base_name};
+use crate::{Redirect, directory};
+
+/// Most values of one variable that are put into a command.
+const MAX_VALUES: usize = 16;
+/// Most values of a text.
+const MAX_NAMED: usize = 256;
+
+/// A value of a variable.
+#[derive(Debug)]
+pub(super) struct NamedValue {
+    name: String,
+    pieces: Vec<Piece>,
+}
+
+/// The pieces of a value, if they are known without running anything.
+fn known(pieces: Vec<Piece>) -> Option<Vec<Piece>> {
+    let is_known = |piece: &Piece| !matches!(piece, Piece::Param(_) | Piece::Unknown);
+    (!pieces.is_empty() && pieces.iter().all(is_known)).then_some(pieces)
+}
+
+/// The pieces of an assignment behind its first `=`.
+fn behind_equals(word: &Word) -> Vec<Piece> {
+    let mut pieces = word.pieces().iter();
+    let mut value = Vec::new();
+    for piece in pieces.by_ref() {
+        let Piece::Text { text, quoted } = piece else { continue };
+        let Some((_, rest)) = text.split_once('=') else { continue };
+        if !rest.is_empty() {
+            value.push(Piece::Text { text: rest.to_owned(), quoted: *quoted });
+        }
+        break;
+    }
+    value.extend(pieces.cloned());
+    // A tilde at the beginning of a value is read as text of the word.
+    if let Some(Piece::Text { text, quoted: false }) = value.first().cloned() {
+        let user = text.strip_prefix('~').and_then(|rest| rest.split('/').next());
+        if let Some(user) = user {
+            let rest = text.get(user.len().saturating_add(1)..).unwrap_or_default().to_owned();
+            value.splice(..1, [Piece::Tilde(user.to_owned()), Piece::Text { text: rest, quoted: false }]);
+        }
+    }
+    value
+}
+
+impl Reader<'_, '_> {
+    /// Notes the value of an assignment.
+    pub(super) fn note_assignment(&mut self, word: &Word) {
+        let name = word.text().split_once('=').map(|(name, _)| name.trim_end_matches('+').to_owned());
+        if let Some(name) = name {
+            self.note_value(name, behind_equals(word));
+        }
+    }
+
+    /// Notes a word of the head of a loop.
+    pub(super) fn note_turn(&mut self, name: &Word, word: &Word) {
+        for word in self.expand_braces(std::slice::from_ref(word)).iter() {
+            self.note_value(name.text().to_owned(), word.pieces().to_vec());
+        }
+    }
+
+    fn note_value(&mut self, name: String, pieces: Vec<Piece>) {
+        if self.sink.values.len() < MAX_NAMED {
+            self.sink.values.extend(known(pieces).map(|pieces| NamedValue { name, pieces }));
+        }
+    }
+
+    /// Records a command once more for each value that the text gives to a variable in it.
+    pub(super) fn emit_with_values(&mut self, command: &Current) {
+        let program = command.words.first().map(|word| base_name(word.text()));
+        if self.sink.values.is_empty() || program.is_some_and(directory::is_change) {
+            return;
+        }
+        for turn in 0..MAX_VALUES {
+            let mut more = false;
+            let mut put = |word: &Word| {
+                let (words, was_put) = self.with_value(word, turn);
+                more |= was_put;
+                words
+            };
+            let words: Vec<Word> = command.words.iter().flat_map(&mut put).collect();
+            let redirects: Vec<Redirect> = command
+                .redirects
+                .iter()
+                .filter_map(|redirect| Some(Redirect::new(redirect.kind, put(&redirect.target).into_iter().next()?)))
+                .collect();
+            if !more {
+                return;
+            }
+            self.emit(&words, redirects, 0);
+        }
+    }
+
+    /// A word with the value of this number in the place of each variable; the last one where there are fewer. Also tells whether
+    /// there is a value of this number.
+    fn with_value(&self, word: &Word, turn: usize) -> (Vec<Word>, bool) {
+        let mut more = false;
+        let mut pieces = Vec::new();
+        for piece in word.pieces() {
+            let Piece::Param(name) = piece else {
+                pieces.push(piece.clone());
+                continue;
+            };
+            let values = || self.sink.values.iter().filter(|value| value.name == *name);
+            more |= values().nth(turn).is_some();
+            match values().nth(turn).or_else(|| values().last()) {
+                Some(value) => pieces.extend(value.pieces.iter().cloned()),
+                None => pieces.push(piece.clone()),
+            }
+        }
+        let put = Word::from_pieces(word.source().to_owned(), pieces);
+        let is_split = word.source().starts_with('$') && matches!(word.pieces(), [Piece::Param(_)]);
+        if is_split && put.is_literal() && put.text().contains(char::is_whitespace) {
+            return (put.text().split_whitespace().map(Word::literal).collect(), more);
+        }
+        (vec![put], more)
+    }
+}
