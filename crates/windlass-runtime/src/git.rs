@@ -21,6 +21,10 @@ const MAX_NAMED: usize = 64;
 const MAX_DIRECTORIES: usize = 20_000;
 /// So many of them are looked at before other tasks have their turn.
 const AT_ONCE: usize = 256;
+/// Names in the directory of a repository that are looked at, those of objects aside.
+const MAX_OWN_NAMES: usize = 20_000;
+/// Directories below that of a repository of which a reading git command shows no text: programs, and repositories of their own.
+const SHOWN_BY_NONE: &[&str] = &["annex", "hooks", "lfs", "modules"];
 
 /// Whether a command might run git.
 pub(crate) fn concerns(analysis: &Analysis) -> bool {
@@ -88,7 +92,7 @@ pub(crate) struct Inert {
 }
 
 /// Looks whether the repository around `cwd` could make a reading git command run a
-/// program; `None` if it could. The repository must lie as a whole in the
+/// program, or show what lies outside; `None` if it could. The repository must lie as a whole in the
 /// workspace, or there must be none at all, not in a parent directory either. What cannot be
 /// read or is not understood counts as a way to run a program.
 pub(crate) async fn inert(
@@ -128,6 +132,9 @@ impl Look<'_> {
         let cwd = self.workspace.resolve(cwd).await.ok()?.path;
         let Some(repository) = self.find(&cwd).await? else { return Some(None) };
         self.is_whole(&repository).await?;
+        self.holds_no_links(&repository.own).await?;
+        self.holds_no_links(&repository.common).await?;
+        self.alternates_are_inside(&repository.common.join("objects")).await?;
         let config = self.read(&repository.common.join("config"), MAX_TEXT).await?.unwrap_or_default();
         let config = inert_config(&config)?;
         // Reading commands refresh the index, and call this hook.
@@ -207,6 +214,43 @@ impl Look<'_> {
             }
         }
         (hash || head.starts_with("ref: refs/")).then_some(())
+    }
+
+    /// Git shows the text of files of its own (`BISECT_LOG`, `rebase-merge/done`, a line of `packed-refs` that it cannot read): a link
+    /// among them would show any file of the user.
+    async fn holds_no_links(&self, directory: &Path) -> Option<()> {
+        let mut left = MAX_OWN_NAMES;
+        let mut open = vec![directory.to_path_buf()];
+        while let Some(directory) = open.pop() {
+            let is_objects = directory.file_name().is_some_and(|name| name == "objects");
+            for entry in self.workspace.entries(&directory, left).await.ok()? {
+                left = left.checked_sub(1).filter(|left| *left > 0)?;
+                let name = entry.name.to_str()?;
+                let is_fan_out = is_objects && name.len() == 2;
+                match entry.kind {
+                    EntryKind::Directory if is_fan_out || SHOWN_BY_NONE.contains(&name) => {}
+                    EntryKind::Directory => open.push(directory.join(name)),
+                    EntryKind::File => {}
+                    _ => return None,
+                }
+            }
+            tokio::task::yield_now().await;
+        }
+        Some(())
+    }
+
+    /// Objects of another repository show its content: that one has to lie in the workspace, and to borrow none itself.
+    async fn alternates_are_inside(&self, objects: &Path) -> Option<()> {
+        let Some(bytes) = self.read(&objects.join("info/alternates"), MAX_POINTER).await? else { return Some(()) };
+        let text = String::from_utf8(bytes).ok()?;
+        for line in text.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+            let there = self.workspace.resolve(&absolute(objects, Path::new(line))).await.ok()?;
+            if !self.is_inside(&there.path) {
+                return None;
+            }
+            self.is_missing(&there.path.join("info/alternates")).await?;
+        }
+        Some(())
     }
 
     async fn attributes_are_inert(&self, file: &Path) -> Option<()> {

@@ -292,6 +292,50 @@ async fn a_hostile_repository_is_asked_about_and_runs_nothing() {
     }
 }
 
+/// Links in the directory of a repository through which git shows a file of the user, with a command that shows it.
+#[cfg(unix)]
+const LINKED: &[(&str, &str)] = &[
+    ("BISECT_LOG", "git bisect log"),
+    ("BISECT_START", "git status"),
+    ("shallow", "git log"),
+    ("packed-refs", "git show-ref"),
+    ("info/grafts", "git log"),
+    ("objects/info/alternates", "git status"),
+    ("rebase-merge/head-name", "git status"),
+    ("rebase-apply/head-name", "git status"),
+    ("worktrees/x/gitdir", "git worktree list"),
+    ("branches/x", "git remote get-url x"),
+];
+
+#[cfg(unix)]
+#[tokio::test]
+async fn links_of_a_repository_show_no_file_of_the_user() {
+    for (name, command) in LINKED {
+        let place = Place::cloned();
+        assert!(run(&place.root(), &[command]).await.asked.is_empty(), "{name}: before");
+        let secret = place.folder.path().join("secret");
+        std::fs::write(&secret, "the-secret\n").unwrap();
+        let link = place.root().join(".git").join(name);
+        std::fs::create_dir_all(link.parent().unwrap()).unwrap();
+        let _ = std::fs::remove_file(&link);
+        std::os::unix::fs::symlink(&secret, &link).unwrap();
+        let ran = run(&place.root(), &[command]).await;
+        assert_eq!(ran.asked, [*command], "{name}");
+        assert!(!format!("{ran:?}").contains("the-secret"), "{name}: {ran:?}");
+    }
+}
+
+#[tokio::test]
+async fn objects_of_another_repository_are_shown_within_the_workspace_alone() {
+    let place = Place::cloned();
+    git(&place.root(), &["clone", "-q", "--shared", ".", "inside"]);
+    let ran = run(&place.root(), &["cd inside", "git log -p -1"]).await;
+    assert_eq!(ran.asked, [""; 0], "{ran:?}");
+    let alternates = place.folder.path().join("origin/.git/objects");
+    place.write(".git/objects/info/alternates", &format!("{}\n", alternates.display()));
+    assert_eq!(run(&place.root(), &["git log -p -1"]).await.asked, ["git log -p -1"]);
+}
+
 /// The drivers of the user's own configuration, which an attacker can only name.
 #[tokio::test]
 async fn no_attributes_of_a_folder_make_drivers_of_the_user_run() {
