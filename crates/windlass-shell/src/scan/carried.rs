@@ -37,6 +37,33 @@ pub(crate) fn has_code(program: &str, args: &[Word]) -> bool {
     (!options.is_empty() && args.iter().any(|arg| is_code(arg.text()))) || texts::has_commands(program, args)
 }
 
+/// Loaders of the system, which start the program that they are given.
+const LOADERS: &[&str] = &["ld-linux", "ld-musl", "ld.so", "ld64.so"];
+
+/// Package managers, and the words behind which they start a program of the search path.
+const LAUNCHES: &[(&str, &[&str])] = &[
+    ("bun", &["x"]),
+    ("bunx", &["--bun"]),
+    ("hatch", &["run"]),
+    ("npm", &["exec", "x"]),
+    ("pdm", &["run"]),
+    ("pnpm", &["exec"]),
+    ("rye", &["run"]),
+    ("uv", &["run"]),
+    ("yarn", &["exec"]),
+];
+
+/// Texts behind which a command stands in an argument of these programs.
+const COMMAND_MARKS: &[(&str, &[&str])] = &[
+    ("EXEC:", &["socat"]),
+    ("SYSTEM:", &["socat"]),
+    ("KnownHostsCommand=", &["scp", "sftp", "ssh"]),
+    ("LocalCommand=", &["scp", "sftp", "ssh"]),
+    ("ProxyCommand=", &["scp", "sftp", "ssh"]),
+    ("shell ", &["gdb", "lldb"]),
+    ("spawn ", &["expect"]),
+];
+
 impl Reader<'_, '_> {
     /// Records what the arguments of a program make it run.
     pub(super) fn carried(&mut self, program: &str, words: &[Word], wrapped: usize) {
@@ -51,7 +78,12 @@ impl Reader<'_, '_> {
             ),
             "rsync" => self.command_options(args, &["-e", "--rsh", "--rsync-path"]),
             "man" => self.command_options(args, &["-P", "-H", "--pager", "--html"]),
-            "npm" | "npx" | "pnpm" => self.command_options(args, &["--script-shell"]),
+            "npm" | "npx" | "pnpm" => self.command_options(args, &["--script-shell", "-c", "--call"]),
+            "fzf" => self.command_options(args, &["--preview"]),
+            "nc" | "ncat" | "netcat" => self.command_options(args, &["-e", "-c", "--exec", "--sh-exec"]),
+            "scp" | "sftp" => self.command_options(args, &["-D", "-S"]),
+            "split" | "gsplit" => self.command_options(args, &["--filter"]),
+            "zip" => self.command_options(args, &["-TT", "--unzip-command"]),
             "sort" => self.command_options(args, &["--compress-program"]),
             "rg" => self.command_options(args, &["--pre", "--hostname-bin"]),
             "sed" | "gsed" if !classify::is_understood(words) => {
@@ -69,6 +101,14 @@ impl Reader<'_, '_> {
             }
             _ => {}
         }
+        self.launched(program, args, wrapped);
+        for (mark, programs) in COMMAND_MARKS {
+            if programs.contains(&program) {
+                for (_, command) in args.iter().filter_map(|arg| arg.text().split_once(mark)) {
+                    self.nested_script(command);
+                }
+            }
+        }
         if program.starts_with("tar") || program.ends_with("tar") {
             for action in args.iter().filter_map(|arg| arg.text().split_once("=exec=")) {
                 self.nested_script(action.1);
@@ -79,6 +119,17 @@ impl Reader<'_, '_> {
             for script in texts::shell_commands(program, args) {
                 self.nested_script(script);
             }
+        }
+    }
+
+    /// The program that a package manager or a loader starts: `npm exec x`, `uv run x`, `ld.so x`.
+    fn launched(&mut self, program: &str, args: &[Word], wrapped: usize) {
+        if LOADERS.iter().any(|loader| program.starts_with(loader)) {
+            self.suffixes(args, wrapped);
+        }
+        let Some((_, words)) = LAUNCHES.iter().find(|(launcher, _)| *launcher == program) else { return };
+        if let Some(at) = args.iter().position(|word| words.contains(&word.text())) {
+            self.suffixes(args.get(at.saturating_add(1)..).unwrap_or_default(), wrapped);
         }
     }
 

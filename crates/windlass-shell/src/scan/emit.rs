@@ -292,7 +292,7 @@ impl Reader<'_, '_> {
     }
 
     /// From each word on there may be a command.
-    fn suffixes(&mut self, words: &[Word], wrapped: usize) -> bool {
+    pub(super) fn suffixes(&mut self, words: &[Word], wrapped: usize) -> bool {
         if words.len() > MAX_SUFFIXES || wrapped.saturating_mul(8) > MAX_WRAPPERS {
             self.undecided(Undecided::TooLarge);
         }

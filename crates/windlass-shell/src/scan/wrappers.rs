@@ -152,6 +152,13 @@ const LOOSE: &[&str] = &[
     "podman",
     "kubectl",
     "ssh",
+    "ssh-agent",
+    "gpg-agent",
+    "proot",
+    "chronic",
+    "systemd-cat",
+    "faketime",
+    "capsh",
 ];
 
 /// Shells: with `-c` they run a text, without a file they run their input.
