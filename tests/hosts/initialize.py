@@ -24,10 +24,10 @@ async def run(world, prompt, **more):
 
 
 @test
-async def an_output_style_counts_with_any_system_prompt_and_is_named(world):
+async def an_output_style_counts_without_the_preset_and_is_named(world):
     put(world, "home/output-styles/short.md", "---\nname: Short\n---\nAnswer in three words.")
     for style, prompt, expected in (
-        (None, None, "default"), ("Short", None, "Short"), ("short", "Own prompt.", "Short"), ("nosuch", None, "default"),
+        (None, None, "default"), ("Short", None, "Short"), ("Short", "Own prompt.", "default"), ("short", None, "Short"), ("nosuch", None, "default"),
         ("Short", {"type": "preset", "preset": "claude_code"}, "Short"),
     ):
         put(world, "home/settings.json", {"outputStyle": style} if style else {})

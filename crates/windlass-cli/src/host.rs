@@ -117,7 +117,7 @@ impl Host {
     }
 
     fn options(&self) -> ServerOptions {
-        // What cannot be used is reported when a session is opened.
+        // A provider that cannot be used is reported when a session is opened.
         let provider = Provider::choose(&self.args, &self.project).ok();
         let first = self.first_session();
         let mut options = ServerOptions::default();
@@ -157,14 +157,8 @@ impl Host {
     }
 
     async fn session(&self, setup: HostSetup) -> anyhow::Result<Opened> {
-        // Files may have changed since the first session.
-        let project = if setup.fresh { self.project.reread()? } else { self.project.clone() };
         let wanted = Wanted::of(&setup)?;
-        let project = match &wanted.skills {
-            Some(skills) => project.only_skills(skills),
-            None => project,
-        };
-        let project = project.variables(setup.environment.clone());
+        let project = self.session_project(&setup, wanted.skills.as_deref())?;
         let provider = Arc::new(Renewable::new(self.provider(&project)?));
         let home = sessions::home(&self.flags)?;
         let builder =
@@ -217,6 +211,17 @@ impl Host {
             }
             None => opened,
         })
+    }
+
+    /// The project of a session whose model may use these skills alone.
+    fn session_project(&self, setup: &HostSetup, skills: Option<&[String]>) -> anyhow::Result<LoadedProject> {
+        // Files may have changed since the first session.
+        let project = if setup.fresh { self.project.reread()? } else { self.project.clone() };
+        let project = match skills {
+            Some(skills) => project.only_skills(skills),
+            None => project,
+        };
+        Ok(project.variables(setup.environment.clone()))
     }
 
     fn provider(&self, project: &LoadedProject) -> anyhow::Result<Arc<dyn ModelProvider>> {

@@ -42,7 +42,7 @@ use windlass_context::FileInstructions;
 use windlass_core::{Input, Machine, Output, StoreFailureKind};
 use windlass_hook::Occasions;
 use windlass_permission::{Heard, Policy};
-use windlass_tool::{Foreground, Recorded, SessionState};
+use windlass_tool::{Foreground, Recorded, SessionState, ToolSet};
 use windlass_types::{EventKind, HookCall, QuestionId};
 
 /// How long SessionEnd hooks may take.
@@ -297,12 +297,7 @@ impl Driver {
                 }
                 Some(Input::SetModel(Box::new(self.ports.model(&name))))
             }
-            Order::Tools(tools) => {
-                let specs = tools.specs();
-                self.ports.tools = tools.into();
-                self.below.follow_tools(&self.ports.tools, &self.machine);
-                Some(Input::SetTools(specs))
-            }
+            Order::Tools(tools) => Some(self.renew_tools(tools)),
             Order::Hooks => {
                 self.ports.hooks = self.ports.hooks.renewed();
                 self.outgoing.observer.follow(&self.ports.hooks);
@@ -359,6 +354,13 @@ impl Driver {
     }
 
     /// Looks for a point of the conversation, or begins to rewind it. Not while the session or an agent of it is at work.
+    fn renew_tools(&mut self, tools: ToolSet) -> Input {
+        let specs = tools.specs();
+        self.ports.tools = tools.into();
+        self.below.follow_tools(&self.ports.tools, &self.machine);
+        Input::SetTools(specs)
+    }
+
     fn obey_conversation(&mut self, order: ConversationOrder) -> Option<Input> {
         match order {
             ConversationOrder::Look(to, answer) => {

@@ -42,7 +42,7 @@ impl Elsewhere {
     /// question is asked anew.
     ///
     /// # Errors
-    /// It was taken before, or cannot be marked.
+    /// The answer was taken before, or cannot be marked.
     pub(crate) async fn take(&self, answer: &StoredAnswer) -> Result<PermissionAnswer, Unanswered> {
         let Some((answers, key)) = self.answers() else { return Err(Unanswered::Yet) };
         match answers.take(key, &self.question.id).await {

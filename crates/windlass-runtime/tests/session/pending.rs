@@ -135,7 +135,7 @@ async fn tokens_of_a_question_are_bounded() {
     assert!(ran.ids().is_empty());
 }
 
-/// What another process has answered is not asked again, and a handle cannot answer it otherwise.
+/// A question that another process has answered is not asked again, and a handle cannot answer it otherwise.
 #[tokio::test]
 async fn a_question_that_has_an_answer_is_not_put_again() {
     let (store, ran) = (MemoryStore::new(), Ran::default());

@@ -8,7 +8,7 @@ use windlass_project::{Attribution, OutputStyle, load_output_styles};
 
 impl Prompts {
     /// Has the session write in a style. It takes the place of the preset's advice on coding, unless it keeps that, and stands
-    /// behind a prompt of the program.
+    /// alone where the program wants no prompt.
     fn use_style(&mut self, style: &OutputStyle) {
         self.style = Some(style.name.clone());
         if style.keeps_coding_prompt || matches!(self.system, Some(SystemPrompt::Custom(_))) {
@@ -30,10 +30,13 @@ impl LoadedProject {
         std::iter::once("default".to_owned()).chain(styles.into_iter().map(|style| style.name)).collect()
     }
 
-    /// The instructions of settings about how a session writes, behind the system prompt, also one of the program. An agent with
-    /// its own prompt has no output style.
+    /// The instructions of settings about how a session writes, behind the system prompt, also where the program wants none. A
+    /// program that gives a prompt of its own decides that itself; an agent with its own prompt has no output style.
     pub(super) fn apply_style(&self, options: &mut Options, is_agent: bool) {
         let prompts = &mut options.prompts;
+        if !is_agent && matches!(&prompts.system, Some(SystemPrompt::Custom(text)) if !text.is_empty()) {
+            return;
+        }
         let said = &self.resolved().session;
         let style = said.output_style.as_ref().filter(|style| !is_agent && style.value != "default");
         if let Some(setting) = style {
