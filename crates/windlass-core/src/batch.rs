@@ -18,7 +18,8 @@ use call::{Call, Cx, Settled, Stage, Step};
 use review::Review;
 use windlass_context::runtime_text;
 use windlass_types::{
-    ContentBlock, ContextChange, DecisionReason, EntryId, EntryKind, StateChange, StopReason, ToolUse, ToolUseId,
+    ContentBlock, ContextChange, DecisionReason, EntryId, EntryKind, PromptCommand, StateChange, StopReason, ToolUse,
+    ToolUseId,
 };
 
 /// How many calls of a message are looked at at a time. The others wait until one of these is answered.
@@ -53,8 +54,11 @@ impl Batch {
     }
 
     /// The calls of a prompt. No message holds them, so none is waited for.
-    pub(crate) fn of_prompt(calls: impl IntoIterator<Item = ToolUse>) -> Self {
-        let calls = calls.into_iter().map(|call| Call { of_prompt: true, ..Call::new(call, None) });
+    pub(crate) fn of_prompt(calls: impl IntoIterator<Item = (ToolUse, Option<PromptCommand>)>) -> Self {
+        let calls = calls.into_iter().map(|(call, command)| {
+            let command = command.map(Box::new);
+            Call { of_prompt: true, command, ..Call::new(call, None) }
+        });
         Self { calls: calls.collect(), committed: true, ..Self::default() }
     }
 

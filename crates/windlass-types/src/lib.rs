@@ -90,7 +90,7 @@ pub use run::{
     Continuation, Interrupted, ModelUsage, Outcome, RunFailure, RunFailureKind, RunOrigin, RunResult, SuccessfulRun,
     Unsuccessful,
 };
-pub use scope::{PromptCall, PromptPart, RunModel, RunScope};
+pub use scope::{PromptCall, PromptCommand, PromptPart, RunModel, RunScope};
 pub use steering::{Steered, SteeredFate};
 pub use task::{TaskEnded, TaskInfo, TaskKind, TaskProgress, TaskRecord, TaskStatus, TaskUsage};
 pub use time::Timestamp;

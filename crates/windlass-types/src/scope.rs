@@ -67,6 +67,25 @@ pub struct PromptCall {
     pub lead: String,
     /// What stands in the prompt if the call does not run or fails. `None`: the run then ends, and the prompt is not sent.
     pub otherwise: Option<String>,
+    /// The command or skill whose program it runs. `None` for any other call.
+    pub command: Option<PromptCommand>,
+}
+
+/// A command or skill whose text runs programs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PromptCommand {
+    /// Its name, without the slash.
+    pub name: String,
+    /// Its source, such as `user` or `project`.
+    pub source: String,
+}
+
+impl PromptCommand {
+    /// A command or skill of this name.
+    pub fn new(name: impl Into<String>, source: impl Into<String>) -> Self {
+        Self { name: name.into(), source: source.into() }
+    }
 }
 
 impl PromptCall {
@@ -75,7 +94,14 @@ impl PromptCall {
 
     /// A call without which the prompt is not sent.
     pub fn new(tool: impl Into<String>, input: JsonText, source: impl Into<String>) -> Self {
-        Self { tool: tool.into(), input, source: source.into(), lead: String::new(), otherwise: None }
+        Self { tool: tool.into(), input, source: source.into(), lead: String::new(), otherwise: None, command: None }
+    }
+
+    /// Sets the command or skill whose program it runs.
+    #[must_use]
+    pub fn of_command(mut self, command: PromptCommand) -> Self {
+        self.command = Some(command);
+        self
     }
 
     /// Sets what stands before the result, if there is one.

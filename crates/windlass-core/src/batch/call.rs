@@ -7,8 +7,8 @@ use std::sync::Arc;
 use windlass_permission::{CallFacts, Classified};
 use windlass_types::{
     Access, AgentId, AuditedAnswer, CallDigest, ContextChange, Decision, EditPreview, Entry, EntryId, HookVerdict,
-    InputChange, JsonText, MadeCall, PendingQuestion, PermissionAnswer, PermissionRequest, QuestionId, QuestionToken,
-    TaskId, Timestamp, ToolOutcome, ToolResultContent, ToolSpec, ToolUse, ToolUseId, WaitingAgent,
+    InputChange, JsonText, MadeCall, PendingQuestion, PermissionAnswer, PermissionRequest, PromptCommand, QuestionId,
+    QuestionToken, TaskId, Timestamp, ToolOutcome, ToolResultContent, ToolSpec, ToolUse, ToolUseId, WaitingAgent,
 };
 
 /// One tool call.
@@ -25,6 +25,8 @@ pub(super) struct Call {
     pub(super) consent: Consent,
     /// Whether its result is a part of the prompt: no message holds it.
     pub(super) of_prompt: bool,
+    /// The command or skill whose program it runs.
+    pub(super) command: Option<Box<PromptCommand>>,
     /// The call that made it, if no message holds it.
     pub(super) made: Option<Maker>,
     /// Whether the user stopped it, before or while it ran.
@@ -43,6 +45,8 @@ pub(super) struct Call {
 pub(super) struct Consent {
     /// Whether the PreToolUse hooks were asked about the call as it is.
     pub(super) hooks_asked: bool,
+    /// The PreSkillShellCommand hooks.
+    pub(super) skill_hooks: SkillHooks,
     pub(super) hook_verdict: Option<HookVerdict>,
     /// The exact call that the host approved.
     pub(super) approved: Option<CallDigest>,
@@ -58,6 +62,18 @@ pub(super) struct Consent {
     pub(super) question: Option<Box<Kept>>,
     /// The search for an answer that was given to it before this opening.
     pub(super) earlier_answer: EarlierAnswer,
+}
+
+/// The hooks that a program of a command or skill has to pass before it is judged as a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum SkillHooks {
+    /// Not asked about the call as it is.
+    #[default]
+    Unasked,
+    /// Being asked.
+    Asked,
+    /// Passed.
+    Passed,
 }
 
 /// The search for an answer that another process gave before this opening puts the question.
@@ -243,6 +259,7 @@ impl Call {
             line: None,
             consent: Consent::default(),
             of_prompt: false,
+            command: None,
             made: None,
             stopping: false,
             is_continued: false,

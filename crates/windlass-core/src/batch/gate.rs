@@ -1,14 +1,14 @@
 //! The gate of one call: reading it, asking hooks, deciding, asking the host.
 
-use super::call::{Allowed, Call, Cx, Preparing, Read, Settling, Stage, Step, footprint};
+use super::call::{Allowed, Call, Cx, Preparing, Read, Settling, SkillHooks, Stage, Step, footprint};
 use crate::{Effect, EffectId, Prepared, Unprepared};
 use windlass_context::{foreign_text, runtime_text, withheld_call};
-use windlass_types::hook::event::PreToolUse;
+use windlass_types::hook::event::{PreSkillShellCommand, PreToolUse};
 use windlass_types::text::sentence;
 use windlass_types::{
     AnsweredBy, AuditedAnswer, AuditedDecision, Behavior, Decision, DecisionReason, Entry, EntryKind, EventKind,
     HookEventName, HookOutcome, InputChange, InputChangedBy, JsonText, PendingQuestion, PermissionAnswer,
-    PermissionDenial, PermissionGroup, PermissionRequest, PermissionUpdate, ToolOutcome,
+    PermissionDenial, PermissionGroup, PermissionRequest, PermissionUpdate, PromptCommand, ToolOutcome,
 };
 
 impl Call {
@@ -44,6 +44,7 @@ impl Call {
             cx.session.cancel(effect);
         }
         self.consent.hooks_asked = false;
+        self.consent.skill_hooks = SkillHooks::Unasked;
         self.consent.hook_verdict = None;
         self.consent.approved = None;
         self.prepare(cx, false);
@@ -101,6 +102,13 @@ impl Call {
             self.stage = Stage::Held(read);
             return;
         }
+        if self.consent.skill_hooks == SkillHooks::Unasked
+            && let Some(command) = &self.command
+            && config.listens(HookEventName::PreSkillShellCommand, Some(name))
+        {
+            let command = PromptCommand::clone(command);
+            return self.ask_skill_hooks(cx, read, command);
+        }
         if !self.consent.hooks_asked && config.listens(HookEventName::PreToolUse, Some(name)) {
             return self.ask_hooks(cx, read);
         }
@@ -149,6 +157,32 @@ impl Call {
         }
     }
 
+    fn ask_skill_hooks(&mut self, cx: &mut Cx<'_>, read: Box<Read>, command: PromptCommand) {
+        let effect = cx.session.run_hooks(PreSkillShellCommand {
+            tool_name: self.original.name.clone(),
+            tool_input: self.input.clone(),
+            tool_use_id: self.original.id.clone(),
+            command_name: command.name,
+            command_source: command.source,
+            invoked_by: "user".to_owned(),
+        });
+        self.consent.skill_hooks = SkillHooks::Asked;
+        self.stage = Stage::Hooking(effect, read);
+    }
+
+    /// PreSkillShellCommand hooks have answered: all but an allow as the call is stops it.
+    fn skill_hooked(&mut self, cx: &mut Cx<'_>, read: Box<Read>, mut outcome: HookOutcome) {
+        self.hooks_ran(cx, HookEventName::PreSkillShellCommand, &mut outcome);
+        self.consent.skill_hooks = SkillHooks::Passed;
+        let stopped =
+            outcome.verdict.filter(|verdict| verdict.behavior != Behavior::Allow).map(|verdict| verdict.reason);
+        let changed = outcome.updated_input.map(|_| "a hook wanted another command, which is not run here".to_owned());
+        match stopped.or(changed) {
+            Some(reason) => self.deny(cx, &read, Decision::new(Behavior::Deny, DecisionReason::Hook, reason)),
+            None => self.judge(cx, read),
+        }
+    }
+
     fn ask_hooks(&mut self, cx: &mut Cx<'_>, read: Box<Read>) {
         let effect = cx.session.run_hooks(PreToolUse {
             tool_name: self.original.name.clone(),
@@ -160,6 +194,9 @@ impl Call {
 
     /// PreToolUse hooks have answered.
     pub(super) fn hooked(&mut self, cx: &mut Cx<'_>, read: Box<Read>, mut outcome: HookOutcome) {
+        if self.consent.skill_hooks == SkillHooks::Asked {
+            return self.skill_hooked(cx, read, outcome);
+        }
         self.hooks_ran(cx, HookEventName::PreToolUse, &mut outcome);
         self.consent.hooks_asked = true;
         self.consent.hook_verdict = outcome.verdict;

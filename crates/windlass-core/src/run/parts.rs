@@ -23,10 +23,14 @@ impl Run {
     /// Has the calls run that give parts of the prompt. They pass the gate that every call passes.
     pub(super) fn put_together(&mut self, session: &mut Session, prompt: Prompt) -> Flow {
         let calls = prompt.parts.iter().filter_map(|part| match part {
-            PromptPart::Call(call) => Some((call.tool.clone(), call.input.clone())),
+            PromptPart::Call(call) => Some(call),
             _ => None,
         });
-        let calls: Vec<ToolUse> = calls.map(|(tool, input)| ToolUse::new(new_id(session), tool, input)).collect();
+        let calls = calls.map(|call| {
+            let made = ToolUse::new(new_id(session), call.tool.clone(), call.input.clone());
+            (made, call.command.clone())
+        });
+        let calls: Vec<_> = calls.collect();
         self.phase = Phase::Joining(Box::new(Parts { batch: Batch::of_prompt(calls), prompt }));
         Flow::Continue(())
     }

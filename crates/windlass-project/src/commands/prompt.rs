@@ -7,7 +7,7 @@ use crate::instructions::{imports, names_a_file, target};
 use std::path::{Path, PathBuf};
 use thiserror::Error;
 use windlass_context::is_secret;
-use windlass_types::{ContentBlock, JsonText, Prompt, PromptCall, PromptPart};
+use windlass_types::{ContentBlock, JsonText, Prompt, PromptCall, PromptCommand, PromptPart};
 
 /// Most bytes of a prompt.
 pub(super) const MOST_PROMPT: usize = 4 * 1024 * 1024;
@@ -169,7 +169,7 @@ impl Command {
                     if !self.runs_programs {
                         return Err(CommandError::Untrusted { name: self.name.clone(), path: self.path.clone() });
                     }
-                    PromptPart::Call(program_call(&filled.fill(program)?))
+                    PromptPart::Call(self.program_call(&filled.fill(program)?))
                 }
             });
         }
@@ -259,9 +259,12 @@ struct ReadInput<'a> {
     file_path: &'a str,
 }
 
-fn program_call(program: &str) -> PromptCall {
-    let input = JsonText::of(&BashInput { command: program }).unwrap_or_else(|_| JsonText::empty_object());
-    PromptCall::new("Bash", input, format!("!`{program}`"))
+impl Command {
+    fn program_call(&self, program: &str) -> PromptCall {
+        let input = JsonText::of(&BashInput { command: program }).unwrap_or_else(|_| JsonText::empty_object());
+        let command = PromptCommand::new(&self.name, self.source.to_string());
+        PromptCall::new("Bash", input, format!("!`{program}`")).of_command(command)
+    }
 }
 
 fn file_call(mention: &str, path: &Path) -> Option<PromptCall> {

@@ -20,6 +20,9 @@ macro_rules! hook_events {
         $build! {
             /// Before a tool runs. A failure denies the call.
             PreToolUse: pre_tool_use(PreToolUse) -> PreToolUseAction, before_tool(tools);
+            /// Before a program of a command or skill runs whose output is a part of the prompt, and before it is judged as a call.
+            /// Every answer but allow stops it, and allow lifts no rule. A failure stops it.
+            PreSkillShellCommand: pre_skill_shell_command(PreSkillShellCommand) -> PreToolUseAction, before_skill_command(tools);
             /// A call needs an answer: the hook may give it instead of the host, who is asked at the same time. Without a
             /// host only hooks can allow it. A failure denies the call.
             PermissionRequest: permission_request(PermissionRequestEvent) -> PermissionRequestAction, on_permission_request(tools);
@@ -123,6 +126,25 @@ tool_events! {
     }
     where {
         const SUMMARY: &'static str = "Before a tool runs";
+        const IS_GATE: bool = true;
+    }
+
+    /// Before a program of a command or skill runs.
+    PreSkillShellCommand {
+        /// Its input: the command, as the text of the skill has it with its arguments.
+        tool_input,
+        /// The name of the command or skill.
+        #[serde(default)]
+        pub command_name: String,
+        /// The source of the command or skill, such as `user` or `project`.
+        #[serde(default)]
+        pub command_source: String,
+        /// The caller of the command or skill: `user`, since a skill that the model uses runs no program by itself.
+        #[serde(default)]
+        pub invoked_by: String,
+    }
+    where {
+        const SUMMARY: &'static str = "Before a program of a command or skill runs";
         const IS_GATE: bool = true;
     }
 

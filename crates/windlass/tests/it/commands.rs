@@ -2,10 +2,12 @@
 
 use crate::instructions::{Place, run};
 use serde_json::json;
+use std::sync::{Arc, Mutex};
 use windlass::{
-    ContentBlock, Home, Outcome, Permissions, RunResult, ScriptedModel, ScriptedTurn, Skill, coding_tools,
+    ContentBlock, Home, Outcome, Permissions, PreToolUseAction, RunResult, ScriptedModel, ScriptedTurn, Skill,
+    coding_tools,
     crates::types::{ModelRequest, RunFailureKind},
-    query, session,
+    hook_fn, query, session,
 };
 
 /// What the user's side of a request says, first.
@@ -117,6 +119,47 @@ async fn a_program_that_may_not_run_or_fails_keeps_the_prompt_back() {
     let error = query.permissions(Permissions::new().allow(["Bash"])).await.unwrap_err().to_string();
     assert!(error.contains("trust in this project does not cover that"), "{error}");
     assert!(model.requests().is_empty() && !place.path("work/made").exists());
+}
+
+/// Every answer but allow stops a program of a command, allow lifts no rule, and a changed input is not run.
+#[tokio::test]
+async fn a_hook_stops_programs_of_commands() {
+    let place =
+        Place::new(&[("home/.claude/commands/look.md", "---\nallowed-tools: Bash(touch *)\n---\nNow !`touch $1`.")]);
+    let changed = || PreToolUseAction::rewrite(json!({ "command": "touch made" })).unwrap();
+    let actions: [(fn() -> PreToolUseAction, &str); 6] = [
+        (|| PreToolUseAction::Continue, "made"),
+        (|| PreToolUseAction::Allow, "made"),
+        (|| PreToolUseAction::deny("Not here."), "Not here"),
+        (|| PreToolUseAction::ask("Sure?"), "Sure?"),
+        (|| PreToolUseAction::defer("Later."), "Later"),
+        (changed, "another command"),
+    ];
+    for (action, expected) in actions {
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let heard = Arc::clone(&seen);
+        let hook = hook_fn("gate").before_skill_command(["Bash"], move |event| {
+            heard.lock().unwrap().push((event.command_name, event.command_source, event.invoked_by, event.tool_input));
+            async move { Ok(action()) }
+        });
+        let model = ScriptedModel::from_fn(|_, _| ScriptedTurn::new().text("ok"));
+        let tools = coding_tools(place.path("work"));
+        let query = query("/look made").provider(model).tools(tools).project(place.project()).hook(hook);
+        let result = query.permissions(Permissions::new()).await.unwrap();
+        let [(name, source, by, input)] = &seen.lock().unwrap()[..] else { panic!("asked more or less than once") };
+        assert_eq!((name.as_str(), source.as_str(), by.as_str()), ("look", "user", "user"));
+        assert_eq!(input.as_str(), r#"{"command":"touch made"}"#);
+        assert_eq!(std::fs::remove_file(place.path("work/made")).is_ok(), expected == "made", "{result:?}");
+        assert!(expected == "made" || failure(&result).contains(expected), "{result:?}");
+    }
+    // A call that a hook allows is judged all the same.
+    let place = Place::new(&[("home/.claude/commands/look.md", "Now !`touch made`.")]);
+    let hook = hook_fn("gate").before_skill_command(["Bash"], |_| async { Ok(PreToolUseAction::Allow) });
+    let model = ScriptedModel::from_fn(|_, _| ScriptedTurn::new().text("ok"));
+    let tools = coding_tools(place.path("work"));
+    let query = query("/look").provider(model).tools(tools).project(place.project()).hook(hook);
+    let result = query.permissions(Permissions::new()).await.unwrap();
+    assert!(failure(&result).contains("was not sent") && !place.path("work/made").exists());
 }
 
 #[tokio::test]
