@@ -521,6 +521,11 @@ export type HookEventName =
   /** Before a tool runs. A failure denies the call. */
   | "PreToolUse"
   /**
+   * Before a program of a command or skill runs whose output is a part of the prompt, and before it is judged as a call.
+   * Every answer but allow stops it, and allow lifts no rule. A failure stops it.
+   */
+  | "PreSkillShellCommand"
+  /**
    * A call needs an answer: the hook may give it instead of the host, who is asked at the same time. Without a
    * host only hooks can allow it. A failure denies the call.
    */
