@@ -2,7 +2,7 @@
 
 use regex_automata::meta::Regex;
 use windlass_hook::Interest;
-use windlass_types::names::{former_tools, guards_of_tool, meant_tool, present_tool};
+use windlass_types::names::{WELL_KNOWN_TOOLS, former_tools, guards_of_tool, meant_tool, present_tool};
 use windlass_types::{HookEventName, ToolMatcher};
 
 /// Events for which fewer characters make a list of names.
@@ -102,9 +102,21 @@ impl HookMatcher {
     /// Problem of a name that no tool has and that is nearly one of a tool: the matcher never means it.
     #[must_use]
     pub fn doubt(&self) -> Option<String> {
-        let Test::Names(names, true) = &self.test else { return None };
-        let (name, meant) = names.iter().find_map(|name| Some((name, meant_tool(name)?)))?;
+        let (name, meant) = match &self.test {
+            Test::Names(names, true) => names.iter().find_map(|name| Some((name, meant_tool(name)?)))?,
+            Test::Pattern(_, true) => (&self.text, self.tool_in_other_case()?),
+            _ => return None,
+        };
         Some(format!("the hook matcher names {name:?}, which is no tool: did you mean {meant:?}?"))
+    }
+
+    /// A known tool that the pattern would mean if case did not count, of a pattern that means none.
+    fn tool_in_other_case(&self) -> Option<&'static str> {
+        if WELL_KNOWN_TOOLS.iter().any(|tool| self.matches(Some(tool))) {
+            return None;
+        }
+        let in_any_case = Regex::new(&format!("(?i:{})", self.text)).ok()?;
+        WELL_KNOWN_TOOLS.iter().copied().find(|tool| in_any_case.is_match(tool))
     }
 
     /// What a hook with this matcher listens to. It covers all that the matcher means, and more where that is a pattern.
@@ -176,6 +188,13 @@ mod tests {
             ("notebook_edit", PreToolUse, Some("NotebookEdit")),
             ("Edit|deploy|mcp__bash", PreToolUse, None),
             ("bash", SubagentStop, None),
+            ("^bash$", PreToolUse, Some("Bash")),
+            ("^(edit|write)$", PreToolUse, Some("Edit")),
+            ("^(Edit|bash)$", PreToolUse, None),
+            ("(?i)^bash$", PreToolUse, None),
+            ("^deploy.*", PreToolUse, None),
+            ("mcp__bash__.*", PreToolUse, None),
+            ("^bash$", SubagentStop, None),
         ] {
             let doubt = HookMatcher::parse(Some(matcher), event).unwrap().doubt();
             assert_eq!(doubt.is_some(), meant.is_some(), "{matcher}: {doubt:?}");

@@ -4,6 +4,7 @@ use crate::facts::CommandPath;
 use crate::pattern::ShellPattern;
 use crate::places::Places;
 use crate::programs;
+use crate::search::TreeSearch;
 use crate::spec::Spec;
 use crate::transfer::{
     Copy, copies, follows_links, handed_name, handles_whole, hands_on, hands_on_to_print, hands_on_to_write,
@@ -13,6 +14,7 @@ use crate::usage::Usage;
 use std::collections::{HashMap, HashSet};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use windlass_shell::{
     Analysis, Classification, Connector, Directories, Effect, FoundCommand, PathRole, SimpleCommand, Word,
 };
@@ -107,8 +109,12 @@ impl<'a> Part<'a> {
                     Some(_) => read.for_each(|spec| {
                         spec.usage.prints = true;
                         spec.named = handed_name(command.words());
+                        spec.search = Some(Arc::new(TreeSearch::of_listed(spec.named.as_deref())));
                     }),
-                    None => specs.push(Spec { usage: printed, ..Spec::new(base, Path::new("")) }),
+                    None => {
+                        let search = Some(Arc::new(TreeSearch::of_listed(handed_name(command.words()).as_deref())));
+                        specs.push(Spec { usage: printed, search, ..Spec::new(base, Path::new("")) });
+                    }
                 }
             }
             if !unknown && hands_on(command.words(), piped) && hands_on_to_write(command.words(), places.writes) {
@@ -182,12 +188,14 @@ pub fn command_paths(analysis: &Analysis, cwd: &Path, home: Option<&Path>) -> Ve
                 write: false,
                 pattern,
                 tree: false,
+                searched: false,
                 targets: Vec::new(),
             });
         }
         if let Some(path) = paths.get_mut(index) {
             path.write |= spec.usage.write;
             path.tree |= spec.usage.follows || spec.carries;
+            path.searched |= spec.search.is_some();
         }
     }
     for copy in view.parts.iter().flatten().flat_map(|part| &part.copies).chain(&view.copies) {
@@ -281,6 +289,7 @@ fn class_specs(
     let program = program_behind(command.words());
     let (moves, handles) = (program == "mv", handles_whole(command.words()));
     let follows = known && follows_links(command.words());
+    let search = TreeSearch::by(command.words()).map(Arc::new);
     // What git prints of the content of files is found by the views.
     let history = class.effect == Effect::Git;
     for operand in &class.reads {
@@ -291,6 +300,7 @@ fn class_specs(
         spec.usage.write = ((!known && !views) || moves) && !redirect;
         spec.usage.tree = known && operand.recursive && !lists && !history;
         spec.unknown |= spec.usage.tree && spec.dotted;
+        spec.search = search.clone().filter(|_| spec.usage.tree && !redirect);
         spec.usage.moves = moves;
         spec.usage.handles = handles && !redirect;
         spec.usage.follows = follows && operand.recursive;

@@ -340,6 +340,8 @@ pub struct CommandPath {
     /// Whether a [`TreeFact`] is needed: the command follows the links below the path, or puts it elsewhere with them.
     /// Of a file name pattern, one of each path that it stands for, as in [`PatternFact::matches`].
     pub tree: bool,
+    /// `true` if a [`TreeFact`] is of use that need not be whole: the command prints the files below the path.
+    pub searched: bool,
     /// Where the command copies what is below it.
     pub(crate) targets: Vec<CopyTarget>,
 }

@@ -8,6 +8,7 @@ use crate::usage::Usage;
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::path::Path;
+use windlass_types::secret::is_secret_text;
 
 /// What a pattern stands for was not found out.
 const NOT_LISTED: &str = "what a file name pattern in it stands for is not known, or too much to look at";
@@ -140,10 +141,15 @@ impl<'a> Found<'a> {
 
     /// Adds what was found below a path, if that matters.
     fn below(&self, touch: &mut Touch, spec: &Spec, written: &Path) {
-        if !(spec.usage.follows || spec.carries) {
+        if !(spec.usage.follows || spec.carries || spec.search.is_some()) {
             return;
         }
         let tree = self.tree(written);
+        if let (Some(search), Some(tree)) = (&spec.search, tree) {
+            let shown = tree.entries.iter().filter(|below| is_secret_text(below) && search.reads(below));
+            let facts = shown.map(|below| PathFact::new(written.join(below), written.join(below), false));
+            touch.secrets.extend(facts.map(|fact| self.followed(&fact, touch.usage)));
+        }
         if spec.usage.follows {
             if tree.is_none_or(|tree| !tree.is_whole) {
                 touch.unclear = touch.unclear.or(Some(NOT_SEARCHED));

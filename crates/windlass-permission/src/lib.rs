@@ -63,6 +63,7 @@ mod run_rules;
 mod same;
 mod sandbox;
 mod scripts;
+mod search;
 mod settings;
 mod spec;
 mod suggest;

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use windlass_shell::{BashPattern, PatternProblem, parse_rule_pattern};
 use windlass_types::names::{guards_of_tool, model, skill};
 use windlass_types::near::nearest;
+use windlass_types::secret::is_secret;
 use windlass_types::{Behavior, MatchedRule, RuleOrigin, RuleSource, RuleValue, ToolSpec, mcp_name};
 
 /// A rule that can be matched.
@@ -115,6 +116,8 @@ pub(crate) struct PathRule {
     globs: Vec<Glob>,
     /// Whether it matches at any depth of the workspace.
     anywhere: bool,
+    /// `true` if the text of the pattern names a place of secrets.
+    names_secrets: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -163,6 +166,11 @@ impl PathRule {
     /// Whether it matches at any depth of the workspace.
     pub(crate) fn is_anywhere(&self) -> bool {
         self.anywhere
+    }
+
+    /// `true` if the text of the pattern names a place of secrets, such as `.env`, `*.pem` or `~/.ssh/**`.
+    pub(crate) fn names_secrets(&self) -> bool {
+        self.names_secrets
     }
 
     /// Whether an allow rule covers a path: byte for byte, from the start directory. For a `tree` it is enough
@@ -507,7 +515,8 @@ fn path_rule(specifier: &str, scope: Scope, place: &Place<'_>) -> Result<PathRul
     if rest.is_empty() && !fold {
         return Err("allows a whole tree without saying so: end it in `/**`".to_owned());
     }
-    Ok(PathRule { scope, start, globs: Glob::parse(rest, fold)?, anywhere: false })
+    let names_secrets = names_secrets(text);
+    Ok(PathRule { scope, start, globs: Glob::parse(rest, fold)?, anywhere: false, names_secrets })
 }
 
 /// A pattern that starts at the workspace.
@@ -526,7 +535,24 @@ fn workspace_rule(text: &str, scope: Scope, fold: bool) -> Result<PathRule, Stri
     let any_depth = !single.contains('/') && (fold || !dotted);
     let globs = Glob::parse(body, fold)?;
     let globs = if any_depth { globs.into_iter().map(Glob::at_any_depth).collect() } else { globs };
-    Ok(PathRule { scope, start: Start::Workspace, globs, anywhere: any_depth })
+    Ok(PathRule { scope, start: Start::Workspace, globs, anywhere: any_depth, names_secrets: names_secrets(text) })
+}
+
+/// `true` if a pattern names a place of secrets: by its whole text, by the names before its first wildcard, or by its last name.
+fn names_secrets(pattern: &str) -> bool {
+    let is_plain = |name: &&str| !name.contains(['*', '?', '[', '{']);
+    let root = pattern.strip_prefix("//").map(|_| "/");
+    let before: PathBuf =
+        root.into_iter().chain(pattern.split('/').filter(|name| !name.is_empty()).take_while(is_plain)).collect();
+    let last = pattern.trim_end_matches(['/', '*']).rsplit('/').next().unwrap_or_default();
+    let written = pattern.rsplit('/').next().unwrap_or_default();
+    let example = |text: &str| is_secret(Path::new(text));
+    let is_exact = pattern.split('/').all(|name| is_plain(&name));
+    is_exact
+        || is_secret(&before)
+        || example(last)
+        || example(&written.replace('*', ""))
+        || example(&written.replace('*', "x"))
 }
 
 #[cfg(test)]

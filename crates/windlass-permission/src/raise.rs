@@ -5,7 +5,7 @@ use crate::command::Part;
 use crate::definitions::{self, Definitions};
 use crate::facts::CommandFacts;
 use crate::found::OPTION;
-use crate::matcher::{Directory, Rule, Scope, Test};
+use crate::matcher::{Directory, PathRule, Rule, Scope, Test};
 use crate::names;
 use crate::network::{Host, host};
 use crate::repository::{is_version_control, version_control_places};
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use windlass_shell::{Effect, NotUnderstood};
 use windlass_types::Access;
 use windlass_types::names::skill;
-use windlass_types::secret::{holds_home, is_secret};
+use windlass_types::secret::{holds_home, is_secret, is_secret_of_home};
 
 /// Why a call, or a part of it, may run.
 #[derive(Debug, Clone, Copy)]
@@ -113,17 +113,32 @@ impl<'a> Grants<'a> {
     /// A read: of names, or of the content. `whole`: nothing filters what lies below the path.
     fn read(&self, touch: &Touch, content: bool, whole: bool) -> Covered<'a> {
         let cover = self.readable(touch)?;
-        let Some(secret) = content.then(|| self.secret_of(touch, whole)).flatten() else { return Ok(cover) };
-        match self.path_rule(Scope::Read, touch, |_| false) {
+        if !content {
+            return Ok(cover);
+        }
+        let mut cover = cover;
+        for below in touch.secrets.iter().chain(touch.stands_for.iter().flat_map(|other| &other.secrets)) {
+            let rule = self.secret_rule(below).ok_or_else(|| Gap::ReadSecret(below.requested_path().to_path_buf()))?;
+            cover = Cover::Rule(rule);
+        }
+        let Some(secret) = self.secret_of(touch, whole) else { return Ok(cover) };
+        match self.secret_rule(touch) {
             Some(rule) => Ok(Cover::Rule(rule)),
             None => Err(Gap::ReadSecret(secret)),
         }
     }
 
+    /// A rule that lets a place of secrets be read: one that names it. A rule for a tree above covers the rest of it.
+    fn secret_rule(&self, touch: &Touch) -> Option<&'a Rule> {
+        self.path_rule_of(Scope::Read, touch, |_| false, PathRule::names_secrets)
+    }
+
     /// The place of secrets that a read leads to, if it does.
     fn secret_of(&self, touch: &Touch, whole: bool) -> Option<PathBuf> {
         let whole = whole && touch.usage.tree;
-        let leads = |path: &Path| is_secret(path) || (whole && holds_home(path, self.home));
+        let leads = |path: &Path| {
+            is_secret(path) || is_secret_of_home(path, self.home) || (whole && holds_home(path, self.home))
+        };
         let own = touch.subjects().map(|subject| &subject.path).find(|path| leads(path)).cloned();
         own.or_else(|| touch.stands_for.iter().find_map(|other| self.secret_of(other, whole)))
     }
@@ -145,9 +160,19 @@ impl<'a> Grants<'a> {
 
     /// A path rule for the request and its end, each; what is free needs none.
     fn path_rule(&self, scope: Scope, touch: &Touch, free: impl Fn(&crate::path::Subject) -> bool) -> Option<&'a Rule> {
+        self.path_rule_of(scope, touch, free, |_| true)
+    }
+
+    fn path_rule_of(
+        &self,
+        scope: Scope,
+        touch: &Touch,
+        free: impl Fn(&crate::path::Subject) -> bool,
+        counts: fn(&PathRule) -> bool,
+    ) -> Option<&'a Rule> {
         let rules = || {
             self.allow.iter().filter_map(|rule| match &rule.test {
-                Test::Path(path) if path.scope == scope => Some((rule, path)),
+                Test::Path(path) if path.scope == scope && counts(path) => Some((rule, path)),
                 _ => None,
             })
         };
@@ -209,7 +234,7 @@ impl<'a> Grants<'a> {
         let shown = call.touches.iter().filter(|touch| touch.usage.read && !touch.usage.write && !touch.usage.tree);
         let unnamed = |touch: &Touch| {
             let secret = self.secret_of(touch, false)?;
-            self.path_rule(Scope::Read, touch, |_| false).is_none().then_some(secret)
+            self.secret_rule(touch).is_none().then_some(secret)
         };
         match shown.filter(|touch| !touch.usage.loose).find_map(unnamed) {
             Some(secret) => Err(Gap::ReadSecret(secret)),

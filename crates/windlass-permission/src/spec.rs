@@ -2,9 +2,11 @@
 
 use crate::path::as_written;
 use crate::pattern::SPECIAL;
+use crate::search::TreeSearch;
 use crate::usage::Usage;
 use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use windlass_shell::{PathOperand, PathRole};
 use windlass_types::path::{has_parent, normalized};
 
@@ -31,6 +33,8 @@ pub(crate) struct Spec {
     pub(crate) named: Option<String>,
     /// Whether the last name is a pattern that begins with a dot.
     pub(crate) dotted: bool,
+    /// The search of what lies below, of a program that prints it.
+    pub(crate) search: Option<Arc<TreeSearch>>,
 }
 
 /// Those of one path differ in little, so the rest of them would not be worth its time. Of paths that were put together in one
@@ -57,6 +61,7 @@ impl Spec {
             lost: false,
             named: None,
             dotted: false,
+            search: None,
         }
     }
 

@@ -84,6 +84,8 @@ pub(crate) struct Touch {
     pub(crate) stands_for: Vec<Touch>,
     /// What was found below it.
     pub(crate) inside: Vec<PathBuf>,
+    /// Places of secrets below it that the command prints.
+    pub(crate) secrets: Vec<Touch>,
     /// Whether a copy of a tree brings it along.
     pub(crate) copied: bool,
     /// The only files that are read below it.
@@ -105,6 +107,7 @@ impl Touch {
             unclear: None,
             stands_for: Vec::new(),
             inside: Vec::new(),
+            secrets: Vec::new(),
             copied: false,
             tracked: None,
         }

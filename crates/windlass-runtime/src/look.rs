@@ -9,6 +9,10 @@ use windlass_tool::{DirectoryEntry, EntryKind, ResolvedPath, Workspace, Workspac
 
 /// Entries of directories that are looked at for one call.
 const MAX_ENTRIES: usize = 20_000;
+/// Entries below the folders that commands search which are looked at for one call. Those deeper down count as free.
+const MAX_SEARCHED: usize = 5_000;
+/// Folders in which no secrets of the project are looked for: those of version control and of packages.
+const PASSED_OVER: &[&str] = &[".git", ".hg", ".svn", "node_modules", "target"];
 /// Paths that one file name pattern may stand for.
 const MAX_MATCHES: usize = 10_000;
 
@@ -17,6 +21,8 @@ pub(crate) struct Look<'a> {
     workspace: &'a Arc<dyn Workspace>,
     /// How many entries may still be looked at.
     left: usize,
+    /// The same for what searches print.
+    left_of_searches: usize,
     git_directories: HashMap<PathBuf, bool>,
 }
 
@@ -30,7 +36,7 @@ struct Way {
 
 impl<'a> Look<'a> {
     pub(crate) fn new(workspace: &'a Arc<dyn Workspace>) -> Self {
-        Self { workspace, left: MAX_ENTRIES, git_directories: HashMap::new() }
+        Self { workspace, left: MAX_ENTRIES, left_of_searches: MAX_SEARCHED, git_directories: HashMap::new() }
     }
 
     /// Follows the links of a path. `None` if that is not possible.
@@ -90,6 +96,8 @@ impl<'a> Look<'a> {
             } else if path.tree {
                 let is_link = self.ends_in_link(&fact).await;
                 command.trees.push(self.tree(&path, &fact, is_link).await);
+            } else if path.searched {
+                command.trees.push(self.searched(&fact).await);
             }
             command.paths.push(fact);
         }
@@ -119,6 +127,8 @@ impl<'a> Look<'a> {
             };
             if path.tree {
                 command.trees.push(self.tree(path, &fact, is_link).await);
+            } else if path.searched {
+                command.trees.push(self.searched(&fact).await);
             }
             matches.push(fact);
         }
@@ -219,6 +229,34 @@ impl<'a> Look<'a> {
             }
         }
         TreeFact::new(written, entries, links, is_whole).with_overwritten(overwritten)
+    }
+
+    /// The files below a path whose content a search prints, the upper ones first. Looks at so many entries of its own that what
+    /// else is asked of the call stays within its bounds.
+    async fn searched(&mut self, at: &PathFact) -> TreeFact {
+        let left = std::mem::replace(&mut self.left, self.left_of_searches);
+        let (mut entries, mut open, mut is_whole) = (Vec::new(), VecDeque::new(), true);
+        if at.end == Standing::Directory {
+            open.push_back(PathBuf::new());
+        }
+        while let Some(directory) = open.pop_front() {
+            let Some(found) = self.entries(&at.resolved.join(&directory)).await else {
+                is_whole = false;
+                break;
+            };
+            for entry in found {
+                let below = directory.join(&entry.name);
+                match entry.kind {
+                    EntryKind::Directory if !PASSED_OVER.iter().any(|name| entry.name == *name) => {
+                        open.push_back(below)
+                    }
+                    EntryKind::Directory => {}
+                    _ => entries.push(below),
+                }
+            }
+        }
+        self.left_of_searches = std::mem::replace(&mut self.left, left);
+        TreeFact::new(&at.requested, entries, Vec::new(), is_whole)
     }
 
     /// Finds the links in a directory that have the name of an entry which is copied there. `None` if that is not possible.

@@ -169,6 +169,23 @@ pub fn is_secret(path: &Path) -> bool {
     of_home || names.last().is_some_and(|name| is_secret_name(name)) || of_system()
 }
 
+/// `true` for places of secrets that a search of a whole tree shows by accident: texts such as `.env` and credentials. Keys by the
+/// endings of their names are mostly those of tests, and a project's own `.git/config` and `.npmrc` seldom hold a token.
+#[must_use]
+pub fn is_secret_text(path: &Path) -> bool {
+    let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
+    let is_key = name.rsplit_once('.').is_some_and(|(_, ending)| ENDINGS.contains(&ending) && ending != "tfstate");
+    let is_of_project = PROJECT_PLACES.iter().any(|place| path.ends_with(place));
+    is_secret(path) && !is_key && !is_of_project
+}
+
+/// `true` for the places that hold secrets in the home of a user alone.
+#[must_use]
+pub fn is_secret_of_home(path: &Path, home: Option<&Path>) -> bool {
+    let below = home.and_then(|home| path.strip_prefix(home).ok());
+    below.is_some_and(|below| HOME_ONLY_PLACES.iter().any(|place| below.starts_with(place)))
+}
+
 /// `true` if a directory holds places of secrets, because it is the home or above it.
 #[must_use]
 pub fn holds_home(directory: &Path, home: Option<&Path>) -> bool {

@@ -4,8 +4,9 @@ use super::Session;
 use crate::budget::NO_PRICE;
 use crate::{ModelProfile, plan};
 use std::sync::Arc;
-use windlass_permission::{Policy, SettingsRules};
-use windlass_types::{EntryKind, EventKind, PermissionMode, PermissionUpdate, StateChange, Status, ToolSpec};
+use windlass_permission::{Policy, SettingsRules, parse_rule};
+use windlass_types::names::meant_tool;
+use windlass_types::{Behavior, EntryKind, EventKind, PermissionMode, PermissionUpdate, StateChange, Status, ToolSpec};
 
 impl Session {
     pub(crate) fn set_model(&mut self, model: ModelProfile) {
@@ -59,10 +60,30 @@ impl Session {
 
     pub(crate) fn renew_settings(&mut self, before: &SettingsRules, now: &SettingsRules) {
         let mode = self.rights.policy.mode();
+        if let Some(problem) = self.misspelt_guard(before, now) {
+            return self.status(Status::Notice { message: format!("Settings count as they were: {problem}") });
+        }
         if let Err(error) = self.rights.renew_settings(before, now) {
             return self.status(Status::Notice { message: format!("Settings count as they were: {error}") });
         }
         self.record_mode(mode);
+    }
+
+    /// Problem of a new deny or ask rule on a tool that is nowhere and nearly a known one: it would never match.
+    fn misspelt_guard(&self, before: &SettingsRules, now: &SettingsRules) -> Option<String> {
+        let is_known = |text: &String| before.rules.iter().any(|set| set.rules.contains(text));
+        let guards = now.rules.iter().filter(|set| set.behavior != Behavior::Allow).flat_map(|set| &set.rules);
+        guards.filter(|text| !is_known(text)).find_map(|text| {
+            let rule = parse_rule(text).ok()?;
+            let meant = meant_tool(rule.tool())?;
+            let is_offered = self.config.tools.specs.iter().any(|spec| spec.name == rule.tool());
+            (!is_offered).then(|| {
+                format!(
+                    "the rule `{text}` can never match, since no tool is named {:?}: did you mean {meant:?}?",
+                    rule.tool()
+                )
+            })
+        })
     }
 
     /// Stores that the mode is another one than it was.

@@ -62,6 +62,7 @@ fn a_gate_that_waits_for_a_misspelt_tool_is_broken() {
     for (matcher, more) in [
         ("bash", json!({})),
         ("Edit|Wrte", json!({})),
+        ("^bash$", json!({})),
         ("Bash", json!({ "if": "bash(git *)" })),
         ("Bash", json!({ "if": "Bsh" })),
     ] {
@@ -75,7 +76,7 @@ fn a_gate_that_waits_for_a_misspelt_tool_is_broken() {
         assert!(read.notes.iter().any(|note| note.contains("did you mean \"Bash\"?")), "{read:?}");
         assert!(read.hooks[0].matcher.matches(Some("Read")));
     }
-    for matcher in ["Task", "KillShell|Bash", "deploy", "mcp__bash", "^bash$", "*", ""] {
+    for matcher in ["Task", "KillShell|Bash", "deploy", "mcp__bash", "^Bash$", "*", ""] {
         let read = read("PreToolUse", matcher, json!({}));
         assert!(read.broken.is_empty() && read.notes.is_empty(), "{matcher}: {read:?}");
     }

@@ -62,12 +62,12 @@ impl UrlPattern {
         };
         let scheme = scheme.to_ascii_lowercase();
         let is_http = ["http", "https"].iter().any(|known| Wildcard::new(&scheme).matches(known));
-        let path = if path.is_empty() { "/" } else { path };
+        let path = if path.starts_with('/') { path.to_owned() } else { format!("/{path}") };
         is_http.then(|| Self {
             scheme: Wildcard::new(&scheme),
             host: Wildcard::new(&name),
             port,
-            path: Wildcard::new(path),
+            path: Wildcard::new(&path),
         })
     }
 

@@ -150,8 +150,12 @@ impl World {
         let below = |link: &&PathBuf| link.starts_with(&directory);
         let links: Vec<&PathBuf> = self.links.iter().map(|(from, _)| from).filter(below).collect();
         let own = self.links.iter().find(|(from, _)| from == path).map(|(from, _)| from);
-        let entries: Vec<PathBuf> =
-            links.iter().map(|link| link.strip_prefix(&directory).unwrap().to_path_buf()).collect();
+        let entries: Vec<PathBuf> = links
+            .iter()
+            .copied()
+            .chain(&self.files)
+            .filter_map(|at| Some(at.strip_prefix(&directory).ok()?.to_path_buf()))
+            .collect();
         let followed = links.iter().copied().chain(own).map(|link| self.followed(link, false)).collect();
         let places = command.copied_to(path);
         let copied = entries.iter().flat_map(|below| places.iter().map(move |place| place.join(below)));
@@ -178,7 +182,13 @@ impl World {
                 let background = input.get("run_in_background") == Some(&json!(true));
                 let command = CommandFacts::new(analysis, paths)
                     .with_patterns(named.iter().filter_map(|path| self.listed(path)).collect())
-                    .with_trees(named.iter().filter(|path| path.tree).flat_map(|path| self.searched(path)).collect())
+                    .with_trees(
+                        named
+                            .iter()
+                            .filter(|path| path.tree || path.searched)
+                            .flat_map(|path| self.searched(path))
+                            .collect(),
+                    )
                     .with_background(background)
                     .with_inert_git(self.inert_git)
                     .with_own_repository(!places.iter().any(foreign));

@@ -103,3 +103,93 @@ fn a_sandbox_does_not_answer_for_the_secrets_of_a_project() {
     world.policy.confine(SandboxedCommands::new().with_auto_allow());
     world.check(Ask, &["Bash cat .env"]);
 }
+
+/// A search of a tree prints what is in the places of secrets below it.
+#[test]
+fn a_search_of_a_tree_asks_where_it_would_print_a_secret() {
+    let files =
+        &["/w/.env", "/w/src/a.rs", "/w/src/credentials.json", "/w/certs/test.pem", "/w/.git/config", "/w/docs/b.md"];
+    let world = World::new(Rules::default()).files(files);
+    world.check(
+        Ask,
+        &[
+            "Bash grep -r x .",
+            "Bash grep -rn x",
+            "Bash cd src && grep -r x .",
+            "Bash grep -r x src docs",
+            "Bash grep -rn x . | head -5",
+            "Bash diff -r . ../w",
+            "Bash rg --hidden x",
+            "Bash rg x",
+            "Bash find . -name '.env*' -exec cat {} +",
+        ],
+    );
+    world.check(
+        Allow,
+        &[
+            "Bash grep -rn x docs",
+            "Bash grep -rn --include='*.rs' x .",
+            "Bash grep -rn --include=*.md x .",
+            "Bash grep -rn --exclude='.env*' --exclude='*.json' x .",
+            "Bash grep -rn --exclude=.env --exclude-dir=src x .",
+            "Bash rg -t rust x",
+            "Bash rg x docs",
+            "Bash ls -R .",
+            "Bash find . -name '*.rs'",
+            "Bash git grep x",
+        ],
+    );
+    // Keys of tests and the repository's own files are no texts that a search is for.
+    World::new(Rules::default())
+        .files(&["/w/certs/test.pem", "/w/.git/config", "/w/.npmrc", "/w/.env.example"])
+        .check(Allow, &["Bash grep -r x ."]);
+    let named = World::new(allow(&["Read(.env)", "Read(src/credentials.json)"])).files(files);
+    named.check(Allow, &["Bash grep -r x ."]);
+}
+
+/// A rule for a tree covers the rest of it.
+#[test]
+fn a_wide_rule_covers_no_place_of_secrets_below() {
+    let world = World::new(allow(&["Read(//x/**)", "Read(~/**)", "Read(**)", "Read(//w/**)"]));
+    world.check(Allow, &["Read /x/a.txt", "Bash cat /x/a.txt", &format!("Read {HOME}/notes.md")]);
+    world.check(
+        Ask,
+        &[
+            "Read /x/.env",
+            "Bash cat /x/.env",
+            "Read /x/a/id_rsa",
+            "Read .env",
+            &format!("Read {HOME}/.ssh/id_rsa"),
+            "Bash cat ~/.aws/credentials",
+        ],
+    );
+    for (rule, call) in [
+        ("Read(//x/.env)", "Read /x/.env"),
+        ("Read(//x/**/.env)", "Read /x/a/.env"),
+        ("Read(//x/.env*)", "Read /x/.env.local"),
+        ("Read(//x/*.pem)", "Read /x/a.pem"),
+        ("Read(~/.ssh/**)", &*format!("Read {HOME}/.ssh/id_rsa")),
+        ("Read(~/.config/gh/**)", &*format!("Bash cat {HOME}/.config/gh/hosts.yml")),
+        ("Read(.env)", "Read .env"),
+    ] {
+        World::new(allow(&[rule])).check(Allow, &[call]);
+    }
+}
+
+/// The places of the table of secrets, one of each. In a session of the home logs of sessions are free, since results that were cut
+/// lie beside them.
+#[test]
+fn no_place_of_the_table_is_read_without_a_question() {
+    const PLACES: &str = include_str!("secrets.txt");
+    let places: Vec<&str> = PLACES.lines().filter(|line| !line.trim().is_empty()).collect();
+    assert_eq!(places.len(), 84);
+    let world = at_home();
+    let free: Vec<&&str> = places
+        .iter()
+        .filter(|place| {
+            let reads = [format!("Read {place}"), format!("Bash cat '{}'", place.replace('~', HOME))];
+            reads.iter().any(|call| world.verdict(&call.replace('~', HOME)) == Allow)
+        })
+        .collect();
+    assert_eq!(free, [&"~/.windlass/projects/other/session.jsonl"], "{} of {}", free.len(), places.len());
+}

@@ -1,14 +1,15 @@
 //! Servers beside the patterns of lists. Addresses are compared in the form in which they are connected to.
 
 use super::pattern::{ServerAddress, ServerPattern};
-use url::{Host, Url};
+use url::Url;
+use windlass_permission::network::{Host, UrlPattern, host};
 
 /// A pattern that can be compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Ready {
     Name(String),
     Command(Vec<String>),
-    Url(UrlPattern),
+    Url(ServerUrl),
 }
 
 impl Ready {
@@ -22,7 +23,7 @@ impl Ready {
             ServerPattern::Command(texts) => {
                 Self::Command(texts.iter().map(|text| expand(text)).collect::<Result<_, _>>()?)
             }
-            ServerPattern::Url(text) => Self::Url(UrlPattern::parse(&expand(text)?)?),
+            ServerPattern::Url(text) => Self::Url(ServerUrl::parse(&expand(text)?)?),
         })
     }
 
@@ -64,93 +65,76 @@ fn is_command(known: &[String], address: ServerAddress<'_>) -> bool {
     known.split_first().is_some_and(|(first, rest)| first == command && rest == args)
 }
 
-/// An address with wildcards.
+/// A pattern of addresses of servers. Without a path it stands for every path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct UrlPattern {
-    scheme: String,
-    host: String,
-    port: Port,
-    path: Option<String>,
+pub(super) struct ServerUrl {
+    pattern: UrlPattern,
+    /// The same without the slash at its end.
+    without_slash: Option<UrlPattern>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Port {
-    OfScheme,
-    Any,
-    Is(u16),
-}
-
-impl UrlPattern {
+impl ServerUrl {
     fn parse(text: &str) -> Result<Self, String> {
-        if text == "*" {
-            return Ok(Self { scheme: "*".to_owned(), host: "*".to_owned(), port: Port::Any, path: None });
-        }
         let unusable = |why: &str| format!("{text:?} {why}");
-        let (scheme, rest) =
-            text.split_once("://").ok_or_else(|| unusable("has no scheme: write `https://` or `*://`"))?;
-        let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-        let (authority, path) = rest.split_at_checked(end).unwrap_or((rest, ""));
-        if authority.contains(['@', '\\']) || path.contains(['#', '\\']) {
-            return Err(unusable("has what no address of a server has: `@`, `#` or `\\`"));
+        let parse = |text: &str| {
+            // An address without wildcards is compared in the form in which it is connected to.
+            let plain = Some(text).filter(|text| !text.contains('*')).and_then(|text| Url::parse(text).ok());
+            UrlPattern::parse(plain.as_ref().map_or(text, Url::as_str))
+        };
+        let rest = match text.split_once("://") {
+            Some((_, rest)) => rest,
+            None if text == "*" => "/",
+            None => return Err(unusable("has no scheme: write `https://` or `*://`")),
+        };
+        let (authority, path) =
+            rest.split_at_checked(rest.find(['/', '?', '#']).unwrap_or(rest.len())).unwrap_or((rest, ""));
+        let problem =
+            "is no address of a server: write `https://host:port/path`, with `*` for any text within one part";
+        if authority.is_empty() && text != "*" {
+            return Err(unusable(problem));
         }
-        // The colons of an address in brackets are its own.
-        let (host, port) = match authority.rsplit_once(':') {
-            Some((host, port)) if !port.ends_with(']') => (host, Some(port)),
-            _ => (authority, None),
+        let labels: Vec<String> = authority.split('.').map(in_ascii).collect();
+        let whole = match text.split_once("://") {
+            Some((scheme, _)) => {
+                format!("{scheme}://{}{}", labels.join("."), if path.is_empty() { "/*" } else { path })
+            }
+            None => text.to_owned(),
         };
-        let port = match port {
-            None => Port::OfScheme,
-            Some("*") => Port::Any,
-            Some(port) => Port::Is(port.parse().map_err(|_| unusable("has a port that is no number"))?),
-        };
-        let host = host.strip_suffix('.').unwrap_or(host);
-        let host = if host.contains('*') && host.is_ascii() {
-            host.to_ascii_lowercase()
-        } else {
-            Host::parse(host).map_err(|_| unusable("has a host that cannot be used"))?.to_string()
-        };
-        let path = (!path.is_empty()).then(|| if path.starts_with('/') { path.to_owned() } else { format!("/{path}") });
-        Ok(Self { scheme: scheme.to_ascii_lowercase(), host, port, path })
+        let pattern = parse(&whole).ok_or_else(|| unusable(problem))?;
+        Ok(Self { pattern, without_slash: whole.strip_suffix('/').and_then(UrlPattern::parse) })
     }
 
     /// Whether the address is one of these.
     fn covers(&self, url: &Url) -> bool {
-        self.is_place_of(url) && self.path.as_ref().is_none_or(|pattern| glob(pattern, &whole_path(url)))
+        self.pattern.matches(plain(url).as_str())
     }
 
-    /// Whether the address is one of these, whatever its query is and whether it ends with a slash.
+    /// Whether the address is one of these, whatever its query is and whether it ends with a slash. One that cannot be compared is.
     fn touches(&self, url: &Url) -> bool {
-        let path = url.path();
-        let fits = |pattern: &String| {
-            glob(pattern, &whole_path(url))
-                || glob(pattern, path)
-                || path.strip_suffix('/').is_some_and(|path| glob(pattern, path))
-                || pattern.strip_suffix('/').is_some_and(|pattern| pattern == path)
-        };
-        self.is_place_of(url) && self.path.as_ref().is_none_or(fits)
-    }
-
-    fn is_place_of(&self, url: &Url) -> bool {
-        let Some(host) = url.host_str() else { return false };
-        let host = host.strip_suffix('.').unwrap_or(host);
-        let port = match self.port {
-            Port::OfScheme => url.port().is_none(),
-            Port::Any => true,
-            Port::Is(port) => url.port_or_known_default() == Some(port),
-        };
-        port && glob(&self.scheme, url.scheme()) && glob(&self.host, host)
+        let url = plain(url);
+        let mut path = url.clone();
+        path.set_query(None);
+        let text = path.as_str();
+        let texts = [url.as_str(), text, text.strip_suffix('/').unwrap_or(text)];
+        let fits = |pattern: &UrlPattern| texts.iter().any(|text| pattern.matches(text));
+        host(url.as_str()) == Host::Unclear || fits(&self.pattern) || self.without_slash.as_ref().is_some_and(fits)
     }
 }
 
-fn whole_path(url: &Url) -> String {
-    url.query().map_or_else(|| url.path().to_owned(), |query| format!("{}?{query}", url.path()))
+/// A part of the name of a host as it is looked up.
+fn in_ascii(label: &str) -> String {
+    match url::Host::parse(label) {
+        Ok(url::Host::Domain(name)) if !label.is_ascii() => name,
+        _ => label.to_owned(),
+    }
 }
 
-/// Whether a text matches a pattern, where `*` is any text. Takes time in proportion to both.
-fn glob(pattern: &str, text: &str) -> bool {
-    let Some((first, rest)) = pattern.split_once('*') else { return pattern == text };
-    let (between, last) = rest.rsplit_once('*').unwrap_or(("", rest));
-    let Some(inner) = text.strip_prefix(first).and_then(|text| text.strip_suffix(last)) else { return false };
-    // The first place of each piece leaves the most for those behind it.
-    between.split('*').try_fold(inner, |left, piece| left.split_once(piece).map(|(_, behind)| behind)).is_some()
+/// The address without a user's name and a fragment, which do not choose the server.
+fn plain(url: &Url) -> Url {
+    let mut url = url.clone();
+    url.set_fragment(None);
+    // They fail for addresses that have neither.
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+    url
 }

@@ -322,6 +322,37 @@ async fn a_file_whose_name_is_an_option_is_seen() {
 }
 
 #[tokio::test]
+async fn a_search_that_would_print_a_secret_of_the_project_asks() {
+    let place = Place::new();
+    place.write("w/.env", "KEY=x\n");
+    place.write("w/src/deep/credentials.json", "{}\n");
+    place.write("w/node_modules/x/.env", "KEY=x\n");
+    check_all_asked(
+        &place,
+        Permissions::new(),
+        &[
+            "grep -r KEY .",
+            "grep -rn KEY src",
+            "cd src && grep -r KEY .",
+            "grep -rn x *",
+            "find . -name '.e*' -exec cat {} +",
+        ],
+    )
+    .await;
+    check_all_free(
+        &place,
+        Permissions::new(),
+        &[
+            "grep -rn KEY real",
+            "grep -rn --include='*.rs' KEY .",
+            "grep -rn --exclude='.env*' --exclude-dir=deep KEY .",
+            "ls -R .",
+        ],
+    )
+    .await;
+}
+
+#[tokio::test]
 async fn programs_that_follow_links_on_their_own_are_judged_by_all_they_would_follow() {
     let place = Place::new();
     for directory in ["w/one/x", "w/two/x", "w/three", "w/four"] {
