@@ -113,6 +113,11 @@ impl<'a> Places<'a> {
             let value = text.split_once('=').map(|(_, value)| value).filter(|value| !value.is_empty());
             let is_option = text.starts_with('-') && word.kind() != WordKind::Glob;
             if is_option && value.is_none() {
+                // `-fsecrets/key`: the value may be attached to a letter.
+                let attached = text.get(2..).filter(|value| !text.starts_with("--") && value.len() > 1);
+                let found = attached.into_iter().flat_map(|value| self.word_specs(word, value, false)).map(template);
+                specs
+                    .extend(found.map(|spec| Spec { usage: Usage { guess: true, loose: true, ..spec.usage }, ..spec }));
                 continue;
             }
             operands = operands.saturating_add(1);

@@ -61,6 +61,11 @@ const READS: &[&str] = &[
     "xargs cat <<< secrets/key",
     "printf 'secrets/key\\0' | xargs -0 cat",
     "curl file://localhost/w/secrets/key",
+    "env -C secrets cat key",
+    "env -Csecrets cat key",
+    "env --chdir=secrets cat key",
+    "env --chdir secrets cat key",
+    "sudo -D secrets cat key",
 ];
 
 #[test]
@@ -87,6 +92,11 @@ fn a_read_deny_holds_in_texts_of_other_languages() {
             "Bash perl <<< 'open F, \"secrets/key\"'",
             "Bash awk -f - x <<< 'BEGIN { getline l < \"secrets/key\" }'",
             "Bash echo 'include(secrets/key)' | m4",
+            "Bash foo -fsecrets/key x",
+            "Bash xargs -asecrets/key echo",
+            "Bash curl -Ksecrets/key",
+            "Bash wget -isecrets/key",
+            "Bash sort -rosecrets/key x",
         ],
     );
     world.check(

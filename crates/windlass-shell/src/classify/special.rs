@@ -2,7 +2,7 @@
 
 use super::effect::{Classification, Findings, PathOperand};
 use super::options::{Operands, Spec, parse, read_only};
-use crate::{Word, texts};
+use crate::{Word, WordKind, texts};
 
 fn literals(args: &[Word]) -> Option<Vec<&str>> {
     args.iter().map(Word::as_literal).collect()
@@ -235,8 +235,23 @@ pub(super) fn bracket(args: &[Word]) -> Findings {
     if end.as_literal() == Some("]") { test(inner) } else { None }
 }
 
+/// `true` for the variable of a loop over a file name pattern, in quotes: one word, whatever name it stands for.
+fn is_loop_value(word: &Word) -> bool {
+    word.kind() == WordKind::Glob && word.source().starts_with("\"$") && word.source().ends_with('"')
+}
+
 /// One test, possibly negated. `-v` and `-o` evaluate their operand.
 pub(super) fn test(args: &[Word]) -> Findings {
+    let plain = match args {
+        [not, rest @ ..] if not.as_literal() == Some("!") => rest,
+        rest => rest,
+    };
+    if let [option, file] = plain
+        && is_loop_value(file)
+        && matches!(option.as_literal(), Some("-d" | "-e" | "-f" | "-h" | "-L" | "-r" | "-s" | "-w" | "-x"))
+    {
+        return Some(Classification::reading(vec![PathOperand { option: false, ..PathOperand::operand(file, false) }]));
+    }
     let args = literals(args)?;
     let test = match args.as_slice() {
         ["!", rest @ ..] => rest,

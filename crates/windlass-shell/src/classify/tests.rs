@@ -395,3 +395,23 @@ fn every_name_that_is_read_is_judged_by_name() {
         assert!(!is_judged_by_name(name), "{name}");
     }
 }
+
+#[test]
+fn loops_over_patterns_test_and_hand_on_their_names() {
+    for (line, reads) in [
+        ("for f in *.md; do [ -f \"$f\" ] && wc -l \"$f\"; done", true),
+        ("for f in src/*.rs; do [ ! -e \"$f\" ] || head -1 \"$f\"; done | sort", true),
+        ("for f in *.md; do test -s \"$f\" && cat \"$f\"; done | grep x | wc -l", true),
+        ("for f in a b; do wc -l $f; done | sort -n", true),
+        ("[ -f *.md ]", false),
+        ("for f in *.md; do [ -v \"$f\" ]; done", false),
+        ("for f in *.md; do [ \"$f\" -eq 1 ]; done", false),
+        ("for f in *.md; do [ -f $f ]; done", false),
+    ] {
+        let analysis = analyse(line);
+        let is_read = analysis
+            .understood()
+            .is_ok_and(|line| line.commands().iter().all(|command| command.classify().effect == Effect::ReadOnly));
+        assert_eq!(is_read, reads, "{line}: {:?}", analysis.understood());
+    }
+}

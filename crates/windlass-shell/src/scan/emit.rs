@@ -129,12 +129,14 @@ impl Reader<'_, '_> {
                     if self.option_script(program, word.text(), tail) {
                         return false;
                     }
+                    self.option_directory(program, word, tail);
                     rest = tail;
                 }
                 wrappers::Part::OptionWithValue => {
                     if self.option_script(program, word.text(), tail) {
                         return false;
                     }
+                    self.option_directory(program, word, tail);
                     rest = tail.get(1..).unwrap_or_default();
                 }
                 wrappers::Part::Word if wrapper.assignments && word.text().contains('=') => {
@@ -161,6 +163,29 @@ impl Reader<'_, '_> {
             self.script_of(rest);
         }
         self.emit(rest, Vec::new(), wrapped.saturating_add(1))
+    }
+
+    /// An option of a wrapper that changes the directory of its command, recorded as a change of the directory before it.
+    fn option_directory(&mut self, program: &str, option: &Word, tail: &[Word]) {
+        let (long, short) = match program {
+            "env" => ("--chdir", "-C"),
+            "sudo" => ("--chdir", "-D"),
+            _ => return,
+        };
+        let text = option.text();
+        let attached = match text.split_once('=') {
+            Some((name, value)) if name.len() > 3 && long.starts_with(name) => Some(value),
+            _ => text.strip_prefix(short),
+        };
+        let is_long = text.len() > 3 && long.starts_with(text);
+        let directory = match attached {
+            Some(value) if !value.is_empty() && option.is_literal() => Word::literal(value),
+            Some("") => tail.first().cloned().unwrap_or_else(|| Word::literal("")),
+            None if is_long => tail.first().cloned().unwrap_or_else(|| Word::literal("")),
+            None => return,
+            Some(_) => option.clone(),
+        };
+        self.sink.push(&[Word::literal("cd"), directory], Vec::new());
     }
 
     /// A program that runs another one somewhere among its arguments.
