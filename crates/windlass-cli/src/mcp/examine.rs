@@ -2,10 +2,7 @@
 
 use super::command::TestArgs;
 use super::entry::target;
-use super::shown::find;
-use crate::failure::of_project;
-use crate::launch;
-use crate::settings::current_directory;
+use super::shown::{find, inspected};
 use crate::terminal::{clean, clean_line};
 use anyhow::Context;
 use serde::Serialize;
@@ -40,7 +37,7 @@ struct Report {
 
 /// Starts a server and prints what it offers. Returns the exit code: 1 if something is wrong with it.
 pub(super) async fn test(args: &TestArgs) -> anyhow::Result<i32> {
-    let project = launch::project(&args.settings, &current_directory()?)?.inspect().map_err(of_project)?;
+    let project = inspected(&args.settings)?;
     let found = find(&project, &args.name)?;
     if let Some(why) = found.left_out {
         anyhow::bail!("the MCP server {:?} is not started: {why}", found.name);

@@ -2,10 +2,7 @@
 
 use super::command::{LoginArgs, LogoutArgs, ServerArgs};
 use super::configured::Configured;
-use super::shown::find;
-use crate::failure::of_project;
-use crate::launch;
-use crate::settings::current_directory;
+use super::shown::{find, inspected};
 use crate::terminal::clean_line;
 use anyhow::Context;
 use async_trait::async_trait;
@@ -46,7 +43,7 @@ pub(super) async fn logout(args: &LogoutArgs) -> anyhow::Result<i32> {
 
 /// A set with this server alone, which has answered: what it says then decides which scopes are asked for.
 async fn connected(args: &ServerArgs) -> anyhow::Result<McpServers> {
-    let project = launch::project(&args.settings, &current_directory()?)?.inspect().map_err(of_project)?;
+    let project = inspected(&args.settings)?;
     let config = configured(args, &project)?;
     let servers = McpServers::new(project.server_options().with_client("windlass", env!("CARGO_PKG_VERSION")));
     servers.add(&args.name, config)?;

@@ -132,18 +132,9 @@ fn of_serving(error: ServeError) -> anyhow::Error {
 /// Waits for a signal to end; the exit code.
 #[cfg(unix)]
 async fn ended_by_signal() -> i32 {
-    use tokio::signal::unix::{SignalKind, signal};
-    let wait = |kind, code| async move {
-        match signal(kind) {
-            Ok(mut signal) => drop(signal.recv().await),
-            Err(_) => std::future::pending().await,
-        }
-        code
-    };
-    tokio::select! {
-        code = wait(SignalKind::interrupt(), 130) => code,
-        code = wait(SignalKind::terminate(), 143) => code,
-        code = wait(SignalKind::hangup(), 129) => code,
+    match crate::signals::EndSignals::listen() {
+        Ok(mut signals) => signals.next().await,
+        Err(_) => std::future::pending().await,
     }
 }
 

@@ -2,13 +2,14 @@
 
 use super::command::{GetArgs, ListArgs};
 use super::entry::{kind, shown, target};
+use crate::args::SettingsArgs;
 use crate::failure::of_project;
 use crate::jsonl;
 use crate::launch;
 use crate::settings::current_directory;
 use crate::terminal::clean_line;
 use serde_json::{Value, json};
-use std::io::{Write, stdout};
+use std::io::{Write, stderr, stdout};
 use std::time::Duration;
 use windlass::crates::mcp::{McpServerState, McpServerStatus};
 use windlass::crates::project::ServerDefinition;
@@ -56,9 +57,19 @@ fn refusal(project: &LoadedProject, servers: &ProjectServers, definition: &Serve
     }
 }
 
-/// Prints the servers, and returns the exit code: 1 if `--check` found one that does not answer.
+/// The project of a command about its servers. Files of servers that cannot be used are named on standard error.
+pub(super) fn inspected(args: &SettingsArgs) -> anyhow::Result<LoadedProject> {
+    let project = launch::project(args, &current_directory()?)?.inspect().map_err(of_project)?;
+    for problem in project.servers().file_problems() {
+        writeln!(stderr(), "windlass: {}", clean_line(&problem))?;
+    }
+    Ok(project)
+}
+
+/// Prints the servers, and returns the exit code: 1 if a file of servers cannot be used, or if `--check` found one that does
+/// not answer.
 pub(super) async fn list(args: &ListArgs) -> anyhow::Result<i32> {
-    let project = launch::project(&args.settings, &current_directory()?)?.inspect().map_err(of_project)?;
+    let project = inspected(&args.settings)?;
     let known = known(&project);
     let statuses = if args.check { checked(&project).await } else { Vec::new() };
     let mut out = stdout().lock();
@@ -80,7 +91,7 @@ pub(super) async fn list(args: &ListArgs) -> anyhow::Result<i32> {
         writeln!(out, "{name}\t{}\t{state}{why}\t{target}", server.source)?;
     }
     let all_answer = statuses.iter().all(|status| status.state == McpServerState::Connected);
-    Ok(i32::from(!all_answer))
+    Ok(i32::from(!all_answer || !project.servers().file_problems().is_empty()))
 }
 
 /// Starts the servers that a session would start, and returns how each answered.
@@ -108,7 +119,7 @@ fn state(server: &Known, status: Option<&McpServerStatus>) -> (&'static str, Opt
 
 /// Prints what is configured for a server, and returns the exit code.
 pub(super) fn get(args: &GetArgs) -> anyhow::Result<i32> {
-    let project = launch::project(&args.settings, &current_directory()?)?.inspect().map_err(of_project)?;
+    let project = inspected(&args.settings)?;
     let found = find(&project, &args.name)?;
     let (state, why) = state(&found, None);
     let config = found.definition.as_ref().map(|definition| (definition.path.clone(), shown(&definition.config)));

@@ -131,6 +131,28 @@ fn a_list_says_what_counts_and_why_the_rest_does_not() {
     assert!(refused.stderr.contains("windlass trust"), "{refused:#?}");
 }
 
+#[test]
+fn a_file_of_servers_that_cannot_be_read_is_named() {
+    let place = Place::new();
+    write(&place.path(USER), r#"{"mcpServers":{"yes":{"command":"x"}}}"#);
+    for content in ["// x\n{\"mcpServers\":{}}", "{\"mcpServers\":[]}", "\u{0}"] {
+        write(&place.path(PROJECT), content);
+        for args in [vec!["mcp", "list"], vec!["mcp", "list", "--json"]] {
+            let listed = place.run(&args).with_code(1);
+            assert!(listed.stderr.contains(".mcp.json") && listed.stderr.lines().count() == 1, "{listed:#?}");
+            assert!(listed.stdout.contains("yes"), "{listed:#?}");
+        }
+        assert!(place.run(&["mcp", "get", "yes"]).with_code(0).stderr.contains(".mcp.json"));
+        for command in ["get", "test"] {
+            let unknown = place.run(&["mcp", command, "other"]).with_code(2);
+            assert!(unknown.stderr.contains(".mcp.json") && unknown.stderr.contains("\"other\""), "{unknown:#?}");
+        }
+    }
+    write(&place.path(PROJECT), "{}");
+    write(&place.path(USER), "{");
+    assert!(place.run(&["mcp", "list"]).with_code(1).stderr.contains(".claude.json"));
+}
+
 /// A server with one good tool, one without a description, and one that providers refuse, that writes beside the protocol.
 #[cfg(unix)]
 const SERVER: &str = r#"
@@ -237,4 +259,47 @@ fn servers_of_other_clients_are_copied_or_skipped_with_the_reason() {
     write(&file, "{\"mcpServers\": 7}");
     let broken = place.run(&["mcp", "import", "cursor", "--file", file.to_str().unwrap()]).with_code(2);
     assert!(broken.stderr.contains("other.json"), "{broken:#?}");
+}
+
+/// A server that answers a call when another one has come, too.
+#[cfg(unix)]
+const PAIRS: &str = r#"
+answer() { printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$1" "$2"; }
+first=
+while read -r line; do
+  id=${line#*'"id":'}
+  id=${id%%[,\}]*}
+  case $line in
+    *'"initialize"'*)
+      answer "$id" '{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"p","version":"1"}}' ;;
+    *'"tools/list"'*)
+      answer "$id" '{"tools":[{"name":"go","description":"Goes.","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}}]}' ;;
+    *'"tools/call"'*)
+      if [ -z "$first" ]; then first=$id; continue; fi
+      answer "$first" '{"content":[{"type":"text","text":"paired"}]}'
+      answer "$id" '{"content":[{"type":"text","text":"paired"}]}'
+      first= ;;
+  esac
+done
+"#;
+
+#[cfg(unix)]
+#[test]
+fn calls_of_a_server_run_side_by_side_where_its_entry_says_so() {
+    let call = |id: &str| json!({ "type": "tool_use", "id": id, "name": "mcp__p__go", "input": {} });
+    for is_parallel in [true, false] {
+        let place = Place::with_turns(&[json!([call("a"), call("b")]), text("Done.")]);
+        let mut entry = json!({ "command": "/bin/bash", "args": ["-c", PAIRS] });
+        match is_parallel {
+            true => entry["parallelTools"] = json!(["go"]),
+            // The hint of the server is not believed: the first call waits for the second, which waits for the first.
+            false => entry["timeout"] = json!(1500),
+        }
+        let config = json!({ "mcpServers": { "p": entry } }).to_string();
+        let args = ["-p", "x", "--mcp-config", &config, "--allowedTools", "mcp__p", "--output-format", "stream-json"];
+        let ran = place.run(&[&args[..], &["--verbose"]].concat()).with_code(0);
+        assert_eq!(ran.stdout.contains("did not answer within"), !is_parallel, "{ran:#?}");
+        let answered = ran.lines().iter().filter(|line| line["tool_use_result"].to_string().contains("paired")).count();
+        assert_eq!(answered, if is_parallel { 2 } else { 1 }, "{ran:#?}");
+    }
 }

@@ -148,6 +148,12 @@ impl ProjectServers {
         self.0.files.lock().counting()
     }
 
+    /// Problems of the files that define servers: a file, or a part of it, that cannot be used.
+    pub fn file_problems(&self) -> Vec<String> {
+        let sources = self.0.sources.lock();
+        sources.iter().flat_map(ServerFiles::notes).map(ToString::to_string).collect()
+    }
+
     /// Begins to connect a server of the program, if settings let it in. Must be called inside a tokio runtime.
     ///
     /// # Errors
