@@ -198,8 +198,9 @@ impl<'a> Body<'a> {
             let message = acceptable(message);
             let json = message.json();
             let marked = (at == last || Some(at) == before) && takes_marker(message.content.last());
-            match json.strip_suffix("}]}") {
-                Some(open) if marked => {
+            // The end of each other message is not looked at.
+            match Some(json).filter(|_| marked).and_then(|json| json.strip_suffix("}]}")) {
+                Some(open) => {
                     self.raw(open);
                     self.raw(self.marker);
                     self.raw("}]}");
@@ -285,7 +286,8 @@ impl<'a> Body<'a> {
 /// The message as the API takes it: without unsigned reasoning (it comes from another provider) and without empty text,
 /// with ids that fit its rules, and no images in results of failed calls.
 fn acceptable(message: &SharedMessage) -> Cow<'_, SharedMessage> {
-    if !message.content.is_empty() && message.content.iter().all(is_acceptable) {
+    // Each request has all messages: what one is made of is looked at once.
+    if message.checked(|message| !message.content.is_empty() && message.content.iter().all(is_acceptable)) {
         return Cow::Borrowed(message);
     }
     let mut content: Vec<_> = message.content.iter().filter_map(made_acceptable).collect();

@@ -52,7 +52,7 @@ pub use keywords::{ThinkingKeywords, ThinkingLevel};
 pub use ledger::{Ledger, LedgerFile};
 pub use mask::{MaskStream, Masks, SecretKind, secret_in};
 pub use media::unusable_media;
-pub use media_budget::{half_of_media, media_to_drop};
+pub use media_budget::{MediaTally, half_of_media, media_to_drop};
 pub use mention::{Mention, MentionedLines, mentioned, mentions};
 pub use model_id::is_same_model;
 pub use profile::{EditTools, HarnessProfile, ModelFamily};

@@ -42,6 +42,38 @@ pub fn media_to_drop(messages: &[SharedMessage], limits: MediaLimits, context: u
     (!dropped.is_empty()).then(|| TrimRecord::new(dropped, context, freed))
 }
 
+/// The images and documents of a conversation, counted as it grows. It never counts too little.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct MediaTally(Weight);
+
+impl MediaTally {
+    /// Counts all messages.
+    #[must_use]
+    pub fn of<'a>(messages: impl Iterator<Item = &'a SharedMessage>) -> Self {
+        let mut tally = Self::default();
+        messages.for_each(|message| tally.add(&message.content));
+        tally
+    }
+
+    /// Counts more blocks.
+    pub fn add(&mut self, blocks: &[ContentBlock]) {
+        self.0 = self.0.and(weight(blocks));
+    }
+
+    /// Counts a result.
+    pub fn add_result(&mut self, result: &ToolResult) {
+        if let ToolResultContent::Blocks(blocks) = &result.content {
+            self.add(blocks);
+        }
+    }
+
+    /// `true` if [`media_to_drop`] may find something that should go.
+    #[must_use]
+    pub fn may_exceed(&self, limits: MediaLimits) -> bool {
+        !(self.0.fits(limits) && self.0.each_fits(limits))
+    }
+}
+
 fn three_quarters(limits: MediaLimits) -> MediaLimits {
     let of = |limit: usize| limit - limit / 4;
     let mut aim = limits.with_total(of(limits.bytes), of(limits.count));

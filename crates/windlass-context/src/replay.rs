@@ -2,6 +2,7 @@
 //! that made them alone.
 
 use crate::model_id::is_same_model;
+use std::sync::Arc;
 use windlass_types::{Api, ContentBlock, Message, Origin, Role, SharedMessage};
 
 /// Stands for a message of which another model can read nothing.
@@ -12,18 +13,29 @@ const NO_CONTENT: &str = "(no content)";
 /// Messages of another origin, and the first `dropped` messages whatever their origin, lose their reasoning and what is
 /// sent back beside texts and calls; the reasoning never becomes text. The result depends on the messages and the
 /// model alone, so that one request stays the beginning of the next.
-pub fn readable_messages(messages: Vec<SharedMessage>, api: &Api, model: &str, dropped: usize) -> Vec<SharedMessage> {
-    let readable = |(at, message): (usize, SharedMessage)| match &message.origin {
-        _ if message.role != Role::Assistant => message,
-        Some(origin) if at >= dropped && is_readable(origin, api, model) => message,
-        None if at >= dropped => message,
+pub fn readable_messages<'a>(
+    messages: impl Iterator<Item = &'a SharedMessage>,
+    api: &Api,
+    model: &str,
+    dropped: usize,
+) -> Vec<SharedMessage> {
+    // Messages of one model share their origin: it is looked at once, for each request has all of them.
+    let mut last: Option<(&Arc<Origin>, bool)> = None;
+    let mut is_readable = |origin: &'a Arc<Origin>| match last {
+        Some((known, is_readable)) if Arc::ptr_eq(known, origin) => is_readable,
+        _ => last.insert((origin, is_readable(origin, api, model))).1,
+    };
+    let readable = |(at, message): (usize, &'a SharedMessage)| match &message.origin {
+        _ if message.role != Role::Assistant => message.clone(),
+        Some(origin) if at >= dropped && is_readable(origin) => message.clone(),
+        None if at >= dropped => message.clone(),
         origin => {
             // They may hold a part of what was refused.
             let keeps_unknown = at >= dropped && origin.as_ref().is_none_or(|origin| is_same_service(origin, api));
-            without_private(message, keeps_unknown)
+            without_private(message.clone(), keeps_unknown)
         }
     };
-    messages.into_iter().enumerate().map(readable).collect()
+    messages.enumerate().map(readable).collect()
 }
 
 /// Whether a model can read what only the origin of a message can.

@@ -5,7 +5,7 @@ use crate::spending::Spending;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use windlass_context::{
-    KnownInstructions, KnownReminders, Ledger, estimate_blocks, estimate_result, readable_messages,
+    KnownInstructions, KnownReminders, Ledger, MediaTally, estimate_blocks, estimate_result, readable_messages,
 };
 use windlass_session::{PendingQuestions, Transcript};
 use windlass_types::{
@@ -36,6 +36,7 @@ pub struct SessionState {
     counted_tokens: u64,
     at_boundary: bool,
     known: Known,
+    media: MediaTally,
 }
 
 /// What entries set; the last of a kind counts.
@@ -84,6 +85,7 @@ impl SessionState {
             counted_tokens: 0,
             at_boundary: false,
             known: Known::default(),
+            media: MediaTally::default(),
         }
     }
 
@@ -117,10 +119,12 @@ impl SessionState {
             EntryKind::User(user) => {
                 if user.is_summary && at_boundary {
                     (self.context_tokens, self.counted_tokens, self.replay_dropped) = (0, 0, 0);
+                    self.media = MediaTally::default();
                     self.tools.added.clear();
                     self.tools.withheld.clear();
                 }
                 self.grow(estimate_blocks(&user.content));
+                self.media.add(&user.content);
                 if user.environment.is_some() {
                     self.known.environment.clone_from(&user.environment);
                 }
@@ -128,7 +132,10 @@ impl SessionState {
                     self.last_prompt = (Some(entry.id.clone()), user.content.clone());
                 }
             }
-            EntryKind::ToolResult(result) => self.grow(estimate_result(&result.result)),
+            EntryKind::ToolResult(result) => {
+                self.grow(estimate_result(&result.result));
+                self.media.add_result(&result.result);
+            }
             // What the model knows of its environment it knows from the conversation.
             EntryKind::Compacted(_) => (self.leaf, self.known.environment) = (Some(entry.id.clone()), None),
             EntryKind::ToolsAdded(names) => {
@@ -139,6 +146,7 @@ impl SessionState {
             EntryKind::ResultsTrimmed(record) => {
                 self.context_tokens = self.context_tokens.saturating_sub(record.freed_tokens);
                 self.counted_tokens = self.counted_tokens.min(self.context_tokens);
+                self.media = MediaTally::of(self.transcript.iter());
             }
             EntryKind::ReplayDropped => self.replay_dropped = self.transcript.len(),
             EntryKind::Mode(mode) => self.current.mode = Some(*mode),
@@ -200,6 +208,11 @@ impl SessionState {
         &self.questions
     }
 
+    /// The images and documents of the conversation.
+    pub(crate) fn media(&self) -> MediaTally {
+        self.media
+    }
+
     /// The spending of the session.
     pub(crate) fn spending(&mut self) -> &mut Spending {
         &mut self.spending
@@ -212,7 +225,7 @@ impl SessionState {
 
     /// The messages for a request to a model of an API. What another model alone can read is left out.
     pub(crate) fn messages_for(&self, api: &Api, model: &str) -> Vec<SharedMessage> {
-        readable_messages(self.transcript.messages(), api, model, self.replay_dropped)
+        readable_messages(self.transcript.iter(), api, model, self.replay_dropped)
     }
 
     /// The tools that requests listed later than the first ones: after how many messages, and their names.
@@ -220,8 +233,7 @@ impl SessionState {
     /// Only where requests can list them: behind a message of the user. What was added before a compaction, or behind the
     /// point where a conversation was taken up again, has no such place any more.
     pub(crate) fn added_tools(&self) -> Vec<(usize, Vec<String>)> {
-        let messages = self.transcript.messages();
-        let before = |after: usize| after.checked_sub(1).and_then(|last| messages.get(last));
+        let before = |after: usize| after.checked_sub(1).and_then(|last| self.transcript.get(last));
         let can_stand = |(after, _): &&(usize, Vec<String>)| before(*after).is_some_and(|last| last.role == Role::User);
         self.tools.added.iter().filter(can_stand).cloned().collect()
     }
@@ -238,8 +250,7 @@ impl SessionState {
 
     /// The model that the conversation began with, as it was asked for; `None` before its first answer.
     pub(crate) fn first_model(&self) -> Option<String> {
-        let first = self.transcript.messages().into_iter().find_map(|message| message.origin.clone());
-        first.map(|origin| origin.model.clone())
+        self.transcript.iter().find_map(|message| message.origin.as_ref()).map(|origin| origin.model.clone())
     }
 
     /// The last entry of the conversation.

@@ -51,6 +51,8 @@ pub struct Transcript {
     ids: CallIds,
     /// Whether a summary that comes next stands for everything before it.
     at_boundary: bool,
+    /// The origin of the last message of a model: messages of one origin share it.
+    origin: Option<Arc<Origin>>,
 }
 
 /// The calls of the last message, which is an assistant message, until each is answered.
@@ -156,6 +158,7 @@ impl Transcript {
         }
         self.settle();
         let given = self.name_calls(&mut content);
+        let origin = origin.map(|origin| self.shared(origin));
         if self.tail.is_none() {
             self.extend(Role::User, vec![ContentBlock::text(BEGINNING_LOST)], None);
         }
@@ -174,6 +177,14 @@ impl Transcript {
             }
         }
         self.open = (open.unanswered > 0).then_some(open);
+    }
+
+    /// The origin of the message before, if it is the same.
+    fn shared(&mut self, origin: Arc<Origin>) -> Arc<Origin> {
+        match &self.origin {
+            Some(last) if **last == *origin => Arc::clone(last),
+            _ => Arc::clone(self.origin.insert(origin)),
+        }
     }
 
     /// Gives calls that need one an id of their own. Returns those with the ids that they were given with.
@@ -277,11 +288,20 @@ impl Transcript {
     /// The messages of a request. A message whose calls are open is not in it,
     /// nor what followed. Each message is made once and shared from then on.
     pub fn messages(&self) -> Vec<SharedMessage> {
-        let tail = self.tail.as_ref().filter(|_| self.open.is_none());
         let mut messages = Vec::with_capacity(self.sealed.len() + 1);
-        messages.extend(self.sealed.iter().cloned());
-        messages.extend(tail.cloned());
+        messages.extend(self.iter().cloned());
         messages
+    }
+
+    /// The same messages, without sharing them.
+    pub fn iter(&self) -> impl Iterator<Item = &SharedMessage> {
+        self.sealed.iter().chain(self.tail.as_ref().filter(|_| self.open.is_none()))
+    }
+
+    /// One of the messages of a request, by its place.
+    pub fn get(&self, at: usize) -> Option<&SharedMessage> {
+        let tail = || self.tail.as_ref().filter(|_| self.open.is_none() && at == self.sealed.len());
+        self.sealed.get(at).or_else(tail)
     }
 
     fn extend(&mut self, role: Role, blocks: Vec<ContentBlock>, origin: Option<Arc<Origin>>) {

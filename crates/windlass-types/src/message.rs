@@ -92,6 +92,7 @@ struct Inner {
     message: Message,
     json: OnceLock<Box<str>>,
     measured: OnceLock<u64>,
+    checked: OnceLock<bool>,
 }
 
 impl SharedMessage {
@@ -109,6 +110,12 @@ impl SharedMessage {
     pub fn measured(&self, measure: impl FnOnce(&Message) -> u64) -> u64 {
         *self.0.measured.get_or_init(|| measure(&self.0.message))
     }
+
+    /// The answer of a check of the message, such as one that it can be sent as it is. It is asked once: later calls, on any
+    /// clone, return the same answer, also for another check.
+    pub fn checked(&self, check: impl FnOnce(&Message) -> bool) -> bool {
+        *self.0.checked.get_or_init(|| check(&self.0.message))
+    }
 }
 
 impl SharedMessage {
@@ -120,7 +127,7 @@ impl SharedMessage {
 
 impl From<Message> for SharedMessage {
     fn from(message: Message) -> Self {
-        Self(Arc::new(Inner { message, json: OnceLock::new(), measured: OnceLock::new() }))
+        Self(Arc::new(Inner { message, json: OnceLock::new(), measured: OnceLock::new(), checked: OnceLock::new() }))
     }
 }
 

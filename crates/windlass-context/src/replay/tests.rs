@@ -22,7 +22,7 @@ fn answer(origin: Option<Arc<Origin>>) -> SharedMessage {
 }
 
 fn sent(message: &SharedMessage, api: &Api, model: &str, dropped: usize) -> (usize, usize) {
-    let sent = readable_messages(vec![message.clone()], api, model, dropped);
+    let sent = readable_messages(std::iter::once(message), api, model, dropped);
     let content = &sent.first().unwrap().content;
     (content.len(), content.iter().filter(|block| block.replay().is_some()).count())
 }
@@ -52,10 +52,10 @@ fn a_message_that_is_all_private_keeps_its_place_and_one_without_is_shared() {
     let thinking = ContentBlock::Thinking { thinking: "hm".to_owned(), signature: "s".to_owned() };
     let other = Api::new("b", Api::GEMINI);
     let alone = Message::assistant(vec![thinking]).with_origin(origin("a", Api::GEMINI, "m")).into();
-    let sent = readable_messages(vec![alone], &other, "m", 0);
+    let sent = readable_messages([alone].iter(), &other, "m", 0);
     assert_eq!(sent.first().unwrap().content, [ContentBlock::text(NO_CONTENT)]);
     let plain: SharedMessage =
         Message::assistant(vec![ContentBlock::text("x")]).with_origin(origin("a", Api::GEMINI, "m")).into();
-    let sent = readable_messages(vec![plain.clone()], &other, "m", 0);
+    let sent = readable_messages([plain.clone()].iter(), &other, "m", 0);
     assert!(std::ptr::eq(plain.json(), sent.first().unwrap().json()), "it is not made again");
 }

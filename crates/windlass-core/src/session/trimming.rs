@@ -81,8 +81,11 @@ impl Session {
     /// Takes images and documents out of the oldest results where the conversation has more than a request can hold, or
     /// more than half of what was `refused`. Returns whether it did.
     pub(crate) fn drop_media(&mut self, refused: bool) -> bool {
-        let messages = self.state.transcript().messages();
         let known = self.current_model().info.media;
+        if !refused && !self.state.media().may_exceed(known) {
+            return false;
+        }
+        let messages = self.state.transcript().messages();
         let limits = if refused { half_of_media(&messages, known) } else { known };
         let Some(record) = media_to_drop(&messages, limits, self.state.context_tokens()) else { return false };
         let results = record.results.len();

@@ -37,7 +37,7 @@ impl Session {
             state.loaded_tools().contains(name) || models.loading.contains(name) || models.listed.has(name)
         };
         let searchable = usable.iter().any(|spec| spec.name == TOOL_SEARCH);
-        let begins = || !state.transcript().messages().iter().any(|message| message.role == Role::Assistant);
+        let begins = || !state.transcript().iter().any(|message| message.role == Role::Assistant);
         let window = self.current_model().info.context_window;
         let decides = models.listed.has_begun() || begins();
         let budget = &self.config.tools.budget;
