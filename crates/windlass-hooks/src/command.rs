@@ -13,6 +13,8 @@ use windlass_types::JsonText;
 
 /// Most bytes of each stream that are kept, head and tail together.
 const MOST_OUTPUT: usize = 1024 * 1024;
+/// Most bytes of the output of a hook that its file keeps.
+const MOST_KEPT: u64 = 64 << 20;
 
 /// A program of a hook, and where it comes from.
 pub(crate) struct Program<'a> {
@@ -74,6 +76,7 @@ impl Program<'_> {
         command.timeout = Some(self.definition.time_limit());
         command.inline_bytes = MOST_OUTPUT;
         command.spill = ports.texts.place();
+        command.spill_cap = Some(MOST_KEPT);
         // The run waits for it: it must not wait for the programs of other calls.
         command.background = true;
         Ok(command)

@@ -26,8 +26,8 @@ pub use files::{
 };
 pub use plan::{EnterPlanMode, EnterPlanModeInput, ExitPlanMode, ExitPlanModeInput};
 pub use process::{
-    GivenEnvironment, KeptOutput, LocalProcess, child_environment, given_environment, host_environment,
-    utf8_environment,
+    GivenEnvironment, KeptLimits, KeptOutput, KeptSpace, LocalProcess, child_environment, given_environment,
+    host_environment, utf8_environment,
 };
 pub use question::{Answer, AskUserQuestion, AskUserQuestionInput, Choice, Question};
 pub use task_stop::{TaskStop, TaskStopInput};

@@ -2,6 +2,7 @@
 //!
 //! Without the feature `tools` a session has no files and no programs, unless the host gives its own.
 
+use crate::storage::OutputSpace;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -112,11 +113,14 @@ impl Surroundings {
 
     /// What runs programs. Two processes may have one session at the same time, or one after the other was killed. The
     /// session's id alone does not tell their programs apart.
-    pub(crate) fn process(&self, id: &SessionId, ids: &dyn Ids) -> Arc<dyn Process> {
+    pub(crate) fn process(&self, id: &SessionId, ids: &dyn Ids, space: &OutputSpace) -> Arc<dyn Process> {
         #[cfg(feature = "tools")]
-        let own = || Arc::new(windlass_tools::LocalProcess::new(format!("{id}.{:032x}", ids.bits()))) as _;
+        let own = || {
+            let own = windlass_tools::LocalProcess::new(format!("{id}.{:032x}", ids.bits()));
+            Arc::new(own.with_kept_space(space.0.clone())) as _
+        };
         #[cfg(not(feature = "tools"))]
-        let (own, _) = (|| Arc::new(NOWHERE) as _, (id, ids));
+        let (own, _) = (|| Arc::new(NOWHERE) as _, (id, ids, space));
         match &self.process {
             Some(given) => Arc::clone(given),
             None if self.is_elsewhere() => Arc::new(NO_PROGRAMS),

@@ -9,7 +9,7 @@ use crate::recorded;
 #[cfg(all(feature = "store", feature = "tools"))]
 use crate::repository::Look;
 use crate::resume::{Chosen, choose, refusal};
-use crate::storage::LargeResults;
+use crate::storage::{LargeResults, OutputSpace};
 use crate::user_id::user_id;
 use crate::{
     Error, mentions, names, runtime,
@@ -77,6 +77,7 @@ pub(crate) async fn open_settled(options: Options) -> Result<(Session, SessionTo
     memory.follow(&session.handle);
     #[cfg(feature = "project")]
     opening.hook_host.iter().for_each(|host| host.follow(&session.handle));
+    opening.space.report_to(&session.handle);
     #[cfg(feature = "mcp")]
     opening.serve(&session.handle);
     session.notices.splice(..0, notices);
@@ -107,6 +108,7 @@ struct Opening {
     key: SessionKey,
     policy: Policy,
     results: LargeResults,
+    space: OutputSpace,
     /// What configured hooks need of the session, once it is open.
     #[cfg(feature = "project")]
     hook_host: Option<Arc<crate::configured::SessionOfHooks>>,
@@ -149,7 +151,8 @@ impl Opening {
             given.allow_reading(&mut policy, &cwd);
             notices.extend(given.notices());
         }
-        let process = options.surroundings.process(&chosen.id, &ids);
+        let space = OutputSpace::of(&options.storage);
+        let process = options.surroundings.process(&chosen.id, &ids, &space);
         let programs = Programs::confined(process, &options, &mut policy, &ids, &mut notices).await?;
         let opening = Self {
             options,
@@ -160,6 +163,7 @@ impl Opening {
             key,
             policy,
             results,
+            space,
             #[cfg(feature = "project")]
             hook_host: None,
             programs,

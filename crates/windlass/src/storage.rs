@@ -157,6 +157,41 @@ impl LargeResults {
     }
 }
 
+/// The disk space that outputs of programs take.
+#[derive(Debug)]
+pub(crate) struct OutputSpace(#[cfg(feature = "tools")] pub(crate) windlass_tools::KeptSpace);
+
+impl OutputSpace {
+    pub(crate) fn of(storage: &Storage) -> Self {
+        #[cfg(feature = "tools")]
+        {
+            let limits = windlass_tools::KeptLimits::default();
+            let projects = storage.home.as_ref().map(|home| home.root().join("projects"));
+            Self(match projects {
+                Some(projects) => windlass_tools::KeptSpace::in_home(limits, projects),
+                None => windlass_tools::KeptSpace::new(limits),
+            })
+        }
+        #[cfg(not(feature = "tools"))]
+        {
+            let _ = storage;
+            Self()
+        }
+    }
+
+    /// Gives notices to a session from now on.
+    pub(crate) fn report_to(&self, session: &windlass_runtime::SessionHandle) {
+        #[cfg(feature = "tools")]
+        {
+            let session = session.weak();
+            // A session that has ended reads no more.
+            self.0.on_notice(move |text| drop(session.notice(text)));
+        }
+        #[cfg(not(feature = "tools"))]
+        let _ = session;
+    }
+}
+
 /// Lets calls read what is below a directory without a question.
 pub(crate) fn allow_reading_below(policy: &mut Policy, directory: &Path, cwd: &Path) {
     // In a rule these would stand for other directories, too. What is below such a path asks, as other paths do.

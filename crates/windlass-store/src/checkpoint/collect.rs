@@ -1,4 +1,4 @@
-//! Dropping the file checkpoints of sessions that were not used for long, or that take up too much room.
+//! Dropping the file checkpoints and kept outputs of sessions that were not used for long, or that take up too much room.
 
 use super::FileCheckpoints;
 use crate::disk;
@@ -11,7 +11,10 @@ use std::time::Duration;
 use windlass_session::StoreError;
 use windlass_types::{SessionId, Timestamp};
 
-/// Which file checkpoints of stored sessions are dropped. Default: none.
+/// The folder of a session with outputs that were too large for the model.
+const OUTPUTS: &str = "tool-results";
+
+/// Which file checkpoints and kept outputs of stored sessions are dropped. Default: none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct CheckpointRetention {
@@ -60,7 +63,7 @@ pub struct CollectedCheckpoints {
     pub left_bytes: u64,
 }
 
-/// The file checkpoints of one session.
+/// The file checkpoints and kept outputs of one session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SessionCheckpoints {
@@ -76,6 +79,7 @@ pub struct SessionCheckpoints {
 struct Found {
     of: SessionCheckpoints,
     directory: PathBuf,
+    outputs: PathBuf,
     log: PathBuf,
 }
 
@@ -122,23 +126,25 @@ fn folders(at: &Path) -> Result<Vec<PathBuf>, StoreError> {
     Ok(folders)
 }
 
-/// The checkpoints of the session with this folder, if it has any.
+/// The checkpoints and outputs of the session with this folder, if it has any.
 fn look(session: &Path) -> io::Result<Option<Found>> {
     let log = session.with_extension("jsonl");
     let Some(id) = session_id(&log) else { return Ok(None) };
-    let directory = FileCheckpoints::directory_in(session);
-    let Some(metadata) = existing(directory.symlink_metadata())?.filter(fs::Metadata::is_dir) else { return Ok(None) };
-    let (mut bytes, mut used) = (0_u64, modified(&metadata)?);
-    for folder in [directory.clone(), directory.join("objects")] {
+    let (directory, outputs) = (FileCheckpoints::directory_in(session), session.join(OUTPUTS));
+    let (mut bytes, mut used) = (0_u64, None);
+    for folder in [directory.clone(), directory.join("objects"), outputs.clone()] {
+        let Some(metadata) = existing(folder.symlink_metadata())?.filter(fs::Metadata::is_dir) else { continue };
+        used = used.max(Some(modified(&metadata)?));
         let Some(entries) = existing(fs::read_dir(folder))? else { continue };
         for entry in entries {
             let Some(metadata) = existing(entry?.metadata())?.filter(fs::Metadata::is_file) else { continue };
             bytes = bytes.saturating_add(metadata.len());
-            used = used.max(modified(&metadata)?);
+            used = used.max(Some(modified(&metadata)?));
         }
     }
+    let Some(used) = used else { return Ok(None) };
     let of = SessionCheckpoints { session: id, bytes, used: timestamp(used) };
-    Ok(Some(Found { of, directory, log }))
+    Ok(Some(Found { of, directory, outputs, log }))
 }
 
 fn timestamp(since: Duration) -> Timestamp {
@@ -153,11 +159,13 @@ fn drop_one(found: &Found, dry_run: bool) -> Result<(), LockError> {
         return Ok(());
     }
     // The index goes last: what is left of a removal that was cut short is found again.
-    match fs::remove_dir_all(found.directory.join("objects")) {
-        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error.into()),
-        _ => {}
+    for folder in [&found.outputs, &found.directory.join("objects"), &found.directory] {
+        match fs::symlink_metadata(folder).and_then(|_| fs::remove_dir_all(folder)) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error.into()),
+            _ => {}
+        }
     }
-    Ok(fs::remove_dir_all(&found.directory)?)
+    Ok(())
 }
 
 /// The lock of a file, if the file is there.

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::kept_space::KeptSpace;
 use tokio::fs::File;
 use tokio::io::AsyncWriteExt as _;
 use windlass_tool::private_file;
@@ -22,6 +23,8 @@ pub(crate) struct CaptureLimits {
     pub(crate) spill_above: usize,
     /// Bytes after which the file takes no more.
     pub(crate) spill_cap: u64,
+    /// The disk space that the file takes from.
+    pub(crate) space: KeptSpace,
 }
 
 /// The copy of the whole output on disk.
@@ -145,7 +148,7 @@ impl Capture {
             self.file = SpillFile::Closed(None);
             return;
         };
-        match create_private(&path).await {
+        match create_private(&path, self.limits.space.clone()).await {
             Ok(file) => {
                 let spill = Spill { path, bytes: 0, complete: true };
                 self.file = SpillFile::Open { file, spill };
@@ -167,7 +170,8 @@ impl Capture {
         let SpillFile::Open { file, spill } = &mut self.file else {
             return;
         };
-        let room = self.limits.spill_cap.saturating_sub(spill.bytes);
+        let room = self.limits.spill_cap.saturating_sub(spill.bytes).min(chunk.len() as u64);
+        let room = self.limits.space.take(folder_of(&spill.path), room);
         let room = usize::try_from(room).unwrap_or(usize::MAX);
         let part = chunk.get(..room).unwrap_or(chunk);
         let written = file.write_all(part).await;
@@ -222,15 +226,21 @@ async fn sync_names(path: &Path) -> io::Result<()> {
 }
 
 /// Creates a file only its owner can read, and its folder where that is missing.
-async fn create_private(path: &Path) -> io::Result<File> {
+async fn create_private(path: &Path, space: KeptSpace) -> io::Result<File> {
     let path = path.to_owned();
     let created = blocking(move || {
+        space.open(folder_of(&path));
         if let Some(folder) = path.parent() {
             private_file::create_dir(folder)?;
         }
         private_file::create(&path)
     });
     created.await.map(File::from_std)
+}
+
+/// The folder of the session that keeps a file.
+fn folder_of(path: &Path) -> &Path {
+    path.parent().unwrap_or(path)
 }
 
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> io::Result<T> {

@@ -3,6 +3,7 @@
 use windlass_tool::{ProcessCommand, ProcessOutcome};
 
 use super::capture::{Capture, CaptureLimits, Captured};
+use super::kept_space::KeptSpace;
 use super::local::LocalProcess;
 use super::port::{beside, last_lines, text_of};
 
@@ -22,6 +23,8 @@ pub struct KeptOutput {
 impl KeptOutput {
     /// Keeps output as a command wants it. Makes its file, if that is to be there from the start.
     pub async fn new(command: &ProcessCommand) -> Self {
+        // The folder is counted anew for each output: no account outlives it.
+        let space = KeptSpace::default();
         let limits = |spill| CaptureLimits {
             memory: command.inline_bytes,
             spill,
@@ -29,6 +32,7 @@ impl KeptOutput {
             spill_cap: command
                 .spill_cap
                 .map_or(LocalProcess::DEFAULT_SPILL_CAP, |cap| cap.min(LocalProcess::DEFAULT_SPILL_CAP)),
+            space: space.clone(),
         };
         let mut stdout = Capture::new(limits(command.spill.clone()));
         let mut stderr = Capture::new(limits(command.spill.as_deref().map(beside).filter(|_| !command.merge_streams)));

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::capture::Captured;
+use super::kept_space::KeptSpace;
 use super::run;
 use super::spec::{End, Finished, Progress, Spec, Streams};
 use super::sys::Watchdog;
@@ -30,6 +31,7 @@ pub struct LocalProcess {
     places: Semaphore,
     watchdog: Arc<Watchdog>,
     spill_cap: u64,
+    space: KeptSpace,
     code_page: Option<u32>,
 }
 
@@ -54,6 +56,7 @@ impl LocalProcess {
             places: Semaphore::new(Self::DEFAULT_CONCURRENCY),
             watchdog,
             spill_cap: Self::DEFAULT_SPILL_CAP,
+            space: KeptSpace::default(),
             code_page: None,
         }
     }
@@ -72,6 +75,13 @@ impl LocalProcess {
         self
     }
 
+    /// Takes the files with outputs from this space. Default: that of [`KeptLimits::default`](super::KeptLimits), for each folder.
+    #[must_use]
+    pub fn with_kept_space(mut self, space: KeptSpace) -> Self {
+        self.space = space;
+        self
+    }
+
     /// Reads output that is no UTF-8 in this code page of Windows, such as 874 or 1252. By default, and with code pages that are not
     /// known, what is no UTF-8 is replaced. UTF-16 is known by its mark.
     #[must_use]
@@ -82,6 +92,10 @@ impl LocalProcess {
 
     pub(crate) fn code_page(&self) -> Option<u32> {
         self.code_page
+    }
+
+    pub(super) fn space(&self) -> &KeptSpace {
+        &self.space
     }
 
     pub(crate) fn spill_cap(&self) -> u64 {

@@ -21,6 +21,7 @@ mod capture;
 mod code_page;
 mod environment;
 mod keep;
+mod kept_space;
 mod local;
 mod port;
 mod run;
@@ -38,4 +39,5 @@ use windows as sys;
 
 pub use environment::{GivenEnvironment, child_environment, given_environment, host_environment, utf8_environment};
 pub use keep::KeptOutput;
+pub use kept_space::{KeptLimits, KeptSpace};
 pub use local::LocalProcess;

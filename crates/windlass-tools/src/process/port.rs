@@ -10,6 +10,7 @@ use windlass_tool::{Cancel, CapturedOutput, Process, ProcessCommand, ProcessErro
 
 use super::capture::{CaptureLimits, Captured};
 use super::code_page;
+use super::kept_space::KeptSpace;
 use super::local::LocalProcess;
 use super::spec::{End, Exit, Finished, Progress, Spec, Streams};
 
@@ -25,7 +26,7 @@ impl Process for LocalProcess {
                 report(&last_lines(&progress.recent));
             }
         };
-        let spec = spec_of(command, self.spill_cap());
+        let spec = spec_of(command, self.spill_cap(), self.space());
         match self.execute(&spec, cancel.cancelled(), &mut progress).await {
             Ok(finished) => Ok(outcome(finished, self.code_page())),
             Err(error) => Err(ProcessError::new(why_not_started(&spec, &error)).with_source(error)),
@@ -33,12 +34,13 @@ impl Process for LocalProcess {
     }
 }
 
-fn spec_of(command: ProcessCommand, spill_cap: u64) -> Spec {
+fn spec_of(command: ProcessCommand, spill_cap: u64, space: &KeptSpace) -> Spec {
     let limits = |spill: Option<PathBuf>| CaptureLimits {
         memory: command.inline_bytes,
         spill,
         spill_above: command.spill_above.unwrap_or(command.inline_bytes),
         spill_cap: command.spill_cap.unwrap_or(spill_cap).min(spill_cap),
+        space: space.clone(),
     };
     let stdout = limits(command.spill.clone());
     let stderr = limits(command.spill.as_deref().map(beside));

@@ -82,3 +82,21 @@ async fn what_is_in_use_stays_and_links_are_not_followed() {
     drop((checkpoints, lease));
     assert_eq!(names(&store.collect_checkpoints(all).await.unwrap()), SESSIONS[..2]);
 }
+
+#[tokio::test]
+async fn outputs_of_sessions_go_with_their_checkpoints() {
+    let world = World::new();
+    let store = JsonlStore::new(world.home.path());
+    let outputs = |session: &str| directory(&world, &store, session).with_file_name("tool-results");
+    for session in &SESSIONS[..2] {
+        fs::create_dir_all(outputs(session)).unwrap();
+        fs::write(outputs(session).join("bash-1.txt"), [b'x'; 1000]).unwrap();
+    }
+    let owner = Owner::new(std::process::id(), "test");
+    let lease = store.open(&key(&world, SESSIONS[1]), &owner, LogHeader::default()).await.unwrap();
+    let all = CheckpointRetention::default().total_bytes(0);
+    let done = store.collect_checkpoints(all).await.unwrap();
+    assert_eq!((names(&done), done.dropped[0].bytes, done.left_bytes), (SESSIONS[..1].to_vec(), 1000, 1000));
+    assert!(!outputs(SESSIONS[0]).exists() && outputs(SESSIONS[1]).exists(), "the other one is open");
+    drop(lease);
+}

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn limits(memory: usize, spill: Option<PathBuf>, spill_cap: u64) -> CaptureLimits {
-    CaptureLimits { memory, spill, spill_above: memory, spill_cap }
+    CaptureLimits { memory, spill, spill_above: memory, spill_cap, space: KeptSpace::default() }
 }
 
 fn block_on<F: Future>(future: F) -> F::Output {

@@ -1,0 +1,240 @@
+//! Disk space for the outputs that sessions keep.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The folder of a session that holds its outputs.
+const OUTPUTS: &str = "tool-results";
+
+/// Limits on what sessions keep of outputs on disk, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct KeptLimits {
+    /// Most bytes of one session. Default: 4 GiB.
+    pub session: u64,
+    /// Most bytes of all sessions of a home together. Default: 16 GiB.
+    pub home: u64,
+}
+
+impl Default for KeptLimits {
+    fn default() -> Self {
+        Self { session: 4 << 30, home: 16 << 30 }
+    }
+}
+
+impl KeptLimits {
+    /// Limits of a session and of a home.
+    #[must_use]
+    pub const fn new(session: u64, home: u64) -> Self {
+        Self { session, home }
+    }
+}
+
+/// The disk space that is left for outputs of programs: in each folder, which is that of a session, and in a home.
+///
+/// What is there already counts, whoever wrote it. Clones share the account.
+#[derive(Clone, Default)]
+pub struct KeptSpace(Arc<Shared>);
+
+#[derive(Default)]
+struct Shared {
+    limits: KeptLimits,
+    /// The folder with a folder for each project, which has one for each session.
+    projects: Option<PathBuf>,
+    state: Mutex<Accounts>,
+}
+
+#[derive(Default)]
+struct Accounts {
+    folders: HashMap<PathBuf, u64>,
+    home: u64,
+    /// `true` once what the home holds is counted.
+    is_measured: bool,
+    said: Said,
+    listener: Option<Box<dyn Fn(String) + Send + Sync>>,
+    /// Notices from before there was a listener.
+    waiting: Vec<String>,
+}
+
+/// Notices that were given, each once.
+#[derive(Default)]
+struct Said {
+    near: bool,
+    full: bool,
+}
+
+impl std::fmt::Debug for KeptSpace {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("KeptSpace").field("limits", &self.0.limits).finish_non_exhaustive()
+    }
+}
+
+impl KeptSpace {
+    /// Space with other limits than the default.
+    #[must_use]
+    pub fn new(limits: KeptLimits) -> Self {
+        Self(Arc::new(Shared { limits, ..Shared::default() }))
+    }
+
+    /// Space of a session whose home has its projects in this folder.
+    #[must_use]
+    pub fn in_home(limits: KeptLimits, projects: impl Into<PathBuf>) -> Self {
+        Self(Arc::new(Shared { limits, projects: Some(projects.into()), ..Shared::default() }))
+    }
+
+    /// Gives notices to a function: once when four fifths of a limit are used, and once when a limit is reached.
+    pub fn on_notice(&self, listener: impl Fn(String) + Send + Sync + 'static) {
+        let mut state = self.lock();
+        state.waiting.drain(..).for_each(&listener);
+        state.listener = Some(Box::new(listener));
+    }
+
+    /// Counts what a folder and the home hold, once, and again near a limit: files may have gone. Blocks for as long as the disk
+    /// takes.
+    pub(crate) fn open(&self, folder: &Path) {
+        let KeptLimits { session, home } = self.0.limits;
+        let (counts_folder, counts_home) = {
+            let state = self.lock();
+            let used = state.folders.get(folder).copied();
+            (used.is_none_or(|used| is_near(used, session)), !state.is_measured || is_near(state.home, home))
+        };
+        // Without the lock: others write meanwhile.
+        let own = counts_folder.then(|| size_of(folder));
+        let all = self.0.projects.as_deref().filter(|_| counts_home).map(all_outputs);
+        let mut state = self.lock();
+        if let Some(own) = own {
+            state.folders.insert(folder.to_owned(), own);
+        }
+        if let Some(all) = all {
+            (state.home, state.is_measured) = (all, true);
+        }
+    }
+
+    /// Takes up to so many bytes for a file in a folder. Returns the number of bytes that may be written.
+    pub(crate) fn take(&self, folder: &Path, wanted: u64) -> u64 {
+        let KeptLimits { session, home } = self.0.limits;
+        let mut state = self.lock();
+        let used = state.folders.get(folder).copied().unwrap_or_default();
+        let of_home = if self.0.projects.is_some() { home.saturating_sub(state.home) } else { u64::MAX };
+        let taken = wanted.min(session.saturating_sub(used)).min(of_home);
+        state.folders.insert(folder.to_owned(), used.saturating_add(taken));
+        state.home = state.home.saturating_add(taken);
+        let is_of_session = is_near(used.saturating_add(taken), session);
+        let is_of_home = self.0.projects.is_some() && is_near(state.home, home);
+        let whose = if is_of_session { "this session keeps" } else { "the sessions of this home keep" };
+        let (size, limit) = if is_of_session { (used.saturating_add(taken), session) } else { (state.home, home) };
+        let advice = "`windlass sessions gc` frees those of sessions that are not used any more";
+        if taken < wanted && !std::mem::replace(&mut state.said.full, true) {
+            state.said.near = true;
+            state.notice(format!(
+                "The outputs that {whose} on disk have reached their limit of {limit} bytes: only the beginning of further ones \
+                 is kept. {advice}."
+            ));
+        } else if (is_of_session || is_of_home) && !std::mem::replace(&mut state.said.near, true) {
+            state.notice(format!("The outputs that {whose} on disk take up {size} of {limit} bytes. {advice}."));
+        }
+        taken
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Accounts> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Accounts {
+    fn notice(&mut self, text: String) {
+        match &self.listener {
+            Some(listener) => listener(text),
+            None => self.waiting.push(text),
+        }
+    }
+}
+
+/// `true` if four fifths of a limit are used.
+fn is_near(used: u64, limit: u64) -> bool {
+    used >= limit / 5 * 4
+}
+
+/// The bytes of the files in a folder. What cannot be read counts nothing.
+fn size_of(folder: &Path) -> u64 {
+    entries(folder).filter_map(|entry| entry.metadata().ok()).filter(fs::Metadata::is_file).map(|file| file.len()).sum()
+}
+
+/// The bytes of all outputs that sessions of a home keep.
+fn all_outputs(projects: &Path) -> u64 {
+    let folders = |at: &Path| -> Vec<PathBuf> {
+        let is_folder = |entry: &fs::DirEntry| entry.file_type().is_ok_and(|kind| kind.is_dir());
+        entries(at).filter(is_folder).map(|entry| entry.path()).collect()
+    };
+    let sessions = folders(projects).into_iter().flat_map(|project| folders(&project));
+    sessions.map(|session| size_of(&session.join(OUTPUTS))).sum()
+}
+
+fn entries(folder: &Path) -> impl Iterator<Item = fs::DirEntry> {
+    let read = fs::read_dir(folder).inspect_err(|error| {
+        if error.kind() != ErrorKind::NotFound {
+            tracing::debug!(folder = %folder.display(), %error, "outputs are not counted");
+        }
+    });
+    read.into_iter().flatten().flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn heard(space: &KeptSpace) -> Arc<Mutex<Vec<String>>> {
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::clone(&heard);
+        space.on_notice(move |text| kept.lock().unwrap().push(text));
+        heard
+    }
+
+    #[test]
+    fn a_session_keeps_no_more_than_its_limit_and_says_so_before() {
+        let place = tempfile::tempdir().unwrap();
+        fs::write(place.path().join("earlier.txt"), "x".repeat(500)).unwrap();
+        let space = KeptSpace::new(KeptLimits::new(1000, u64::MAX));
+        let heard = heard(&space);
+        space.open(place.path());
+        assert_eq!((space.take(place.path(), 200), heard.lock().unwrap().len()), (200, 0));
+        assert_eq!(space.take(place.path(), 150), 150);
+        assert!(heard.lock().unwrap()[0].contains("850 of 1000 bytes"), "{heard:?}");
+        assert_eq!((space.take(place.path(), 400), space.take(place.path(), 1)), (150, 0));
+        let said = heard.lock().unwrap().clone();
+        assert!(
+            said.len() == 2 && said[1].contains("reached their limit of 1000") && said[1].contains("gc"),
+            "{said:?}"
+        );
+        // Another session has room of its own, and what is removed is free again.
+        let other = tempfile::tempdir().unwrap();
+        space.open(other.path());
+        assert_eq!(space.take(other.path(), 1000), 1000);
+        space.open(place.path());
+        assert_eq!(space.take(place.path(), 700), 500, "the rest was never written");
+    }
+
+    #[test]
+    fn the_sessions_of_a_home_share_a_limit() {
+        let home = tempfile::tempdir().unwrap();
+        let session = |name: &str| home.path().join("project").join(name).join(OUTPUTS);
+        for name in ["one", "two"] {
+            fs::create_dir_all(session(name)).unwrap();
+            fs::write(session(name).join("a.txt"), "x".repeat(400)).unwrap();
+        }
+        let space = KeptSpace::in_home(KeptLimits::new(1000, 1200), home.path());
+        space.open(&session("one"));
+        // A notice from before the listener is not lost.
+        assert_eq!(space.take(&session("one"), 300), 300);
+        let heard = heard(&space);
+        assert!(
+            heard.lock().unwrap()[0].contains("sessions of this home keep on disk take up 1100 of 1200"),
+            "{heard:?}"
+        );
+        assert_eq!(space.take(&session("one"), 300), 100);
+        assert_eq!(heard.lock().unwrap().len(), 2);
+    }
+}
