@@ -17,12 +17,16 @@ After the last item, the model says "done".
 
 import json
 import os
+import signal
 import socket
 import struct
 import sys
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+# A shell that runs the suites in the background ignores interrupts, and so would all that they start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 PREFIX = "script:"
 # What is played for prompts that hold no script, by their text.

@@ -39,7 +39,7 @@ const PRICED_AS: &str = "sonnet";
 /// Runs the demo and returns the exit code: zero when the bug is fixed and the tests are green.
 pub(crate) async fn demo(args: DemoArgs, terminal: Terminal) -> anyhow::Result<i32> {
     let writer = Writer::of_process();
-    let signals = Signals::listen(writer.clone());
+    let signals = Signals::listen(writer.clone()).context("signals cannot be listened to")?;
     let shown = demo_on(&writer, args, terminal, &signals).await;
     let written = writer.finish().await;
     let code = shown?;

@@ -27,6 +27,7 @@ use live::{Environment, Renewable};
 use mcp::{DiagnosticsTool, PromptTool};
 use plugins::HostPlugins;
 use std::future::Future;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use windlass::crates::project::Agents;
@@ -67,13 +68,23 @@ pub(crate) async fn host(flags: Flags) -> anyhow::Result<i32> {
     let options = host.options();
     let server = Server::new(|setup| host.open(setup), options);
     let output = WaitingOutput::new(Writer::of_process());
-    let served = server.serve(tokio::io::stdin(), output, terminated()).await;
+    let is_ending = AtomicBool::new(false);
+    let ending = async {
+        terminated().await;
+        is_ending.store(true, Ordering::SeqCst);
+    };
+    let served = server.serve(tokio::io::stdin(), output, ending).await;
     host.mcp.set().close().await;
     match served {
         Ok(Served { shut_down: true, .. }) => Ok(143),
         Ok(served) => Ok(i32::from(served.is_error)),
         // The host closed the output itself.
         Err(ServerError::Output(_)) => Ok(1),
+        // The signal counts, and what could not be saved is said.
+        Err(error) if is_ending.load(Ordering::SeqCst) => {
+            crate::report(&error.into());
+            Ok(143)
+        }
         Err(error) => Err(error.into()),
     }
 }
@@ -321,16 +332,9 @@ fn wanted_now(mut builder: SessionBuilder, setup: &HostSetup) -> SessionBuilder 
 fn terminated() -> impl Future<Output = ()> {
     #[cfg(unix)]
     return async {
-        use tokio::signal::unix::{SignalKind, signal};
-        let (Ok(mut terminate), Ok(mut interrupt), Ok(mut hangup)) =
-            (signal(SignalKind::terminate()), signal(SignalKind::interrupt()), signal(SignalKind::hangup()))
-        else {
-            return std::future::pending().await;
-        };
-        tokio::select! {
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
-            _ = hangup.recv() => {}
+        match crate::signals::EndSignals::listen() {
+            Ok(mut signals) => drop(signals.next().await),
+            Err(_) => std::future::pending().await,
         }
     };
     #[cfg(not(unix))]

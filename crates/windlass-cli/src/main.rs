@@ -48,6 +48,7 @@ use command_line::{AgentsCommand, Cli, Command, ContextCommand, PermissionsComma
 use failure::Usage;
 use std::future::Future;
 use std::io::{self, Write, stderr, stdout};
+use std::time::Duration;
 use terminal::{Terminal, clean_line};
 use windlass_protocol::HOST_VERSION;
 
@@ -118,15 +119,29 @@ fn command() -> anyhow::Result<i32> {
     }
 }
 
+/// How long a thread of the runtime waits for work. The first one stays: work waits for it where no other can be started.
+const KEPT_THREADS: Duration = Duration::from_secs(24 * 3600);
+
+/// Starts the first thread for work that blocks. Where the system has none left the runtime panics, without a word here: this is
+/// before all else, so that nobody else's panic is silent.
+fn start_thread(runtime: &tokio::runtime::Runtime) -> anyhow::Result<()> {
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| {}));
+    let started = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| drop(runtime.spawn_blocking(|| {}))));
+    std::panic::set_hook(hook);
+    started.map_err(|_| anyhow::anyhow!("no thread can be started"))
+}
+
 pub(crate) fn block_on(work: impl Future<Output = anyhow::Result<i32>>) -> anyhow::Result<i32> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().thread_keep_alive(KEPT_THREADS).build()?;
+    start_thread(&runtime)?;
     let code = runtime.block_on(work);
     runtime.shutdown_background();
     code
 }
 
 /// Prints the error, on one line, and returns the exit code.
-fn report(error: &anyhow::Error) -> i32 {
+pub(crate) fn report(error: &anyhow::Error) -> i32 {
     let broken_pipe = |cause: &(dyn std::error::Error + 'static)| {
         cause.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
     };

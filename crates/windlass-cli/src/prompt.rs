@@ -2,6 +2,7 @@
 
 use crate::args::RunArgs;
 use crate::failure::Usage;
+use anyhow::Context;
 use std::io::{Read, stdin};
 use std::sync::mpsc;
 use std::time::Duration;
@@ -45,7 +46,7 @@ pub(crate) fn read(
 /// All of standard input. With `impatient`, an empty text if no input comes.
 fn piped(impatient: bool) -> anyhow::Result<String> {
     let (first, came) = mpsc::channel();
-    let reader = std::thread::spawn(move || {
+    let reader = move || {
         let mut input = stdin().lock();
         let mut bytes = vec![0; 64 * 1024];
         let read = input.read(&mut bytes);
@@ -56,7 +57,9 @@ fn piped(impatient: bool) -> anyhow::Result<String> {
             input.take((MOST + 1) as u64).read_to_end(&mut bytes)?;
         }
         Ok::<_, std::io::Error>(bytes)
-    });
+    };
+    let reader = std::thread::Builder::new().name("input".to_owned()).spawn(reader);
+    let reader = reader.context("standard input cannot be read: no thread can be started")?;
     if impatient && came.recv_timeout(PATIENCE).is_err() {
         return Ok(String::new());
     }

@@ -18,6 +18,7 @@ use crate::settings::current_directory;
 use crate::signals::Signals;
 use crate::terminal::{Terminal, clean};
 use crate::writer::Writer;
+use anyhow::Context;
 use std::future::poll_fn;
 use std::io::{Write, stderr};
 use std::pin::Pin;
@@ -42,10 +43,17 @@ const PATIENCE: Duration = Duration::from_secs(1);
 pub(crate) async fn run(args: RunArgs, terminal: Terminal) -> anyhow::Result<i32> {
     let format = args.output.output_format;
     let writer = Writer::of_process();
-    let signals = Signals::listen(writer.clone());
+    let signals = Signals::listen(writer.clone()).context("signals cannot be listened to")?;
     let ran = run_to_end(args, terminal, &signals, &writer).await;
     let written = writer.finish().await;
-    let result = ran?;
+    let result = match (ran, signals.exit_code()) {
+        (Err(error), Some(code)) => {
+            // The signal counts, and what could not be saved is said.
+            crate::report(&error);
+            return Ok(code);
+        }
+        (ran, _) => ran?,
+    };
     written?;
     Ok(exit_code(result.as_ref(), &signals, format))
 }

@@ -1,10 +1,13 @@
 //! Interrupts and termination.
 
 use crate::writer::Writer;
+use std::io;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio::sync::{Notify, watch};
+#[cfg(unix)]
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::Notify;
 use windlass::SessionHandle;
 
 /// How long a session may take to close when the process is to end.
@@ -25,40 +28,42 @@ struct Shared {
     stop: Notify,
     /// The exit code that a signal asks for; zero for none.
     code: AtomicI32,
-    /// Whether the listener has begun, or never will. Until then signals do what they do by default.
-    begun: watch::Sender<bool>,
 }
 
 impl Signals {
     /// Begins to listen. Without a session the first signal ends the process. A signal to end does not
     /// wait for the reader of the output.
-    pub(crate) fn listen(output: Writer) -> Self {
+    ///
+    /// # Errors
+    /// The system refuses to report signals, or the thread for them: a signal would leave behind what the run has started.
+    pub(crate) fn listen(output: Writer) -> io::Result<Self> {
         let signals = Self(Arc::new(Shared {
             session: Mutex::default(),
             output,
             stops: AtomicBool::new(false),
             stop: Notify::new(),
             code: AtomicI32::new(0),
-            begun: watch::Sender::new(false),
         }));
         let listener = signals.clone();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        #[cfg(unix)]
+        let arrivals = {
+            let _runtime = runtime.enter();
+            EndSignals::listen()?
+        };
+        let runtime = Background(Some(runtime));
         let thread = std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
-            if let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() {
-                runtime.block_on(listener.run());
-            }
-            listener.0.begun.send_replace(true);
+            #[cfg(unix)]
+            runtime.block_on(listener.run(arrivals));
+            #[cfg(not(unix))]
+            runtime.block_on(listener.run());
         });
-        if thread.is_err() {
-            signals.0.begun.send_replace(true);
-        }
-        signals
+        thread.map_err(|error| io::Error::new(error.kind(), format!("no thread can be started: {error}")))?;
+        Ok(signals)
     }
 
-    /// Does work that is dropped when a signal comes; `None` then. The work may start programs, which a signal by default would leave
-    /// behind, so it waits for the listener.
+    /// Does work that is dropped when a signal comes; `None` then.
     pub(crate) async fn stopping<T>(&self, work: impl Future<Output = T>) -> Option<T> {
-        // The sender is held here, so it is not gone.
-        let _ = self.0.begun.subscribe().wait_for(|begun| *begun).await;
         self.0.stops.store(true, Ordering::SeqCst);
         let done = tokio::select! {
             done = work => Some(done),
@@ -111,7 +116,10 @@ impl Signals {
         self.0.code.store(code, Ordering::SeqCst);
         self.0.output.hurry();
         if let Some(session) = self.session() {
-            let _ = tokio::time::timeout(LAST_WORDS, session.close()).await;
+            if tokio::time::timeout(LAST_WORDS, session.close()).await.is_err() {
+                // The error that the session ends with names what the log has not answered for.
+                session.give_up_log(LAST_WORDS);
+            }
             // The run has ended; the process does so by itself unless a task holds it up. The programs that it then leaves
             // are ended by the watchdog.
             tokio::time::sleep(CLEAN_UP).await;
@@ -123,28 +131,107 @@ impl Signals {
     }
 
     #[cfg(unix)]
-    async fn run(&self) {
-        use tokio::signal::unix::{SignalKind, signal};
-        let (Ok(mut interrupt), Ok(mut terminate), Ok(mut hangup)) =
-            (signal(SignalKind::interrupt()), signal(SignalKind::terminate()), signal(SignalKind::hangup()))
-        else {
-            return;
-        };
-        self.0.begun.send_replace(true);
+    async fn run(&self, mut signals: EndSignals) {
         loop {
-            tokio::select! {
-                _ = interrupt.recv() => self.interrupt(),
-                _ = terminate.recv() => self.terminate(143).await,
-                _ = hangup.recv() => self.terminate(129).await,
+            match signals.next().await {
+                130 => self.interrupt(),
+                code => self.terminate(code).await,
             }
         }
     }
 
     #[cfg(not(unix))]
     async fn run(&self) {
-        self.0.begun.send_replace(true);
         while tokio::signal::ctrl_c().await.is_ok() {
             self.interrupt();
+        }
+    }
+}
+
+/// The arrivals of a signal. One that this process was started to ignore, as `nohup` does, stays ignored.
+#[cfg(unix)]
+#[derive(Debug)]
+pub(crate) struct Arrivals(Option<tokio::signal::unix::Signal>);
+
+#[cfg(unix)]
+impl Arrivals {
+    /// Begins to listen.
+    ///
+    /// # Errors
+    /// The system refuses that.
+    pub(crate) fn of(kind: SignalKind) -> io::Result<Self> {
+        Ok(Self(if is_ignored(kind) { None } else { Some(signal(kind)?) }))
+    }
+
+    /// Waits for the next one. Cancel safe.
+    pub(crate) async fn next(&mut self) {
+        if let Some(arrivals) = &mut self.0
+            && arrivals.recv().await.is_some()
+        {
+            return;
+        }
+        std::future::pending().await
+    }
+}
+
+/// The signals that ask this process to end.
+#[cfg(unix)]
+#[derive(Debug)]
+pub(crate) struct EndSignals {
+    interrupt: Arrivals,
+    terminate: Arrivals,
+    hangup: Arrivals,
+}
+
+#[cfg(unix)]
+impl EndSignals {
+    /// Begins to listen.
+    ///
+    /// # Errors
+    /// The system refuses that.
+    pub(crate) fn listen() -> io::Result<Self> {
+        Ok(Self {
+            interrupt: Arrivals::of(SignalKind::interrupt())?,
+            terminate: Arrivals::of(SignalKind::terminate())?,
+            hangup: Arrivals::of(SignalKind::hangup())?,
+        })
+    }
+
+    /// Waits for the next one, and returns the exit code for it. Cancel safe.
+    pub(crate) async fn next(&mut self) -> i32 {
+        tokio::select! {
+            () = self.interrupt.next() => 130,
+            () = self.terminate.next() => 143,
+            () = self.hangup.next() => 129,
+        }
+    }
+}
+
+/// `true` if the signal is ignored by this process, which then was so when it began. Known on Linux alone.
+#[cfg(unix)]
+fn is_ignored(kind: SignalKind) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or_default();
+    let bit = kind.as_raw_value().checked_sub(1).and_then(|bit| u32::try_from(bit).ok());
+    bit.and_then(|bit| mask.checked_shr(bit)).is_some_and(|mask| mask & 1 == 1)
+}
+
+/// A runtime that may be dropped inside of another one, as it is where its thread cannot be started.
+struct Background(Option<tokio::runtime::Runtime>);
+
+impl Background {
+    fn block_on(&self, work: impl Future<Output = ()>) {
+        if let Some(runtime) = &self.0 {
+            runtime.block_on(work);
+        }
+    }
+}
+
+impl Drop for Background {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.0.take() {
+            runtime.shutdown_background();
         }
     }
 }

@@ -117,7 +117,8 @@ impl Writer {
         if let Some(streams) = state.streams.take() {
             let shared = Arc::clone(&self.0);
             let thread = std::thread::Builder::new().name("output".to_owned()).stack_size(STACK);
-            thread.spawn(move || shared.write(streams))?;
+            let none = |error: io::Error| io::Error::new(error.kind(), format!("no thread can be started: {error}"));
+            thread.spawn(move || shared.write(streams)).map_err(none)?;
         }
         match state.waiting.back_mut() {
             Some((last, waiting)) if *last == target => waiting.extend_from_slice(bytes),

@@ -282,6 +282,8 @@ pub enum Input {
     Rewound(EffectId, Option<Vec<Entry>>),
     /// The log has answered no append for this long. Given again while that lasts.
     LogSilent(Duration),
+    /// The host waits no longer for the log of a session that it has closed: it has waited for this long.
+    GiveUpLog(Duration),
     /// A wait is over.
     Woke(EffectId),
 }
@@ -406,11 +408,12 @@ impl StoreFailure {
         Self { kind: StoreFailureKind::Refused, message: message.into() }
     }
 
-    /// The store has not answered for this long.
-    pub fn unanswered(silence: Duration) -> Self {
+    /// The store has not answered for this long. `unsaved`: the entries that it has not answered for, in words.
+    pub fn unanswered(silence: Duration, unsaved: &str) -> Self {
+        let unsaved = if unsaved.is_empty() { "what came after that" } else { unsaved };
         let message = format!(
-            "the session log did not answer for {} seconds; what came after that may not be stored: look at the \
-             disk, then resume the session",
+            "the session log did not answer for {} seconds; this may not be stored: {unsaved}. Look at the disk, then \
+             resume the session",
             silence.as_secs()
         );
         Self { kind: StoreFailureKind::Unanswered, message }

@@ -45,6 +45,7 @@ mod state;
 mod steering;
 mod tasks;
 mod turn;
+mod unsaved;
 
 pub use agent::{AgentConfig, AgentError, AgentOpening, OfferedTool};
 pub use budget::{CallCost, Ledger, LedgerAnswers, LedgerKey, Reservation};

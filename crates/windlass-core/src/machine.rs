@@ -147,7 +147,9 @@ impl Machine {
     /// of the driver, or of the machine; the session can be continued.
     pub fn handle(&mut self, now: Timestamp, input: Input) -> Result<(), UnfitInput> {
         let counts = self.session.out.admit(&input)?;
-        if matches!(self.activity, Activity::Closed) && !matches!(input, Input::Appended(..) | Input::LogSilent(_)) {
+        if matches!(self.activity, Activity::Closed)
+            && !matches!(input, Input::Appended(..) | Input::LogSilent(_) | Input::GiveUpLog(_))
+        {
             return Ok(());
         }
         self.session.now = self.session.now.max(now);
@@ -209,6 +211,7 @@ impl Machine {
             (_, Input::TaskProgress(id, usage, last_tool)) => self.tasks.progress(session, &id, usage, last_tool),
             (_, Input::TaskEnded(ended)) => self.tasks.ended(session, *ended),
             (_, Input::LogSilent(silence)) => self.log_is_silent(silence),
+            (_, Input::GiveUpLog(waited)) => self.give_up_log(waited),
             _ => {}
         }
         Ok(Flow::Continue(()))

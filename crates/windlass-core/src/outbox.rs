@@ -4,6 +4,7 @@
 //! what must not be lost waits until the entries that hold it are durable.
 
 use crate::pending::Pending;
+use crate::unsaved::UnsavedEntries;
 use crate::{Effect, EffectId, Input, Output, UnfitInput, coalesce};
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
@@ -22,6 +23,8 @@ pub(crate) struct Outbox {
     ended: bool,
     /// Durable appends that are not answered yet.
     awaited: BTreeSet<EffectId>,
+    /// The entries of all appends that are not answered yet.
+    unsaved: UnsavedEntries,
     /// The last append that is durable.
     durable: Option<EffectId>,
     /// The last durable append that was handed out before the last request.
@@ -53,6 +56,7 @@ impl Outbox {
             last: None,
             ended: false,
             awaited: BTreeSet::new(),
+            unsaved: UnsavedEntries::default(),
             durable: None,
             before_request: None,
             silence: None,
@@ -78,6 +82,9 @@ impl Outbox {
             self.before_request = self.awaited.last().copied().or(self.durable);
         }
         let id = self.pending.add(&effect);
+        if let Effect::Append { entries, .. } = &effect {
+            self.unsaved.add(id, entries);
+        }
         self.effects.push_back((id, effect));
         id
     }
@@ -161,6 +168,16 @@ impl Outbox {
     /// An append that is to be durable was handed out.
     pub(crate) fn await_durable(&mut self, append: EffectId) {
         self.awaited.insert(append);
+    }
+
+    /// The entries that the log has not answered for, in words; empty if there are none.
+    pub(crate) fn unsaved(&self) -> String {
+        self.unsaved.to_string()
+    }
+
+    /// An append was answered.
+    pub(crate) fn saved(&mut self, append: EffectId) {
+        self.unsaved.remove(append);
     }
 
     /// An append was answered. Returns whether it is durable, and with it all

@@ -7,6 +7,7 @@ use crate::{AnswerError, EventFeed, SessionError, UnknownPosition};
 use std::ffi::OsString;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 use tokio::sync::{mpsc, oneshot, watch};
 use windlass_context::{FileInstructions, ServerInstructions};
 use windlass_core::{Input, ModelProfile, Prompt};
@@ -439,6 +440,14 @@ impl SessionHandle {
             // It ended before the driver began.
             Err(_) => Err(SessionError::RuntimeEnded),
         }
+    }
+
+    /// Waits no longer for the log of a session that is being closed, after `waited`: a session whose log has not answered ends
+    /// with an error that names what may not be stored. Without effect on a session whose log has answered, or that nobody
+    /// closes.
+    pub fn give_up_log(&self, waited: Duration) {
+        // A send fails only when the session has ended already.
+        let _ = self.orders.send(Order::Input(Input::GiveUpLog(waited)));
     }
 
     /// What takes up the context window, part by part, as of now: what the next request would have. No request is made.

@@ -1,6 +1,7 @@
 //! One open session: entries in, lines on disk.
 
 use crate::log::Log;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
 use windlass_session::{Durability, LogEncoder, Owner, SessionKey, StoreError};
@@ -92,7 +93,7 @@ impl OpenSession {
         mut entries: Vec<Entry>,
         durability: Durability,
     ) -> Result<u64, StoreError> {
-        let (seq, waiting) = {
+        let (seq, waiting, job) = {
             let mut state = self.lock();
             if state.is_released {
                 return Err(StoreError::lease_lost(&self.key));
@@ -106,28 +107,26 @@ impl OpenSession {
             state.seq += entries.len() as u64;
             state.pending.append(&mut entries);
             let waiting = self.wait(&mut state, durability == Durability::Durable);
-            if waiting.is_some() {
-                self.start_writing(&mut state);
-            }
-            (state.seq, waiting)
+            let job = waiting.is_some().then(|| self.job(&mut state)).flatten();
+            (state.seq, waiting, job)
         };
+        job.into_iter().for_each(Job::start);
         finish(waiting).await?;
         Ok(seq)
     }
 
     /// Waits until everything appended is written, and with `sync` durable.
     pub(crate) async fn flush(self: &Arc<Self>, sync: bool) -> Result<(), StoreError> {
-        let waiting = {
+        let (waiting, job) = {
             let mut state = self.lock();
             if let Some(error) = state.failed.as_ref().filter(|_| !state.is_writing) {
                 return Err(error.clone());
             }
             let waiting = self.wait(&mut state, sync);
-            if waiting.is_some() {
-                self.start_writing(&mut state);
-            }
-            waiting
+            let job = waiting.is_some().then(|| self.job(&mut state)).flatten();
+            (waiting, job)
         };
+        job.into_iter().for_each(Job::start);
         finish(waiting).await
     }
 
@@ -153,20 +152,10 @@ impl OpenSession {
         Some(waiting)
     }
 
-    fn start_writing(self: &Arc<Self>, state: &mut WriteState) {
-        if std::mem::replace(&mut state.is_writing, true) {
-            return;
-        }
-        let job = Job(Some(self.clone()));
-        match tokio::runtime::Handle::try_current() {
-            Ok(runtime) => {
-                runtime.spawn_blocking(move || job.run());
-            }
-            // Outside of a runtime there is no other thread to give it to.
-            Err(_) => {
-                std::thread::spawn(move || job.run());
-            }
-        }
+    /// The task of writing what is pending, unless a thread is at it.
+    fn job(self: &Arc<Self>, state: &mut WriteState) -> Option<Job> {
+        let is_writing = std::mem::replace(&mut state.is_writing, true);
+        (!is_writing).then(|| Job(Some(Arc::clone(self))))
     }
 
     /// Writes until no entry is pending.
@@ -229,6 +218,26 @@ async fn finish(waiting: Option<oneshot::Receiver<Result<(), StoreError>>>) -> R
 struct Job(Option<Arc<OpenSession>>);
 
 impl Job {
+    /// Begins it on a thread of its own. Without one it is done here: no lock may be held.
+    fn start(self) {
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else {
+            let thread = std::thread::Builder::new().name("windlass-log".to_owned());
+            if let Err(error) = thread.spawn(move || self.run()) {
+                tracing::warn!(%error, "no thread can be started: the session log was written without one");
+            }
+            return;
+        };
+        // A runtime that can start no thread panics, and keeps the task: it is left for whoever comes first.
+        let job = Arc::new(Mutex::new(Some(self)));
+        let take = |job: &Mutex<Option<Self>>| job.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let later = Arc::clone(&job);
+        let start = AssertUnwindSafe(|| drop(runtime.spawn_blocking(move || take(&later).map(Self::run))));
+        if catch_unwind(start).is_err() {
+            tracing::warn!("no thread can be started: the session log is written without one");
+            take(&job).into_iter().for_each(Self::run);
+        }
+    }
+
     fn run(mut self) {
         if let Some(session) = self.0.take() {
             session.write();

@@ -1,5 +1,6 @@
 //! The command that a proxy runs, and the signals that reach the two.
 
+use crate::signals::Arrivals;
 use crate::terminal::clean;
 use anyhow::Context;
 use rustix::process::{Pid, Signal, kill_process};
@@ -9,7 +10,7 @@ use std::io::{self, IsTerminal, Write, stderr, stdin};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::ExitStatus;
 use std::time::Duration;
-use tokio::signal::unix::{Signal as Arrivals, SignalKind, signal};
+use tokio::signal::unix::SignalKind;
 use tokio::time::{Instant, sleep_until};
 use windlass::provider::CredentialProxy;
 
@@ -109,7 +110,7 @@ struct Signals {
 
 impl Signals {
     fn listen() -> anyhow::Result<Self> {
-        let listen = |kind| signal(kind).context("signals cannot be listened to");
+        let listen = |kind| Arrivals::of(kind).context("signals cannot be listened to");
         Ok(Self {
             interrupt: listen(SignalKind::interrupt())?,
             quit: listen(SignalKind::quit())?,
@@ -120,10 +121,10 @@ impl Signals {
 
     async fn next(&mut self) -> Signal {
         tokio::select! {
-            _ = self.interrupt.recv() => Signal::INT,
-            _ = self.quit.recv() => Signal::QUIT,
-            _ = self.terminate.recv() => Signal::TERM,
-            _ = self.hangup.recv() => Signal::HUP,
+            () = self.interrupt.next() => Signal::INT,
+            () = self.quit.next() => Signal::QUIT,
+            () = self.terminate.next() => Signal::TERM,
+            () = self.hangup.next() => Signal::HUP,
         }
     }
 }

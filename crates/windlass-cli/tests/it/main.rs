@@ -71,6 +71,7 @@ mod signals;
 mod sinks;
 #[cfg(unix)]
 mod stalled;
+mod threads;
 mod waiting_agents;
 mod warnings;
 mod web;

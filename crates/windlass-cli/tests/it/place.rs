@@ -42,6 +42,20 @@ impl Ran {
     }
 }
 
+/// A program that gets the signals that tests send, also where these tests run in the background of a shell, which ignores
+/// some of them.
+pub(crate) fn attentive(program: &str) -> Command {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).map(str::trim);
+    // SIGPIPE alone is what Rust ignores.
+    if ignored.is_none_or(|ignored| ignored.trim_start_matches('0') == "1000") {
+        return Command::new(program);
+    }
+    let mut command = Command::new("env");
+    command.args(["--default-signal=HUP,INT,QUIT,TERM", program]);
+    command
+}
+
 impl Place {
     pub(crate) fn new() -> Self {
         let place = Self { root: tempfile::tempdir().unwrap() };
@@ -89,7 +103,7 @@ impl Place {
 
     /// The command, with nothing of this process's environment but the path.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_windlass"));
+        let mut command = attentive(env!("CARGO_BIN_EXE_windlass"));
         command
             .args(args)
             .current_dir(self.work())

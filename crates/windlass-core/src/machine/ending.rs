@@ -68,6 +68,7 @@ impl Machine {
     /// An append is done, or the store refused it.
     pub(super) fn appended(&mut self, append: EffectId, result: Result<(), StoreFailure>) {
         self.session.out.heard();
+        self.session.out.saved(append);
         match result {
             Ok(()) if !self.session.out.durable(append) => {}
             Ok(()) => {
@@ -90,11 +91,23 @@ impl Machine {
             activity => matches!(activity, Activity::Closed),
         };
         if is_ending && silence >= LONGEST_SILENCE {
-            return self.broken(StoreFailure::unanswered(silence));
+            return self.unanswered(silence);
         }
         if self.session.out.silent_for(silence) {
             self.report_silence();
         }
+    }
+
+    /// The host waits no longer for the log of a session that it has closed.
+    pub(super) fn give_up_log(&mut self, waited: Duration) {
+        if self.closing && !self.session.out.unsaved().is_empty() {
+            self.unanswered(waited);
+        }
+    }
+
+    fn unanswered(&mut self, silence: Duration) {
+        let unsaved = self.session.out.unsaved();
+        self.broken(StoreFailure::unanswered(silence, &unsaved));
     }
 
     fn report_silence(&mut self) {

@@ -22,6 +22,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Sleep, sleep};
@@ -40,6 +41,8 @@ pub(super) struct Orders {
     pub(super) sessions: Vec<Open>,
     /// Those that are not closed.
     handles: BTreeMap<Generation, SessionHandle>,
+    /// After how long the logs of sessions that are closed were given up, once they are.
+    given_up: watch::Sender<Option<Duration>>,
     /// What the current session can do.
     live: Option<Live>,
     generation: Generation,
@@ -95,6 +98,7 @@ impl Orders {
             options,
             sessions: Vec::new(),
             handles: BTreeMap::new(),
+            given_up: watch::Sender::default(),
             live: None,
             generation: 0,
             broken: None,
@@ -318,13 +322,24 @@ impl Orders {
 
     fn close(&mut self, generation: Generation) {
         let handle = self.handles.remove(&generation);
+        let mut given_up = self.given_up.subscribe();
         self.jobs.spawn(async move {
             if let Some(handle) = handle {
                 // What could not be stored is reported where its events end.
+                let given_up = async { given_up.wait_for(Option::is_some).await.ok().and_then(|waited| *waited) };
+                tokio::select! {
+                    _ = handle.close() => {}
+                    Some(waited) = given_up => handle.give_up_log(waited),
+                }
                 let _ = handle.close().await;
             }
             Input::Conversation(Turn::SessionClosed(generation))
         });
+    }
+
+    /// Has sessions that are closed wait no longer for logs, after `waited`.
+    pub(super) fn give_up_logs(&mut self, waited: Duration) {
+        self.given_up.send_replace(Some(waited));
     }
 
     fn begin(&mut self, ticket: Ticket, job: Job) {

@@ -25,6 +25,8 @@ use windlass_conversation::{Input as Turn, Order as ConversationOrder};
 
 /// How long closing may take after an order to end.
 const LAST_WORDS: Duration = Duration::from_secs(4);
+/// How long the log of a session that is closed early may be silent.
+const LOG_PATIENCE: Duration = Duration::from_secs(3);
 /// How many bytes wait for the host at most before events wait, too.
 const ROOM: usize = 4 * 1024 * 1024;
 /// How many wait at most before messages of the host are not read any more. Orders of a host that does not read are
@@ -63,6 +65,8 @@ struct Ending {
     began: Option<Result<bool, ServerError>>,
     /// When closing is over at the latest.
     deadline: Option<Pin<Box<Sleep>>>,
+    /// When logs that have not answered are given up.
+    patience: Option<Pin<Box<Sleep>>>,
     /// Whether an order to end came while it closed, and it could not close in time.
     is_interrupted: bool,
     /// Whether all sessions are closed and all frames are written.
@@ -80,6 +84,8 @@ enum Happened {
     Opened(Box<Result<Opened, OpenFailure>>),
     /// The order to end has come.
     ShutDown,
+    /// Logs that have not answered are given up: closing shall not be too late for what that ends with.
+    Impatient,
     /// Closing takes too long.
     TooLate,
     /// Lines were written.
@@ -154,6 +160,7 @@ where
             }
             Happened::ShutDown if self.end.began.is_some() => self.hurry(),
             Happened::ShutDown => self.close(Ok(true)),
+            Happened::Impatient => self.orders.give_up_logs(LOG_PATIENCE),
             Happened::TooLate => {
                 self.end.is_interrupted = matches!(self.end.began, Some(Ok(false)) | None) && self.end.lost.is_none();
                 self.end.is_closed = true;
@@ -219,7 +226,10 @@ where
     }
 
     fn hurry(&mut self) {
-        self.end.deadline.get_or_insert_with(|| Box::pin(sleep(LAST_WORDS)));
+        if self.end.deadline.is_none() {
+            self.end.deadline = Some(Box::pin(sleep(LAST_WORDS)));
+            self.end.patience = Some(Box::pin(sleep(LOG_PATIENCE)));
+        }
     }
 
     fn poll_next(&mut self, cx: &mut Context<'_>, shutdown: Pin<&mut impl Future<Output = ()>>) -> Poll<Happened> {
@@ -231,6 +241,12 @@ where
             && deadline.as_mut().poll(cx).is_ready()
         {
             return Poll::Ready(Happened::TooLate);
+        }
+        if let Some(patience) = &mut self.end.patience
+            && patience.as_mut().poll(cx).is_ready()
+        {
+            self.end.patience = None;
+            return Poll::Ready(Happened::Impatient);
         }
         let written_first = self.outgoing.len() >= MANY;
         if written_first && let Poll::Ready(written) = self.poll_write(cx) {

@@ -208,7 +208,9 @@ impl Survey<'_> {
     fn look_at_all(&self, most: usize) -> Vec<(PathBuf, Option<Seen>)> {
         let threads = if most == 1 { 1 } else { std::thread::available_parallelism().map_or(2, usize::from).min(most) };
         std::thread::scope(|scope| {
-            let others: Vec<_> = (1..threads).map(|_| scope.spawn(|| self.work())).collect();
+            // Without other threads this one does it all.
+            let other = |_| std::thread::Builder::new().spawn_scoped(scope, || self.work()).ok();
+            let others: Vec<_> = (1..threads).filter_map(other).collect();
             let mut seen = self.work();
             for other in others {
                 match other.join() {
