@@ -119,7 +119,7 @@ fn command() -> anyhow::Result<i32> {
     }
 }
 
-/// How long a thread of the runtime waits for work. The first one stays: work waits for it where no other can be started.
+/// Time that a thread of the runtime waits for work. The first one stays: work waits for it where no other can be started.
 const KEPT_THREADS: Duration = Duration::from_secs(24 * 3600);
 
 /// Starts the first thread for work that blocks. Where the system has none left the runtime panics, without a word here: this is

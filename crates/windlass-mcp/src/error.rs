@@ -128,7 +128,7 @@ pub enum McpError {
     OutcomeUnknown {
         /// The name.
         name: String,
-        /// What the server did: the rest of a sentence.
+        /// The deed of the server: the rest of a sentence.
         detail: String,
     },
     /// The server did not answer in time.
@@ -181,7 +181,7 @@ pub enum McpError {
     BadAnswer {
         /// The name.
         name: String,
-        /// What is wrong with it: empty, or with a leading colon.
+        /// The problem: empty, or with a leading colon.
         detail: String,
     },
     /// The call was stopped.

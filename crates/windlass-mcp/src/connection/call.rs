@@ -234,7 +234,7 @@ impl Connection {
     }
 }
 
-/// What the server did with a request that it received and did not answer as the protocol says: it may have carried it out.
+/// The deed of a server that received a request and did not answer it as the protocol says: it may have carried it out.
 fn outcome_unknown(error: &ServiceError) -> Option<String> {
     let with_status = |status: &str| format!("answered with the status {status}");
     let error = match error {

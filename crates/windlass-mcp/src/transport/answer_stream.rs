@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 type Events = BoxStream<'static, Result<Sse, SseError>>;
 
-/// How the library describes an event that is larger than allowed.
+/// Words of the library for an event that is larger than allowed.
 const TOO_LARGE: &str = "exceeded the maximum size";
 
 /// The stream that answers a request. Its errors are those of the request, whatever id they have. A stream that ends or breaks
@@ -32,7 +32,7 @@ pub(super) fn messages(events: Events) -> Events {
     events.flat_map(|event| iter(event.map_or_else(|error| vec![Err(error)], |event| mended(event, None).0))).boxed()
 }
 
-/// What a stream has had.
+/// Events of a stream so far.
 #[derive(Debug, Default)]
 struct Progress {
     has_answer: AtomicBool,

@@ -27,7 +27,7 @@ use windlass_mcp_auth::Authorizer;
 /// Largest event of a server.
 pub(super) const LARGEST_EVENT: usize = 16 * 1024 * 1024;
 
-/// How long the answer to a request that was only accepted may take to come over the stream of the session.
+/// Longest wait for the answer to a request that was only accepted, over the stream of the session.
 const ACCEPTED: Duration = Duration::from_secs(60);
 
 /// A transport to an endpoint.

@@ -44,7 +44,7 @@ pub(crate) struct Lines {
     _tasks: [AbortOnDrop; 2],
 }
 
-/// What was wrong with the output of a server, for its error text.
+/// Problems of the output of a server, for its error text.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Fault(Arc<Mutex<OutputFault>>);
 
@@ -144,7 +144,7 @@ async fn read_lines(
                 let reason = format!("it printed a line of more than {LONGEST_LINE} bytes");
                 match unreadable(&line, reason.clone()) {
                     Ok(messages) if pass_over(&mut input).await => Ok(messages),
-                    // It may be what a call waits for: to leave it out would let that wait for ever.
+                    // A call may wait for it: to leave it out would let that wait for ever.
                     _ => return fault.end(reason),
                 }
             }

@@ -108,7 +108,7 @@ fn error_of(error: Value) -> ErrorData {
     ErrorData::new(code.unwrap_or(ErrorCode::INTERNAL_ERROR), message, data)
 }
 
-/// What a text that may be cut or no JSON at all says of the message that it was to be.
+/// Outer members of a message in a text that may be cut, or no JSON at all.
 #[derive(Debug, Default, PartialEq)]
 struct Envelope {
     id: Option<RequestId>,

@@ -103,7 +103,7 @@ async fn answers_that_are_wrong_fail_the_call_alone() {
     servers.close().await;
 }
 
-/// What becomes of a call that is answered with this line.
+/// The outcome of a call that is answered with this line.
 async fn answered_with(line: &str) -> Result<String, McpError> {
     let servers = McpServers::new(options());
     servers.add("s", program("given").env("ANSWER", line)).unwrap();

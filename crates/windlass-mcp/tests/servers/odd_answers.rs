@@ -11,14 +11,14 @@ use windlass_mcp::{McpError, McpServerConfig, McpServerState, McpServers};
 /// The methods that were asked for, in order, with the session of each.
 type Seen = Arc<Mutex<Vec<(String, bool)>>>;
 
-/// What the endpoint does beside its answer to the first call.
+/// Ways of an endpoint beside its answer to the first call.
 #[derive(Clone, Copy, PartialEq)]
 enum Endpoint {
-    /// It has no sessions.
+    /// Without sessions.
     Plain,
-    /// It has sessions, and refuses their stream.
+    /// With sessions, whose stream is refused.
     Session,
-    /// It has sessions and their stream, over which the answer to an accepted call comes.
+    /// With sessions and their stream, over which the answer to an accepted call comes.
     Stream,
 }
 
@@ -157,7 +157,7 @@ async fn the_outcome_of_a_call_that_was_received_and_failed_at_a_gateway_is_unkn
             assert!(error.contains(status) && error.contains("outcome of the call is unknown"), "{error}");
         }
     }
-    // What the server says by itself, and what it refused as a whole, is known.
+    // An error of the server itself, and a refusal as a whole, are known.
     let error = r#"{"jsonrpc":"2.0","id":ID,"error":{"code":-32000,"message":"no disk"}}"#;
     let error = called(Endpoint::Session, whole("500 No", "application/json", error)).await.unwrap_err();
     assert!(matches!(&error, McpError::Refused { message, .. } if message == "no disk"), "{error}");

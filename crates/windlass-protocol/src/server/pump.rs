@@ -25,7 +25,7 @@ use windlass_conversation::{Input as Turn, Order as ConversationOrder};
 
 /// How long closing may take after an order to end.
 const LAST_WORDS: Duration = Duration::from_secs(4);
-/// How long the log of a session that is closed early may be silent.
+/// Longest silence of the log of a session that is closed early.
 const LOG_PATIENCE: Duration = Duration::from_secs(3);
 /// How many bytes wait for the host at most before events wait, too.
 const ROOM: usize = 4 * 1024 * 1024;

@@ -35,7 +35,7 @@ impl KeptLimits {
 
 /// The disk space that is left for outputs of programs: in each folder, which is that of a session, and in a home.
 ///
-/// What is there already counts, whoever wrote it. Clones share the account.
+/// Files that are there already count, whoever wrote them. Clones share the account.
 #[derive(Clone, Default)]
 pub struct KeptSpace(Arc<Shared>);
 
