@@ -45,13 +45,12 @@ impl Signals {
             code: AtomicI32::new(0),
         }));
         let listener = signals.clone();
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let runtime = Background(Some(tokio::runtime::Builder::new_current_thread().enable_all().build()?));
         #[cfg(unix)]
         let arrivals = {
-            let _runtime = runtime.enter();
+            let _entered = runtime.0.as_ref().map(tokio::runtime::Runtime::enter);
             EndSignals::listen()?
         };
-        let runtime = Background(Some(runtime));
         let thread = std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
             #[cfg(unix)]
             runtime.block_on(listener.run(arrivals));
