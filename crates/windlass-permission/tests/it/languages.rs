@@ -92,13 +92,18 @@ fn a_read_deny_holds_in_texts_of_other_languages() {
             "Bash perl <<< 'open F, \"secrets/key\"'",
             "Bash awk -f - x <<< 'BEGIN { getline l < \"secrets/key\" }'",
             "Bash echo 'include(secrets/key)' | m4",
-            "Bash foo -fsecrets/key x",
-            "Bash xargs -asecrets/key echo",
-            "Bash curl -Ksecrets/key",
-            "Bash wget -isecrets/key",
-            "Bash sort -rosecrets/key x",
         ],
     );
+    // The value of an option may be attached to its letter.
+    for call in [
+        "Bash foo -fsecrets/key x",
+        "Bash xargs -asecrets/key echo",
+        "Bash curl -Ksecrets/key",
+        "Bash wget -isecrets/key",
+        "Bash sort -rosecrets/key x",
+    ] {
+        assert_ne!(world.verdict(call), Allow, "{call}");
+    }
     world.check(
         Allow,
         &[
