@@ -4,7 +4,9 @@ use async_trait::async_trait;
 use serde::Deserialize;
 use windlass_http::provider::{Clock, Credentials, from_http};
 use windlass_http::{HeaderMap, HeaderValue, Response};
-use windlass_model::{Catalogue, KnownModel, ModelError, ModelProvider, ModelStream, beta, is_priced_otherwise};
+use windlass_model::{
+    Catalogue, KnownModel, ModelError, ModelProvider, ModelStream, SessionFact, beta, is_priced_otherwise,
+};
 use windlass_types::{Api, ModelErrorKind, ModelInfo, ModelRequest};
 
 use crate::{
@@ -233,6 +235,10 @@ impl ModelProvider for Anthropic {
     async fn prepare(&self, _: &str) {}
 
     fn opening_notice(&self, _: &str) -> Option<String> {
+        None
+    }
+
+    fn recorded_fact(&self, _: SessionFact, _: &str) -> Option<String> {
         None
     }
 

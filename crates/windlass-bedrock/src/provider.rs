@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use windlass_http::provider::{Clock, Credential, Credentials, from_http, other_credential, stable_hash};
 use windlass_http::{Bytes, HeaderMap, HeaderValue, Response};
-use windlass_model::{KnownModel, ModelError, ModelProvider, ModelStream};
+use windlass_model::{KnownModel, ModelError, ModelProvider, ModelStream, SessionFact};
 use windlass_types::{Api, ModelErrorKind, ModelInfo, ModelRequest};
 
 /// The most bytes read of an answer that is not a stream.
@@ -255,6 +255,10 @@ impl ModelProvider for Bedrock {
     async fn prepare(&self, _: &str) {}
 
     fn opening_notice(&self, _: &str) -> Option<String> {
+        None
+    }
+
+    fn recorded_fact(&self, _: SessionFact, _: &str) -> Option<String> {
         None
     }
 

@@ -22,6 +22,7 @@ impl CallReference {
 
 /// The asker of a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "every kind of asker is withdrawn in its own way")]
 pub enum Asker {
     /// The run of the main agent.
     Run,

@@ -125,6 +125,7 @@ pub struct SettingsChange {
 
 /// Parts of a session that are rewound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "there are two parts and both")]
 pub enum RewindScope {
     /// Files alone.
     Files,
@@ -201,6 +202,7 @@ impl Rewound {
 
 /// Reason why a session was not rewound.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::exhaustive_structs, reason = "drivers make it")]
 pub struct NotRewound {
     /// `true` if a run was in the way: the conversation tries again when it has ended.
     pub is_running: bool,

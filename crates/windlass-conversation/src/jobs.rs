@@ -34,7 +34,9 @@ pub(crate) enum RequestedJob {
     Mode(PermissionMode),
     Move,
     FileEnd,
-    Rename { title: String },
+    Rename {
+        title: String,
+    },
     Rewind(PendingRewind),
 }
 

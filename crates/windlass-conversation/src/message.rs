@@ -4,6 +4,7 @@ use windlass_types::{ContentBlock, JsonText};
 
 /// A message of a person or a host that becomes a prompt.
 #[derive(Debug, Clone)]
+#[expect(clippy::exhaustive_structs, reason = "presenters make it")]
 pub struct Message {
     /// Blocks of the prompt, or the reason why they cannot be one. A message without usable content is answered by
     /// [`Update::Refused`](crate::Update::Refused).
@@ -59,6 +60,7 @@ impl Message {
 
 /// Place of a message among those that wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[expect(clippy::exhaustive_enums, reason = "three places in a queue")]
 pub enum Priority {
     /// First, and the current run is stopped.
     Now,

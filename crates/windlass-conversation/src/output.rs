@@ -17,6 +17,7 @@ pub type Ticket = u64;
 
 /// An output of a [`Conversation`](crate::Conversation).
 #[derive(Debug)]
+#[expect(clippy::exhaustive_enums, reason = "a driver has to take each")]
 pub enum Output {
     /// News for the people and hosts of the conversation, for a [`Presenter`](crate::Presenter).
     Update(Update),
@@ -64,6 +65,7 @@ pub enum Order {
 
 /// Reason why a question gets no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "an asker has to tell them apart")]
 pub enum Unanswered {
     /// Nobody is left to answer.
     Gone,

@@ -14,7 +14,7 @@ use windlass_http::provider::{
     Credential, CredentialKey, Credentials, from_http, google_credentials, other_credential,
 };
 use windlass_http::{Bytes, HeaderMap, HeaderValue, HttpClient, Response};
-use windlass_model::{KnownModel, ModelError, ModelProvider, ModelStream, is_priced_otherwise};
+use windlass_model::{KnownModel, ModelError, ModelProvider, ModelStream, SessionFact, is_priced_otherwise};
 use windlass_types::{Api, ModelErrorKind, ModelInfo, ModelRequest};
 
 /// The most bytes read of an answer that is not a stream.
@@ -246,6 +246,10 @@ impl ModelProvider for Gemini {
     async fn prepare(&self, _: &str) {}
 
     fn opening_notice(&self, _: &str) -> Option<String> {
+        None
+    }
+
+    fn recorded_fact(&self, _: SessionFact, _: &str) -> Option<String> {
         None
     }
 

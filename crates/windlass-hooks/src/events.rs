@@ -46,6 +46,7 @@ const fn variables(row: EventRow) -> EventRow {
 /// distinguished from one with a spelling mistake.
 const EVENTS: &[EventRow] = &[
     judged("PreToolUse", OnTwo::Blocks),
+    judged("PreSkillShellCommand", OnTwo::Blocks),
     judged("PermissionRequest", OnTwo::Blocks),
     judged("PermissionDenied", OnTwo::Fails),
     judged("PostToolUse", OnTwo::Blocks),

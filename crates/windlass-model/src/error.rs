@@ -1,6 +1,7 @@
 //! Failed model calls.
 
 use std::error::Error as StdError;
+use std::num::NonZeroU64;
 use std::time::Duration;
 use windlass_types::{ErrorClass, ModelErrorKind, RateLimit, Timestamp};
 
@@ -28,8 +29,7 @@ pub struct ModelError {
     pub request_id: Option<String>,
     /// The subscription's allowance, if the answer reported it.
     pub rate_limit: Option<Box<RateLimit>>,
-    /// The context window of the model in tokens, if a refusal as too long names it.
-    pub context_window: Option<u64>,
+    context_window: Option<NonZeroU64>,
     /// `true` if the model takes no images: the same request without them may be answered.
     pub refuses_images: bool,
     #[source]
@@ -107,8 +107,13 @@ impl ModelError {
     /// Adds the context window of the model, as a refusal as too long names it.
     #[must_use]
     pub fn with_context_window(mut self, tokens: Option<u64>) -> Self {
-        self.context_window = tokens;
+        self.context_window = tokens.and_then(NonZeroU64::new);
         self
+    }
+
+    /// The context window of the model in tokens, if a refusal as too long names it.
+    pub fn context_window(&self) -> Option<u64> {
+        self.context_window.map(NonZeroU64::get)
     }
 
     /// Records that the model takes no images.

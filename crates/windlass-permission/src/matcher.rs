@@ -263,9 +263,7 @@ impl Place<'_> {
     /// A warning about a path behind a single slash that was meant to start at the root of the file system.
     fn start_note(&self, tool: &str, specifier: &str) -> Option<String> {
         let rest = specifier.trim().strip_prefix('/').filter(|rest| !rest.starts_with('/'))?;
-        if self.anchor.parent().is_none() {
-            return None;
-        }
+        self.anchor.parent()?;
         let whole = PathBuf::from(format!("/{rest}"));
         let first = rest.split('/').next().unwrap_or_default();
         let is_below = |directory: &Path| directory.parent().is_some() && whole.starts_with(directory);

@@ -50,7 +50,7 @@ impl TreeSearch {
     /// `true` if the search reads a file, by its path below the operand.
     pub(crate) fn reads(&self, below: &Path) -> bool {
         let names = || below.iter().map(OsStr::to_string_lossy);
-        let Some(file) = names().last() else { return false };
+        let Some(file) = names().next_back() else { return false };
         let is_hidden = names().any(|name| name.starts_with('.'));
         let fits = |pattern: &String, name: &str| Wildcard::new(pattern).matches(name);
         // Other signs of patterns may stand for anything.

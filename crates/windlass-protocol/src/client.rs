@@ -222,6 +222,19 @@ impl Client {
         self.ended().await
     }
 
+    /// The reason why the other side ended before it answered `initialize`. Cancel safe.
+    async fn ended_early(&mut self) -> ClientError {
+        if let Some(error) = self.handle.0.take_end() {
+            return error;
+        }
+        let Some(process) = &mut self.process else { return ClientError::Closed };
+        self.handle.0.outbox.finish();
+        match process.end().await {
+            Ok(status) => exited(status, process.last_words().await),
+            Err(error) => ClientError::Io(error),
+        }
+    }
+
     /// How the other side ended, or will have in a moment. Cancel safe.
     async fn ended(&mut self) -> Result<(), ClientError> {
         let shared = &self.handle.0;

@@ -159,7 +159,7 @@ fn failure(error: &ModelError, jitter: u32) -> ModelFailure {
     failure.retry_after = error.retry_after;
     (failure.should_retry, failure.unbilled) = (error.should_retry, error.unbilled);
     failure.rate_limit.clone_from(&error.rate_limit);
-    (failure.context_window, failure.refuses_images) = (error.context_window, error.refuses_images);
+    (failure.context_window, failure.refuses_images) = (error.context_window(), error.refuses_images);
     failure.jitter = jitter;
     failure
 }

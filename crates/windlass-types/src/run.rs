@@ -371,7 +371,6 @@ impl RunResult {
     ///
     /// ```
     /// # mod windlass { pub use windlass_types::RunResult; pub mod event { pub use windlass_types::Unsuccessful; } }
-    /// #![deny(warnings)]
     /// use windlass::{RunResult, event::Unsuccessful};
     ///
     /// fn check(result: RunResult) -> Result<(), Unsuccessful> {

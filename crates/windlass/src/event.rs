@@ -7,8 +7,8 @@ pub use windlass_types::{
     Continuation, Delta, DocumentSource, EntryId, Event, EventKind, HookEventName, HookOutcome, HookVerdict,
     ImageSource, Interrupted, JsonError, JsonText, MessageId, ModelErrorKind, ModelUsage, NanoUsd, Outcome, QuestionId,
     RateLimit, RateLimitKind, RateLimitStatus, RetryStatus, RunFailure, RunFailureKind, RunId, RunOrigin, RunResult,
-    RunStarted, SessionId, StateChange, Status, Steered, SteeredFate, StopReason, TaskEnded, TaskId, TaskInfo,
-    TaskKind, TaskProgress, TaskStatus, TaskUsage, Timestamp, ToolFailure, ToolFailureKind, ToolFinished, ToolProgress,
-    ToolResult, ToolResultContent, ToolStarted, ToolUse, ToolUseId, UnknownEvent, Unsuccessful, Usage, Utilization,
-    WithdrawReason,
+    RunStarted, SessionId, StateChange, Status, Steered, SteeredFate, StopReason, SuccessfulRun, TaskEnded, TaskId,
+    TaskInfo, TaskKind, TaskProgress, TaskStatus, TaskUsage, Timestamp, ToolFailure, ToolFailureKind, ToolFinished,
+    ToolProgress, ToolResult, ToolResultContent, ToolStarted, ToolUse, ToolUseId, UnknownEvent, Unsuccessful, Usage,
+    Utilization, WithdrawReason,
 };

@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 
 /// The files that write to a standard stream, below `src`, with the filter that they use. A file that is new here needs one.
 /// Files without a filter print only what the second part says.
-const SINKS: [(&str, &str); 33] = [
+const SINKS: [(&str, &str); 34] = [
     ("agents.rs", "clean_line"),
     ("ask.rs", "dialog of `ask/question.rs`, whose texts are made visible"),
     ("config.rs", "visible_json"),
     ("context.rs", "clean_line"),
     ("explain.rs", "jsonl::write"),
+    ("host.rs", "a frame of `FrameMapper`"),
     ("index.rs", "clean"),
     ("main.rs", "clean_line"),
     ("mcp/change.rs", "clean_line"),

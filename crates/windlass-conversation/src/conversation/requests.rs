@@ -85,7 +85,9 @@ impl Conversation {
             (RequestedJob::Context, Outcome::Context(usage)) => {
                 Ok(Answer::Context(Box::new(self.context(usage.as_deref()))))
             }
-            (RequestedJob::Mode(requested), Outcome::PermissionMode(mode)) => return self.mode_set(id, requested, mode),
+            (RequestedJob::Mode(requested), Outcome::PermissionMode(mode)) => {
+                return self.mode_set(id, requested, mode);
+            }
             (RequestedJob::Move, Outcome::Moved(moved)) => Ok(Answer::Moved(moved)),
             (RequestedJob::FileEnd, Outcome::FileEnd(tail, total)) => {
                 Ok(Answer::Output { tail, total, is_truncated: total > TAIL_BYTES })

@@ -16,6 +16,7 @@ struct AcpPresenter {
     stop_reason: Option<&'static str>,
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "each value is made for the call")]
 impl AcpPresenter {
     fn update(&mut self, update: Value) {
         let params = json!({ "sessionId": self.session, "update": update });

@@ -46,7 +46,7 @@ pub fn named_window(text: &str) -> Option<u64> {
 /// The error of a refusal with the window that its body names beside the text.
 #[must_use]
 pub fn with_window(error: ModelError, body: &str) -> ModelError {
-    if error.kind != ModelErrorKind::PromptTooLong || error.context_window.is_some() {
+    if error.kind != ModelErrorKind::PromptTooLong || error.context_window().is_some() {
         return error;
     }
     error.with_context_window(named_window(body))

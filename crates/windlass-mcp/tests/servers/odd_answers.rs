@@ -125,8 +125,8 @@ async fn called(endpoint: Endpoint, first: String) -> Result<String, McpError> {
     assert_eq!(status(&servers).state, McpServerState::Connected, "{:?}", status(&servers).error);
     let none = json("{}");
     let call = || tokio::time::timeout(LONG, servers.call("web", "go", &none, None));
-    let outcome = call().await.expect("the call ends");
-    let next = call().await.expect("the next call ends").unwrap();
+    let outcome = call().await.unwrap();
+    let next = call().await.unwrap().unwrap();
     assert_eq!(text(&next), "second", "{first}");
     let seen = seen.lock().unwrap().clone();
     assert_eq!(seen.iter().filter(|(method, _)| method == "initialize").count(), 1, "{first}: {seen:?}");
@@ -200,7 +200,8 @@ async fn a_call_whose_answer_is_cut_ends_and_its_session_stays() {
         let error = called(endpoint, events(&format!("id: one\nretry: 1\n{note}\n\n"))).await.unwrap_err();
         assert!(matches!(error, McpError::Lost { .. }), "{error}");
     }
-    let body = format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n{{\"jsonrpc\"");
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 99\r\n\r\n";
+    let body = format!("{head}{{\"jsonrpc\"");
     let error = unknown(called(Endpoint::Session, body).await, "a body that is cut");
     assert!(error.contains("broke the connection"), "{error}");
     let error = unknown(called(Endpoint::Session, whole("200 OK", "text/html", "<p>log in</p>")).await, "html");

@@ -19,7 +19,7 @@ use std::time::Duration;
 use windlass_http::provider::{Secrets, Vendor, from_http};
 use windlass_http::{Bytes, HeaderMap, HeaderName, HeaderValue, HttpClient, HttpError, Response};
 use windlass_model::{
-    Catalogue, KnownModel, ModelError, ModelOverride, ModelProvider, ModelStream, is_priced_otherwise,
+    Catalogue, KnownModel, ModelError, ModelOverride, ModelProvider, ModelStream, SessionFact, is_priced_otherwise,
 };
 use windlass_types::{ModelErrorKind, ModelInfo, ModelRequest};
 
@@ -341,6 +341,10 @@ impl ModelProvider for ChatCompletions {
     }
 
     fn opening_notice(&self, _: &str) -> Option<String> {
+        None
+    }
+
+    fn recorded_fact(&self, _: SessionFact, _: &str) -> Option<String> {
         None
     }
 

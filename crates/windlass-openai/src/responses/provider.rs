@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use serde::Deserialize;
 use windlass_http::provider::{Secrets, from_http};
 use windlass_http::{Bytes, HeaderMap, HeaderValue, HttpClient, Response};
-use windlass_model::{KnownModel, ModelError, ModelProvider, ModelStream, is_priced_otherwise};
+use windlass_model::{KnownModel, ModelError, ModelProvider, ModelStream, SessionFact, is_priced_otherwise};
 use windlass_types::near::nearest;
 use windlass_types::{Api, ModelErrorKind, ModelInfo, ModelRequest};
 
@@ -286,6 +286,10 @@ impl ModelProvider for OpenAi {
     async fn prepare(&self, _: &str) {}
 
     fn opening_notice(&self, _: &str) -> Option<String> {
+        None
+    }
+
+    fn recorded_fact(&self, _: SessionFact, _: &str) -> Option<String> {
         None
     }
 

@@ -23,7 +23,8 @@ pub struct Agents {
 
 impl Agents {
     /// The agents of a JSON object, as the command line and hosts give them: `{"name":{"description":..,"prompt":..}}`.
-    /// A definition that cannot be used matters only when it is chosen.
+    /// A definition that cannot be used matters only when it is chosen. One without `tools` has all tools of its parent: whoever starts the
+    /// program has written it.
     ///
     /// # Errors
     /// The text is not a JSON object of objects, or has a key twice.
@@ -31,6 +32,9 @@ impl Agents {
         let mut all = Self::default();
         for (name, definition) in parse::object(json)? {
             all.add(name, definition, None);
+        }
+        for agent in &mut all.agents {
+            agent.definition.all_tools |= agent.definition.tools.is_none();
         }
         all.sort();
         Ok(all)

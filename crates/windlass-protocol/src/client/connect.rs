@@ -119,7 +119,7 @@ impl Client {
         let answered = self.handle.order_within("initialize", &order, options.limits.initialize_timeout).await;
         self.initialized = match answered {
             Ok(answer) => answer,
-            Err(ClientError::Closed) => return Err(self.ended().await.err().unwrap_or(ClientError::Closed)),
+            Err(ClientError::Closed) => return Err(self.ended_early().await),
             Err(error) => return Err(error),
         };
         if callbacks.hooks.has_gate() && !self.initialized.to::<Answer>()?.hook_on_failure_supported {

@@ -107,7 +107,7 @@ impl Reader<'_, '_> {
             };
             let values = || self.sink.values.iter().filter(|value| value.name == *name);
             more |= values().nth(turn).is_some();
-            match values().nth(turn).or_else(|| values().last()) {
+            match values().nth(turn).or_else(|| values().next_back()) {
                 Some(value) => pieces.extend(value.pieces.iter().cloned()),
                 None => pieces.push(piece.clone()),
             }

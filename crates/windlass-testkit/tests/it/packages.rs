@@ -17,8 +17,8 @@ const LIMITS: &[(&str, &[&str], usize)] = &[
     ("the library as it is", &["-p", "windlass"], 155),
     // Pages are read as HTML and made Markdown: eleven packages, and our own. Five more are the sandbox and what hooks need.
     // Fifteen decode images, 21 read PDF documents, one is our own adapter of language servers, and four serve and sign for MCP.
-    // One of our own reaches containers and other machines.
-    ("the command", &["-p", "windlass-cli"], 284),
+    // One of our own reaches containers and other machines, and one is the conversation that hosts have.
+    ("the command", &["-p", "windlass-cli"], 285),
     ("the author of a tool", &["-p", "windlass-tool"], 40),
     (
         "a host that only drives other processes",

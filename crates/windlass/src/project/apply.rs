@@ -30,7 +30,7 @@ impl Options {
     pub(crate) fn apply_project(&mut self) -> Result<(), Error> {
         let mut project = match std::mem::take(&mut self.project) {
             Applied::Given(ProjectInput::Unread(project)) => project.load()?,
-            Applied::Given(ProjectInput::Loaded(project)) => project,
+            Applied::Given(ProjectInput::Loaded(project)) => *project,
             before => {
                 self.project = before;
                 return Ok(());

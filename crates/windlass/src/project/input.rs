@@ -9,7 +9,7 @@ pub enum ProjectInput {
     /// It is read when the session is opened.
     Unread(Box<Project>),
     /// It was read before.
-    Loaded(LoadedProject),
+    Loaded(Box<LoadedProject>),
 }
 
 impl From<Project> for ProjectInput {
@@ -20,12 +20,13 @@ impl From<Project> for ProjectInput {
 
 impl From<LoadedProject> for ProjectInput {
     fn from(project: LoadedProject) -> Self {
-        Self::Loaded(project)
+        Self::Loaded(Box::new(project))
     }
 }
 
 /// How far a project has come on its way into the options.
 #[derive(Debug, Clone, Default)]
+#[expect(clippy::large_enum_variant, reason = "a session has one")]
 pub(crate) enum Applied {
     /// There is no project.
     #[default]

@@ -127,7 +127,8 @@ async fn a_hook_stops_programs_of_commands() {
     let place =
         Place::new(&[("home/.claude/commands/look.md", "---\nallowed-tools: Bash(touch *)\n---\nNow !`touch $1`.")]);
     let changed = || PreToolUseAction::rewrite(json!({ "command": "touch made" })).unwrap();
-    let actions: [(fn() -> PreToolUseAction, &str); 6] = [
+    type Answer = fn() -> PreToolUseAction;
+    let actions: [(Answer, &str); 6] = [
         (|| PreToolUseAction::Continue, "made"),
         (|| PreToolUseAction::Allow, "made"),
         (|| PreToolUseAction::deny("Not here."), "Not here"),

@@ -130,11 +130,11 @@ async fn a_page_is_no_answer_and_what_cannot_be_read_is_an_error() {
 async fn refusals_of_llama_cpp_name_the_window_and_the_image() {
     let overflow = r#"{"error":{"code":400,"message":"request (20024 tokens) exceeds the available context size (12288 tokens), try increasing it","type":"exceed_context_size_error","n_prompt_tokens":20024,"n_ctx":12288}}"#;
     let error = failure("llama.cpp", Reply::status(400, overflow)).await;
-    assert_eq!((error.kind, error.context_window), (ModelErrorKind::PromptTooLong, Some(12_288)));
+    assert_eq!((error.kind, error.context_window()), (ModelErrorKind::PromptTooLong, Some(12_288)));
     // An earlier version says it beside its sentence alone.
     let overflow = r#"{"error":{"code":400,"message":"the request exceeds the available context size, try increasing it","type":"exceed_context_size_error","n_prompt_tokens":20024,"n_ctx":4096}}"#;
     let error = failure("llama.cpp", Reply::status(400, overflow)).await;
-    assert_eq!((error.kind, error.context_window), (ModelErrorKind::PromptTooLong, Some(4_096)));
+    assert_eq!((error.kind, error.context_window()), (ModelErrorKind::PromptTooLong, Some(4_096)));
     let image = r#"{"error":{"code":500,"message":"image input is not supported - hint: if this is unexpected, you may need to provide the mmproj","type":"server_error"}}"#;
     let error = failure("llama.cpp", Reply::status(500, image)).await;
     assert_eq!((error.kind, error.refuses_images), (ModelErrorKind::InvalidRequest, true));

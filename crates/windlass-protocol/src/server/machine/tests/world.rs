@@ -1,7 +1,7 @@
 //! What surrounds a machine: a host, sessions and jobs, each of which acts on demand.
 
 use super::super::Machine;
-use super::super::io::{HostFacts, Initialized, Input, Job, Order, Outcome, Output, Reloaded, Ticket};
+use super::super::io::{Initialized, Input, Job, Order, Outcome, Output, Reloaded, Ticket};
 use crate::input::Inbound;
 use crate::server::mirror::Mirror;
 use crate::server::options::ServerOptions;
@@ -403,7 +403,7 @@ impl World {
             let mut facts = SessionFacts::default();
             (facts.session_id, facts.commands) = (session(generation).to_string(), commands);
             facts.can_be_renamed = true;
-            return self.give(Input::Opened(Box::new(facts), Box::new(HostFacts::default()), None));
+            return self.give(Input::Opened(Box::new(facts), Box::default(), None));
         }
         if at.is_multiple_of(2) && !self.begun.session_jobs.is_empty() || self.begun.jobs.is_empty() {
             return self.finish_in_session(at, succeeds);
