@@ -47,7 +47,8 @@ impl Host {
     /// The options of a session that `initialize` says nothing of. `None` if they cannot be settled: the error is reported when a
     /// session is opened, unless the host defines the agent that is missing.
     pub(super) fn first_session(&self) -> Option<Options> {
-        let builder = launch::options(&self.args, &self.project, (Driver::Host, Agents::default())).ok()?;
+        let args = self.flags.run_args().ok()?;
+        let builder = launch::options(&args, &self.project, (Driver::Host, Agents::default())).ok()?;
         Some(builder.resolve().ok()?.options().clone())
     }
 

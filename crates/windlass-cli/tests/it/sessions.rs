@@ -199,7 +199,7 @@ fn a_copy_without_room_leaves_nothing() {
         let mut limited = std::process::Command::new("/bin/sh");
         limited
             .args(["-c", "trap '' XFSZ; ulimit -f 100; exec \"$0\" \"$@\""])
-            .arg(plain.get_program())
+            .arg(env!("CARGO_BIN_EXE_windlass"))
             .args(args)
             .current_dir(plain.get_current_dir().unwrap())
             .env_clear()

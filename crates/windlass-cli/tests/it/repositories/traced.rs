@@ -23,13 +23,13 @@ pub(super) struct Traced {
 /// Runs the command with a prompt in a place.
 pub(super) fn traced(place: &Place, prompt: &str, args: &[&str]) -> Traced {
     let log = place.path("trace");
-    let inner = place.command(&[&["-p", prompt], args].concat());
+    let (inner, own) = (place.command(&[]), env!("CARGO_BIN_EXE_windlass"));
     let mut command = Command::new("strace");
     command
         .args(["-f", "-qq", "-y", "-s", "300", "-e", "trace=openat,openat2,open,execve,execveat,connect", "-o"])
         .arg(&log)
-        .arg(inner.get_program())
-        .args(inner.get_args())
+        .args([own, "-p", prompt])
+        .args(args)
         .current_dir(place.work())
         .env_clear();
     command.envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))));
@@ -42,8 +42,7 @@ pub(super) fn traced(place: &Place, prompt: &str, args: &[&str]) -> Traced {
         output: String::from_utf8_lossy(&printed).into_owned(),
         ..Traced::default()
     };
-    let own = inner.get_program().to_string_lossy().into_owned();
-    strace::calls(&trace).iter().for_each(|call| traced.note(call, &own));
+    strace::calls(&trace).iter().for_each(|call| traced.note(call, own));
     traced
 }
 
