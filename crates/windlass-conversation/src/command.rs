@@ -216,7 +216,7 @@ impl Commands {
                 Called::Custom { name: custom.name.clone(), arguments: arguments.to_owned(), builtin }
             }
             (None, Some(builtin)) => Called::Builtin(builtin),
-            // It may have been added since the list was made: the session knows.
+            // A command may be newer than the list: the session knows.
             (None, None) if self.expands && is_name(name) => {
                 Called::Custom { name: name.to_owned(), arguments: arguments.to_owned(), builtin: None }
             }

@@ -198,9 +198,9 @@ pub struct SessionOpened {
 pub enum MessageState {
     /// Waits for its turn.
     Queued,
-    /// Its result was given.
+    /// Has its result.
     Completed,
-    /// It was taken back, or kept out.
+    /// Was taken back, or kept out by a hook.
     Cancelled,
 }
 

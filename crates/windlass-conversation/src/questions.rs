@@ -66,7 +66,7 @@ impl Questions {
         self.waiting.iter().any(|waiting| waiting.held.is_some())
     }
 
-    /// How many questions to a person are open.
+    /// Number of open questions to a person.
     pub(crate) fn open_permissions(&self) -> usize {
         self.permissions.len()
     }

@@ -45,7 +45,7 @@ impl QueuedMessage {
     /// The text that may be a slash command: the text of its only block after the slash.
     pub(crate) fn command(&self) -> Option<&str> {
         match self.content.as_slice() {
-            // What asks for no answer asks for no command either.
+            // A message that wants no answer is no command either.
             [block] if self.wants_answer && !self.is_verbatim => block.as_text()?.trim_start().strip_prefix('/'),
             _ => None,
         }
@@ -63,7 +63,7 @@ impl Queue {
     /// Takes a message in. Where a turn is running or about to begin, it may be one that joins it.
     ///
     /// # Errors
-    /// It cannot be a prompt, or too many wait already.
+    /// The message cannot be a prompt, or too many wait already.
     pub(crate) fn push(&mut self, message: Message, in_turn: bool) -> Result<(), String> {
         let Message { content, id, priority, wants_answer, is_verbatim, size, original } = message;
         let content = content?;
@@ -74,7 +74,7 @@ impl Queue {
             ));
         }
         self.bytes += size;
-        // Where no turn is running, that of the first one is about to begin.
+        // Without a turn, that of the first message is about to begin.
         let begins = usize::from(!in_turn && !self.waiting.is_empty());
         let wants = (in_turn || begins > 0) && wants_answer && priority == Priority::Next;
         let joining = if wants { Joining::Wanted } else { Joining::No };

@@ -37,7 +37,7 @@ impl ModelProfile {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum UnpricedModels {
-    /// Its calls are not limited, and the host is warned once for each such model.
+    /// Calls of the model are not limited, and the host is warned once for each such model.
     #[default]
     Allow,
     /// It is not called.

@@ -61,7 +61,7 @@ fn is_attempt(text: &str) -> bool {
 /// The part of an outcome that narrows. Its texts for the model and its changes do not count.
 ///
 /// # Errors
-/// It changes the input of the call, which must not run unchanged.
+/// Changes the input of the call, which must not run unchanged.
 pub(crate) fn narrowing(hook: &str, outcome: &HookOutcome) -> Result<HookOutcome, String> {
     if outcome.updated_input.is_some() {
         return Err(

@@ -10,10 +10,10 @@ const WRITING_GROUPS: &[(&str, &[&str])] = &[
     ("config", &["get", "schema", "show"]),
     ("mcp", &["get", "list", "serve", "test"]),
     ("memory", &["list", "show"]),
-    // What stands behind it runs.
+    // The words behind `proxy` run as a command.
     ("proxy", &[]),
     ("sessions", &["agents", "audit", "check", "export", "list", "pending", "search", "show", "stats"]),
-    // Its calls pass the gate of a session of their own, in which options answer the questions.
+    // Calls of `tools call` pass the gate of a session of their own, in which options answer the questions.
     ("tools", &["list"]),
     ("trust", &["--show"]),
 ];

@@ -145,7 +145,7 @@ fn tree(command: &FoundCommand, here: &Here<'_>) -> Option<Catastrophe> {
         "chmod" | "chown" | "chgrp" | "setfacl" | "chattr" if has_flag(command, ['R', 'R'], "recursive") => {
             hit(1, true, &|target| target.is_vital() && !target.is_cwd())
         }
-        // What the source does not have is removed.
+        // Files that the source does not have are removed.
         "rsync" if command.words().iter().any(|word| word.text().starts_with("--del")) => {
             let target = operands(command).last()?;
             let is_hit = here.targets(target, true).iter().any(|target| target.is_vital() && !target.is_cwd());

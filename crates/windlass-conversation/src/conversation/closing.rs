@@ -124,7 +124,7 @@ impl Conversation {
         self.release_questions();
         self.clear_on();
         if is_current && !self.is_closing() {
-            // It ended by itself; closing returns the reason.
+            // The session ended by itself; closing returns the reason.
             return self.close();
         }
         self.copy_last_lines();

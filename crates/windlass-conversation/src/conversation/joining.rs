@@ -72,7 +72,7 @@ impl Conversation {
         let Some(id) = &steered.id else { return };
         let fate = match &steered.fate {
             SteeredFate::Joined { .. } => Fate::Consumed,
-            // Its hooks may have failed only because the run was stopped: it may try again.
+            // Hooks may have failed only because the run was stopped: the message may try again.
             SteeredFate::Blocked { .. } if !self.turns.stopping => Fate::Consumed,
             _ => Fate::Returned,
         };

@@ -79,7 +79,7 @@ impl Conversation {
         if let Some(outcome) = outcome {
             self.answer_rewind(id, rewind.dry_run, outcome);
             if rewind.scope != RewindScope::Files {
-                // It was in the way of others, like a run. Prompts have waited for it.
+                // A rewind of the conversation is in the way of others, like a run, and prompts wait for it.
                 self.begin_rewinds(RewindStage::Waiting);
                 self.advance();
             }

@@ -84,7 +84,7 @@ fn what_was_offered_is_consumed_or_comes_back_once() {
     assert!(queue.pop().is_some() && queue.pop().is_none());
     assert!(queue.take_offered(&id("c")).is_some() && queue.is_empty());
     assert_eq!(queue.bytes, 0);
-    // What came back is not offered again.
+    // A message that came back is not offered again.
     queue.push(line("d"), true).unwrap();
     queue.turn_over();
     queue.offer(|_| true, |_| id("d"));

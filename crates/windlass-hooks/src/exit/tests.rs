@@ -116,7 +116,7 @@ fn a_gate_is_heard_behind_other_output() {
     let blocked =
         read(&prompt(), OnFailure::Block, 0, "ready\n{\"decision\":\"block\",\"reason\":\"no\"}", "").unwrap();
     assert_eq!(blocked.block.unwrap().reason, "no");
-    // What looks like an answer and cannot be read closes the gate.
+    // Output that looks like an answer and cannot be read closes the gate.
     let cut = DENY.strip_suffix('}').unwrap();
     for text in [
         cut.to_owned(),

@@ -109,7 +109,7 @@ impl ServerUrl {
         self.pattern.matches(plain(url).as_str())
     }
 
-    /// Whether the address is one of these, whatever its query is and whether it ends with a slash. One that cannot be compared is.
+    /// `true` if the address is one of these, without regard to its query and a slash at its end, or cannot be compared.
     fn touches(&self, url: &Url) -> bool {
         let url = plain(url);
         let mut path = url.clone();

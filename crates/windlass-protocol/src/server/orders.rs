@@ -212,7 +212,7 @@ impl Orders {
             Order::Conversation(order) => self.converse(order),
             Order::RenewHooks => {
                 if let Some(live) = &self.live {
-                    // It fails only when the session has ended, and its events show that.
+                    // An error means that the session has ended, and its events show that.
                     let _ = live.handle.renew_hooks();
                 }
             }

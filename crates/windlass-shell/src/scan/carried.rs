@@ -182,7 +182,7 @@ impl Reader<'_, '_> {
                     self.git_setting_of_variable(word, text.strip_prefix("--config-env=").unwrap_or_default());
                 }
                 text if text.starts_with("-c") => self.git_setting(word),
-                // Its commands are programs of that directory.
+                // Git takes its commands from the directory of `--exec-path`.
                 text if text.starts_with("--exec-path=") => self.undecided(Undecided::Program),
                 text if text.starts_with('-') => {}
                 "bisect" if tail.first().is_some_and(|w| w.text() == "run") => {

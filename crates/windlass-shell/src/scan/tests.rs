@@ -856,7 +856,7 @@ fn names_that_the_line_gives_are_followed() {
     assert_eq!(scan("GIT_CONFIG_GLOBAL=/dev/null git -c user.name=x status").undecided, None);
 }
 
-/// What a program reads from a here-document stands with its redirection.
+/// The text of a here-document stands with its redirection.
 #[test]
 fn here_documents_stand_with_their_commands() {
     for (text, expected) in [
@@ -872,7 +872,7 @@ fn here_documents_stand_with_their_commands() {
     }
 }
 
-/// What a text gives to a variable, commands behind it may get.
+/// The values of a variable reach the commands behind its assignment.
 #[test]
 fn values_of_the_text_are_put_into_commands() {
     let texts = |line: &str| -> Vec<String> { scan(line).found.iter().map(FoundCommand::text).collect() };

@@ -10,7 +10,7 @@ impl Machine {
         match message {
             Inbound::User(mut message) => {
                 if !self.config.replay_user_messages {
-                    // It would be kept twice, images and all.
+                    // The message would be kept twice, images and all.
                     message.message = None;
                 }
                 self.converse(Turn::Message(Box::new((*message).into())));
