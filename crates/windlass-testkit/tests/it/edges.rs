@@ -17,6 +17,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("windlass-context", &["windlass-types"]),
     ("windlass-core", &["windlass-context", "windlass-permission", "windlass-session", "windlass-types"]),
     ("windlass-conversation", &["windlass-session", "windlass-tool", "windlass-types"]),
+    ("windlass-terminal", &["windlass-conversation", "windlass-permission", "windlass-types"]),
     (
         "windlass-runtime",
         &[
@@ -150,6 +151,7 @@ const PURE: &[&str] = &[
     "windlass-context",
     "windlass-core",
     "windlass-conversation",
+    "windlass-terminal",
 ];
 
 struct Package {

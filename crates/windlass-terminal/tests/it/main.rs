@@ -1,0 +1,3 @@
+//! The terminal from outside.
+
+mod text;
