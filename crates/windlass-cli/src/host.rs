@@ -37,7 +37,8 @@ use windlass::{
     ModelProvider, PermissionMode, Permissions, SessionBuilder, Thinking, project::LoadedProject, session::Options,
 };
 use windlass_protocol::{
-    FrameMapper, FrameOptions, HostModel, HostSetup, OpenFailure, Opened, Served, Server, ServerError, ServerOptions,
+    FrameMapper, FrameOptions, HostModel, HostSetup, OpenFailure, OpenSession, Opened, Served, Server, ServerError,
+    ServerOptions,
 };
 
 /// The arguments, if a host wants to drive the session.
@@ -198,30 +199,31 @@ impl Host {
         let known = SessionCommands::of(self, project.clone(), &session.handle).await;
         let (listed, looking) = (known.list(), known.clone());
         let last = Mutex::new(listed.clone());
-        let opened = Opened::new(session, move |name| {
+        let opened = OpenSession::new(session, move |name| {
             let id = provider.resolve_model(name.unwrap_or(&default));
             let info = provider.model_info(&id);
             ModelProfile::new(id, info)
         })
         .before_prompts(move || looking.look(&last))
         .with_commands(listed, move |name, arguments| known.clone().expand(name, arguments))
-        .with_settings(windlass::JsonText::of(&crate::settings::shown(&self.project))?)
         .with_thinking(settings.thinking)
         .with_permission_mode(settings.mode)
-        .with_output_style(settings.style)
-        .with_agents(agents)
         .with_initial_prompt(initial)
         .with_environment(move |variables| {
             if let Err(problem) = environment.take(variables) {
                 note_to_stderr(&problem);
             }
         });
-        Ok(match kept {
+        let opened = match kept {
             Some(kept) => {
                 opened.with_transcript(kept.path()).with_title(title).with_rename(move |title| kept.rename(&title))
             }
             None => opened,
-        })
+        };
+        Ok(Opened::from(opened)
+            .with_settings(windlass::JsonText::of(&crate::settings::shown(&self.project))?)
+            .with_output_style(settings.style)
+            .with_agents(agents))
     }
 
     /// The project of a session whose model may use these skills alone.

@@ -3,7 +3,8 @@
 //!
 //! [`Conversation`] takes [`Input`]s from a person or a host and from a driver that owns the session. It gives
 //! [`Update`]s, which a [`Presenter`] turns into frames, lines or a screen, and [`Order`]s, which the driver carries out.
-//! Every surface of windlass, such as the host protocol, is a presenter and a driver around one conversation.
+//! Every surface of windlass, such as the host protocol, is a presenter and a driver around one conversation. With the
+//! feature `driver`, `LiveConversation` is a conversation with the driver of sessions of `windlass-runtime`.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -21,13 +22,19 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(feature = "driver")]
+mod asking;
 mod calls;
 mod command;
 mod context;
 mod conversation;
 mod current;
+#[cfg(feature = "driver")]
+mod driver;
 mod input;
 mod jobs;
+#[cfg(feature = "driver")]
+mod live;
 mod message;
 mod output;
 mod questions;
@@ -38,6 +45,14 @@ mod settings;
 mod spent;
 mod task_outputs;
 mod turns;
+
+#[cfg(feature = "driver")]
+#[cfg_attr(docsrs, doc(cfg(feature = "driver")))]
+pub use {
+    asking::ConversationAsker,
+    driver::{OpenFailure, OpenSession, SessionDriver},
+    live::LiveConversation,
+};
 
 pub use calls::{Asker, CallReference};
 pub use command::{Expanded, Expansion, SlashCommand};

@@ -91,7 +91,7 @@ pub use mapper::{FrameMapper, FrameOptions};
 pub use server::{
     CommandOptions, Expanded, Expansion, HostAgent, HostElicitation, HostElicitationAnswer, HostHooks, HostMcp,
     HostMcpError, HostMcpServer, HostModel, HostPermissions, HostPlugin, HostPluginError, HostSetup, Initialize,
-    McpControl, McpControlError, McpServersChanged, McpSetup, McpStatus, Mirror, OpenFailure, Opened,
+    McpControl, McpControlError, McpServersChanged, McpSetup, McpStatus, Mirror, OpenFailure, OpenSession, Opened,
     PermissionOptions, PluginControl, PluginListing, PluginOffer, PluginReload, PluginSource, PluginsReloaded,
     ReportOptions, Served, Server, ServerError, ServerOptions, SlashCommand,
 };

@@ -2,7 +2,6 @@
 
 mod asking;
 mod error;
-mod extras;
 mod frames;
 mod hooks;
 mod jobs;
@@ -18,7 +17,7 @@ mod pump;
 mod scene;
 mod setup;
 
-pub use error::{OpenFailure, Served, ServerError};
+pub use error::{Served, ServerError};
 pub use hooks::HostHooks;
 pub use mcp::{
     HostElicitation, HostElicitationAnswer, HostMcp, HostMcpError, HostMcpServer, McpControl, McpControlError,
@@ -32,7 +31,7 @@ pub use plugins::{
     PluginsReloaded,
 };
 pub use setup::{HostSetup, Initialize, Opened};
-pub use windlass_conversation::{Expanded, Expansion, SlashCommand};
+pub use windlass_conversation::{Expanded, Expansion, OpenFailure, OpenSession, SlashCommand};
 
 use pump::Pump;
 use std::fmt;
@@ -66,7 +65,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 /// A prompt of one text that begins with a slash may be a command. `/clear` opens
 /// a new session and closes the old one, whose log stays; `/compact` is a run that
 /// replaces the conversation by a summary; `/cost` and `/context` are answered here.
-/// Sessions may bring others, see [`Opened::with_commands`]. What is no command is
+/// Sessions may bring others, see [`OpenSession::with_commands`]. What is no command is
 /// text. Messages with `client_composed: true` or `shouldQuery: false` are never commands.
 ///
 /// # Order

@@ -1,9 +1,7 @@
 //! How a server ends.
 
 use std::io;
-
-/// What keeps a session from being opened.
-pub type OpenFailure = Box<dyn std::error::Error + Send + Sync>;
+use windlass_conversation::OpenFailure;
 
 /// Why a server ended before its host was done.
 #[derive(Debug, thiserror::Error)]

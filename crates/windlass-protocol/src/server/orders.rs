@@ -1,56 +1,35 @@
 //! Carries out what the machine orders.
 
 use super::asking::{Asking, Message};
-use super::error::OpenFailure;
-use super::extras::Extras;
 use super::hooks::HostHooks;
-use super::jobs::{conversation_changes, order_mcp, rewind_conversation, tail};
-use super::machine::io::{
-    HostFacts, Initialization, Initialized, Input, Job, Opening, Order, Outcome, Reloaded, Ticket,
-};
+use super::jobs::order_mcp;
+use super::machine::io::{Initialization, Initialized, Input, Job, Opening, Order, Outcome, Reloaded, Ticket};
 use super::mcp::{HostMcp, McpStatus};
 use super::mirror::Copying;
 use super::options::ServerOptions;
 use super::permission::HostPermissions;
 use super::plugins::PluginReload;
 use super::scene::Scene;
-use super::setup::{HostSetup, Models, Opened};
+use super::setup::{HostSetup, Opened};
 use crate::channel::requests::{Answer, AskError};
 use futures_util::FutureExt;
-use futures_util::future::Either;
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Sleep, sleep};
-use windlass_conversation::{
-    CallReference, Generation, Input as Turn, Job as SessionJob, NotRewound, Order as ConversationOrder,
-    Outcome as JobOutcome, RewindScope, Rewound, SessionFacts, SessionOrder, Timer,
-};
-use windlass_runtime::{EventStream, RewindError, SessionError, SessionHandle};
-use windlass_session::StoredQuestion;
-use windlass_types::{EntryId, JsonText};
+use windlass_conversation::{Input as Turn, OpenFailure, Order as ConversationOrder, SessionDriver};
+use windlass_types::JsonText;
 
 /// All effects of a server: sessions, MCP servers, disks, clocks, and the tasks that wait for answers.
 pub(super) struct Orders {
     options: ServerOptions,
-    /// The sessions whose events have not ended, the current one last.
-    pub(super) sessions: Vec<Open>,
-    /// Those that are not closed.
-    handles: BTreeMap<Generation, SessionHandle>,
-    /// After how long the logs of sessions that are closed were given up, once they are.
-    given_up: watch::Sender<Option<Duration>>,
-    /// What the current session can do.
-    live: Option<Live>,
-    generation: Generation,
-    /// Why the current session could not continue.
-    pub(super) broken: Option<SessionError>,
-    /// What takes time. Its outcomes are inputs.
+    /// Sessions of the conversation.
+    pub(super) sessions: SessionDriver,
+    /// Work that takes time. The outcomes are inputs.
     pub(super) jobs: JoinSet<Input>,
-    pub(super) timers: BTreeMap<Timer, Pin<Box<Sleep>>>,
     /// Timer of the next sign of life.
     pub(super) keep_alive: Option<Pin<Box<Sleep>>>,
     pub(super) copying: Option<Copying>,
@@ -73,19 +52,6 @@ struct Callbacks {
     asking: Asking,
 }
 
-/// A session whose events have not ended.
-pub(super) struct Open {
-    pub(super) generation: Generation,
-    pub(super) events: EventStream,
-}
-
-/// What the current session can do.
-struct Live {
-    handle: SessionHandle,
-    models: Models,
-    extras: Extras,
-}
-
 impl Orders {
     pub(super) fn new(options: ServerOptions, pump: mpsc::UnboundedSender<Message>) -> Self {
         let asking = Asking::new(pump, Arc::clone(&options.ids));
@@ -96,14 +62,8 @@ impl Orders {
         let scene = Scene { permission_mode: options.permissions.mode, ..Scene::default() };
         Self {
             options,
-            sessions: Vec::new(),
-            handles: BTreeMap::new(),
-            given_up: watch::Sender::default(),
-            live: None,
-            generation: 0,
-            broken: None,
+            sessions: SessionDriver::default(),
             jobs: JoinSet::new(),
-            timers: BTreeMap::new(),
             keep_alive: None,
             copying,
             waiting: Waiting::default(),
@@ -132,46 +92,13 @@ impl Orders {
 
     /// Takes over a session that is open.
     pub(super) fn opened(&mut self, opened: Result<Opened, OpenFailure>) -> (Input, Option<OpenFailure>) {
-        let Opened { session, transcript, models, mut extras } = match opened {
+        let Opened { session, facts } = match opened {
             Ok(opened) => opened,
             Err(failure) => return (Input::Conversation(Turn::NotOpened(failure.to_string())), Some(failure)),
         };
-        for notice in session.notices {
-            tracing::warn!("{notice}");
-        }
-        self.generation += 1;
-        let handle = session.handle;
-        let mut facts = SessionFacts::default();
-        facts.session_id = handle.session_id().to_string();
-        facts.transcript = transcript;
-        facts.commands = extras.commands.as_mut().map(|(commands, _)| std::mem::take(commands));
-        facts.thinking = extras.thinking;
-        facts.compacts_on_request_only = extras.compacts_on_request_only;
-        facts.permission_mode = extras.permission_mode;
-        facts.initial_prompt = std::mem::take(&mut extras.initial_prompt);
-        facts.pending = session.pending_questions.iter().map(left_open).collect();
-        facts.title = extras.title.take();
-        facts.can_be_renamed = extras.rename.is_some();
-        let host = HostFacts {
-            settings: extras.settings.take(),
-            agents: extras.agents.take(),
-            output_style: extras.output_style.take(),
-        };
-        self.sessions.push(Open { generation: self.generation, events: session.events });
-        self.handles.insert(self.generation, handle.clone());
-        self.live = Some(Live { handle, models, extras });
+        let opened = Box::new(self.sessions.opened(session));
         let offer = self.options.plugins.as_ref().map(|plugins| plugins.offer());
-        (Input::Opened(Box::new(facts), Box::new(host), offer), None)
-    }
-
-    /// The events of a session have ended.
-    pub(super) fn ended(&mut self, generation: Generation, error: Option<SessionError>) -> Input {
-        self.sessions.retain(|open| open.generation != generation);
-        let text = error.as_ref().map(ToString::to_string);
-        if generation == self.generation {
-            self.broken = error;
-        }
-        Input::Conversation(Turn::Ended(generation, text))
+        (Input::Opened(opened, Box::new(facts), offer), None)
     }
 
     /// What `system/init` lists besides the session.
@@ -211,9 +138,9 @@ impl Orders {
         match order {
             Order::Conversation(order) => self.converse(order),
             Order::RenewHooks => {
-                if let Some(live) = &self.live {
+                if let Some(session) = self.sessions.session() {
                     // An error means that the session has ended, and its events show that.
-                    let _ = live.handle.renew_hooks();
+                    let _ = session.renew_hooks();
                 }
             }
             Order::Begin(ticket, job) => self.begin(ticket, job),
@@ -238,45 +165,11 @@ impl Orders {
 
     /// Carries out an order of the conversation.
     fn converse(&mut self, order: ConversationOrder) {
-        match order {
-            ConversationOrder::Session(order) => self.order_session(order),
-            ConversationOrder::Close(generation) => self.close(generation),
-            ConversationOrder::AwaitSettled(wait) => match &self.live {
-                Some(live) => {
-                    let settled = live.handle.settled().map(move |()| Input::Conversation(Turn::Settled(wait)));
-                    self.jobs.spawn(settled);
-                }
-                None => self.inputs.push_back(Input::Conversation(Turn::Settled(wait))),
-            },
-            ConversationOrder::AwaitQuiet(wait) => match &self.live {
-                Some(live) => {
-                    let quiet = live.handle.quiet().map(move |()| Input::Conversation(Turn::Quiet(wait)));
-                    self.jobs.spawn(quiet);
-                }
-                None => self.inputs.push_back(Input::Conversation(Turn::Quiet(wait))),
-            },
-            ConversationOrder::Expand { name, arguments } => self.expand(name, arguments),
-            ConversationOrder::Begin(ticket, job) => self.begin_in_session(ticket, job),
-            ConversationOrder::CopyLog => match &mut self.copying {
+        if let Some(ConversationOrder::CopyLog) = self.sessions.carry_out(order) {
+            match &mut self.copying {
                 Some(copying) => copying.order(),
                 None => self.inputs.push_back(Input::Conversation(Turn::LogCopied)),
-            },
-            ConversationOrder::Wake(timer, wait) => drop(self.timers.insert(timer, Box::pin(sleep(wait)))),
-            _ => {}
-        }
-    }
-
-    fn expand(&mut self, name: String, arguments: String) {
-        let expand = self.live.as_ref().and_then(|live| live.extras.commands.as_ref());
-        match expand {
-            Some((_, expand)) => {
-                // A panic is no reason for the turn to wait for ever.
-                let expanded = AssertUnwindSafe(expand(name, arguments)).catch_unwind();
-                let failed = |_| Err("the command could not be read: it panicked".to_owned());
-                let input = |expanded| Input::Conversation(Turn::Expanded(expanded));
-                self.jobs.spawn(expanded.map(move |done| input(done.unwrap_or_else(failed))));
             }
-            None => self.inputs.push_back(Input::Conversation(Turn::Expanded(Ok(None)))),
         }
     }
 
@@ -288,58 +181,6 @@ impl Orders {
         if let Err(message) = given {
             self.inputs.push_back(Input::Undelivered { server, message });
         }
-    }
-
-    /// Gives the session an order. That fails only when it has ended, and its events show that.
-    fn order_session(&mut self, order: SessionOrder) {
-        let Some(Live { handle, models, extras }) = &self.live else { return };
-        let _ = match order {
-            SessionOrder::Prompt(prompt) => {
-                if let Some(before) = &extras.before_prompts {
-                    let changed = before().map(|commands| Input::Conversation(Turn::CommandsChanged(commands)));
-                    self.inputs.extend(changed);
-                }
-                handle.prompt(prompt)
-            }
-            SessionOrder::Offer(prompt) => handle.offer(prompt),
-            SessionOrder::Withdraw(id) => handle.withdraw(id),
-            SessionOrder::Interrupt => handle.interrupt(),
-            SessionOrder::PermissionMode(mode) => handle.set_permission_mode(mode),
-            SessionOrder::Model(name) => handle.set_model(models(name.as_deref())),
-            SessionOrder::Thinking(thinking) => handle.set_thinking(thinking),
-            SessionOrder::Effort(effort) => handle.set_effort(effort),
-            SessionOrder::Permissions(updates) => handle.update_permissions(updates),
-            SessionOrder::StopTask(id) => handle.stop_task(id),
-            SessionOrder::Environment(variables) => {
-                if let Some(take) = &extras.environment {
-                    take(&variables);
-                }
-                Ok(())
-            }
-            _ => Ok(()),
-        };
-    }
-
-    fn close(&mut self, generation: Generation) {
-        let handle = self.handles.remove(&generation);
-        let mut given_up = self.given_up.subscribe();
-        self.jobs.spawn(async move {
-            if let Some(handle) = handle {
-                // What could not be stored is reported where its events end.
-                let given_up = async { given_up.wait_for(Option::is_some).await.ok().and_then(|waited| *waited) };
-                tokio::select! {
-                    _ = handle.close() => {}
-                    Some(waited) = given_up => handle.give_up_log(waited),
-                }
-                let _ = handle.close().await;
-            }
-            Input::Conversation(Turn::SessionClosed(generation))
-        });
-    }
-
-    /// Has sessions that are closed wait no longer for logs, after `waited`.
-    pub(super) fn give_up_logs(&mut self, waited: Duration) {
-        self.given_up.send_replace(Some(waited));
     }
 
     fn begin(&mut self, ticket: Ticket, job: Job) {
@@ -354,54 +195,6 @@ impl Orders {
         }
     }
 
-    /// Begins a job of the conversation, which concerns the open session.
-    fn begin_in_session(&mut self, ticket: Ticket, job: SessionJob) {
-        let live = self.live.as_ref();
-        match job {
-            SessionJob::Rename(title) => match live.and_then(|live| live.extras.rename.as_ref()) {
-                Some(rename) => {
-                    let renamed = rename(title);
-                    self.spawn_in_session(ticket, async move {
-                        JobOutcome::Renamed(renamed.await.map_err(|error| error.to_string()))
-                    });
-                }
-                None => self.done_in_session(ticket, JobOutcome::Renamed(Err("the session is not open".to_owned()))),
-            },
-            SessionJob::FileEnd(path, most) => self.spawn_in_session(ticket, async move {
-                let (tail, total) = tail(&path, most).await.unwrap_or_default();
-                JobOutcome::FileEnd(tail, total)
-            }),
-            SessionJob::Rewind { to, scope, dry_run } => self.rewind(ticket, to, scope, dry_run),
-            SessionJob::Context => match live.map(|live| live.handle.clone()) {
-                Some(handle) => self.spawn_in_session(ticket, async move {
-                    JobOutcome::Context(handle.context_usage().await.ok().map(Box::new))
-                }),
-                None => self.done_in_session(ticket, JobOutcome::Context(None)),
-            },
-            SessionJob::PermissionMode => match live.map(|live| live.handle.clone()) {
-                Some(handle) => self.spawn_in_session(ticket, async move {
-                    JobOutcome::PermissionMode(handle.permission_mode().await.ok())
-                }),
-                None => self.done_in_session(ticket, JobOutcome::PermissionMode(None)),
-            },
-            SessionJob::MoveToBackground(call) => match live.map(|live| live.handle.move_to_background(call)) {
-                Some(moved) => self.spawn_in_session(ticket, moved.map(JobOutcome::Moved)),
-                None => self.done_in_session(ticket, JobOutcome::Moved(false)),
-            },
-            _ => self.done_in_session(ticket, JobOutcome::Failed("this job is not known here")),
-        }
-    }
-
-    fn done_in_session(&mut self, ticket: Ticket, outcome: JobOutcome) {
-        self.inputs.push_back(Input::Conversation(Turn::Done(ticket, outcome)));
-    }
-
-    fn spawn_in_session(&mut self, ticket: Ticket, outcome: impl Future<Output = JobOutcome> + Send + 'static) {
-        let failed = |_| JobOutcome::Failed("carrying out the order failed: it panicked");
-        let outcome = AssertUnwindSafe(outcome).catch_unwind().map(move |done| done.unwrap_or_else(failed));
-        self.jobs.spawn(outcome.map(move |outcome| Input::Conversation(Turn::Done(ticket, outcome))));
-    }
-
     fn done(&mut self, ticket: Ticket, outcome: Outcome) {
         self.inputs.push_back(Input::Done(ticket, outcome));
     }
@@ -410,34 +203,6 @@ impl Orders {
         let failed = |_| Outcome::Failed("carrying out the order failed: it panicked");
         let outcome = AssertUnwindSafe(outcome).catch_unwind().map(move |done| done.unwrap_or_else(failed));
         self.jobs.spawn(outcome.map(move |outcome| Input::Done(ticket, outcome)));
-    }
-
-    /// Rewinds the session. The order is given before this returns: prompts that come later wait for it.
-    fn rewind(&mut self, ticket: Ticket, to: EntryId, scope: RewindScope, dry_run: bool) {
-        let outcome = |rewound: Result<Rewound, RewindError>| {
-            let failure = |error: RewindError| NotRewound {
-                is_running: matches!(error, RewindError::Running),
-                reason: error.to_string(),
-            };
-            JobOutcome::Rewound(rewound.map_err(failure))
-        };
-        let Some(handle) = self.live.as_ref().map(|live| live.handle.clone()) else {
-            return self.done_in_session(ticket, outcome(Err(RewindError::Closed)));
-        };
-        if scope == RewindScope::Files {
-            let files =
-                if dry_run { Either::Left(handle.file_changes(&to)) } else { Either::Right(handle.rewind_files(&to)) };
-            let of_files = |files| Rewound::new(Some(files), None, None);
-            return self.spawn_in_session(ticket, files.map(move |files| outcome(files.map(of_files))));
-        }
-        self.spawn_in_session(ticket, async move {
-            let with_files = scope == RewindScope::Both;
-            outcome(if dry_run {
-                conversation_changes(&handle, &to, with_files).await
-            } else {
-                rewind_conversation(&handle, &to, with_files).await
-            })
-        });
     }
 
     fn reload(&mut self, ticket: Ticket, order: PluginReload) {
@@ -479,9 +244,4 @@ impl Orders {
             }
         }
     }
-}
-
-/// The call of a question that an earlier opening left open.
-fn left_open(asked: &StoredQuestion) -> CallReference {
-    CallReference::of(asked.identity.as_ref(), &asked.question.tool_use_id)
 }

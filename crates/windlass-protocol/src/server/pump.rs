@@ -2,7 +2,7 @@
 //! machine orders, and writes its frames.
 
 use super::asking::Message;
-use super::error::{OpenFailure, Served, ServerError};
+use super::error::{Served, ServerError};
 use super::machine::Machine;
 use super::machine::io::{Input, Order, Output};
 use super::mirror::Copied;
@@ -11,8 +11,6 @@ use super::orders::Orders;
 use super::outgoing::Outgoing;
 use super::setup::{HostSetup, Opened};
 use crate::input::{Inbound, LineError, LineReader};
-use futures_util::Stream;
-use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::io;
 use std::pin::{Pin, pin};
@@ -21,7 +19,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc;
 use tokio::time::{Sleep, sleep};
-use windlass_conversation::{Input as Turn, Order as ConversationOrder};
+use windlass_conversation::{Input as Turn, OpenFailure, Order as ConversationOrder};
 
 /// How long closing may take after an order to end.
 const LAST_WORDS: Duration = Duration::from_secs(4);
@@ -48,8 +46,6 @@ pub(super) struct Pump<'a, F, O, R, W> {
     machine: Machine,
     orders: Orders,
     end: Ending,
-    /// An input that holds only if no event has come first.
-    waits: VecDeque<Input>,
     /// How many events were taken in a row.
     in_a_row: u32,
 }
@@ -113,7 +109,6 @@ where
             machine: Machine::new(&options),
             orders: Orders::new(options, pump),
             end: Ending::default(),
-            waits: VecDeque::new(),
             in_a_row: 0,
         }
     }
@@ -131,7 +126,7 @@ where
             return Err(ServerError::Output(error));
         }
         let shut_down = began? || is_interrupted;
-        match self.orders.broken.filter(|_| !is_interrupted) {
+        match self.orders.sessions.take_failure().filter(|_| !is_interrupted) {
             Some(error) => Err(error.into()),
             None => Ok(Served { is_error: self.machine.last_is_error(), shut_down }),
         }
@@ -160,7 +155,7 @@ where
             }
             Happened::ShutDown if self.end.began.is_some() => self.hurry(),
             Happened::ShutDown => self.close(Ok(true)),
-            Happened::Impatient => self.orders.give_up_logs(LOG_PATIENCE),
+            Happened::Impatient => self.orders.sessions.give_up_logs(LOG_PATIENCE),
             Happened::TooLate => {
                 self.end.is_interrupted = matches!(self.end.began, Some(Ok(false)) | None) && self.end.lost.is_none();
                 self.end.is_closed = true;
@@ -178,7 +173,8 @@ where
                     Output::Order(order) => self.order(order),
                 }
             }
-            match self.orders.inputs.pop_front() {
+            let turn = |orders: &mut Orders| orders.sessions.next_input().map(Input::Conversation);
+            match self.orders.inputs.pop_front().or_else(|| turn(&mut self.orders)) {
                 Some(input) => self.machine.handle(input),
                 None => return,
             }
@@ -205,7 +201,7 @@ where
             Order::Conversation(ConversationOrder::Finish) => {
                 self.end.began.get_or_insert(Ok(false));
                 self.opening = None;
-                self.orders.timers.clear();
+                self.orders.sessions.carry_out(ConversationOrder::Finish);
                 self.orders.keep_alive = None;
             }
             Order::Conversation(ConversationOrder::Closed) => self.end.is_closed = true,
@@ -252,11 +248,13 @@ where
         if written_first && let Poll::Ready(written) = self.poll_write(cx) {
             return Poll::Ready(Happened::Written(written));
         }
+        if let Poll::Ready(input) = self.orders.sessions.poll_outcome(cx) {
+            return Poll::Ready(Happened::Input(Input::Conversation(input)));
+        }
         while let Poll::Ready(Some(done)) = self.orders.jobs.poll_join_next(cx) {
             match done {
-                Ok(wait @ Input::Conversation(Turn::Settled(_) | Turn::Quiet(_))) => self.waits.push_back(wait),
                 Ok(input) => return Poll::Ready(Happened::Input(input)),
-                Err(error) => tracing::error!(%error, "what was ordered has failed"),
+                Err(error) => tracing::error!(%error, "an order of the host failed"),
             }
         }
         let events_first = self.in_a_row < MOST_EVENTS;
@@ -287,22 +285,14 @@ where
         if !self.machine.takes_events() || self.outgoing.len() >= ROOM {
             return Poll::Pending;
         }
-        for at in 0..self.orders.sessions.len() {
-            let Some(open) = self.orders.sessions.get_mut(at) else { continue };
-            let generation = open.generation;
-            match Pin::new(&mut open.events).poll_next(cx) {
-                Poll::Pending => {}
-                Poll::Ready(None) => return Poll::Ready(self.orders.ended(generation, None)),
-                Poll::Ready(Some(Err(error))) => return Poll::Ready(self.orders.ended(generation, Some(error))),
-                Poll::Ready(Some(Ok(event))) => {
-                    if event.agent.is_main() && self.machine.lists_next(generation) {
-                        self.machine.handle(self.orders.listed());
-                    }
-                    return Poll::Ready(Input::Conversation(Turn::Event(generation, event)));
-                }
-            }
+        let Poll::Ready(input) = self.orders.sessions.poll_event(cx) else { return Poll::Pending };
+        if let Turn::Event(generation, event) = &input
+            && event.agent.is_main()
+            && self.machine.lists_next(*generation)
+        {
+            self.machine.handle(self.orders.listed());
         }
-        self.waits.pop_front().map_or(Poll::Pending, Poll::Ready)
+        Poll::Ready(Input::Conversation(input))
     }
 
     /// All other inputs.
@@ -328,14 +318,8 @@ where
             self.orders.keep_alive = None;
             return Poll::Ready(Happened::Input(Input::KeepAlive));
         }
-        let due = self
-            .orders
-            .timers
-            .iter_mut()
-            .find_map(|(timer, sleep)| sleep.as_mut().poll(cx).is_ready().then_some(*timer));
-        if let Some(timer) = due {
-            self.orders.timers.remove(&timer);
-            return Poll::Ready(Happened::Input(Input::Conversation(Turn::Due(timer))));
+        if let Poll::Ready(due) = self.orders.sessions.poll_timer(cx) {
+            return Poll::Ready(Happened::Input(Input::Conversation(due)));
         }
         if let Some(copying) = self.orders.copying.as_mut().filter(|_| self.outgoing.len() < ROOM)
             && let Poll::Ready(copied) = pin!(copying.next()).poll(cx)

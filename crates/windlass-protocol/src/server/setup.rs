@@ -1,20 +1,14 @@
 //! What a host wants of a session, and the session it gets.
 
-use super::error::OpenFailure;
-use super::extras::Extras;
 use super::hooks::HostHooks;
 use super::hooks::table::HookConfig;
+use super::machine::io::HostFacts;
 use super::permission::HostPermissions;
 use super::plugins::HostAgent;
-use futures_util::future::BoxFuture;
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use std::fmt;
-use std::path::PathBuf;
-use std::sync::Arc;
-use windlass_conversation::{Expanded, SlashCommand};
-use windlass_runtime::{ModelProfile, Session};
-use windlass_types::{ContentBlock, JsonError, JsonText, PermissionMode, Thinking};
+use windlass_conversation::OpenSession;
+use windlass_types::{JsonError, JsonText, PermissionMode, Thinking};
 
 /// Separates the part of a system prompt that all sessions share from the rest.
 const BOUNDARY: &str = "__SYSTEM_PROMPT_DYNAMIC_BOUNDARY__";
@@ -102,117 +96,29 @@ pub struct HostSetup {
     pub permissions: Option<HostPermissions>,
 }
 
-/// Finds a model by id or alias, and the default one for `None`.
-pub(crate) type Models = Arc<dyn Fn(Option<&str>) -> ModelProfile + Send + Sync>;
-
 /// A session that was opened for a host.
+#[derive(Debug)]
 #[non_exhaustive]
 pub struct Opened {
     /// The session.
-    pub session: Session,
-    /// Where it is written, if it is.
-    pub transcript: Option<PathBuf>,
-    pub(crate) models: Models,
-    pub(crate) extras: Extras,
+    pub session: OpenSession,
+    pub(crate) facts: HostFacts,
 }
 
-impl fmt::Debug for Opened {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Opened").field("session", &self.session).field("transcript", &self.transcript).finish()
+impl From<OpenSession> for Opened {
+    fn from(session: OpenSession) -> Self {
+        Self { session, facts: HostFacts::default() }
     }
 }
 
 impl Opened {
-    /// An open session. `models` finds a model by id or alias, and the default one for `None`.
-    pub fn new(session: Session, models: impl Fn(Option<&str>) -> ModelProfile + Send + Sync + 'static) -> Self {
-        Self { session, transcript: None, models: Arc::new(models), extras: Extras::default() }
-    }
-
-    /// Sets where the session is written.
-    #[must_use]
-    pub fn with_transcript(mut self, path: impl Into<PathBuf>) -> Self {
-        self.transcript = Some(path.into());
-        self
-    }
-}
-
-impl Opened {
-    /// Adds slash commands. `expand` is given the name of one of them and what
-    /// follows it, and returns the prompt; if it returns `None`, the model
-    /// reads the text as it is. If it fails, the host is shown why, and the model reads nothing.
-    #[must_use]
-    pub fn with_commands<F>(
-        mut self,
-        commands: Vec<SlashCommand>,
-        expand: impl Fn(String, String) -> F + Send + Sync + 'static,
-    ) -> Self
-    where
-        F: Future<Output = Expanded> + Send + 'static,
-    {
-        let expand = move |name, arguments| -> BoxFuture<'static, Expanded> { Box::pin(expand(name, arguments)) };
-        self.extras.commands = Some((commands, Arc::new(expand)));
-        self
-    }
-
-    /// Calls this before each prompt that goes to the session, such as to look whether files have changed. It should take a few
-    /// milliseconds at most: the host waits for it. What it returns are the commands that are listed from then on; `None` if
-    /// they have not changed.
-    #[must_use]
-    pub fn before_prompts(mut self, look: impl Fn() -> Option<Vec<SlashCommand>> + Send + Sync + 'static) -> Self {
-        self.extras.before_prompts = Some(Arc::new(look));
-        self
-    }
-
-    /// Takes variables that the host sends while the session is open, such as a
-    /// renewed token. They are to reach the provider and the programs of later calls.
-    #[must_use]
-    pub fn with_environment(mut self, take: impl Fn(&BTreeMap<String, String>) + Send + Sync + 'static) -> Self {
-        self.extras.environment = Some(Arc::new(take));
-        self
-    }
-
-    /// Lets the host name the session.
-    #[must_use]
-    pub fn with_rename<O>(mut self, rename: impl Fn(String) -> O + Send + Sync + 'static) -> Self
-    where
-        O: Future<Output = Result<(), OpenFailure>> + Send + 'static,
-    {
-        self.extras.rename = Some(Arc::new(move |title| Box::pin(rename(title))));
-        self
-    }
-
-    /// Sets whether the conversation is replaced by a summary when the context
-    /// window is nearly full, as sessions do by default.
-    #[must_use]
-    pub fn with_auto_compact(mut self, on: bool) -> Self {
-        self.extras.compacts_on_request_only = !on;
-        self
-    }
-
-    /// Sets the mode that the session began in, if it is another one than [`PermissionOptions::mode`] and the
-    /// host asked for none.
-    ///
-    /// [`PermissionOptions::mode`]: super::PermissionOptions::mode
-    #[must_use]
-    pub fn with_permission_mode(mut self, mode: PermissionMode) -> Self {
-        self.extras.permission_mode = Some(mode);
-        self
-    }
-
-    /// Begins the conversation with this: it goes in front of the host's first prompt.
-    #[must_use]
-    pub fn with_initial_prompt(mut self, blocks: Vec<ContentBlock>) -> Self {
-        self.extras.initial_prompt = blocks;
-        self
-    }
-
     /// Sets the agents that the model can start, if others than [`ServerOptions::agents`] with those of plugins and of
     /// the host.
     ///
     /// [`ServerOptions::agents`]: super::ServerOptions::agents
     #[must_use]
     pub fn with_agents(mut self, agents: Vec<HostAgent>) -> Self {
-        self.extras.agents = Some(agents);
+        self.facts.agents = Some(agents);
         self
     }
 
@@ -221,28 +127,14 @@ impl Opened {
     /// [`FrameOptions::output_style`]: crate::FrameOptions::output_style
     #[must_use]
     pub fn with_output_style(mut self, name: impl Into<String>) -> Self {
-        self.extras.output_style = Some(name.into());
-        self
-    }
-
-    /// Names a new session, as soon as its log has a message.
-    #[must_use]
-    pub fn with_title(mut self, title: Option<String>) -> Self {
-        self.extras.title = title;
-        self
-    }
-
-    /// Sets how the session reasons unless the host asks for another way. Default: not at all.
-    #[must_use]
-    pub fn with_thinking(mut self, thinking: Thinking) -> Self {
-        self.extras.thinking = thinking;
+        self.facts.output_style = Some(name.into());
         self
     }
 
     /// Sets the settings that are shown: the answer to `get_settings`, an object.
     #[must_use]
     pub fn with_settings(mut self, settings: JsonText) -> Self {
-        self.extras.settings = Some(settings);
+        self.facts.settings = Some(settings);
         self
     }
 }

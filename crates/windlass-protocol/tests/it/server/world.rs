@@ -9,7 +9,7 @@ use tokio::sync::Notify;
 use windlass_hook::{Hook, Hooks};
 use windlass_model::{Script, ScriptedModel, ScriptedTurn};
 use windlass_permission::{CanUseTool, Policy, PolicyConfig};
-use windlass_protocol::{Expansion, HostSetup, OpenFailure, Opened, SlashCommand};
+use windlass_protocol::{Expansion, HostSetup, OpenFailure, OpenSession, Opened, SlashCommand};
 use windlass_runtime::{MachineConfig, ModelProfile, Ports, Session, SessionConfig};
 use windlass_session::Checkpoints;
 use windlass_testkit::Gate;
@@ -177,7 +177,7 @@ pub(crate) async fn open(model: ScriptedModel, seen: Seen, setup: HostSetup) -> 
     let session = Session::open(SessionConfig::new(machine, ports)).await?;
     let (variables, titles) = (Arc::clone(&seen.variables), Arc::clone(&seen.titles));
     let titles_wait = Arc::clone(&seen.titles_wait);
-    Ok(Opened::new(session, move |name| profile(name.unwrap_or("m")))
+    let opened = OpenSession::new(session, move |name| profile(name.unwrap_or("m")))
         .with_transcript("/t.jsonl")
         .with_commands(vec![greet()], |name, arguments| async move {
             match arguments.as_str() {
@@ -198,6 +198,6 @@ pub(crate) async fn open(model: ScriptedModel, seen: Seen, setup: HostSetup) -> 
                 Ok(())
             }
         })
-        .with_thinking(Thinking::Budget(1_500))
-        .with_settings(JsonText::parse(r#"{"effective":{},"sources":[]}"#)?))
+        .with_thinking(Thinking::Budget(1_500));
+    Ok(Opened::from(opened).with_settings(JsonText::parse(r#"{"effective":{},"sources":[]}"#)?))
 }
