@@ -4,7 +4,6 @@
 mod agent;
 mod args;
 mod checkpoints;
-mod commands;
 mod configuration;
 mod flags;
 mod live;
@@ -20,7 +19,6 @@ use crate::notes::note_to_stderr;
 use crate::provider::Provider;
 use crate::writer::{WaitingOutput, Writer};
 use agent::Wanted;
-use commands::SessionCommands;
 use configuration::Host;
 use flags::Flags;
 use live::{Environment, Renewable};
@@ -31,14 +29,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use windlass::crates::project::Agents;
-use windlass::crates::runtime::{ModelProfile, SystemIds};
+use windlass::crates::runtime::SystemIds;
 use windlass::crates::tool::Ids as _;
-use windlass::{
-    ModelProvider, PermissionMode, Permissions, SessionBuilder, Thinking, project::LoadedProject, session::Options,
-};
+use windlass::{ModelProvider, Permissions, SessionBuilder, project::LoadedProject, session::Options};
 use windlass_protocol::{
-    FrameMapper, FrameOptions, HostModel, HostSetup, OpenFailure, OpenSession, Opened, Served, Server, ServerError,
-    ServerOptions,
+    FrameMapper, FrameOptions, HostModel, HostSetup, OpenFailure, Opened, Served, Server, ServerError, ServerOptions,
 };
 
 /// The arguments, if a host wants to drive the session.
@@ -99,7 +94,9 @@ impl Host {
         if flags.has("task-budget") {
             notes.push("--task-budget has no effect in this version".to_owned());
         }
-        notes.extend(self.commands().iter().flat_map(|commands| &commands.notes).map(ToString::to_string));
+        if !flags.has("disable-slash-commands") {
+            notes.extend(self.project.commands().notes.iter().map(ToString::to_string));
+        }
         notes.extend(sessions::notes(&self.flags));
         notes
     }
@@ -152,7 +149,7 @@ impl Host {
         let default = self.flags.text("model").or(first.as_ref().and_then(Options::model));
         options.models = models(provider.as_ref(), default, !options.permissions.auto_forbidden);
         options.commands.enabled = !self.flags.has("disable-slash-commands");
-        options.commands.known = commands::listed(self.commands().as_deref(), self.memory().is_ok());
+        options.commands.known = self.slash_commands();
         options.reports.replay_user_messages = self.flags.has("replay-user-messages");
         options.mcp.named = self.mcp.named();
         options.mcp.control = Some(Arc::clone(&self.mcp) as _);
@@ -175,66 +172,44 @@ impl Host {
         let home = sessions::home(&self.flags)?;
         let builder =
             self.builder(&setup, &project, wanted.agents)?.provider(Arc::clone(&provider) as Arc<dyn ModelProvider>);
-        let settings = SessionSettings::of(builder.options());
-        let title = wanted.title.filter(|_| setup.fresh || sessions::begins(&self.flags));
-        let builder = sessions::keep(wanted_now(builder, &setup), home.as_ref(), self.mirror.as_ref());
+        let style = builder.options().output_style().to_owned();
+        let title = wanted.title.filter(|_| setup.settings.is_fresh || sessions::begins(&self.flags));
+        let builder = sessions::keep(builder, home.as_ref(), self.mirror.as_ref());
         let builder = checkpoints::keep(builder, home.as_ref());
-        let opened = builder.open_with_tools().await;
-        let (session, live) = opened.map_err(|error| sessions::failure(error, &self.flags))?;
+        let opened = builder.open_conversation(&setup.settings).await;
+        let (opened, live) = opened.map_err(|error| sessions::failure(error, &self.flags))?;
         let agents = live.subagents().as_ref().map(agents::listed).unwrap_or_default();
         *self.open_tools() = Some(live);
+        let session = opened.session();
         for notice in &session.notices {
             note_to_stderr(notice);
         }
-        let cwd = project.places().start();
-        let kept = home.map(|home| sessions::Kept::new(&home, self.mirror.as_ref(), cwd, session.handle.session_id()));
         let environment = Environment {
             project: project.clone(),
             provider: Arc::clone(&provider),
             handle: session.handle.clone(),
             added: Mutex::default(),
         };
-        let initial = if setup.fresh { Vec::new() } else { self.initial_prompt(settings.initial.as_deref()) };
-        let default = settings.model;
-        let known = SessionCommands::of(self, project.clone(), &session.handle).await;
-        let (listed, looking) = (known.list(), known.clone());
-        let last = Mutex::new(listed.clone());
-        let opened = OpenSession::new(session, move |name| {
-            let id = provider.resolve_model(name.unwrap_or(&default));
-            let info = provider.model_info(&id);
-            ModelProfile::new(id, info)
-        })
-        .before_prompts(move || looking.look(&last))
-        .with_commands(listed, move |name, arguments| known.clone().expand(name, arguments))
-        .with_thinking(settings.thinking)
-        .with_permission_mode(settings.mode)
-        .with_initial_prompt(initial)
-        .with_environment(move |variables| {
+        let opened = opened.with_title(title.filter(|_| home.is_some())).with_environment(move |variables| {
             if let Err(problem) = environment.take(variables) {
                 note_to_stderr(&problem);
             }
         });
-        let opened = match kept {
-            Some(kept) => {
-                opened.with_transcript(kept.path()).with_title(title).with_rename(move |title| kept.rename(&title))
-            }
-            None => opened,
-        };
         Ok(Opened::from(opened)
             .with_settings(windlass::JsonText::of(&crate::settings::shown(&self.project))?)
-            .with_output_style(settings.style)
+            .with_output_style(style)
             .with_agents(agents))
     }
 
     /// The project of a session whose model may use these skills alone.
     fn session_project(&self, setup: &HostSetup, skills: Option<&[String]>) -> anyhow::Result<LoadedProject> {
         // Files may have changed since the first session.
-        let project = if setup.fresh { self.project.reread()? } else { self.project.clone() };
+        let project = if setup.settings.is_fresh { self.project.reread()? } else { self.project.clone() };
         let project = match skills {
             Some(skills) => project.only_skills(skills),
             None => project,
         };
-        Ok(project.variables(setup.environment.clone()))
+        Ok(project.variables(setup.settings.environment.clone()))
     }
 
     fn provider(&self, project: &LoadedProject) -> anyhow::Result<Arc<dyn ModelProvider>> {
@@ -260,7 +235,7 @@ impl Host {
             Some(tool) => builder.diagnostics(DiagnosticsTool::new(self.mcp.set().clone(), tool)),
             None => builder,
         };
-        let builder = if setup.fresh { builder } else { sessions::choose(builder, &self.flags) };
+        let builder = if setup.settings.is_fresh { builder } else { sessions::choose(builder, &self.flags) };
         Ok(builder.resolve()?)
     }
 
@@ -293,41 +268,6 @@ fn models(provider: Option<&Provider>, default: Option<&str>, has_auto_mode: boo
         ("haiku", "For quick work"),
     ];
     known.into_iter().map(model).collect()
-}
-
-/// The session that flags, files and `initialize` describe, without what the host has asked for since.
-struct SessionSettings {
-    model: String,
-    mode: PermissionMode,
-    thinking: Thinking,
-    initial: Option<String>,
-    style: String,
-}
-
-impl SessionSettings {
-    fn of(options: &Options) -> Self {
-        Self {
-            model: options.model().unwrap_or("default").to_owned(),
-            mode: options.permission_mode(),
-            thinking: options.thinking(),
-            initial: options.initial_prompt().map(str::to_owned),
-            style: options.output_style().to_owned(),
-        }
-    }
-}
-
-/// Settings that the host has ordered since count for more.
-fn wanted_now(mut builder: SessionBuilder, setup: &HostSetup) -> SessionBuilder {
-    if let Some(Some(model)) = &setup.model {
-        builder = builder.model(model);
-    }
-    if let Some(mode) = setup.permission_mode {
-        builder = builder.permission_mode(mode);
-    }
-    match setup.thinking.flatten() {
-        Some(thinking) => builder.thinking(thinking),
-        None => builder,
-    }
 }
 
 /// Waits for the signal to end.

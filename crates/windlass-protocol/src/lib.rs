@@ -93,7 +93,7 @@ pub use server::{
     HostMcpError, HostMcpServer, HostModel, HostPermissions, HostPlugin, HostPluginError, HostSetup, Initialize,
     McpControl, McpControlError, McpServersChanged, McpSetup, McpStatus, Mirror, OpenFailure, OpenSession, Opened,
     PermissionOptions, PluginControl, PluginListing, PluginOffer, PluginReload, PluginSource, PluginsReloaded,
-    ReportOptions, Served, Server, ServerError, ServerOptions, SlashCommand,
+    ReportOptions, Served, Server, ServerError, ServerOptions, SessionSettings, SlashCommand,
 };
 #[cfg(feature = "server")]
 pub use windlass_conversation::is_error;

@@ -31,7 +31,7 @@ pub use plugins::{
     PluginsReloaded,
 };
 pub use setup::{HostSetup, Initialize, Opened};
-pub use windlass_conversation::{Expanded, Expansion, OpenFailure, OpenSession, SlashCommand};
+pub use windlass_conversation::{Expanded, Expansion, OpenFailure, OpenSession, SessionSettings, SlashCommand};
 
 use pump::Pump;
 use std::fmt;

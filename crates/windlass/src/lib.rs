@@ -105,6 +105,8 @@ mod builder;
 mod checkpoints;
 #[cfg(feature = "project")]
 mod configured;
+#[cfg(feature = "conversation")]
+pub mod conversation;
 #[cfg(feature = "mcp")]
 mod elicitations;
 mod elsewhere;

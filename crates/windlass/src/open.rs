@@ -336,7 +336,7 @@ async fn missing_session(options: &Options, cwd: &Path) -> Option<Error> {
 }
 
 /// The provider of the program, else the one that the variables of a project set up.
-fn provider(options: &Options) -> Result<Arc<dyn ModelProvider>, Error> {
+pub(crate) fn provider(options: &Options) -> Result<Arc<dyn ModelProvider>, Error> {
     if let Some(provider) = &options.model.provider {
         return Ok(options.compaction.with_own(options.model.described(Arc::clone(provider))));
     }

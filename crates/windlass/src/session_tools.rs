@@ -127,6 +127,12 @@ impl SessionTools {
         Ok(prompt)
     }
 
+    /// The MCP servers of the session.
+    #[cfg(all(feature = "conversation", feature = "mcp"))]
+    pub(crate) fn servers(&self) -> Option<&windlass_mcp::McpServers> {
+        self.0.offer.servers()
+    }
+
     /// Reports to the host which servers are not connected, each once until it is connected again.
     #[cfg(feature = "mcp")]
     fn report_missing(&self) {

@@ -6,7 +6,7 @@ use crate::failure::Usage;
 use crate::launch::{self, Driver};
 use serde::Deserialize;
 use windlass::crates::project::Agents;
-use windlass::{ContentBlock, JsonText, Subagents, session::Options};
+use windlass::{JsonText, Subagents, session::Options};
 use windlass_protocol::{HostAgent, HostSetup};
 
 /// What is read of `initialize`.
@@ -59,17 +59,5 @@ impl Host {
             None => launch::offers_agents(self.args.offered.tools.as_deref()).then(Subagents::new),
         };
         agents.as_ref().map(listed).unwrap_or_default()
-    }
-
-    /// The text in front of the first prompt of a new session.
-    pub(super) fn initial_prompt(&self, text: Option<&str>) -> Vec<ContentBlock> {
-        let Some(text) = text else { return Vec::new() };
-        let command = text.strip_prefix('/').and_then(|called| {
-            let (name, arguments) = called.split_once(char::is_whitespace).unwrap_or((called, ""));
-            self.commands()?;
-            let prompt = self.project.called(name, arguments, None).ok().flatten();
-            prompt.filter(|prompt| prompt.parts.is_empty())
-        });
-        command.map_or_else(|| vec![ContentBlock::text(text)], |prompt| prompt.content)
     }
 }

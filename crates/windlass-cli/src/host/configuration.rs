@@ -9,8 +9,7 @@ use crate::mcp::configured::Configured;
 use crate::notes::note_to_stderr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use windlass::PermissionMode;
-use windlass::crates::project::Commands;
-use windlass::memory::MemoryDirectory;
+use windlass::conversation::SlashCommand;
 use windlass::project::LoadedProject;
 use windlass::session::SessionTools;
 use windlass_protocol::Mirror;
@@ -40,14 +39,9 @@ impl Host {
         Ok(Self { flags, args: Arc::new(args), project, mode, mirror, mcp, tools: Arc::default() })
     }
 
-    /// The custom commands, if there are to be any.
-    pub(super) fn commands(&self) -> Option<Arc<Commands>> {
-        (!self.flags.has("disable-slash-commands")).then(|| self.project.commands())
-    }
-
-    /// The memory of its sessions, or why they have none.
-    pub(super) fn memory(&self) -> Result<MemoryDirectory, String> {
-        crate::memory::asked::of_session(&self.args, &self.project)
+    /// The slash commands before a session is open, if there are to be any.
+    pub(super) fn slash_commands(&self) -> Vec<SlashCommand> {
+        if self.flags.has("disable-slash-commands") { Vec::new() } else { self.project.slash_commands() }
     }
 
     pub(super) fn open_tools(&self) -> MutexGuard<'_, Option<SessionTools>> {

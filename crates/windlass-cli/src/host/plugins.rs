@@ -1,6 +1,5 @@
 //! The plugins of a host.
 
-use super::commands::listed;
 use super::configuration::Host;
 use windlass::crates::project::{PluginDir, Plugins};
 use windlass::project::LoadedProject;
@@ -70,10 +69,7 @@ impl PluginControl for HostPlugins {
     }
 
     fn offer(&self) -> PluginOffer {
-        PluginOffer::new(
-            listed(self.0.commands().as_deref(), self.0.memory().is_ok()),
-            self.0.first_agents(self.0.first_session().as_ref()),
-        )
+        PluginOffer::new(self.0.slash_commands(), self.0.first_agents(self.0.first_session().as_ref()))
     }
 
     fn launch(&self, plugins: &[PluginSource]) -> bool {

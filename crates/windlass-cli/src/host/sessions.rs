@@ -2,13 +2,11 @@
 
 use super::flags::Flags;
 use crate::sessions::resumed;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
-use windlass::crates::session::{Annotation, Owner, ProjectKey, SessionKey, SessionStore};
 use windlass::crates::store::{JsonlStore, LogObserver};
-use windlass::crates::types::SessionId;
 use windlass::{Error, Home, SessionBuilder};
-use windlass_protocol::{Mirror, OpenFailure};
+use windlass_protocol::Mirror;
 
 /// Longest line that the TypeScript SDK is sent, which reads lines of any length.
 const LONG: usize = 64 * 1024 * 1024;
@@ -57,32 +55,6 @@ fn store(home: &Home, mirror: Option<&Mirror>) -> JsonlStore {
     match mirror {
         Some(mirror) => store.observed(Arc::new(Feed(mirror.clone()))),
         None => store,
-    }
-}
-
-/// Where a session is written, and how it can be named.
-pub(super) struct Kept {
-    store: Arc<JsonlStore>,
-    key: SessionKey,
-}
-
-impl Kept {
-    pub(super) fn new(home: &Home, mirror: Option<&Mirror>, cwd: &Path, session: &SessionId) -> Self {
-        let key = SessionKey::new(ProjectKey::of(cwd), session.clone());
-        Self { store: Arc::new(store(home, mirror)), key }
-    }
-
-    pub(super) fn path(&self) -> PathBuf {
-        self.store.log_path(&self.key)
-    }
-
-    /// Gives the session a title.
-    pub(super) fn rename(&self, title: &str) -> impl Future<Output = Result<(), OpenFailure>> + Send + use<> {
-        let (store, key, title) = (Arc::clone(&self.store), self.key.clone(), title.to_owned());
-        async move {
-            let owner = Owner::new(std::process::id(), "windlass");
-            Ok(store.annotate(&key, &owner, &Annotation::title(&title)?).await?)
-        }
     }
 }
 

@@ -78,16 +78,7 @@ impl Orders {
         let Callbacks { scene, asking } = &self.callbacks;
         let hooks = HostHooks::new(asking.clone(), scene.subscribe());
         let permissions = self.options.permissions.prompts.then(|| HostPermissions::new(asking.clone()));
-        HostSetup {
-            initialize,
-            permission_mode: settings.permission_mode,
-            model: settings.model,
-            thinking: settings.thinking,
-            environment: settings.environment,
-            fresh: settings.is_fresh,
-            hooks,
-            permissions,
-        }
+        HostSetup { initialize, settings, hooks, permissions }
     }
 
     /// Takes over a session that is open.

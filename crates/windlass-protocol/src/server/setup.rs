@@ -6,9 +6,8 @@ use super::machine::io::HostFacts;
 use super::permission::HostPermissions;
 use super::plugins::HostAgent;
 use serde::Deserialize;
-use std::collections::BTreeMap;
-use windlass_conversation::OpenSession;
-use windlass_types::{JsonError, JsonText, PermissionMode, Thinking};
+use windlass_conversation::{OpenSession, SessionSettings};
+use windlass_types::{JsonError, JsonText};
 
 /// Separates the part of a system prompt that all sessions share from the rest.
 const BOUNDARY: &str = "__SYSTEM_PROMPT_DYNAMIC_BOUNDARY__";
@@ -79,17 +78,9 @@ impl Initialize {
 pub struct HostSetup {
     /// Its `initialize` request, if it made one.
     pub initialize: Option<Initialize>,
-    /// The permission mode that it asked for, if it did.
-    pub permission_mode: Option<PermissionMode>,
-    /// The model that it asked for; `Some(None)` is the default one.
-    pub model: Option<Option<String>>,
-    /// How it wants the model to reason; `Some(None)` is the default.
-    pub thinking: Option<Option<Thinking>>,
-    /// Variables that replace those of the environment.
-    pub environment: BTreeMap<String, String>,
-    /// Whether the session must be a new one with an id of its own, even if the
-    /// command line resumes one: the host cleared the one before.
-    pub fresh: bool,
+    /// Settings that it asked for. A fresh session has an id of its own, even if the command line resumes one: the host
+    /// cleared the one before.
+    pub settings: SessionSettings,
     /// Its hooks. To be registered even when there are none yet.
     pub hooks: HostHooks,
     /// It answers questions about tool calls, if it does.

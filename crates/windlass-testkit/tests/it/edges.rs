@@ -83,6 +83,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "windlass-anthropic",
             "windlass-bedrock",
             "windlass-context",
+            "windlass-conversation",
             "windlass-gemini",
             "windlass-hook",
             "windlass-hooks",

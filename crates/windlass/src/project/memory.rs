@@ -44,6 +44,12 @@ impl LoadedProject {
         Some(MemoryDirectory::at(directory))
     }
 
+    /// The same, of sessions that have it: [`Project::memory`](crate::Project::memory) is on.
+    #[cfg(feature = "conversation")]
+    pub(crate) fn memory_of_sessions(&self) -> Option<MemoryDirectory> {
+        self.choice.with_memory.then(|| self.memory()).flatten()
+    }
+
     /// Takes over the notes of a folder without digits, once, if the sessions beside it name this directory and no other one.
     fn take_over_notes(&self, former: &Path, directory: &Path, (home, key): (&Home, &ProjectKey)) {
         if !former.is_dir() {

@@ -154,21 +154,21 @@ pub(crate) async fn open(model: ScriptedModel, seen: Seen, setup: HostSetup) -> 
         &["leave", "wait", "delegate"],
         Path::new("/w"),
     )?;
-    policy.set_mode(setup.permission_mode.unwrap_or_default())?;
+    policy.set_mode(setup.settings.permission_mode.unwrap_or_default())?;
     let profile = |name: &str| {
         let mut info = ModelInfo::new(10_000_000, 1_000_000);
         info.thinking_budget = true;
         ModelProfile::new(name, info)
     };
-    let model_name = setup.model.clone().flatten().unwrap_or_else(|| "m".to_owned());
+    let model_name = setup.settings.model.clone().flatten().unwrap_or_else(|| "m".to_owned());
     // Each session has an id of its own: s, s2, s3.
     let opened = seen.opened.fetch_add(1, Ordering::SeqCst);
-    assert!(setup.fresh || opened == 0, "only a cleared session is opened again");
+    assert!(setup.settings.is_fresh || opened == 0, "only a cleared session is opened again");
     let id = if opened == 0 { "s".to_owned() } else { format!("s{}", opened + 1) };
     let mut machine = MachineConfig::new(SessionId::from(id), 7, profile(&model_name), policy, "/w".into());
     machine.tools.specs = tools.specs();
     machine.request.raw_frames = true;
-    machine.request.thinking = setup.thinking.flatten().unwrap_or(Thinking::Budget(1_500));
+    machine.request.thinking = setup.settings.thinking.flatten().unwrap_or(Thinking::Budget(1_500));
     let mut ports =
         Ports::new(Arc::new(model), tools, Arc::new(MemoryWorkspace::new()), Arc::new(ScriptedProcess::new()));
     ports.storage.checkpoints.clone_from(&*seen.checkpoints.lock().unwrap());

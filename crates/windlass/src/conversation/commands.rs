@@ -1,0 +1,160 @@
+//! Slash commands of an open session: custom commands, skills, and prompts of MCP servers.
+
+use crate::memory::MemoryDirectory;
+use crate::project::LoadedProject;
+use crate::session::{Options, SessionTools};
+use std::sync::{Mutex, PoisonError};
+use windlass_conversation::{Expanded, Expansion, SlashCommand};
+use windlass_project::{Command, MEMORY_COMMAND};
+use windlass_runtime::SessionHandle;
+
+/// Commands of a project and of its MCP servers.
+#[derive(Clone)]
+pub(super) struct SessionCommands {
+    project: LoadedProject,
+    session: SessionHandle,
+    memory: Option<MemoryDirectory>,
+    #[cfg(feature = "mcp")]
+    servers: servers::ServerPrompts,
+}
+
+impl SessionCommands {
+    /// The commands of a session, if it has a project. Servers that have connected are asked for their prompts.
+    pub(super) async fn of(options: &Options, session: &SessionHandle, tools: &SessionTools) -> Option<Self> {
+        let project = options.applied_project()?.clone();
+        #[cfg(not(feature = "mcp"))]
+        let _ = tools;
+        Some(Self {
+            memory: project.memory_of_sessions(),
+            project,
+            session: session.weak(),
+            #[cfg(feature = "mcp")]
+            servers: servers::ServerPrompts::of(tools).await,
+        })
+    }
+
+    /// All commands. A custom one hides a prompt of its name.
+    pub(super) fn list(&self) -> Vec<SlashCommand> {
+        #[cfg_attr(not(feature = "mcp"), expect(unused_mut, reason = "servers add commands"))]
+        let mut all = self.project.slash_commands();
+        #[cfg(feature = "mcp")]
+        self.servers.add_to(&mut all);
+        all
+    }
+
+    /// Looks whether settings and skills have changed. Settings count as soon as hooks have let them, which a person may
+    /// have to answer first: calls that have not begun are judged again then. Returns the commands, if they have changed.
+    pub(super) fn look(&self, listed: &Mutex<Vec<SlashCommand>>) -> Option<Vec<SlashCommand>> {
+        // It fails only when the session is closed, and then no prompt is answered.
+        let _ = self.project.refresh_skills(&self.session);
+        let (project, session) = (self.project.clone(), self.session.weak());
+        tokio::spawn(async move { project.refresh(&session).await });
+        let now = self.list();
+        let mut listed = listed.lock().unwrap_or_else(PoisonError::into_inner);
+        if *listed == now {
+            return None;
+        }
+        listed.clone_from(&now);
+        Some(now)
+    }
+
+    /// The expansion of a command with the text behind its name.
+    pub(super) async fn expand(self, name: String, arguments: String) -> Expanded {
+        let (project, session) = (self.project.clone(), self.session.session_id().clone());
+        let (called, given) = (name.clone(), arguments.clone());
+        // Files are read.
+        let expanded = tokio::task::spawn_blocking(move || project.called(&called, &given, Some(&session))).await;
+        match expanded.map_err(|error| error.to_string())?.map_err(|error| error.to_string())? {
+            Some(prompt) => Ok(Some(prompt.into())),
+            None if name == MEMORY_COMMAND.0 => {
+                let memory =
+                    self.memory.ok_or("This session has no memory: it is switched off, or nothing is kept.")?;
+                let answer = tokio::task::spawn_blocking(move || memory.asked(&arguments)).await;
+                let text = answer.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
+                Ok(Some(Expansion::Output(text)))
+            }
+            #[cfg(feature = "mcp")]
+            None => self.servers.expand(&name, &arguments).await,
+            #[cfg(not(feature = "mcp"))]
+            None => Ok(None),
+        }
+    }
+}
+
+impl LoadedProject {
+    /// The slash commands of the project's sessions before one is open: custom commands and skills, with their authors.
+    pub fn slash_commands(&self) -> Vec<SlashCommand> {
+        let commands = self.commands();
+        let listed = |command: &Command| {
+            SlashCommand::new(&command.name, format!("{} ({})", command.description, command.source))
+                .with_argument_hint(&command.argument_hint)
+                .as_skill(command.skill.is_some())
+        };
+        let (name, hint) = MEMORY_COMMAND;
+        let has_memory = self.memory_of_sessions().is_some() && commands.get(name).is_none();
+        let memory = has_memory.then(|| {
+            SlashCommand::new(name, "Show the notes of earlier sessions").with_argument_hint(hint).as_builtin()
+        });
+        memory.into_iter().chain(commands.for_users().map(listed)).collect()
+    }
+}
+
+/// Prompts of MCP servers as commands.
+#[cfg(feature = "mcp")]
+mod servers {
+    use crate::session::SessionTools;
+    use std::sync::Arc;
+    use std::time::Duration;
+    use windlass_conversation::{Expanded, SlashCommand};
+    use windlass_mcp::{McpPrompt, McpPromptArgument, McpServers};
+    use windlass_project::split_arguments;
+    use windlass_types::Prompt;
+
+    /// Limit of the wait for lists of prompts when a session opens.
+    const LISTING: Duration = Duration::from_secs(2);
+
+    /// The servers of a session, and the prompts that they have listed.
+    #[derive(Clone)]
+    pub(super) struct ServerPrompts {
+        servers: Option<McpServers>,
+        prompts: Arc<[McpPrompt]>,
+    }
+
+    impl ServerPrompts {
+        pub(super) async fn of(tools: &SessionTools) -> Self {
+            let servers = tools.servers().cloned();
+            let prompts = match &servers {
+                Some(servers) => tokio::time::timeout(LISTING, servers.prompts()).await.unwrap_or_default(),
+                None => Vec::new(),
+            };
+            Self { servers, prompts: prompts.into() }
+        }
+
+        pub(super) fn add_to(&self, all: &mut Vec<SlashCommand>) {
+            for prompt in self.prompts.iter() {
+                let name = prompt.command();
+                if !all.iter().any(|known| known.name == name) {
+                    let hint: Vec<String> = prompt.arguments.iter().map(hint).collect();
+                    let description = format!("{} (MCP)", one_line(&prompt.description));
+                    all.push(SlashCommand::new(name, description).with_argument_hint(hint.join(" ")));
+                }
+            }
+        }
+
+        pub(super) async fn expand(&self, name: &str, arguments: &str) -> Expanded {
+            let Some(servers) = &self.servers else { return Ok(None) };
+            let Some(prompt) = self.prompts.iter().find(|prompt| prompt.command() == name) else { return Ok(None) };
+            let blocks = servers.call_prompt(prompt, &split_arguments(arguments)).await;
+            let prompt = Prompt::new(blocks.map_err(|error| error.to_string())?).ignoring_keywords();
+            Ok(Some(prompt.into()))
+        }
+    }
+
+    fn hint(argument: &McpPromptArgument) -> String {
+        if argument.required { format!("<{}>", argument.name) } else { format!("[{}]", argument.name) }
+    }
+
+    fn one_line(text: &str) -> String {
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+}
