@@ -5,4 +5,5 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+pub mod screen;
 pub mod text;

@@ -1,3 +1,6 @@
 //! The terminal from outside.
 
+mod emulator;
+mod screen;
 mod text;
+mod tmux;
