@@ -229,7 +229,7 @@ impl<W: Write> Screen<W> {
         self.shown = rows;
         (self.is_stale, self.is_settled) = (false, true);
         self.drawn_columns = self.size.columns();
-        self.send(encoder.finish())
+        self.send(&encoder.finish())
     }
 
     /// Writes bytes that wait. Returns `true` if none is left.
@@ -409,7 +409,7 @@ impl<W: Write> Screen<W> {
         encoder.end(self.is_cursor_shown);
     }
 
-    fn send(&mut self, bytes: String) -> io::Result<Drawn> {
+    fn send(&mut self, bytes: &str) -> io::Result<Drawn> {
         if bytes.is_empty() {
             return Ok(Drawn::Unchanged);
         }

@@ -62,7 +62,7 @@ impl<W: Write> Screen<W> {
         self.alternate = Some(rows);
         self.alternate_caret = caret;
         self.alternate_size = self.size;
-        self.send(encoder.finish())
+        self.send(&encoder.finish())
     }
 
     /// Leaves the alternate screen: scrollback and live area are there again.

@@ -185,7 +185,7 @@ fn a_terminal_that_does_not_read_gets_no_second_frame() {
     assert_eq!(emulator.all_rows(), ["row 0", "row 1", "> 1"]);
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 enum Step {
     Finish(usize, usize),
     Live { rows: usize, row: usize, column: usize },

@@ -20,7 +20,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "windlass-conversation",
         &["windlass-permission", "windlass-runtime", "windlass-session", "windlass-tool", "windlass-types"],
     ),
-    ("windlass-terminal", &["windlass-conversation", "windlass-permission", "windlass-types"]),
+    (
+        "windlass-terminal",
+        &["windlass-context", "windlass-conversation", "windlass-permission", "windlass-types"],
+    ),
     (
         "windlass-runtime",
         &[
