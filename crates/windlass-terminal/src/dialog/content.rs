@@ -1,0 +1,205 @@
+//! Rows of text, no wider than the dialog, and the lines that explain a call.
+
+use super::{DialogRow, DialogRowKind};
+use crate::composer::shown;
+use crate::text::{truncate, width as width_of};
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use std::fmt;
+use unicode_segmentation::UnicodeSegmentation;
+use windlass_types::text::visible_line;
+use windlass_types::{JsonText, MatchedRule, PermissionRequest, RuleSource};
+
+/// Most characters of a line that explains a call.
+const LONGEST_NOTE: usize = 1000;
+/// Fewest columns of a dialog.
+pub(super) const NARROWEST: usize = 12;
+
+/// A line before it is wrapped.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Line {
+    pub(super) kind: DialogRowKind,
+    /// Text in front of the first row; other rows are indented as far.
+    pub(super) prefix: &'static str,
+    pub(super) text: String,
+}
+
+impl Line {
+    pub(super) fn new(kind: DialogRowKind, prefix: &'static str, text: impl Into<String>) -> Self {
+        Self { kind, prefix, text: text.into() }
+    }
+}
+
+/// The rows of one line. Hidden characters are written out.
+pub(super) fn wrapped(line: &Line, columns: usize) -> Vec<DialogRow> {
+    let columns = columns.max(NARROWEST);
+    let indent = " ".repeat(width_of(line.prefix));
+    let mut rows = Vec::new();
+    let (mut row, mut width) = (line.prefix.to_owned(), width_of(line.prefix));
+    let text = visible_tabs(&line.text);
+    for cluster in text.graphemes(true) {
+        let (cluster, columns_of) = shown(cluster);
+        // A written-out character may be wider than a row.
+        for part in parts(&cluster, columns_of, columns.saturating_sub(indent.len())) {
+            let more = width_of(part);
+            if width.saturating_add(more) > columns {
+                rows.push(DialogRow::new(line.kind, std::mem::replace(&mut row, indent.clone())));
+                width = indent.len();
+            }
+            row.push_str(part);
+            width = width.saturating_add(more);
+        }
+    }
+    rows.push(DialogRow::new(line.kind, row));
+    rows
+}
+
+/// A cluster, or its characters if it is wider than a row.
+fn parts(cluster: &str, width: usize, columns: usize) -> Vec<&str> {
+    if width <= columns { vec![cluster] } else { cluster.graphemes(true).collect() }
+}
+
+fn visible_tabs(text: &str) -> String {
+    text.replace('\t', "    ")
+}
+
+/// A text cut to so many columns.
+pub(super) fn cut(text: &str, columns: usize) -> String {
+    truncate(text, columns).into_owned()
+}
+
+/// A text on one line with nothing hidden, bounded.
+pub(super) fn note(text: &str) -> String {
+    let shown = visible_line(text);
+    let more = shown.chars().count().saturating_sub(LONGEST_NOTE);
+    if more == 0 {
+        return shown;
+    }
+    let kept: String = shown.chars().take(LONGEST_NOTE).collect();
+    format!("{kept} … ({more} more characters)")
+}
+
+/// The lines that say who asks, why, and which rule decided.
+pub(super) fn reasons(request: &PermissionRequest) -> Vec<Line> {
+    let mut lines = Vec::new();
+    let mut add = |text: String| lines.push(Line::new(DialogRowKind::Note, "", text));
+    if let Some(identity) = &request.identity {
+        add(format!("Asked by the agent {} at {}", note(&identity.agent_type), note(&request.agent.to_string())));
+    } else if !request.agent.is_main() {
+        add(format!("Asked by the agent at {}", note(&request.agent.to_string())));
+    }
+    add(format!("Why it asks: {}", note(&request.decision.message)));
+    if let Some(rule) = &request.decision.rule {
+        add(rule_line(rule));
+    }
+    if let Some(part) = &request.decision.part {
+        add(format!("Part of the command that asks: {}", note(part)));
+    }
+    if let Some(path) = &request.decision.blocked_path {
+        add(format!("Path: {}", note(&path.display().to_string())));
+    }
+    if request.decision.protected {
+        add("Protected: a yes holds for this call alone.".to_owned());
+    }
+    lines
+}
+
+fn rule_line(rule: &MatchedRule) -> String {
+    let place = match (&rule.origin, rule.source) {
+        (Some(origin), _) => note(&origin.to_string()),
+        (None, RuleSource::PolicySettings) => "the policy of the organisation".to_owned(),
+        (None, RuleSource::FlagSettings) => "the settings given at the start".to_owned(),
+        (None, RuleSource::LocalSettings) => "your settings for this project".to_owned(),
+        (None, RuleSource::ProjectSettings) => "the settings of the project".to_owned(),
+        (None, RuleSource::UserSettings) => "your settings".to_owned(),
+        (None, RuleSource::CliArg) => "the command line".to_owned(),
+        (None, RuleSource::Command) => "the command or skill that runs".to_owned(),
+        (None, _) => "this session".to_owned(),
+    };
+    format!("Rule: {} ({place})", note(&rule.rule))
+}
+
+/// The lines of a call: its diff, or all of its fields, what would run last. Nothing is left out.
+pub(super) fn call_lines(request: &PermissionRequest) -> Vec<Line> {
+    let mut lines = Vec::new();
+    let (remarks, fields) = fields(&request.tool, &request.input);
+    for (name, value) in remarks {
+        lines.push(Line::new(DialogRowKind::Note, "", format!("{}: {}", note(&name), note(&value))));
+    }
+    for (name, value) in &fields {
+        lines.push(Line::new(DialogRowKind::Field, "", format!("{}:", visible_line(name))));
+        lines.extend(value.split('\n').map(|line| Line::new(DialogRowKind::Text, "  | ", line)));
+    }
+    if let Some(edits) = &request.edits {
+        let title = if edits.is_cut { "Change (the end of the diff is left out):" } else { "Change:" };
+        lines.push(Line::new(DialogRowKind::Field, "", title));
+        lines.extend(edits.diff.lines().map(diff_line));
+    }
+    lines
+}
+
+fn diff_line(line: &str) -> Line {
+    let kind = match line.as_bytes() {
+        [b'@', b'@', ..] => DialogRowKind::Hunk,
+        [b'+', ..] if !line.starts_with("+++ ") => DialogRowKind::Added,
+        [b'-', ..] if !line.starts_with("--- ") => DialogRowKind::Removed,
+        _ => DialogRowKind::Text,
+    };
+    Line::new(kind, "", line)
+}
+
+type Field = (String, String);
+
+/// The fields of an input in two groups, each in the order in which it was given: those that only describe the call, and
+/// the call itself, its subject last.
+fn fields(tool: &str, input: &JsonText) -> (Vec<Field>, Vec<Field>) {
+    let Ok(InOrder(fields)) = input.to::<InOrder>() else {
+        return (Vec::new(), vec![("input".to_owned(), input.as_str().to_owned())]);
+    };
+    let text = |(name, value): (String, JsonText)| (name, value.to::<String>().unwrap_or_else(|_| value.to_string()));
+    let is_remark = |(name, _): &Field| tool == "Bash" && name == "description";
+    let (remarks, mut call): (Vec<Field>, Vec<Field>) = fields.into_iter().map(text).partition(is_remark);
+    call.sort_by_key(|(name, _)| name == subject(tool));
+    (remarks, call)
+}
+
+/// The field that is the subject of a call.
+fn subject(tool: &str) -> &'static str {
+    match tool {
+        "Bash" => "command",
+        "Write" => "content",
+        "Edit" => "new_string",
+        "MultiEdit" => "edits",
+        "NotebookEdit" => "new_source",
+        "apply_patch" => "input",
+        "WebFetch" => "url",
+        _ => "",
+    }
+}
+
+/// The fields of an object in their order.
+struct InOrder(Vec<(String, JsonText)>);
+
+impl<'de> Deserialize<'de> for InOrder {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Fields;
+
+        impl<'de> Visitor<'de> for Fields {
+            type Value = InOrder;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<InOrder, A::Error> {
+                let mut fields = Vec::new();
+                while let Some(field) = map.next_entry()? {
+                    fields.push(field);
+                }
+                Ok(InOrder(fields))
+            }
+        }
+
+        deserializer.deserialize_map(Fields)
+    }
+}

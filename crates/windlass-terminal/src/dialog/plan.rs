@@ -1,0 +1,159 @@
+//! Approval of a plan, which the person can change first.
+
+use super::choice::Choice;
+use super::content::{Line, reasons};
+use super::permission::denial;
+use super::reading::{Reaction, ReadingDialog};
+use super::{DialogRow, DialogRowKind, DialogView, Outcome, editor, write};
+use crate::composer::Composer;
+use crate::input::TerminalInput;
+use crate::keys::{Action, Keymap};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use windlass_types::{
+    JsonText, PermissionAnswer, PermissionMode, PermissionRequest, PermissionUpdate, UpdateDestination,
+};
+
+/// Meaning of a choice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum PlanChoice {
+    Approve,
+    ApproveWithEdits,
+    Edit,
+    Refuse,
+}
+
+/// A dialog that asks whether a plan is approved.
+#[derive(Debug)]
+pub struct PlanDialog {
+    input: Map<String, Value>,
+    notes: Vec<Line>,
+    plan: String,
+    is_changed: bool,
+    /// The plan while it is written in the dialog.
+    writing: Option<Composer>,
+    reading: ReadingDialog<PlanChoice>,
+    rows: usize,
+}
+
+impl PlanDialog {
+    /// A dialog for a question; `None` if its input holds no plan.
+    #[must_use]
+    pub fn new(request: &PermissionRequest) -> Option<Self> {
+        #[derive(Deserialize)]
+        struct Input {
+            plan: String,
+        }
+        let Input { plan } = request.input.to().ok()?;
+        let input: Map<String, Value> = request.input.to().ok()?;
+        let notes = if request.agent.is_main() { Vec::new() } else { reasons(request) };
+        let choice =
+            |letter, text: &str, value, needs_reading| Choice { letter, text: text.to_owned(), value, needs_reading };
+        let choices = vec![
+            choice('y', "Yes, carry it out and ask as before", PlanChoice::Approve, true),
+            choice('a', "Yes, and allow edits in the workspace in this session", PlanChoice::ApproveWithEdits, true),
+            choice('e', "Change the plan", PlanChoice::Edit, false),
+            choice('n', "No, go on planning", PlanChoice::Refuse, false),
+        ];
+        let lines = lines(&notes, &plan);
+        let mut reading = ReadingDialog::new("Carry out this plan?".to_owned(), lines, choices);
+        "Ctrl+G: your editor.".clone_into(&mut reading.hint);
+        Some(Self { input, notes, plan, is_changed: false, writing: None, reading, rows: 12 })
+    }
+
+    pub(super) fn resize(&mut self, columns: usize, rows: usize) {
+        self.rows = rows;
+        self.reading.resize(columns, rows);
+    }
+
+    pub(super) fn view(&self) -> DialogView {
+        let Some(writing) = &self.writing else { return self.reading.view() };
+        let mut rows = vec![DialogRow::new(DialogRowKind::Title, "Change the plan")];
+        let view = writing.view(self.reading.columns(), self.rows.saturating_sub(2));
+        let caret = Some((view.caret_row.saturating_add(1), view.caret_column));
+        rows.extend(view.rows.into_iter().map(|row| DialogRow::new(DialogRowKind::Input, row.text)));
+        rows.push(DialogRow::new(
+            DialogRowKind::Hint,
+            super::content::cut("Tab or Esc: done.", self.reading.columns()),
+        ));
+        DialogView { rows, caret }
+    }
+
+    pub(super) fn written(&self) -> String {
+        let changed = if self.is_changed { self.plan.clone() } else { String::new() };
+        let plan = self.writing.as_ref().map(Composer::expanded).filter(|text| *text != self.plan).unwrap_or(changed);
+        [plan, self.reading.comment().unwrap_or_default()].join("\n").trim().to_owned()
+    }
+
+    /// The plan that an external editor gave back.
+    pub(super) fn edited(&mut self, text: &str) {
+        self.writing = None;
+        if text.trim().is_empty() || text == self.plan {
+            return;
+        }
+        text.clone_into(&mut self.plan);
+        self.is_changed = true;
+        self.reading.pager.set(lines(&self.notes, text));
+        self.reading.lay_out();
+    }
+
+    pub(super) fn handle(&mut self, input: &TerminalInput, keymap: &Keymap) -> Outcome {
+        if let Some(mut writing) = self.writing.take() {
+            match write(&mut writing, input, keymap, self.reading.columns()) {
+                Some(Action::Submit) => writing.type_char('\n'),
+                Some(Action::Interrupt | Action::Queue | Action::Cancel) => {
+                    self.edited(&writing.expanded());
+                    return Outcome::Taken;
+                }
+                _ => {}
+            }
+            self.writing = Some(writing);
+            return Outcome::Taken;
+        }
+        match self.reading.handle(input, keymap) {
+            Reaction::Chosen(PlanChoice::Approve) => self.approved(Vec::new()),
+            Reaction::Chosen(PlanChoice::ApproveWithEdits) => self.approved(vec![PermissionUpdate::SetMode {
+                mode: PermissionMode::AcceptEdits,
+                destination: UpdateDestination::Session,
+            }]),
+            Reaction::Chosen(PlanChoice::Edit) => {
+                let mut writing = editor();
+                writing.paste(&self.plan);
+                writing.set_caret(0);
+                self.writing = Some(writing);
+                Outcome::Taken
+            }
+            Reaction::Other(Action::ExternalEditor) => Outcome::OpenEditor(self.plan.clone()),
+            Reaction::Chosen(PlanChoice::Refuse) | Reaction::Refused => self.refused(false),
+            Reaction::Stopped => self.refused(true),
+            Reaction::Other(_) | Reaction::Taken => Outcome::Taken,
+        }
+    }
+
+    fn approved(&self, updates: Vec<PermissionUpdate>) -> Outcome {
+        let updated_input = self.is_changed.then(|| {
+            let mut input = self.input.clone();
+            input.insert("plan".to_owned(), Value::String(self.plan.clone()));
+            JsonText::of(&input)
+        });
+        match updated_input.transpose() {
+            Ok(updated_input) => {
+                Outcome::Answered(PermissionAnswer::Allow { updated_input, updates }, self.reading.comment())
+            }
+            Err(_) => self.refused(false),
+        }
+    }
+
+    fn refused(&self, interrupt: bool) -> Outcome {
+        let mut message = denial("The user does not approve the plan yet.", self.reading.comment());
+        if self.is_changed {
+            message = format!("{message} The user has changed the plan to:\n{}", self.plan);
+        }
+        Outcome::Answered(PermissionAnswer::Deny { message, interrupt }, None)
+    }
+}
+
+fn lines(notes: &[Line], plan: &str) -> Vec<Line> {
+    let plan = plan.lines().map(|line| Line::new(DialogRowKind::Text, "", line));
+    notes.iter().cloned().chain(plan).collect()
+}

@@ -1,0 +1,199 @@
+//! A text to read, choices below it, and a comment: what the dialogs for permissions and plans share.
+
+use super::choice::{Choice, Choices, ShownChoices};
+use super::content::{Line, cut};
+use super::pager::Pager;
+use super::{DialogRow, DialogRowKind, DialogView, editor, key_of, write};
+use crate::composer::Composer;
+use crate::input::TerminalInput;
+use crate::keys::{Action, KeyCode, Keymap};
+
+/// Most rows of a comment.
+const COMMENT_ROWS: usize = 3;
+/// Fewest rows of the text where the screen has them.
+const LEAST_PAGE: usize = 3;
+
+/// Result of a key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Reaction<T> {
+    /// Taken.
+    Taken,
+    /// Another choice was made.
+    Chosen(T),
+    /// The person said no by Esc.
+    Refused,
+    /// The person said no and stops the run.
+    Stopped,
+    /// The key means nothing here.
+    Other(Action),
+}
+
+/// A text in pages, choices of which some need it to be read, and a comment.
+#[derive(Debug)]
+pub(super) struct ReadingDialog<T> {
+    title: String,
+    pub(super) pager: Pager,
+    pub(super) choices: Choices<T>,
+    comment: Composer,
+    is_commenting: bool,
+    /// Further keys, for the hint.
+    pub(super) hint: String,
+    columns: usize,
+    rows: usize,
+    shown: ShownChoices,
+}
+
+impl<T: Clone> ReadingDialog<T> {
+    pub(super) fn new(title: String, lines: Vec<Line>, choices: Vec<Choice<T>>) -> Self {
+        let mut dialog = Self {
+            title,
+            pager: Pager::new(lines),
+            choices: Choices::new(choices),
+            comment: editor(),
+            is_commenting: false,
+            hint: String::new(),
+            columns: 80,
+            rows: 12,
+            shown: ShownChoices::default(),
+        };
+        dialog.lay_out();
+        dialog
+    }
+
+    pub(super) fn resize(&mut self, columns: usize, rows: usize) {
+        (self.columns, self.rows) = (columns.max(super::content::NARROWEST), rows);
+        self.lay_out();
+    }
+
+    pub(super) fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// Divides the rows: title, text, choices, comment, hint. All of them together are no more than there are.
+    pub(super) fn lay_out(&mut self) {
+        let comment = if self.is_commenting { COMMENT_ROWS } else { 0 };
+        let free = self.rows.saturating_sub(2).saturating_sub(comment).max(2);
+        let wanted = self.choices.height(self.columns);
+        let for_choices = wanted.min(free.saturating_sub(LEAST_PAGE.min(free.saturating_sub(1))));
+        self.pager.resize(self.columns, free.saturating_sub(for_choices));
+        self.shown = self.choices.shown(self.pager.is_read(), self.columns, for_choices);
+    }
+
+    /// The comment; `None` if it is blank.
+    pub(super) fn comment(&self) -> Option<String> {
+        let text = self.comment.expanded();
+        (!text.trim().is_empty()).then(|| text.trim().to_owned())
+    }
+
+    pub(super) fn view(&self) -> DialogView {
+        let mut rows = vec![DialogRow::new(DialogRowKind::Title, cut(&self.title, self.columns))];
+        rows.extend(self.pager.rows().iter().cloned());
+        let choices_at = rows.len();
+        rows.extend(self.shown.rows.iter().cloned());
+        let mut caret = Some((choices_at.saturating_add(self.shown.selected_row), 0));
+        if self.is_commenting {
+            const MARK: &str = "Comment: ";
+            let view = self.comment.view(self.columns.saturating_sub(MARK.len()), COMMENT_ROWS);
+            caret = Some((rows.len().saturating_add(view.caret_row), MARK.len().saturating_add(view.caret_column)));
+            rows.extend(view.rows.iter().enumerate().map(|(at, row)| {
+                let mark = if at == 0 { MARK } else { "         " };
+                DialogRow::new(DialogRowKind::Input, format!("{mark}{}", row.text))
+            }));
+        }
+        rows.push(DialogRow::new(DialogRowKind::Hint, cut(&self.hint(), self.columns)));
+        DialogView { rows, caret }
+    }
+
+    fn hint(&self) -> String {
+        if self.is_commenting {
+            return "Enter: answer with this comment. Esc: back.".to_owned();
+        }
+        let place = self.pager.place();
+        let more = match (self.pager.is_read(), place) {
+            (false, Some((row, all))) => format!("Row {row} of {all}: Space shows more, then yes is possible. "),
+            (_, Some((row, all))) => format!("Row {row} of {all}. "),
+            _ => String::new(),
+        };
+        format!("{more}Tab: comment. Esc: no. {}", self.hint).trim_end().to_owned()
+    }
+
+    pub(super) fn handle(&mut self, input: &TerminalInput, keymap: &Keymap) -> Reaction<T> {
+        let reaction = if self.is_commenting { self.comment_input(input, keymap) } else { self.key(input, keymap) };
+        self.lay_out();
+        reaction
+    }
+
+    fn comment_input(&mut self, input: &TerminalInput, keymap: &Keymap) -> Reaction<T> {
+        match write(&mut self.comment, input, keymap, self.columns) {
+            Some(Action::Submit) => self.choose(self.choices.selected),
+            Some(Action::Interrupt | Action::Queue | Action::Cancel) => {
+                self.is_commenting = false;
+                Reaction::Taken
+            }
+            Some(Action::Up) => self.step(-1),
+            Some(Action::Down) => self.step(1),
+            _ => Reaction::Taken,
+        }
+    }
+
+    fn step(&mut self, by: isize) -> Reaction<T> {
+        self.choices.step(by);
+        Reaction::Taken
+    }
+
+    fn key(&mut self, input: &TerminalInput, keymap: &Keymap) -> Reaction<T> {
+        let Some(key) = key_of(input) else {
+            // A paste is a comment, never an answer.
+            self.is_commenting = true;
+            write(&mut self.comment, input, keymap, self.columns);
+            return Reaction::Taken;
+        };
+        match key.code {
+            KeyCode::PageDown => self.pager.next_page(),
+            KeyCode::PageUp => self.pager.previous_page(),
+            KeyCode::Char(' ') if key.typed().is_some() => self.pager.next_page(),
+            _ => return self.action(keymap.action(key), key.typed()),
+        };
+        Reaction::Taken
+    }
+
+    fn action(&mut self, action: Option<Action>, typed: Option<char>) -> Reaction<T> {
+        match (action, typed) {
+            (Some(Action::Up | Action::HistoryOlder), _) => self.step(-1),
+            (Some(Action::Down | Action::HistoryNewer), _) => self.step(1),
+            (Some(Action::Interrupt), _) => Reaction::Refused,
+            (Some(Action::Cancel), _) => Reaction::Stopped,
+            (Some(Action::Queue), _) => {
+                self.is_commenting = true;
+                Reaction::Taken
+            }
+            (Some(Action::Submit), _) => self.choose(self.choices.selected),
+            (Some(action), _) => Reaction::Other(action),
+            (None, Some(c)) => match self.choices.of_key(c) {
+                // A choice that the person cannot see whole is shown first.
+                Some(at) if !self.shown.whole.contains(&at) => {
+                    self.choices.selected = at;
+                    Reaction::Taken
+                }
+                Some(at) => self.choose(at),
+                None => Reaction::Taken,
+            },
+            (None, None) => Reaction::Taken,
+        }
+    }
+
+    /// Makes a choice, unless the text has to be read before: then the next page is shown.
+    fn choose(&mut self, at: usize) -> Reaction<T> {
+        let Some(choice) = self.choices.list.get(at) else { return Reaction::Taken };
+        if choice.needs_reading && !self.pager.is_read() {
+            self.choices.selected = at;
+            self.is_commenting = false;
+            self.pager.next_page();
+            return Reaction::Taken;
+        }
+        if choice.needs_reading && !self.shown.whole.contains(&at) {
+            return Reaction::Taken;
+        }
+        Reaction::Chosen(choice.value.clone())
+    }
+}

@@ -1,0 +1,392 @@
+use super::*;
+use proptest::prelude::*;
+use serde_json::json;
+use windlass_types::{
+    AgentId, AgentIdentity, AgentPath, Behavior, CallDigest, Decision, DecisionReason, EditPreview, JsonText,
+    MatchedRule, PermissionMode, PermissionUpdate, RuleOrigin, RuleSource, RuleValue, ToolUse, UpdateDestination,
+};
+
+fn request(id: &str, tool: &str, input: &serde_json::Value) -> PermissionRequest {
+    let decision = Decision::new(Behavior::Ask, DecisionReason::Default, "No rule allows the command.");
+    let call = ToolUse::new(id, tool, JsonText::of(input).unwrap());
+    PermissionRequest::new(call, "git push".to_owned(), decision, CallDigest::new("00"))
+}
+
+fn bash() -> PermissionRequest {
+    request("q1", "Bash", &json!({ "command": "git push", "description": "Push" }))
+}
+
+fn rules(rule: &str, destination: UpdateDestination) -> PermissionUpdate {
+    let rules = vec![RuleValue::new("Bash", rule)];
+    PermissionUpdate::AddRules { rules, behavior: Behavior::Allow, destination }
+}
+
+fn with_suggestions(mut request: PermissionRequest) -> PermissionRequest {
+    let suggestions = vec![rules("git push", UpdateDestination::Session), rules("git:*", UpdateDestination::Session)];
+    request.decision = request.decision.with_suggestions(suggestions);
+    request
+}
+
+fn ms(milliseconds: u64) -> Duration {
+    Duration::from_millis(milliseconds)
+}
+
+fn key(text: &str) -> TerminalInput {
+    TerminalInput::Key(text.parse().unwrap())
+}
+
+/// Dialogs with one question that was read long ago.
+fn dialogs(request: PermissionRequest, columns: usize, rows: usize) -> Dialogs {
+    let mut dialogs = Dialogs::new(Keymap::default());
+    dialogs.resize(columns, rows);
+    dialogs.ask(request, ms(0));
+    dialogs
+}
+
+/// Presses keys and gives the answer, if one came with the last of them.
+fn press(dialogs: &mut Dialogs, keys: &[&str]) -> Option<DialogAnswer> {
+    let mut answer = None;
+    for (at, text) in keys.iter().enumerate() {
+        assert!(answer.is_none(), "answered before {text}");
+        if let DialogResult::Answered(given) = dialogs.handle(key(text), ms(10_000 + at as u64 * 1000)) {
+            answer = Some(given);
+        }
+    }
+    answer
+}
+
+fn text(dialogs: &Dialogs) -> String {
+    let view = dialogs.view().unwrap();
+    view.rows.iter().map(|row| row.text.clone() + "\n").collect()
+}
+
+fn allow(updates: Vec<PermissionUpdate>) -> PermissionAnswer {
+    PermissionAnswer::Allow { updated_input: None, updates }
+}
+
+#[test]
+fn the_dialog_says_who_asks_what_and_why() {
+    let mut request = with_suggestions(bash());
+    request.agent = AgentPath::default().child("toolu_9".into());
+    request.identity = Some(AgentIdentity::new(AgentId::from("a1"), "reviewer"));
+    let rule = MatchedRule::new("Bash(git push:*)", Behavior::Ask, RuleSource::ProjectSettings);
+    request.decision.rule = Some(rule);
+    request.decision.rule.as_mut().unwrap().origin = Some(RuleOrigin::new(".claude/settings.json", Some(7)));
+    request.decision.part = Some("git push".to_owned());
+    let shown = text(&dialogs(request, 100, 40));
+    for expected in [
+        "Bash wants permission: git push",
+        "Asked by the agent reviewer at toolu_9",
+        "Why it asks: No rule allows the command.",
+        "Rule: Bash(git push:*) (.claude/settings.json:7)",
+        "description: Push",
+        "  | git push",
+        "> 1. Yes, this once (y)",
+        "  2. Yes, and allow Bash(git push) in this session (a)",
+        "  3. Yes, and allow Bash(git push) in this project (p)",
+        "  4. Yes, and allow Bash(git push) in all projects (u)",
+        "  5. No (n)",
+        "rule 1 of 2",
+    ] {
+        assert!(shown.contains(expected), "{expected} is not in\n{shown}");
+    }
+}
+
+#[test]
+fn keys_answer() {
+    use UpdateDestination::{LocalSettings, Session, UserSettings};
+    let denied = |message: &str, interrupt| PermissionAnswer::Deny { message: message.to_owned(), interrupt };
+    let no = "The user did not allow the call.";
+    for (keys, expected) in [
+        (&["y"] as &[_], allow(vec![])),
+        (&["Y"], allow(vec![])),
+        (&["enter"], allow(vec![])),
+        (&["a"], allow(vec![rules("git push", Session)])),
+        (&["p"], allow(vec![rules("git push", LocalSettings)])),
+        (&["u"], allow(vec![rules("git push", UserSettings)])),
+        (&["2"], allow(vec![rules("git push", Session)])),
+        (&["down", "down", "enter"], allow(vec![rules("git push", LocalSettings)])),
+        (&["right", "a"], allow(vec![rules("git:*", Session)])),
+        (&["right", "right", "left", "a"], allow(vec![rules("git push", Session)])),
+        (&["n"], denied(no, false)),
+        (&["esc"], denied(no, false)),
+        (&["up", "up", "end", "down", "down", "down", "down", "down", "enter"], denied(no, false)),
+        (&["ctrl+c"], denied(no, true)),
+        (&["tab", "n", "o", "t", "esc", "n"], denied("The user did not allow the call. The user says: not", false)),
+    ] {
+        let mut dialogs = dialogs(with_suggestions(bash()), 100, 30);
+        let answer = press(&mut dialogs, keys).unwrap();
+        assert_eq!((answer.answer, answer.comment), (expected, None), "{keys:?}");
+        assert!(dialogs.is_empty());
+    }
+    for keys in [&["x"] as &[_], &["6"], &["ctrl+y"], &["space"], &["alt+y"], &["left"]] {
+        assert_eq!(press(&mut dialogs(with_suggestions(bash()), 100, 30), keys), None, "{keys:?}");
+    }
+}
+
+#[test]
+fn a_yes_takes_a_comment_along() {
+    let mut dialogs = dialogs(bash(), 80, 20);
+    let answer = press(&mut dialogs, &["tab", "o", "k", "enter"]).unwrap();
+    assert_eq!((answer.answer, answer.comment.as_deref()), (PermissionAnswer::allow(), Some("ok")));
+    // A paste is a comment, never an answer.
+    let mut dialogs = self::dialogs(bash(), 80, 20);
+    assert_eq!(dialogs.handle(TerminalInput::Paste("y\ny\n".to_owned()), ms(5000)), DialogResult::Taken);
+    assert!(text(&dialogs).contains("Comment: y"));
+    assert_eq!(dialogs.withdraw(&"q1".into(), ms(6000)), "y\ny");
+}
+
+#[test]
+fn what_the_safety_floor_asks_about_is_allowed_once_at_most() {
+    let mut request = with_suggestions(bash());
+    request.decision.protected = true;
+    let dialogs = dialogs(request, 100, 30);
+    assert!(!text(&dialogs).contains("session"), "{}", text(&dialogs));
+}
+
+#[test]
+fn only_suggestions_that_allow_are_offered() {
+    let mut request = bash();
+    let destination = UpdateDestination::Session;
+    let deny =
+        PermissionUpdate::AddRules { rules: vec![RuleValue::tool("Bash")], behavior: Behavior::Deny, destination };
+    let long = rules(&"x".repeat(300), destination);
+    let mode = PermissionUpdate::SetMode { mode: PermissionMode::AcceptEdits, destination };
+    request.decision = request.decision.with_suggestions(vec![deny, long, mode.clone()]);
+    let mut dialogs = dialogs(request, 100, 30);
+    let shown = text(&dialogs);
+    assert!(shown.contains("2. Yes, and switch to the mode acceptEdits in this session (a)\n  3. No (n)"), "{shown}");
+    assert_eq!(press(&mut dialogs, &["a"]).unwrap().answer, allow(vec![mode]));
+}
+
+#[test]
+fn a_yes_is_possible_only_when_everything_was_shown() {
+    let command: String = (0..100).map(|line| format!("echo {line}\n")).collect();
+    let request = with_suggestions(request("q1", "Bash", &json!({ "command": command })));
+    for yes in ["y", "a", "enter", "1", "2"] {
+        let mut dialogs = dialogs(request.clone(), 60, 16);
+        let mut shown = text(&dialogs);
+        let mut pages = 0;
+        while press(&mut dialogs, &[yes]).is_none() {
+            shown += &text(&dialogs);
+            pages += 1;
+        }
+        assert!(pages > 5, "{yes}");
+        for line in 0..100 {
+            assert!(shown.contains(&format!("  | echo {line}\n")), "{line} by {yes}");
+        }
+    }
+    // To jump to the end is not to read: there is no such key, and Down selects.
+    let mut dialogs = dialogs(request.clone(), 60, 16);
+    assert_eq!(press(&mut dialogs, &["end", "ctrl+end", "down", "pageup", "y"]), None);
+    // A no is always possible.
+    assert!(press(&mut dialogs, &["n"]).is_some());
+    // Narrower rows are read anew.
+    let mut dialogs = self::dialogs(request, 60, 16);
+    press(&mut dialogs, &["space", "space"]);
+    dialogs.resize(20, 16);
+    assert_eq!(press(&mut dialogs, &["y"]), None);
+}
+
+#[test]
+fn a_diff_is_shown_whole_with_its_lines_marked() {
+    let mut request = request("q1", "Edit", &json!({ "file_path": "/a.rs", "old_string": "a", "new_string": "b" }));
+    request.edits =
+        Some(EditPreview::new(vec!["/a.rs".into()], "--- a.rs\n+++ a.rs\n@@ -1 +1 @@\n-a\n+b\n".to_owned()));
+    let dialogs = dialogs(request, 60, 40);
+    let kind = |text: &str| dialogs.view().unwrap().rows.iter().find(|row| row.text == text).map(|row| row.kind);
+    assert_eq!(kind("+++ a.rs"), Some(DialogRowKind::Text));
+    assert_eq!(kind("@@ -1 +1 @@"), Some(DialogRowKind::Hunk));
+    assert_eq!(kind("-a"), Some(DialogRowKind::Removed));
+    assert_eq!(kind("+b"), Some(DialogRowKind::Added));
+    assert_eq!(kind("  | b"), Some(DialogRowKind::Text));
+}
+
+#[test]
+fn nothing_in_a_dialog_controls_the_terminal() {
+    let evil = "a\x1b[2J\u{202e}b\rc\u{200b}\u{7}";
+    let mut request = request("q1", evil, &json!({ evil: evil, "command": format!("x\n{evil}") }));
+    evil.clone_into(&mut request.title);
+    evil.clone_into(&mut request.decision.message);
+    request.decision.part = Some(evil.to_owned());
+    request.identity = Some(AgentIdentity::new(AgentId::from("a"), evil));
+    request.decision = request.decision.clone().with_suggestions(vec![rules(evil, UpdateDestination::Session)]);
+    let form = json!({ "questions": [{ "question": evil, "header": evil, "options": [{ "label": evil, "description": evil }] }] });
+    let form = self::request("q2", "AskUserQuestion", &form);
+    let plan = self::request("q3", "ExitPlanMode", &json!({ "plan": format!("# {evil}\n{evil}") }));
+    for request in [request, form, plan] {
+        let dialogs = dialogs(request, 70, 60);
+        for row in dialogs.view().unwrap().rows {
+            assert_eq!(windlass_types::text::visible_line(&row.text), row.text);
+            assert!(crate::text::width(&row.text) <= 70, "{row:?}");
+        }
+    }
+}
+
+#[test]
+fn keys_before_a_dialog_never_answer_it() {
+    let mut dialogs = Dialogs::new(Keymap::default());
+    // The person types when the question comes.
+    assert!(matches!(dialogs.handle(key("m"), ms(990)), DialogResult::Passed(_)));
+    dialogs.ask(bash(), ms(1000));
+    for (typed, at) in [("y", 1000), ("enter", 1100), ("a", 1299), ("y", 1500), ("y", 1790)] {
+        assert_eq!(dialogs.handle(key(typed), ms(at)), DialogResult::Passed(key(typed)), "{typed} at {at}");
+    }
+    // Behind a pause the key is meant.
+    assert!(matches!(dialogs.handle(key("y"), ms(2090)), DialogResult::Answered(_)));
+    // The next question waits for a pause as well.
+    dialogs.ask(request("q2", "Bash", &json!({ "command": "a" })), ms(5000));
+    dialogs.ask(request("q3", "Bash", &json!({ "command": "b" })), ms(5000));
+    assert!(matches!(dialogs.handle(key("y"), ms(5300)), DialogResult::Answered(_)));
+    assert_eq!(dialogs.handle(key("y"), ms(5599)), DialogResult::Passed(key("y")));
+    assert!(matches!(dialogs.handle(key("y"), ms(5899)), DialogResult::Answered(_)));
+}
+
+#[test]
+fn questions_queue_and_can_be_withdrawn() {
+    let mut dialogs = dialogs(bash(), 60, 20);
+    dialogs.ask(request("q2", "Read", &json!({ "file_path": "/x" })), ms(10));
+    assert_eq!(dialogs.len(), 2);
+    assert!(text(&dialogs).lines().next().unwrap().ends_with("(1 more)"));
+    dialogs.withdraw(&"unknown".into(), ms(20));
+    dialogs.withdraw(&"q1".into(), ms(5000));
+    assert_eq!(dialogs.shown(), Some(&"q2".into()));
+    // The key that was meant for the question before does not answer this one.
+    assert_eq!(dialogs.handle(key("y"), ms(5100)), DialogResult::Passed(key("y")));
+    let focus = TerminalInput::Focus(true);
+    assert_eq!(dialogs.handle(focus.clone(), ms(9000)), DialogResult::Passed(focus));
+    assert_eq!(press(&mut dialogs, &["n"]).unwrap().id, "q2".into());
+}
+
+fn form() -> PermissionRequest {
+    let option = |label: &str| json!({ "label": label, "description": format!("means {label}") });
+    let questions = json!([
+        { "question": "Which store?", "header": "Store", "options": [option("SQLite"), option("Files")] },
+        { "question": "Which checks?", "header": "Checks", "multiSelect": true, "options": [option("fmt"), option("clippy"), option("tests")] },
+    ]);
+    request("q1", "AskUserQuestion", &json!({ "questions": questions, "x": 1 }))
+}
+
+fn answers(answer: &DialogAnswer) -> serde_json::Value {
+    let PermissionAnswer::Allow { updated_input: Some(input), .. } = &answer.answer else { panic!("{answer:?}") };
+    let input: serde_json::Value = input.to().unwrap();
+    assert_eq!(input["x"], 1);
+    input["answers"].clone()
+}
+
+#[test]
+fn a_form_takes_choices_and_own_answers() {
+    for (keys, expected) in [
+        (&["enter", "enter"] as &[_], json!({ "Which store?": "SQLite", "Which checks?": ["fmt"] })),
+        (
+            &["down", "enter", "space", "down", "down", "space", "enter"],
+            json!({ "Which store?": "Files", "Which checks?": ["fmt", "tests"] }),
+        ),
+        (&["2", "enter", "1", "1", "3", "enter"], json!({ "Which store?": "Files", "Which checks?": ["tests"] })),
+        (
+            &["r", "e", "d", "i", "s", "enter", "2", "o", "k", "enter"],
+            json!({ "Which store?": "redis", "Which checks?": ["clippy", "ok"] }),
+        ),
+        (&["tab", "2", "enter", "enter"], json!({ "Which store?": "SQLite", "Which checks?": ["clippy"] })),
+        (
+            &["1", "tab", "shift+tab", "2", "enter", "enter"],
+            json!({ "Which store?": "Files", "Which checks?": ["fmt"] }),
+        ),
+    ] {
+        let mut dialogs = dialogs(form(), 80, 30);
+        let answer = press(&mut dialogs, keys);
+        assert_eq!(answers(&answer.unwrap()), expected, "{keys:?}");
+    }
+    let mut dialogs = dialogs(form(), 80, 30);
+    let shown = text(&dialogs);
+    for expected in ["Question 1 of 2: Store", "Which store?", "> ( ) 1. SQLite", "means SQLite", "Own answer:"] {
+        assert!(shown.contains(expected), "{expected} is not in\n{shown}");
+    }
+    let answer = press(&mut dialogs, &["w", "a", "i", "t", "esc"]).unwrap().answer;
+    assert_eq!(answer, PermissionAnswer::deny("The user did not answer the questions. The user says: wait"));
+}
+
+#[test]
+fn an_input_that_is_no_form_is_a_call_like_others() {
+    for input in [json!({}), json!({ "questions": [] }), json!({ "questions": [{ "question": 1 }] })] {
+        for tool in ["AskUserQuestion", "ExitPlanMode"] {
+            let dialogs = dialogs(request("q", tool, &input), 80, 20);
+            assert!(text(&dialogs).contains("Yes, this once"), "{tool} {input}");
+        }
+    }
+}
+
+#[test]
+fn a_plan_is_read_changed_and_approved() {
+    let plan = request("q1", "ExitPlanMode", &json!({ "plan": "# Plan\nChange a.rs" }));
+    let edits =
+        PermissionUpdate::SetMode { mode: PermissionMode::AcceptEdits, destination: UpdateDestination::Session };
+    assert_eq!(press(&mut dialogs(plan.clone(), 80, 20), &["y"]).unwrap().answer, PermissionAnswer::allow());
+    assert_eq!(press(&mut dialogs(plan.clone(), 80, 20), &["a"]).unwrap().answer, allow(vec![edits]));
+    let refused = press(&mut dialogs(plan.clone(), 80, 20), &["tab", "n", "o", "esc", "n"]).unwrap().answer;
+    assert_eq!(refused, PermissionAnswer::deny("The user does not approve the plan yet. The user says: no"));
+    // Written in the dialog: y is a letter there.
+    let mut written = dialogs(plan.clone(), 80, 20);
+    assert_eq!(press(&mut written, &["e", "y", "enter", "tab"]), None);
+    let changed = |answer: PermissionAnswer| match answer {
+        PermissionAnswer::Allow { updated_input: Some(input), .. } => {
+            input.to::<serde_json::Value>().unwrap()["plan"].clone()
+        }
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(changed(press(&mut written, &["y"]).unwrap().answer), json!("y\n# Plan\nChange a.rs"));
+    // In an external editor.
+    let mut external = dialogs(plan, 80, 20);
+    assert_eq!(external.handle(key("ctrl+g"), ms(5000)), DialogResult::OpenEditor("# Plan\nChange a.rs".to_owned()));
+    external.edited(Some("other"));
+    assert!(text(&external).contains("other"));
+    assert_eq!(changed(press(&mut external, &["y"]).unwrap().answer), json!("other"));
+}
+
+#[test]
+fn no_row_is_beside_the_screen() {
+    let command: String = (0..60).map(|line| format!("echo 日本 {line}\n")).collect();
+    let permission = with_suggestions(request("q1", "Bash", &json!({ "command": command })));
+    let plan = request("q1", "ExitPlanMode", &json!({ "plan": command }));
+    for request in [permission, plan, form()] {
+        for columns in [12, 20, 40, 80] {
+            for rows in 5..25 {
+                let mut dialogs = dialogs(request.clone(), columns, rows);
+                press(&mut dialogs, &["down", "down"]);
+                let view = dialogs.view().unwrap();
+                assert!(view.rows.len() <= rows, "{} rows in {rows}", view.rows.len());
+                let (row, column) = view.caret.unwrap();
+                assert!(row < view.rows.len() && column <= columns, "{:?} in {columns}x{rows}", view.caret);
+                for row in &view.rows {
+                    assert!(crate::text::width(&row.text) <= columns, "{row:?} in {columns}");
+                }
+            }
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_keys_break_a_dialog_and_unread_calls_are_not_allowed(
+        keys in prop::collection::vec(prop::sample::select(vec![
+            "y", "a", "p", "u", "1", "2", "enter", "tab", "esc", "up", "down", "left", "right", "space", "pageup",
+            "pagedown", "x", "backspace", "ctrl+k", "ctrl+g",
+        ]), 0..40),
+        columns in 1_usize..80,
+        rows in 1_usize..20,
+    ) {
+        let command: String = (0..50).map(|line| format!("line{line:03}\n")).collect();
+        let request = with_suggestions(request("q1", "Bash", &json!({ "command": command })));
+        let mut dialogs = dialogs(request, columns, rows);
+        let mut seen = text(&dialogs);
+        for (at, name) in keys.into_iter().enumerate() {
+            if let DialogResult::Answered(answer) = dialogs.handle(key(name), ms(1000 * (at as u64 + 1))) {
+                let is_yes = matches!(answer.answer, PermissionAnswer::Allow { .. });
+                let seen: String = seen.split_whitespace().filter(|word| *word != "|").collect();
+                prop_assert!(!is_yes || columns < 12 || (0..50).all(|line| seen.contains(&format!("line{line:03}"))), "{}", seen);
+                break;
+            }
+            seen += &text(&dialogs);
+        }
+    }
+}

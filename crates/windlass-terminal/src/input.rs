@@ -1,0 +1,13 @@
+//! Input of a terminal: bytes become keys and pastes, and these become actions of the prompt.
+//!
+//! Nothing here reads a terminal or a clock. Bytes, and the time since an arbitrary start, come as parameters.
+
+mod burst;
+mod decoder;
+mod escape;
+mod mode;
+mod queue;
+
+pub use decoder::{Decoder, TerminalInput};
+pub use mode::{InputAction, InputMode, InputModeOptions, RunState};
+pub use queue::{QueuedMessage, QueuedMessages};
