@@ -1,6 +1,6 @@
-//! What a server may ask of the client.
+//! Answers to the requests of a server: elicitation, roots and sampling.
 //!
-//! Servers of older revisions ask by requests of their own. Those of newer ones ask in place of a result, and the
+//! Servers of older revisions send requests of their own. Servers of newer revisions ask in place of a result, and the
 //! request is sent again with the answers.
 
 #![expect(
@@ -24,28 +24,28 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 use windlass_types::JsonText;
 
-/// Most questions of a server that wait for a person.
+/// Maximum number of elicitations of a server that wait for a person.
 const MOST_QUESTIONS: usize = 4;
-/// Most messages of a model that a server waits for.
+/// Maximum number of sampling requests of a server that are open.
 const MOST_SAMPLES: usize = 2;
-/// Most things that a server asks for in place of one result.
+/// Maximum number of inputs that a server requests in place of one result.
 const MOST_INPUTS: usize = 16;
 const NOT_OFFERED: &str = "the server asks for what the client does not offer";
-/// Longest address of a page, in bytes.
+/// Maximum length of a page address, in bytes.
 const LONGEST_URL: usize = 2000;
-/// The code of an error that names pages to visit.
+/// JSON-RPC code of an error that names pages to visit.
 const VISIT_NEEDED: i32 = -32042;
-/// Longest text of a question, in characters.
+/// Maximum length of an elicitation text, in characters.
 const LONGEST_TEXT: usize = 4000;
 
-/// Answers one server.
+/// Answers the requests of one server.
 pub(crate) struct Answers {
     server: String,
     elicitation: Option<Arc<dyn Elicitation>>,
     questions: Semaphore,
     roots: Vec<PathBuf>,
     sampling: Option<Arc<dyn Sampling>>,
-    /// Of models of a session; a program sets its own.
+    /// Sampling limits for models of a session; `None` if the program supplies its own [`Sampling`].
     limits: Option<SamplingLimits>,
     samples: Semaphore,
 }
@@ -64,7 +64,7 @@ impl Answers {
         }
     }
 
-    /// What the server is informed that it may ask for.
+    /// Returns the client capabilities that are announced to the server.
     pub(crate) fn capabilities(&self) -> ClientCapabilities {
         let mut capabilities = ClientCapabilities::default();
         capabilities.elicitation = self.elicitation.is_some().then(|| {
@@ -81,12 +81,12 @@ impl Answers {
         capabilities
     }
 
-    /// The directories that the server may take for the project.
+    /// Returns the project directories announced to the server.
     pub(crate) fn roots(&self) -> ListRootsResult {
         ListRootsResult::new(self.roots.iter().filter_map(|root| file_url(root)).map(Root::new).collect())
     }
 
-    /// The answer to a question. Dropping the future withdraws the question.
+    /// Answers an elicitation. Dropping the future withdraws the elicitation.
     pub(crate) async fn elicit(&self, params: ElicitRequestParams) -> ElicitResult {
         let declined = ElicitResult::new(ElicitationAction::Decline);
         let (Some(elicitation), Ok(_place)) = (&self.elicitation, self.questions.try_acquire()) else {
@@ -127,17 +127,17 @@ impl Answers {
         Some(ElicitationRequest::new(&self.server, message, kind))
     }
 
-    /// A message of a model. Dropping the future takes the request back.
+    /// Answers a sampling request. Dropping the future withdraws the request.
     ///
     /// # Errors
-    /// It is not offered, refused or failed.
+    /// Fails if sampling is not offered, or if the request is refused or fails.
     pub(crate) async fn sample(&self, params: &CreateMessageRequestParams) -> Result<CreateMessageResult, ErrorData> {
         let broken = |error: serde_json::Error| ErrorData::internal_error(error.to_string(), None);
         let answer = self.message(serde_json::to_value(params).map_err(broken)?).await?;
         serde_json::from_value(answer).map_err(broken)
     }
 
-    /// The same for parameters that may be anything.
+    /// Answers a sampling request given as unchecked JSON parameters.
     pub(crate) async fn message(&self, params: Value) -> Result<Value, ErrorData> {
         let refused = |why: String| ErrorData::invalid_request(why, None);
         let Some(sampling) = &self.sampling else { return Err(refused(NOT_OFFERED.to_owned())) };
@@ -155,7 +155,7 @@ impl Answers {
         answer.result(&names).map_err(refused)
     }
 
-    /// Has a person asked to visit pages, one after the other. That they agree does not mean that they are done.
+    /// Asks a person to visit pages, one after the other. An accepted visit is not necessarily completed.
     pub(crate) async fn visit(&self, visits: &[McpVisit]) {
         for McpVisit { url, message, id } in visits {
             let (message, url, elicitation_id) = (message.clone(), url.clone(), id.clone());
@@ -163,10 +163,10 @@ impl Answers {
         }
     }
 
-    /// The answers to what a server asks for in place of a result, side by side.
+    /// Answers the input requests that a server sent in place of a result, concurrently.
     ///
     /// # Errors
-    /// It asks for what the client does not offer, or for too much at once.
+    /// Fails if the server requests an input that the client does not offer, or too many inputs at once.
     pub(crate) async fn input(&self, requests: InputRequests) -> Result<InputResponses, ErrorData> {
         if requests.len() > MOST_INPUTS {
             return Err(ErrorData::invalid_request("the server asks for too much at once", None));
@@ -186,7 +186,7 @@ impl Answers {
     }
 }
 
-/// The pages that an error of this code names.
+/// Returns the pages named by an error with the code `VISIT_NEEDED`.
 pub(crate) fn visits(error: &ErrorData) -> Vec<McpVisit> {
     let listed = error.data.as_ref().and_then(|data| data.get("elicitations")).and_then(Value::as_array);
     let named = listed.filter(|_| error.code.0 == VISIT_NEEDED).into_iter().flatten();
@@ -194,7 +194,7 @@ pub(crate) fn visits(error: &ErrorData) -> Vec<McpVisit> {
     read.filter(|visit| !visit.url.is_empty() && visit.url.len() <= LONGEST_URL).take(MOST_QUESTIONS).collect()
 }
 
-/// What a person gave, and for each property without a value the default that the schema has for it.
+/// Returns the person's values, completed with the schema's default for each property without a value.
 fn with_defaults(given: Option<Value>, schema: &Value) -> Option<Value> {
     let mut content = match given {
         Some(Value::Object(content)) => content,
@@ -214,11 +214,11 @@ fn with_defaults(given: Option<Value>, schema: &Value) -> Option<Value> {
     Some(Value::Object(content))
 }
 
-/// A directory as an address; `None` if it is not one from the root on.
+/// Converts a directory to a `file:` URL; `None` if the path is not absolute.
 fn file_url(path: &std::path::Path) -> Option<String> {
     reqwest::Url::from_directory_path(path).ok().map(|url| {
         let url = url.to_string();
-        // Servers compare roots with parents of files, which have no slash at their end.
+        // Servers compare roots with parent directories of files, which have no trailing slash.
         if url.len() > "file:///".len() { url.trim_end_matches('/').to_owned() } else { url }
     })
 }
@@ -241,7 +241,7 @@ mod tests {
         ] {
             assert_eq!(with_defaults(given.clone(), &schema), expected, "{given:?}");
         }
-        // The answer to a question that wants no values.
+        // An answer without values.
         assert_eq!(with_defaults(None, &Value::Null), None);
         assert_eq!(with_defaults(Some(json!({ "a": 1 })), &Value::Null), Some(json!({ "a": 1 })));
     }

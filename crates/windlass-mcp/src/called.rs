@@ -1,15 +1,15 @@
-//! Prompts of servers that users call by a command: `/mcp__server__prompt argument`.
+//! Prompts of servers as slash commands: `/mcp__server__prompt argument`.
 
 use crate::{McpError, McpPrompt, McpServers};
 use futures_util::future::join_all;
 use windlass_context::foreign_text;
 use windlass_types::{ContentBlock, mcp_name};
 
-/// Why the prompt that a command names cannot be had.
+/// Reason why the prompt of a slash command is not available.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum McpPromptError {
-    /// An argument that it needs is missing.
+    /// A required argument is missing.
     #[error("/{command} needs the argument {argument}: write it after the name")]
     MissingArgument {
         /// The command, without the slash.
@@ -28,18 +28,18 @@ pub enum McpPromptError {
     Server {
         /// The command, without the slash.
         command: String,
-        /// What the server, or the connection to it, says.
+        /// Error of the server or of its connection.
         #[source]
         error: McpError,
     },
 }
 
 impl McpServers {
-    /// What the prompt with this command (`mcp__server__prompt`, without a slash) says, with arguments in order. Only servers of
-    /// that name are asked. `None` if no connected server has such a prompt. Cancel safe.
+    /// Returns the content of the prompt with this command (`mcp__server__prompt`, without a slash), with arguments in
+    /// order. Only servers of that name are asked. `None` if no connected server has such a prompt. Cancel safe.
     ///
     /// # Errors
-    /// As of [`call_prompt`](Self::call_prompt).
+    /// The errors of [`call_prompt`](Self::call_prompt).
     pub async fn named_prompt(
         &self,
         command: &str,
@@ -55,8 +55,8 @@ impl McpServers {
         }
     }
 
-    /// What a prompt says, message by message, with arguments in order: the last one takes what is left over. Texts that
-    /// imitate those of the runtime are marked. Cancel safe.
+    /// Returns the content of a prompt, message by message, with arguments in order: the last one takes the remaining
+    /// arguments. Texts that imitate those of the runtime are marked. Cancel safe.
     ///
     /// # Errors
     /// An argument is missing, the server cannot be reached or refuses, or the prompt is empty.

@@ -1,14 +1,14 @@
-//! The outcomes of the calls of a connection.
+//! Outcomes of the calls of a connection.
 
 use crate::transport::Sent;
 use rmcp::model::RequestId;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What is known of the calls of one connection. When the connection is lost, it decides when the server may be
+/// Record of the calls of one connection. When the connection is lost, the record decides when the server may be
 /// started again.
 ///
-/// Each call leaves its outcome here before it is no longer open. So it does not matter whether the end of the
-/// connection is noticed first by the call or by the task that waits for that end.
+/// Each call records its outcome before it closes. The order in which the call and the task that waits for the end of
+/// the connection notice the end is therefore irrelevant.
 #[derive(Debug, Default)]
 pub(crate) struct Calls(Mutex<Known>);
 
@@ -17,14 +17,14 @@ struct Known {
     answered: bool,
     lost: bool,
     open: Vec<Open>,
-    /// The number of the next call, which says which of the open ones it is.
+    /// Number of the next call; identifies it among the open calls.
     next: u64,
 }
 
 #[derive(Debug)]
 struct Open {
     number: u64,
-    /// The id of its request, once it has one.
+    /// Id of the call's request, once it has one.
     id: Option<RequestId>,
 }
 
@@ -33,7 +33,7 @@ impl Calls {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A call begins. It is open until the guard is dropped.
+    /// Opens a call. It stays open until the guard is dropped.
     pub(crate) fn begin(&self) -> OneCall<'_> {
         let mut known = self.lock();
         let number = known.next;
@@ -42,10 +42,10 @@ impl Calls {
         OneCall { calls: self, number }
     }
 
-    /// Whether the server, if it is lost now, was lost in its first call: it never answered one, and one that may
-    /// have reached it was lost or is open. A call that was given up is neither.
+    /// `true` if a loss of the server now would be a loss in its first call: no call was ever answered, and a call that
+    /// may have reached the server was lost or is open. An abandoned call is neither.
     ///
-    /// A call that is just being handed over has no id yet, and may have reached the server too.
+    /// A call that is being sent has no id yet, and may have reached the server too.
     pub(crate) fn ended_in_the_first(&self, sent: &Sent) -> bool {
         let known = self.lock();
         let reached = |open: &Open| open.id.as_ref().is_none_or(|id| sent.may_have(id));
@@ -61,7 +61,7 @@ pub(crate) struct OneCall<'a> {
 }
 
 impl OneCall<'_> {
-    /// Its request has this id.
+    /// Records the id of the call's request.
     pub(crate) fn has_id(&self, id: &RequestId) {
         let mut known = self.calls.lock();
         if let Some(open) = known.open.iter_mut().find(|open| open.number == self.number) {
@@ -69,12 +69,12 @@ impl OneCall<'_> {
         }
     }
 
-    /// It was answered, with a result or an error.
+    /// Records that the call was answered, with a result or an error.
     pub(crate) fn was_answered(&self) {
         self.calls.lock().answered = true;
     }
 
-    /// It may have reached the server, which was lost before it answered.
+    /// Records that the server was lost before it answered a call that may have reached it.
     pub(crate) fn was_lost(&self) {
         self.calls.lock().lost = true;
     }

@@ -1,4 +1,4 @@
-//! Servers that live in the host.
+//! Servers inside the host.
 
 use async_trait::async_trait;
 use std::sync::Arc;
@@ -6,10 +6,10 @@ use windlass_schema::ToolServer;
 use windlass_tool::{SystemClock, SystemIds, ToolSet};
 use windlass_types::JsonText;
 
-/// A server that is reached by handing it one message at a time.
+/// Channel to a server that takes one message at a time.
 ///
-/// The host protocol implements it for the in-process servers of its hosts; a
-/// Rust host can implement it for a server of its own.
+/// The host protocol implements it for the in-process servers of its hosts; a Rust host can implement it for a server
+/// of its own.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -39,20 +39,20 @@ pub trait McpChannel: Send + Sync + 'static {
     /// response; the answer to a notification or a response is
     /// ignored.
     ///
-    /// Dropping the future takes the message back as far as that is possible.
+    /// Dropping the future withdraws the message as far as that is possible.
     ///
     /// # Errors
-    /// The server cannot be reached, or refused the message as a whole.
+    /// Fails if the server cannot be reached, or refused the message as a whole.
     async fn send(&self, message: JsonText) -> Result<Option<JsonText>, McpChannelError>;
 
-    /// Waits for a message that the server sends by itself; `None` when none
-    /// will come any more. The default is that none ever comes.
+    /// Waits for a message that the server sends on its own; `None` when none will come any more. Default: never
+    /// returns.
     async fn receive(&self) -> Option<JsonText> {
         std::future::pending().await
     }
 }
 
-/// Tools of the host as a server.
+/// Channel to tools of the host, which act as a server.
 pub(crate) struct ToolChannel(ToolServer);
 
 impl ToolChannel {
@@ -69,13 +69,13 @@ impl McpChannel for ToolChannel {
     }
 }
 
-/// Why a message could not be handed over.
+/// Reason why a message could not be handed over.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct McpChannelError(String);
 
 impl McpChannelError {
-    /// With the reason, for people.
+    /// Creates an error with the reason, for people.
     pub fn new(reason: impl Into<String>) -> Self {
         Self(reason.into())
     }

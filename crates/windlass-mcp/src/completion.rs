@@ -6,17 +6,17 @@ use serde::Deserialize;
 use serde_json::json;
 use std::collections::BTreeMap;
 
-/// Most suggestions, and most characters of one.
+/// Maximum number of suggestions, and maximum number of characters of one.
 const MOST_VALUES: usize = 100;
 const LONGEST_VALUE: usize = 1_000;
 
-/// What has the argument for which values are suggested.
+/// Owner of the argument for which values are suggested.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum McpCompletionOf {
-    /// A prompt, by its name at the server.
+    /// Prompt, by its name at the server.
     Prompt(String),
-    /// A template of addresses of resources.
+    /// URI template of resources.
     ResourceTemplate(String),
 }
 
@@ -32,11 +32,11 @@ struct Completion {
 }
 
 impl McpServers {
-    /// Values that a server suggests for an argument of which `begun` has been given, at most 100. `others` are the
-    /// arguments that have values already. Untrusted. Cancel safe.
+    /// Requests suggestions for an argument with the prefix `begun`, at most 100. `others` are the arguments that have
+    /// values already. Untrusted. Cancel safe.
     ///
     /// # Errors
-    /// There is no such server, it cannot be reached, or it suggests nothing for such arguments.
+    /// Fails if there is no such server, it cannot be reached, or it suggests nothing for such arguments.
     pub async fn complete(
         &self,
         server: &str,

@@ -1,4 +1,4 @@
-//! How servers are reached.
+//! Configuration of servers.
 
 mod parse;
 
@@ -18,61 +18,62 @@ use windlass_tool::ToolSet;
 use windlass_tool::search_path::environment_outside;
 use windlass_types::JsonText;
 
-/// How a server is reached, and how it is treated.
+/// Configuration of a server: its transport and its treatment.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct McpServerConfig {
-    /// How it is reached.
+    /// Transport to the server.
     pub transport: McpTransport,
-    /// How long a call may take in all, progress or not. Absent: as long as
-    /// there is progress, see [`McpOptions::with_call_timeout`](crate::McpOptions::with_call_timeout).
+    /// Maximum duration of a call in all, with or without progress. Default: `None`, unlimited while there is progress,
+    /// see [`McpOptions::with_call_timeout`](crate::McpOptions::with_call_timeout).
     pub timeout: Option<Duration>,
-    /// Tools, by their own names, that need an answer each time or are refused,
-    /// whatever rules and modes say.
+    /// Policies of tools, by their own names: calls that need an answer each time or are refused, regardless of rules
+    /// and permission modes.
     pub policies: BTreeMap<String, McpToolPolicy>,
-    /// Whether the definitions of its tools are in requests from the beginning, however many there are. Default: no, they may
-    /// be withheld until the model has searched for them.
+    /// `true` if the definitions of the server's tools are in requests from the beginning, however many there are.
+    /// Default: `false`, they may be withheld until the model has searched for them.
     pub always_load: bool,
-    /// A command whose output gives headers for an endpoint, in place of configured ones of the same names: a JSON object
-    /// of texts. A shell runs it each time the server is connected, for at most 10 s, with the environment of programs, the
-    /// server's name in `CLAUDE_CODE_MCP_SERVER_NAME` and its address in `CLAUDE_CODE_MCP_SERVER_URL`.
+    /// Command whose output replaces configured headers of the same names: a JSON object of strings. A shell runs it
+    /// each time the server is connected, for at most 10 s, with the environment of programs, the server's name in
+    /// `CLAUDE_CODE_MCP_SERVER_NAME` and its address in `CLAUDE_CODE_MCP_SERVER_URL`.
     pub headers_helper: Option<String>,
-    /// How tokens for it are had, if it is reached over HTTP. Default: a client is registered, and the user logs in.
+    /// OAuth settings of a server that is reached over HTTP. Default: a client is registered, and the user logs in.
     pub oauth: OAuthConfig,
-    /// Tools, by their own names, whose calls run beside calls that read, also beside each other; `*` means all. It counts for the
-    /// order alone: each call is judged as before. Default: none, calls of a server follow each other.
+    /// Tools, by their own names, whose calls run concurrently with reading calls and with each other; `*` means all.
+    /// The setting affects only the order: each call is judged as before. Default: none, calls of a server run one
+    /// after the other.
     pub parallel: BTreeSet<String>,
-    /// Whether it is started at its first call, where the [cache](crate::McpOptions::with_tool_cache) knows what it offers.
-    /// Default: no.
+    /// `true` if the server is started at its first call, provided the [cache](crate::McpOptions::with_tool_cache)
+    /// knows its tools. Default: `false`.
     pub lazy: bool,
-    /// Whether it may ask for messages of the session's models, and for how many. Each request is judged like a call of the tool
-    /// `mcp__server__sampling_createMessage`. Default: `None`, it is informed that it cannot ask.
+    /// Limits of sampling by the session's models. Each request is judged like a call of the tool
+    /// `mcp__server__sampling_createMessage`. Default: `None`, sampling is not announced to the server.
     pub sampling: Option<SamplingLimits>,
-    /// Who configured it, for people. Default: `dynamic`.
+    /// Source of the configuration, for people. Default: `dynamic`.
     pub source: String,
-    /// The place in which its programs start. Default: that of its set.
+    /// Place in which the server's programs start. Default: that of its set.
     pub place: Option<ServerPlace>,
-    /// Has its tokens.
+    /// Source of the server's access tokens.
     pub(crate) authorizer: Option<Arc<Authorizer>>,
-    /// What confines its programs, as its set says.
+    /// Confinement of the server's programs, as set for its set of servers.
     pub(crate) confinement: Option<Arc<dyn ProgramConfinement>>,
 }
 
-/// The place in which the programs of a server start: itself, and its `headersHelper`.
+/// Place in which the programs of a server start: the server itself, and its `headersHelper`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServerPlace {
-    /// The directory. Default: that of the set.
+    /// Working directory. Default: that of the set.
     pub directory: Option<PathBuf>,
-    /// Directories that search paths in the variables do not lead into, also not through links: neither those of the set nor
-    /// those of the server's own entry.
+    /// Directories that are removed from search paths in the variables, also if reached through links: in the variables
+    /// of the set and in those of the server's own entry.
     pub outside: Vec<PathBuf>,
-    /// Variables beside those of the set.
+    /// Variables in addition to those of the set.
     pub variables: Vec<(OsString, OsString)>,
 }
 
 impl ServerPlace {
-    /// The directory and the variables of the set.
+    /// Creates a place with the directory and the variables of the set.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -85,7 +86,7 @@ impl ServerPlace {
         self
     }
 
-    /// Has search paths lead around directories.
+    /// Excludes directories from search paths.
     #[must_use]
     pub fn outside(mut self, directories: &[PathBuf]) -> Self {
         self.outside.extend_from_slice(directories);
@@ -100,7 +101,7 @@ impl ServerPlace {
     }
 }
 
-/// The policy for all calls of a tool, whatever rules and modes say.
+/// Policy for all calls of a tool, regardless of rules and permission modes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum McpToolPolicy {
@@ -110,34 +111,34 @@ pub enum McpToolPolicy {
     Deny,
 }
 
-/// How a server is reached.
+/// Transport to a server.
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum McpTransport {
-    /// A program that speaks over its standard streams.
+    /// Program that speaks over its standard streams.
     Stdio {
-        /// The program: a path, or a name that is looked for in the `PATH` of its environment.
+        /// Program: a path, or a name that is searched in the `PATH` of its environment.
         command: String,
-        /// Its arguments.
+        /// Arguments of the program.
         args: Vec<String>,
-        /// Its environment, beside that of the set of servers.
+        /// Environment variables in addition to those of the set of servers.
         env: BTreeMap<String, String>,
     },
-    /// A streamable HTTP endpoint.
+    /// Streamable HTTP endpoint.
     Http {
-        /// Its address.
+        /// URL of the endpoint.
         url: String,
         /// Headers of every request. They may hold secrets.
         headers: BTreeMap<String, String>,
     },
-    /// An endpoint of the older HTTP transport, whose messages come as server-sent events over one stream.
+    /// Endpoint of the older HTTP transport, whose messages come as server-sent events over one stream.
     Sse {
-        /// The address of the stream.
+        /// URL of the stream.
         url: String,
         /// Headers of every request. They may hold secrets.
         headers: BTreeMap<String, String>,
     },
-    /// A server inside the host. Without a channel it cannot be reached.
+    /// Server inside the host. Unreachable without a channel.
     InProcess(Option<Arc<dyn McpChannel>>),
 }
 
@@ -160,32 +161,32 @@ impl McpServerConfig {
         }
     }
 
-    /// A program that speaks over its standard streams.
+    /// Configures a program that speaks over its standard streams.
     pub fn stdio(command: impl Into<String>) -> Self {
         Self::new(McpTransport::Stdio { command: command.into(), args: Vec::new(), env: BTreeMap::new() })
     }
 
-    /// A streamable HTTP endpoint.
+    /// Configures a streamable HTTP endpoint.
     pub fn http(url: impl Into<String>) -> Self {
         Self::new(McpTransport::Http { url: url.into(), headers: BTreeMap::new() })
     }
 
-    /// An endpoint of the older HTTP transport with server-sent events.
+    /// Configures an endpoint of the older HTTP transport with server-sent events.
     pub fn sse(url: impl Into<String>) -> Self {
         Self::new(McpTransport::Sse { url: url.into(), headers: BTreeMap::new() })
     }
 
-    /// A server inside the host.
+    /// Configures a server inside the host.
     pub fn in_process(channel: Arc<dyn McpChannel>) -> Self {
         Self { source: "sdk".to_owned(), ..Self::new(McpTransport::InProcess(Some(channel))) }
     }
 
-    /// A server inside the host that serves these tools, under the name that it gives itself. It lives as long as this
-    /// config.
+    /// Configures a server inside the host that serves these tools, under the name that it gives itself. The server
+    /// lives as long as this config.
     ///
-    /// Its tools are those of a server: they are named `mcp__server__tool`, what they touch is unknown, and files and
-    /// programs of a session are out of their reach. Several sessions may use it at once; what its tools remember between
-    /// calls is shared. Tools that belong to one session are given to its builder instead.
+    /// The tools are those of a server: they are named `mcp__server__tool`, their path access is unknown, and files and
+    /// programs of a session are out of their reach. Several sessions may use the server at once; state that its tools
+    /// keep between calls is shared. Tools that belong to one session are given to its builder instead.
     ///
     /// ```no_run
     /// use std::sync::Arc;
@@ -208,7 +209,7 @@ impl McpServerConfig {
         Self::in_process(Arc::new(ToolChannel::new(name.into(), tools)))
     }
 
-    /// Adds an argument of the program. Without effect on other servers.
+    /// Adds an argument of the program. No effect on other transports.
     #[must_use]
     pub fn arg(mut self, arg: impl Into<String>) -> Self {
         if let McpTransport::Stdio { args, .. } = &mut self.transport {
@@ -217,7 +218,7 @@ impl McpServerConfig {
         self
     }
 
-    /// Sets a variable of the program's environment. Without effect on other servers.
+    /// Sets a variable of the program's environment. No effect on other transports.
     #[must_use]
     pub fn env(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         if let McpTransport::Stdio { env, .. } = &mut self.transport {
@@ -226,7 +227,7 @@ impl McpServerConfig {
         self
     }
 
-    /// Sets a header of every request. Without effect on other servers.
+    /// Sets a header of every request. No effect on transports other than HTTP.
     #[must_use]
     pub fn header(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         if let McpTransport::Http { headers, .. } | McpTransport::Sse { headers, .. } = &mut self.transport {
@@ -235,14 +236,14 @@ impl McpServerConfig {
         self
     }
 
-    /// Sets how tokens for it are had. Without effect on servers that are not reached over HTTP.
+    /// Sets the OAuth settings. No effect on servers that are not reached over HTTP.
     #[must_use]
     pub fn oauth(mut self, oauth: OAuthConfig) -> Self {
         self.oauth = oauth;
         self
     }
 
-    /// Sets how long a call may take in all.
+    /// Sets the maximum duration of a call in all.
     #[must_use]
     pub fn timeout(mut self, limit: Duration) -> Self {
         self.timeout = Some(limit);
@@ -256,42 +257,42 @@ impl McpServerConfig {
         self
     }
 
-    /// Keeps the definitions of its tools in requests from the beginning, however many there are.
+    /// Keeps the definitions of the server's tools in requests from the beginning, however many there are.
     #[must_use]
     pub fn always_load(mut self, on: bool) -> Self {
         self.always_load = on;
         self
     }
 
-    /// Lets the calls of a tool run beside calls that read; `*` means all of its tools.
+    /// Lets the calls of a tool run concurrently with reading calls; `*` means all of the server's tools.
     #[must_use]
     pub fn parallel(mut self, tool: impl Into<String>) -> Self {
         self.parallel.insert(tool.into());
         self
     }
 
-    /// Starts it at its first call, where the [cache](crate::McpOptions::with_tool_cache) knows what it offers.
+    /// Starts the server at its first call, provided the [cache](crate::McpOptions::with_tool_cache) knows its tools.
     #[must_use]
     pub fn lazy(mut self, on: bool) -> Self {
         self.lazy = on;
         self
     }
 
-    /// Lets it ask for messages of the session's models.
+    /// Permits sampling by the session's models.
     #[must_use]
     pub fn sampling(mut self, limits: SamplingLimits) -> Self {
         self.sampling = Some(limits);
         self
     }
 
-    /// Whether a tool's calls may run beside calls that read.
+    /// `true` if calls of the tool may run concurrently with reading calls.
     pub(crate) fn is_parallel(&self, tool: &str) -> bool {
         self.parallel.contains(tool) || self.parallel.contains("*")
     }
 
-    /// Applies settings that hosts give beside a server: `{"timeout"?,"tools"?,"alwaysLoad"?,"parallelTools"?,"lazy"?,"sampling"?}` as in
-    /// [`parse_config`]. What cannot be read is left alone, but a policy that is
-    /// not known asks.
+    /// Applies settings that hosts give beside a server:
+    /// `{"timeout"?,"tools"?,"alwaysLoad"?,"parallelTools"?,"lazy"?,"sampling"?}` as in [`parse_config`]. Malformed
+    /// settings are ignored, but an unknown policy becomes [`McpToolPolicy::Ask`].
     #[must_use]
     pub fn settings(mut self, settings: &JsonText) -> Self {
         self.apply(&settings.to().unwrap_or_default());
@@ -305,21 +306,21 @@ impl McpServerConfig {
         self
     }
 
-    /// Sets who configured it, for people.
+    /// Sets the source of the configuration, for people.
     #[must_use]
     pub fn source(mut self, source: impl Into<String>) -> Self {
         self.source = source.into();
         self
     }
 
-    /// Sets the place in which its programs start. Default: that of its set.
+    /// Sets the place in which the server's programs start. Default: that of its set.
     #[must_use]
     pub fn in_place(mut self, place: ServerPlace) -> Self {
         self.place = Some(place);
         self
     }
 
-    /// The directory and the variables of one of its programs that has variables of its own.
+    /// Returns the directory and the variables of a program of the server; `own` are the program's own variables.
     pub(crate) fn surroundings(
         &self,
         options: &McpOptions,
@@ -337,12 +338,12 @@ impl McpServerConfig {
         (directory.to_path_buf(), env)
     }
 
-    /// Whether connecting it starts programs of this machine.
+    /// `true` if connecting the server starts programs on this machine.
     pub fn starts_programs(&self) -> bool {
         matches!(self.transport, McpTransport::Stdio { .. }) || self.headers_helper.is_some()
     }
 
-    /// Whether it is a server inside the host.
+    /// `true` for a server inside the host.
     pub fn is_in_process(&self) -> bool {
         matches!(self.transport, McpTransport::InProcess(_))
     }

@@ -1,4 +1,4 @@
-//! What confines the programs of servers.
+//! Confinement of the programs of servers.
 
 use crate::McpOptions;
 use crate::process::Spec;
@@ -7,8 +7,8 @@ use std::any::Any;
 use std::fmt;
 use windlass_tool::ProcessCommand;
 
-/// Confines the programs of servers, such as by a sandbox of the system. The commands that print headers of a server are programs
-/// of it, too.
+/// Confines the programs of servers, such as by a sandbox of the system. Commands that print headers of a server are
+/// confined, too.
 ///
 /// ```
 /// use windlass_mcp::{ConfinedProgram, ProgramConfinement};
@@ -29,38 +29,38 @@ use windlass_tool::ProcessCommand;
 /// ```
 #[async_trait]
 pub trait ProgramConfinement: fmt::Debug + Send + Sync + 'static {
-    /// The program as it is to be started. The future is dropped when there is no time left to connect the server.
+    /// Returns the program to start. The future is dropped when the time to connect the server is over.
     ///
     /// # Errors
-    /// Why it must not be started, as the end of a sentence. Nothing runs then.
+    /// Returns the reason why the program must not be started, as the end of a sentence. Nothing runs then.
     async fn confine(&self, server: &str, program: ProcessCommand) -> Result<ConfinedProgram, String>;
 }
 
-/// A program as it is to be started.
+/// Program ready to start.
 #[non_exhaustive]
 pub struct ConfinedProgram {
-    /// What is started: program, arguments, directory and variables count.
+    /// Command to start: program, arguments, directory and variables are used.
     pub command: ProcessCommand,
-    /// What is kept until the program and its tree have ended.
+    /// Value that is dropped once the program and its process tree have ended.
     pub until_end: Option<Box<dyn Any + Send + Sync>>,
-    /// What people should know when the program fails, as a sentence.
+    /// Advice for people when the program fails, as a sentence.
     pub advice: Option<String>,
 }
 
 impl ConfinedProgram {
-    /// A program for whose sake nothing has to be kept.
+    /// Creates a program without a value to keep and without advice.
     pub fn new(command: ProcessCommand) -> Self {
         Self { command, until_end: None, advice: None }
     }
 
-    /// Keeps something until the program has ended.
+    /// Keeps a value until the program has ended.
     #[must_use]
     pub fn keeping(mut self, what: impl Any + Send + Sync) -> Self {
         self.until_end = Some(Box::new(what));
         self
     }
 
-    /// Says what people should know when the program fails.
+    /// Sets the advice for people when the program fails.
     #[must_use]
     pub fn advising(mut self, advice: impl Into<String>) -> Self {
         self.advice = Some(advice.into());
@@ -74,7 +74,7 @@ impl fmt::Debug for ConfinedProgram {
     }
 }
 
-/// What is started for a server: its program, confined if the set has programs confined.
+/// Returns the start specification of a server's program, confined if the set has a confinement.
 pub(crate) async fn spec<'a>(
     server: &str,
     command: ProcessCommand,

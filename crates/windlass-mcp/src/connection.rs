@@ -1,4 +1,4 @@
-//! A connection to a server.
+//! Connection to a server.
 
 mod call;
 mod ending;
@@ -36,10 +36,10 @@ use std::time::Duration;
 use tokio::time::timeout;
 use windlass_types::JsonText;
 
-/// Most pages of a list.
+/// Maximum number of pages of a list.
 const MOST_PAGES: usize = 200;
 
-/// A connection to a server. Dropping it ends it, and the server if it is a program.
+/// Connection to a server. Dropping it closes the connection and ends a server that is a program.
 pub(crate) struct Connection {
     server: String,
     peer: Peer<RoleClient>,
@@ -48,46 +48,47 @@ pub(crate) struct Connection {
     pub(crate) introduction: Introduction,
     ending: Ending,
     sent: Sent,
-    /// Whether it must be replaced before it is used again.
+    /// `true` if the connection must be replaced before it is used again.
     spent: Arc<AtomicBool>,
-    /// Whether a call has seen its end. The task that waits for the end may see it later.
+    /// `true` if a call has seen the end of the connection. The task that waits for the end may see it later.
     ended: AtomicBool,
     calls: Calls,
     limits: CallLimits,
 }
 
 impl Connection {
-    /// Whether the connection has ended, or must be replaced.
+    /// `true` if the connection has ended or must be replaced.
     pub(crate) fn is_closed(&self) -> bool {
         self.has_ended() || self.spent.load(Ordering::SeqCst)
     }
 
-    /// Whether it has ended.
+    /// `true` if the connection has ended.
     pub(crate) fn has_ended(&self) -> bool {
         self.peer.is_transport_closed() || self.ended.load(Ordering::SeqCst) || self.ending.is_over()
     }
 
-    /// Whether the server, if it is lost now, was lost in its first call.
+    /// `true` if a loss of the server now would be a loss in its first call.
     pub(crate) fn ended_in_first_call(&self) -> bool {
         self.calls.ended_in_the_first(&self.sent)
     }
 
-    /// The last words of a program.
+    /// Returns the last output of a program.
     pub(crate) fn last_words(&self) -> LastWords {
         self.ending.last_words()
     }
 
-    /// Ends the connection, and waits a bounded time until the server is informed and no process of a program is left.
+    /// Closes the connection, and waits a bounded time until the server is informed and no process of a program is
+    /// left.
     pub(crate) async fn close(&self) {
         self.ending.close().await;
     }
 
-    /// Waits a moment for the last words of a program that was lost.
+    /// Waits a bounded time for the last output of a lost program.
     pub(crate) async fn linger(&self) {
         self.ending.linger().await;
     }
 
-    /// What the server offers.
+    /// Lists the tools of the server.
     pub(crate) async fn list_tools(&self, limit: Duration) -> Result<Offered, McpError> {
         let offers = self.peer.peer_info().is_none_or(|info| info.capabilities.tools.is_some());
         if !offers {
@@ -117,7 +118,7 @@ impl Connection {
         timeout(limit, pages).await.unwrap_or_else(|_| Err(timed_out()))
     }
 
-    /// The result of a request of any kind, as it came. `limit` is for each time that it is sent.
+    /// Sends a request of any kind and returns its result unchanged. `limit` applies to each round.
     pub(crate) async fn request(&self, method: &str, params: Value, limit: Duration) -> Result<JsonText, McpError> {
         let begun = now();
         let wanted = match self.ask_for(method, &params, limit).await? {

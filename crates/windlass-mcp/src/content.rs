@@ -7,20 +7,19 @@ use serde_json::Value;
 use windlass_tool::ToolOutput;
 use windlass_types::{ContentBlock, IMAGE_TYPES, ImageSource, JsonText, ToolResultContent, media_type_of};
 
-/// Largest image, in bytes of its base64 text: the limit of the Messages API.
+/// Maximum size of an image, in bytes of its base64 text: the limit of the Messages API.
 const LARGEST_IMAGE: usize = 5 * 1024 * 1024;
-/// Most images and most blocks of one result.
+/// Maximum numbers of images and of blocks in one result.
 const MOST_IMAGES: usize = 20;
 const MOST_BLOCKS: usize = 1000;
 
-/// What the model reads of a result.
+/// Converts a result to the output that the model reads.
 pub(crate) fn output(result: CallToolResult) -> ToolOutput {
     let failed = result.is_error == Some(true);
     collect(result.content.into_iter(), result.structured_content, failed)
 }
 
-/// The same for a result that is not quite as it should be: parts that are not
-/// known are shown as they are. `None` if it is no result.
+/// Converts a result that may be malformed: unknown parts are shown as JSON. `None` if the value is no result.
 pub(crate) fn lenient_output(result: Value) -> Option<ToolOutput> {
     let Value::Object(mut result) = result else { return None };
     let content = match result.remove("content") {
@@ -88,8 +87,7 @@ fn block(part: Remote, images: &mut usize) -> ContentBlock {
     }
 }
 
-/// An image that models can read, or a note: one that they cannot would make
-/// every later request fail.
+/// Converts an image that models can read; others become a note, because they would make every later request fail.
 fn picture(kind: &str, data: String, images: &mut usize) -> ContentBlock {
     let starts = data.get(..32).and_then(|start| STANDARD.decode(start).ok()).and_then(|bytes| media_type_of(&bytes));
     let Some(media_type) = starts.filter(|found| IMAGE_TYPES.contains(found)) else {

@@ -1,12 +1,12 @@
-//! Questions that a server puts to a person.
+//! Elicitation: questions that a server puts to a person.
 
 use async_trait::async_trait;
 use windlass_types::JsonText;
 
-/// Answers the questions of servers.
+/// Answers the elicitations of servers.
 ///
-/// Without one, servers are informed that there is no person to ask, and questions
-/// that come all the same are declined.
+/// Without an implementation, elicitation is not announced to servers, and questions that come all the same are
+/// declined.
 ///
 /// ```
 /// use windlass_mcp::{Elicitation, ElicitationAnswer, ElicitationKind, ElicitationRequest};
@@ -31,50 +31,50 @@ pub trait Elicitation: Send + Sync + 'static {
     async fn elicit(&self, request: ElicitationRequest) -> ElicitationAnswer;
 }
 
-/// A question of a server. Its texts are untrusted.
+/// Elicitation request of a server. Its texts are untrusted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ElicitationRequest {
-    /// The server that asks.
+    /// Name of the server that asks.
     pub server: String,
-    /// What it asks.
+    /// Text of the question.
     pub message: String,
-    /// What it wants.
+    /// Kind of answer that the server requests.
     pub kind: ElicitationKind,
 }
 
 impl ElicitationRequest {
-    /// A question.
+    /// Creates a request.
     pub fn new(server: impl Into<String>, message: impl Into<String>, kind: ElicitationKind) -> Self {
         Self { server: server.into(), message: message.into(), kind }
     }
 }
 
-/// What a server wants of a person.
+/// Kind of answer that a server requests of a person.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ElicitationKind {
     /// Values that fit a schema: an object of plain values.
     Form {
-        /// The JSON Schema.
+        /// JSON Schema of the values.
         schema: JsonText,
     },
-    /// A visit to a page.
+    /// Visit to a page.
     Url {
-        /// The address.
+        /// Address of the page.
         url: String,
-        /// The server's id of the question; empty if it has none.
+        /// Id of the question at the server; empty if it has none.
         id: String,
     },
 }
 
-/// What a person answered.
+/// Answer of a person to an elicitation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ElicitationAnswer {
-    /// Yes, with these values if values were wanted.
+    /// Consent, with the values of a form.
     Accept(Option<JsonText>),
-    /// No.
+    /// Refusal.
     Decline,
     /// No answer: the person dismissed the question.
     Cancel,

@@ -1,41 +1,40 @@
-//! What can go wrong with servers.
+//! Errors of servers.
 
 use serde::Deserialize;
 use std::time::Duration;
 
-/// Why an operation on a server failed. The texts are for people; those
-/// that come from a server are bounded.
+/// Reason why an operation on a server failed. The texts are for people; those that come from a server are bounded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum McpError {
-    /// A tool is another one than when its call was judged: the server was started for the call.
+    /// A tool has changed since its call was judged: the server was started for the call.
     #[error(
         "the tool {tool:?} of the MCP server {name:?} has changed since the server was last connected, so the call was not made: look at its definition and call it again"
     )]
     Changed {
-        /// The server.
+        /// Name of the server.
         name: String,
-        /// The tool, by its own name.
+        /// Own name of the tool.
         tool: String,
     },
-    /// There is no server of this name.
+    /// No server of this name exists.
     #[error("Server not found: {name}")]
     UnknownServer {
-        /// The name.
+        /// Name that was looked up.
         name: String,
     },
-    /// There is no tool of this name.
+    /// No tool of this name exists.
     #[error("the MCP server {server:?} has no tool {tool:?}")]
     UnknownTool {
-        /// The server.
+        /// Name of the server.
         server: String,
-        /// The tool.
+        /// Own name of the tool.
         tool: String,
     },
-    /// A server of this name is there already.
+    /// A server of this name already exists.
     #[error("there is already an MCP server named {name:?}")]
     Duplicate {
-        /// The name.
+        /// Name of the server.
         name: String,
     },
     /// Another server has a name that is the same to the model and in rules.
@@ -43,70 +42,70 @@ pub enum McpError {
         "an MCP server cannot be named {name:?}: its tools would be named `mcp__{known}__…` like those of {other:?}"
     )]
     NameTaken {
-        /// The name.
+        /// Rejected name.
         name: String,
-        /// What it is to the model.
+        /// Form of the name that the model knows.
         known: String,
-        /// The server that has it.
+        /// Name of the other server.
         other: String,
     },
-    /// A server name that cannot be part of a tool name, or that could be taken for that of another server.
+    /// The server name cannot be part of a tool name, or could be mistaken for that of another server.
     #[error(
         "an MCP server cannot be named {name:?}: it needs 1 to 256 characters, one of them a letter or digit, no two \
          underscores in a row and none at its end"
     )]
     InvalidName {
-        /// The name.
+        /// Rejected name.
         name: String,
     },
-    /// More servers than a set holds.
+    /// The set is full.
     #[error("there are already {limit} MCP servers")]
     TooMany {
-        /// The limit.
+        /// Maximum number of servers of a set.
         limit: usize,
     },
     /// The server is switched off.
     #[error("the MCP server {name:?} is switched off")]
     Disabled {
-        /// The name.
+        /// Name of the server.
         name: String,
     },
-    /// The server wants the client to log in.
+    /// The server requires a login.
     #[error("the MCP server {name:?} needs authentication{advice}")]
     NeedsAuth {
-        /// The name.
+        /// Name of the server.
         name: String,
-        /// What is wrong and what a user can do: empty, or with a leading colon.
+        /// Problem and advice for the user: empty, or with a leading colon.
         advice: String,
     },
-    /// A login to the server did not succeed.
+    /// A login to the server failed.
     #[error("the login to the MCP server {name:?} did not succeed: {reason}")]
     LoginFailed {
-        /// The name.
+        /// Name of the server.
         name: String,
-        /// Why. It holds no secrets.
+        /// Reason of the failure. It holds no secrets.
         reason: String,
     },
     /// The server could not be started or reached, or was lost.
     #[error("the MCP server {name:?} is not connected: {reason}{output}")]
     NotConnected {
-        /// The name.
+        /// Name of the server.
         name: String,
-        /// Why.
+        /// Reason of the failure.
         reason: String,
-        /// What a program wrote before it ended: empty, or with a leading semicolon. The model does not read it.
+        /// Output of a program before it ended: empty, or with a leading semicolon. The model does not read it.
         output: String,
     },
-    /// The server speaks a version of the protocol that is not known here.
+    /// The server speaks an unknown protocol version.
     #[error(
         "the MCP server {name:?} speaks the protocol version {version:?}, which is not known here; known are {known}"
     )]
     UnknownVersion {
-        /// The name.
+        /// Name of the server.
         name: String,
-        /// The version that it answered with.
+        /// Version that the server answered with.
         version: String,
-        /// The versions that are known.
+        /// Versions that the client knows.
         known: String,
     },
     /// The connection ended while a call was open.
@@ -114,53 +113,53 @@ pub enum McpError {
         "the MCP server {name:?} was lost before it answered: the outcome of the call is unknown, so it was not sent again{detail}{output}"
     )]
     Lost {
-        /// The name.
+        /// Name of the server.
         name: String,
-        /// How it was lost, if that is known, with a leading colon.
+        /// Description of the loss, if known, with a leading colon.
         detail: String,
-        /// What a program wrote before it ended: empty, or with a leading semicolon. The model does not read it.
+        /// Output of a program before it ended: empty, or with a leading semicolon. The model does not read it.
         output: String,
     },
-    /// The server received a call and did not answer it as the protocol says.
+    /// The server received a call and did not answer it as the protocol requires.
     #[error(
         "the outcome of the call is unknown, so it was not sent again: the MCP server {name:?} received it and {detail}"
     )]
     OutcomeUnknown {
-        /// The name.
+        /// Name of the server.
         name: String,
-        /// The deed of the server: the rest of a sentence.
+        /// Description of the server's fault: the rest of a sentence.
         detail: String,
     },
     /// The server did not answer in time.
     #[error("the MCP server {name:?} did not answer within {} s", limit.as_secs_f64())]
     TimedOut {
-        /// The name.
+        /// Name of the server.
         name: String,
-        /// How long was waited.
+        /// Time that was waited.
         limit: Duration,
     },
-    /// The server asked for something again and again in place of a result.
+    /// The server requested input in place of a result too many times.
     #[error("the MCP server {name:?} asked for something more than {limit} times in place of one result")]
     TooManyRounds {
-        /// The name.
+        /// Name of the server.
         name: String,
-        /// How often it may: [`RoundLimits::rounds`](crate::RoundLimits::rounds).
+        /// Maximum number of rounds: [`RoundLimits::rounds`](crate::RoundLimits::rounds).
         limit: u32,
     },
-    /// The server wants too much back with the answers to what it asked for.
+    /// The request state of the server is too large.
     #[error("the MCP server {name:?} wants a request state of more than {limit} bytes back")]
     StateTooLarge {
-        /// The name.
+        /// Name of the server.
         name: String,
-        /// How many it may have: [`RoundLimits::state_bytes`](crate::RoundLimits::state_bytes).
+        /// Maximum size in bytes: [`RoundLimits::state_bytes`](crate::RoundLimits::state_bytes).
         limit: usize,
     },
     /// The server answered with an error.
     #[error("MCP error {code}: {message}")]
     Refused {
-        /// The JSON-RPC error code.
+        /// JSON-RPC error code.
         code: i64,
-        /// The server's message.
+        /// Message of the server.
         message: String,
     },
     /// The server needs a person to visit pages before it carries out the call.
@@ -169,19 +168,19 @@ pub enum McpError {
         addresses(visits)
     )]
     VisitNeeded {
-        /// The name.
+        /// Name of the server.
         name: String,
-        /// The server's message.
+        /// Message of the server.
         message: String,
-        /// The pages: at least one.
+        /// Pages to visit: at least one.
         visits: Vec<McpVisit>,
     },
     /// The server's answer does not fit the request.
     #[error("the MCP server {name:?} gave an answer that is not understood{detail}")]
     BadAnswer {
-        /// The name.
+        /// Name of the server.
         name: String,
-        /// The problem: empty, or with a leading colon.
+        /// Description of the problem: empty, or with a leading colon.
         detail: String,
     },
     /// The call was stopped.
@@ -189,17 +188,17 @@ pub enum McpError {
     Stopped,
 }
 
-/// A page that a server wants visited. Untrusted.
+/// Page that a server wants visited. Untrusted.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct McpVisit {
-    /// Its address, of limited length.
+    /// Address of the page, of limited length.
     pub url: String,
-    /// What the visit is for, in the server's words.
+    /// Purpose of the visit, in the server's words.
     #[serde(default)]
     pub message: String,
-    /// The server's id of the visit; empty if it has none.
+    /// Id of the visit at the server; empty if it has none.
     #[serde(default, rename = "elicitationId")]
     pub id: String,
 }
@@ -209,12 +208,12 @@ fn addresses(visits: &[McpVisit]) -> String {
 }
 
 impl McpError {
-    /// An answer that does not fit its request.
+    /// Creates the error of an answer that does not fit its request.
     pub(crate) fn bad_answer(name: &str) -> Self {
         Self::BadAnswer { name: name.to_owned(), detail: String::new() }
     }
 
-    /// The error as a model reads it: without what a program wrote, which may hold secrets.
+    /// Removes the output of a program, which may hold secrets, so that a model can read the error.
     pub(crate) fn without_output(mut self) -> Self {
         if let Self::NotConnected { output, .. } | Self::Lost { output, .. } = &mut self {
             output.clear();

@@ -1,10 +1,10 @@
-//! `${VAR}` in configurations.
+//! Expansion of `${VAR}` in configurations.
 
-/// Puts what `lookup` returns in place of `${VAR}` and `${VAR:-default}`, as
-/// [`parse_config`](crate::parse_config) does. What is not of this form stays.
+/// Replaces `${VAR}` and `${VAR:-default}` by the values that `lookup` returns, as
+/// [`parse_config`](crate::parse_config) does. Text of another form stays unchanged.
 ///
 /// # Errors
-/// A variable is not set and has no default: its name.
+/// Returns the name of a variable that is not set and has no default.
 pub fn expand(text: &str, lookup: &dyn Fn(&str) -> Option<String>) -> Result<String, String> {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -20,7 +20,7 @@ pub fn expand(text: &str, lookup: &dyn Fn(&str) -> Option<String>) -> Result<Str
             None => (inside, None),
         };
         if is_name(name) {
-            // Like the shell's `:-`, an empty variable counts as one that is not set.
+            // As with the shell's `:-`, an empty variable counts as not set.
             let value = lookup(name).filter(|value| default.is_none() || !value.is_empty());
             match (value, default) {
                 (Some(value), _) => out.push_str(&value),

@@ -1,4 +1,4 @@
-//! How a server is greeted, and why it is not.
+//! Greeting of a server, and reasons why it fails.
 
 use crate::McpError;
 use crate::listener::Listener;
@@ -10,35 +10,35 @@ use rmcp::service::{
 };
 use rmcp::transport::Transport;
 
-/// The version of the first servers. Later versions include all its messages.
+/// Version of the first servers. Later versions include all its messages.
 const FIRST_VERSION: &str = "2024-10-07";
 
-/// Why a server was not greeted.
+/// Reason why a greeting failed.
 pub(crate) enum Greeting {
-    /// It does not know the way in which the connection was to begin.
+    /// The server does not know the lifecycle with which the connection was to begin.
     NoSuchLifecycle,
-    /// It answered with an error of another kind: the message.
+    /// The server answered with another error, which has this message.
     Refused(String),
-    /// It certainly has not seen anything.
+    /// The server has certainly not received anything.
     Unreached(String),
     NeedsAuth,
     UnknownVersion(String),
     Failed(String),
-    /// A program that was not greeted has ended.
+    /// A program has ended before it was greeted.
     Ended {
         reason: String,
-        /// What it wrote, with a leading semicolon.
+        /// Output of the program, with a leading semicolon.
         output: String,
     },
 }
 
-/// A version that neither the library knows nor the first servers speak.
+/// Returns a version that neither the library knows nor the first servers speak.
 pub(crate) fn unknown_version(version: &ProtocolVersion) -> Option<String> {
     let is_known = ProtocolVersion::KNOWN_VERSIONS.contains(version) || version.as_str() == FIRST_VERSION;
     (!is_known).then(|| clipped(version.as_str(), 40))
 }
 
-/// A server that has none of the versions without a handshake.
+/// Returns the failure of a server that supports none of the versions without a handshake.
 fn incompatible(supported: &[ProtocolVersion]) -> Greeting {
     let has_handshake = |version: &ProtocolVersion| unknown_version(version).is_none() && version.has_initialize();
     if supported.is_empty() || supported.iter().any(has_handshake) {
@@ -48,14 +48,14 @@ fn incompatible(supported: &[ProtocolVersion]) -> Greeting {
     Greeting::UnknownVersion(clipped(&named.join(", "), 200))
 }
 
-/// The versions that are known, for people.
+/// Returns the known versions, for people.
 fn known_versions() -> String {
     let known = ProtocolVersion::KNOWN_VERSIONS.iter().map(ProtocolVersion::as_str);
     [FIRST_VERSION].into_iter().chain(known).collect::<Vec<_>>().join(", ")
 }
 
 impl Greeting {
-    /// Whether the server answered, and may be greeted in another way.
+    /// `true` if the server answered, and may be greeted with the other lifecycle.
     pub(crate) fn is_other_lifecycle(&self) -> bool {
         matches!(self, Self::NoSuchLifecycle | Self::Refused(_))
     }

@@ -12,9 +12,9 @@ use tokio::io::AsyncReadExt;
 use tokio::time::timeout;
 use windlass_tool::ProcessCommand;
 
-/// How long the command may take.
+/// Maximum duration of the command.
 const LIMIT: Duration = Duration::from_secs(10);
-/// Longest text that it may print, in bytes.
+/// Maximum length of the printed text, in bytes.
 const LONGEST: u64 = 64 * 1024;
 
 #[cfg(not(windows))]
@@ -22,9 +22,9 @@ const SHELL: (&str, &str) = ("sh", "-c");
 #[cfg(windows)]
 const SHELL: (&str, &str) = ("cmd", "/C");
 
-/// The headers of a server: those that are configured, and in their place those that its command prints.
+/// Returns the headers of a server: the configured ones, overridden by those that its command prints.
 ///
-/// What the command prints holds secrets: no error repeats it.
+/// The output of the command holds secrets: no error repeats it.
 pub(crate) async fn headers_of(
     name: &str,
     config: &McpServerConfig,
@@ -47,7 +47,7 @@ fn failed(problem: &str) -> Greeting {
     Greeting::Unreached(format!("its `headersHelper` failed: {problem}"))
 }
 
-/// What the command prints. Dropping the future ends it.
+/// Runs the command and returns its output. Dropping the future ends the command.
 async fn print(
     helper: &str,
     name: &str,

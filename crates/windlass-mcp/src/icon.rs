@@ -1,42 +1,42 @@
-//! Icons of servers and of what they offer.
+//! Icons of servers and of their tools, prompts and resources.
 
 use crate::text::clipped;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Most icons of one thing, and most sizes of an icon.
+/// Maximum numbers of icons of one thing and of sizes of an icon.
 const MOST_ICONS: usize = 8;
 const MOST_SIZES: usize = 16;
-/// Longest address of an icon, in bytes: an icon may be its own address.
+/// Maximum length of an icon's address, in bytes: a `data:` address holds the icon itself.
 const LONGEST_ADDRESS: usize = 16 * 1024;
-/// Longest of its other texts, in characters.
+/// Maximum length of the other texts of an icon, in characters.
 const LONGEST_TEXT: usize = 100;
 
-/// An icon, as a server describes it. It is never fetched here. Untrusted: whoever shows it fetches from the server's own
-/// origin alone, without cookies, and draws no scripts of an SVG.
+/// Icon, as a server describes it. Never fetched here. Untrusted: a client that shows it fetches from the server's own
+/// origin alone, without cookies, and runs no scripts of an SVG.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct McpIcon {
-    /// Its address: `https:`, `http:` or `data:`, at most 16 KiB.
+    /// Address: `https:`, `http:` or `data:`, at most 16 KiB.
     pub src: String,
-    /// Its media type.
+    /// Media type.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
-    /// Its sizes, such as `48x48` or `any`.
+    /// Sizes, such as `48x48` or `any`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sizes: Vec<String>,
-    /// The theme that it is for: `light` or `dark`.
+    /// Theme of the icon: `light` or `dark`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub theme: Option<String>,
 }
 
-/// The usable ones of a list of icons, at most eight.
+/// Returns the usable icons of a list, at most eight.
 pub(crate) fn icons(listed: &Value) -> Vec<McpIcon> {
     listed.as_array().into_iter().flatten().filter_map(icon).take(MOST_ICONS).collect()
 }
 
-/// Those of something that has been read already.
+/// Returns the usable icons of a deserialized list.
 pub(crate) fn icons_of(listed: &impl Serialize) -> Vec<McpIcon> {
     serde_json::to_value(listed).map(|listed| icons(&listed)).unwrap_or_default()
 }

@@ -1,4 +1,5 @@
-//! What servers offered when they were last connected, so that a server need not be started before its first call.
+//! Tools that servers offered when they were last connected, so that a server need not be started before its first
+//! call.
 
 use crate::connection::{Introduction, Lifecycle};
 use crate::tools::{Offered, RemoteTool};
@@ -7,12 +8,13 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use windlass_types::JsonText;
 
-/// The version of what is kept; another one counts as none.
+/// Version of the cached form; entries of other versions are ignored.
 const VERSION: u32 = 2;
-/// Most bytes that are kept of a server.
+/// Maximum number of bytes that are cached for a server.
 const MOST_BYTES: usize = 8 * 1024 * 1024;
 
-/// Keeps what servers offer, from one session to the next. What it returns is believed: others must not be able to write it.
+/// Cache of the tools of servers, kept from one session to the next. Its contents are trusted: others must not be able
+/// to write it.
 ///
 /// ```
 /// use std::collections::HashMap;
@@ -37,20 +39,20 @@ const MOST_BYTES: usize = 8 * 1024 * 1024;
 /// }
 /// ```
 pub trait McpToolCache: std::fmt::Debug + Send + Sync {
-    /// What was stored under a key, if it is still there. Keys are long and may hold secrets of the configuration: a file is named by
-    /// a digest of its key. May block for as long as a disk takes.
+    /// Returns the value stored under a key, if it is still there. Keys are long and may hold secrets of the
+    /// configuration: a file is named by a digest of its key. May block for as long as a disk takes.
     fn load(&self, key: &str) -> Option<JsonText>;
 
-    /// Keeps what a server offers. A failure is no error: the server is started at once the next time.
+    /// Stores the tools of a server. A failure is no error: the server is started at once the next time.
     fn store(&self, key: &str, offered: &JsonText);
 }
 
-/// What is kept of a server.
+/// Cached description of a server.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Kept {
     version: u32,
-    /// How it was greeted, so that the next session need not find out.
+    /// Lifecycle of the last greeting, so that the next session need not find out.
     pub(crate) lifecycle: Option<Lifecycle>,
     pub(crate) info: Option<McpServerInfo>,
     pub(crate) has_resources: bool,
@@ -58,7 +60,7 @@ pub(crate) struct Kept {
 }
 
 impl Kept {
-    /// What a server offers now.
+    /// Creates the entry of a server's current tools.
     pub(crate) fn of(introduction: &Introduction, offered: &Offered) -> Self {
         Self {
             version: VERSION,
@@ -69,13 +71,13 @@ impl Kept {
         }
     }
 
-    /// What is known of a server that is reached like this.
+    /// Loads the entry of a server with this configuration.
     pub(crate) fn load(cache: &dyn McpToolCache, name: &str, config: &McpServerConfig) -> Option<Self> {
         let kept = cache.load(&key(name, config)?)?;
         kept.to::<Self>().ok().filter(|kept| kept.version == VERSION)
     }
 
-    /// Keeps it, unless it is too large.
+    /// Stores the entry, unless it is too large.
     pub(crate) fn store(&self, cache: &dyn McpToolCache, name: &str, config: &McpServerConfig) {
         let (Some(key), Ok(text)) = (key(name, config), JsonText::of(self)) else { return };
         if text.as_str().len() <= MOST_BYTES {
@@ -83,7 +85,7 @@ impl Kept {
         }
     }
 
-    /// The own names of tools whose definition is another one now, or that are gone. New ones are not among them.
+    /// Returns the own names of tools that have another definition now, or are gone. New tools are not included.
     pub(crate) fn changed(&self, offered: &Offered) -> Vec<String> {
         let now: BTreeSet<&str> = offered.tools.iter().map(|tool| tool.info.name.as_str()).collect();
         let differs = |tool: &&RemoteTool| {
@@ -93,7 +95,7 @@ impl Kept {
     }
 }
 
-/// What a lazy server is known by: another program, address or environment is another server.
+/// Returns the cache key of a lazy server: another program, address or environment is another server.
 fn key(name: &str, config: &McpServerConfig) -> Option<String> {
     if !config.lazy {
         return None;

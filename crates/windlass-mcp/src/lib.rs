@@ -1,13 +1,10 @@
 //! Model Context Protocol servers as tools.
 //!
-//! [`McpServers`] is a set of servers that are connected side by side: programs
-//! that speak over their standard streams, streamable HTTP endpoints, and
-//! servers inside the host that are reached through an [`McpChannel`]. Their
-//! tools are named `mcp__server__tool` and are [`DynTool`](windlass_tool::DynTool)s
-//! like any other: what they touch is unknown, so each call is judged and asked
-//! about. All that a server sends is untrusted: sizes and counts are
-//! bounded, hints never let a call run, and a tool that a provider would
-//! refuse is left out.
+//! [`McpServers`] is a set of servers that are connected concurrently: programs that speak over their standard streams,
+//! streamable HTTP endpoints, and servers inside the host that are reached through an [`McpChannel`]. Their tools are
+//! named `mcp__server__tool` and are [`DynTool`](windlass_tool::DynTool)s like any other: their path access is unknown,
+//! so each call needs a permission decision. All data from a server is untrusted: sizes and counts are bounded, hints
+//! never let a call run, and a tool that a provider would refuse is left out.
 //!
 //! ```no_run
 //! use windlass_mcp::{McpOptions, McpServerConfig, McpServers};
@@ -25,9 +22,10 @@
 //! ```
 //!
 //! # Features
-//! `rustls-ring` (default), `rustls-aws-lc` and `rustls-no-provider` bring TLS with the cryptography of ring, of AWS-LC, or of what
-//! the program has installed for its process, which is taken before the other two; `native-tls` brings TLS of the
-//! operating system where none of them is enabled. Without any of the four an https address is refused with an error that names them.
+//! `rustls-ring` (default), `rustls-aws-lc` and `rustls-no-provider` enable TLS with the cryptography of ring, of
+//! AWS-LC, or of the provider that the program has installed for its process, which takes precedence over the other
+//! two; `native-tls` enables TLS of the operating system if none of them is enabled. Without any of the four an https
+//! address is refused with an error that names them.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod answers;

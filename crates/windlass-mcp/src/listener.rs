@@ -1,4 +1,4 @@
-//! Messages that a server sends by itself.
+//! Messages that a server sends on its own.
 
 #![expect(
     deprecated,
@@ -23,10 +23,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Notify, watch};
 use windlass_context::Masks;
 
-/// Longest text of a sign of progress or a line of a log, in characters.
+/// Maximum length of a progress text or a log line, in characters.
 const LONGEST_TEXT: usize = 4000;
 
-/// Takes what a server sends by itself.
+/// Handler of the messages that a server sends on its own.
 pub(crate) struct Listener {
     server: String,
     config: ClientConfig,
@@ -34,12 +34,12 @@ pub(crate) struct Listener {
     heard: Arc<Heard>,
 }
 
-/// What has arrived, for the tasks that wait for it.
+/// Notifications of a server, for the tasks that wait for them.
 #[derive(Debug, Default)]
 pub(crate) struct Heard {
     /// Notified when the list of tools has changed.
     pub(crate) tools_changed: Notify,
-    /// The resources whose changes are to be reported.
+    /// Resources whose changes are to be reported.
     pub(crate) watched: Watched,
     progress: Mutex<HashMap<ProgressToken, watch::Sender<String>>>,
 }
@@ -49,7 +49,7 @@ impl Heard {
         self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Listens to the signs of progress of a call, for as long as the guard lives.
+    /// Subscribes to the progress of a call, for as long as the guard lives.
     pub(crate) fn listen(self: &Arc<Self>, token: ProgressToken) -> (watch::Receiver<String>, Listening) {
         let (sender, receiver) = watch::channel(String::new());
         self.progress().insert(token.clone(), sender);
@@ -57,7 +57,7 @@ impl Heard {
     }
 }
 
-/// Ends listening when it is dropped.
+/// Guard that ends a progress subscription when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Listening {
     heard: Arc<Heard>,
@@ -80,7 +80,7 @@ impl Listener {
         let client = Implementation::new(&options.client.name, &options.client.version);
         let mut capabilities = answers.capabilities();
         if lifecycle == Lifecycle::Discover {
-            // Servers of older revisions know no extensions, and say of each tool whether its calls can be tasks.
+            // Servers of older revisions know no extensions, and state for each tool whether its calls can be tasks.
             capabilities.extensions.get_or_insert_default().insert(TASKS_EXTENSION_ID.to_owned(), JsonObject::new());
         }
         let config =
@@ -114,7 +114,7 @@ impl ClientHandler for Listener {
         }
     }
 
-    /// A request for a message that is not as it should be is refused with the reason; others are not known.
+    /// Refuses a malformed sampling request with the reason; other requests are unknown methods.
     async fn on_custom_request(
         &self,
         request: CustomRequest,
@@ -146,7 +146,7 @@ impl ClientHandler for Listener {
 
     async fn on_logging_message(&self, params: LoggingMessageNotificationParam, _: NotificationContext<RoleClient>) {
         let text = params.data.as_str().map_or_else(|| params.data.to_string(), str::to_owned);
-        // What a server writes may hold keys.
+        // Log lines of a server may hold keys.
         let text = Masks::new().mask(&clipped(&text, LONGEST_TEXT)).into_owned();
         let server = &self.server;
         match params.level {

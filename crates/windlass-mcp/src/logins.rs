@@ -5,18 +5,18 @@ use std::sync::Arc;
 use windlass_mcp_auth::{AuthError, Authorizer, Browser};
 
 impl McpServerConfig {
-    /// Has the tokens of a server over HTTP, unless its configuration brings a header with one.
+    /// Sets the authorizer of a server over HTTP, unless its configuration has an `Authorization` header.
     pub(crate) fn with_logins(mut self, options: &McpOptions) -> Self {
         if let McpTransport::Http { url, headers } | McpTransport::Sse { url, headers } = &self.transport
             && !headers.keys().any(|name| name.eq_ignore_ascii_case("authorization"))
         {
-            // An address that is not valid is refused when it is connected to.
+            // An invalid address is refused when the server is connected.
             self.authorizer = Authorizer::new(url, self.oauth.clone(), options.logins.auth.clone()).ok();
         }
         self
     }
 
-    /// The error of a server that wants a login: what its user can do.
+    /// Returns the error of a server that requires a login, with advice for its user.
     pub(crate) fn needs_auth(&self, name: &str, options: &McpOptions) -> McpError {
         let problem = match &self.authorizer {
             None => Some("it refuses the header `Authorization` of its configuration".to_owned()),
@@ -34,25 +34,27 @@ impl McpServerConfig {
 }
 
 impl McpServers {
-    /// Has the user log in to a server with a browser, and connects it anew. Tokens are kept as
-    /// [`McpOptions::with_auth`] says. A server whose configuration says how the program logs in itself needs no browser.
+    /// Asks the user to log in to a server with a browser, and connects it anew. Tokens are kept as set with
+    /// [`McpOptions::with_auth`]. No browser is needed for a server whose configuration holds the program's own
+    /// credentials.
     ///
     /// Dropping the future ends the login.
     ///
     /// # Errors
-    /// There is no such server, it takes no logins, the login did not succeed, or the server cannot be reached with it.
+    /// Fails if there is no such server, it takes no logins, the login failed, or the server cannot be reached with it.
     pub async fn authenticate(&self, name: &str, browser: &dyn Browser) -> Result<(), McpError> {
         self.authorizer(name)?.login(browser).await.map_err(|error| failed(name, &error))?;
         self.reconnect(name).await
     }
 
-    /// Forgets the login to a server, and connects it anew. Returns whether there was one.
+    /// Deletes the login to a server, and connects it anew. Returns `true` if there was one.
     ///
     /// # Errors
-    /// There is no such server, it takes no logins, or its login is still kept. That the server wants a login now is no error.
+    /// Fails if there is no such server, it takes no logins, or its login could not be deleted. A server that now
+    /// requires a login is no error.
     pub async fn forget_login(&self, name: &str) -> Result<bool, McpError> {
         let was_there = self.authorizer(name)?.logout().await.map_err(|error| failed(name, &error))?;
-        // The status shows what became of it.
+        // The status shows the outcome.
         let _ = self.reconnect(name).await;
         Ok(was_there)
     }

@@ -3,7 +3,8 @@
 use std::collections::{BTreeSet, HashMap};
 use windlass_types::mcp_name::{marked_tool, tool};
 
-/// The whole names of a server's tools, in the same order: fit ones stay, whatever the order, and others keep apart.
+/// Returns the whole names of a server's tools, in the same order. Valid names stay unchanged, whatever the order;
+/// others get a distinguishing mark.
 pub(crate) fn tool_names<'a>(server: &str, tools: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let raw: Vec<&str> = tools.into_iter().collect();
     let mut claims: HashMap<String, BTreeSet<&str>> = HashMap::new();
@@ -13,12 +14,12 @@ pub(crate) fn tool_names<'a>(server: &str, tools: impl IntoIterator<Item = &'a s
     let named = raw.iter().map(|name| {
         let whole = tool(server, name);
         let claimed_by_others = claims.get(&whole).is_some_and(|all| all.len() > 1);
-        // Every whole name ends with an empty one.
+        // Every whole name ends with an empty name.
         let is_fit = !name.is_empty() && whole.ends_with(&format!("__{name}"));
         if !claimed_by_others || is_fit {
             return whole;
         }
-        // A name that is fit keeps off every mark that looks like it.
+        // A valid name takes precedence over a marked name that looks like it.
         let mut apart = marked_tool(server, name, name);
         for again in 0..raw.len() {
             if !claims.contains_key(&apart) {
@@ -89,7 +90,7 @@ mod tests {
             }
         }
 
-        /// Whether a rule says the name of the configuration or the one that the model knows: it means the tool.
+        /// A rule means the tool both by its configured name and by the name that the model knows.
         #[test]
         fn a_rule_means_a_tool_by_both_of_its_names(
             configured in "[a-zA-Z0-9_ .é-]{1,40}",

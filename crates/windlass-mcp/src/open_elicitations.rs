@@ -1,4 +1,4 @@
-//! Questions of servers that are answered by their id.
+//! Elicitations that are answered by their id.
 
 use crate::{Elicitation, ElicitationAnswer, ElicitationRequest};
 use async_trait::async_trait;
@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{oneshot, watch};
 use windlass_types::QuestionId;
 
-/// Questions of servers that wait for an answer, for programs that answer later and elsewhere: a browser, another task.
-/// Clones share them. Given to [`McpOptions::with_elicitation`](crate::McpOptions::with_elicitation).
+/// Open elicitations of servers, for programs that answer later and from another place: a browser, another task. Clones
+/// share them. Given to [`McpOptions::with_elicitation`](crate::McpOptions::with_elicitation).
 ///
 /// ```
 /// use std::sync::Arc;
@@ -42,27 +42,27 @@ struct Waiting {
     answer: oneshot::Sender<ElicitationAnswer>,
 }
 
-/// A question of a server that waits for an answer.
+/// Open elicitation of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OpenElicitation {
-    /// The question itself: an answer names it. Unique among those that share it.
+    /// Id that an answer names. Unique among the clones of one [`OpenElicitations`].
     pub id: QuestionId,
-    /// What is asked, and by which server.
+    /// Question, and the server that asks it.
     pub request: ElicitationRequest,
 }
 
-/// A question of a server that could not be answered: it is answered or withdrawn already, or was never asked.
+/// Error of an answer to an elicitation that is not open: it was answered or withdrawn already, or was never asked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("question {id} of a server is not open: it is answered or withdrawn already, or was never asked")]
 #[non_exhaustive]
 pub struct ElicitationNotOpen {
-    /// The id.
+    /// Id that was not found.
     pub id: QuestionId,
 }
 
 impl OpenElicitations {
-    /// No questions yet.
+    /// Creates an empty list.
     pub fn new() -> Self {
         Self(Arc::new(Shared { open: Mutex::default(), changes: watch::Sender::new(()) }))
     }
@@ -71,27 +71,27 @@ impl OpenElicitations {
         self.0.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is open, in the order in which it was asked.
+    /// Returns the open elicitations, in the order in which they were asked.
     pub fn list(&self) -> Vec<OpenElicitation> {
         self.lock().open.iter().map(|waiting| waiting.question.clone()).collect()
     }
 
-    /// Answers a question. The first answer counts.
+    /// Answers an elicitation. The first answer wins.
     ///
     /// # Errors
-    /// The question is not open.
+    /// Fails if the elicitation is not open.
     pub fn answer(&self, id: &QuestionId, answer: ElicitationAnswer) -> Result<(), ElicitationNotOpen> {
         let waiting = self.close(id).ok_or_else(|| ElicitationNotOpen { id: id.clone() })?;
         waiting.answer.send(answer).map_err(|_| ElicitationNotOpen { id: id.clone() })
     }
 
-    /// Waits until a question is asked, answered or withdrawn. What is returned sees all that happens from this call on,
-    /// also before it is polled. Cancel safe.
+    /// Waits until an elicitation is asked, answered or withdrawn. The future sees every change from this call on, also
+    /// before it is polled. Cancel safe.
     pub fn changed(&self) -> impl Future<Output = ()> + Send + use<> {
         let mut changes = self.0.changes.subscribe();
         let shared = Arc::clone(&self.0);
         async move {
-            // The sender is alive as long as this is.
+            // The sender lives as long as this future.
             let _ = changes.changed().await;
             drop(shared);
         }
@@ -130,7 +130,7 @@ impl Elicitation for OpenElicitations {
     }
 }
 
-/// Closes the question when the server no longer waits for it.
+/// Guard that closes the elicitation when the server no longer waits for it.
 struct Withdrawn<'a> {
     questions: &'a OpenElicitations,
     id: QuestionId,
@@ -152,7 +152,7 @@ mod tests {
         ElicitationRequest::new("server", message, kind)
     }
 
-    /// A server that waits for an answer, once its question is open.
+    /// Starts a server that waits for an answer, and returns once its elicitation is open.
     async fn ask(questions: &OpenElicitations) -> tokio::task::JoinHandle<ElicitationAnswer> {
         let (asked, questions) = (questions.changed(), questions.clone());
         let asking = tokio::spawn(async move { questions.elicit(request("Who?")).await });

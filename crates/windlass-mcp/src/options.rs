@@ -1,4 +1,4 @@
-//! The options of a set of servers.
+//! Options of a set of servers.
 
 use crate::sampling::Samplers;
 use crate::{Elicitation, McpToolCache, ProgramConfinement, RoundLimits, Sampling};
@@ -10,7 +10,7 @@ use std::time::Duration;
 use windlass_mcp_auth::AuthOptions;
 use windlass_tool::ProgramWatch;
 
-/// The options of a set of servers.
+/// Options of a set of servers.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct McpOptions {
@@ -21,19 +21,19 @@ pub struct McpOptions {
     pub(crate) roots: Vec<PathBuf>,
     pub(crate) logins: Logins,
     pub(crate) sampling: Option<Arc<dyn Sampling>>,
-    /// The sessions of the set, which is made from these options.
+    /// Sessions that use the set which is made from these options.
     pub(crate) samplers: Samplers,
     pub(crate) cache: Option<Arc<dyn McpToolCache>>,
 }
 
-/// How the client names itself.
+/// Name and version of the client.
 #[derive(Clone)]
 pub(crate) struct ClientName {
     pub(crate) name: String,
     pub(crate) version: String,
 }
 
-/// How programs are started, watched and confined.
+/// Start, watch and confinement of programs.
 #[derive(Clone, Default)]
 pub(crate) struct Programs {
     pub(crate) cwd: Option<PathBuf>,
@@ -42,7 +42,7 @@ pub(crate) struct Programs {
     pub(crate) confinement: Option<Arc<dyn ProgramConfinement>>,
 }
 
-/// How long servers may take, and how often they may ask for something.
+/// Time limits of servers, and limits of input rounds.
 #[derive(Clone)]
 pub(crate) struct Limits {
     pub(crate) connect: Duration,
@@ -50,7 +50,7 @@ pub(crate) struct Limits {
     pub(crate) rounds: RoundLimits,
 }
 
-/// What logins need, and the command that makes one.
+/// Requirements of logins, and the command that makes one.
 #[derive(Clone, Default)]
 pub(crate) struct Logins {
     pub(crate) auth: AuthOptions,
@@ -78,116 +78,117 @@ impl Default for McpOptions {
 }
 
 impl McpOptions {
-    /// The defaults.
+    /// Creates the default options.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How the client names itself. Default: `windlass` and this crate's version.
+    /// Sets the name and version of the client. Default: `windlass` and this crate's version.
     #[must_use]
     pub fn with_client(mut self, name: impl Into<String>, version: impl Into<String>) -> Self {
         self.client = ClientName { name: name.into(), version: version.into() };
         self
     }
 
-    /// The directory that programs start in. Default: the process's.
+    /// Sets the directory in which programs start. Default: that of the process.
     #[must_use]
     pub fn with_cwd(mut self, cwd: impl Into<PathBuf>) -> Self {
         self.programs.cwd = Some(cwd.into());
         self
     }
 
-    /// The environment of programs; they inherit no other variables. They are looked
-    /// for in its `PATH`. Default: empty, so only programs that are given by a
-    /// path can start. `windlass::tool::built_in::host_environment(std::env::vars_os())` is what the
-    /// programs of tools get: `PATH` and the like, no keys.
+    /// Sets the environment of programs; they inherit no other variables. Programs are looked up in its `PATH`.
+    /// Default: empty, so only programs that are given by a path can start.
+    /// `windlass::tool::built_in::host_environment(std::env::vars_os())` is the environment that the programs of tools
+    /// get: `PATH` and the like, no keys.
     #[must_use]
     pub fn with_env<K: Into<OsString>, V: Into<OsString>>(mut self, env: impl IntoIterator<Item = (K, V)>) -> Self {
         self.programs.env = env.into_iter().map(|(name, value)| (name.into(), value.into())).collect();
         self
     }
 
-    /// Sets what confines the programs of servers. Default: they run as other programs of this process. Sessions with a sandbox have
-    /// servers that are added later [confined](crate::McpServers::confine) where nothing was said here.
+    /// Sets the confinement of the programs of servers. Default: they run like other programs of this process. Sessions
+    /// with a sandbox [confine](crate::McpServers::confine) servers that are added later, if no confinement was set
+    /// here.
     #[must_use]
     pub fn with_confinement(mut self, confinement: Arc<dyn ProgramConfinement>) -> Self {
         self.programs.confinement = Some(confinement);
         self
     }
 
-    /// How long a server may take to start, greet and list its tools. Default: 30 s.
+    /// Sets the maximum time for a server to start, greet and list its tools. Default: 30 s.
     #[must_use]
     pub fn with_connect_timeout(mut self, limit: Duration) -> Self {
         self.limits.connect = limit;
         self
     }
 
-    /// How long a call may take without an answer or a sign of progress. Default: one hour.
+    /// Sets the maximum time of a call without an answer or progress. Default: one hour.
     #[must_use]
     pub fn with_call_timeout(mut self, limit: Duration) -> Self {
         self.limits.call = limit;
         self
     }
 
-    /// Sets how often and how long a server may ask for something in place of a result. Default: 10 times, 24 hours.
+    /// Sets the limits of rounds in which a server requests input in place of a result. Default: 10 rounds, 24 hours.
     #[must_use]
     pub fn with_round_limits(mut self, limits: RoundLimits) -> Self {
         self.limits.rounds = limits;
         self
     }
 
-    /// Sets where it is kept what lazy servers offer. A server that is [lazy](crate::McpServerConfig::lazy) is started at its first
-    /// call then, and what has changed since it was last connected is in its [status](crate::McpServerStatus::tools_changed).
-    /// Default: none, each server is started at once.
+    /// Sets the cache of the tools of lazy servers. A server that is [lazy](crate::McpServerConfig::lazy) is started at
+    /// its first call then, and changes since it was last connected are in its
+    /// [status](crate::McpServerStatus::tools_changed). Default: none, each server is started at once.
     #[must_use]
     pub fn with_tool_cache(mut self, cache: Arc<dyn McpToolCache>) -> Self {
         self.cache = Some(cache);
         self
     }
 
-    /// Sets who answers the questions of servers. Default: they are declined.
+    /// Sets the handler of elicitations. Default: they are declined.
     #[must_use]
     pub fn with_elicitation(mut self, elicitation: Arc<dyn Elicitation>) -> Self {
         self.elicitation = Some(elicitation);
         self
     }
 
-    /// The directories that servers may take for the project, as absolute paths: servers that ask are answered with
-    /// them. It is no permission; programs can reach all that their user can. Default: none, and servers are informed
-    /// that they need not ask.
+    /// Sets the directories that servers may take for the project, as absolute paths: servers that ask are answered
+    /// with them. They grant no permission; programs can reach everything that their user can. Default: none, and roots
+    /// are not announced to servers.
     #[must_use]
     pub fn with_roots(mut self, roots: impl IntoIterator<Item = impl Into<PathBuf>>) -> Self {
         self.roots = roots.into_iter().map(Into::into).collect();
         self
     }
 
-    /// Sets what has a model write messages for all servers that ask. Default: none; servers whose configuration
-    /// [lets them](crate::McpServerConfig::sampling) can ask the session that uses them, others cannot.
+    /// Sets the handler of sampling requests of all servers. Default: none; servers whose configuration [permits
+    /// sampling](crate::McpServerConfig::sampling) can ask the session that uses them, others cannot.
     #[must_use]
     pub fn with_sampling(mut self, sampling: Arc<dyn Sampling>) -> Self {
         self.sampling = Some(sampling);
         self
     }
 
-    /// Sets the watch over the programs: it ends them also when this process is killed, and with them what has left
-    /// their process group. `LocalProcess` of `windlass-tools` does. Default: none; a program whose host is
-    /// killed sees the end of its input then, and of a tree only the group is ended.
+    /// Sets the watch over the programs: it ends them also when this process is killed, together with processes that
+    /// have left their process group. `LocalProcess` of `windlass-tools` is one. Default: none; a program whose host is
+    /// killed then sees the end of its input, and only the process group of its tree is ended.
     #[must_use]
     pub fn with_watch(mut self, watch: Arc<dyn ProgramWatch>) -> Self {
         self.programs.watch = Some(watch);
         self
     }
 
-    /// Sets where the tokens of logins are kept, and how the program names itself to authorisation servers. Default: tokens
-    /// are kept in memory, and end with the process.
+    /// Sets the token store of logins, and the name of the program for authorisation servers. Default: tokens are kept
+    /// in memory, and end with the process.
     #[must_use]
     pub fn with_auth(mut self, auth: AuthOptions) -> Self {
         self.logins.auth = auth;
         self
     }
 
-    /// Sets the command that users read they can run to log in to a server, without the server's name. Default: `None`, messages say
-    /// that a login is needed and name no command.
+    /// Sets the command that users are told to run to log in to a server, without the server's name. Default: `None`,
+    /// messages report that a login is needed and name no command.
     #[must_use]
     pub fn with_login_command(mut self, command: impl Into<String>) -> Self {
         self.logins.command = Some(command.into());

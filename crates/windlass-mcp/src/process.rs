@@ -1,4 +1,4 @@
-//! A server that is a program.
+//! Server that is a program.
 
 use crate::transport::Fault;
 use std::any::Any;
@@ -8,43 +8,44 @@ use windlass_context::Masks;
 use windlass_process::Program;
 use windlass_tool::{ProcessCommand, ProgramWatch};
 
-/// What is started.
+/// Start specification of a program.
 pub(crate) struct Spec<'a> {
     pub(crate) command: ProcessCommand,
-    /// What is kept until it has ended.
+    /// Value that is dropped once the program has ended.
     pub(crate) until_end: Option<Box<dyn Any + Send + Sync>>,
-    /// What people should know when it fails.
+    /// Advice for people when the program fails.
     pub(crate) advice: Option<String>,
-    /// The watch that ends it when this process is killed, and finds what has left its group.
+    /// Watch that ends the program when this process is killed, and finds processes that have left its group.
     pub(crate) watch: Option<&'a dyn ProgramWatch>,
 }
 
-/// A running program with its tree. Dropping it ends the tree without waiting.
+/// Running program with its process tree. Dropping it ends the tree without waiting.
 #[derive(Debug)]
 pub(crate) struct Process {
     program: Program,
     words: LastWords,
 }
 
-/// The last words of a program, for error texts.
+/// Last output of a program, for error texts.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LastWords {
     program: windlass_process::LastWords,
     pub(crate) fault: Fault,
-    /// The secrets that it was given.
+    /// Secrets in the program's environment.
     masks: Masks,
-    /// What people should know when it fails.
+    /// Advice for people when the program fails.
     advice: Option<String>,
 }
 
 impl LastWords {
-    /// How it ended, if that is known, else an empty text.
+    /// Returns the exit of the program, if known, else an empty text.
     pub(crate) fn exit(&self) -> String {
         self.program.exit().unwrap_or_default()
     }
 
-    /// What it wrote that explains its end, as the rest of a sentence: empty, or with a leading semicolon. Secrets that it was
-    /// given, and what looks like one, are masked. This is for the host: nothing marks it as the words of a program.
+    /// Returns the output that explains the program's end, as the rest of a sentence: empty, or with a leading
+    /// semicolon. Secrets of its environment, and texts that look like secrets, are masked. For the host only: the text
+    /// is not marked as the words of a program.
     pub(crate) fn output(&self) -> String {
         let stderr = self.program.stderr();
         let wrote = (!stderr.is_empty()).then(|| format!("it wrote: {stderr}"));
@@ -63,23 +64,23 @@ impl Process {
         Ok((Self { program, words }, stdin, stdout))
     }
 
-    /// Its last words.
+    /// Returns the last output of the program.
     pub(crate) fn words(&self) -> &LastWords {
         &self.words
     }
 
-    /// Asks it to end.
+    /// Asks the program to end.
     pub(crate) fn stop(&self) {
         self.program.stop();
     }
 
-    /// Waits until no process of it is left.
+    /// Waits until no process of the program is left.
     pub(crate) async fn ended(&self) {
         self.program.ended().await;
     }
 }
 
-/// The secrets in the variables of a program.
+/// Returns the masks for the secrets in a program's variables.
 fn masks(env: &[(OsString, OsString)]) -> Masks {
     let variables = env.iter().map(|(name, value)| (name.to_string_lossy(), value.to_string_lossy()));
     Masks::new().with_environment(variables)

@@ -1,11 +1,10 @@
-//! Which file a program name means.
+//! Resolution of program names.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-/// Finds a program: paths start at `cwd`, names are looked for in the absolute
-/// directories of `PATH`, so that no file of the working directory can pass for
-/// a program.
+/// Resolves a program: paths are relative to `cwd`, names are searched in the absolute directories of `PATH`, so that
+/// no file of the working directory can be mistaken for a program.
 pub(crate) fn find(command: &str, env: &[(OsString, OsString)], cwd: &Path) -> Result<PathBuf, String> {
     let path = Path::new(command);
     if path.components().count() > 1 || path.is_absolute() {

@@ -1,4 +1,4 @@
-//! The prompts that servers offer.
+//! Prompts that servers offer.
 
 use crate::content::lenient_output;
 use crate::icon::icons;
@@ -9,51 +9,51 @@ use serde::Deserialize;
 use std::collections::BTreeMap;
 use windlass_types::{ContentBlock, JsonText, ToolResultContent, mcp_name};
 
-/// Most bytes of a description.
+/// Maximum length of a description, in bytes.
 const MOST_DESCRIPTION: usize = 1_000;
-/// Most prompts of one server, and most pages in which it lists them.
+/// Maximum numbers of prompts of one server and of pages of its list.
 const MOST_PROMPTS: usize = 100;
 const MOST_PAGES: usize = 10;
 
-/// A prompt that a server offers: users call it as `/mcp__server__prompt`.
+/// Prompt that a server offers: users call it as `/mcp__server__prompt`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct McpPrompt {
-    /// The name of the server.
+    /// Name of the server.
     pub server: String,
-    /// Its name at the server.
+    /// Name of the prompt at the server.
     pub name: String,
-    /// What it is for, in the server's own words; may be empty.
+    /// Purpose of the prompt, in the server's own words; may be empty.
     pub description: String,
-    /// Its arguments, in order.
+    /// Arguments of the prompt, in order.
     pub arguments: Vec<McpPromptArgument>,
-    /// Its icons, for people. Never fetched.
+    /// Icons, for people. Never fetched.
     pub icons: Vec<McpIcon>,
 }
 
-/// An argument of a prompt.
+/// Argument of a prompt.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct McpPromptArgument {
-    /// Its name.
+    /// Name of the argument.
     pub name: String,
-    /// Whether the prompt needs it. Default: no.
+    /// `true` if the prompt requires the argument. Default: `false`.
     #[serde(default)]
     pub required: bool,
 }
 
 impl McpPrompt {
-    /// The name under which users call it: `mcp__server__prompt`.
+    /// Returns the name under which users call the prompt: `mcp__server__prompt`.
     #[must_use]
     pub fn command(&self) -> String {
         let name: String = self.name.chars().map(|c| if c.is_whitespace() || c == '/' { '_' } else { c }).collect();
         format!("mcp__{}__{name}", mcp_name::server(&self.server))
     }
 
-    /// Single arguments by their names: the last one takes what is left over.
+    /// Maps arguments in order to their names: the last one takes the remaining arguments.
     ///
     /// # Errors
-    /// One that the prompt needs is missing: its name.
+    /// Returns the name of a required argument that is missing.
     pub fn named(&self, given: &[String]) -> Result<BTreeMap<String, String>, String> {
         let last = self.arguments.len().saturating_sub(1);
         let mut named = BTreeMap::new();
@@ -103,8 +103,8 @@ struct Message {
 }
 
 impl McpServers {
-    /// The prompts of the servers that are connected now, sorted by server. A server that has none, or does not answer in
-    /// time, is passed over. Cancel safe.
+    /// Lists the prompts of the servers that are connected now, sorted by server. A server that has none, or does not
+    /// answer in time, is skipped. Cancel safe.
     pub async fn prompts(&self) -> Vec<McpPrompt> {
         let connected = self.status().into_iter().filter(|server| server.state == McpServerState::Connected);
         let names: Vec<String> = connected.map(|server| server.name).filter(|name| self.has_prompts(name)).collect();
@@ -135,10 +135,10 @@ impl McpServers {
         prompts
     }
 
-    /// What a prompt of a server says, message by message.
+    /// Returns the content of a server's prompt, message by message.
     ///
     /// # Errors
-    /// There is no such server, it cannot be reached or refuses, or what it answers is no prompt.
+    /// Fails if there is no such server, it cannot be reached or refuses, or its answer is no prompt.
     pub async fn prompt(
         &self,
         server: &str,

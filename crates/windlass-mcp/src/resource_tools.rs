@@ -1,4 +1,4 @@
-//! The tools with which a model finds and reads the resources of servers.
+//! Tools with which a model finds and reads the resources of servers.
 
 use crate::content::lenient_output;
 use crate::servers::Set;
@@ -16,10 +16,10 @@ const LIST_SCHEMA: &str = r#"{"type":"object","properties":{"server":{"type":"st
 const READ_SCHEMA: &str = r#"{"type":"object","properties":{"server":{"type":"string","description":"The server that has the resource"},"uri":{"type":"string","description":"The address of the resource, as it was listed or made from a template"}},"required":["server","uri"],"additionalProperties":false}"#;
 
 impl McpServers {
-    /// The two tools with which a model finds and reads resources, `ListMcpResourcesTool` and `ReadMcpResourceTool`; none
-    /// if no connected server has resources. They do not keep the servers alive.
+    /// Returns the two tools with which a model finds and reads resources, `ListMcpResourcesTool` and
+    /// `ReadMcpResourceTool`; none if no connected server has resources. They do not keep the servers alive.
     ///
-    /// Listing is like listing tools: it needs no permission. Reading is judged as access to other machines.
+    /// Listing needs no permission, like listing tools. Reading is judged as access to other machines.
     #[must_use]
     pub fn resource_tools(&self) -> Vec<Arc<dyn DynTool>> {
         if self.servers_with_resources().is_empty() {
@@ -81,7 +81,7 @@ struct Input {
     uri: Option<String>,
 }
 
-/// The servers, if they are still there.
+/// Returns the servers, if they still exist.
 fn open(servers: &Weak<Set>) -> Result<McpServers, ToolError> {
     McpServers::upgrade(servers).ok_or_else(|| ToolError::rejected("The servers are closed."))
 }
@@ -170,7 +170,7 @@ impl Read {
     }
 }
 
-/// A part of a resource for hosts: its data is in the blocks of the result already.
+/// Removes the data of a resource part for hosts: the data is in the blocks of the result already.
 fn without_data(part: &Value) -> Value {
     let mut part = part.clone();
     if let Some(fields) = part.as_object_mut() {

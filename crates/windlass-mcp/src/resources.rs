@@ -1,4 +1,4 @@
-//! The resources that servers offer.
+//! Resources that servers offer.
 
 use crate::icon::icons;
 use crate::text::clipped;
@@ -6,48 +6,48 @@ use crate::{McpError, McpIcon, McpServerState, McpServers};
 use serde::{Deserialize, Serialize};
 use windlass_types::JsonText;
 
-/// Most characters of a name, an address and a description.
+/// Maximum lengths of a name, an address and a description, in characters.
 const LONGEST_NAME: usize = 300;
 const LONGEST_URI: usize = 4_000;
 const LONGEST_DESCRIPTION: usize = 1_000;
-/// Most resources of one server, and most pages in which it lists them.
+/// Maximum numbers of resources of one server and of pages of its list.
 const MOST_RESOURCES: usize = 500;
 const MOST_PAGES: usize = 20;
 
-/// A resource that a server offers, or a kind of them. Its texts are the server's own: untrusted, and bounded.
+/// Resource that a server offers, or a template of resources. Its texts are the server's own: untrusted, and bounded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct McpResource {
-    /// Its address; of a kind of resources, the template of their addresses (RFC 6570).
+    /// Address of the resource, or the template of addresses (RFC 6570).
     #[serde(flatten)]
     pub address: McpResourceAddress,
-    /// Its name.
+    /// Name of the resource.
     pub name: String,
-    /// Its name for people.
+    /// Name for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What it is.
+    /// Description of the resource.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Its media type.
+    /// Media type of the resource.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mime_type: Option<String>,
-    /// Its icons, for people. Never fetched.
+    /// Icons, for people. Never fetched.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub icons: Vec<McpIcon>,
-    /// The name of the server.
+    /// Name of the server.
     pub server: String,
 }
 
-/// The address of a resource.
+/// Address of a resource.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum McpResourceAddress {
-    /// Of one resource.
+    /// Address of one resource.
     Uri(String),
-    /// Of all resources of a kind: what is in braces is to be filled in.
+    /// Template of the addresses of similar resources: the parts in braces are to be filled in.
     UriTemplate(String),
 }
 
@@ -80,7 +80,7 @@ struct Listed {
 }
 
 impl Listed {
-    /// `None` if nothing could be read by it.
+    /// Returns the resource of a server; `None` if the entry has no usable address.
     fn of_server(self, server: &str) -> Option<McpResource> {
         let address = match (self.uri, self.uri_template) {
             (Some(uri), _) => McpResourceAddress::Uri(uri),
@@ -107,22 +107,22 @@ impl Listed {
 }
 
 impl McpServers {
-    /// The names of the connected servers that have resources, sorted.
+    /// Returns the names of the connected servers that have resources, sorted.
     #[must_use]
     pub fn servers_with_resources(&self) -> Vec<String> {
         let connected = self.status().into_iter().filter(|server| server.state == McpServerState::Connected);
         connected.map(|server| server.name).filter(|name| self.has_resources(name)).collect()
     }
 
-    /// The resources of a server, and behind them the kinds of resources that it has. At most 500 of each. Cancel safe.
+    /// Lists the resources of a server, followed by its resource templates. At most 500 of each. Cancel safe.
     ///
     /// # Errors
-    /// There is no such server, it cannot be reached, or it does not list its resources.
+    /// Fails if there is no such server, it cannot be reached, or it does not list its resources.
     pub async fn resources(&self, server: &str) -> Result<Vec<McpResource>, McpError> {
         let mut resources = self.listed(server, "resources/list").await?;
         match self.listed(server, "resources/templates/list").await {
             Ok(templates) => resources.extend(templates),
-            // Most servers have none, and some do not know the request.
+            // Most servers have no templates, and some do not know the request.
             Err(error) => tracing::debug!(server, %error, "an MCP server does not list templates of resources"),
         }
         Ok(resources)
@@ -146,10 +146,10 @@ impl McpServers {
         Ok(resources)
     }
 
-    /// Reads a resource of a server: the result as the server gave it. Cancel safe.
+    /// Reads a resource of a server and returns the result unchanged. Cancel safe.
     ///
     /// # Errors
-    /// There is no such server, it cannot be reached, or it has no such resource.
+    /// Fails if there is no such server, it cannot be reached, or it has no such resource.
     pub async fn read_resource(&self, server: &str, uri: &str) -> Result<JsonText, McpError> {
         self.request(server, "resources/read", serde_json::json!({ "uri": uri })).await
     }

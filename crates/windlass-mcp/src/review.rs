@@ -1,11 +1,12 @@
-//! Who sees the questions of servers beside the person who answers them.
+//! Reviewers of elicitations, beside the person who answers them.
 
 use crate::{Elicitation, ElicitationAnswer, ElicitationRequest};
 use async_trait::async_trait;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Sees the questions of servers before a person does, and the answers before the servers do. The hooks of a session are one.
+/// Reviews elicitations before a person sees them, and the answers before the servers receive them. The hooks of a
+/// session are a reviewer.
 ///
 /// ```
 /// use windlass_mcp::{ElicitationAnswer, ElicitationKind, ElicitationRequest, ElicitationReview};
@@ -25,25 +26,26 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// ```
 #[async_trait]
 pub trait ElicitationReview: Send + Sync + 'static {
-    /// A server asks. `Some`: the answer that counts, and no person is asked. Dropped when the server withdraws the question.
+    /// Reviews a question. `Some` is the final answer, and no person is asked. The future is dropped when the server
+    /// withdraws the question.
     async fn asked(&self, request: &ElicitationRequest) -> Option<ElicitationAnswer> {
         let _ = request;
         None
     }
 
-    /// The answer that the server gets in place of this one. Default: this one.
+    /// Returns the answer that the server receives in place of this one. Default: this answer.
     async fn answered(&self, request: &ElicitationRequest, answer: ElicitationAnswer) -> ElicitationAnswer {
         let _ = request;
         answer
     }
 
-    /// Whether it has seen its last question, and is to be dropped. Default: no.
+    /// `true` once the reviewer is finished and is to be dropped. Default: `false`.
     fn has_ended(&self) -> bool {
         false
     }
 }
 
-/// The reviews of a set of servers, in the order in which they were added.
+/// Reviewers of a set of servers, in the order in which they were added.
 #[derive(Clone, Default)]
 pub(crate) struct Reviews(Arc<Mutex<Vec<Arc<dyn ElicitationReview>>>>);
 
@@ -66,7 +68,7 @@ impl fmt::Debug for Reviews {
     }
 }
 
-/// Who answers, with the reviews before and after.
+/// Elicitation handler with the reviews before and after.
 pub(crate) struct Reviewed {
     pub(crate) inner: Arc<dyn Elicitation>,
     pub(crate) reviews: Reviews,

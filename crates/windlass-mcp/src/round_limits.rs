@@ -1,9 +1,9 @@
-//! How often and how long a server may ask for something in place of a result.
+//! Limits of rounds in which a server requests input in place of a result.
 
 use std::time::Duration;
 
-/// How often and how long a server may ask for something in place of the result of one request (`input_required`, the
-/// revision 2026-07-28). It holds for calls of tools, prompts and resources alike.
+/// Limits of the rounds in which a server requests input in place of the result of one request (`input_required`, the
+/// revision 2026-07-28). They apply to calls of tools, prompts and resources alike.
 ///
 /// ```
 /// use std::time::Duration;
@@ -16,12 +16,14 @@ use std::time::Duration;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RoundLimits {
-    /// How often it may ask. Default: 10 times.
+    /// Maximum number of rounds. Default: 10.
     pub rounds: u32,
-    /// Most bytes of what it wants back with the answers (`requestState`). Default: 256 KiB.
+    /// Maximum size of the state that the server wants back with the answers (`requestState`), in bytes. Default: 256
+    /// KiB.
     pub state_bytes: usize,
-    /// How long a request may take in all that is answered in rounds, with what people take for their answers. Default: 24 hours. A
-    /// shorter [`timeout`](crate::McpServerConfig::timeout) of the server counts for its calls.
+    /// Maximum total duration of a request that is answered in rounds, including the time that people take for their
+    /// answers. Default: 24 hours. A shorter [`timeout`](crate::McpServerConfig::timeout) of the server takes
+    /// precedence for its calls.
     pub time: Duration,
 }
 
@@ -32,21 +34,21 @@ impl Default for RoundLimits {
 }
 
 impl RoundLimits {
-    /// Sets how often it may ask.
+    /// Sets the maximum number of rounds.
     #[must_use]
     pub fn rounds(mut self, most: u32) -> Self {
         self.rounds = most;
         self
     }
 
-    /// Sets the most bytes of what it wants back.
+    /// Sets the maximum size of the request state, in bytes.
     #[must_use]
     pub fn state_bytes(mut self, most: usize) -> Self {
         self.state_bytes = most;
         self
     }
 
-    /// Sets how long a request may take in all.
+    /// Sets the maximum total duration of a request.
     #[must_use]
     pub fn time(mut self, limit: Duration) -> Self {
         self.time = limit;

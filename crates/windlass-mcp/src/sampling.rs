@@ -1,4 +1,4 @@
-//! Messages of a model that a server asks for.
+//! Sampling: model messages that a server requests.
 
 mod conversation;
 mod messages;
@@ -12,17 +12,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tools::OwnNames;
 use windlass_types::{ContentBlock, ToolChoice, ToolSpec, ToolUse};
 
-/// Most messages of one request, and most characters of its system prompt.
+/// Maximum numbers of messages in one request and of characters of its system prompt.
 const MOST_MESSAGES: usize = 100;
 const LONGEST_SYSTEM: usize = 100_000;
 
-/// How much a server may have written by models of the session.
+/// Limits of a server's sampling by models of the session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SamplingLimits {
-    /// Most tokens of one message. Default: 4,096.
+    /// Maximum number of tokens of one message. Default: 4,096.
     pub max_tokens: u32,
-    /// Most messages in one run. Default: 10.
+    /// Maximum number of messages in one run. Default: 10.
     pub max_requests: u32,
 }
 
@@ -33,21 +33,21 @@ impl Default for SamplingLimits {
 }
 
 impl SamplingLimits {
-    /// Sets the most tokens of one message.
+    /// Sets the maximum number of tokens of one message.
     #[must_use]
     pub fn max_tokens(mut self, most: u32) -> Self {
         self.max_tokens = most;
         self
     }
 
-    /// Sets the most messages in one run.
+    /// Sets the maximum number of messages in one run.
     #[must_use]
     pub fn max_requests(mut self, most: u32) -> Self {
         self.max_requests = most;
         self
     }
 
-    /// `true`, or an object with `maxTokens` and `maxRequests`; anything else is none.
+    /// Reads `true`, or an object with `maxTokens` and `maxRequests`; anything else is `None`.
     pub(crate) fn read(value: &Value) -> Option<Self> {
         let known = Self::default();
         let number = |name: &str| value.get(name).and_then(Value::as_u64).map(|n| u32::try_from(n).unwrap_or(u32::MAX));
@@ -62,11 +62,11 @@ impl SamplingLimits {
     }
 }
 
-/// Has a model write the messages that servers ask for.
+/// Answers the sampling requests of servers with a model.
 ///
-/// Servers spend the host's money with it, and see what the model writes. So there is none unless the host sets one, and
-/// it is for the host to ask its user and to keep limits: of requests, of tokens and of money. Without one, servers are
-/// informed that they cannot ask.
+/// Sampling lets servers spend the host's money and see the model's output. Therefore there is none unless the host
+/// sets one. The host has to ask its user and to keep limits: of requests, of tokens and of money. Without one,
+/// sampling is not announced to servers.
 ///
 /// ```
 /// use windlass_mcp::{Sampling, SamplingAnswer, SamplingRequest};
@@ -87,26 +87,26 @@ impl SamplingLimits {
 /// ```
 #[async_trait]
 pub trait Sampling: Send + Sync + 'static {
-    /// Has a model continue the messages. The future is dropped when the server takes the request back, or its
+    /// Continues the messages with a model. The future is dropped when the server withdraws the request, or its
     /// connection ends. A server has at most two requests open; more are refused.
     ///
     /// # Errors
-    /// It is refused or failed: words for the server.
+    /// Returns the reason of a refusal or failure, in words for the server.
     async fn sample(&self, request: SamplingRequest) -> Result<SamplingAnswer, String>;
 
-    /// Whether it writes no more, and is to be dropped. Default: no.
+    /// `true` once the handler answers no more requests and is to be dropped. Default: `false`.
     fn has_ended(&self) -> bool {
         false
     }
 
-    /// Whether it gives the model the [tools](SamplingRequest::tools) of a request. Default: no, servers are informed that they
-    /// cannot bring any, and requests with tools are refused.
+    /// `true` if the handler gives the model the [tools](SamplingRequest::tools) of a request. Default: `false`, tools
+    /// are not announced to servers, and requests with tools are refused.
     fn takes_tools(&self) -> bool {
         false
     }
 }
 
-/// The sessions whose models write for the servers of a set.
+/// Sessions whose models answer the sampling requests of a set of servers.
 #[derive(Clone, Default)]
 pub(crate) struct Samplers(Arc<Mutex<Vec<Arc<dyn Sampling>>>>);
 
@@ -133,7 +133,7 @@ impl Sampling for Samplers {
         };
         match (open.pop(), open.is_empty()) {
             (Some(only), true) => only.sample(request).await,
-            // A request does not say for which of them it is, and only one should pay.
+            // A request does not name its session, and only one session should pay.
             (Some(_), false) => Err("several sessions use this server, and it is not known which one asks".to_owned()),
             (None, _) => Err("no session is open".to_owned()),
         }
@@ -144,67 +144,67 @@ impl Sampling for Samplers {
     }
 }
 
-/// A message that a server asks for. All of it is untrusted.
+/// Sampling request of a server. All of it is untrusted.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct SamplingRequest {
-    /// The server that asks.
+    /// Name of the server that asks.
     pub server: String,
-    /// The conversation to continue: at most 100 messages.
+    /// Conversation to continue: at most 100 messages.
     pub messages: Vec<SamplingMessage>,
-    /// The system prompt that the server wants.
+    /// System prompt that the server requests.
     pub system: Option<String>,
-    /// The most tokens that the answer may have.
+    /// Maximum number of tokens of the answer.
     pub max_tokens: u32,
-    /// The temperature that the server wants.
+    /// Temperature that the server requests.
     pub temperature: Option<f64>,
-    /// What ends the answer when the model writes it.
+    /// Texts that end the answer when the model writes them.
     pub stop_sequences: Vec<String>,
     /// Names of models, or parts of them, that the server prefers, the best first.
     pub model_hints: Vec<String>,
-    /// Tools that the server brings for this message alone: at most 64, with names and schemas that providers take. Their calls are
-    /// for the server to carry out: [`SamplingAnswer::calls`]. Empty unless [`Sampling::takes_tools`].
+    /// Tools that the server supplies for this message alone: at most 64, with names and schemas that providers accept.
+    /// The server carries out their calls: [`SamplingAnswer::calls`]. Empty unless [`Sampling::takes_tools`].
     pub tools: Vec<ToolSpec>,
-    /// Whether the model must call one of them.
+    /// Tool choice of the model.
     pub tool_choice: ToolChoice,
-    /// How much the server may have written. Default where its configuration says nothing: [`SamplingLimits::default`].
+    /// Limits of the server. Default without a configured limit: [`SamplingLimits::default`].
     pub limits: SamplingLimits,
-    /// What the server calls its tools.
+    /// Server's own names of its tools.
     pub(crate) names: OwnNames,
 }
 
-/// A message of the conversation.
+/// Message of the conversation.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct SamplingMessage {
-    /// Whether it is the model's own; otherwise it is the user's.
+    /// `true` for a message of the model, `false` for one of the user.
     pub is_assistant: bool,
-    /// What it says: texts and images, the model's calls of tools, and in a message of its own their results. What models cannot
-    /// read is a note.
+    /// Content of the message: texts and images, the model's tool calls, and in a message of its own their results.
+    /// Content that models cannot read becomes a note.
     pub content: Vec<ContentBlock>,
 }
 
-/// What a model wrote.
+/// Answer of a model to a sampling request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SamplingAnswer {
-    /// The model that wrote it.
+    /// Model that wrote the answer.
     pub model: String,
-    /// The text.
+    /// Text of the answer.
     pub text: String,
     /// Calls of the [tools](SamplingRequest::tools) of the request, for the server to carry out. Default: none.
     pub calls: Vec<ToolUse>,
-    /// Why it ended there, in the words of the protocol. Default: `endTurn`.
+    /// Stop reason, in the words of the protocol. Default: `endTurn`.
     pub stop_reason: String,
 }
 
 impl SamplingAnswer {
-    /// A text that a model wrote to its end.
+    /// Creates the answer of a text that a model wrote to its end.
     pub fn new(model: impl Into<String>, text: impl Into<String>) -> Self {
         Self { model: model.into(), text: text.into(), calls: Vec::new(), stop_reason: "endTurn".to_owned() }
     }
 
-    /// Sets the calls that follow the text. With calls the reason for the end is `toolUse`.
+    /// Sets the calls that follow the text. With calls the stop reason is `toolUse`.
     #[must_use]
     pub fn calls(mut self, calls: Vec<ToolUse>) -> Self {
         if !calls.is_empty() {
@@ -214,17 +214,17 @@ impl SamplingAnswer {
         self
     }
 
-    /// Sets why the text ended: `endTurn`, `stopSequence`, `maxTokens` or `toolUse`.
+    /// Sets the stop reason: `endTurn`, `stopSequence`, `maxTokens` or `toolUse`.
     #[must_use]
     pub fn stop_reason(mut self, reason: impl Into<String>) -> Self {
         self.stop_reason = reason.into();
         self
     }
 
-    /// As it is sent.
+    /// Returns the answer in its wire format.
     ///
     /// # Errors
-    /// A call cannot be read.
+    /// Fails if the input of a call cannot be read.
     pub(crate) fn result(&self, names: &OwnNames) -> Result<Value, String> {
         let text = json!({ "type": "text", "text": self.text });
         let content = if self.calls.is_empty() {
@@ -257,7 +257,7 @@ struct Given {
 }
 
 impl SamplingRequest {
-    /// Reads the parameters of a request. `takes_tools`: whether it may have tools.
+    /// Reads the parameters of a request. `takes_tools` is `true` if the request may have tools.
     pub(crate) fn read(server: &str, params: Value, takes_tools: bool) -> Result<Self, String> {
         let given: Given = serde_json::from_value(params).map_err(|error| error.to_string())?;
         if given.messages.len() > MOST_MESSAGES {

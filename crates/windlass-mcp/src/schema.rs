@@ -1,7 +1,7 @@
-//! What providers take of a tool's schema.
+//! Adaptation of a tool's schema to the limits of providers.
 //!
-//! A provider checks the tools of a request together: one schema that it does not take spoils the whole request. What can be
-//! said in another way for one provider stays here as it is, and that provider says it so; what cannot is left out.
+//! A provider checks the tools of a request together: one unacceptable schema makes the whole request fail. Constructs
+//! that a single provider's adapter can rephrase stay here unchanged; others are removed.
 
 mod rename;
 
@@ -13,21 +13,21 @@ use windlass_http::provider::{COMPOSITIONS, flatten};
 use windlass_schema::check_schema_2020_12;
 use windlass_types::JsonText;
 
-/// Longest schema of one tool, in bytes.
+/// Maximum length of the schema of one tool, in bytes.
 pub(crate) const LONGEST_SCHEMA: usize = 64 * 1024;
 
-/// A tool's schema as providers take it.
+/// Schema of a tool in a form that providers accept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Usable {
     pub(crate) schema: JsonText,
-    /// Names of properties that stand for others.
+    /// Renamed properties.
     pub(crate) renamed: Renamed,
-    /// What the description has to say beside the schema.
+    /// Note for the description about removed constraints.
     pub(crate) note: Option<String>,
 }
 
-/// A tool's schema as it is sent, or why its tool cannot be offered. What is changed keeps its meaning: an input that
-/// fits the given schema can still be sent.
+/// Returns the schema as it is sent, or the reason why its tool cannot be offered. Changes keep the meaning: an input
+/// that fits the given schema can still be sent.
 pub(crate) fn usable(given: &Map<String, Value>) -> Result<Usable, String> {
     let mut schema = given.clone();
     let is_object = schema.get("type").is_none_or(|kind| match kind {
@@ -41,7 +41,7 @@ pub(crate) fn usable(given: &Map<String, Value>) -> Result<Usable, String> {
     let whole = schema.clone();
     let mut note = flatten(&mut schema, &COMPOSITIONS)?;
     let renamed = rename::fit(&mut schema)?;
-    // Providers that refuse compositions replace them. Where names are others, that is done here.
+    // Providers that refuse compositions replace them. With renamed properties, they are replaced here.
     if note.is_some() && renamed.is_empty() && is_valid(&whole) {
         (schema, note) = (whole, None);
     }
@@ -59,12 +59,12 @@ fn is_valid(schema: &Map<String, Value>) -> bool {
     JsonText::of(schema).is_ok_and(|schema| check_schema_2020_12(&schema).is_ok())
 }
 
-/// A name for people: one line of limited length.
+/// Returns a name for people: one line of limited length.
 fn shown(name: &str) -> String {
     format!("{:?}", name.chars().take(80).collect::<String>())
 }
 
-/// Marks what looks like a text of the runtime in the words of a schema. Names and values stay as they are.
+/// Marks texts of a schema that imitate those of the runtime. Names and values stay unchanged.
 fn plain_descriptions(schema: &mut Map<String, Value>) {
     let is_value = |name: &str| matches!(name, "default" | "const" | "enum" | "examples");
     for (name, value) in schema.iter_mut().filter(|(name, _)| !is_value(name)) {
@@ -72,7 +72,7 @@ fn plain_descriptions(schema: &mut Map<String, Value>) {
             Value::String(text) if matches!(name.as_str(), "description" | "title" | "$comment") => {
                 *text = foreign_text(text)
             }
-            // Their keys are names, and what is below each is a schema.
+            // Keys of these objects are names, and each value is a schema.
             Value::Object(below) => plain_descriptions(below),
             Value::Array(all) => all.iter_mut().filter_map(Value::as_object_mut).for_each(plain_descriptions),
             _ => {}
@@ -97,7 +97,7 @@ mod tests {
             json!({ "type": "object", "properties": { "a.b-c_D9": { "anyOf": [{ "type": "string" }, { "type": "null" }] } } }),
             json!({ "type": "object", "properties": { (long): {} }, "required": ["x"], "additionalProperties": false }),
             json!({ "type": "object", "anyOf": [{ "properties": { "a": {} }, "required": ["a"] }, { "$ref": "#/$defs/b" }], "$defs": { "b": {} } }),
-            // No provider checks names below the top.
+            // No provider checks names below the top level.
             json!({ "type": "object", "properties": { "a": { "properties": { "$filter[x]": { "oneOf": [{}] } } } } }),
             json!({ "$schema": "http://json-schema.org/draft-07/schema#", "type": "object", "definitions": { "a b": {} } }),
             json!({ "type": "object", "properties": { "a": { "type": "array", "prefixItems": [{}], "items": false } } }),

@@ -19,28 +19,28 @@ use tokio::time::{Instant, sleep, timeout};
 use windlass_tool::{Cancel, ToolOutput};
 use windlass_types::JsonText;
 
-/// How long a server that failed is left alone: this long after the first time,
-/// and twice as long after each further one.
+/// Pauses after which a failed server may be connected again: the first pause, doubled after each further failure, and
+/// the longest pause.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
-/// Failures in a row after which the tools of a lost server are offered no more.
+/// Number of consecutive failures after which the tools of a lost server are no longer offered.
 const PATIENCE: u32 = 3;
-/// The code of an error that says so.
+/// JSON-RPC code of an unknown method.
 const METHOD_NOT_FOUND: i64 = -32601;
-/// Between two looks at a list of tools that keeps changing.
+/// Pause between two reads of a list of tools that keeps changing.
 const BETWEEN_LISTS: Duration = Duration::from_millis(250);
 
-/// What the servers of a set share.
+/// State shared by the servers of a set.
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) options: McpOptions,
-    /// Who sees the questions of servers, beside who answers them.
+    /// Reviewers of elicitations, beside the handler that answers them.
     pub(crate) reviews: Reviews,
-    /// What confines the programs of servers that are added.
+    /// Confinement of the programs of servers that are added.
     pub(crate) confinement: Mutex<Option<Arc<dyn ProgramConfinement>>>,
-    /// Counts changes.
+    /// Counter of changes.
     pub(crate) changes: watch::Sender<u64>,
-    /// The resources that have changed.
+    /// Resources that have changed.
     pub(crate) resource_changes: Changes,
 }
 
@@ -56,7 +56,7 @@ pub(crate) struct Server {
     pub(crate) config: McpServerConfig,
     shared: Arc<Shared>,
     state: Mutex<ServerState>,
-    /// Held while the server is being connected, so that it is done once.
+    /// Held while the server is being connected, so that only one task connects it.
     connecting: tokio::sync::Mutex<()>,
 }
 
@@ -72,27 +72,27 @@ struct ServerState {
     retry_at: Option<Instant>,
 }
 
-/// What the server has said of itself.
+/// Description that the server gave of itself.
 struct About {
     info: Option<McpServerInfo>,
     instructions: Option<String>,
     has_prompts: bool,
     has_resources: bool,
-    /// The way in which the last connection began.
+    /// Lifecycle of the last connection.
     lifecycle: Option<Lifecycle>,
 }
 
-/// What is known from earlier sessions.
+/// State known from earlier sessions.
 struct Pins {
-    /// What was offered before the server was first connected.
+    /// Cached description, from before the server was first connected.
     kept: Option<Kept>,
-    /// The tools that were others then.
+    /// Own names of the tools that had another definition then.
     changed: Vec<String>,
 }
 
 enum Phase {
     Pending,
-    /// Not started: what it offers is known.
+    /// Not started: the tools are known from the cache.
     Idle,
     Connected(Arc<Connection>),
     Failed(McpError),
@@ -134,15 +134,15 @@ impl Server {
         state.enabled && !state.removed && matches!(state.phase, Phase::Pending)
     }
 
-    /// Whether it waits for its first call.
+    /// `true` if the server waits for its first call.
     pub(crate) fn is_idle(&self) -> bool {
         matches!(self.lock().phase, Phase::Idle)
     }
 
-    /// Starts a server, if it waits for its first call.
+    /// Starts the server, if it waits for its first call.
     ///
     /// # Errors
-    /// It cannot be reached, or its tool is another one than that which was `judged`.
+    /// Fails if the server cannot be reached, or if its tool differs from the `judged` one.
     pub(crate) async fn wake(self: &Arc<Self>, judged: &RemoteTool, cancel: &Cancel) -> Result<(), McpError> {
         tokio::select! {
             biased;
@@ -155,31 +155,31 @@ impl Server {
         Err(McpError::Changed { name: self.name.clone(), tool: judged.info.name.clone() })
     }
 
-    /// Its tools, if they may be used.
+    /// Returns the server's tools; empty if they must not be used.
     pub(crate) fn tools(&self) -> Arc<[RemoteTool]> {
         let state = self.lock();
         if state.enabled && !state.removed { Arc::clone(&state.tools) } else { Arc::new([]) }
     }
 
-    /// Whether it has prompts, as far as it has said so.
+    /// `true` if the server has announced prompts.
     pub(crate) fn has_prompts(&self) -> bool {
         let state = self.lock();
         state.about.has_prompts && state.enabled && !state.removed
     }
 
-    /// Whether it has resources, as far as it has said so.
+    /// `true` if the server has announced resources.
     pub(crate) fn has_resources(&self) -> bool {
         let state = self.lock();
         state.about.has_resources && state.enabled && !state.removed
     }
 
-    /// Its instructions on the use of its tools, if they may be used.
+    /// Returns the server's instructions on the use of its tools, if the tools may be used.
     pub(crate) fn instructions(&self) -> Option<String> {
         let state = self.lock();
         state.about.instructions.clone().filter(|_| state.enabled && !state.removed && !state.tools.is_empty())
     }
 
-    /// What its program has written beside the protocol.
+    /// Returns the output that the server's program has written beside the protocol.
     pub(crate) fn output(&self) -> Option<String> {
         let words = self.current()?.last_words().output();
         Some(words.trim_start_matches("; ").to_owned()).filter(|words| !words.is_empty())
@@ -208,8 +208,7 @@ impl Server {
         }
     }
 
-    /// Connects the server, if it is not connected. The work continues when the
-    /// future is dropped.
+    /// Connects the server, if it is not connected. The work continues when the future is dropped.
     pub(crate) async fn connect(self: &Arc<Self>, at_once: bool) -> Result<Arc<Connection>, McpError> {
         let server = Arc::clone(self);
         let work = tokio::spawn(async move { server.connect_now(at_once).await });
@@ -219,7 +218,7 @@ impl Server {
     async fn connect_now(self: &Arc<Self>, at_once: bool) -> Result<Arc<Connection>, McpError> {
         let _one_at_a_time = self.connecting.lock().await;
         if !at_once && let Some(last) = self.current().filter(|last| last.has_ended() && last.ended_in_first_call()) {
-            // The task that waits for the end of the connection has not noticed it yet. The pause counts all the same.
+            // The task that waits for the end of the connection has not noticed it yet. The pause applies nevertheless.
             last.linger().await;
             self.ended(&last);
         }
@@ -270,7 +269,7 @@ impl Server {
         outcome
     }
 
-    /// The connection if there is one; `None` if one may be made.
+    /// Returns the connection, if there is one; `None` if a new one may be made.
     #[expect(clippy::disallowed_methods, reason = "a deadline on the clock of tokio, which tests can hold")]
     fn usable(&self, at_once: bool) -> Result<Option<Arc<Connection>>, McpError> {
         let state = self.lock();
@@ -293,7 +292,7 @@ impl Server {
         McpError::NotConnected { name: self.name.clone(), reason, output }
     }
 
-    /// Ends the connection and makes a new one.
+    /// Closes the connection and makes a new one.
     pub(crate) async fn reconnect(self: &Arc<Self>) -> Result<(), McpError> {
         {
             let state = self.lock();
@@ -315,13 +314,13 @@ impl Server {
         if enabled { self.connect(true).await.map(drop) } else { Ok(()) }
     }
 
-    /// Ends the connection for good, and waits a bounded time until that is done.
+    /// Closes the connection for good, and waits a bounded time until that is done.
     pub(crate) async fn remove(&self) {
         self.lock().removed = true;
         self.disconnect(Phase::Pending).await;
     }
 
-    /// Ends the connection for good, without waiting.
+    /// Closes the connection for good, without waiting.
     pub(crate) fn abandon(&self) {
         let mut state = self.lock();
         state.removed = true;
@@ -355,7 +354,7 @@ impl Server {
                 connection = self.connect(is_again) => connection?,
             };
             match connection.call((tool, as_task), arguments, cx.clone()).await {
-                // No part of it reached the server, so it cannot be carried out twice.
+                // No part of the call reached the server, so it cannot be executed twice.
                 Err(NotCalled::Unsent(error)) if !is_again => {
                     tracing::debug!(server = self.name, %error, "a call is sent again: it had not reached the MCP server");
                     is_again = true;
@@ -363,7 +362,7 @@ impl Server {
                 Err(NotCalled::Lost { detail }) => {
                     connection.linger().await;
                     if connection.has_ended() {
-                        // The status is changed before the caller reads that the call was lost.
+                        // The status is changed before the caller learns that the call was lost.
                         self.ended(&connection);
                     }
                     let words = connection.last_words();
@@ -373,7 +372,7 @@ impl Server {
                     let detail = if exit.is_empty() { detail } else { format!(": {exit}") };
                     return Err(McpError::Lost { name: self.name.clone(), detail, output: words.output() });
                 }
-                // What can only be called as a task is not known as a method otherwise.
+                // Some servers reject calls of task-only tools as an unknown method.
                 Err(NotCalled::Failed(McpError::Refused { code: METHOD_NOT_FOUND, .. }))
                     if !as_task && connection.introduction.lifecycle == Lifecycle::Initialize =>
                 {
@@ -381,7 +380,7 @@ impl Server {
                 }
                 Ok(Called::Task(task)) => return self.follow_task(task, &cx).await,
                 Ok(Called::Done(output)) => {
-                    // Its end may be known before its last answer arrives: it did answer.
+                    // The end of the connection may be known before its last answer arrives: the server did answer.
                     self.lock().retry_at = None;
                     return Ok(output);
                 }
@@ -392,7 +391,7 @@ impl Server {
         }
     }
 
-    /// The result of a request of any kind.
+    /// Sends a request of any kind and returns its result.
     pub(crate) async fn request(
         self: &Arc<Self>,
         method: &str,
@@ -403,7 +402,7 @@ impl Server {
         connection.request(method, params, limit).await.map_err(|error| self.refused(&connection, error))
     }
 
-    /// Reports the resources that have changed. They are watched again when they are read again.
+    /// Reports the resources that have changed. They are watched again once they are read again.
     fn report_resources(&self, connection: &Arc<Connection>) {
         let changed = connection.heard.watched.take();
         if changed.is_empty() {
@@ -420,7 +419,7 @@ impl Server {
         });
     }
 
-    /// An error with what a user can do.
+    /// Adds advice for the user to an error.
     fn advised(&self, error: McpError) -> McpError {
         match error {
             McpError::NeedsAuth { .. } => self.config.needs_auth(&self.name, &self.shared.options),
@@ -428,8 +427,8 @@ impl Server {
         }
     }
 
-    /// Records that a server wants a login. Calls that are open on the connection are still answered. The next call
-    /// connects anew: meanwhile a user may have logged in, and another tool may need fewer rights.
+    /// Records that a server requires a login. Open calls on the connection are still answered. The next call connects
+    /// anew: meanwhile a user may have logged in, and another tool may need fewer rights.
     fn refused(&self, connection: &Arc<Connection>, error: McpError) -> McpError {
         let error = self.advised(error);
         if matches!(error, McpError::NeedsAuth { .. }) {
@@ -444,7 +443,7 @@ impl Server {
         error
     }
 
-    /// Waits for the last words of a connection that has ended, and records its end.
+    /// Waits for the last output of a connection that has ended, and records its end.
     async fn lost(&self, connection: &Weak<Connection>) {
         let Some(last) = self.current().filter(|current| Weak::ptr_eq(&Arc::downgrade(current), connection)) else {
             return;
@@ -453,11 +452,11 @@ impl Server {
         self.ended(&last);
     }
 
-    /// Records the end of a connection, unless that is done or another one has taken its place.
+    /// Records the end of a connection, unless it is recorded already or another connection has replaced it.
     ///
-    /// A server that ends in its first call is left alone for a pause: it would most likely do so again. Any other
-    /// is started again by the next call: it has answered calls, or ended while it had none, as servers do that are
-    /// updated or put to sleep.
+    /// A server that ends in its first call is not started for a pause: it would most likely end again. Any other
+    /// server is started again by the next call: it has answered calls, or ended while it had none, as servers do that
+    /// are updated or put to sleep.
     fn ended(&self, last: &Arc<Connection>) {
         let words = last.last_words();
         let exit = words.exit();
@@ -508,7 +507,8 @@ impl Server {
 }
 
 impl ServerState {
-    /// Notes what is offered otherwise than the last time. Whether it is all the same. Only the first connection is compared.
+    /// Records the differences from the cached tools. Returns `true` if everything is unchanged. Only the first
+    /// connection is compared.
     fn is_kept(&mut self, now: &Kept, offered: &Offered) -> bool {
         let Some(kept) = self.pins.kept.take() else { return false };
         self.pins.changed = kept.changed(offered);
@@ -532,8 +532,8 @@ impl ServerState {
     }
 }
 
-/// Attends to a connection until it ends: looks at the tools again when they
-/// change, and records when it is lost.
+/// Supervises a connection until it ends: reads the tools again when they change, and records the loss of the
+/// connection.
 async fn attend(server: Weak<Server>, connection: Weak<Connection>, ended: Ended) {
     let mut ended = Box::pin(ended.wait());
     let follow = connection.upgrade().map(|connection| tokio::spawn(connection.follow()));

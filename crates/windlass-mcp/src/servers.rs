@@ -1,4 +1,4 @@
-//! A set of servers.
+//! Set of servers.
 
 use crate::connection::CallCx;
 use crate::name::tool_names;
@@ -21,16 +21,14 @@ use tokio::time::{Instant, timeout_at};
 use windlass_tool::{Cancel, DynTool, ToolOutput};
 use windlass_types::{JsonText, mcp_name};
 
-/// Most servers of a set.
+/// Maximum number of servers of a set.
 const MOST_SERVERS: usize = 100;
 
-/// A set of servers, connected side by side. Cheap to clone; all clones share it.
+/// Set of servers, connected concurrently. Cheap to clone; all clones share it.
 ///
-/// A server that cannot be reached does not keep the others from working: its
-/// [status](McpServers::status) says why. One that is lost is reached again when
-/// one of its tools is called, with growing pauses. When the last clone is
-/// dropped every connection ends and every program is stopped, without waiting;
-/// [`McpServers::close`] waits.
+/// A server that cannot be reached does not affect the others: its [status](McpServers::status) gives the reason. A
+/// lost server is connected again when one of its tools is called, with growing pauses. When the last clone is dropped
+/// every connection ends and every program is stopped, without waiting; [`McpServers::close`] waits.
 ///
 /// All methods must be called inside a tokio runtime.
 #[derive(Clone)]
@@ -47,7 +45,7 @@ impl Drop for Set {
         for server in servers.values() {
             server.abandon();
         }
-        // The receivers of changes are informed that there will be none.
+        // Receivers of changes learn that no more will come.
         self.shared.changed();
     }
 }
@@ -59,7 +57,7 @@ impl fmt::Debug for McpServers {
 }
 
 impl McpServers {
-    /// An empty set.
+    /// Creates an empty set.
     pub fn new(mut options: McpOptions) -> Self {
         let reviews = Reviews::default();
         let reviewed = |inner| Arc::new(Reviewed { inner, reviews: reviews.clone() }) as Arc<dyn Elicitation>;
@@ -71,15 +69,15 @@ impl McpServers {
         Self(Arc::new(Set { shared, servers: Mutex::default() }))
     }
 
-    /// Adds who is to see the questions of servers before a person does. Sessions do so for their hooks. Questions are only put
-    /// if [someone answers them](McpOptions::with_elicitation).
+    /// Adds a reviewer of elicitations, which sees them before a person does. Sessions add their hooks. Elicitations
+    /// are only reviewed if [a handler answers them](McpOptions::with_elicitation).
     pub fn review_elicitations(&self, review: Arc<dyn ElicitationReview>) {
         self.0.shared.reviews.add(review);
     }
 
-    /// Has the programs of servers that are added from now on confined, unless the set has them confined
-    /// [already](McpOptions::with_confinement). Returns the names of the servers that start programs which nothing confines: those
-    /// that were added before. Sessions with a sandbox do so.
+    /// Confines the programs of servers that are added from now on, unless the set has a confinement
+    /// [already](McpOptions::with_confinement). Returns the names of the servers that start unconfined programs: those
+    /// that were added before. Sessions with a sandbox call this.
     pub fn confine(&self, confinement: Arc<dyn ProgramConfinement>) -> Vec<String> {
         let mut known = self.0.shared.confinement.lock().unwrap_or_else(PoisonError::into_inner);
         known.get_or_insert(confinement);
@@ -89,9 +87,9 @@ impl McpServers {
         free.filter(|server| server.config.starts_programs()).map(|server| server.name.clone()).collect()
     }
 
-    /// Adds a session whose models write the messages that servers ask for, if the [configuration](McpServerConfig::sampling) of a
-    /// server lets it ask and [the program](McpOptions::with_sampling) does not do it. Sessions of windlass add themselves. While
-    /// a set has several sessions, requests are refused: they do not say which session they are for.
+    /// Adds a session whose models answer sampling requests of servers whose [configuration](McpServerConfig::sampling)
+    /// permits them, unless [the program](McpOptions::with_sampling) answers them. Sessions of windlass add themselves.
+    /// While a set has several sessions, requests are refused, because they do not name their session.
     pub fn sample_through(&self, session: Arc<dyn Sampling>) {
         self.0.shared.options.samplers.add(session);
     }
@@ -106,12 +104,12 @@ impl McpServers {
 
     /// Adds a server and begins to connect it.
     ///
-    /// The model knows its tools as `mcp__server__tool`. What is not a letter, a digit, `-` or `_` in the name becomes `_`
-    /// there: those of `my server` are `mcp__my_server__…`. Permission rules mean the server by both names.
+    /// The model knows its tools as `mcp__server__tool`. Characters of the name other than letters, digits, `-` and `_`
+    /// become `_` there: the tools of `my server` are `mcp__my_server__…`. Permission rules may use both names.
     ///
     /// # Errors
-    /// There is one of this name already, the name is not usable, the model would know it by the name of another one, or the
-    /// set is full.
+    /// Fails if a server of this name exists, the name is not usable, the model would know the server by the name of
+    /// another one, or the set is full.
     pub fn add(&self, name: impl Into<String>, mut config: McpServerConfig) -> Result<(), McpError> {
         let name = name.into();
         config.confinement = self.0.shared.confinement.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -135,13 +133,13 @@ impl McpServers {
         }
         self.0.shared.changed();
         if !server.is_idle() {
-            // The status shows how it ended.
+            // The status shows the outcome.
             tokio::spawn(async move { server.connect(true).await.map(drop) });
         }
         Ok(())
     }
 
-    /// Removes a server and ends its connection, in bounded time. Returns false if there is none of this name.
+    /// Removes a server and closes its connection, in bounded time. Returns `false` if there is none of this name.
     pub async fn remove(&self, name: &str) -> bool {
         let removed = self.lock().remove(name);
         match removed {
@@ -153,8 +151,8 @@ impl McpServers {
         }
     }
 
-    /// Waits until every server inside the host has answered or failed, and
-    /// until every other one has or `limit` is over, whichever comes first.
+    /// Waits until every server inside the host has answered or failed, and until all others have done so or `limit` is
+    /// over, whichever comes first.
     ///
     /// Cancel safe.
     #[expect(clippy::disallowed_methods, reason = "a deadline on the clock of tokio, which tests can hold")]
@@ -176,12 +174,12 @@ impl McpServers {
         }
     }
 
-    /// What is known of each server, sorted by name.
+    /// Returns the status of each server, sorted by name.
     pub fn status(&self) -> Vec<McpServerStatus> {
         self.lock().values().map(|server| server.status()).collect()
     }
 
-    /// The servers that were to be connected and are not, sorted by name: they failed, or want a login.
+    /// Returns the servers that should be connected and are not, sorted by name: they failed, or require a login.
     pub fn missing(&self) -> Vec<McpMissing> {
         let servers: Vec<Arc<Server>> = self.lock().values().cloned().collect();
         let names = servers.iter().map(|server| mcp_name::server(&server.name));
@@ -202,15 +200,15 @@ impl McpServers {
         missing.collect()
     }
 
-    /// What the program of a connected server has written so far beside the protocol, for people: the last of its standard
-    /// error, and what of its output is no message. Secrets that it was given are masked. `None` if there is no such server,
-    /// it is not connected, or has written none of that.
+    /// Returns the output of a connected server's program beside the protocol, for people: the last of its standard
+    /// error, and output lines that are no messages. Secrets of its environment are masked. `None` if there is no such
+    /// server, it is not connected, or it has written no such output.
     pub fn output(&self, name: &str) -> Option<String> {
         self.get(name).ok()?.output()
     }
 
-    /// The instructions of the servers on the use of their tools, sorted by the names of the servers. Servers without
-    /// instructions are left out.
+    /// Returns the instructions of the servers on the use of their tools, sorted by the names of the servers. Servers
+    /// without instructions are left out.
     pub fn instructions(&self) -> Vec<McpInstructions> {
         let servers: Vec<Arc<Server>> = self.lock().values().cloned().collect();
         let names = servers.iter().map(|server| mcp_name::server(&server.name));
@@ -221,12 +219,12 @@ impl McpServers {
         instructions.collect()
     }
 
-    /// A receiver of changes of a server's status or tools.
+    /// Returns a receiver of changes of a server's status or tools.
     pub fn changes(&self) -> McpChanges {
         McpChanges { changes: self.0.shared.changes.subscribe(), set: Arc::downgrade(&self.0) }
     }
 
-    /// The tools of all servers, sorted by name. Their names are unique.
+    /// Returns the tools of all servers, sorted by name. Their names are unique.
     pub fn tools(&self) -> Vec<Arc<dyn DynTool>> {
         let servers: Vec<Arc<Server>> = self.lock().values().cloned().collect();
         let names = servers.iter().map(|server| mcp_name::server(&server.name));
@@ -247,49 +245,49 @@ impl McpServers {
         tools.into_iter().map(|(_, tool)| tool).collect()
     }
 
-    /// Reads a resource, and has its next change reported ([`resource_changes`](Self::resource_changes)) if the server does that:
-    /// at most 50 of a server at a time, each once until it is read like this again. Cancel safe.
+    /// Reads a resource, and subscribes to its next change ([`resource_changes`](Self::resource_changes)) if the server
+    /// supports that: at most 50 resources of a server at a time, each once until it is read like this again. Cancel
+    /// safe.
     ///
     /// # Errors
-    /// As [`read_resource`](Self::read_resource).
+    /// The errors of [`read_resource`](Self::read_resource).
     pub async fn follow_resource(&self, name: &str, uri: &str) -> Result<JsonText, McpError> {
         let connection = self.get(name)?.connect(false).await?;
-        // Asked for first: what changes while it is read is not missed.
+        // The subscription comes first: changes during the read are not missed.
         let (_, read) = tokio::join!(connection.watch(uri), self.read_resource(name, uri));
         read
     }
 
-    /// The resources that have changed since they were [followed](Self::follow_resource), behind the number of the last change
-    /// that was seen (0 for none), and the number of the last one now. The last 100 are kept. [`changes`](Self::changes) says when
-    /// there are more.
+    /// Returns the changes of [followed](Self::follow_resource) resources after the change with the number `seen` (0
+    /// for none), and the number of the latest change. The last 100 are kept. [`changes`](Self::changes) reports new
+    /// ones.
     pub fn resource_changes(&self, seen: u64) -> (Vec<McpResourceChange>, u64) {
         self.0.shared.resource_changes.since(seen)
     }
 
-    /// Ends the connection to a server, if there is one, and makes a new one.
+    /// Closes the connection to a server, if there is one, and makes a new one.
     ///
     /// # Errors
-    /// There is no such server, it is switched off, or it cannot be reached.
+    /// Fails if there is no such server, it is switched off, or it cannot be reached.
     pub async fn reconnect(&self, name: &str) -> Result<(), McpError> {
         self.get(name)?.reconnect().await
     }
 
-    /// Switches a server on or off. One that is off is not connected and has no tools.
+    /// Switches a server on or off. A server that is off is not connected and has no tools.
     ///
     /// # Errors
-    /// There is no such server, or it cannot be reached.
+    /// Fails if there is no such server, or it cannot be reached.
     pub async fn set_enabled(&self, name: &str, enabled: bool) -> Result<(), McpError> {
         self.get(name)?.set_enabled(enabled).await
     }
 
-    /// Calls a tool by its server's name and its own, outside of any session:
-    /// no permission is asked. `limit` is how long it may take, instead of what
-    /// is configured.
+    /// Calls a tool by its server's name and its own, outside of any session: no permission is asked. `limit` is the
+    /// maximum duration, instead of the configured one.
     ///
     /// Dropping the future stops the call.
     ///
     /// # Errors
-    /// There is no such server or tool, or the call failed.
+    /// Fails if there is no such server or tool, or if the call failed.
     pub async fn call(
         &self,
         server: &str,
@@ -306,7 +304,7 @@ impl McpServers {
         server.call(tool, arguments, cx).await
     }
 
-    /// The server and the own name of a tool, by its whole name.
+    /// Returns the server and the own name of a tool, by its whole name.
     pub fn find(&self, whole_name: &str) -> Option<(String, String)> {
         let servers: Vec<Arc<Server>> = self.lock().values().cloned().collect();
         let names = servers.iter().map(|server| mcp_name::server(&server.name));
@@ -318,35 +316,35 @@ impl McpServers {
         })
     }
 
-    /// The configuration of a server, as far as it was given: variables are in place.
+    /// Returns the configuration of a server, with variables replaced.
     ///
     /// # Errors
-    /// There is no such server.
+    /// Fails if there is no such server.
     pub fn config(&self, name: &str) -> Result<McpServerConfig, McpError> {
         Ok(self.get(name)?.config.clone())
     }
 
-    /// Whether a server has prompts.
+    /// `true` if a server has prompts.
     pub(crate) fn has_prompts(&self, server: &str) -> bool {
         self.get(server).is_ok_and(|server| server.has_prompts())
     }
 
-    /// Whether a server has resources.
+    /// `true` if a server has resources.
     pub(crate) fn has_resources(&self, server: &str) -> bool {
         self.get(server).is_ok_and(|server| server.has_resources())
     }
 
-    /// A reference that does not keep the set alive.
+    /// Returns a reference that does not keep the set alive.
     pub(crate) fn downgrade(&self) -> Weak<Set> {
         Arc::downgrade(&self.0)
     }
 
-    /// The set, if it is still there.
+    /// Returns the set, if it still exists.
     pub(crate) fn upgrade(set: &Weak<Set>) -> Option<Self> {
         set.upgrade().map(Self)
     }
 
-    /// The result of a request of any kind.
+    /// Sends a request of any kind and returns its result.
     pub(crate) async fn request(
         &self,
         server: &str,
@@ -358,15 +356,14 @@ impl McpServers {
         server.request(method, params, limit).await
     }
 
-    /// Ends all connections, side by side and in bounded time, and waits until
-    /// the programs are gone.
+    /// Closes all connections, concurrently and in bounded time, and waits until the programs are gone.
     pub async fn close(&self) {
         let servers = std::mem::take(&mut *self.lock());
         join_all(servers.values().map(|server| server.remove())).await;
     }
 }
 
-/// A receiver of changes in a set of servers. It does not keep the set alive.
+/// Receiver of changes in a set of servers. Does not keep the set alive.
 #[derive(Debug, Clone)]
 pub struct McpChanges {
     changes: watch::Receiver<u64>,
@@ -374,13 +371,13 @@ pub struct McpChanges {
 }
 
 impl McpChanges {
-    /// Waits for the next change; false when the set is gone. Changes that come
-    /// close together count as one. Cancel safe.
+    /// Waits for the next change; `false` once the set is dropped. Changes in quick succession count as one. Cancel
+    /// safe.
     pub async fn changed(&mut self) -> bool {
         self.changes.changed().await.is_ok() && self.set.strong_count() > 0
     }
 
-    /// The set, if it is still there.
+    /// Returns the set, if it still exists.
     pub fn servers(&self) -> Option<McpServers> {
         self.set.upgrade().map(McpServers)
     }

@@ -1,31 +1,31 @@
-//! What is known of a server.
+//! Status of a server.
 
 use crate::McpIcon;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The state of a server's connection.
+/// State of a server's connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum McpServerState {
-    /// It has not answered yet.
+    /// The server has not answered yet.
     Pending,
-    /// It has not been started: what it offers is known, and its first call starts it. `pending` on the wire.
+    /// The server has not been started: its tools are cached, and its first call starts it. `pending` on the wire.
     #[serde(rename = "pending")]
     Idle,
-    /// It answers.
+    /// The server answers.
     Connected,
-    /// It could not be started or reached, or was lost.
+    /// The server could not be started or reached, or was lost.
     Failed,
-    /// It wants the client to log in.
+    /// The server requires a login.
     NeedsAuth,
-    /// It is switched off.
+    /// The server is switched off.
     Disabled,
 }
 
 impl McpServerState {
-    /// Its name on the wire.
+    /// Returns the name on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Pending | Self::Idle => "pending",
@@ -43,119 +43,119 @@ impl fmt::Display for McpServerState {
     }
 }
 
-/// What is known of a server. Written as the host protocol shows it.
+/// Status of a server. Serialized as in the host protocol.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct McpServerStatus {
-    /// Its name, as it was configured.
+    /// Name of the server, as configured.
     pub name: String,
-    /// The state of its connection.
+    /// State of the connection.
     #[serde(rename = "status")]
     pub state: McpServerState,
-    /// How it describes itself, once it was connected.
+    /// Description of the server by itself, once it was connected.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server_info: Option<McpServerInfo>,
-    /// Why it is not connected.
+    /// Reason why the server is not connected.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Who configured it.
+    /// Source of the configuration.
     pub source: String,
-    /// Its tools, by their own names.
+    /// Tools of the server, by their own names.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<McpToolInfo>,
-    /// Tools that it offers and that cannot be used: a provider would refuse every request that holds one. At most 50.
+    /// Tools of the server that cannot be used: a provider would refuse every request that holds one. At most 50.
     #[serde(rename = "toolsLeftOut", skip_serializing_if = "Vec::is_empty")]
     pub tools_left_out: Vec<McpToolLeftOut>,
-    /// Tools, by their own names, that are gone or defined otherwise than when the server was last connected, as far as the
+    /// Own names of tools that are gone, or defined otherwise than when the server was last connected, as far as the
     /// [cache](crate::McpOptions::with_tool_cache) knows.
     #[serde(rename = "toolsChanged", skip_serializing_if = "Vec::is_empty")]
     pub tools_changed: Vec<String>,
 }
 
-/// A tool of a server that cannot be used.
+/// Tool of a server that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[non_exhaustive]
 pub struct McpToolLeftOut {
-    /// Its own name, bounded; empty if it has none.
+    /// Own name of the tool, bounded; empty if it has none.
     pub name: String,
-    /// Why, for people.
+    /// Reason, for people.
     pub reason: String,
 }
 
-/// A server's instructions on the use of its tools. Untrusted.
+/// Instructions of a server on the use of its tools. Untrusted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct McpInstructions {
-    /// The server's name, as it was configured.
+    /// Name of the server, as configured.
     pub server: String,
-    /// How the names of its tools begin.
+    /// Prefix of the names of its tools.
     pub prefix: String,
-    /// The text as it came, cut to 10,000 characters.
+    /// Unchanged text, cut to 10,000 characters.
     pub text: String,
 }
 
-/// A server that was to be connected and is not.
+/// Server that should be connected and is not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct McpMissing {
-    /// Its name, as it was configured.
+    /// Name of the server, as configured.
     pub server: String,
-    /// How the names of its tools begin.
+    /// Prefix of the names of its tools.
     pub prefix: String,
-    /// Why, for people. Names the server; untrusted words of it may be in there.
+    /// Reason, for people. Names the server; may hold untrusted words of it.
     pub reason: String,
 }
 
-/// How a server describes itself. Untrusted.
+/// Description of a server by itself. Untrusted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct McpServerInfo {
-    /// Its name.
+    /// Name of the server.
     pub name: String,
-    /// Its version.
+    /// Version of the server.
     pub version: String,
-    /// Its name for people, bounded.
+    /// Name for people, bounded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// Its icons, for people. Never fetched.
+    /// Icons, for people. Never fetched.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub icons: Vec<McpIcon>,
 }
 
-/// A tool of a server, as the server describes it. Untrusted.
+/// Tool of a server, as the server describes it. Untrusted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct McpToolInfo {
-    /// Its own name.
+    /// Own name of the tool.
     pub name: String,
-    /// Its name for people, bounded.
+    /// Name for people, bounded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What it does, bounded.
+    /// Description of the tool, bounded.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub description: String,
-    /// What the server claims of its effects.
+    /// Effects of the tool as claimed by the server.
     #[serde(default, skip_serializing_if = "McpToolHints::is_empty")]
     pub annotations: McpToolHints,
-    /// Its icons, for people. Never fetched.
+    /// Icons, for people. Never fetched.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub icons: Vec<McpIcon>,
 }
 
-/// What a server claims of a tool's effects. Never believed where it would let a call run; of servers inside the host
-/// `read_only` counts for the order in which calls run.
+/// Effects of a tool as claimed by its server. Never trusted to let a call run; for servers inside the host `read_only`
+/// affects the order in which calls run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[non_exhaustive]
 pub struct McpToolHints {
-    /// It only reads.
+    /// The tool only reads.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub read_only: bool,
-    /// It may destroy.
+    /// The tool may destroy data.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub destructive: bool,
-    /// It reaches beyond the server.
+    /// The tool reaches beyond the server.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub open_world: bool,
 }

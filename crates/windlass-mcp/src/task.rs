@@ -1,7 +1,8 @@
-//! Calls that a server goes on with by itself, and is asked about: tasks.
+//! Tasks: calls that a server continues on its own, and that are polled.
 //!
-//! Servers of 2026-07-28 decide for themselves that a call becomes a task (the extension `io.modelcontextprotocol/tasks`). Those
-//! of 2025-11-25 say of each tool whether it can, and the client asks for it.
+//! Servers of 2026-07-28 decide for themselves that a call becomes a task (the extension
+//! `io.modelcontextprotocol/tasks`). Servers of 2025-11-25 state for each tool whether its calls can be tasks, and the
+//! client asks for one.
 
 use crate::listener::Heard;
 use crate::text::{LONGEST_ERROR, clipped};
@@ -10,54 +11,54 @@ use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Between two looks at a task, unless its server says otherwise, and at least and at most.
+/// Pauses between two polls of a task: the default, the shortest and the longest.
 const PAUSE: Duration = Duration::from_secs(1);
 const SHORTEST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
-/// Longest id of a task, in bytes.
+/// Maximum length of a task id, in bytes.
 const LONGEST_ID: usize = 1024;
-/// How long a server is asked to keep a task.
+/// Time for which a server is asked to keep a task.
 const KEPT: Duration = Duration::from_secs(24 * 3600);
 
-/// How a revision of the protocol speaks of tasks.
+/// Form of tasks in a revision of the protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
-    /// A look at a task brings its result and its questions (2026-07-28).
+    /// The poll of a task returns its result and its questions (2026-07-28).
     Extension,
-    /// The result is a request of its own, which waits, and beside which questions come (2025-11-25).
+    /// The result is fetched by a request of its own, which waits while questions arrive (2025-11-25).
     Experimental,
 }
 
-/// A task that has begun.
+/// Task that has begun.
 #[derive(Debug, Clone)]
 pub(crate) struct Begun {
     pub(crate) id: String,
     pub(crate) shape: Shape,
-    /// Until it is looked at.
+    /// Pause until the next poll.
     pub(crate) pause: Duration,
-    /// Where signs of progress of the call arrive.
+    /// Receiver and token of the call's progress.
     pub(crate) progress: Option<(Arc<Heard>, ProgressToken)>,
 }
 
-/// What a look at a task shows.
+/// State of a task as reported by a poll.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum State {
-    /// It goes on. What it says of itself.
+    /// In progress, with a status message.
     Working(Option<String>),
-    /// It waits for answers.
+    /// Waiting for answers.
     Asks(InputRequests),
-    /// It has a result, or questions that come beside the request for it.
+    /// Ready: it has a result, or questions that come with the request for the result.
     Due,
-    /// The result.
+    /// Finished with this result.
     Done(Value),
-    /// The error of the call: its code, and what it says.
+    /// Failed with this error code and message of the call.
     Failed(i64, String),
-    /// It was cancelled, not by the client.
+    /// Cancelled by a party other than the client.
     Cancelled,
 }
 
 impl Begun {
-    /// The task that an answer to a call is, if it is one.
+    /// Reads the task that an answer to a call announces, if any.
     pub(crate) fn read(answer: &ServerResult, progress: Option<(Arc<Heard>, ProgressToken)>) -> Option<Self> {
         let (task, shape) = match answer {
             ServerResult::CreateTaskResult(_) => (serde_json::to_value(answer).ok()?, Shape::Extension),
@@ -69,7 +70,7 @@ impl Begun {
     }
 }
 
-/// The pause that a server asks for.
+/// Returns the pause that a server requests, within the limits.
 pub(crate) fn pause(task: &Value) -> Option<Duration> {
     let wanted = task.get("pollIntervalMs").or_else(|| task.get("pollInterval"))?.as_f64()?;
     let wanted = Duration::try_from_secs_f64(wanted / 1000.0).unwrap_or(LONGEST_PAUSE);
@@ -77,7 +78,7 @@ pub(crate) fn pause(task: &Value) -> Option<Duration> {
 }
 
 impl State {
-    /// What an answer to `tasks/get` says. `None` if it says nothing of a task.
+    /// Reads an answer to `tasks/get`. `None` if it does not describe a task.
     pub(crate) fn read(shape: Shape, answer: &Value) -> Option<Self> {
         let text = |value: Option<&Value>| value.and_then(Value::as_str).map(|text| clipped(text, LONGEST_ERROR));
         match (answer.get("status")?.as_str()?, shape) {
@@ -98,7 +99,7 @@ impl State {
     }
 }
 
-/// The parameters of a call that is to become a task of 2025-11-25.
+/// Returns the parameters of a call that is to become a task of 2025-11-25.
 pub(crate) fn as_task(tool: &str, arguments: &Map<String, Value>, whole: Option<Duration>) -> Value {
     let ttl = u64::try_from(whole.unwrap_or(KEPT).min(KEPT).as_millis()).unwrap_or_default();
     json!({ "name": tool, "arguments": arguments, "task": { "ttl": ttl } })

@@ -3,12 +3,12 @@
 use rmcp::transport::streamable_http_client::StreamableHttpError;
 use windlass_context::Masks;
 
-/// Longest error text of a server, in characters.
+/// Maximum length of a server's error text, in characters.
 pub(crate) const LONGEST_ERROR: usize = 2000;
 
-/// An error with what caused it.
+/// Returns the text of an error with its causes, masked.
 pub(crate) fn chain(error: &(dyn std::error::Error + 'static)) -> String {
-    // This kind does not name its source.
+    // This error kind does not name its source.
     if let Some(StreamableHttpError::Client(client)) = error.downcast_ref::<StreamableHttpError<reqwest::Error>>() {
         return chain(client);
     }
@@ -26,7 +26,7 @@ pub(crate) fn chain(error: &(dyn std::error::Error + 'static)) -> String {
     Masks::new().mask(&text).into_owned()
 }
 
-/// A text of at most so many characters.
+/// Cuts a text to at most `most` characters.
 pub(crate) fn clipped(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         None => text.to_owned(),

@@ -1,4 +1,4 @@
-//! A tool of a server as a tool of windlass.
+//! Tool of a server as a tool of windlass.
 
 use crate::connection::CallCx;
 use crate::schema::{Renamed, restore};
@@ -12,15 +12,15 @@ use windlass_schema::InputSchema;
 use windlass_tool::{Annotations, BoxFuture, DynTool, PreparedCall, ToolCheck, ToolCx, ToolError, ToolOutput};
 use windlass_types::{Access, ContentBlock, JsonText, ToolLoading, ToolResultContent, ToolSpec};
 
-/// Longest text on what is wrong with a structured result, in characters.
+/// Maximum length of the description of a fault in a structured result, in characters.
 const LONGEST_PROBLEM: usize = 500;
 
-/// A tool of a server.
+/// Tool of a server.
 pub(crate) struct McpTool {
     name: String,
     tool: RemoteTool,
     server: Arc<Server>,
-    /// Whether the server had not been started when the tool was offered.
+    /// `true` if the server had not been started when the tool was offered.
     of_idle: bool,
 }
 
@@ -48,12 +48,12 @@ impl DynTool for McpTool {
     }
 
     fn annotations(&self) -> Annotations {
-        // Hints of a server on its tools are not believed, but the host may decide in which order its own calls run.
+        // Hints of a server on its tools are not trusted, but the host may decide the order of its own calls.
         let hints = self.tool.info.annotations;
         let config = &self.server.config;
         let hinted = config.is_in_process() && hints.read_only && !hints.destructive;
         let hinted = hinted || config.is_parallel(&self.tool.info.name);
-        // Servers inside the host speak for it.
+        // The host answers for servers inside it.
         let bounded = !config.is_in_process();
         Annotations::default().with_foreign_output().with_bounded_output(bounded).with_hinted_read_only(hinted)
     }
@@ -67,7 +67,7 @@ impl DynTool for McpTool {
     }
 }
 
-/// An input with the names that the server knows.
+/// Restores the property names that the server knows.
 fn with_own_names(input: &JsonText, renamed: &Renamed) -> JsonText {
     if renamed.is_empty() {
         return input.clone();
@@ -76,8 +76,8 @@ fn with_own_names(input: &JsonText, renamed: &Renamed) -> JsonText {
     JsonText::of(&restore(given, renamed)).unwrap_or_else(|_| input.clone())
 }
 
-/// A result whose structured part fits what the server said of it. One that does not fit is no part of the result, and the
-/// model reads why.
+/// Removes a structured result that does not fit the output schema of the tool, and adds a note with the reason for the
+/// model.
 fn checked(mut output: ToolOutput, schema: Option<&JsonText>) -> ToolOutput {
     let structured = output.structured.as_ref().filter(|structured| structured.as_str().starts_with('{'));
     let (Some(schema), Some(structured), false) = (schema, structured, output.is_error) else { return output };
@@ -92,7 +92,8 @@ fn checked(mut output: ToolOutput, schema: Option<&JsonText>) -> ToolOutput {
     output
 }
 
-/// What the model reads of a call that failed. An error in the words of the server is a result of it, as bounded as any other.
+/// Converts the error of a failed call for the model. An error in the words of the server becomes a tool result,
+/// bounded like any other.
 fn of_call(error: McpError) -> Result<ToolOutput, ToolError> {
     let is_of_server = matches!(error, McpError::Refused { .. } | McpError::VisitNeeded { .. });
     match error {

@@ -1,4 +1,4 @@
-//! The list of a server's tools.
+//! List of a server's tools.
 
 use crate::icon::icons_of;
 use crate::schema::{self, Renamed, Usable};
@@ -13,33 +13,34 @@ use windlass_context::foreign_text;
 use windlass_schema::InputSchema;
 use windlass_types::JsonText;
 
-/// Most tools of a server.
+/// Maximum number of tools of a server.
 pub(crate) const MOST_TOOLS: usize = 1000;
-/// Longest description, in characters.
+/// Maximum length of a description, in characters.
 const LONGEST_DESCRIPTION: usize = 2048;
-/// Longest title, in characters.
+/// Maximum length of a title, in characters.
 const LONGEST_TITLE: usize = 200;
-/// Longest schemas of all tools of a server together, in bytes.
+/// Maximum total length of the schemas of a server's tools, in bytes.
 const LONGEST_SCHEMAS: usize = 4 * 1024 * 1024;
-/// Longest name of a tool.
+/// Maximum length of a tool name, in bytes.
 pub(crate) const LONGEST_NAME: usize = 256;
 
-/// A tool of a server.
+/// Tool of a server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RemoteTool {
     pub(crate) info: McpToolInfo,
     pub(crate) schema: JsonText,
-    /// Names of properties that stand for others.
+    /// Renamed properties.
     pub(crate) renamed: Renamed,
-    /// What structured results have to fit, if the server says so.
+    /// Schema of structured results, if the server gives one.
     pub(crate) output: Option<JsonText>,
-    /// Whether its calls may be tasks, as servers of 2025-11-25 say it.
+    /// `true` if calls of the tool may be tasks, as servers of 2025-11-25 declare.
     #[serde(default)]
     pub(crate) as_task: bool,
 }
 
 impl RemoteTool {
-    /// Whether it is the same for model and server. Icons are not: their addresses may be others each time.
+    /// `true` if both tools are the same for model and server. Icons are not compared: their addresses may change each
+    /// time.
     pub(crate) fn is_as(&self, other: &Self) -> bool {
         let plain = |tool: &Self| McpToolInfo { icons: Vec::new(), ..tool.info.clone() };
         (&self.schema, &self.renamed, &self.output) == (&other.schema, &other.renamed, &other.output)
@@ -47,18 +48,18 @@ impl RemoteTool {
     }
 }
 
-/// Most tools that are left out of which the reason is kept.
+/// Maximum number of unusable tools whose reasons are kept.
 const MOST_LEFT_OUT: usize = 50;
 
-/// What a server offers, as far as it can be used.
+/// Tools that a server offers, as far as they are usable.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Offered {
-    /// Sorted by name.
+    /// Usable tools, sorted by name.
     pub(crate) tools: Vec<RemoteTool>,
     pub(crate) left_out: Vec<McpToolLeftOut>,
 }
 
-/// Collects tools from page to page. What cannot be used is left out, with a reason.
+/// Collects tools page by page. Unusable tools are left out, with a reason.
 #[derive(Debug, Default)]
 pub(crate) struct Collector {
     tools: Vec<RemoteTool>,
@@ -68,8 +69,7 @@ pub(crate) struct Collector {
 }
 
 impl Collector {
-    /// Takes a page, and gives the cursor of the next one, if there is one.
-    /// `None` if it is no page.
+    /// Takes a page, and returns the cursor of the next one, if there is one. `None` if the result is no page.
     pub(crate) fn take(&mut self, server: &str, page: ServerResult) -> Option<Option<String>> {
         match page {
             ServerResult::ListToolsResult(page) => {
@@ -78,7 +78,7 @@ impl Collector {
                 }
                 Some(page.next_cursor)
             }
-            // One tool of the page cannot be read: the others still count.
+            // One tool of the page is malformed; the others are still used.
             ServerResult::CustomResult(page) => {
                 let Value::Object(mut page) = page.0 else { return None };
                 let Some(Value::Array(tools)) = page.remove("tools") else { return None };
@@ -95,7 +95,7 @@ impl Collector {
         }
     }
 
-    /// Whether no more tools are taken.
+    /// `true` if no more tools are taken.
     pub(crate) fn is_full(&self) -> bool {
         self.tools.len() >= MOST_TOOLS
     }
@@ -154,22 +154,22 @@ impl Collector {
         Ok(RemoteTool { info, schema, renamed, output, as_task })
     }
 
-    /// What was collected.
+    /// Returns the collected tools.
     pub(crate) fn finish(mut self) -> Offered {
         self.tools.sort_by(|a, b| a.info.name.cmp(&b.info.name));
         Offered { tools: self.tools, left_out: self.left_out }
     }
 }
 
-/// A schema of results, if it is valid and small.
+/// Returns a schema of results, if it is valid and small.
 fn usable_output(schema: &Map<String, Value>) -> Option<JsonText> {
     let schema = JsonText::of(schema).ok().filter(|schema| schema.as_str().len() <= schema::LONGEST_SCHEMA)?;
     schema.check_strict().ok()?;
-    // What cannot be checked here, as one that refers to other addresses, would refuse every result.
+    // A schema that cannot be checked here, such as one with external references, would refuse every result.
     InputSchema::new(schema.clone()).check_schema().ok().map(|()| schema)
 }
 
-/// A description as models read it.
+/// Returns a description as models read it: bounded and marked.
 pub(crate) fn description(text: &str) -> String {
     let mut kept: String = text.chars().filter(|c| *c != '\0').take(LONGEST_DESCRIPTION + 1).collect();
     if let Some((end, _)) = kept.char_indices().nth(LONGEST_DESCRIPTION) {

@@ -1,4 +1,4 @@
-//! Ways to a server.
+//! Transports to a server.
 
 mod answer_stream;
 mod authorized;
@@ -24,7 +24,7 @@ pub(crate) use sse::SseTransport;
 
 use windlass_types::JsonError;
 
-/// Why a message does not reach a server.
+/// Reason why a message does not reach a server.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SendError {
     #[error("the server wants a login")]
@@ -49,7 +49,7 @@ pub(crate) enum SendError {
     Json(#[from] JsonError),
 }
 
-/// A task that does not outlive its handle.
+/// Handle that aborts its task when it is dropped.
 #[derive(Debug)]
 pub(crate) struct AbortOnDrop(pub(crate) tokio::task::AbortHandle);
 

@@ -4,33 +4,33 @@ use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::{Notify, watch};
 
-/// Most resources of a connection that are watched at a time.
+/// Maximum number of resources of a connection that are watched at a time.
 const MOST_WATCHED: usize = 50;
-/// Most changes of a set of servers that are kept for those who have not looked yet.
+/// Maximum number of changes of a set of servers that are kept.
 const MOST_CHANGES: usize = 100;
 
-/// The resources of one connection that are watched. Each is reported once, and watched again when it is read again: so a server
-/// that reports without end says nothing more.
+/// Watched resources of one connection. Each is reported once, and watched again once it is read again: a server that
+/// reports endlessly therefore causes no further reports.
 #[derive(Debug, Default)]
 pub(crate) struct Watched {
     addresses: watch::Sender<BTreeSet<String>>,
     changed: Mutex<BTreeSet<String>>,
-    /// Notified when one has changed.
+    /// Notified when a resource has changed.
     pub(crate) news: Notify,
 }
 
 impl Watched {
-    /// Watches one more. Returns whether it was not watched before, and there is room for it.
+    /// Watches a resource. Returns `true` if it was not watched before and the limit is not reached.
     pub(crate) fn add(&self, address: &str) -> bool {
         self.addresses.send_if_modified(|all| all.len() < MOST_WATCHED && all.insert(address.to_owned()))
     }
 
-    /// Watches it no more. Returns whether it was watched.
+    /// Stops watching a resource. Returns `true` if it was watched.
     pub(crate) fn remove(&self, address: &str) -> bool {
         self.addresses.send_if_modified(|all| all.remove(address))
     }
 
-    /// The server reports that it has changed.
+    /// Records a change that the server reports.
     pub(crate) fn changed(&self, address: String) {
         if self.remove(&address) {
             self.lock().insert(address);
@@ -38,12 +38,12 @@ impl Watched {
         }
     }
 
-    /// What has changed since the last call.
+    /// Returns the resources that have changed since the last call.
     pub(crate) fn take(&self) -> BTreeSet<String> {
         std::mem::take(&mut *self.lock())
     }
 
-    /// What is watched, as it changes.
+    /// Returns a receiver of the watched resources.
     pub(crate) fn subscribe(&self) -> watch::Receiver<BTreeSet<String>> {
         self.addresses.subscribe()
     }
@@ -53,17 +53,17 @@ impl Watched {
     }
 }
 
-/// A resource that a session or the program has read, and that has changed since.
+/// Resource that a session or the program has read, and that has changed since.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct McpResourceChange {
-    /// The name of the server, as it was configured.
+    /// Name of the server, as configured.
     pub server: String,
-    /// The address of the resource.
+    /// Address of the resource.
     pub uri: String,
 }
 
-/// The changes of a set of servers, numbered.
+/// Changes of a set of servers, numbered.
 #[derive(Debug, Default)]
 pub(crate) struct Changes(Mutex<(u64, VecDeque<McpResourceChange>)>);
 
@@ -79,7 +79,7 @@ impl Changes {
         }
     }
 
-    /// Those behind a number, and the number of the last one.
+    /// Returns the changes after the number `seen`, and the number of the latest one.
     pub(crate) fn since(&self, seen: u64) -> (Vec<McpResourceChange>, u64) {
         let all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let new = usize::try_from(all.0.saturating_sub(seen)).unwrap_or(usize::MAX);

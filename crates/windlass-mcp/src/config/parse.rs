@@ -1,4 +1,4 @@
-//! `{"mcpServers":{…}}`.
+//! Parser of `{"mcpServers":{…}}`.
 
 use super::{McpServerConfig, McpToolPolicy, McpTransport};
 use crate::SamplingLimits;
@@ -9,43 +9,41 @@ use std::time::Duration;
 use windlass_mcp_auth::OAuthConfig;
 use windlass_types::JsonText;
 
-/// Shorter times are left alone.
+/// Minimum timeout; shorter ones are ignored.
 const SHORTEST: Duration = Duration::from_secs(1);
 
-/// A configuration that cannot be used.
+/// Configuration that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum McpConfigError {
-    /// The text as a whole.
+    /// The text as a whole cannot be read.
     #[error("the MCP configuration cannot be read: {0}")]
     Unreadable(String),
-    /// One server.
+    /// One server cannot be used.
     #[error("the MCP server {name:?} cannot be used: {problem}")]
     Server {
-        /// Its name.
+        /// Name of the server.
         name: String,
-        /// What is wrong.
+        /// Problem with its entry.
         problem: String,
     },
 }
 
-/// Reads servers from `{"mcpServers":{"name":{…}}}`, or from the inner object
-/// alone, sorted by name. Entries are
+/// Reads servers from `{"mcpServers":{"name":{…}}}`, or from the inner object alone, sorted by name. Entries are
 /// `{"type"?:"stdio","command","args"?,"env"?,"timeout"?}`,
-/// `{"type":"http","url","headers"?,"headersHelper"?,"oauth"?,"timeout"?}` (see [`OAuthConfig::from_json`]), the same with
-/// `"type":"sse"` and, for servers inside the
-/// host, `{"type":"sdk"}`. Times are in milliseconds; unknown fields are left
-/// alone. `"tools":[{"name","permission_policy"}]` gives tools a policy: `always_ask` or
-/// `always_deny`; `always_allow` has no effect. `"alwaysLoad":true` keeps the definitions of the server's tools in requests,
-/// however many there are. `"parallelTools":["read"]`, or `true` for all, lets calls of these tools run beside calls that read.
-/// `"lazy":true` starts the server at its first call. `"sampling":true`, or `{"maxTokens"?,"maxRequests"?}`, lets it ask for messages of
-/// the session's models. Times below a second count as absent. `${VAR}` and `${VAR:-default}` in texts are replaced by what `lookup`
-/// returns.
+/// `{"type":"http","url","headers"?,"headersHelper"?,"oauth"?,"timeout"?}` (see [`OAuthConfig::from_json`]), the same
+/// with `"type":"sse"` and, for servers inside the host, `{"type":"sdk"}`. Times are in milliseconds; times below a
+/// second count as absent. Unknown fields are ignored. `"tools":[{"name","permission_policy"}]` gives tools a policy:
+/// `always_ask` or `always_deny`; `always_allow` has no effect. `"alwaysLoad":true` keeps the definitions of the
+/// server's tools in requests, however many there are. `"parallelTools":["read"]`, or `true` for all, lets calls of
+/// these tools run concurrently with reading calls. `"lazy":true` starts the server at its first call.
+/// `"sampling":true`, or `{"maxTokens"?,"maxRequests"?}`, permits sampling by the session's models. `${VAR}` and
+/// `${VAR:-default}` in texts are replaced by the value that `lookup` returns.
 ///
-/// One entry that cannot be used does not keep the others from being used.
+/// An entry that cannot be used does not affect the others.
 ///
 /// # Errors
-/// The text is not such an object.
+/// Fails if the text is not such an object.
 #[expect(clippy::type_complexity, reason = "a list of names, each with its outcome")]
 pub fn parse_config(
     text: &str,
@@ -94,7 +92,7 @@ struct Entry {
     settings: Settings,
 }
 
-/// What any server can be given.
+/// Settings common to all kinds of servers.
 #[derive(Default, Deserialize)]
 pub(super) struct Settings {
     #[serde(default)]
@@ -113,7 +111,7 @@ pub(super) struct Settings {
 
 impl McpServerConfig {
     pub(super) fn apply(&mut self, settings: &Settings) {
-        // A number that is no time counts as absent, as one that is too small does.
+        // A number that is no duration is ignored, like one that is too small.
         let timeout = settings.timeout.and_then(|millis| Duration::try_from_secs_f64(millis / 1000.0).ok());
         self.timeout = timeout.filter(|timeout| *timeout >= SHORTEST).or(self.timeout);
         self.always_load = settings.always_load.as_bool().unwrap_or(self.always_load);

@@ -1,4 +1,4 @@
-//! A call of a tool, from its request to its result.
+//! Call of a tool, from its request to its result.
 
 use super::rounds::Rounds;
 use super::{Called, Connection, Lifecycle};
@@ -18,22 +18,22 @@ use tokio::time::{Instant, sleep_until, timeout};
 use windlass_tool::Cancel;
 use windlass_types::JsonText;
 
-/// How long the calls of a connection may take.
+/// Maximum durations of the calls of a connection.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CallLimits {
-    /// In all, if that is limited.
+    /// Maximum duration in all; `None` if unlimited.
     pub(super) whole: Option<Duration>,
-    /// Without a sign of progress.
+    /// Maximum duration without progress.
     pub(super) silence: Duration,
-    /// Where the server asks for something in place of a result.
+    /// Limits of rounds in which the server asks for input in place of a result.
     pub(super) rounds: RoundLimits,
 }
 
-/// When a call must have ended, whatever happens.
+/// Deadline of a call.
 #[derive(Debug, Clone, Copy)]
 struct End {
     at: Instant,
-    /// How long that is from its begin.
+    /// Duration from the begin of the call to the deadline.
     limit: Duration,
 }
 
@@ -49,31 +49,31 @@ impl End {
     }
 }
 
-/// Why a call has no result.
+/// Reason why a call has no result.
 pub(crate) enum NotCalled {
-    /// It has certainly not reached the server.
+    /// The call has certainly not reached the server.
     Unsent(McpError),
-    /// It may have reached the server, which was lost before it answered.
+    /// The call may have reached the server, which was lost before it answered.
     Lost {
-        /// How the connection describes the loss.
+        /// Description of the loss by the connection.
         detail: String,
     },
-    /// Anything else.
+    /// Any other failure.
     Failed(McpError),
 }
 
-/// What a call is given beside its arguments.
+/// Context of a call beside its arguments.
 #[derive(Clone)]
 pub(crate) struct CallCx<'a> {
     pub(crate) tool_use_id: Option<&'a str>,
     pub(crate) cancel: Cancel,
     pub(crate) progress: &'a (dyn Fn(String) + Send + Sync),
-    /// How long it may take in all, instead of what is configured.
+    /// Maximum duration in all, instead of the configured one.
     pub(crate) timeout: Option<Duration>,
 }
 
 impl Connection {
-    /// Calls a tool by its own name. `as_task` says that the server takes calls of it as tasks.
+    /// Calls a tool by its own name. `as_task` is `true` if the server takes calls of the tool as tasks.
     pub(crate) async fn call(
         &self,
         (tool, as_task): (&str, bool),
@@ -113,7 +113,7 @@ impl Connection {
             let wanted = match self.call_once(request, cx, end).await {
                 Ok((ServerResult::InputRequiredResult(wanted), _)) => wanted,
                 Ok((answer, token)) => return self.called(answer, token),
-                // An earlier round did reach it.
+                // An earlier round has reached the server.
                 Err(NotCalled::Unsent(error)) if params.input_responses.is_some() || params.request_state.is_some() => {
                     return Err(NotCalled::Failed(error));
                 }
@@ -131,7 +131,7 @@ impl Connection {
         }
     }
 
-    /// Has a person visit pages if that is what a call failed for.
+    /// Asks a person to visit pages if the call failed for lack of these visits.
     async fn put_to_person(&self, error: &McpError, cx: &CallCx<'_>) {
         let McpError::VisitNeeded { visits, .. } = error else { return };
         tokio::select! {
@@ -141,7 +141,7 @@ impl Connection {
         }
     }
 
-    /// One round of a call.
+    /// Sends one round of a call.
     async fn call_once(
         &self,
         request: ClientRequest,
@@ -156,7 +156,7 @@ impl Connection {
         }
         let one = self.calls.begin();
         let sent = self.peer.send_request_with_option(request, options).await;
-        // The queue reports that its receiver is gone: the request has not been sent.
+        // The receiver of the queue is gone: the request has not been sent.
         let handle = sent.map_err(|error| self.unsent(&error))?;
         one.has_id(&handle.id);
         let token = handle.progress_token.clone();
@@ -169,7 +169,7 @@ impl Connection {
         answer.map(|answer| (answer, token))
     }
 
-    /// The call has not reached the server, and this connection takes no more.
+    /// Returns the outcome of a call that has not reached the server; the connection takes no more calls.
     fn unsent(&self, error: &ServiceError) -> NotCalled {
         self.spent.store(true, Ordering::SeqCst);
         let reason = match &error {
@@ -179,25 +179,25 @@ impl Connection {
         NotCalled::Unsent(McpError::NotConnected { name: self.server.clone(), reason, output: String::new() })
     }
 
-    /// Why a call has no result: whether it may have reached the server is what counts.
+    /// Returns the reason why a call has no result; decisive is whether the call may have reached the server.
     fn unanswered(&self, id: &RequestId, error: ServiceError) -> NotCalled {
         if let Some(detail) = outcome_unknown(&error) {
             return NotCalled::Failed(McpError::OutcomeUnknown { name: self.server.clone(), detail });
         }
         match &error {
             ServiceError::TransportSend(failure) if was_not_sent(&*failure.error) => return self.unsent(&error),
-            // It was refused as a whole.
+            // The request was refused as a whole.
             ServiceError::TransportSend(failure) if is_refusal(&*failure.error) => {}
             ServiceError::TransportSend(_) | ServiceError::TransportClosed if !self.sent.may_have(id) => {
                 return self.unsent(&error);
             }
             ServiceError::TransportSend(failure) => {
-                // A program that takes no input is of no use any more. An endpoint may be the next time.
+                // A program that takes no input is of no further use. An endpoint may accept the next request.
                 self.ended.fetch_or(self.ending.is_of_program(), Ordering::SeqCst);
                 return NotCalled::Lost { detail: format!(": {}", clipped(&chain(&*failure.error), LONGEST_ERROR)) };
             }
             ServiceError::TransportClosed => {
-                // Over HTTP the answer of this call alone may be lost.
+                // Over HTTP, the answer of this call alone may be lost.
                 self.ended.fetch_or(self.ending.is_of_program(), Ordering::SeqCst);
                 return NotCalled::Lost { detail: String::new() };
             }
@@ -217,7 +217,7 @@ impl Connection {
                 biased;
                 () = cx.cancel.cancelled() => return Err(NotCalled::Failed(McpError::Stopped)),
                 answer = &mut handle.rx => {
-                    // It need not be taken back any more.
+                    // The request is answered and need not be cancelled.
                     call.0 = None;
                     let answer = answer.unwrap_or(Err(ServiceError::TransportClosed));
                     return answer.map_err(|error| self.unanswered(&id, error));
@@ -234,7 +234,8 @@ impl Connection {
     }
 }
 
-/// The deed of a server that received a request and did not answer it as the protocol says: it may have carried it out.
+/// Describes the fault of a server that received a request and did not answer it as the protocol requires; `None` for
+/// other errors. The server may have executed the request.
 fn outcome_unknown(error: &ServiceError) -> Option<String> {
     let with_status = |status: &str| format!("answered with the status {status}");
     let error = match error {
@@ -257,7 +258,7 @@ fn outcome_unknown(error: &ServiceError) -> Option<String> {
         |status: u16| reqwest::StatusCode::from_u16(status).map_or_else(|_| status.to_string(), |s| s.to_string());
     match error.downcast_ref::<StreamableHttpError<reqwest::Error>>()? {
         StreamableHttpError::HttpStatus(error) if error.status >= 500 => Some(with_status(&name(error.status))),
-        // The library has read the status into the text. What else it holds are words of the server.
+        // The library has put the status into the text. The remaining text comes from the server.
         StreamableHttpError::UnexpectedServerResponse(text) if text.starts_with("HTTP 4") => None,
         StreamableHttpError::UnexpectedServerResponse(_) => {
             Some("gave an answer that is no message of the protocol".to_owned())
@@ -294,7 +295,7 @@ fn is_refusal(error: &(dyn std::error::Error + 'static)) -> bool {
     )
 }
 
-/// A request that is taken back when its answer is no longer waited for.
+/// Request that is cancelled when its answer is no longer awaited.
 pub(super) struct OpenCall(pub(super) Option<RequestHandle<RoleClient>>);
 
 impl Drop for OpenCall {
@@ -303,7 +304,7 @@ impl Drop for OpenCall {
             && let Ok(runtime) = tokio::runtime::Handle::try_current()
         {
             runtime.spawn(async move {
-                // A server that does not read must not block this for ever.
+                // A server that does not read must not block this task for ever.
                 let _ = timeout(Duration::from_secs(5), handle.cancel(Some("the call was stopped".to_owned()))).await;
             });
         }

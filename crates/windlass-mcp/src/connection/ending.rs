@@ -1,4 +1,4 @@
-//! How a connection ends.
+//! End of a connection.
 
 use crate::listener::Listener;
 use crate::process::{LastWords, Process};
@@ -8,23 +8,23 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-/// How long informing a server of the end may take.
+/// Maximum time to inform a server of the end.
 const GOODBYE: Duration = Duration::from_millis(1000);
-/// How long the end of a program may take, when it is waited for.
+/// Maximum time to wait for the end of a program.
 const END: Duration = Duration::from_millis(2500);
-/// How long the last words of a program that was lost are waited for.
+/// Maximum time to wait for the last output of a lost program.
 const LINGER: Duration = Duration::from_millis(200);
 
-/// What ends a connection, and knows when that has happened.
+/// Handle that ends a connection, and knows when it has ended.
 pub(super) struct Ending {
-    /// Taken when the connection should end.
+    /// Cancellation token of the service; taken when the connection is to end.
     stop: Mutex<Option<RunningServiceCancellationToken>>,
-    /// The server, if it is a program.
+    /// Process of the server, if it is a program.
     process: Option<Process>,
     over: watch::Receiver<bool>,
 }
 
-/// The end of a connection: ready when it has ended by itself or by order.
+/// End of a connection: ready when the connection has ended, by itself or on request.
 pub(crate) struct Ended(RunningService<RoleClient, Listener>, watch::Sender<bool>);
 
 impl Ended {
@@ -38,24 +38,25 @@ impl Ended {
 }
 
 impl Ending {
-    /// Of a connection that runs as this service.
+    /// Creates the handle of a connection that runs as this service.
     pub(super) fn of(service: RunningService<RoleClient, Listener>, process: Option<Process>) -> (Self, Ended) {
         let (over_in, over) = watch::channel(false);
         let ending = Self { stop: Mutex::new(Some(service.cancellation_token())), process, over };
         (ending, Ended(service, over_in))
     }
 
-    /// Whether the server is a program.
+    /// `true` if the server is a program.
     pub(super) fn is_of_program(&self) -> bool {
         self.process.is_some()
     }
 
-    /// The last words of a program.
+    /// Returns the last output of a program.
     pub(super) fn last_words(&self) -> LastWords {
         self.process.as_ref().map(|process| process.words().clone()).unwrap_or_default()
     }
 
-    /// Ends the connection, and waits a bounded time until the server is informed and no process of a program is left.
+    /// Closes the connection, and waits a bounded time until the server is informed and no process of a program is
+    /// left.
     pub(super) async fn close(&self) {
         self.stop();
         let _ = timeout(GOODBYE, self.over.clone().wait_for(|over| *over)).await;
@@ -73,7 +74,7 @@ impl Ending {
         }
     }
 
-    /// Waits a moment for the last words of a program that was lost, or for the end of another connection.
+    /// Waits a bounded time for the last output of a lost program, or for the end of another connection.
     pub(super) async fn linger(&self) {
         if let Some(process) = &self.process {
             process.stop();

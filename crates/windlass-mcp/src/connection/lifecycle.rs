@@ -1,4 +1,4 @@
-//! How a connection begins: by a handshake, as in revisions up to 2025-11-25, or without one, as in those after it.
+//! Begin of a connection: with a handshake, as in revisions up to 2025-11-25, or without one, as in later revisions.
 
 use crate::McpTransport;
 use crate::greeting::Greeting;
@@ -7,23 +7,23 @@ use rmcp::service::ClientLifecycleMode;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
-/// How long a server that may know no `server/discover` may take to say so. Some leave unknown requests unanswered.
+/// Maximum time for a server to reject an unknown `server/discover`. Some servers leave unknown requests unanswered.
 const DISCOVERY: Duration = Duration::from_secs(5);
 
-/// How a connection begins.
+/// Way in which a connection begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Lifecycle {
-    /// By the `initialize` handshake.
+    /// Begins with the `initialize` handshake.
     Initialize,
-    /// By `server/discover`; each request carries what it needs.
+    /// Begins with `server/discover`; each request carries the necessary context.
     Discover,
 }
 
 impl Lifecycle {
-    /// The one to begin with, and the one to fall back on: what the server knew the last time comes first. A request
-    /// that an endpoint does not know is answered, so endpoints are asked for the newest revision first. Programs were
-    /// all written for the handshake until lately, and some of them end at a request that they do not know.
+    /// Returns the lifecycle to try first, and the fallback: the one that the server knew last time comes first.
+    /// Endpoints answer unknown requests, so they are asked for the newest revision first. Most programs were written
+    /// for the handshake, and some of them end at a request that they do not know.
     pub(crate) fn order(transport: &McpTransport, known: Option<Self>) -> [Self; 2] {
         let is_endpoint = matches!(transport, McpTransport::Http { .. });
         match known.unwrap_or(if is_endpoint { Self::Discover } else { Self::Initialize }) {
@@ -39,23 +39,23 @@ impl Lifecycle {
         }
     }
 
-    /// How long the greeting may take, of the time that there is for it: not long if it is only a guess that the server
-    /// knows this way.
+    /// Returns the maximum duration of the greeting within the time `whole`: shorter if support of this lifecycle is
+    /// only a guess.
     pub(crate) fn limit(self, is_guess: bool, whole: Duration) -> Duration {
         if is_guess && self == Self::Discover { DISCOVERY.min(whole / 4) } else { whole }
     }
 
-    /// Whether a server that was not greeted like this may be greeted in the other way.
+    /// `true` if a server that failed this greeting may be greeted in the other way.
     pub(crate) fn may_be_other(self, failed: &Greeting) -> bool {
         match failed {
             failed if failed.is_other_lifecycle() => true,
-            // Endpoints, gateways before them and programs answer what they do not know in many ways.
+            // Endpoints, gateways before them and programs reject unknown requests in many ways.
             Greeting::Failed(_) | Greeting::Ended { .. } => self == Self::Discover,
             _ => false,
         }
     }
 
-    /// Which of the two failures explains more: the first one, by this way, or the second one.
+    /// Returns the failure that explains more: the first one, by this lifecycle, or the second one.
     pub(crate) fn better(self, first: Greeting, second: Greeting) -> Greeting {
         match (&first, &second) {
             (_, Greeting::NeedsAuth | Greeting::UnknownVersion(_)) => second,

@@ -1,4 +1,4 @@
-//! How a connection begins.
+//! Opening of a connection.
 
 use super::Connection;
 use super::call::CallLimits;
@@ -26,26 +26,26 @@ use std::time::Duration;
 use tokio::time::timeout;
 use windlass_tool::ProcessCommand;
 
-/// Longest instructions of a server, in characters.
+/// Maximum length of a server's instructions, in characters.
 const LONGEST_INSTRUCTIONS: usize = 10_000;
-/// How long a program that did not greet may take to end.
+/// Maximum time for a program that did not greet to end.
 const LAST_WORDS: Duration = Duration::from_millis(100);
 
-/// How a server describes itself.
+/// Description of a server by itself.
 #[derive(Debug, Clone)]
 pub(crate) struct Introduction {
-    /// The way in which the connection began.
+    /// Way in which the connection began.
     pub(crate) lifecycle: Lifecycle,
     pub(crate) info: Option<McpServerInfo>,
-    /// How its tools are to be used.
+    /// Instructions for the use of the server's tools.
     pub(crate) instructions: Option<String>,
-    /// Whether it has prompts.
+    /// `true` if the server has prompts.
     pub(crate) has_prompts: bool,
-    /// Whether it has resources.
+    /// `true` if the server has resources.
     pub(crate) has_resources: bool,
-    /// What it reports the changes of, if it has to be asked for such reports.
+    /// Reports of changes to subscribe to; `None` if the server reports unasked or not at all.
     pub(crate) reports: Option<SubscriptionFilter>,
-    /// Whether it reports changes of resources to those who ask for that.
+    /// `true` if the server reports changes of resources to subscribers.
     pub(crate) reports_resources: bool,
 }
 
@@ -83,14 +83,14 @@ impl Introduction {
     }
 }
 
-/// What is known of the requests of a connection while it is opened.
+/// State of the requests of a connection while it is opened.
 #[derive(Clone, Default)]
 struct Requests {
     sent: Sent,
     spent: Arc<AtomicBool>,
 }
 
-/// A server that was reached and has greeted.
+/// Server that was reached and has greeted.
 struct Reached {
     service: RunningService<RoleClient, Listener>,
     process: Option<Process>,
@@ -136,7 +136,8 @@ impl Reached {
     }
 }
 
-/// The end of a program explains more than the end of its connection.
+/// Adds the last output of a program to a failed greeting: the end of a program explains more than the end of its
+/// connection.
 async fn with_last_words(failed: Greeting, process: &Process) -> Greeting {
     process.stop();
     let _ = timeout(LAST_WORDS, process.ended()).await;
@@ -152,7 +153,7 @@ async fn with_last_words(failed: Greeting, process: &Process) -> Greeting {
 }
 
 impl Connection {
-    /// Starts or reaches a server and greets it: first in the way that is known to work, if one is.
+    /// Starts or reaches a server and greets it: first in the way that is known to work, if one is known.
     pub(crate) async fn open(
         name: &str,
         config: &McpServerConfig,
@@ -174,7 +175,7 @@ impl Connection {
         let limit = second.limit(matches!(failed, Greeting::Refused(_)), options.limits.connect);
         let mut opened = timeout(limit, open(second)).await.unwrap_or(Err(Greeting::NoSuchLifecycle));
         if is_late && matches!(&opened, Err(again) if again.is_other_lifecycle()) {
-            // It does answer, and was only slow: it is asked again, for as long as there is time.
+            // The server does answer, and was only slow: it is asked again within the remaining time.
             opened = open(first).await;
         }
         opened.map_err(|again| first.better(failed, again).into_error(name))
@@ -194,7 +195,7 @@ impl Connection {
         let peer = service.peer().clone();
         let greeting = peer.peer_info();
         if let Some(version) = greeting.as_ref().and_then(|greeting| unknown_version(&greeting.protocol_version)) {
-            // Dropping what was opened ends it.
+            // Dropping the opened connection ends it.
             return Err(Greeting::UnknownVersion(version));
         }
         let introduction = Introduction::of(greeting.as_deref(), lifecycle);
@@ -228,7 +229,7 @@ async fn start(
     let found = find(program, &env, &cwd).map_err(Greeting::Failed)?;
     let mut command = ProcessCommand::new(found, cwd);
     (command.args, command.env) = (args.iter().map(OsString::from).collect(), env);
-    // It runs beside all others, and what is made meanwhile may be the user's.
+    // The server runs concurrently with all tools, and files written meanwhile may be the user's.
     command.background = true;
     let spec = spec(name, command, config.confinement.as_deref(), options).await.map_err(Greeting::Failed)?;
     let (process, stdin, stdout) =

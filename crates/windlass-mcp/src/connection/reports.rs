@@ -1,4 +1,4 @@
-//! Reports of changes that a server sends only to those who ask for them.
+//! Subscription to reports of changes.
 
 use super::Connection;
 use crate::listener::Heard;
@@ -13,14 +13,14 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::time::sleep;
 
-/// Before a server is asked again: this long after the first time, and twice as long after each further one.
+/// Pause before a server is asked again: the first pause, doubled after each further attempt, and the longest pause.
 const FIRST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
-/// How long a server may take to take note of what is to be reported.
+/// Maximum time for a server to accept a subscription.
 const SUBSCRIBING: Duration = Duration::from_secs(5);
 
 impl Connection {
-    /// Has changes of a resource reported, if the server does that: once.
+    /// Subscribes to changes of a resource, if the server supports that and the resource is not watched yet.
     pub(crate) async fn watch(&self, uri: &str) {
         if !self.introduction.reports_resources || !self.heard.watched.add(uri) || self.introduction.reports.is_some() {
             return;
@@ -31,17 +31,18 @@ impl Connection {
         }
     }
 
-    /// Ends the reports of a resource.
+    /// Ends the subscription to a resource.
     pub(crate) async fn unwatch(&self, uri: &str) {
         if self.introduction.reports.is_none()
             && let Err(error) = self.request("resources/unsubscribe", json!({ "uri": uri }), SUBSCRIBING).await
         {
-            // Further reports count for nothing.
+            // Further reports are ignored.
             tracing::debug!(server = self.server, %error, "an MCP server goes on to report changes of a resource");
         }
     }
 
-    /// Asks for reports of changes as long as the connection lasts, and passes them on. Does not keep the connection.
+    /// Subscribes to changes for as long as the connection lasts, and passes the reports on. Does not keep the
+    /// connection alive.
     pub(crate) fn follow(&self) -> impl Future<Output = ()> + Send + use<> {
         let (peer, heard, wanted) = (self.peer.clone(), Arc::clone(&self.heard), self.introduction.reports.clone());
         async move {
@@ -56,13 +57,13 @@ async fn follow(peer: &Peer<RoleClient>, heard: &Heard, wanted: &SubscriptionFil
     let mut pause = FIRST_PAUSE;
     let mut is_first = true;
     let mut watched = heard.watched.subscribe();
-    // Kept until the reports that take its place are acknowledged, so that none is missed in between.
+    // Kept until the subscription that replaces it is acknowledged, so that no report is missed in between.
     let mut before: Option<Subscription> = None;
     while !peer.is_transport_closed() {
         let resources = watched.borrow_and_update().clone();
         let wanted = with_resources(wanted, &resources);
         if wanted == SubscriptionFilter::new() {
-            // There is nothing to ask for yet.
+            // Nothing to subscribe to yet.
             if watched.changed().await.is_err() {
                 return;
             }
@@ -76,7 +77,7 @@ async fn follow(peer: &Peer<RoleClient>, heard: &Heard, wanted: &SubscriptionFil
                             take(report, heard);
                         }
                     }
-                    // What changed while nothing was reported.
+                    // Changes may have been missed while nothing was reported.
                     None if !is_first => heard.tools_changed.notify_one(),
                     None => {}
                 }
@@ -86,7 +87,7 @@ async fn follow(peer: &Peer<RoleClient>, heard: &Heard, wanted: &SubscriptionFil
                     continue;
                 }
             }
-            // It does not know the request: it will not know it later.
+            // The server does not know the request, and will not know it later.
             Err(ServiceError::McpError(_) | ServiceError::TransportClosed) => return,
             Err(error) => tracing::debug!(%error, "an MCP server does not report changes"),
         }
@@ -101,7 +102,7 @@ fn with_resources(wanted: &SubscriptionFilter, resources: &BTreeSet<String>) -> 
     wanted
 }
 
-/// Passes reports on until they end, which is false, or until a resource is watched that is not among them.
+/// Passes reports on. Returns `false` at the end of the reports, `true` once a watched resource is not among them.
 async fn pass_on(
     reports: &mut Subscription,
     heard: &Heard,
@@ -119,7 +120,7 @@ async fn pass_on(
                 _ => return false,
             },
             Ok(()) = watched.changed() => {
-                // What is watched no more may be reported all the same: it counts for nothing.
+                // Resources that are no longer watched may still be reported; such reports are ignored.
                 if !watched.borrow_and_update().is_subset(resources) {
                     return true;
                 }

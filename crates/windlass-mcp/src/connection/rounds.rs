@@ -1,4 +1,4 @@
-//! Requests that a server answers in rounds: it asks for something first, and is asked again with the answer.
+//! Requests that a server answers in rounds: it requests input first, and receives the request again with the answers.
 
 use super::Connection;
 use crate::McpError;
@@ -8,27 +8,26 @@ use serde_json::{Value, json};
 use std::time::Duration;
 use tokio::time::sleep;
 
-/// Before a request is sent again whose server asked for nothing but that: as long after the first round, and twice
-/// as long after each further one.
+/// Pause before a request is sent again whose server requested no input: doubled after each further such round.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// The rounds of one request so far.
+/// Progress of the rounds of one request.
 #[derive(Debug, Default)]
 pub(super) struct Rounds {
     count: u32,
     without_input: u32,
 }
 
-/// What a request is sent again with.
+/// Input that is sent with the next round of a request.
 #[derive(Debug)]
 pub(super) struct Input {
     pub(super) responses: Option<InputResponses>,
-    /// What the server wants back as it gave it.
+    /// Opaque state that the server wants back unchanged.
     pub(super) state: Option<String>,
 }
 
 impl Input {
-    /// Puts it into the parameters of a request, in place of that of an earlier round.
+    /// Puts the input into the parameters of a request, in place of that of an earlier round.
     pub(super) fn add_to(self, params: &mut Value) {
         let Value::Object(params) = params else { return };
         let parts =
@@ -43,7 +42,7 @@ impl Input {
 }
 
 impl Connection {
-    /// What a request is to be sent again with. Dropping the future withdraws the questions that it put.
+    /// Collects the input for the next round. Dropping the future withdraws the open elicitations.
     pub(super) async fn input(&self, wanted: InputRequiredResult, rounds: &mut Rounds) -> Result<Input, McpError> {
         rounds.count += 1;
         let requests = wanted.input_requests.unwrap_or_default();

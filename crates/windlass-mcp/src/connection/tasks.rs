@@ -11,24 +11,24 @@ use std::sync::Arc;
 use std::time::Duration;
 use windlass_tool::ToolOutput;
 
-/// How long a server may take to say how a task stands.
+/// Maximum time for a server to report the state of a task.
 const LOOK: Duration = Duration::from_secs(60);
 
-/// What has become of a call.
+/// Outcome of a call.
 pub(crate) enum Called {
     Done(ToolOutput),
-    /// The server goes on with it by itself.
+    /// Task that the server continues on its own.
     Task(Begun),
 }
 
 impl Connection {
-    /// The request that calls a tool as a task of 2025-11-25. The server may answer it at once all the same.
+    /// Returns the request that calls a tool as a task of 2025-11-25. The server may still answer it at once.
     pub(super) fn call_as_task(&self, tool: &str, arguments: &Map<String, Value>, cx: &CallCx<'_>) -> ClientRequest {
         let params = as_task(tool, arguments, cx.timeout.or(self.limits.whole));
         ClientRequest::CustomRequest(CustomRequest::new("tools/call", Some(params)))
     }
 
-    /// What an answer to a call means, if it asks for nothing.
+    /// Interprets an answer to a call that requests no input.
     pub(super) fn called(&self, answer: ServerResult, token: ProgressToken) -> Result<Called, NotCalled> {
         let bad_answer = || NotCalled::Failed(self.bad_answer());
         if let Some(task) = Begun::read(&answer, Some((Arc::clone(&self.heard), token))) {
@@ -45,7 +45,7 @@ impl Connection {
         self.ask_for(method, &params, limit).await
     }
 
-    /// How a task stands, and the pause until it is looked at again, if the server says one.
+    /// Returns the state of a task, and the pause until the next poll if the server gives one.
     pub(crate) async fn look_at(&self, task: &Begun) -> Result<(State, Option<Duration>), McpError> {
         let answer = self.about("tasks/get", json!({ "taskId": task.id }), LOOK).await?;
         let answer = serde_json::to_value(&answer).map_err(|_| self.bad_answer())?;
@@ -53,19 +53,19 @@ impl Connection {
         Ok((state, pause(&answer)))
     }
 
-    /// The result of a task of 2025-11-25. Waits for it, while questions of the server are answered.
+    /// Waits for the result of a task of 2025-11-25, while elicitations of the server are answered.
     pub(crate) async fn result_of(&self, task: &Begun, limit: Duration) -> Result<ToolOutput, McpError> {
         let answer = self.about("tasks/result", json!({ "taskId": task.id }), limit).await?;
         let answer = serde_json::to_value(&answer).map_err(|_| self.bad_answer())?;
         self.output_of(answer)
     }
 
-    /// The result of a call that was a task.
+    /// Converts the result of a call that was a task.
     pub(crate) fn output_of(&self, result: Value) -> Result<ToolOutput, McpError> {
         lenient_output(result).ok_or_else(|| self.bad_answer())
     }
 
-    /// Answers questions of a task.
+    /// Answers the input requests of a task.
     pub(crate) async fn answer(&self, task: &Begun, requests: InputRequests) -> Result<(), McpError> {
         let responses = self.answers.input(requests).await.map_err(|error| McpError::Refused {
             code: i64::from(error.code.0),
@@ -74,7 +74,7 @@ impl Connection {
         self.about("tasks/update", json!({ "taskId": task.id, "inputResponses": responses }), LOOK).await.map(drop)
     }
 
-    /// Has the server give up a task.
+    /// Asks the server to cancel a task.
     pub(crate) async fn cancel_task(&self, task: &Begun) {
         if let Err(error) = self.about("tasks/cancel", json!({ "taskId": task.id }), LOOK).await {
             tracing::debug!(server = self.server, %error, "a task of an MCP server could not be cancelled");

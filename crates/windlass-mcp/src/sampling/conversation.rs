@@ -1,4 +1,4 @@
-//! What a model and a person read of a request for a message.
+//! Views of a sampling request for a model and for a person.
 
 use super::SamplingRequest;
 use serde_json::{Value, json};
@@ -6,21 +6,22 @@ use windlass_types::{
     ContentBlock, ImageSource, JsonText, Message, Role, ToolChoice, ToolResultContent, ToolSpec, mcp_name,
 };
 
-/// Most characters of the messages of one request.
+/// Maximum number of characters of the messages of one request.
 const MOST_CHARACTERS: usize = 200_000;
-/// Most images of one request.
+/// Maximum number of images of one request.
 const MOST_IMAGES: usize = 20;
 
 impl SamplingRequest {
-    /// The name by which permission rules and hooks know such requests of a server: `mcp__server__sampling_createMessage`.
+    /// Returns the name of a server's sampling requests in permission rules and hooks:
+    /// `mcp__server__sampling_createMessage`.
     pub fn tool_name(&self) -> String {
         mcp_name::tool(&mcp_name::server(&self.server), "sampling_createMessage")
     }
 
-    /// The conversation as a model takes it: messages that follow each other in one role are one.
+    /// Returns the conversation as a model takes it: consecutive messages of one role are merged.
     ///
     /// # Errors
-    /// It is empty or too long, or does not begin and end with the user's words.
+    /// Fails if the conversation is empty or too long, or does not begin and end with a message of the user.
     pub fn conversation(&self) -> Result<Vec<Message>, String> {
         let mut messages: Vec<Message> = Vec::new();
         let (mut characters, mut images) = (0, 0);
@@ -45,8 +46,8 @@ impl SamplingRequest {
         Ok(messages)
     }
 
-    /// The tools that the model reads. Providers refuse a conversation with calls and no tools: then there are those that were
-    /// called, of which the model can call none.
+    /// Returns the tools that the model reads. Providers refuse a conversation with calls and no tools: then the called
+    /// tools are returned, with a tool choice that permits no call.
     pub fn offered_tools(&self) -> (Vec<ToolSpec>, ToolChoice) {
         if !self.tools.is_empty() {
             return (self.tools.clone(), self.tool_choice.clone());
@@ -64,7 +65,7 @@ impl SamplingRequest {
         (tools, choice)
     }
 
-    /// What hooks and people are shown of it: all of it, but images by their kind and size.
+    /// Returns the request as shown to hooks and people: complete, but images only by their kind and size.
     pub fn shown(&self) -> JsonText {
         let messages: Vec<Value> = self
             .messages
@@ -85,7 +86,7 @@ impl SamplingRequest {
     }
 }
 
-/// Adds what a block has to the characters and images of its request.
+/// Adds the characters and images of a block to the totals of its request.
 fn count(block: &ContentBlock, characters: &mut usize, images: &mut usize) {
     match block {
         ContentBlock::ToolUse(call) => *characters += call.name.chars().count() + call.input.as_str().chars().count(),

@@ -1,4 +1,4 @@
-//! The messages of a request for a message: what is in them, and that calls and results belong together.
+//! Messages of a sampling request: their content, and the match of tool calls and results.
 
 use super::SamplingMessage;
 use super::tools::OwnNames;
@@ -8,9 +8,9 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
 use windlass_types::{ContentBlock, JsonText, ToolResult, ToolResultContent, ToolUse};
 
-/// Most parts of one message.
+/// Maximum number of parts of one message.
 const MOST_PARTS: usize = 1000;
-/// Longest id of a call, in bytes.
+/// Maximum length of a call id, in bytes.
 const LONGEST_ID: usize = 256;
 
 #[derive(Deserialize)]
@@ -85,11 +85,11 @@ fn blocks(content: Value) -> Vec<ContentBlock> {
     }
 }
 
-/// Checks that calls are the model's and results the user's, and that each message with calls is followed by one that has their
-/// results and nothing else.
+/// Checks that calls are in messages of the model and results in messages of the user, and that each message with calls
+/// is followed by one that has exactly their results.
 ///
 /// # Errors
-/// They do not belong together: words for the server.
+/// Describes the mismatch in words for the server.
 pub(super) fn check_balance(messages: &[SamplingMessage]) -> Result<(), String> {
     let mut open = BTreeSet::new();
     for message in messages {
@@ -111,7 +111,7 @@ pub(super) fn check_balance(messages: &[SamplingMessage]) -> Result<(), String> 
     check_answers(&open, &[])
 }
 
-/// Calls and results of a message, by their ids.
+/// Returns the ids of the calls and of the results in a message.
 fn ids(message: &SamplingMessage) -> (Vec<&str>, Vec<&str>) {
     let (mut calls, mut results) = (Vec::new(), Vec::new());
     for block in &message.content {

@@ -1,4 +1,5 @@
-//! Tools that a server brings to its request for a message: what the model reads of them, and its calls as the server gets them.
+//! Tools that a server supplies with its sampling request: their form for the model, and the calls in the form for the
+//! server.
 
 use crate::schema::{self, Renamed, Usable, restore};
 use crate::tools::{LONGEST_NAME, description};
@@ -8,14 +9,14 @@ use std::collections::BTreeMap;
 use windlass_context::foreign_text;
 use windlass_types::{ToolSpec, ToolUse};
 
-/// Most tools of one request.
+/// Maximum number of tools of one request.
 const MOST_TOOLS: usize = 64;
-/// Longest names, descriptions and schemas of all tools of one request, in bytes.
+/// Maximum total length of the names, descriptions and schemas of one request's tools, in bytes.
 const LONGEST_TOOLS: usize = 256 * 1024;
-/// Longest name that providers take.
+/// Maximum length of a name that providers accept.
 const LONGEST_KNOWN: usize = 64;
 
-/// The names by which the model knows the tools of a request, with what the server calls them.
+/// Names by which the model knows the tools of a request, with the server's own names.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct OwnNames(BTreeMap<String, Own>);
 
@@ -38,7 +39,7 @@ impl OwnNames {
     /// Reads the tools of a request.
     ///
     /// # Errors
-    /// There are too many or too large ones, or one cannot be offered to a model.
+    /// Fails if the tools are too many or too large, or if one cannot be offered to a model.
     pub(super) fn read(tools: Vec<Value>) -> Result<(Self, Vec<ToolSpec>), String> {
         if tools.len() > MOST_TOOLS {
             return Err(format!("there are more than {MOST_TOOLS} tools"));
@@ -71,7 +72,8 @@ impl OwnNames {
         Ok(ToolSpec::new(self.name(tool.name, renamed), said, schema))
     }
 
-    /// What the model calls a tool. One that is not offered any more gets a name too, for calls of it are in the conversation.
+    /// Returns the name by which the model knows a tool. A tool that is no longer offered gets a name too, because the
+    /// conversation holds calls of it.
     pub(super) fn known(&mut self, own: &str) -> Result<String, String> {
         check_name(own)?;
         match self.0.iter().find(|(_, known)| known.name == own) {
@@ -93,10 +95,10 @@ impl OwnNames {
         name
     }
 
-    /// A call of the model as its server gets it.
+    /// Converts a call of the model to the form for the server.
     ///
     /// # Errors
-    /// Its input is not an object.
+    /// Fails if the input of the call is not an object.
     pub(super) fn call(&self, call: &ToolUse) -> Result<Value, String> {
         let input: Map<String, Value> =
             call.input.to().map_err(|_| "the model wrote a call whose input is no object".to_owned())?;

@@ -1,26 +1,26 @@
-//! Names of properties that providers refuse, and what is sent in place of them.
+//! Property names that providers refuse, and their replacements.
 
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// Longest name of a property.
+/// Maximum length of a property name.
 const LONGEST: usize = 64;
-/// Keywords at the top that name properties in ways that are not followed here.
+/// Top-level keywords that refer to property names in ways that are not supported here.
 const NAMING: [&str; 7] = ["dependencies", "dependentRequired", "dependentSchemas", "if", "then", "else", "not"];
 
-/// Other names of properties, with those that the server knows.
+/// Replacement names of properties, each with the name that the server knows.
 pub(crate) type Renamed = BTreeMap<String, String>;
 
-/// Only names at the top are checked by providers: `^[a-zA-Z0-9_.-]{1,64}$`.
+/// `true` for a name that providers accept. They check only top-level names: `^[a-zA-Z0-9_.-]{1,64}$`.
 fn is_fit(name: &str) -> bool {
     (1..=LONGEST).contains(&name.len())
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-'))
 }
 
-/// Gives properties at the top names that providers take.
+/// Renames top-level properties to names that providers accept.
 ///
 /// # Errors
-/// There is none for a property, or the schema names it where that is not followed.
+/// Fails if there is no such name for a property, or if the schema refers to it in an unsupported way.
 pub(super) fn fit(schema: &mut Map<String, Value>) -> Result<Renamed, String> {
     let Some(Value::Object(properties)) = schema.get("properties") else { return Ok(Renamed::new()) };
     let mut renamed = Renamed::new();
@@ -53,7 +53,7 @@ pub(super) fn fit(schema: &mut Map<String, Value>) -> Result<Renamed, String> {
     Ok(renamed)
 }
 
-/// An input with the names that the server knows.
+/// Restores the property names that the server knows.
 pub(crate) fn restore(input: Map<String, Value>, renamed: &Renamed) -> Map<String, Value> {
     input.into_iter().map(|(name, value)| (renamed.get(&name).cloned().unwrap_or(name), value)).collect()
 }

@@ -11,14 +11,14 @@ use std::time::Duration;
 use tokio::time::{sleep, timeout};
 use windlass_tool::ToolOutput;
 
-/// How often in a row a server may be out of reach before its task counts as lost.
+/// Maximum number of consecutive failures to reach a server before its task counts as lost.
 const MOST_FAILURES: u32 = 8;
-/// Most questions of one task.
+/// Maximum number of questions of one task.
 const MOST_QUESTIONS: usize = 64;
-/// How long the result of a task that says it is due may take, where no limit is configured.
+/// Maximum time to fetch the result of a task that reports it as available, if no limit is configured.
 const RESULT: Duration = Duration::from_secs(24 * 3600);
 
-/// A task that is cancelled when nobody waits for it any more.
+/// Task that is cancelled when no caller waits for it any more.
 struct OpenTask {
     server: Arc<Server>,
     task: Option<Begun>,
@@ -28,7 +28,7 @@ impl Drop for OpenTask {
     fn drop(&mut self) {
         if let Some(task) = self.task.take()
             && let Ok(runtime) = tokio::runtime::Handle::try_current()
-            // A server that is gone has no task to cancel, and is not started for that.
+            // A lost server has no task to cancel, and is not started for that.
             && let Some(connection) = self.server.current().filter(|connection| !connection.is_closed())
         {
             runtime.spawn(async move { connection.cancel_task(&task).await });
@@ -37,8 +37,8 @@ impl Drop for OpenTask {
 }
 
 impl Server {
-    /// Waits for the result of a task. It is looked for over another connection if this one is lost. Dropping the future cancels
-    /// the task.
+    /// Waits for the result of a task. If the connection is lost, another one is used. Dropping the future cancels the
+    /// task.
     pub(super) async fn follow_task(self: &Arc<Self>, task: Begun, cx: &CallCx<'_>) -> Result<ToolOutput, McpError> {
         let mut open = OpenTask { server: Arc::clone(self), task: Some(task.clone()) };
         let limit = cx.timeout.or(self.config.timeout);
@@ -69,7 +69,7 @@ impl Server {
             match looked {
                 Ok(Some(output)) => return Ok(output),
                 Ok(None) => failures = 0,
-                // It goes on without a connection.
+                // The task continues without a connection.
                 Err(error) if is_out_of_reach(&error) && failures < MOST_FAILURES => {
                     tracing::debug!(server = self.name, %error, "a task of an MCP server is looked for again");
                     sleep(FIRST_PAUSE.saturating_mul(1 << failures).min(LONGEST_PAUSE)).await;
@@ -83,7 +83,7 @@ impl Server {
         }
     }
 
-    /// Waits until the task is looked at, and passes on signs of progress.
+    /// Waits until the next poll of the task, and passes progress on.
     async fn pause_of(&self, task: &Begun, cx: &CallCx<'_>) {
         let Some((heard, token)) = &task.progress else { return sleep(task.pause).await };
         let (mut progress, _listening) = heard.listen(token.clone());
@@ -98,7 +98,7 @@ impl Server {
         }
     }
 
-    /// Looks at a task once. Its result, if it is there.
+    /// Polls a task once. Returns its result, if available.
     async fn step(
         self: &Arc<Self>,
         task: &mut Begun,
@@ -126,7 +126,7 @@ impl Server {
         }
     }
 
-    /// Answers those questions of a task that were not answered yet: a server may show them until it has taken note.
+    /// Answers the new questions of a task: a server may repeat a question until it has processed the answer.
     async fn answer(
         &self,
         connection: &Connection,
@@ -146,7 +146,7 @@ impl Server {
 }
 
 fn is_out_of_reach(error: &McpError) -> bool {
-    // A request that was stopped by another one than its caller was on a connection that was replaced.
+    // A request stopped by another party than its caller was on a connection that was replaced.
     matches!(
         error,
         McpError::NotConnected { .. } | McpError::Lost { .. } | McpError::TimedOut { .. } | McpError::Stopped

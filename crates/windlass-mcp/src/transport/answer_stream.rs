@@ -1,4 +1,4 @@
-//! Streams of events that hold the messages of a server.
+//! Event streams that hold the messages of a server.
 
 use super::correlate::{answer_to, is_stray_error};
 use super::execution::with_execution;
@@ -14,11 +14,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 type Events = BoxStream<'static, Result<Sse, SseError>>;
 
-/// Words of the library for an event that is larger than allowed.
+/// Words of the library's error for an event that is too large.
 const TOO_LARGE: &str = "exceeded the maximum size";
 
-/// The stream that answers a request. Its errors are those of the request, whatever id they have. A stream that ends or breaks
-/// without an answer, and that cannot be continued behind an event, ends with an error.
+/// Adapts the stream that answers a request. Its errors belong to the request, whatever their id. A stream that ends or
+/// breaks without an answer, and that cannot be continued after an event, ends with an error.
 pub(super) fn answers(id: &RequestId, events: Events) -> Events {
     let (id, progress) = (id.clone(), Arc::new(Progress::default()));
     let end = (id.clone(), Arc::clone(&progress));
@@ -27,12 +27,12 @@ pub(super) fn answers(id: &RequestId, events: Events) -> Events {
     events.chain(ending).boxed()
 }
 
-/// A stream that no request waits for, or that continues one.
+/// Adapts a stream that no request waits for, or that continues one.
 pub(super) fn messages(events: Events) -> Events {
     events.flat_map(|event| iter(event.map_or_else(|error| vec![Err(error)], |event| mended(event, None).0))).boxed()
 }
 
-/// Events of a stream so far.
+/// Progress of a stream.
 #[derive(Debug, Default)]
 struct Progress {
     has_answer: AtomicBool,
@@ -54,7 +54,7 @@ fn of_request(id: &RequestId, progress: &Progress, event: Result<Sse, SseError>)
             events
         }
         Err(SseError::Body(problem)) if !problem.to_string().contains(TOO_LARGE) => {
-            // The connection broke. The library continues the stream, if it can be.
+            // The connection broke. The library continues the stream, if possible.
             if progress.is_cut() { Vec::new() } else { vec![Err(SseError::Body(problem))] }
         }
         Err(problem) => {
@@ -73,8 +73,8 @@ fn error_event(id: &RequestId, code: ErrorCode, message: String) -> Sse {
     Sse { data: serde_json::to_string(&error).ok(), ..Sse::default() }
 }
 
-/// The events of an event, with messages that the library reads, and `true` if one of them is an answer. `id` is the request
-/// that the stream answers.
+/// Splits an event into events with messages that the library reads, and `true` if one of them is an answer. `id` is
+/// the request that the stream answers.
 fn mended(mut event: Sse, id: Option<&RequestId>) -> (Vec<Result<Sse, SseError>>, bool) {
     let is_message = matches!(event.event.as_deref(), None | Some("" | "message"));
     let Some(text) = event.data.take().filter(|text| is_message && !text.trim().is_empty()) else {
@@ -97,7 +97,7 @@ fn mended(mut event: Sse, id: Option<&RequestId>) -> (Vec<Result<Sse, SseError>>
     let has_answer = messages.iter().any(is_answer);
     let last = messages.len().saturating_sub(1);
     let one = |(at, message): (usize, ServerJsonRpcMessage)| {
-        // The library takes the id of an event before its message: the last of a batch has it.
+        // The library takes the id of an event before its message: the last event of a batch keeps it.
         let event_id = event.id.clone().filter(|_| at == last);
         Ok(Sse { event: None, data: serde_json::to_string(&message).ok(), id: event_id, retry: event.retry })
     };
@@ -108,7 +108,7 @@ fn is_answer(message: &ServerJsonRpcMessage) -> bool {
     matches!(message, JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_))
 }
 
-/// An error without the id of a request is one of the request that the stream answers.
+/// Assigns an error without the id of a request to the request that the stream answers.
 fn own(message: ServerJsonRpcMessage, id: Option<&RequestId>) -> ServerJsonRpcMessage {
     match id {
         Some(id) if is_stray_error(&message, id) => answer_to(id, message.clone()).unwrap_or(message),

@@ -1,4 +1,4 @@
-//! Requests with the token of a login.
+//! Requests with the access token of a login.
 
 use super::SendError;
 use super::http::LARGEST_EVENT;
@@ -17,11 +17,11 @@ use windlass_mcp_auth::{Authorizer, Challenge, SecretText};
 type Failure = StreamableHttpError<reqwest::Error>;
 type Headers = HashMap<HeaderName, HeaderValue>;
 
-/// How often a request is sent again with a better token: once with a new one, and once with more scopes.
+/// Maximum number of retries of a request: once with a new token, and once with more scopes.
 const MOST_TRIES: usize = 2;
 
-/// A client that sends each request with the token of the server's login, if there is one. A refusal for want of rights that no
-/// better token helps is [`StreamableHttpError::AuthRequired`], whatever the server wrote.
+/// Client that sends each request with the token of the server's login, if there is one. A refusal for lack of rights
+/// that no better token solves is [`StreamableHttpError::AuthRequired`], regardless of the server's text.
 #[derive(Debug, Clone)]
 pub(crate) struct Authorized {
     pub(crate) client: reqwest::Client,
@@ -36,7 +36,7 @@ impl Authorized {
         }
     }
 
-    /// Sends a request until it is not refused for want of rights, or no other token can be had.
+    /// Sends a request until it is not refused for lack of rights, or no other token is available.
     async fn send<T, F: Future<Output = Result<T, Failure>>>(
         &self,
         request: impl Fn(Option<String>) -> F,
@@ -62,8 +62,8 @@ impl Authorized {
     }
 }
 
-/// Sends a request with the token of the server's login, and again while another token may help. Returns the last answer,
-/// whatever its status.
+/// Sends a request with the token of the server's login, and again while another token may help. Returns the last
+/// answer, whatever its status.
 pub(super) async fn respond(
     authorizer: Option<&Arc<Authorizer>>,
     request: impl Fn() -> RequestBuilder,
@@ -89,7 +89,7 @@ pub(super) async fn respond(
     }
 }
 
-/// The refusal for want of rights that an error is.
+/// Returns the challenge of a request refused for lack of rights.
 fn challenge(error: &Failure) -> Option<Challenge> {
     match error {
         StreamableHttpError::AuthRequired(error) => Some(Challenge::read(401, Some(&error.www_authenticate_header))),
@@ -100,7 +100,7 @@ fn challenge(error: &Failure) -> Option<Challenge> {
             let status = error.status().filter(|status| is_refusal(*status))?;
             Some(Challenge::read(status.as_u16(), None))
         }
-        // The library has read the status into the text.
+        // The library has put the status into the text.
         StreamableHttpError::UnexpectedServerResponse(text) => {
             let refused = [StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN];
             let status = refused.into_iter().find(|status| text.starts_with(&format!("HTTP {status}:")))?;
@@ -114,7 +114,7 @@ pub(super) fn is_refusal(status: StatusCode) -> bool {
     matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN)
 }
 
-/// Whether a request failed for want of rights.
+/// `true` if a request failed for lack of rights.
 pub(crate) fn lacks_rights(error: &(dyn std::error::Error + 'static)) -> bool {
     matches!(error.downcast_ref::<Failure>(), Some(StreamableHttpError::AuthRequired(_)))
         || matches!(error.downcast_ref::<SendError>(), Some(SendError::LacksRights))

@@ -1,10 +1,10 @@
-//! Answers without the id of their request.
+//! Correlation of answers that lack the id of their request.
 
 use rmcp::model::{ClientJsonRpcMessage, ClientNotification, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// The requests that are open, for an error without an id.
+/// Ids of the open requests, for an error without an id.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct OpenRequests(Arc<Mutex<HashSet<RequestId>>>);
 
@@ -13,7 +13,7 @@ impl OpenRequests {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Records a message that goes out.
+    /// Records an outgoing message.
     pub(crate) fn note(&self, message: &ClientJsonRpcMessage) {
         match message {
             JsonRpcMessage::Request(request) => {
@@ -30,7 +30,7 @@ impl OpenRequests {
         }
     }
 
-    /// Records an answer. An error without an id is that of the only request there is.
+    /// Records an answer. An error without an id belongs to the only open request.
     pub(crate) fn answered(&self, message: ServerJsonRpcMessage) -> ServerJsonRpcMessage {
         let mut open = self.lock();
         match message {
@@ -50,16 +50,16 @@ impl OpenRequests {
     }
 }
 
-/// Whether two ids name one request; some servers write numbers as texts.
+/// `true` if two ids name the same request; some servers write numbers as strings.
 pub(crate) fn is_same(a: &RequestId, b: &RequestId) -> bool {
     a == b || a.to_string() == b.to_string()
 }
 
-/// A server's direct answer to a request. An error is an error of that request, whatever id it has: servers
-/// that cannot read a request, or do not know its session, do not know its id either.
+/// Returns a server's direct answer to a request. An error belongs to that request, whatever its id: servers that
+/// cannot read a request, or do not know its session, do not know its id either.
 ///
 /// # Errors
-/// It answers another request, or is no answer.
+/// Fails if the message answers another request, or is no answer.
 pub(crate) fn answer_to(id: &RequestId, message: ServerJsonRpcMessage) -> Result<ServerJsonRpcMessage, String> {
     match message {
         JsonRpcMessage::Error(mut error) => {
@@ -72,7 +72,7 @@ pub(crate) fn answer_to(id: &RequestId, message: ServerJsonRpcMessage) -> Result
     }
 }
 
-/// Whether a message is an error without the id of a request.
+/// `true` if a message is an error without the id of the request.
 pub(crate) fn is_stray_error(message: &ServerJsonRpcMessage, id: &RequestId) -> bool {
     match message {
         JsonRpcMessage::Error(error) => error.id.as_ref().is_none_or(|own| !is_same(own, id)),

@@ -1,40 +1,40 @@
-//! Server-sent events, of limited size.
+//! Parser of server-sent events of limited size.
 
-/// Reads events from chunks of bytes. What is left over of a chunk waits for the next one.
+/// Reads events from chunks of bytes. An incomplete event waits for the next chunk.
 #[derive(Debug)]
 pub(crate) struct Events {
     most: usize,
     line: Vec<u8>,
-    /// The last byte was a carriage return: a line feed after it ends no line of its own.
+    /// `true` if the last byte was a carriage return: a line feed after it ends no line of its own.
     after_return: bool,
     event: Event,
     size: usize,
-    /// `true` while the rest of an event that is too large is passed over.
+    /// `true` while the rest of an event that is too large is skipped.
     is_passed_over: bool,
-    /// `true` if the line that is passed over has no bytes yet.
+    /// `true` if the skipped line has no bytes yet.
     is_blank: bool,
 }
 
-/// An event.
+/// Server-sent event.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Event {
-    /// Its kind; empty for a message.
+    /// Event type; empty for a message.
     pub(crate) kind: String,
-    /// Its lines of data.
+    /// Data lines, joined by line feeds.
     pub(crate) data: String,
-    /// `true` if it is larger than allowed: its data are those of the beginning.
+    /// `true` if the event is larger than allowed: its data is only the beginning.
     pub(crate) is_too_large: bool,
     has_data: bool,
 }
 
 impl Events {
-    /// Of events with at most so many bytes.
+    /// Creates a parser of events with at most `most` bytes.
     pub(crate) fn new(most: usize) -> Self {
         let (line, event) = (Vec::new(), Event::default());
         Self { most, line, after_return: false, event, size: 0, is_passed_over: false, is_blank: false }
     }
 
-    /// Takes a chunk, and gives the events that end in it, or that are larger than allowed.
+    /// Takes a chunk, and returns the events that end in it, or that are larger than allowed.
     pub(crate) fn take(&mut self, chunk: &[u8]) -> Vec<Event> {
         let mut events = Vec::new();
         for byte in chunk {
@@ -62,10 +62,10 @@ impl Events {
         events
     }
 
-    /// Reads a line. An empty one ends the event.
+    /// Reads a line. An empty line ends the event.
     fn end_line(&mut self) -> Option<Event> {
         if self.is_passed_over {
-            // The event that was too large ends with an empty line, too.
+            // An event that is too large ends with an empty line, too.
             self.is_passed_over = !std::mem::replace(&mut self.is_blank, true);
             self.size = 0;
             return None;
@@ -93,7 +93,7 @@ impl Events {
                 self.event.has_data = true;
                 self.event.data.push_str(value);
             }
-            // Fields that are of no use without a way to resume.
+            // Fields without use, because streams are not resumed.
             _ => {}
         }
         None
@@ -127,11 +127,11 @@ mod tests {
             let mut events = Events::new(1000);
             let found: Vec<Event> = (0..2000).flat_map(|_| events.take(part.as_bytes())).collect();
             assert!(matches!(&found[..], [one] if one.is_too_large && one.data.len() <= 1000), "{part}: {found:?}");
-            // The next one is read again.
+            // The next event is read again.
             let next = events.take(b"\n\ndata: next\n\n");
             assert!(matches!(&next[..], [one] if !one.is_too_large && one.data == "next"), "{part}: {next:?}");
         }
-        // Not together.
+        // The limit applies to single events, not to their sum.
         let mut events = Events::new(10);
         for _ in 0..100 {
             assert_eq!(events.take(b"data: x\n\n").len(), 1);

@@ -1,11 +1,12 @@
-//! How a tool is to be called, which the library leaves out of the tools that it reads: it is kept where it reads anything.
+//! Execution settings of a tool (`execution`), which the library drops when it reads tools: they are moved into
+//! `_meta`, which it keeps.
 
 use serde_json::{Map, Value};
 
-/// Where it is kept in `_meta` of a tool.
+/// Key in a tool's `_meta` for its execution settings.
 const KEPT: &str = "windlass/execution";
 
-/// A message with what its tools say of their execution kept, if any of them does.
+/// Returns the message with the execution settings of its tools moved to `_meta`, if any tool has them.
 pub(crate) fn with_execution(text: &str) -> Option<Value> {
     if !text.contains("\"taskSupport\"") {
         return None;
@@ -22,7 +23,7 @@ pub(crate) fn with_execution(text: &str) -> Option<Value> {
     Some(message)
 }
 
-/// Whether a tool with such `_meta` takes calls as tasks.
+/// `true` if a tool with such `_meta` takes calls as tasks.
 pub(crate) fn supports_tasks(meta: &Map<String, Value>) -> bool {
     let support = meta.get(KEPT).and_then(|execution| execution.get("taskSupport")).and_then(Value::as_str);
     matches!(support, Some("required" | "optional"))

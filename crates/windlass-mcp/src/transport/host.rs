@@ -1,4 +1,4 @@
-//! A server inside the host.
+//! Transport to a server inside the host.
 
 use super::correlate::answer_to;
 use super::intake::Intake;
@@ -14,23 +14,23 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{mpsc, oneshot};
 use windlass_types::JsonText;
 
-/// Most messages of the server that wait for the client.
+/// Maximum number of messages of the server that wait for the client.
 const MOST_PUSHED: usize = 64;
 
-/// Hands messages to an [`McpChannel`], and takes its answers and what it sends by itself.
+/// Transport that hands messages to an [`McpChannel`], and receives its answers and its own messages.
 pub(crate) struct HostTransport {
     channel: Arc<dyn McpChannel>,
     intake: Intake,
     open: Open,
     sent: Sent,
-    // Answers are bounded by the requests in flight, so they never wait behind what is pushed.
+    // Answers are bounded by the requests in flight, so they never wait behind pushed messages.
     answer: mpsc::UnboundedSender<ServerJsonRpcMessage>,
     answers: mpsc::UnboundedReceiver<ServerJsonRpcMessage>,
     pushed: mpsc::Receiver<ServerJsonRpcMessage>,
     _task: AbortOnDrop,
 }
 
-/// The requests on their way, and how to give each up.
+/// Requests on their way, each with a sender that cancels it.
 #[derive(Debug, Clone, Default)]
 struct Open(Arc<Mutex<HashMap<RequestId, oneshot::Sender<()>>>>);
 
@@ -41,7 +41,7 @@ impl Open {
 }
 
 impl HostTransport {
-    /// Begins to listen to the channel. Dropping the transport ends that.
+    /// Starts to listen to the channel. Dropping the transport ends that.
     pub(crate) fn new(channel: Arc<dyn McpChannel>, sent: Sent) -> Self {
         let (answer, answers) = mpsc::unbounded_channel();
         let (push, pushed) = mpsc::channel(MOST_PUSHED);
@@ -65,7 +65,7 @@ async fn listen(channel: Arc<dyn McpChannel>, push: mpsc::Sender<ServerJsonRpcMe
             Err(problem) => tracing::debug!(problem, "an in-process MCP server sent a text that is no message"),
         }
     }
-    // The server can still be asked; it only sends no messages by itself any more.
+    // The server can still be asked; it only sends no messages of its own any more.
     push.closed().await;
 }
 
@@ -78,7 +78,7 @@ impl Transport<RoleClient> for HostTransport {
             && let ClientNotification::CancelledNotification(cancelled) = &notification.notification
             && let Some(id) = &cancelled.params.request_id
         {
-            // The answer is no longer waited for.
+            // The answer is no longer awaited.
             self.open.lock().remove(id);
         }
         let request = match &message {

@@ -1,4 +1,4 @@
-//! Streamable HTTP.
+//! Streamable HTTP transport.
 
 use super::answer_stream::{answers, messages};
 use super::authorized::Authorized;
@@ -24,19 +24,19 @@ use tokio::time::timeout;
 use windlass_http::tls::{self, Trust};
 use windlass_mcp_auth::Authorizer;
 
-/// Largest event of a server.
+/// Maximum size of an event of a server, in bytes.
 pub(super) const LARGEST_EVENT: usize = 16 * 1024 * 1024;
 
-/// Longest wait for the answer to a request that was only accepted, over the stream of the session.
+/// Maximum wait for the answer to a request that was only accepted, over the stream of the session.
 const ACCEPTED: Duration = Duration::from_secs(60);
 
-/// A transport to an endpoint.
+/// Transport to an endpoint.
 pub(crate) type HttpTransport = StreamableHttpClientTransport<Endpoint>;
 
 type Failure = StreamableHttpError<reqwest::Error>;
 type Headers = HashMap<HeaderName, HeaderValue>;
 
-/// Whether a request that failed like this was certainly not sent.
+/// `true` if a request that failed with this error was certainly not sent.
 pub(crate) fn was_not_sent(error: &(dyn std::error::Error + 'static)) -> bool {
     match (error.downcast_ref::<Failure>(), error.downcast_ref::<SendError>()) {
         (Some(StreamableHttpError::Client(error)), _) | (_, Some(SendError::Http(error))) => error.is_connect(),
@@ -44,7 +44,7 @@ pub(crate) fn was_not_sent(error: &(dyn std::error::Error + 'static)) -> bool {
     }
 }
 
-/// `true` if a stream that broke will not be continued, however often the endpoint is asked.
+/// `true` if a broken stream will not be continued, however often the endpoint is asked.
 fn is_final(error: &Failure) -> bool {
     match error {
         StreamableHttpError::Client(error) => error
@@ -55,13 +55,13 @@ fn is_final(error: &Failure) -> bool {
     }
 }
 
-/// A client for one endpoint. An error in answer to a request is always an error of that request: the library loses
-/// those without its id, and their calls would wait for an answer that has come.
+/// Client for one endpoint. An error in answer to a request always belongs to that request: the library drops errors
+/// without an id, and their calls would wait for an answer that has already come.
 #[derive(Debug, Clone)]
 pub(crate) struct Endpoint {
     client: Authorized,
     sent: Sent,
-    /// Whether the server did not know what to do with a request of the session: it may be gone.
+    /// `true` if the server rejected a request of the session as unknown: the session may be gone.
     lost_session: Arc<AtomicBool>,
     /// `true` once the server has refused the stream of the session.
     has_no_stream: Arc<watch::Sender<bool>>,
@@ -95,11 +95,11 @@ impl Endpoint {
         }
     }
 
-    /// Events that fail a request once its answer is not to be expected any more.
+    /// Returns an event that fails a request once its answer is no longer expected.
     fn unanswered_later(&self, id: RequestId) -> BoxStream<'static, Result<Sse, SseError>> {
         let mut refused = self.has_no_stream.subscribe();
         let event = async move {
-            // After that time, or when the server has no such stream.
+            // Ends after that time, or when the server has no such stream.
             let _ = timeout(ACCEPTED, refused.wait_for(|refused| *refused)).await;
             Ok(Sse { data: serde_json::to_string(&unanswered(&id)).ok(), ..Sse::default() })
         };
@@ -107,7 +107,7 @@ impl Endpoint {
     }
 }
 
-/// The error of a request that was accepted and got no answer.
+/// Returns the error of a request that was accepted and got no answer.
 fn unanswered(id: &RequestId) -> ServerJsonRpcMessage {
     failed(Some(id.clone()), UNANSWERED, "took it without an answer".to_owned())
 }
@@ -202,7 +202,7 @@ impl StreamableHttpClient for Endpoint {
         );
         match stream.await {
             Ok(stream) => Ok(messages(stream)),
-            // Otherwise it would be asked for again and again.
+            // Otherwise the library would request the stream again and again.
             Err(error) if continues && is_final(&error) => Err(StreamableHttpError::ServerDoesNotSupportSse),
             Err(error) => {
                 let _ = self.has_no_stream.send_replace(!continues);
@@ -212,19 +212,19 @@ impl StreamableHttpClient for Endpoint {
     }
 }
 
-/// An address as it is configured, and the client for it.
+/// Configured address, and the client for it.
 #[derive(Debug, Clone)]
 pub(crate) struct Address {
     pub(crate) url: reqwest::Url,
     pub(crate) client: reqwest::Client,
-    /// Those of every request.
+    /// Headers of every request.
     pub(crate) headers: HeaderMap,
-    /// Has the tokens, unless a header brings one.
+    /// Source of access tokens, unless a header holds one.
     pub(crate) authorizer: Option<Arc<Authorizer>>,
 }
 
 impl Address {
-    /// An address, or what is wrong with its configuration.
+    /// Reads an address, or returns the fault in its configuration.
     pub(crate) fn new(
         url: &str,
         headers: &BTreeMap<String, String>,
@@ -261,7 +261,7 @@ impl Address {
     }
 }
 
-/// A transport to an endpoint.
+/// Creates a transport to an endpoint.
 pub(crate) fn http_transport(address: Address, sent: Sent, lost_session: Arc<AtomicBool>) -> HttpTransport {
     let custom = address.headers.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
     let config = StreamableHttpClientTransportConfig::with_uri(address.url.as_str())

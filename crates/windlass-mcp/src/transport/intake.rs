@@ -1,23 +1,23 @@
-//! Which messages of a server are let in.
+//! Admission of a server's messages.
 
 use rmcp::model::{ClientJsonRpcMessage, JsonRpcMessage, RequestId, ServerJsonRpcMessage, ServerNotification};
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Most requests of a server that wait for the client's answer.
+/// Maximum number of requests of a server that wait for the client's answer.
 const MOST_REQUESTS: usize = 16;
 
-/// Most values in one message: what a small text can blow up to in memory.
+/// Maximum number of values in one message: a small text can expand to much memory.
 pub(crate) const MOST_VALUES: usize = 500_000;
 
-/// How deep values may be nested in one message: no more is read.
+/// Maximum nesting depth of values in one message; deeper messages are not read.
 pub(crate) const MOST_DEPTH: usize = 127;
 
-/// Most lines of a server's log that are let in over one connection.
+/// Maximum number of log messages of a server that are admitted over one connection.
 const MOST_LOGGED: usize = 1000;
 
-/// Lets in what is wanted, and bounds what a server may ask at once.
+/// Admits wanted messages, and bounds the open requests of a server.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Intake {
     open: Arc<Mutex<HashSet<RequestId>>>,
@@ -25,7 +25,7 @@ pub(crate) struct Intake {
 }
 
 impl Intake {
-    /// Whether a message is passed to the client.
+    /// `true` if a message is passed to the client.
     pub(crate) fn admits(&self, message: &ServerJsonRpcMessage) -> bool {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         match message {
@@ -69,13 +69,14 @@ impl Intake {
     }
 }
 
-/// Whether a message holds too many values or is nested too deep.
+/// `true` if a message holds too many values or is nested too deep.
 pub(crate) fn is_too_much(text: &[u8]) -> bool {
     let (count, depth) = values(text);
     count > MOST_VALUES || depth > MOST_DEPTH
 }
 
-/// About how many values a JSON text holds, what separates and opens them, and how deep they are nested.
+/// Estimates the number of values in a JSON text, by its separators and opening brackets, and returns the nesting
+/// depth.
 fn values(text: &[u8]) -> (usize, usize) {
     let (mut count, mut depth, mut deepest) = (0_usize, 0_usize, 0_usize);
     let mut in_string = false;

@@ -1,4 +1,4 @@
-//! One message a line.
+//! Line transport: one message per line.
 
 use super::correlate::OpenRequests;
 use super::intake::Intake;
@@ -12,18 +12,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader};
 use tokio::sync::{mpsc, oneshot};
 
-/// Longest line of a server.
+/// Maximum length of a line of a server, in bytes.
 const LONGEST_LINE: usize = 16 * 1024 * 1024;
-/// Most bytes of a line that are passed over once it is too long.
+/// Maximum number of bytes that are skipped of a line that is too long.
 const MOST_PASSED_OVER: usize = 4 * LONGEST_LINE;
-/// Most lines in a row that are no messages.
+/// Maximum number of consecutive lines that are no messages.
 const MOST_NONSENSE: usize = 10_000;
-/// Most messages that wait to be written.
+/// Maximum number of messages that wait to be written.
 const MOST_WAITING: usize = 1024;
 
 type Ack = oneshot::Sender<std::io::Result<()>>;
 
-/// A line on its way, and the request that it is.
+/// Outgoing line, and the id if it is a request.
 #[derive(Debug)]
 struct OutgoingLine {
     bytes: Vec<u8>,
@@ -31,10 +31,10 @@ struct OutgoingLine {
     ack: Ack,
 }
 
-/// A byte stream in each direction.
+/// Transport over a byte stream in each direction.
 ///
-/// Messages go out in the order in which they are sent. Receiving is cancel
-/// safe: a task of its own reads, so that no half-read line is lost.
+/// Messages go out in the order in which they are sent. Receiving is cancel safe: a task of its own reads, so that no
+/// half-read line is lost.
 #[derive(Debug)]
 pub(crate) struct Lines {
     outgoing: mpsc::Sender<OutgoingLine>,
@@ -44,15 +44,15 @@ pub(crate) struct Lines {
     _tasks: [AbortOnDrop; 2],
 }
 
-/// Problems of the output of a server, for its error text.
+/// Faults in the output of a server, for error texts.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Fault(Arc<Mutex<OutputFault>>);
 
 #[derive(Debug, Clone, Default)]
 struct OutputFault {
-    /// The last thing that was wrong, with the words of the server.
+    /// Latest fault, with words of the server.
     text: Option<String>,
-    /// The reason why no more is read, without words of the server.
+    /// Reason why reading ended, without words of the server.
     ending: Option<String>,
 }
 
@@ -61,31 +61,31 @@ impl Fault {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes a line that is passed over.
+    /// Records a line that is skipped.
     fn note(&self, text: String) {
         self.lock().text = Some(text);
     }
 
-    /// Notes why no more is read.
+    /// Records the reason why reading ended.
     fn end(&self, reason: String) {
         let mut fault = self.lock();
         fault.text = Some(reason.clone());
         fault.ending = Some(reason);
     }
 
-    /// The reason why no more is read, without words of the server.
+    /// Returns the reason why reading ended, without words of the server.
     pub(crate) fn ending(&self) -> Option<String> {
         self.lock().ending.clone()
     }
 
-    /// The text, if something was wrong.
+    /// Returns the latest fault, if any.
     pub(crate) fn get(&self) -> Option<String> {
         self.lock().text.clone()
     }
 }
 
 impl Lines {
-    /// Begins to read and write. Dropping the transport ends both.
+    /// Starts to read and write. Dropping the transport ends both.
     pub(crate) fn new(
         input: impl AsyncRead + Send + Unpin + 'static,
         output: impl AsyncWrite + Send + Unpin + 'static,
@@ -108,7 +108,7 @@ async fn write_lines(mut output: impl AsyncWrite + Unpin, mut lines: mpsc::Recei
     while let Some(OutgoingLine { bytes, request, ack }) = lines.recv().await {
         let before = request.map(|id| sent.begin(&id));
         let written = async {
-            // If no part of it can be written, none of it was read.
+            // If no part can be written, the server has read nothing.
             let first = output.write(&bytes).await;
             if let (Some(before), Ok(0) | Err(_)) = (before, &first) {
                 sent.take_back(before);
@@ -120,7 +120,7 @@ async fn write_lines(mut output: impl AsyncWrite + Unpin, mut lines: mpsc::Recei
             output.write_all(rest).await?;
             output.flush().await
         };
-        // Its sender may be gone.
+        // The sender of the message may have dropped its receiver.
         let _ = ack.send(written.await);
     }
 }
@@ -144,7 +144,7 @@ async fn read_lines(
                 let reason = format!("it printed a line of more than {LONGEST_LINE} bytes");
                 match unreadable(&line, reason.clone()) {
                     Ok(messages) if pass_over(&mut input).await => Ok(messages),
-                    // A call may wait for it: to leave it out would let that wait for ever.
+                    // A call may wait for this line: skipping it would let the call wait for ever.
                     _ => return fault.end(reason),
                 }
             }
@@ -176,12 +176,12 @@ async fn read_lines(
     }
 }
 
-/// The next line of the output of a server.
+/// Line read from the output of a server.
 enum ReadLine {
     Whole,
-    /// More of it comes.
+    /// The line is longer than allowed; more of it comes.
     TooLong,
-    /// There is none.
+    /// The output has ended.
     End,
 }
 
@@ -208,7 +208,7 @@ async fn next_line(input: &mut (impl AsyncBufReadExt + Unpin), line: &mut Vec<u8
     }
 }
 
-/// Reads to the end of a line that is too long. `false` if that does not come.
+/// Skips the rest of a line that is too long. `false` if its end does not come.
 async fn pass_over(input: &mut (impl AsyncBufReadExt + Unpin)) -> bool {
     let mut passed = 0_usize;
     while passed < MOST_PASSED_OVER {
@@ -234,7 +234,7 @@ impl Transport<RoleClient> for Lines {
             JsonRpcMessage::Request(request) => Some(request.id.clone()),
             _ => None,
         };
-        // Put in line at once: the futures may be polled in any order.
+        // Queued at once: the futures may be polled in any order.
         let queued =
             serde_json::to_vec(&message).map_err(|error| SendError::Json(error.into())).and_then(|mut line| {
                 line.push(b'\n');

@@ -1,6 +1,6 @@
-//! Answers of servers that are no valid messages.
+//! Repair of answers that are no valid messages.
 //!
-//! A call waits for the answer of its request. An answer that cannot be read is repaired, or becomes an error of that request:
+//! A call waits for the answer of its request. A malformed answer is repaired, or becomes an error of that request:
 //! nothing else would end the call.
 
 use super::execution::with_execution;
@@ -10,16 +10,16 @@ use rmcp::model::{ErrorCode, ErrorData, JsonRpcError, JsonRpcMessage, RequestId,
 use serde_json::{Map, Value, json};
 use windlass_types::text::lone_surrogates_replaced;
 
-/// Code of the errors that stand for answers that cannot be read. No server has it.
+/// Code of the errors that replace unreadable answers. No server uses it.
 pub(crate) const UNREADABLE: ErrorCode = ErrorCode(-1_000_001);
-/// Code of the errors of requests that the server took and did not answer. No server has it.
+/// Code of the errors of requests that the server accepted and did not answer. No server uses it.
 pub(crate) const UNANSWERED: ErrorCode = ErrorCode(-1_000_002);
 
-/// The messages of a text: one, or those of a batch. An answer that cannot be read is an error of its request, with the code
-/// [`UNREADABLE`] and without an id if the answer has none.
+/// Reads the messages of a text: one, or those of a batch. An unreadable answer becomes an error of its request, with
+/// the code [`UNREADABLE`] and without an id if the answer has none.
 ///
 /// # Errors
-/// The text is no message and no answer.
+/// Fails if the text is no message and no answer.
 pub(crate) fn read(text: &[u8]) -> Result<Vec<ServerJsonRpcMessage>, String> {
     if is_too_much(text) {
         let problem = format!("it holds more than {MOST_VALUES} values, or is nested more than {MOST_DEPTH} deep");
@@ -37,10 +37,10 @@ pub(crate) fn read(text: &[u8]) -> Result<Vec<ServerJsonRpcMessage>, String> {
     }
 }
 
-/// The error that stands for an answer that is not read, if the text is one.
+/// Returns the error that replaces an unread answer, if the text is one.
 ///
 /// # Errors
-/// The text is no answer: the problem.
+/// Returns the problem if the text is no answer.
 pub(crate) fn unreadable(text: &[u8], problem: String) -> Result<Vec<ServerJsonRpcMessage>, String> {
     match Envelope::of(text) {
         envelope if envelope.is_answer() => Ok(vec![failed(envelope.id, UNREADABLE, problem)]),
@@ -48,7 +48,7 @@ pub(crate) fn unreadable(text: &[u8], problem: String) -> Result<Vec<ServerJsonR
     }
 }
 
-/// An error in the place of an answer.
+/// Creates an error in place of an answer.
 pub(crate) fn failed(id: Option<RequestId>, code: ErrorCode, message: String) -> ServerJsonRpcMessage {
     JsonRpcMessage::Error(JsonRpcError::new(id, ErrorData::new(code, message, None)))
 }
@@ -60,7 +60,7 @@ fn strictly(text: &[u8]) -> Result<ServerJsonRpcMessage, serde_json::Error> {
     }
 }
 
-/// The message that a value is, or what can be saved of an answer.
+/// Converts a value to a message, or repairs it if it is an answer.
 fn mended(value: Value) -> Result<ServerJsonRpcMessage, String> {
     let Value::Object(mut fields) = value else { return Err("it is no object".to_owned()) };
     let is_tagged = fields.contains_key("jsonrpc");
@@ -88,9 +88,9 @@ fn with_execution_of(fields: Map<String, Value>) -> Value {
     with_execution(&fields.to_string()).unwrap_or(fields)
 }
 
-/// An error as a server meant it: some write a text, or a code that is none.
+/// Reads a server's error leniently: some write a string, or an invalid code.
 fn error_of(error: Value) -> ErrorData {
-    // Ids are read from `4.0` too.
+    // Codes such as `4.0` are read too, like ids.
     let code = |code: &Value| match serde_json::from_value(code.clone()) {
         Ok(RequestId::Number(code)) => i32::try_from(code).ok().map(ErrorCode),
         _ => None,
@@ -118,11 +118,11 @@ struct Envelope {
 }
 
 impl Envelope {
-    /// Reads the members of the outermost object, up to where the text is no JSON.
+    /// Reads the members of the outermost object, up to the point where the text is no JSON.
     fn of(text: &[u8]) -> Self {
         let mut envelope = Self::default();
         let (mut depth, mut string, mut escaped) = (0_usize, None, false);
-        // The last string of the outermost object, which is a member's name if a colon follows.
+        // Last string of the outermost object: a member's name if a colon follows.
         let mut name: Option<&[u8]> = None;
         for (at, byte) in text.iter().enumerate() {
             match (byte, string) {
@@ -160,7 +160,7 @@ impl Envelope {
         }
     }
 
-    /// `true` if the text was to be an answer, and not a line for people or of a log.
+    /// `true` if the text was meant as an answer, not as a line for people or of a log.
     fn is_answer(&self) -> bool {
         self.is_tagged && !self.has_method && (self.has_outcome || self.id.is_some())
     }

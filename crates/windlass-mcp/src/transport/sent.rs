@@ -1,11 +1,11 @@
-//! Which requests may have reached a server.
+//! Requests that may have reached a server.
 
 use rmcp::model::RequestId;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// The latest request of which a part was handed over. Requests are numbered in the order in which they are made and
-/// go out in that order: one with a higher number has certainly not reached the server.
+/// Number of the latest request of which a part was handed over. Requests are numbered in the order in which they are
+/// made and sent: one with a higher number has certainly not reached the server.
 #[derive(Debug, Clone)]
 pub(crate) struct Sent(Arc<AtomicI64>);
 
@@ -16,23 +16,23 @@ impl Default for Sent {
 }
 
 impl Sent {
-    /// A request is about to be handed over. Returns what was the latest before.
+    /// Records that a request is about to be handed over. Returns the previous latest number.
     pub(crate) fn begin(&self, id: &RequestId) -> i64 {
         self.0.fetch_max(number(id), Ordering::SeqCst)
     }
 
-    /// No part of the request was handed over after all.
+    /// Records that no part of the request was handed over after all.
     pub(crate) fn take_back(&self, before: i64) {
         self.0.store(before, Ordering::SeqCst);
     }
 
-    /// Whether a request may have reached the server.
+    /// `true` if a request may have reached the server.
     pub(crate) fn may_have(&self, id: &RequestId) -> bool {
         number(id) <= self.0.load(Ordering::SeqCst)
     }
 }
 
-/// An id that is no number may be any.
+/// Returns the number of an id. An id that is no number may be any request.
 fn number(id: &RequestId) -> i64 {
     match id {
         RequestId::Number(number) => *number,

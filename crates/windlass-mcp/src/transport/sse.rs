@@ -1,6 +1,7 @@
 //! HTTP with server-sent events: the transport of the revision 2024-11-05.
 //!
-//! The server sends everything over one stream, whose first event says where the client posts its messages.
+//! The server sends everything over one stream, whose first event names the address to which the client posts its
+//! messages.
 
 use super::authorized::{is_refusal, respond};
 use super::correlate::OpenRequests;
@@ -24,14 +25,14 @@ use tokio::time::timeout;
 use windlass_http::Bytes;
 use windlass_mcp_auth::Authorizer;
 
-/// Largest event of a server.
+/// Maximum size of an event of a server, in bytes.
 const LARGEST_EVENT: usize = 16 * 1024 * 1024;
-/// How long the answer to a posted message may take. The result of the request comes over the stream.
+/// Maximum time for the response to a posted message. The result of the request comes over the stream.
 const POSTED: Duration = Duration::from_secs(60);
-/// Most events before the first one that matters.
+/// Maximum number of events before the first relevant one.
 const MOST_BEFORE: usize = 100;
 
-/// A stream of events, and the address for messages.
+/// Stream of events, and the address for messages.
 #[derive(Debug)]
 pub(crate) struct SseTransport {
     client: reqwest::Client,
@@ -66,7 +67,7 @@ impl SseTransport {
     }
 }
 
-/// A response that is a stream of events.
+/// Checks that a response is a stream of events.
 fn accepted(response: Response) -> Result<Response, Greeting> {
     let kind = response.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     match response.status() {
@@ -83,12 +84,12 @@ fn accepted(response: Response) -> Result<Response, Greeting> {
 struct Stream {
     response: Response,
     events: Events,
-    /// Those that have been read, the next one at the end.
+    /// Events that have been read, the next one at the end.
     found: Vec<Event>,
 }
 
 impl Stream {
-    /// The next event; `None` at the end of the stream.
+    /// Returns the next event; `None` at the end of the stream.
     async fn next(&mut self) -> Result<Option<Event>, String> {
         loop {
             if let Some(event) = self.found.pop() {
@@ -101,7 +102,7 @@ impl Stream {
     }
 }
 
-/// Where messages are posted: an address of the same server, since headers with secrets go along.
+/// Returns the address to which messages are posted: on the same server, because headers with secrets are sent along.
 async fn message_address(url: &Url, stream: &mut Stream) -> Result<Url, Greeting> {
     for _ in 0..MOST_BEFORE {
         let event = stream.next().await.map_err(Greeting::Failed)?;

@@ -7,11 +7,11 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use windlass_mcp::{McpServerConfig, McpServerState, McpServers};
 
-/// What the server was asked for, in order: the method of a message that was posted, or `after ` and the last event that a
-/// request for a stream names.
+/// Requests to the server, in order: the method of a posted message, or `after ` and the last event id of a stream
+/// request.
 type Seen = Arc<Mutex<Vec<String>>>;
 
-/// The head of a request, and the message that it posts, if any.
+/// Reads the head of a request, and its posted message, if any.
 async fn request(stream: &mut TcpStream) -> Option<(String, Option<Value>)> {
     let mut bytes = Vec::new();
     loop {
@@ -34,12 +34,12 @@ fn answer(id: &Value, result: &Value) -> String {
     format!("{head}\r\ncontent-length: {}\r\n\r\n{body}", body.len())
 }
 
-/// A stream that ends with its connection.
+/// Returns a stream that ends with its connection.
 fn stream_of(events: &str) -> String {
     format!("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n{events}")
 }
 
-/// Serves a tool whose answer comes in the third stream: the first two break behind one event each.
+/// Serves a tool whose answer comes in the third stream: the first two break after one event each.
 async fn serve() -> (String, Seen) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
@@ -86,7 +86,7 @@ async fn serve() -> (String, Seen) {
                         }
                     }
                 }
-                // What the server says by itself.
+                // Stream of the server's own messages.
                 (None, None) => "HTTP/1.1 405 No\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".to_owned(),
                 (None, Some(last)) => {
                     log.lock().unwrap().push(format!("after {last}"));

@@ -16,7 +16,7 @@ fn server() {
         _ => odd(&behaviour),
     }
     if behaviour == "deaf" {
-        // It keeps running after the end of its input.
+        // Keeps running after the end of its input.
         std::thread::sleep(std::time::Duration::from_secs(600));
     }
     std::process::exit(0);
@@ -44,7 +44,7 @@ fn tool(name: &str) -> Value {
     json!({ "name": name, "description": "A tool.", "inputSchema": { "type": "object" } })
 }
 
-/// What a server does before it reads anything.
+/// Behaviour of a server before it reads anything.
 fn at_start(behaviour: &str) {
     match behaviour {
         "silent" => std::thread::sleep(std::time::Duration::from_secs(600)),
@@ -53,7 +53,7 @@ fn at_start(behaviour: &str) {
             std::process::exit(3);
         }
         "stderr" => eprintln!("{}", "x".repeat(4 << 20)),
-        // The name says what it is; it holds the pipes.
+        // The child holds the pipes.
         "grandchild" => drop(std::process::Command::new("sleep").arg("600").spawn()),
         "stubborn" => drop(std::process::Command::new("sh").args(["-c", "trap '' TERM; sleep 600"]).spawn()),
         "flood" => {
@@ -77,7 +77,7 @@ fn at_start(behaviour: &str) {
     }
 }
 
-/// A server that does one thing wrong.
+/// Server that does one thing wrong.
 #[expect(clippy::too_many_lines, reason = "one arm for each behaviour")]
 fn odd(behaviour: &str) {
     at_start(behaviour);

@@ -1,7 +1,7 @@
-//! The system fails while servers are started and spoken with: every error ends as one that names the server and what
-//! happened, nothing hangs, no process or descriptor stays behind, and a later call works.
+//! The system fails while servers are started and used: every error names the server and the failure, nothing hangs, no
+//! process or descriptor stays behind, and a later call works.
 //!
-//! `strace` makes system calls fail; where there is none, those tests say so and end.
+//! `strace` makes system calls fail; without it, those tests print a note and end.
 
 use crate::world::{LONG, json, marked, options, program, status, until_gone};
 use std::os::unix::fs::PermissionsExt as _;
@@ -11,11 +11,11 @@ use windlass_mcp::{McpServerConfig, McpServerState, McpServers};
 use windlass_testkit::strace::{self, Inside, Subject, inject};
 
 const MARK: &str = "WINDLASS_TEST_MCP_MARK";
-/// So many files are opened and read before what is tested begins. The loader and the servers open and read no more, so
-/// that a fault behind them meets neither.
+/// Number of files that are opened and read before the tested part begins. The loader and the servers open and read no
+/// more, so a later fault hits neither.
 const BEFORE: usize = 16;
 
-/// A server that is a script of its own, so that faults can be meant for starting it alone.
+/// Creates a server that is a script of its own, so that faults can affect its start alone.
 fn script(place: &Path, name: &str) -> PathBuf {
     let path = place.join(name);
     let server = std::env::current_exe().unwrap();
@@ -51,7 +51,7 @@ fn subject() {
     let mut report = String::new();
     runtime.block_on(async {
         strace::open_and_read(BEFORE);
-        // What the runtime needs for the first program stays open.
+        // Descriptors that the runtime needs for the first program stay open.
         let _ = tokio::process::Command::new("/bin/true").status().await;
         let before = strace::descriptors();
         inside.begin();
@@ -72,7 +72,7 @@ fn subject() {
         servers.close().await;
         report.push_str(if began.elapsed() < Duration::from_secs(60) { "closed\n" } else { "closed late\n" });
         until_gone(&mark).await;
-        // A connection that was never made is taken down by tasks of its own: `close` does not wait for those.
+        // A connection that was never made is closed by tasks of its own: `close` does not wait for them.
         while strace::descriptors() != before && began.elapsed() < Duration::from_secs(60) {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
@@ -82,7 +82,7 @@ fn subject() {
     inside.report(&report);
 }
 
-/// The lines of the report of the program, run with faults. `None` if it did not begin: the fault was met before.
+/// Returns the report lines of the program, run with faults. `None` if the fault occurred before it began.
 fn report_of(options: &[impl AsRef<str>], what: &str) -> Option<Vec<String>> {
     static NEXT: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
     let number = NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
@@ -106,7 +106,7 @@ fn a_call_that_the_system_refuses_costs_one_connection_at_most() {
     if !strace::is_available() {
         return;
     }
-    // Which call, how it fails, and which of them does: some come before what is tested.
+    // System call, error, and range of its occurrences that fail: some occur before the tested part.
     let calls = [
         ("read", "EIO", BEFORE + 1..BEFORE + 14),
         ("openat", "EMFILE", BEFORE + 1..BEFORE + 4),

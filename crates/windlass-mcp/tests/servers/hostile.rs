@@ -1,4 +1,4 @@
-//! Programs that do not behave.
+//! Programs that misbehave.
 
 use crate::world::{LONG, json, names, one, one_with, options, program, status, text, until};
 #[cfg(target_os = "linux")]
@@ -35,7 +35,7 @@ async fn a_server_that_dies_in_a_call_is_started_again_for_the_next() {
     let known = until(&servers, McpServerState::Failed).await;
     assert!(known.error.is_some_and(|error| error.contains("exit status: 11")));
     assert_eq!(names(&servers.tools()), ["mcp__s__go"], "its tools stay: the next call starts it again");
-    // Left alone for a moment first.
+    // The server is not started for a moment first.
     assert!(matches!(servers.call("s", "go", &json("{}"), None).await, Err(McpError::NotConnected { .. })));
     tokio::time::pause();
     tokio::time::advance(Duration::from_millis(1100)).await;
@@ -44,7 +44,7 @@ async fn a_server_that_dies_in_a_call_is_started_again_for_the_next() {
     servers.close().await;
 }
 
-/// Also where nothing waits until its end is noticed otherwise.
+/// Holds also if no task waits until the end is noticed otherwise.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_call_that_follows_a_lost_one_finds_the_server_at_rest() {
     let servers = one("dies in a call").await;
@@ -52,7 +52,7 @@ async fn the_call_that_follows_a_lost_one_finds_the_server_at_rest() {
     let call = || servers.call("s", "go", &none, None);
     let (first, second) = tokio::join!(call(), call());
     for lost in [first, second] {
-        // One that comes too late for the server is not lost.
+        // A call that comes too late for the server is not lost.
         let lost = lost.unwrap_err();
         assert!(matches!(lost, McpError::Lost { .. } | McpError::NotConnected { .. }), "{lost}");
     }
@@ -84,7 +84,7 @@ async fn answers_that_are_wrong_fail_the_call_alone() {
     assert_eq!(status(&servers).state, McpServerState::Connected);
     servers.close().await;
 
-    // The server keeps what it knows: the next call reaches the same program.
+    // The server keeps its state: the next call reaches the same program.
     for (behaviour, problem) in [
         ("long line", "line of more than 16777216 bytes"),
         ("many values", "more than 500000 values"),
@@ -103,7 +103,7 @@ async fn answers_that_are_wrong_fail_the_call_alone() {
     servers.close().await;
 }
 
-/// The outcome of a call that is answered with this line.
+/// Returns the outcome of a call that is answered with this line.
 async fn answered_with(line: &str) -> Result<String, McpError> {
     let servers = McpServers::new(options());
     servers.add("s", program("given").env("ANSWER", line)).unwrap();
@@ -173,7 +173,7 @@ async fn a_call_that_is_not_answered_is_taken_back() {
     assert!(matches!(servers.call("s", "go", &json("{}"), limit).await, Err(McpError::TimedOut { .. })));
     assert_eq!(status(&servers).state, McpServerState::Connected);
     drop(changes.servers());
-    // The server is still of use.
+    // The server is still usable.
     servers.reconnect("s").await.unwrap();
     assert!(changes.changed().await);
     servers.close().await;
@@ -195,7 +195,7 @@ async fn fifty_connections_leave_no_process() {
         let servers = McpServers::new(options);
         servers.add("s", program(behaviour).env("MARK", &mark).env("PATH", "/usr/bin:/bin")).unwrap();
         match round % 3 {
-            // Dropped in the middle of the greeting, wherever that is: each time somewhere else.
+            // Dropped at a different point of the greeting each time.
             0 => tokio::time::sleep(Duration::from_millis(20)).await,
             _ => servers.settled(Duration::from_secs(20)).await,
         }
@@ -219,7 +219,7 @@ async fn closing_is_bounded_and_takes_the_tree_along() {
     let began = Instant::now();
     servers.close().await;
     assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
-    // What was killed may be on its way out for a moment.
+    // Killed processes may need a moment to exit.
     until_gone(&mark).await;
 }
 
@@ -272,14 +272,14 @@ async fn a_server_that_crashed_while_idle_is_started_again_by_the_next_call() {
     for round in 0..5 {
         let called = servers.call("s", "go", &json("{}"), None).await;
         assert!(called.is_ok(), "{round}: {called:?}");
-        // It is known to be lost, and was of use.
+        // The loss is known, and the server had answered a call before.
         until(&servers, McpServerState::Failed).await;
     }
     servers.close().await;
 }
 
-/// Whether a call that comes while its server dies is carried out is not always known. Then the error says so, and the call is
-/// not sent again.
+/// If a server dies during a call, it is not always known whether the call was executed. The error then reports that,
+/// and the call is not sent again.
 #[tokio::test]
 async fn no_call_is_carried_out_twice_however_its_server_dies() {
     let folder = tempfile::tempdir().unwrap();
@@ -296,7 +296,7 @@ async fn no_call_is_carried_out_twice_however_its_server_dies() {
                 assert!(lost.to_string().contains("outcome of the call is unknown"));
                 failures.push((n, lost.to_string()));
             }
-            // A server that was lost in its first call is left alone for a moment.
+            // A server that was lost in its first call is not started for a moment.
             Err(error) => {
                 assert!(matches!(error, McpError::NotConnected { .. }), "{error}");
                 failures.push((n, error.to_string()));

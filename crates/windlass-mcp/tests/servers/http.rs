@@ -26,7 +26,7 @@ async fn serve() -> String {
     url
 }
 
-/// Answers every request with the same words.
+/// Answers every request with the same bytes.
 async fn serve_words(words: &'static str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
@@ -94,7 +94,7 @@ async fn an_address_where_no_server_listens_is_said_to_refuse() {
     servers.close().await;
 }
 
-/// The message that a request posts.
+/// Reads the posted message of a request.
 async fn posted(stream: &mut tokio::net::TcpStream) -> Option<serde_json::Value> {
     let mut request = Vec::new();
     loop {
@@ -108,7 +108,7 @@ async fn posted(stream: &mut tokio::net::TcpStream) -> Option<serde_json::Value>
     }
 }
 
-/// Serves the newest revision alone. It answers `server/discover` from the second time on.
+/// Serves the newest revision alone. Answers `server/discover` only from the second time on.
 async fn serve_slowly() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
@@ -186,7 +186,7 @@ async fn an_answer_with_too_many_values_is_an_error_of_its_call() {
     servers.close().await;
 }
 
-/// A command prints headers, and what it prints is in no error.
+/// A command prints headers, and no error repeats its output.
 #[cfg(unix)]
 #[tokio::test]
 async fn headers_come_from_a_command() {

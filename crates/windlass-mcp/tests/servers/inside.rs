@@ -13,7 +13,7 @@ use windlass_mcp::{
 use windlass_tool::{DynTool, Json, ToolCx, ToolError, ToolSet, tool_fn};
 use windlass_types::JsonText;
 
-/// A host with a server of one or two tools.
+/// Host with a server of one or two tools.
 struct Host {
     push: mpsc::UnboundedSender<JsonText>,
     pushed: tokio::sync::Mutex<mpsc::UnboundedReceiver<JsonText>>,
@@ -69,7 +69,7 @@ impl McpChannel for Host {
                 return Err(McpChannelError::new("the host is on fire"));
             }
             Some("tools/call") => json!({ "content": [{ "type": "text", "text": "done" }] }),
-            // What hosts answer notifications with.
+            // Answer of hosts to notifications.
             _ => return Ok(Some(JsonText::parse(r#"{"jsonrpc":"2.0","id":0,"result":{}}"#).unwrap())),
         };
         let answer = json!({ "jsonrpc": "2.0", "id": message["id"], "result": result });
@@ -140,13 +140,13 @@ async fn a_call_that_is_given_up_is_given_up_by_the_host_too() {
     tokio::time::timeout(LONG, changed).await.unwrap();
     let (call, cancelled) = (&host.heard("tools/call")[0], &host.heard("notifications/cancelled")[0]);
     assert_eq!(cancelled["params"]["requestId"], call["id"]);
-    // What the host refuses fails the call alone.
+    // A refusal of the host fails the call alone.
     let failed = servers.call("in", "broken", &arguments, None).await.unwrap_err();
     assert!(matches!(&failed, McpError::NotConnected { reason, .. } if reason.contains("on fire")), "{failed}");
     assert!(servers.call("in", "one", &arguments, None).await.is_ok());
 }
 
-/// A person who has to be asked.
+/// Person who has to be asked.
 struct Person(Mutex<Vec<ElicitationRequest>>);
 
 #[async_trait]
@@ -219,7 +219,7 @@ async fn the_set_ends_with_its_last_clone() {
     tokio::time::timeout(LONG, dropped.notified()).await.unwrap();
 }
 
-/// The host has it, whatever becomes of the connection.
+/// The host has received the call, whatever happens to the connection.
 #[tokio::test]
 async fn a_call_that_the_host_has_is_not_sent_again() {
     let host = Host::new();

@@ -1,4 +1,4 @@
-//! Servers that are started at their first call, from what they offered the last time.
+//! Servers that are started at their first call, from their cached tools.
 
 use crate::world::{LONG, options, program, status};
 use serde_json::json;
@@ -31,7 +31,7 @@ impl Cache {
     }
 }
 
-/// A set of one lazy server, settled.
+/// Returns a set of one lazy server, settled.
 async fn one(cache: &Arc<Cache>, level: &str) -> McpServers {
     let servers = McpServers::new(options().with_tool_cache(Arc::clone(cache) as Arc<dyn McpToolCache>));
     servers.add("s", program("real").env("LEVEL", level).lazy(true)).unwrap();
@@ -43,7 +43,7 @@ fn specs(servers: &McpServers) -> Vec<String> {
     servers.tools().iter().map(|tool| serde_json::to_string(&tool.spec()).unwrap()).collect()
 }
 
-/// Calls a tool as a session does that was offered it.
+/// Calls a tool like a session that was offered it.
 async fn called(tool: Arc<dyn DynTool>) -> Result<String, String> {
     let called = ToolBench::shared(tool).call(json!({ "a": 20, "b": 22 })).await;
     called.map(|output| output.content.text().to_owned()).map_err(|error| error.model_text().to_owned())
@@ -85,7 +85,7 @@ async fn a_tool_that_has_changed_is_not_called_as_it_was_judged() {
     );
     let servers = one(&cache, "1").await;
     let old = servers.tools();
-    // Two calls at once, of which each was judged by the old definition.
+    // Two concurrent calls, each judged by the old definition.
     let (one, two) = tokio::join!(called(add(&old)), called(add(&old)));
     for refused in [one, two] {
         assert!(refused.unwrap_err().contains("has changed"));
@@ -99,12 +99,12 @@ async fn a_tool_that_has_changed_is_not_called_as_it_was_judged() {
 async fn the_way_that_a_server_was_greeted_is_known_the_next_time() {
     let cache = Arc::new(Cache::default());
     one(&cache, "1").await.close().await;
-    // Programs are greeted by the handshake first, unless another way is known to work.
+    // Programs are greeted by the handshake first, unless another lifecycle is known to work.
     cache.edit("\"lifecycle\":\"initialize\"", "\"lifecycle\":\"discover\"");
     let servers = one(&cache, "1").await;
     assert_eq!(called(add(&servers.tools())).await.unwrap(), "42");
     servers.close().await;
-    // What was found out otherwise would have been kept.
+    // The cached lifecycle is unchanged: no other one was tried.
     cache.edit("\"lifecycle\":\"discover\"", "\"lifecycle\":\"discover\"");
 }
 

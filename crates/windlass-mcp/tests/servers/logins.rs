@@ -1,4 +1,4 @@
-//! Servers that want a login, over sockets: each is its own authorisation server.
+//! Servers that require a login, over sockets: each is its own authorisation server.
 
 use crate::world::{LONG, json, options, status, text};
 use serde_json::{Value, json as value};
@@ -9,14 +9,14 @@ use tokio::net::{TcpListener, TcpStream};
 use windlass_mcp::auth::{Browser, LoginPage, OAuthConfig, OAuthGrant, SecretText};
 use windlass_mcp::{McpError, McpServerConfig, McpServerState, McpServers};
 
-/// What a server wants of a request, by its method: the token, or a refusal.
+/// Requirements of a server for a request, by its method: the token, or a refusal.
 #[derive(Debug, Default)]
 struct Gate {
-    /// Tokens that are taken. A missing one is refused with 401.
+    /// Accepted tokens. A missing one is refused with 401.
     tokens: Vec<String>,
-    /// The status and the header with which calls are refused, whatever the token.
+    /// Status and header with which calls are refused, whatever the token.
     calls: Option<(u16, Option<&'static str>)>,
-    /// How many tokens were given.
+    /// Number of issued tokens.
     given: usize,
 }
 
@@ -109,7 +109,7 @@ fn mcp(head: &str, body: &[u8], gate: &Gate) -> (u16, Option<String>, Value) {
     (200, None, value!({"jsonrpc": "2.0", "id": id, "result": result}))
 }
 
-/// A user who agrees.
+/// User who agrees.
 #[derive(Debug)]
 struct Agrees;
 

@@ -1,4 +1,4 @@
-//! Servers of the revision without a handshake, and what older ones ask of the client.
+//! Servers of the revision without a handshake, and requests of older ones to the client.
 
 use crate::world::{LONG, json as read, one_with, options, status, text, until};
 use async_trait::async_trait;
@@ -13,14 +13,14 @@ use windlass_mcp::{
 };
 use windlass_types::JsonText;
 
-/// A server that knows no handshake. `ask` asks a question first, `wait` has to be asked again, `circle` always,
-/// `sample` wants a model, `visit` a page visited; `grow` adds a tool.
+/// Server that knows no handshake. `ask` asks a question first, `wait` has to be called again, `circle` always,
+/// `sample` requests sampling, `visit` a page visit; `grow` adds a tool.
 struct Newest {
     heard: Mutex<Vec<Value>>,
     grown: Mutex<bool>,
     pushed: mpsc::UnboundedSender<Value>,
     pushes: tokio::sync::Mutex<mpsc::UnboundedReceiver<Value>>,
-    /// What it answers `initialize` with.
+    /// Error code that answers `initialize`.
     refusal: i64,
 }
 
@@ -116,7 +116,7 @@ impl McpChannel for Newest {
     }
 }
 
-/// Says yes, and nothing else. Knows what it was asked.
+/// Handler that accepts every elicitation, and records them.
 #[derive(Default)]
 struct Yes(Mutex<Vec<ElicitationKind>>);
 
@@ -182,7 +182,7 @@ async fn what_is_asked_for_without_end_or_is_not_offered_fails_the_call() {
     servers.close().await;
 }
 
-/// A person who takes ten minutes for each answer.
+/// Person who takes ten minutes for each answer.
 struct Slow;
 
 #[async_trait]
@@ -230,7 +230,7 @@ async fn the_time_of_a_call_is_that_of_all_its_rounds() {
     let error = servers.call("s", "ask again", &read("{}"), limit).await.unwrap_err().to_string();
     assert!(error.contains("did not answer within 1500 s"), "{error}");
     assert_eq!((begun.elapsed().as_secs(), server.heard("tools/call").len()), (1500, 3));
-    // Calls without rounds may take longer than these.
+    // Calls without rounds may take longer than the limit of rounds.
     let servers = connected(&server, limited(RoundLimits::default().time(Duration::ZERO))).await;
     assert_eq!(text(&servers.call("s", "plain", &read("{}"), None).await.unwrap()), "done");
     servers.close().await;
@@ -251,7 +251,7 @@ async fn prompts_are_bounded_as_calls_are() {
     }
 }
 
-/// Writes a message for servers that do not ask for much.
+/// Answers sampling requests of limited length.
 struct Short;
 
 #[async_trait]
@@ -262,7 +262,7 @@ impl Sampling for Short {
     }
 }
 
-/// Writes any message.
+/// Answers any sampling request.
 struct Any;
 
 #[async_trait]

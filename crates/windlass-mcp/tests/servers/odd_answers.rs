@@ -1,4 +1,4 @@
-//! Answers of endpoints to calls that are not as the protocol says.
+//! Answers of endpoints to calls that break the protocol.
 
 use crate::world::{LONG, json, options, status, text};
 use serde_json::{Value, json as value};
@@ -8,17 +8,17 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 use windlass_mcp::{McpError, McpServerConfig, McpServerState, McpServers};
 
-/// The methods that were asked for, in order, with the session of each.
+/// Requested methods, in order, and `true` for those with a session.
 type Seen = Arc<Mutex<Vec<(String, bool)>>>;
 
-/// Ways of an endpoint beside its answer to the first call.
+/// Behaviour of an endpoint besides its answer to the first call.
 #[derive(Clone, Copy, PartialEq)]
 enum Endpoint {
-    /// Without sessions.
+    /// Has no sessions.
     Plain,
-    /// With sessions, whose stream is refused.
+    /// Has sessions, and refuses their stream.
     Session,
-    /// With sessions and their stream, over which the answer to an accepted call comes.
+    /// Has sessions and their stream, over which the answer to an accepted call comes.
     Stream,
 }
 
@@ -43,7 +43,7 @@ fn whole(status: &str, kind: &str, body: &str) -> String {
     format!("HTTP/1.1 {status}\r\ncontent-type: {kind}\r\nconnection: close\r\n\r\n{body}")
 }
 
-/// A stream of events that ends with its connection.
+/// Returns a stream of events that ends with its connection.
 fn events(events: &str) -> String {
     format!("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n{events}")
 }
@@ -53,7 +53,7 @@ fn result(id: &Value, text: &str) -> String {
     value!({ "jsonrpc": "2.0", "id": id, "result": content }).to_string()
 }
 
-/// Serves a tool whose first call is answered with these words, in which `ID` stands for the id of the request.
+/// Serves a tool whose first call is answered with the given text, in which `ID` is replaced by the id of the request.
 async fn serve(endpoint: Endpoint, first: String) -> (String, Seen) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
@@ -116,7 +116,7 @@ async fn serve(endpoint: Endpoint, first: String) -> (String, Seen) {
     (url, seen)
 }
 
-/// The outcome of a call that is answered with these words. The next one is made over the same connection.
+/// Returns the outcome of a call that is answered with the given text. The next call is made over the same connection.
 async fn called(endpoint: Endpoint, first: String) -> Result<String, McpError> {
     let (url, seen) = serve(endpoint, first.clone()).await;
     let servers = McpServers::new(options());
@@ -157,7 +157,7 @@ async fn the_outcome_of_a_call_that_was_received_and_failed_at_a_gateway_is_unkn
             assert!(error.contains(status) && error.contains("outcome of the call is unknown"), "{error}");
         }
     }
-    // An error of the server itself, and a refusal as a whole, are known.
+    // An error of the server itself, and a refusal as a whole, are known outcomes.
     let error = r#"{"jsonrpc":"2.0","id":ID,"error":{"code":-32000,"message":"no disk"}}"#;
     let error = called(Endpoint::Session, whole("500 No", "application/json", error)).await.unwrap_err();
     assert!(matches!(&error, McpError::Refused { message, .. } if message == "no disk"), "{error}");
@@ -196,7 +196,7 @@ async fn a_call_whose_answer_is_cut_ends_and_its_session_stays() {
             let error = unknown(called(endpoint, words.clone()).await, &words);
             assert!(error.contains("before the answer"), "{error}");
         }
-        // The stream cannot be continued behind its event.
+        // The stream cannot be continued after its event.
         let error = called(endpoint, events(&format!("id: one\nretry: 1\n{note}\n\n"))).await.unwrap_err();
         assert!(matches!(error, McpError::Lost { .. }), "{error}");
     }
@@ -219,7 +219,7 @@ async fn an_answer_that_is_no_valid_message_ends_its_call() {
         let error = called(Endpoint::Session, events(&format!("data: {broken}\n\n"))).await.unwrap_err();
         assert!(matches!(&error, McpError::BadAnswer { .. }), "{error}");
     }
-    // A whole body is not searched for what can be saved of it.
+    // A whole body is not searched for salvageable parts.
     for body in [bad, half, "", "<p>"] {
         unknown(called(Endpoint::Session, whole("200 OK", "application/json", body)).await, body);
     }

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use windlass_mcp::{McpChannel, McpChannelError, McpCompletionOf, McpServerConfig, McpServerState, McpServers};
 use windlass_types::{ContentBlock, JsonText};
 
-/// A host with a server that has prompts in two pages, or does not mention prompts.
+/// Host with a server that has prompts in two pages, or announces none.
 #[derive(Debug, Default)]
 struct Host {
     silent: bool,

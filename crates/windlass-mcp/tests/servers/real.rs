@@ -1,4 +1,4 @@
-//! A server made with the library that servers are made with.
+//! Server made with the library that servers are made with.
 
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
@@ -8,7 +8,8 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, RoleServer};
 use std::sync::Arc;
 
-/// Tools: `add`, `fail`, `slow` (reports that it has begun, and ends when it is cancelled), `steps` (reports progress), `grow` (reports a changed list).
+/// Tools: `add`, `fail`, `slow` (reports that it has begun, and ends when it is cancelled), `steps` (reports progress),
+/// `grow` (reports a changed list).
 #[derive(Debug, Clone)]
 pub(crate) struct Server;
 

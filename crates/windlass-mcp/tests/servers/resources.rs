@@ -10,7 +10,7 @@ use windlass_testkit::ToolBench;
 use windlass_tool::{DynTool, ToolError, ToolOutput};
 use windlass_types::{Access, JsonText};
 
-/// A host with a server that has resources in two pages, or none.
+/// Host with a server that has resources in two pages, or none.
 struct Host {
     has_resources: bool,
 }
@@ -106,8 +106,8 @@ async fn there_are_tools_while_a_server_has_resources() {
     assert!(call(kept, r#"{"server":"s","uri":"a://1"}"#).await.is_err(), "the tool does not keep the servers");
 }
 
-/// A server that reports changes of its resources to those who ask for it: one of an older revision by requests, one of the
-/// newest by what they listen to.
+/// Server that reports changes of its resources to subscribers: in an older revision by requests, in the newest by the
+/// filter of the subscription.
 struct Reporting {
     is_newest: bool,
     heard: Mutex<Vec<Value>>,
@@ -121,7 +121,7 @@ impl Reporting {
         Arc::new(Self { is_newest, heard: Mutex::default(), pushed, pushes: tokio::sync::Mutex::new(pushes) })
     }
 
-    /// The parameters of all requests of this method.
+    /// Returns the parameters of all requests of this method.
     fn heard(&self, method: &str) -> Vec<Value> {
         let heard = self.heard.lock().unwrap();
         heard.iter().filter(|message| message["method"] == method).cloned().collect()
@@ -193,7 +193,7 @@ impl McpChannel for Reporting {
     }
 }
 
-/// The changes behind a number, once there are any.
+/// Returns the changes after the number `seen`, once there are any.
 async fn changes(servers: &McpServers, seen: u64) -> (Vec<String>, u64) {
     let mut more = servers.changes();
     loop {
@@ -212,13 +212,13 @@ async fn changes_of_resources_that_were_read_are_reported_once() {
         let servers = McpServers::new(options());
         servers.add("s", McpServerConfig::in_process(Arc::clone(&host) as Arc<dyn McpChannel>)).unwrap();
         until(&servers, McpServerState::Connected).await;
-        // What a program reads for itself is not followed.
+        // A resource that a program reads for itself is not followed.
         servers.read_resource("s", "a://0").await.unwrap();
         call(tool(&servers, "ReadMcpResourceTool"), r#"{"server":"s","uri":"a://1"}"#).await.unwrap();
         servers.follow_resource("s", "a://2").await.unwrap();
         host.wanted("a://1").await;
         host.wanted("a://2").await;
-        // A server of the newest revision that reports what it was not asked for is not listened to any more.
+        // The subscription to a server of the newest revision that reports unrequested changes is ended.
         let unwanted: &[&str] = if is_newest { &[] } else { &["a://0"] };
         for uri in unwanted.iter().chain(&["a://1", "a://1", "a://2"]) {
             host.change(uri);
@@ -229,7 +229,7 @@ async fn changes_of_resources_that_were_read_are_reported_once() {
             (seen, all) = (last, [all, changed].concat());
         }
         assert_eq!((all, seen), (vec!["s a://1".to_owned(), "s a://2".to_owned()], 2), "newest: {is_newest}");
-        // It is reported again when it has been read again.
+        // A resource is reported again once it has been read again.
         servers.follow_resource("s", "a://1").await.unwrap();
         host.wanted("a://1").await;
         if !is_newest {

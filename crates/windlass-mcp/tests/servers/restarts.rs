@@ -9,17 +9,17 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use windlass_mcp::{McpError, McpServerConfig, McpServerState, McpServers};
 
-/// What an endpoint does with calls of tools.
+/// Behaviour of an endpoint on tool calls.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Behaviour {
     Works,
     /// Every call gets this status, type and body.
     Answers(&'static str, &'static str, &'static str),
-    /// The same, and the connection stays open.
+    /// Every call gets this stream, and the connection stays open.
     Streams(&'static str),
     /// Sessions opened before the first call are gone.
     Forgets(&'static str, &'static str),
-    /// It has no sessions, and takes calls without an answer.
+    /// Has no sessions, and accepts calls without an answer.
     Accepts,
 }
 
@@ -31,7 +31,7 @@ struct Endpoint {
 }
 
 impl Endpoint {
-    /// What is answered to a message: the status, headers and body.
+    /// Returns the answer to a message: the status, headers and body.
     fn answer(&self, session: Option<&str>, message: &Value) -> (String, String, String) {
         let behaviour = *self.behaviour.lock().unwrap();
         let result = |result: Value| {
@@ -115,7 +115,7 @@ async fn listen(listener: TcpListener, endpoint: Arc<Endpoint>) {
     }
 }
 
-/// A set of one endpoint that behaves.
+/// Returns a set of one endpoint with this behaviour.
 async fn one(behaviour: Behaviour) -> (McpServers, Arc<Endpoint>) {
     let endpoint = Arc::new(Endpoint {
         behaviour: Mutex::new(behaviour),
@@ -165,7 +165,7 @@ async fn an_error_that_names_no_request_fails_the_call_at_once() {
         let (servers, endpoint) = one(behaviour).await;
         let failed = go(&servers).await.unwrap_err().to_string();
         assert!(failed.contains(reason), "{behaviour:?}: {failed}");
-        // What the server can do again works again, with a new session if the old one may be gone.
+        // A server that recovers works again, with a new session if the old one may be gone.
         *endpoint.behaviour.lock().unwrap() = Behaviour::Works;
         assert_eq!(go(&servers).await.as_deref(), Ok("done"), "{behaviour:?}");
         assert_eq!(endpoint.called.load(Ordering::SeqCst), 1, "{behaviour:?}");
@@ -182,7 +182,7 @@ async fn a_session_that_is_gone_is_renewed_and_the_call_sent_once_more() {
         assert_eq!(counts, (2, 1), "{body}");
         servers.close().await;
     }
-    // Where it is not certain that nothing was done, the call fails, and the next one has a new session.
+    // If it is not certain that nothing was executed, the call fails, and the next one has a new session.
     let (servers, endpoint) = one(Behaviour::Forgets("400 Bad Request", GONE)).await;
     assert!(go(&servers).await.is_err());
     assert_eq!(go(&servers).await.as_deref(), Ok("done"));
@@ -206,8 +206,8 @@ async fn an_endpoint_that_was_restarted_is_reached_again_by_the_first_call() {
     assert_eq!(go(&servers).await.as_deref(), Ok("done"));
     first.abort();
     let _ = first.await;
-    // Nothing listens: what is certain is that the call was not carried out. A connection that was not accepted before is
-    // reset, and then the client cannot be certain.
+    // Nothing listens, so the call was certainly not executed. A connection that was not accepted before is reset, and
+    // then the client cannot be certain.
     let mut failed = go(&servers).await.unwrap_err();
     if failed.to_string().contains("Connection reset") {
         failed = go(&servers).await.unwrap_err();

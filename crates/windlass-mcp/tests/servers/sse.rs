@@ -1,4 +1,4 @@
-//! The older HTTP transport with server-sent events.
+//! Older HTTP transport with server-sent events.
 
 use crate::world::{LONG, json, options, status, text};
 use serde_json::{Value, json as value};
@@ -7,7 +7,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 use windlass_mcp::{McpError, McpServerConfig, McpServerState, McpServers};
 
-/// The head of a request in lower case, its path, and its body.
+/// Reads the head of a request in lower case, its path, and its body.
 async fn request(stream: &mut BufReader<TcpStream>) -> Option<(String, String, Vec<u8>)> {
     let mut head = String::new();
     loop {
@@ -45,7 +45,7 @@ fn answer(message: &Value) -> Option<Value> {
     Some(value!({ "jsonrpc": "2.0", "id": message["id"], "result": result }))
 }
 
-/// Serves an old endpoint whose messages are posted to an address; answers calls with a status if there is one.
+/// Serves an old endpoint that announces `address` for posted messages; answers calls with `call_status` if given.
 async fn serve(address: &'static str, call_status: Option<&'static str>) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/sse", listener.local_addr().unwrap());

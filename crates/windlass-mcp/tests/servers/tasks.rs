@@ -1,4 +1,4 @@
-//! Calls that servers go on with by themselves, in the two shapes that revisions of the protocol have for them.
+//! Tasks: calls that servers continue on their own, in the two forms of the protocol revisions.
 
 use crate::world::{LONG, json as read, options, text};
 use async_trait::async_trait;
@@ -12,12 +12,12 @@ use windlass_mcp::{
 };
 use windlass_types::JsonText;
 
-/// A server whose calls are tasks. `newest` says which revision it speaks.
+/// Server whose calls are tasks. `newest` selects the revision.
 struct Tasks {
     newest: bool,
     heard: Mutex<Vec<Value>>,
     news: Notify,
-    /// How many looks at a task fail before one does not.
+    /// Number of polls of a task that fail before one succeeds.
     faults: Mutex<usize>,
 }
 
@@ -30,7 +30,7 @@ impl Tasks {
         self.heard.lock().unwrap().iter().filter(|message| message["method"] == method).cloned().collect()
     }
 
-    /// Waits until it was asked for something so often.
+    /// Waits until a method was requested `count` times.
     async fn until(&self, method: &str, count: usize) {
         let reached = async {
             loop {
@@ -67,7 +67,7 @@ impl Tasks {
         }
     }
 
-    /// What a look at a task shows: the name of the tool says how it goes.
+    /// Returns the polled state of a task: the name of the tool decides its course.
     fn looked(&self, id: &str) -> Value {
         let looks = self.heard("tasks/get").iter().filter(|look| look["params"]["taskId"] == id).count();
         let result = json!({ "content": [{ "type": "text", "text": format!("{id} after {looks}") }] });
@@ -175,7 +175,7 @@ async fn the_newest_servers_decide_that_a_call_is_a_task() {
     let meta = &server.heard("tools/call")[0]["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"];
     assert!(meta["extensions"]["io.modelcontextprotocol/tasks"].is_object(), "{meta}");
     assert!(server.heard("tools/call")[0]["params"].get("task").is_none());
-    // Its questions are answered once, though it shows them until it has taken note.
+    // Questions are answered once, although the server repeats them until it has processed the answer.
     assert_eq!(call(&servers, "ask").await.unwrap(), "ask after 4");
     let updates = server.heard("tasks/update");
     assert_eq!(updates.len(), 1);
@@ -208,14 +208,14 @@ async fn servers_of_2025_are_asked_for_tasks_where_a_tool_takes_them() {
         (&json!("go"), &json!({ "a": 1 }), true)
     );
     assert!(asked["_meta"]["progressToken"].is_i64() || asked["_meta"]["progressToken"].is_string(), "{asked}");
-    // The result is asked for when it is there, or when questions come beside it.
+    // The result is requested when it is ready, or when questions come beside it.
     let looks = |id: &str| server.heard("tasks/get").iter().filter(|look| look["params"]["taskId"] == id).count();
     assert_eq!((looks("go"), looks("ask")), (3, 1));
     for (tool, problem) in [("fail", "no luck"), ("cancel", "the server cancelled the task")] {
         let error = call(&servers, tool).await.unwrap_err().to_string();
         assert!(error.contains(problem), "{tool}: {error}");
     }
-    // What is refused as an unknown method is called as a task: it did not run.
+    // A call refused as an unknown method is repeated as a task: it did not run.
     assert_eq!(call(&servers, "secret").await.unwrap(), "secret is done");
     servers.close().await;
 }
@@ -234,7 +234,7 @@ async fn a_task_outlives_its_connection() {
         let said = called.unwrap();
         assert!(said.starts_with("go "), "{said}");
         assert_eq!(server.heard("tools/call").len(), 1, "it is not called again");
-        // One that cannot be reached for long is lost.
+        // A task that cannot be reached for long is lost.
         *server.faults.lock().unwrap() = usize::MAX;
         let lost = tokio::time::timeout(Duration::from_secs(3600), call(&servers, "go")).await.unwrap();
         assert!(lost.unwrap_err().to_string().contains("the line is dead"), "{newest}");
@@ -260,7 +260,7 @@ async fn a_task_that_nobody_waits_for_is_cancelled() {
         dropped.abort();
         server.until("tasks/cancel", 2).await;
         assert!(server.heard("tasks/cancel").iter().all(|cancelled| cancelled["params"]["taskId"] == "hang"));
-        // One with a result is not.
+        // A task with a result is not cancelled.
         call(&servers, "go").await.unwrap();
         assert_eq!(server.heard("tasks/cancel").len(), 2);
         servers.close().await;

@@ -26,7 +26,7 @@ async fn they_are_tools_like_any_other() {
     assert!(add.prepare(json!({ "a": "one" })).is_err(), "the server's schema counts");
     let failed = tool(&servers, "mcp__s__fail").call(json!({})).await.unwrap();
     assert!(failed.is_error);
-    // What it refuses in its own words is a result of it.
+    // A refusal in the server's own words is a tool result.
     let refused = tool(&servers, "mcp__s__grow").call(json!({})).await.unwrap();
     assert!(refused.is_error && refused.content.text().contains("MCP error -32602"), "{refused:?}");
     servers.close().await;
@@ -39,7 +39,7 @@ async fn calls_carry_their_id_and_report_their_progress() {
     let servers = one("real").await;
     let steps = tool(&servers, "mcp__s__steps");
     assert_eq!(steps.call(json!({})).await.unwrap().content.text(), "walked");
-    // Only the latest sign is sure to be reported.
+    // Only the latest progress is sure to be reported.
     assert!(steps.progress().iter().all(|sign| sign.starts_with("step ")), "{:?}", steps.progress());
     servers.close().await;
 

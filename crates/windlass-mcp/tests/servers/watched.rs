@@ -1,4 +1,4 @@
-//! What watches over programs hears of each.
+//! Notifications of a program watch for each program.
 
 use crate::world::{one_with, options, status};
 use std::ffi::{OsStr, OsString};
@@ -9,7 +9,7 @@ use windlass_tool::{EndSignal, ProgramWatch, WatchedProgram};
 
 type Heard = Arc<Mutex<Vec<String>>>;
 
-/// Records its calls. Of each program one process is there at the first look.
+/// Watch that records its calls. One process of each program exists at the first look.
 #[derive(Debug, Default)]
 struct Notes(Heard);
 
@@ -23,7 +23,7 @@ impl ProgramWatch for Notes {
     }
 
     fn watch(&self, leader: u32, mark: &OsStr) -> Arc<dyn WatchedProgram> {
-        // The system shows none for a moment while the program takes the place of the one that starts it.
+        // The system shows no environment for a moment while the program replaces the one that starts it.
         let read = || std::fs::read(format!("/proc/{leader}/environ")).unwrap_or_default();
         let mut tries = (0..500).map(|_| {
             std::thread::sleep(Duration::from_millis(10));

@@ -1,4 +1,4 @@
-//! What the tests share.
+//! Helpers that the tests share.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,10 +6,10 @@ use windlass_mcp::{McpOptions, McpServerConfig, McpServerState, McpServerStatus,
 use windlass_tool::{DynTool, ToolOutput};
 use windlass_types::{JsonText, ToolResultContent};
 
-/// Longer than anything takes that is not broken.
+/// Longer than any working operation takes.
 pub(crate) const LONG: Duration = Duration::from_secs(120);
 
-/// A server of `child.rs` that behaves in some way.
+/// Returns a server of `child.rs` with this behaviour.
 pub(crate) fn program(behaviour: &str) -> McpServerConfig {
     McpServerConfig::stdio(std::env::current_exe().unwrap().to_str().unwrap())
         .arg("--ignored")
@@ -23,7 +23,7 @@ pub(crate) fn options() -> McpOptions {
     McpOptions::new().with_connect_timeout(Duration::from_secs(20))
 }
 
-/// A set of one server of `child.rs`, settled.
+/// Returns a set of one server of `child.rs`, settled.
 pub(crate) async fn one(behaviour: &str) -> McpServers {
     one_with(behaviour, options()).await
 }
@@ -69,7 +69,7 @@ pub(crate) fn text(output: &ToolOutput) -> &str {
     }
 }
 
-/// The living processes that have a mark in their environment.
+/// Counts the living processes that have a mark in their environment.
 #[cfg(target_os = "linux")]
 pub(crate) fn marked(mark: &str) -> usize {
     let needle = format!("MARK={mark}");
@@ -82,7 +82,8 @@ pub(crate) fn marked(mark: &str) -> usize {
     numbers.filter(|pid| pid.parse::<u32>().is_ok()).filter(has_mark).count()
 }
 
-/// Waits until none of them lives. They are not children of this process: it is not notified of their end.
+/// Waits until none of the marked processes lives. They are not children of this process, which is not notified of
+/// their end.
 #[cfg(target_os = "linux")]
 pub(crate) async fn until_gone(mark: &str) {
     let begun = std::time::Instant::now();

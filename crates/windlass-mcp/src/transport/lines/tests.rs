@@ -3,7 +3,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use tokio::io::{ReadBuf, duplex};
 
-/// Gives its bytes one by one, and is never ready twice in a row.
+/// Reader that yields its bytes one by one, and is never ready twice in a row.
 struct Drip {
     bytes: std::vec::IntoIter<u8>,
     ready: bool,
